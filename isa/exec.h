@@ -1,0 +1,32 @@
+// What an instruction computes. exec never sees time.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "isa/instr.h"
+#include "isa/memory.h"
+
+namespace isa {
+
+/// What an instruction sees when it executes: one core's memory, the registers of the call, and where random bits come
+/// from. Random streams are keyed by (seed, step, rank, call rng, instruction) and the element: the same bits for any
+/// number of host threads.
+struct Context {
+  Memory& memory;
+  std::span<const std::uint64_t> bases;  // HBM registers of the call
+  Rounding rounding = Rounding::kNearestEven;
+  std::uint64_t seed = 0;
+  std::uint32_t step = 0;
+  std::uint32_t rank = 0;
+  std::uint32_t call_rng = 0;
+};
+
+/// Executes anything but a collective. `index` is the instruction's place in its block (it keys stochastic rounding).
+void execute(const Instr& instr, std::uint32_t index, Context& context);
+
+/// Executes a collective for all ranks of one group at once; `contexts` in the order of the group. The sum runs in rank
+/// order in fp32, so that every rank gets the same bits.
+void execute_collective(const Instr& instr, std::span<Context*> contexts);
+
+}  // namespace isa

@@ -1,0 +1,38 @@
+// The bytes of one NeuronCore: SBUF, PSUM and its part of HBM.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+
+#include "isa/tile.h"
+
+namespace isa {
+
+/// Host memory behind one simulated core. SBUF and PSUM rows are padded, because a partition stride of a large power of
+/// two thrashes the host's cache. HBM is reserved address space; the host pays for the pages that are touched.
+class Memory {
+ public:
+  /// Errors: Fault::kCapacity when the host cannot reserve `hbm_bytes`.
+  explicit Memory(std::uint64_t hbm_bytes);
+  ~Memory();
+  Memory(const Memory&) = delete;
+  Memory& operator=(const Memory&) = delete;
+
+  static constexpr std::int64_t kSbufStride = kSbufPartitionBytes + 4160;  // bytes from partition to partition
+  static constexpr std::int64_t kPsumStride = kPsumPartitionBytes + 64;
+
+  std::byte* sbuf() { return sbuf_; }
+  std::byte* psum() { return psum_; }
+  std::byte* hbm() { return hbm_; }
+  std::uint64_t hbm_bytes() const { return hbm_bytes_; }
+
+ private:
+  std::byte* sbuf_ = nullptr;
+  std::byte* psum_ = nullptr;
+  std::byte* hbm_ = nullptr;
+  std::uint64_t hbm_bytes_ = 0;
+};
+
+}  // namespace isa

@@ -1,0 +1,63 @@
+// A program: blocks stored once, called with other base addresses. The contract between runtime/ and hw/.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/instr.h"
+
+namespace isa {
+
+/// A layer forward, a layer backward, an optimizer chunk. `instrs` is in program order, which is a correct sequential
+/// order; each engine runs its own instructions of the block in that order, held by their waits only.
+/// A call ends when all engines, DMA rings have finished it (collectives may go on); then the next call begins.
+struct Block {
+  std::string name;
+  std::vector<Instr> instrs;
+  std::uint32_t registers = 0;      // HBM base registers that a call must supply
+  std::vector<std::string> labels;  // "layer.attention.softmax": where an instruction comes from
+  std::int64_t sbuf_bytes = 0;      // peak per partition
+  std::int64_t psum_bytes = 0;
+  double matmul_flops = 0;          // 2 x MACs of its kMatMul instructions (transposes excluded), for one call
+};
+
+/// What a call's time is booked under.
+enum class Phase : std::uint8_t { kForward, kBackward, kOptimizer, kCommunication, kOther };
+
+struct Call {
+  std::uint32_t block = 0;
+  std::vector<std::uint64_t> bases;  // HBM byte address of each register
+  std::uint32_t rng = 0;             // folded into every random stream of the call
+  std::int32_t layer = -1;           // which instance of a repeated block, -1 when it is the only one
+  Phase phase = Phase::kOther;
+  /// Collectives issued by earlier calls that must be complete before this call begins, per queue (counted since the
+  /// program began).
+  std::array<std::uint32_t, kCcQueues> await{};
+};
+
+/// A named region of a core's HBM.
+struct Region {
+  std::string name;
+  std::string kind;  // "weights", "gradients", "optimizer", "activations", "inputs", "outputs", "workspace"
+  Dtype dtype = Dtype::kFp32;
+  std::vector<std::int64_t> shape;
+  std::uint64_t offset = 0;
+  std::uint64_t bytes = 0;
+};
+
+/// One SPMD program, run by every rank in `ranks`; the ranks differ in data only.
+struct Program {
+  std::string name;
+  std::vector<Block> blocks;
+  std::vector<Call> calls;
+  std::vector<Region> regions;
+  std::uint64_t hbm_bytes = 0;                   // per core: what the regions span
+  std::uint32_t ranks = 1;
+  std::vector<std::vector<std::vector<std::uint32_t>>> groups;  // replica groups: groups[group][i] = ranks, in order
+  Rounding rounding = Rounding::kNearestEven;    // of every cast to fewer bits
+  double model_flops = 0;                        // analytic matmul FLOPs per core of one run, to check the blocks with
+};
+
+}  // namespace isa

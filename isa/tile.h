@@ -1,0 +1,52 @@
+// An access pattern: which bytes of which memory an operand names. Source: AWS Neuron docs, NKI architecture guide v2.
+#pragma once
+
+#include <array>
+#include <cstdint>
+
+#include "isa/dtype.h"
+
+namespace isa {
+
+enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
+
+inline constexpr int kPartitions = 128;
+inline constexpr std::int64_t kSbufPartitionBytes = 192 * 1024;
+inline constexpr std::int64_t kPsumPartitionBytes = 16 * 1024;
+inline constexpr std::int64_t kPsumBankBytes = 2 * 1024;
+inline constexpr int kPsumBanks = 8;
+
+/// One free axis: `size` elements, `step` elements apart (0 repeats one element: a broadcast).
+struct Dim {
+  std::int32_t step = 1;
+  std::uint32_t size = 1;
+  bool operator==(const Dim&) const = default;
+};
+
+/// `partitions` rows of up to four free axes (outermost first). Element (p, i0..i3) lies in SBUF and PSUM in partition
+/// `start + p` at byte `offset + size_of(dtype) * sum(i*step)`; in HBM at byte
+/// `base[reg] + offset + p * pstep + size_of(dtype) * sum(i*step)`, where base[] are the registers of the block call.
+struct Tile {
+  Space space = Space::kNone;
+  Dtype dtype = Dtype::kFp32;
+  std::uint8_t start = 0;        // first partition
+  std::uint8_t rank = 1;         // free axes in use, 1..4
+  std::uint16_t partitions = 0;  // 1..128
+  std::uint32_t reg = 0;         // HBM: base register; before allocation (runtime/ only): virtual buffer
+  std::int64_t offset = 0;       // bytes
+  std::int64_t pstep = 0;        // HBM only: bytes from one partition to the next (0: broadcast to all)
+  std::array<Dim, 4> free{};
+
+  bool operator==(const Tile&) const = default;
+  explicit operator bool() const { return space != Space::kNone; }
+  /// Elements in one partition.
+  std::int64_t cols() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < rank; ++d) n *= free[d].size;
+    return n;
+  }
+  std::int64_t elements() const { return cols() * partitions; }
+  std::int64_t bytes() const { return elements() * size_of(dtype); }
+};
+
+}  // namespace isa
