@@ -1,0 +1,50 @@
+// Files: read whole, write so that nothing half-written is left, find what belongs to the program.
+#pragma once
+
+#include <cstddef>
+#include <filesystem>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace base {
+
+/// The bytes of a file. Errors: Fault::kData when it is missing, a folder, or cannot be read.
+std::string read_file(const std::filesystem::path& path);
+
+/// Writes to a temporary file beside `path`, and puts it in place by commit() only: readers see the old file or the new
+/// one, never a part. An object that ends without commit() leaves nothing. All errors: Fault::kEnvironment.
+class AtomicFile {
+ public:
+  explicit AtomicFile(const std::filesystem::path& path);
+  ~AtomicFile();
+  AtomicFile(const AtomicFile&) = delete;
+  AtomicFile& operator=(const AtomicFile&) = delete;
+
+  void write(std::span<const std::byte> bytes);
+  void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
+  /// fsync, rename, fsync of the folder.
+  void commit();
+
+ private:
+  [[noreturn]] void fail(std::string_view doing) const;
+
+  std::filesystem::path path_;
+  std::filesystem::path temporary_;
+  int fd_ = -1;
+};
+
+/// AtomicFile in one call. Errors: Fault::kEnvironment.
+void write_file(const std::filesystem::path& path, std::string_view content);
+
+/// Creates `path` and its parents for the results of a run. Errors: Fault::kUsage when it exists with anything in it and
+/// `overwrite` is false, or is no folder; Fault::kEnvironment when it cannot be created or written to. With `overwrite`
+/// nothing is deleted: files of the same name are replaced as they are written.
+void make_output_folder(const std::filesystem::path& path, bool overwrite);
+
+/// A file that the program brings along, such as "hw/params/trn1.2xlarge.toml": beside the binary, in
+/// ../share/trnsim of it, in $TRNSIM_HOME, or in the source tree it was built from; the first that exists.
+/// Errors: Fault::kEnvironment naming every place looked at.
+std::filesystem::path data_path(std::string_view relative);
+
+}  // namespace base

@@ -1,0 +1,92 @@
+// The one reader of TOML files. Every number in them has a value, a unit and a source:
+//   tensor.clock = { value = "2.8 GHz", source = "NKI arch guide v2" }
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <map>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/units.h"
+
+namespace base {
+
+/// A value and who says so.
+template <typename T>
+struct Sourced {
+  T value{};
+  std::string source;
+};
+
+/// One key as it stands after inheritance and overrides.
+struct Parameter {
+  std::string key;                     // "hbm.bandwidth"
+  std::vector<std::string> values;     // as written: one, or the items of a list
+  bool list = false;
+  std::string source;                  // may be empty for text, never for a number that is read
+  std::string text;                    // optional explanation
+  std::vector<std::string> fitted_on;  // measurements that a fitted constant was fitted on; empty: not fitted
+  std::string where;                   // "trn1.2xlarge.toml:12", or "--set"
+  bool read = false;
+};
+
+/// A file of parameters. Load it, apply the user's overrides, read each key with the dimension you expect, then call
+/// reject_unread(): a key that nobody reads is a mistake, not a comment. All errors are Fault::kUsage with file:line.
+///
+/// A key is a dotted path. Its entry is `{ value = ..., source = "...", text = "...", fitted_on = [...] }` (source
+/// obliged, the last two optional) or, for what is not a number, plain text, a flag or a list of texts. A root key
+/// `inherits = "other.toml"` starts from that file (beside this one) and replaces its keys one by one; a value such as
+/// "2x" then multiplies the inherited one. Arrays of tables get their index as a part of the path: "layer.0.name".
+class ParamFile {
+ public:
+  /// Errors: Fault::kUsage when the file is missing, is no TOML, or an entry breaks the form above.
+  static ParamFile load(const std::filesystem::path& path);
+  /// The same from text; `name` stands for the path in errors, `folder` is where `inherits` looks.
+  static ParamFile parse(std::string_view toml, std::string_view name, const std::filesystem::path& folder = {});
+
+  /// Overrides one key. A number keeps its dimension; "2x" multiplies what is there. Errors: an unknown key (with a
+  /// suggestion), another dimension. `where` names the origin in errors and becomes the parameter's source.
+  void set(std::string_view key, std::string_view value, std::string_view where = "--set");
+  /// The same for "hbm.bandwidth=1.6TB/s".
+  void set(std::string_view assignment);
+
+  /// A number in the base unit. Errors: missing key (with a suggestion), missing or other unit, missing source.
+  Sourced<double> read(std::string_view key, Dimension dimension);
+  /// A whole number >= 0.
+  Sourced<std::int64_t> read_count(std::string_view key);
+  /// A list of numbers of one dimension, under one source.
+  Sourced<std::vector<double>> read_list(std::string_view key, Dimension dimension);
+  Sourced<std::string> read_string(std::string_view key);
+  Sourced<std::vector<std::string>> read_strings(std::string_view key);
+  Sourced<bool> read_flag(std::string_view key);
+
+  bool has(std::string_view key) const;
+  /// Every key (those below `prefix` only, when given: "cost" finds "cost.launch"), in alphabetical order.
+  std::vector<std::string> keys(std::string_view prefix = {}) const;
+  /// The entry of a key, not counted as read. Errors: missing key.
+  const Parameter& parameter(std::string_view key) const;
+  /// Declares that the keys below `prefix` belong to another reader.
+  void leave(std::string_view prefix);
+  /// Errors: the first key that was never read, with the nearest name that was asked for.
+  void reject_unread() const;
+
+  /// Everything as resolved, as a file that load() reads back to the same values, sources and fits.
+  std::string to_toml() const;
+  /// Of keys and values, not of sources and texts: two machines with the same hash behave the same.
+  std::uint64_t hash() const;
+  const std::string& name() const { return name_; }
+
+ private:
+  Parameter& find(std::string_view key);
+  Parameter& find_number(std::string_view key);
+  Parameter& find_single(std::string_view key, std::string_view kind);
+
+  std::string name_;
+  std::map<std::string, Parameter, std::less<>> parameters_;
+  std::vector<std::string> asked_;  // names that readers asked for: what a misspelt key may have meant
+};
+
+}  // namespace base
