@@ -38,15 +38,15 @@ struct Tile {
   std::array<Dim, 4> free{};
 
   bool operator==(const Tile&) const = default;
-  explicit operator bool() const { return space != Space::kNone; }
+  constexpr explicit operator bool() const { return space != Space::kNone; }
   /// Elements in one partition.
-  std::int64_t cols() const {
+  constexpr std::int64_t cols() const {
     std::int64_t n = 1;
-    for (int d = 0; d < rank; ++d) n *= free[d].size;
+    for (int d = 0; d < rank; ++d) n *= free[static_cast<std::size_t>(d)].size;
     return n;
   }
-  std::int64_t elements() const { return cols() * partitions; }
-  std::int64_t bytes() const { return elements() * size_of(dtype); }
+  constexpr std::int64_t elements() const { return cols() * partitions; }
+  constexpr std::int64_t bytes() const { return elements() * size_of(dtype); }
 };
 
 }  // namespace isa

@@ -1,0 +1,52 @@
+// The rule column of the instruction table: what an instruction's operands must be to each other.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "isa/instr.h"
+
+namespace isa::rule {
+
+/// A broken rule, before the checker has put the place and the instruction's text in front of it.
+struct Breach {
+  std::string what;
+  std::string fix;
+};
+
+// Each throws Breach. Spaces, presence of operands and ALU operations are checked before, by the row's Form.
+void matmul(const Instr& i);
+void pe_transpose(const Instr& i);
+void vector_transpose(const Instr& i);
+void tensor_tensor(const Instr& i);
+void tensor_scalar(const Instr& i);
+void tensor_scalar_reduce(const Instr& i);
+void scalar_tensor_tensor(const Instr& i);
+void scan(const Instr& i);
+void tensor_reduce(const Instr& i);
+void copy(const Instr& i);
+void dynamic_copy(const Instr& i);
+void copy_predicated(const Instr& i);
+void select(const Instr& i);
+void bn_stats(const Instr& i);
+void bn_aggr(const Instr& i);
+void unary(const Instr& i);
+void dropout(const Instr& i);
+void stream_shuffle(const Instr& i);
+void max8(const Instr& i);
+void find_index8(const Instr& i);
+void match_replace8(const Instr& i);
+void activation(const Instr& i);
+void affine_select(const Instr& i);
+void local_gather(const Instr& i);
+void partition_reduce(const Instr& i);
+void sequence_bounds(const Instr& i);
+void dma_copy(const Instr& i);
+void dma_gather(const Instr& i);
+void dma_scatter(const Instr& i);
+void dma_transpose(const Instr& i);
+void collective(const Instr& i);
+void free(const Instr& i);         // nothing beyond the Form
+void unsupported(const Instr& i);  // always throws: the row's note is the reason
+
+}  // namespace isa::rule

@@ -1,0 +1,170 @@
+#include "isa/cost.h"
+
+#include <algorithm>
+
+namespace isa {
+namespace {
+
+Cost streamed(const Instr& i, const Timing& t, double occupy) {
+  return {.occupy = occupy, .latency = occupy + t.fixed[static_cast<std::size_t>(i.engine)]};
+}
+
+/// A stream of `cycles`, but never faster than the minimum initiation interval.
+Cost floored(const Instr& i, const Timing& t, double cycles) {
+  return streamed(i, t, std::max(t.min_interval, cycles));
+}
+
+double width(const Tile& tile) { return static_cast<double>(tile.cols()); }
+
+/// One partition's elements follow each other without a gap.
+bool contiguous(const Tile& tile) {
+  std::int64_t expected = 1;
+  for (int d = tile.rank - 1; d >= 0; --d) {
+    if (tile.free[d].size == 1) continue;
+    if (tile.free[d].step != expected) return false;
+    expected *= tile.free[d].size;
+  }
+  return true;
+}
+
+/// fp32 operands take several passes through the PE array; a pass per operand type, so one fp32 operand suffices.
+double passes(const Instr& i, const Timing& t) {
+  const bool fp32 = i.a.dtype == Dtype::kFp32 || (i.b && i.b.dtype == Dtype::kFp32);
+  return fp32 ? t.fp32_passes : 1;
+}
+
+/// The MIN_II of TensorE's published formulas is 64 columns of the stationary operand.
+constexpr double kPeColumnsFloor = 64;
+
+/// Full-width operands that one memory must deliver: a port gives 128 elements per cycle, and SBUF and PSUM have a port
+/// each. This one rule yields the published N (split over SBUF and PSUM) and 2N (both from SBUF).
+double streams_per_port(const Instr& i) {
+  const std::int64_t full = i.a.cols();
+  int sbuf = 0, psum = 0;
+  for (const Tile* tile : {&i.a, &i.b, &i.c}) {
+    if (!*tile || tile->cols() != full) continue;
+    ++(tile->space == Space::kPsum ? psum : sbuf);
+  }
+  return std::max(sbuf, psum);
+}
+
+bool is_add_sub_mul(Alu alu) { return alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul; }
+
+/// Every GpSimdE formula below rests on 8 processors x 16 fp32 lanes, each processor with its own 16 partitions: one
+/// element of each partition per cycle after the start. Source: NKI architecture guide v2.
+constexpr int kGpSimdProcessors = 8;
+constexpr int kPartitionsPerProcessor = kPartitions / kGpSimdProcessors;
+/// nki.api.shared: rsqrt (a power) runs about four times slower on GpSimdE than ScalarE's one element per cycle.
+constexpr double kGpSimdPower = 4;
+
+}  // namespace
+
+double stationary_load_cycles(const Instr& instr, const Timing& timing) {
+  if (instr.op != Opcode::kMatMul && instr.op != Opcode::kPeTranspose) return 0;
+  return width(instr.a) * passes(instr, timing) / timing.load_stationary_speedup;
+}
+
+namespace cost {
+
+Cost matmul(const Instr& i, const Timing& t) {
+  const double columns = std::max(std::min(kPeColumnsFloor, width(i.a)), width(i.b));
+  return streamed(i, t, columns * passes(i, t));
+}
+
+Cost pe_transpose(const Instr& i, const Timing& t) {
+  // An identity matmul with a [P, F] stationary: the identity's P columns move.
+  const double columns = std::max<double>(i.a.partitions, std::min(kPeColumnsFloor, width(i.a)));
+  return streamed(i, t, columns * passes(i, t));
+}
+
+Cost one_input(const Instr& i, const Timing& t) { return floored(i, t, width(i.a)); }
+
+Cost one_input_reduce(const Instr& i, const Timing& t) {
+  return streamed(i, t, std::max(t.min_interval, width(i.a)) + t.min_interval);
+}
+
+Cost activation_reduce(const Instr& i, const Timing& t) {
+  return streamed(i, t, std::max(t.min_interval, width(i.a)) + t.activation_read);
+}
+
+Cost tensor_tensor(const Instr& i, const Timing& t) {
+  const double n = width(i.a);
+  if (i.engine == Engine::kGpSimd) return streamed(i, t, t.gpsimd_start + n * (i.alu0 == Alu::kPow ? kGpSimdPower : 2));
+  const bool split = (i.a.space == Space::kPsum) != (i.b.space == Space::kPsum);
+  const bool bf16 = i.a.dtype == Dtype::kBf16 && i.b.dtype == Dtype::kBf16 && i.dst.dtype == Dtype::kBf16;
+  const bool fast = bf16 && is_add_sub_mul(i.alu0) && contiguous(i.a) && contiguous(i.b);
+  return floored(i, t, split || fast ? n : 2 * n);
+}
+
+Cost tensor_scalar(const Instr& i, const Timing& t) {
+  const double n = width(i.a);
+  if (i.engine != Engine::kGpSimd) return floored(i, t, n);
+  const bool power = i.alu0 == Alu::kPow || i.alu1 == Alu::kPow;
+  return streamed(i, t, t.gpsimd_start + n * (power ? kGpSimdPower : 1));
+}
+
+Cost scalar_tensor_tensor(const Instr& i, const Timing& t) {
+  const bool bf16 = i.a.dtype == Dtype::kBf16 && i.c.dtype == Dtype::kBf16;
+  const bool fast = bf16 && i.alu0 == Alu::kSub && i.alu1 == Alu::kMul && i.a.cols() % 2 == 0;
+  return floored(i, t, fast ? width(i.a) : 2 * width(i.a));
+}
+
+Cost scan(const Instr& i, const Timing& t) { return floored(i, t, 2 * width(i.a)); }
+
+Cost tensor_reduce(const Instr& i, const Timing& t) {
+  const bool bf16 = i.a.dtype == Dtype::kBf16 && i.dst.dtype == Dtype::kBf16;
+  const bool fast = bf16 && (i.alu0 == Alu::kAdd || i.alu0 == Alu::kMax);
+  return floored(i, t, fast ? width(i.a) / 2 : width(i.a));
+}
+
+Cost dynamic_copy(const Instr& i, const Timing& t) { return streamed(i, t, std::max(t.dynamic_min, width(i.dst))); }
+
+Cost copy_predicated(const Instr& i, const Timing& t) {
+  const bool split = (i.a.space == Space::kPsum) != (i.b.space == Space::kPsum);
+  return floored(i, t, split ? width(i.a) : 2 * width(i.a));
+}
+
+Cost select(const Instr& i, const Timing& t) { return floored(i, t, width(i.a) * streams_per_port(i)); }
+
+Cost select_reduce(const Instr& i, const Timing& t) {
+  return streamed(i, t, std::max(t.min_interval, width(i.a) * streams_per_port(i)) + t.min_interval);
+}
+
+Cost bn_aggr(const Instr& i, const Timing& t) { return floored(i, t, 13 * (width(i.a) / 3)); }
+
+Cost reciprocal(const Instr& i, const Timing& t) { return floored(i, t, 8 * width(i.a)); }
+
+Cost generated(const Instr& i, const Timing& t) { return floored(i, t, width(i.dst)); }
+
+Cost memset(const Instr& i, const Timing& t) {
+  const bool half = i.dst.dtype == Dtype::kBf16 || i.dst.dtype == Dtype::kFp16;
+  return floored(i, t, half && i.imm0 == 0 ? width(i.dst) / 2 : width(i.dst));
+}
+
+Cost gpsimd_pattern(const Instr& i, const Timing& t) { return streamed(i, t, t.gpsimd_start + width(i.dst)); }
+
+Cost local_gather(const Instr& i, const Timing& t) {
+  // Published: 150 + n*e/C with C = ((28 + t*e)/(t*e)) / min(4/size, e), t = 4, e elements per index. As printed, the
+  // cost falls when the overhead of 28 grows; C makes sense only as elements per cycle with its first factor inverted:
+  // the share of useful cycles, t*e/(28 + t*e), times the elements that one 32-bit lane moves. Here e is 1.
+  constexpr double kOverhead = 28, kPerElement = 4, kElements = 1;
+  const double useful = kPerElement * kElements / (kOverhead + kPerElement * kElements);
+  const double lane = std::min(4.0 / size_of(i.a.dtype), kElements);
+  return streamed(i, t, t.gpsimd_start + width(i.dst) * kElements / (useful * lane));
+}
+
+Cost partition_reduce(const Instr& i, const Timing& t) {
+  // A processor folds its partitions one after the other, then one processor folds the others' rows of partial results.
+  const int own = std::min<int>(i.a.partitions, kPartitionsPerProcessor);
+  const int partials = (i.a.partitions + kPartitionsPerProcessor - 1) / kPartitionsPerProcessor;
+  return streamed(i, t, t.gpsimd_start + width(i.a) * (own + partials));
+}
+
+Cost sequence_bounds(const Instr& i, const Timing& t) {
+  return streamed(i, t, t.gpsimd_start + 2 * width(i.a));  // begins going forth, ends going back
+}
+
+Cost issued(const Instr&, const Timing& t) { return {.occupy = t.min_interval, .latency = t.min_interval}; }
+
+}  // namespace cost
+}  // namespace isa

@@ -1,0 +1,262 @@
+// The one table of NeuronCore-v2 instructions: who runs each, what it computes, what it costs, what it may be given.
+#pragma once
+
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+#include "isa/check_rules.h"
+#include "isa/cost.h"
+#include "isa/exec_ops.h"
+#include "isa/instr.h"
+
+namespace isa {
+
+/// A set of small enumerators, one bit each.
+template <typename E>
+struct Set {
+  std::uint32_t bits = 0;
+  constexpr bool contains(E e) const { return static_cast<unsigned>(e) < 32 && (bits >> static_cast<unsigned>(e)) & 1; }
+  constexpr Set operator|(Set other) const { return {bits | other.bits}; }
+  constexpr bool operator==(const Set&) const = default;
+};
+template <typename E, typename... Es>
+constexpr Set<E> set_of(E e, Es... es) {
+  return {((1u << static_cast<unsigned>(e)) | ... | (1u << static_cast<unsigned>(es)))};
+}
+using EngineSet = Set<Engine>;
+using AluSet = Set<Alu>;
+using SpaceSet = Set<Space>;  // with Space::kNone: the operand may be left out
+
+/// Which operands, ALU steps and flags an instruction has.
+struct Form {
+  SpaceSet dst{1}, dst2{1}, a{1}, b{1}, c{1};
+  AluSet alu0{1}, alu1{1};
+  bool accumulate = false;  // may add to dst
+  bool reverse = false;     // may exchange the operands of its ALU steps
+};
+
+/// Arithmetic per input element, for analysis: a number, or one per ALU step.
+inline constexpr int kPerAlu = -1;
+
+struct Row {
+  Opcode op;
+  std::string_view name;
+  EngineSet engines;
+  void (*exec)(const Instr&, std::uint32_t index, Context&);  // what it computes: knows nothing of time
+  Cost (*cost)(const Instr&, const Timing&);                  // how long it takes: never looks at data
+  std::string_view formula;                                   // the same in words, cycles of the engine
+  Form form;
+  void (*rule)(const Instr&);  // shapes and types that fit each other (isa/check_rules.h)
+  int flops;                   // element-wise arithmetic per element of a
+  std::string_view limits;     // form and rule in words
+  std::string_view source;     // who says it costs that
+  std::string_view note;       // reasons and doubts; for a row that this machine lacks: why it is refused
+};
+
+namespace columns {  // short words for the table below
+
+inline constexpr EngineSet kT = set_of(Engine::kTensor), kV = set_of(Engine::kVector), kS = set_of(Engine::kScalar),
+                           kG = set_of(Engine::kGpSimd), kVG = kV | kG, kVSG = kVG | kS,
+                           kAny = kVSG | kT | set_of(Engine::kSync), kNobody{};
+
+inline constexpr SpaceSet kSb = set_of(Space::kSbuf), kPs = set_of(Space::kPsum), kHb = set_of(Space::kHbm),
+                          kOn = kSb | kPs, kAll = kOn | kHb, kOpt = kOn | set_of(Space::kNone);
+
+inline constexpr AluSet kNoAlu = set_of(Alu::kNone), kBits = set_of(Alu::kAnd, Alu::kOr, Alu::kXor),
+                        kCompare = set_of(Alu::kEq, Alu::kNe, Alu::kGt, Alu::kGe, Alu::kLt, Alu::kLe),
+                        kReduceArith = set_of(Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kMax, Alu::kMin),
+                        kArith = kReduceArith | kCompare | set_of(Alu::kDiv, Alu::kPow),
+                        kAnyAlu = kArith | kBits | set_of(Alu::kShl, Alu::kShr), kMaybe = kAnyAlu | kNoAlu,
+                        kReduce = kReduceArith | kBits, kMax = set_of(Alu::kMax),
+                        kPartition = set_of(Alu::kAdd, Alu::kMax, Alu::kAnd, Alu::kOr),
+                        kCollective = set_of(Alu::kAdd, Alu::kMax, Alu::kMin);
+
+// The operands of dst <- a, of dst <- a, b and so on.
+inline constexpr Form kUnary{.dst = kOn, .a = kOn};
+inline constexpr Form kBinary{.dst = kOn, .a = kOn, .b = kOn};
+inline constexpr Form kScaled{.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt};
+inline constexpr Form kHbmUnary{.dst = kHb, .a = kHb};
+
+inline constexpr std::string_view kNki = "AWS Neuron SDK 2.26.1, nki.isa";
+inline constexpr std::string_view kDerived = "derived: none published";
+inline constexpr std::string_view kSequencer = "derived: the issuing sequencer's MIN_II";
+inline constexpr std::string_view kPlain = "max(MIN_II, N)";
+inline constexpr std::string_view kElsewhere = "MIN_II, then the DMA engines";
+inline constexpr std::string_view kCcElsewhere = "MIN_II, then the CC-cores";
+
+}  // namespace columns
+
+namespace detail {
+using namespace columns;
+// clang-format off
+inline constexpr std::array<Row, kOpcodeCount> kRows = {{
+  // ---- TensorE: M = columns of a, N = columns of b; four passes for fp32
+  {Opcode::kMatMul, "matmul", kT, exec::matmul, cost::matmul, "max(min(64, M), N) * passes",
+   {.dst = kPs, .a = kSb, .b = kSb, .accumulate = true}, rule::matmul, 0,
+   "K <= 128, M <= 128, N <= 512, dst in one PSUM bank, fp32", kNki,
+   "load of a (M/4 cycles * passes) is hidden behind the running matmul"},
+  {Opcode::kPeTranspose, "pe_transpose", kT, exec::pe_transpose, cost::pe_transpose, "max(P, min(64, F)) * passes",
+   {.dst = kPs, .a = kSb}, rule::pe_transpose, 0,
+   "P <= 128, F <= 128, dst in one PSUM bank", kNki,
+   "nc_transpose by identity matmul, so fp32 takes the passes of a matmul"},
+  // ---- VectorE and friends: N = elements per partition of a
+  {Opcode::kVectorTranspose, "vector_transpose", kV, exec::vector_transpose, cost::one_input, kPlain,
+   kUnary, rule::vector_transpose, 0, "32 x 32 at most, same type", kNki, "nc_transpose on VectorE"},
+  {Opcode::kTensorTensor, "tensor_tensor", kVG, exec::tensor_tensor, cost::tensor_tensor,
+   "max(MIN_II, N) when one input is in PSUM, or all bf16, contiguous, add/sub/mul; else max(MIN_II, 2N); gpsimd: "
+   "START + 2N, pow START + 4N",
+   {.dst = kOn, .a = kOn, .b = kOn, .alu0 = kAnyAlu, .reverse = true}, rule::tensor_tensor, kPerAlu,
+   "inputs not both PSUM; gpsimd: pow or int32 add/sub/mul, SBUF only", kNki,
+   "GpSimdE derived: two 128-lane streams; pow as the documented 4x of rsqrt"},
+  {Opcode::kTensorScalar, "tensor_scalar", kVG, exec::tensor_scalar, cost::tensor_scalar,
+   "max(MIN_II, N); gpsimd: START + 4N",
+   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .alu0 = kAnyAlu, .alu1 = kMaybe, .reverse = true},
+   rule::tensor_scalar, kPerAlu,
+   "b, c: [P, 1]; gpsimd: pow only", kNki,
+   "one or two ops for one price; GpSimdE derived: rsqrt is documented as 4x slower there"},
+  {Opcode::kTensorScalarReduce, "tensor_scalar_reduce", kV, exec::tensor_scalar_reduce, cost::one_input_reduce,
+   "max(MIN_II, N) + MIN_II",
+   {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .alu0 = kArith, .alu1 = kReduceArith, .reverse = true},
+   rule::tensor_scalar_reduce, kPerAlu,
+   "b, dst2: [P, 1]", kNki, ""},
+  {Opcode::kScalarTensorTensor, "scalar_tensor_tensor", kV, exec::scalar_tensor_tensor, cost::scalar_tensor_tensor,
+   "max(MIN_II, N) when a and c are bf16, sub then mul, N even; else max(MIN_II, 2N)",
+   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOn, .alu0 = kAnyAlu, .alu1 = kAnyAlu, .reverse = true},
+   rule::scalar_tensor_tensor, kPerAlu,
+   "b: [P, 1]; a and c not both PSUM", kNki, "MIN_II floor as on every VectorE row"},
+  {Opcode::kTensorTensorScan, "tensor_tensor_scan", kV, exec::tensor_tensor_scan, cost::scan, "max(MIN_II, 2N)",
+   {.dst = kOn, .a = kOn, .b = kOn, .c = kOpt, .alu0 = kArith, .alu1 = kArith, .reverse = true}, rule::scan, kPerAlu,
+   "c: [P, 1]; a and b not both PSUM", kNki, ""},
+  {Opcode::kTensorReduce, "tensor_reduce", kV, exec::tensor_reduce, cost::tensor_reduce,
+   "max(MIN_II, N/2) when bf16 in and out and add/max; else max(MIN_II, N)",
+   {.dst = kOn, .a = kOn, .alu0 = kReduce}, rule::tensor_reduce, kPerAlu,
+   "dst: a without its innermost axis", kNki, "MIN_II is named, but not in the printed formula"},
+  {Opcode::kTensorCopy, "tensor_copy", kVSG, exec::tensor_copy, cost::one_input, kPlain,
+   kUnary, rule::copy, 0, "gpsimd: SBUF only", kNki, "ScalarE copies through fp32"},
+  {Opcode::kTensorCopyDynamic, "tensor_copy_dynamic", kVSG, exec::tensor_copy_dynamic, cost::dynamic_copy,
+   "max(600, N)",
+   {.dst = kOn, .a = kOn, .b = kSb}, rule::dynamic_copy, 0, "b: [1, 1] int32", kNki,
+   "tensor_copy_dynamic_src; 600 = dynamic_min"},
+  {Opcode::kCopyPredicated, "copy_predicated", kV, exec::copy_predicated, cost::copy_predicated,
+   "max(MIN_II, N) when one of a, b is in PSUM; else max(MIN_II, 2N)",
+   kBinary, rule::copy_predicated, 0, "b: uint8, uint16, uint32; a and b not both PSUM; dst and a of one type", kNki,
+   "tensor_copy_predicated"},
+  {Opcode::kSelect, "select", kV, exec::select, cost::select, "max(MIN_II, streams * N)",
+   {.dst = kOn, .a = kOn, .b = kOn, .c = kOpt}, rule::select, 0,
+   "b: 8- or 16-bit integers; a and b not both PSUM", kDerived,
+   "as copy_predicated; streams = full tiles read from SBUF or from PSUM, the larger"},
+  {Opcode::kSelectReduce, "select_reduce", kV, exec::select_reduce, cost::select_reduce,
+   "max(MIN_II, streams * N) + MIN_II",
+   {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOn, .c = kOpt}, rule::select, 1,
+   "as select; dst2: [P, 1]", kDerived, "as select, and MIN_II to read the accumulator"},
+  {Opcode::kBnStats, "bn_stats", kV, exec::bn_stats, cost::one_input, kPlain,
+   kUnary, rule::bn_stats, 3, "N <= 512; dst: [P, 6]", kNki, ""},
+  {Opcode::kBnAggr, "bn_aggr", kV, exec::bn_aggr, cost::bn_aggr, "max(MIN_II, 13 * N/3)",
+   kUnary, rule::bn_aggr, 1, "N a multiple of 3; dst: [P, 2]", kNki, ""},
+  {Opcode::kReciprocal, "reciprocal", kV, exec::reciprocal, cost::reciprocal, "max(MIN_II, 8N)",
+   kUnary, rule::unary, 1, "", kNki, "activation(reciprocal) on ScalarE costs N"},
+  {Opcode::kDropout, "dropout", kV, exec::dropout, cost::one_input, kPlain,
+   kUnary, rule::dropout, 1, "0 <= imm0 <= 1", kNki, ""},
+  {Opcode::kRng, "rng", kV, exec::rng, cost::generated, kPlain,
+   {.dst = kOn}, rule::free, 0, "", kDerived, "one element of each partition per cycle, as memset"},
+  {Opcode::kMemset, "memset", kVG, exec::memset, cost::memset,
+   "max(MIN_II, N/2) when 0 in bf16 or fp16; else max(MIN_II, N)",
+   {.dst = kOn}, rule::free, 0, "gpsimd: SBUF only", kNki, ""},
+  {Opcode::kStreamShuffle, "stream_shuffle", kV, exec::stream_shuffle, cost::one_input, kPlain,
+   kBinary, rule::stream_shuffle, 0, "b: [1, 32] uint8; dst and a of one type and shape", kNki, "nc_stream_shuffle"},
+  {Opcode::kMax8, "max8", kV, exec::max8, cost::one_input, kPlain,
+   kUnary, rule::max8, 1, "8 <= N <= 16384; dst: [P, 8]", kNki, "MIN_II floor added to the printed N"},
+  {Opcode::kFindIndex8, "find_index8", kV, exec::find_index8, cost::one_input, kPlain,
+   kBinary, rule::find_index8, 1, "8 <= N <= 16384; b, dst: [P, 8]; dst uint16 or uint32", kNki,
+   "nc_find_index8; MIN_II floor added to the printed N"},
+  {Opcode::kMatchReplace8, "match_replace8", kV, exec::match_replace8, cost::one_input, kPlain,
+   kBinary, rule::match_replace8, 1, "8 <= N <= 16384; b: [P, 8]", kNki,
+   "nc_match_replace8; printed as min(MIN_II, N), taken as max: SDK 2.23 says N"},
+  {Opcode::kRangeSelect, "range_select", kNobody, exec::unsupported, cost::one_input, kPlain,
+   kUnary, rule::unsupported, 0, "", kNki,
+   "range_select exists from NeuronCore-v3 on: use affine_select, or iota and select"},
+  // ---- ScalarE
+  {Opcode::kActivation, "activation", kS, exec::activation, cost::one_input, kPlain,
+   kScaled, rule::activation, 3, "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16; no bias with reciprocal", kNki,
+   "any function, scale and bias for one price"},
+  {Opcode::kActivationReduce, "activation_reduce", kS, exec::activation_reduce, cost::activation_reduce,
+   "max(MIN_II, N) + MIN_II",
+   {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .c = kOpt}, rule::activation, 4,
+   "as activation; dst2: [P, 1]; sums only", kNki, "the second MIN_II is activation_read, the read of the accumulator"},
+  // ---- GpSimdE: SBUF only; START = gpsimd_start
+  {Opcode::kIota, "iota", kG, exec::iota, cost::gpsimd_pattern, "START + N",
+   {.dst = kSb}, rule::free, 0, "SBUF only", kNki, "N of dst"},
+  {Opcode::kAffineSelect, "affine_select", kG, exec::affine_select, cost::gpsimd_pattern, "START + N",
+   {.dst = kSb, .a = kSb, .alu0 = kCompare}, rule::affine_select, 0, "SBUF only; floats and 8- or 16-bit integers",
+   kNki, ""},
+  {Opcode::kLocalGather, "local_gather", kG, exec::local_gather, cost::local_gather, "START + 8N",
+   {.dst = kSb, .a = kSb, .b = kSb}, rule::local_gather, 0,
+   "P a multiple of 16; at most 4096 indices; b: uint16; dst and a of one type", kNki,
+   "printed START + N*e/C has C inverted (it falls as overhead grows); here N*e divided by useful elements per cycle, "
+   "e = 1: 4/(28+4)"},
+  {Opcode::kPartitionReduce, "partition_reduce", kG, exec::partition_reduce, cost::partition_reduce,
+   "START + N * (min(P, 16) + ceil(P/16))",
+   {.dst = kSb, .a = kSb, .alu0 = kPartition}, rule::partition_reduce, kPerAlu,
+   "SBUF only; dst: [1, N]; add, max, and, or", kDerived,
+   "tensor_partition_reduce: 8 processors fold 16 partitions each, one folds their results; a matmul with ones is "
+   "faster"},
+  {Opcode::kSequenceBounds, "sequence_bounds", kG, exec::sequence_bounds, cost::sequence_bounds, "START + 2N",
+   {.dst = kSb, .a = kSb}, rule::sequence_bounds, 0, "a: [1, N], dst: [1, 2, N], fp32 or int32", kDerived,
+   "one pass for the begins, one for the ends"},
+  {Opcode::kCustomOp, "custom_op", kNobody, exec::unsupported, cost::gpsimd_pattern, "START + N",
+   {.dst = kSb, .a = kSb}, rule::unsupported, 0, "", kDerived,
+   "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
+  // ---- DMA: any sequencer issues; the transfer's time is hw/'s
+  {Opcode::kDmaCopy, "dma_copy", kAny, exec::dma_copy, cost::issued, kElsewhere,
+   {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0, "as many elements on both sides", kSequencer, ""},
+  {Opcode::kDmaGather, "dma_gather", kAny, exec::dma_gather, cost::issued, kElsewhere,
+   {.dst = kAll, .a = kHb, .b = kSb | kHb}, rule::dma_gather, 0, "a: rows in HBM; b: [P, 1] int32", kSequencer, ""},
+  {Opcode::kDmaScatter, "dma_scatter", kAny, exec::dma_scatter, cost::issued, kElsewhere,
+   {.dst = kHb, .a = kAll, .b = kSb | kHb, .accumulate = true}, rule::dma_scatter, 0,
+   "dst: rows in HBM; b: [P, 1] int32", kSequencer, ""},
+  {Opcode::kDmaTranspose, "dma_transpose", kAny, exec::dma_transpose, cost::issued, kElsewhere,
+   {.dst = kAll, .a = kAll}, rule::dma_transpose, 0, "dst: [F, P] of a [P, F]", kSequencer,
+   "descriptors of one element: far below copy bandwidth"},
+  // ---- Collectives: any sequencer issues; HBM to HBM on the CC-cores
+  {Opcode::kAllReduce, "all_reduce", kAny, exec::collective, cost::issued, kCcElsewhere,
+   {.dst = kHb, .a = kHb, .alu0 = kCollective}, rule::collective, 0, "dst as many elements as a", kSequencer, ""},
+  {Opcode::kReduceScatter, "reduce_scatter", kAny, exec::collective, cost::issued, kCcElsewhere,
+   {.dst = kHb, .a = kHb, .alu0 = kCollective}, rule::collective, 0, "a: ranks times the elements of dst", kSequencer,
+   ""},
+  {Opcode::kAllGather, "all_gather", kAny, exec::collective, cost::issued, kCcElsewhere,
+   kHbmUnary, rule::collective, 0, "dst: ranks times the elements of a", kSequencer, ""},
+  {Opcode::kAllToAll, "all_to_all", kAny, exec::collective, cost::issued, kCcElsewhere,
+   kHbmUnary, rule::collective, 0, "dst as many elements as a, a multiple of the ranks", kSequencer, ""},
+  {Opcode::kBroadcast, "broadcast", kAny, exec::collective, cost::issued, kCcElsewhere,
+   kHbmUnary, rule::collective, 0, "dst as many elements as a; imm0 a rank of the group", kSequencer, ""},
+  {Opcode::kSend, "send", kAny, exec::collective, cost::issued, kCcElsewhere,
+   {.a = kHb}, rule::free, 0, "peer a rank of the group", kSequencer, ""},
+  {Opcode::kRecv, "recv", kAny, exec::collective, cost::issued, kCcElsewhere,
+   {.dst = kHb}, rule::free, 0, "peer a rank of the group", kSequencer, ""},
+  // ---- Sequencers
+  {Opcode::kBarrier, "barrier", kAny, exec::collective, cost::issued, kCcElsewhere,
+   {}, rule::free, 0, "", kSequencer, ""},
+  {Opcode::kWait, "wait", kAny, exec::wait, cost::issued, "MIN_II",
+   {}, rule::free, 0, "at least one wait, or a signal", kSequencer, ""},
+}};
+// clang-format on
+}  // namespace detail
+
+inline constexpr const std::array<Row, kOpcodeCount>& kTable = detail::kRows;
+constexpr const Row& row(Opcode op) { return kTable.at(static_cast<std::size_t>(op)); }
+static_assert(std::ranges::all_of(kTable, [](const Row& r) {
+  return &row(r.op) == &r && r.exec && r.cost && r.rule && !r.name.empty() && !r.source.empty() && !r.formula.empty();
+}));
+
+/// The row with this name, or nullptr.
+constexpr const Row* find_row(std::string_view name) {
+  const auto* found = std::ranges::find(kTable, name, &Row::name);
+  return found == kTable.end() ? nullptr : found;
+}
+
+/// What one instruction costs its engine: the cost column of its row.
+inline Cost cost_of(const Instr& instr, const Timing& timing) { return row(instr.op).cost(instr, timing); }
+
+}  // namespace isa
