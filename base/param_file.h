@@ -4,8 +4,9 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
-#include <span>
+#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -63,7 +64,8 @@ class ParamFile {
   Sourced<std::vector<std::string>> read_strings(std::string_view key);
   Sourced<bool> read_flag(std::string_view key);
 
-  bool has(std::string_view key) const;
+  /// Whether an optional key is there. Counts as asking, not as reading.
+  bool has(std::string_view key);
   /// Every key (those below `prefix` only, when given: "cost" finds "cost.launch"), in alphabetical order.
   std::vector<std::string> keys(std::string_view prefix = {}) const;
   /// The entry of a key, not counted as read. Errors: missing key.
@@ -86,7 +88,7 @@ class ParamFile {
 
   std::string name_;
   std::map<std::string, Parameter, std::less<>> parameters_;
-  std::vector<std::string> asked_;  // names that readers asked for: what a misspelt key may have meant
+  std::set<std::string, std::less<>> asked_;  // names that readers asked for: what a misspelt key may have meant
 };
 
 }  // namespace base

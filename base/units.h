@@ -1,7 +1,9 @@
 // Quantities with units: every number that a person writes in a file or on the command line passes through here.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -30,7 +32,9 @@ enum class Dimension : std::uint8_t {
 inline constexpr std::size_t kDimensionCount = 17;
 
 /// What the dimension is and how to write it: "a bandwidth, for example 410 GB/s".
-std::string_view describe(Dimension dimension);
+std::string describe(Dimension dimension);
+/// The example alone: "410 GB/s".
+std::string_view example(Dimension dimension);
 
 struct Quantity {
   double value = 0;  // in the base unit of `dimension`
@@ -39,10 +43,13 @@ struct Quantity {
 };
 
 /// Reads "2.8 GHz", "1.6TB/s", "16 GiB", "1.3 us", "64 cycles", "$1.34/h", "0.76", "50 %", "0.5x". Decimal prefixes
-/// (f p n u m k M G T P E) shift the decimal point, binary ones (Ki Mi Gi Ti Pi) multiply by a power of two: the result is the
-/// double nearest to what is written. A number without a unit is a ratio. `where` names the place in the error.
+/// (f p n u m k M G T P E) shift the decimal point, binary ones (Ki Mi Gi Ti Pi) multiply by a power of two: the result
+/// is the double nearest to what is written. A number without a unit is a ratio. `where` names the place in the error.
 /// Errors: Fault::kUsage for no number, a number that is not finite, an unknown unit.
 Quantity parse_quantity(std::string_view text, std::string_view where = "quantity");
+
+/// The same without an error: nothing when the text is no quantity ("bert-base", "fast").
+std::optional<Quantity> try_quantity(std::string_view text);
 
 /// The same, and the dimension must be `expected` (a plain whole number is also a count; a plain number is a ratio).
 /// Returns the value in the base unit. Errors: Fault::kUsage naming the unit expected.

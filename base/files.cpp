@@ -1,0 +1,137 @@
+#include "base/files.h"
+
+#include <fcntl.h>
+#include <fmt/format.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <system_error>
+#include <utility>
+#include <vector>
+
+#include "base/error.h"
+
+namespace base {
+namespace {
+
+namespace fs = std::filesystem;
+
+std::string reason(int error) { return std::generic_category().message(error); }
+
+std::string fix_for(int error) {
+  if (error == ENOSPC || error == EDQUOT) return "free some space or choose another place";
+  if (error == EACCES || error == EPERM || error == EROFS) return "choose a place that you may write to";
+  if (error == ENOENT || error == ENOTDIR) return "create the folder first";
+  return "choose another place";
+}
+
+fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path{"."}; }
+
+std::vector<fs::path> data_folders() {
+  std::vector<fs::path> folders;
+  std::error_code error;
+  const fs::path binary = fs::read_symlink("/proc/self/exe", error);
+  if (!error) {
+    folders.push_back(binary.parent_path());
+    folders.push_back(binary.parent_path().parent_path() / "share" / "trnsim");
+  }
+  if (const char* home = std::getenv("TRNSIM_HOME"); home != nullptr && *home != '\0') folders.emplace_back(home);
+  folders.emplace_back(TRNSIM_SOURCE_DIR);
+  return folders;
+}
+
+}  // namespace
+
+std::string read_file(const fs::path& path) {
+  std::error_code error;
+  if (fs::is_directory(path, error)) {
+    throw Error{Fault::kData, path.string(), "is a folder", "name a file in it"};
+  }
+  std::ifstream in{path, std::ios::binary};
+  if (!in) throw Error{Fault::kData, path.string(), reason(errno), "check the path and its permissions"};
+  std::string content{std::istreambuf_iterator<char>{in}, {}};
+  if (in.bad()) throw Error{Fault::kData, path.string(), "cannot be read to its end", "check the disk"};
+  return content;
+}
+
+AtomicFile::AtomicFile(const fs::path& path) : path_{path} {
+  static std::atomic<unsigned> counter{0};
+  temporary_ = fmt::format("{}.{}-{}.tmp", path.string(), getpid(), counter++);
+  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+  if (fd_ < 0) fail("be created");
+}
+
+AtomicFile::~AtomicFile() {
+  if (fd_ < 0) return;
+  close(fd_);
+  unlink(temporary_.c_str());
+}
+
+void AtomicFile::fail(std::string_view doing) const {
+  const int error = errno;
+  throw Error{Fault::kEnvironment, path_.string(), fmt::format("cannot {}: {}", doing, reason(error)), fix_for(error)};
+}
+
+void AtomicFile::write(std::span<const std::byte> bytes) {
+  ensure(fd_ >= 0, path_.string(), "written after commit");
+  while (!bytes.empty()) {
+    const ssize_t written = ::write(fd_, bytes.data(), bytes.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("be written");
+    bytes = bytes.subspan(static_cast<std::size_t>(written));
+  }
+}
+
+void AtomicFile::commit() {
+  ensure(fd_ >= 0, path_.string(), "committed twice");
+  if (fsync(fd_) != 0) fail("be written to the disk");
+  if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("be put in place");
+  close(std::exchange(fd_, -1));
+  // Without this the rename itself may be lost in a crash; some file systems refuse it, and then nothing is lost but that.
+  if (const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
+    fsync(folder);
+    close(folder);
+  }
+}
+
+void write_file(const fs::path& path, std::string_view content) {
+  AtomicFile file{path};
+  file.write(content);
+  file.commit();
+}
+
+void make_output_folder(const fs::path& path, bool overwrite) {
+  std::error_code error;
+  const bool exists = fs::exists(path, error);
+  if (exists && !fs::is_directory(path, error)) {
+    throw Error{Fault::kUsage, path.string(), "exists and is no folder", "choose another --output_dir"};
+  }
+  if (exists && !overwrite && !fs::is_empty(path, error)) {
+    throw Error{Fault::kUsage, path.string(), "is not empty", "choose another --output_dir or add --overwrite_output_dir"};
+  }
+  fs::create_directories(path, error);
+  if (error) {
+    throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot be created: {}", error.message()),
+                fix_for(error.value())};
+  }
+  if (access(path.c_str(), W_OK | X_OK) != 0) {
+    throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot be written to: {}", reason(errno)), fix_for(errno)};
+  }
+}
+
+fs::path data_path(std::string_view relative) {
+  std::string looked;
+  for (const fs::path& folder : data_folders()) {
+    std::error_code error;
+    if (fs::exists(folder / relative, error)) return folder / relative;
+    looked += fmt::format("{}{}", looked.empty() ? "" : ", ", folder.string());
+  }
+  throw Error{Fault::kEnvironment, relative, fmt::format("is in none of {}", looked),
+              "set TRNSIM_HOME to the folder that holds it"};
+}
+
+}  // namespace base

@@ -1,0 +1,33 @@
+#include "base/interrupt.h"
+
+#include <signal.h>
+#include <unistd.h>
+
+#include <atomic>
+
+#include "base/error.h"
+
+namespace base {
+namespace {
+
+std::atomic<bool> raised{false};
+static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may use it");
+
+void on_signal(int) {
+  if (raised.exchange(true)) _exit(kExitInterrupted);
+}
+
+}  // namespace
+
+void catch_interrupts() {
+  struct sigaction action {};
+  action.sa_handler = on_signal;
+  action.sa_flags = SA_RESTART;  // half-done reads and writes go on; the loops poll
+  for (const int signal : {SIGINT, SIGTERM}) {
+    ensure(sigaction(signal, &action, nullptr) == 0, "catch_interrupts", "sigaction failed");
+  }
+}
+
+bool interrupted() { return raised.load(std::memory_order_relaxed); }
+
+}  // namespace base

@@ -1,0 +1,185 @@
+#include "base/param_toml.h"
+
+#include <fmt/format.h>
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <array>
+#include <charconv>
+#include <cstdint>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace base {
+namespace {
+
+const std::array<std::string, 4> kFields = {"value", "source", "text", "fitted_on"};
+
+class Flattener {
+ public:
+  Flattener(std::string_view name, ParsedToml& out) : name_{name}, out_{out} {}
+
+  void root(const toml::table& table) {
+    for (const auto& [key, node] : table) {
+      if (key.str() == "inherits") {
+        out_.inherits = text_of("inherits", node);
+        out_.inherits_where = where(node);
+      } else {
+        visit(checked(key), node);
+      }
+    }
+  }
+
+ private:
+  std::string where(const toml::node& node) const { return fmt::format("{}:{}", name_, node.source().begin.line); }
+
+  [[noreturn]] void fail(const toml::node& node, std::string_view what, std::string_view fix) const {
+    throw Error{Fault::kUsage, where(node), what, fix};
+  }
+
+  /// One part of a dotted key; a dot or a blank in it would make two keys look the same.
+  std::string checked(const toml::key& key) const {
+    const auto plain = [](char c) { return std::isalnum(static_cast<unsigned char>(c)) || c == '_' || c == '-'; };
+    if (std::ranges::all_of(key.str(), plain) && !key.str().empty()) return std::string{key.str()};
+    throw Error{Fault::kUsage, fmt::format("{}:{}", name_, key.source().begin.line),
+                fmt::format("key \"{}\" has a character other than letters, digits, _ and -", key.str()), "rename it"};
+  }
+
+  void visit(const std::string& key, const toml::node& node) {
+    if (const toml::table* table = node.as_table()) {
+      if (table->contains("value") || table->contains("source")) return entry(key, *table);
+      for (const auto& [part, child] : *table) visit(key + "." + checked(part), child);
+    } else if (const toml::array* array = node.as_array(); array && !array->empty() && array->get(0)->is_table()) {
+      for (std::size_t i = 0; i < array->size(); ++i) visit(fmt::format("{}.{}", key, i), *array->get(i));
+    } else {
+      bare(key, node);
+    }
+  }
+
+  /// Text, a flag, or a list of them, without a source.
+  void bare(const std::string& key, const toml::node& node) {
+    const toml::array* array = node.as_array();
+    if (node.is_number() || (array != nullptr && std::ranges::any_of(*array, [](auto& n) { return n.is_number(); }))) {
+      fail(node, fmt::format("the number \"{}\" has no source", key),
+           fmt::format("write {} = {{ value = ..., source = \"...\" }}", key));
+    }
+    Parameter& parameter = add(key, node);
+    fill_values(parameter, node);
+  }
+
+  /// { value, source, text, fitted_on }
+  void entry(const std::string& key, const toml::table& table) {
+    for (const auto& [field, node] : table) {
+      if (std::ranges::find(kFields, field.str()) != kFields.end()) continue;
+      fail(node, fmt::format("\"{}\" of \"{}\" is no field", field.str(), key), suggest_fix(field.str(), kFields));
+    }
+    for (const char* required : {"value", "source"}) {
+      if (table.contains(required)) continue;
+      fail(table, fmt::format("\"{}\" has no {}", key, required), fmt::format("add {} = \"...\" to it", required));
+    }
+    Parameter& parameter = add(key, table);
+    fill_values(parameter, *table.get("value"));
+    parameter.source = text_of(key + ".source", *table.get("source"));
+    if (parameter.source.empty()) fail(table, fmt::format("the source of \"{}\" is empty", key), "say who gives the value");
+    if (const toml::node* text = table.get("text")) parameter.text = text_of(key + ".text", *text);
+    if (const toml::node* fitted = table.get("fitted_on")) parameter.fitted_on = fitted_on(key, *fitted);
+  }
+
+  Parameter& add(const std::string& key, const toml::node& node) {
+    Parameter& parameter = out_.parameters[key];
+    parameter.key = key;
+    parameter.where = where(node);
+    return parameter;
+  }
+
+  std::vector<std::string> fitted_on(const std::string& key, const toml::node& node) const {
+    const toml::array* array = node.as_array();
+    if (array == nullptr || array->empty()) {
+      fail(node, fmt::format("fitted_on of \"{}\" is no list of measurements", key), "write fitted_on = [\"id\", ...]");
+    }
+    std::vector<std::string> ids;
+    for (const toml::node& id : *array) ids.push_back(text_of(key + ".fitted_on", id));
+    return ids;
+  }
+
+  void fill_values(Parameter& parameter, const toml::node& node) const {
+    const toml::array* array = node.as_array();
+    parameter.list = array != nullptr;
+    if (array == nullptr) {
+      parameter.values.push_back(scalar(parameter.key, node));
+    } else {
+      for (const toml::node& item : *array) parameter.values.push_back(scalar(parameter.key, item));
+    }
+  }
+
+  std::string scalar(const std::string& key, const toml::node& node) const {
+    if (const auto* text = node.as_string()) return text->get();
+    if (const auto* whole = node.as_integer()) return fmt::format("{}", whole->get());
+    if (const auto* number = node.as_floating_point()) return fmt::format("{}", number->get());
+    if (const auto* flag = node.as_boolean()) return flag->get() ? "true" : "false";
+    fail(node, fmt::format("\"{}\" is neither text, number nor flag", key), "write it in quotes");
+  }
+
+  std::string text_of(const std::string& key, const toml::node& node) const {
+    if (const auto* text = node.as_string()) return text->get();
+    fail(node, fmt::format("\"{}\" is no text", key), "write it in quotes");
+  }
+
+  std::string_view name_;
+  ParsedToml& out_;
+};
+
+std::string in_quotes(std::string_view text) {
+  std::string out = "\"";
+  for (const char c : text) {
+    if (c == '"' || c == '\\') {
+      out += fmt::format("\\{}", c);
+    } else if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
+      out += fmt::format("\\u{:04X}", static_cast<unsigned char>(c));
+    } else {
+      out += c;
+    }
+  }
+  return out + "\"";
+}
+
+std::string list_in_quotes(const std::vector<std::string>& items) {
+  std::string out;
+  for (const std::string& item : items) out += (out.empty() ? "" : ", ") + in_quotes(item);
+  return "[" + out + "]";
+}
+
+}  // namespace
+
+ParsedToml parse_param_toml(std::string_view toml, std::string_view name) {
+  toml::table table;
+  try {
+    table = toml::parse(toml, name);
+  } catch (const toml::parse_error& error) {
+    throw Error{Fault::kUsage, fmt::format("{}:{}", name, error.source().begin.line), error.description(),
+                "mend the TOML there"};
+  }
+  ParsedToml result;
+  Flattener{name, result}.root(table);
+  return result;
+}
+
+std::string write_param_toml(const Parameters& parameters) {
+  std::string out;
+  for (const auto& [key, p] : parameters) {
+    const std::string value = p.list ? list_in_quotes(p.values) : in_quotes(p.values.front());
+    if (p.source.empty()) {
+      out += fmt::format("{} = {}\n", key, value);
+      continue;
+    }
+    out += fmt::format("{} = {{ value = {}, source = {}", key, value, in_quotes(p.source));
+    if (!p.text.empty()) out += fmt::format(", text = {}", in_quotes(p.text));
+    if (!p.fitted_on.empty()) out += fmt::format(", fitted_on = {}", list_in_quotes(p.fitted_on));
+    out += " }\n";
+  }
+  return out;
+}
+
+}  // namespace base

@@ -1,0 +1,27 @@
+// TOML text to and from flat parameters: the one place that knows the TOML library.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/param_file.h"
+
+namespace base {
+
+using Parameters = std::map<std::string, Parameter, std::less<>>;
+
+struct ParsedToml {
+  std::string inherits;  // the root key, empty when there is none
+  std::string inherits_where;
+  Parameters parameters;
+};
+
+/// Errors: Fault::kUsage with "name:line".
+ParsedToml parse_param_toml(std::string_view toml, std::string_view name);
+
+std::string write_param_toml(const Parameters& parameters);
+
+}  // namespace base
