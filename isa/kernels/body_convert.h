@@ -1,0 +1,164 @@
+// Conversions between number formats and random bits; for isa/kernels/target_*.cpp only (see body_math.h).
+#pragma once
+
+#include "isa/kernels/body_math.h"
+#include "isa/kernels/kernels.h"
+
+namespace isa::kernels {
+namespace {
+
+using Half [[gnu::may_alias]] = std::uint16_t;  // device memory holds any type
+
+void from_bf16_loop(const std::uint16_t* in, float* out, std::size_t n) {
+  const Half* source = in;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) out[i] = float_of(static_cast<std::uint32_t>(source[i]) << 16);
+}
+
+/// The exponent is moved by a multiplication, which makes subnormals normal and keeps every value exact.
+void from_fp16_loop(const std::uint16_t* in, float* out, std::size_t n) {
+  const Half* source = in;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t h = source[i];
+    const std::uint32_t magnitude = (h & 0x7fffu) << 13;
+    const float scaled = float_of(magnitude) * 0x1p112f;
+    const std::uint32_t special = magnitude >= 0x0f800000u ? 0x7f800000u : 0u;  // infinite or NaN
+    out[i] = float_of(bits_of(scaled) | special | (h & 0x8000u) << 16);
+  }
+}
+
+inline std::uint32_t bf16_nearest(std::uint32_t bits) {
+  const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
+  return (bits & 0x7fffffffu) > 0x7f800000u ? ((bits >> 16) & 0x8000u) | 0x7fc0u : rounded;
+}
+void to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+  Half* target = out;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) target[i] = static_cast<std::uint16_t>(bf16_nearest(bits_of(in[i])));
+}
+void to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) {
+  Half* target = out;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = bits_of(in[i]);
+    const std::uint32_t rounded = (bits + random[i]) >> 16;
+    const bool special = (bits & 0x7f800000u) == 0x7f800000u;
+    target[i] = static_cast<std::uint16_t>(special ? bf16_nearest(bits) : rounded);
+  }
+}
+
+/// Normal results by integer rounding; subnormal ones by adding 0.5, whose unit in the last place is theirs.
+void to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+  Half* target = out;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = bits_of(in[i]);
+    const std::uint32_t sign = (bits >> 16) & 0x8000u;
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    const std::uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
+    const std::uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
+    std::uint32_t value = magnitude < 0x38800000u ? subnormal : normal;
+    value = magnitude >= 0x477ff000u ? 0x7c00u : value;  // rounds to 65536 or more
+    value = magnitude > 0x7f800000u ? 0x7e00u : value;
+    target[i] = static_cast<std::uint16_t>(sign | value);
+  }
+}
+void to_tf32_loop(const float* in, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = bits_of(in[i]);
+    const std::uint32_t rounded = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
+    const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
+    out[i] = float_of(nan ? (bits & 0x80000000u) | 0x7fc00000u : rounded);
+  }
+}
+
+/// Philox4x32-7 (base/philox.h) for 16 counters at once: lane l of block b is counter word 16*b + l. Slot s = 0..7 of
+/// 16 elements takes word s/2, its lower half when s is even.
+void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) {
+  using Word = std::uint32_t;
+  Word c0[16], c1[16], c2[16], c3[16];
+  for (Word l = 0; l < 16; ++l) {
+    c0[l] = 16 * block + l;
+    c1[l] = row;
+    c2[l] = stream.nonce[0];
+    c3[l] = stream.nonce[1];
+  }
+  Word key0 = stream.key[0], key1 = stream.key[1];
+  for (int round = 0; round < 7; ++round) {
+    for (int l = 0; l < 16; ++l) {
+      const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c0[l];
+      const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c2[l];
+      c0[l] = static_cast<Word>(p1 >> 32) ^ c1[l] ^ key0;
+      c1[l] = static_cast<Word>(p1);
+      c2[l] = static_cast<Word>(p0 >> 32) ^ c3[l] ^ key1;
+      c3[l] = static_cast<Word>(p0);
+    }
+    key0 += 0x9E3779B9;
+    key1 += 0xBB67AE85;
+  }
+  const Word* words[4] = {c0, c1, c2, c3};
+  for (int w = 0; w < 4; ++w)
+    for (int l = 0; l < 16; ++l) {
+      out[32 * w + l] = static_cast<std::uint16_t>(words[w][l]);
+      out[32 * w + 16 + l] = static_cast<std::uint16_t>(words[w][l] >> 16);
+    }
+}
+
+/// Transposes an n x n square held in n vectors: log2(n) perfect shuffles of the rows i and i + n/2.
+template <class Element, int kN>
+void transpose_square(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride) {
+  using Vector [[gnu::vector_size(sizeof(Element) * kN)]] = Element;
+  Vector low, high;
+  for (int i = 0; i < kN / 2; ++i) {
+    low[2 * i] = static_cast<Element>(i), low[2 * i + 1] = static_cast<Element>(kN + i);
+    high[2 * i] = static_cast<Element>(kN / 2 + i), high[2 * i + 1] = static_cast<Element>(kN + kN / 2 + i);
+  }
+  Vector rows[kN], mixed[kN];
+  for (int i = 0; i < kN; ++i) __builtin_memcpy(&rows[i], in + i * in_stride, sizeof(Vector));
+#pragma GCC unroll 4
+  for (int stage = 1; stage < kN; stage *= 2) {
+#pragma GCC unroll 16
+    for (int i = 0; i < kN / 2; ++i) {
+      mixed[2 * i] = __builtin_shuffle(rows[i], rows[i + kN / 2], low);
+      mixed[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + kN / 2], high);
+    }
+#pragma GCC unroll 16
+    for (int i = 0; i < kN; ++i) rows[i] = mixed[i];
+  }
+  for (int i = 0; i < kN; ++i) __builtin_memcpy(out + i * out_stride, &rows[i], sizeof(Vector));
+}
+
+template <class Element, int kN>
+void transpose_loop(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
+                    int cols) {
+  constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
+  const auto one = [&](int r, int c) {
+    __builtin_memcpy(out + c * out_stride + r * kSize, in + r * in_stride + c * kSize, sizeof(Element));
+  };
+  const int full_rows = rows / kN * kN, full_cols = cols / kN * kN;
+  for (int r = 0; r < full_rows; r += kN)
+    for (int c = 0; c < full_cols; c += kN)
+      transpose_square<Element, kN>(in + r * in_stride + c * kSize, in_stride, out + c * out_stride + r * kSize,
+                                    out_stride);
+  for (int r = 0; r < full_rows; ++r)
+    for (int c = full_cols; c < cols; ++c) one(r, c);
+  for (int r = full_rows; r < rows; ++r)
+    for (int c = 0; c < cols; ++c) one(r, c);
+}
+
+void fill_convert(Kernels& table) {
+  table.from_bf16 = from_bf16_loop;
+  table.from_fp16 = from_fp16_loop;
+  table.to_bf16 = to_bf16_loop;
+  table.to_fp16 = to_fp16_loop;
+  table.to_tf32 = to_tf32_loop;
+  table.to_bf16_stochastic = to_bf16_stochastic_loop;
+  table.random_block = random_block_loop;
+  table.transpose16 = transpose_loop<std::uint16_t, 16>;
+  table.transpose32 = transpose_loop<std::uint32_t, 8>;
+}
+
+}  // namespace
+}  // namespace isa::kernels

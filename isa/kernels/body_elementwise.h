@@ -1,0 +1,124 @@
+// Loops over fp32 arrays, one per operation; for isa/kernels/target_*.cpp only (see body_math.h).
+#pragma once
+
+#include "isa/kernels/body_math.h"
+#include "isa/kernels/kernels.h"
+
+namespace isa::kernels {
+namespace {
+
+inline float maximum(float a, float b) { return a > b || a != a ? a : b; }  // NaN of a wins, and of b too
+inline float minimum(float a, float b) { return a < b || a != a ? a : b; }
+inline float truth(bool condition) { return condition ? 1.0f : 0.0f; }
+
+template <Alu kOp>
+inline float apply(float a, float b) {
+  if constexpr (kOp == Alu::kAdd) return a + b;
+  if constexpr (kOp == Alu::kSub) return a - b;
+  if constexpr (kOp == Alu::kMul) return a * b;
+  if constexpr (kOp == Alu::kDiv) return a / b;
+  if constexpr (kOp == Alu::kMax) return maximum(a, b);
+  if constexpr (kOp == Alu::kMin) return minimum(a, b);
+  if constexpr (kOp == Alu::kPow)
+    return static_cast<float>(__builtin_pow(a, b));  // in fp64: correctly rounded but for ties
+  if constexpr (kOp == Alu::kEq) return truth(a == b);
+  if constexpr (kOp == Alu::kNe) return truth(a != b);
+  if constexpr (kOp == Alu::kGt) return truth(a > b);
+  if constexpr (kOp == Alu::kGe) return truth(a >= b);
+  if constexpr (kOp == Alu::kLt) return truth(a < b);
+  if constexpr (kOp == Alu::kLe) return truth(a <= b);
+}
+
+template <Alu kOp>
+void binary_loop(const float* a, const float* b, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) out[i] = apply<kOp>(a[i], b[i]);
+}
+template <Alu kOp>
+void with_scalar_loop(const float* a, float s, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) out[i] = apply<kOp>(a[i], s);
+}
+template <Alu kOp>
+void scalar_first_loop(const float* a, float s, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) out[i] = apply<kOp>(s, a[i]);
+}
+template <Alu kOp>
+void fold_loop(const float* x, std::size_t n, float* lanes) {
+  std::size_t i = 0;
+  float local[64];
+  for (int l = 0; l < 64; ++l) local[l] = lanes[l];
+  for (; i + 64 <= n; i += 64)
+    for (int l = 0; l < 64; ++l) local[l] = apply<kOp>(local[l], x[i + l]);
+  for (int l = 0; l < 64; ++l) lanes[l] = local[l];
+  for (std::size_t l = 0; i + l < n; ++l) lanes[l] = apply<kOp>(lanes[l], x[i + l]);
+}
+template <float (*kFunction)(float)>
+void unary_loop(const float* a, float scale, float bias, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) out[i] = kFunction(fma1(a[i], scale, bias));
+}
+
+void dropout_loop(const float* a, const std::uint16_t* random, std::uint32_t threshold, float scale, float* out,
+                  std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) out[i] = random[i] >= threshold ? a[i] * scale : 0.0f;
+}
+void choose_loop(const float* where, const float* a, const float* b, float* out, std::size_t n) {
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const float x = a[i], y = b[i];
+    out[i] = where[i] != 0.0f ? x : y;
+  }
+}
+
+constexpr std::size_t at(Alu op) { return static_cast<std::size_t>(op); }
+constexpr std::size_t at(Fn fn) { return static_cast<std::size_t>(fn); }
+
+template <Alu... kOps>
+void fill_binary(Kernels& table) {
+  ((table.binary[at(kOps)] = binary_loop<kOps>, table.with_scalar[at(kOps)] = with_scalar_loop<kOps>,
+    table.scalar_first[at(kOps)] = scalar_first_loop<kOps>),
+   ...);
+}
+
+void fill_elementwise(Kernels& table) {
+  fill_binary<Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kDiv, Alu::kMax, Alu::kMin, Alu::kPow, Alu::kEq, Alu::kNe, Alu::kGt,
+              Alu::kGe, Alu::kLt, Alu::kLe>(table);
+  table.fold[at(Alu::kAdd)] = fold_loop<Alu::kAdd>;
+  table.fold[at(Alu::kMul)] = fold_loop<Alu::kMul>;
+  table.fold[at(Alu::kMax)] = fold_loop<Alu::kMax>;
+  table.fold[at(Alu::kMin)] = fold_loop<Alu::kMin>;
+  auto& fn = table.unary;
+  fn[at(Fn::kCopy)] = unary_loop<f_copy>;
+  fn[at(Fn::kSquare)] = unary_loop<f_square>;
+  fn[at(Fn::kSigmoid)] = unary_loop<f_sigmoid>;
+  fn[at(Fn::kRelu)] = unary_loop<f_relu>;
+  fn[at(Fn::kGelu)] = unary_loop<f_gelu>;
+  fn[at(Fn::kGeluTanh)] = unary_loop<f_gelu_tanh>;
+  fn[at(Fn::kGeluGrad)] = unary_loop<f_gelu_grad>;
+  fn[at(Fn::kGeluTanhGrad)] = unary_loop<f_gelu_tanh_grad>;
+  fn[at(Fn::kSilu)] = unary_loop<f_silu>;
+  fn[at(Fn::kSiluGrad)] = unary_loop<f_silu_grad>;
+  fn[at(Fn::kTanh)] = unary_loop<f_tanh>;
+  fn[at(Fn::kTanhGrad)] = unary_loop<f_tanh_grad>;
+  fn[at(Fn::kSoftplus)] = unary_loop<f_softplus>;
+  fn[at(Fn::kMish)] = unary_loop<f_mish>;
+  fn[at(Fn::kErf)] = unary_loop<f_erf>;
+  fn[at(Fn::kErfGrad)] = unary_loop<f_erf_grad>;
+  fn[at(Fn::kExp)] = unary_loop<f_exp>;
+  fn[at(Fn::kLog)] = unary_loop<f_log>;
+  fn[at(Fn::kSin)] = unary_loop<f_sin>;
+  fn[at(Fn::kArctan)] = unary_loop<f_arctan>;
+  fn[at(Fn::kSqrt)] = unary_loop<f_sqrt>;
+  fn[at(Fn::kRsqrt)] = unary_loop<f_rsqrt>;
+  fn[at(Fn::kReciprocal)] = unary_loop<f_reciprocal>;
+  fn[at(Fn::kSign)] = unary_loop<f_sign>;
+  fn[at(Fn::kAbs)] = unary_loop<absolute>;
+  table.dropout = dropout_loop;
+  table.choose = choose_loop;
+}
+
+}  // namespace
+}  // namespace isa::kernels

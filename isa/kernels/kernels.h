@@ -1,0 +1,97 @@
+// The host's inner loops: one table of functions per instruction set, chosen once at run time.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "isa/instr.h"
+
+namespace isa::kernels {
+
+/// Host instruction sets, each a superset of the one before. Element-wise results have the same bits on all of them;
+/// so have matmuls of fp32. Matmuls of bf16 differ in the last bits between {generic, avx2, avx512} (fp32 chains of
+/// fused multiply-adds) and {avx512bf16, amx} (pairs of products, subnormals flushed to zero). Never between thread
+/// counts or runs.
+enum class Level : std::uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Bf16, kAmx };
+inline constexpr std::size_t kLevelCount = 5;
+
+/// Key of a stream of random numbers, from Context by random_stream() of isa/exec_random.h.
+struct Stream {
+  std::array<std::uint32_t, 2> key{};
+  std::array<std::uint32_t, 2> nonce{};  // upper two counter words
+};
+
+/// One matmul on packed host memory: c[M, N] (+)= a[K, M]^T b[K, N]. Strides in bytes from row to row.
+struct MatMul {
+  int k = 0, m = 0, n = 0;  // k, m <= 128
+  const std::byte* a = nullptr;
+  std::int64_t a_stride = 0;
+  const std::byte* b = nullptr;
+  std::int64_t b_stride = 0;
+  float* c = nullptr;
+  std::int64_t c_stride = 0;
+  bool accumulate = false;
+};
+
+inline constexpr int kMaxK = 128;
+inline constexpr int kMaxM = 128;
+
+struct Kernels {
+  Level level = Level::kGeneric;
+  std::string_view name;
+
+  // out[i] = a[i] op b[i]; by the scalar s: a[i] op s, s op a[i]. Arrays may be the same, not overlap otherwise.
+  // Null for the bitwise operations and kNone.
+  using Binary = void (*)(const float* a, const float* b, float* out, std::size_t n);
+  using WithScalar = void (*)(const float* a, float s, float* out, std::size_t n);
+  std::array<Binary, kAluCount> binary{};
+  std::array<WithScalar, kAluCount> with_scalar{};
+  std::array<WithScalar, kAluCount> scalar_first{};
+  /// out[i] = fn(fma(a[i], scale, bias)).
+  std::array<void (*)(const float* a, float scale, float bias, float* out, std::size_t n), kFnCount> unary{};
+  /// Folds x into 64 running lanes, element i into lane i % 64 (`n` a multiple of 64 but in the last call); kAdd, kMul,
+  /// kMax, kMin, null for the others.
+  std::array<void (*)(const float* x, std::size_t n, float* lanes), kAluCount> fold{};
+
+  void (*from_bf16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
+  void (*from_fp16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
+  void (*to_bf16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
+  void (*to_fp16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
+  void (*to_tf32)(const float* in, float* out, std::size_t n) = nullptr;
+  /// Stochastic: adds random[i] below the kept mantissa, then truncates.
+  void (*to_bf16_stochastic)(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) = nullptr;
+  /// The random bits of elements [128*block, 128*(block+1)) of row `row`; see random16() in random.h.
+  void (*random_block)(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) = nullptr;
+  /// out[i] = random[i] >= threshold ? a[i] * scale : 0.
+  void (*dropout)(const float* a, const std::uint16_t* random, std::uint32_t threshold, float scale, float* out,
+                  std::size_t n) = nullptr;
+  /// out[i] = where[i] != 0 ? a[i] : b[i].
+  void (*choose)(const float* where, const float* a, const float* b, float* out, std::size_t n) = nullptr;
+  /// out[j][i] = in[i][j] for `rows` x `cols` elements; strides in bytes.
+  void (*transpose16)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
+                      int cols) = nullptr;
+  void (*transpose32)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
+                      int cols) = nullptr;
+  void (*matmul_bf16)(const MatMul& args) = nullptr;
+  void (*matmul_fp32)(const MatMul& args) = nullptr;  // products in order of k
+};
+
+/// The best the host supports, or what TRNSIM_HOST_ISA names. Errors: Fault::kUsage when that is unknown,
+/// Fault::kEnvironment when the host lacks it.
+const Kernels& kernels();
+/// The table of one level. Errors: Fault::kEnvironment when the host lacks it.
+const Kernels& kernels(Level level);
+bool host_supports(Level level);
+std::string_view name_of(Level level);  // "generic", "avx2", "avx512", "avx512bf16", "amx"
+
+// One per instruction set, for dispatch.cpp alone.
+Kernels generic_table();
+Kernels avx2_table();
+Kernels avx512_table();
+void add_avx512bf16(Kernels& table);
+void add_amx(Kernels& table);
+
+}  // namespace isa::kernels

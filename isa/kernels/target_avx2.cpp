@@ -1,0 +1,35 @@
+// AVX2 with FMA: Intel from Haswell, AMD from Zen.
+#include <immintrin.h>
+
+#include "isa/kernels/body_elementwise.h"
+#include "isa/kernels/body_matmul.h"
+
+namespace isa::kernels {
+namespace {
+
+struct Avx2 {
+  using Vector = __m256;
+  using Operand = __m256;
+  static constexpr int kWidth = 8, kRows = 4, kVectors = 2;  // 8 sums, 2 columns, 1 scalar of 16 registers
+  static __m256 zero() { return _mm256_setzero_ps(); }
+  static __m256 load_operand(const std::uint32_t* p) { return _mm256_load_ps(reinterpret_cast<const float*>(p)); }
+  static __m256 broadcast(std::uint32_t a) { return _mm256_castsi256_ps(_mm256_set1_epi32(static_cast<int>(a))); }
+  static __m256 multiply_add(__m256 a, __m256 b, __m256 sum) { return _mm256_fmadd_ps(a, b, sum); }
+  static __m256 load(const float* p) { return _mm256_loadu_ps(p); }
+  static __m256 add(__m256 a, __m256 b) { return _mm256_add_ps(a, b); }
+  static void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
+};
+
+}  // namespace
+
+Kernels avx2_table() {
+  Kernels table;
+  table.level = Level::kAvx2;
+  fill_elementwise(table);
+  fill_convert(table);
+  table.matmul_bf16 = matmul_tile<Avx2, PackBf16AsFp32>;
+  table.matmul_fp32 = matmul_tile<Avx2, PackFp32>;
+  return table;
+}
+
+}  // namespace isa::kernels

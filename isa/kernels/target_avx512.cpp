@@ -1,0 +1,35 @@
+// AVX-512 F, BW, DQ, VL: Intel from Skylake-SP, AMD from Zen 4.
+#include <immintrin.h>
+
+#include "isa/kernels/body_elementwise.h"
+#include "isa/kernels/body_matmul.h"
+
+namespace isa::kernels {
+namespace {
+
+struct Avx512 {
+  using Vector = __m512;
+  using Operand = __m512;
+  static constexpr int kWidth = 16, kRows = 4, kVectors = 4;  // 16 sums, 4 columns, 1 scalar of 32 registers
+  static __m512 zero() { return _mm512_setzero_ps(); }
+  static __m512 load_operand(const std::uint32_t* p) { return _mm512_castsi512_ps(_mm512_load_si512(p)); }
+  static __m512 broadcast(std::uint32_t a) { return _mm512_castsi512_ps(_mm512_set1_epi32(static_cast<int>(a))); }
+  static __m512 multiply_add(__m512 a, __m512 b, __m512 sum) { return _mm512_fmadd_ps(a, b, sum); }
+  static __m512 load(const float* p) { return _mm512_loadu_ps(p); }
+  static __m512 add(__m512 a, __m512 b) { return _mm512_add_ps(a, b); }
+  static void store(float* p, __m512 v) { _mm512_storeu_ps(p, v); }
+};
+
+}  // namespace
+
+Kernels avx512_table() {
+  Kernels table;
+  table.level = Level::kAvx512;
+  fill_elementwise(table);
+  fill_convert(table);
+  table.matmul_bf16 = matmul_tile<Avx512, PackBf16AsFp32>;
+  table.matmul_fp32 = matmul_tile<Avx512, PackFp32>;
+  return table;
+}
+
+}  // namespace isa::kernels
