@@ -64,12 +64,12 @@ inline constexpr EngineSet kT = set_of(Engine::kTensor), kV = set_of(Engine::kVe
 inline constexpr SpaceSet kSb = set_of(Space::kSbuf), kPs = set_of(Space::kPsum), kHb = set_of(Space::kHbm),
                           kOn = kSb | kPs, kAll = kOn | kHb, kOpt = kOn | set_of(Space::kNone);
 
-inline constexpr AluSet kNoAlu = set_of(Alu::kNone), kBits = set_of(Alu::kAnd, Alu::kOr, Alu::kXor),
+inline constexpr AluSet kNoAlu = set_of(Alu::kNone), kPower = set_of(Alu::kPow),
+                        kBits = set_of(Alu::kAnd, Alu::kOr, Alu::kXor),
                         kCompare = set_of(Alu::kEq, Alu::kNe, Alu::kGt, Alu::kGe, Alu::kLt, Alu::kLe),
                         kReduceArith = set_of(Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kMax, Alu::kMin),
-                        kArith = kReduceArith | kCompare | set_of(Alu::kDiv, Alu::kPow),
-                        kAnyAlu = kArith | kBits | set_of(Alu::kShl, Alu::kShr), kMaybe = kAnyAlu | kNoAlu,
-                        kReduce = kReduceArith | kBits, kMax = set_of(Alu::kMax),
+                        kArith = kReduceArith | kCompare | set_of(Alu::kDiv),
+                        kAnyAlu = kArith | kBits | set_of(Alu::kShl, Alu::kShr), kReduce = kReduceArith | kBits,
                         kPartition = set_of(Alu::kAdd, Alu::kMax, Alu::kAnd, Alu::kOr),
                         kCollective = set_of(Alu::kAdd, Alu::kMax, Alu::kMin);
 
@@ -107,12 +107,13 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kTensorTensor, "tensor_tensor", kVG, exec::tensor_tensor, cost::tensor_tensor,
    "max(MIN_II, N) when one input is in PSUM, or all bf16, contiguous, add/sub/mul; else max(MIN_II, 2N); gpsimd: "
    "START + 2N, pow START + 4N",
-   {.dst = kOn, .a = kOn, .b = kOn, .alu0 = kAnyAlu, .reverse = true}, rule::tensor_tensor, kPerAlu,
+   {.dst = kOn, .a = kOn, .b = kOn, .alu0 = kAnyAlu | kPower, .reverse = true}, rule::tensor_tensor, kPerAlu,
    "inputs not both PSUM; gpsimd: pow or int32 add/sub/mul, SBUF only", kNki,
    "GpSimdE derived: two 128-lane streams; pow as the documented 4x of rsqrt"},
   {Opcode::kTensorScalar, "tensor_scalar", kVG, exec::tensor_scalar, cost::tensor_scalar,
    "max(MIN_II, N); gpsimd: START + 4N",
-   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .alu0 = kAnyAlu, .alu1 = kMaybe, .reverse = true},
+   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .alu0 = kAnyAlu | kPower,
+    .alu1 = kAnyAlu | kPower | kNoAlu, .reverse = true},
    rule::tensor_scalar, kPerAlu,
    "b, c: [P, 1]; gpsimd: pow only", kNki,
    "one or two ops for one price; GpSimdE derived: rsqrt is documented as 4x slower there"},

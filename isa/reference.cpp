@@ -1,0 +1,54 @@
+#include "isa/reference.h"
+
+#include "isa/names.h"
+#include "isa/table.h"
+
+namespace isa {
+namespace {
+
+constexpr EngineSet kEverybody = columns::kAny;
+
+std::string engines_of(const Row& row) {
+  if (row.engines.bits == 0) return "not on NeuronCore-v2";
+  if (row.engines == kEverybody) return "any";
+  std::string names;
+  for (int e = 0; e < kEngineCount; ++e) {
+    const auto engine = static_cast<Engine>(e);
+    if (!row.engines.contains(engine)) continue;
+    if (!names.empty()) names += ", ";
+    names += name_of(engine);
+  }
+  return names;
+}
+
+constexpr std::string_view kIntroduction =
+    "# Instructions of NeuronCore-v2\n\n"
+    "Generated from the table in `isa/table.h`; `trnsim list isa` prints the same.\n\n"
+    "The cost is how long the instruction occupies its engine, in cycles of that engine. Its result is visible later "
+    "by "
+    "the engine's fixed latency (machine file). P: partitions of `a`; N (on TensorE F): elements per partition of `a`, "
+    "or of `dst` when there is no `a`; K, M, N of matmul: the common partitions, the columns of `a` and of `b`. "
+    "MIN_II: "
+    "minimum initiation interval, about 64 cycles; START: start of GpSimdE, about 150; passes: 4 for fp32 on TensorE, "
+    "otherwise 1.\n\n"
+    "Operands: `dst`, `dst2` are written; `a`, `b`, `c` are read. What each instruction computes is said at `Opcode` "
+    "in "
+    "`isa/instr.h`.\n\n";
+
+}  // namespace
+
+base::Table reference() {
+  base::Table table{{{.key = "name", .title = "instruction"},
+                     {.key = "engines", .title = "engines"},
+                     {.key = "cost", .title = "cost (cycles)"},
+                     {.key = "limits", .title = "limits"},
+                     {.key = "source", .title = "source"},
+                     {.key = "note", .title = "note"}}};
+  for (const Row& row : kTable)
+    table.add_row({row.name, engines_of(row), row.formula, row.limits, row.source, row.note});
+  return table;
+}
+
+std::string reference_markdown() { return std::string{kIntroduction} + reference().render(base::Format::kMarkdown); }
+
+}  // namespace isa

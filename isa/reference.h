@@ -1,0 +1,16 @@
+// The instruction table as people read it: `trnsim list isa`, docs/isa.md.
+#pragma once
+
+#include <string>
+
+#include "base/table.h"
+
+namespace isa {
+
+/// One row per instruction: name, engines, cost in cycles of the engine, limits, source, note.
+base::Table reference();
+
+/// docs/isa.md: what the words of the cost column mean, then the table.
+std::string reference_markdown();
+
+}  // namespace isa
