@@ -1,0 +1,66 @@
+// From the device time of one step to the time of a job: what the host software around the device costs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/stack.h"
+
+namespace analysis {
+
+/// What decides how many framework operations the host dispatches in one optimizer step.
+struct TracedModel {
+  double parameter_tensors = 0;  // weights, biases, gains: 199 for BERT-base with a token classifier
+  double micro_steps = 1;        // gradient accumulation: forward and backward are traced in each
+  bool training = true;          // false: forward only
+  std::string optimizer = "adamw";
+};
+
+/// Framework operations of one step: micro_steps * 2.5 * tensors * (training ? 3 : 1) + optimizer ops * tensors.
+/// One rule for all models. 2.5: a Hugging Face BERT layer dispatches about 40 operations (linears with their views and
+/// transposes, scores, mask, softmax, dropouts, residuals, LayerNorms) for its 16 tensors. 3: autograd dispatches about
+/// two operations for each forward one. Optimizer: the loop over tensors of torch.optim (12 for AdamW).
+/// Errors: Fault::kUsage for an optimizer that has no count.
+double traced_ops(const TracedModel& model);
+
+/// A job as the host sees it. Seconds, bytes; per process (one process drives one core) unless said otherwise.
+struct JobShape {
+  double steps = 0;
+  double device_step_seconds = 0;
+  double traced_ops = 0;       // per step; 0 when the graph was traced ahead of time
+  double launches = 1;         // graphs per step
+  int cores = 1;               // that one launch starts together, over all processes of the instance
+  double samples_per_step = 0;  // that this process loads
+  double bytes_in_per_step = 0;
+  bool prefetch = false;       // data loading runs beside the loop
+  bool blocking = false;       // the loop reads a result in every step, whatever the stack allows in flight
+  double log_every = 0;        // steps between two read-backs of the loss; 0: never
+  double eval_passes = 0, eval_steps = 0;  // whole evaluations in the job, steps of each
+  double eval_device_step_seconds = 0, eval_traced_ops = 0;
+  double checkpoints = 0, checkpoint_bytes = 0;  // copied to the host; the disk is not modelled
+};
+
+struct TimeItem {
+  std::string name;
+  double seconds = 0;
+};
+
+/// `parts` add up to `total`; the device is booked in full, the host with what it exceeds the device by.
+struct JobTime {
+  double total = 0;         // what a trainer reports as train_runtime
+  double step = 0;          // steady step, without logging, evaluation, checkpoints
+  double host_step = 0;     // host work in it
+  double device_step = 0;   // device work in it, with the lead-in of each launch
+  bool overlapped = false;  // step = max(host, device), else their sum
+  std::vector<TimeItem> parts;
+  double compile = 0;       // once, outside `total`, when no cache holds the graphs
+};
+
+/// Errors: Fault::kUsage for a shape without steps or with a negative figure.
+JobTime job_time(const Stack& stack, const JobShape& shape);
+
+/// Host seconds of one launch that starts `cores` cores.
+double launch_seconds(const Stack& stack, int cores);
+
+}  // namespace analysis

@@ -1,0 +1,124 @@
+#include "analysis/result.h"
+
+#include <fmt/format.h>
+
+#include <cerrno>
+#include <cstring>
+#include <set>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace analysis {
+namespace {
+
+using base::Error;
+using base::Fault;
+using Json = nlohmann::ordered_json;
+constexpr std::string_view kSteps = "steps.jsonl";
+
+}  // namespace
+
+void write_result(const std::filesystem::path& folder, const Json& body) {
+  Json whole = {{"schema_version", kResultSchema}};
+  whole.update(body);
+  base::write_file(folder / "result.json", whole.dump(2) + "\n");
+}
+
+Result read_result(const std::filesystem::path& path) {
+  const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "result.json" : path;
+  Json body = Json::parse(base::read_file(file), nullptr, false);
+  if (!body.is_object()) {
+    throw Error{Fault::kData, file.string(), "is no JSON object", "give the folder that `trnsim run` wrote"};
+  }
+  if (!body.contains("schema_version") || !body["schema_version"].is_number_integer()) {
+    throw Error{Fault::kData, file.string(), "has no schema_version", "give the folder that `trnsim run` wrote"};
+  }
+  Result result{.schema_version = body["schema_version"].get<int>(), .body = {}};
+  if (result.schema_version > kResultSchema || result.schema_version < 1) {
+    throw Error{Fault::kData, file.string(),
+                fmt::format("has schema {}, this trnsim reads schema {}", result.schema_version, kResultSchema),
+                "read it with the trnsim that wrote it, or a newer one"};
+  }
+  body.erase("schema_version");
+  result.body = std::move(body);
+  return result;
+}
+
+std::string stats_text(std::span<const Stat> stats) {
+  std::set<std::string_view> seen;
+  std::string text;
+  for (const Stat& stat : stats) {
+    base::ensure(!stat.name.empty() && stat.name.find_first_of(" \t\n") == std::string::npos, stat.name,
+                 "a statistic's name must be one word");
+    base::ensure(seen.insert(stat.name).second, stat.name, "a statistic is there twice");
+    text += fmt::format("{:<48} {:>20.12g} {:<8} # {}\n", stat.name, stat.value, stat.unit, stat.text);
+  }
+  return text;
+}
+
+void write_stats(const std::filesystem::path& folder, std::span<const Stat> stats) {
+  base::write_file(folder / "stats.txt", stats_text(stats));
+}
+
+void write_machine(const std::filesystem::path& folder, const base::ParamFile& machine) {
+  base::write_file(folder / "machine.toml", machine.to_toml());
+}
+
+void write_summary(const std::filesystem::path& folder, std::string_view title, std::span<const Section> sections) {
+  std::string text = fmt::format("# {}\n", title);
+  for (const Section& section : sections) {
+    text += fmt::format("\n## {}\n\n| | |\n|---|---|\n", section.title);
+    for (const Fact& fact : section.facts) {
+      std::string cell;
+      for (const char c : fact.text) cell += c == '|' ? "\\|" : c == '\n' ? "<br>" : std::string{c};
+      text += fmt::format("| {} | {} |\n", fact.name, cell);
+    }
+  }
+  base::write_file(folder / "summary.md", text);
+}
+
+StepLog::StepLog(const std::filesystem::path& folder, std::optional<std::int64_t> keep_steps) : path_{folder / kSteps} {
+  std::string kept;
+  if (keep_steps && std::filesystem::exists(path_)) {
+    for (const Json& line : read_steps(folder)) {
+      if (line.at("step").get<std::int64_t>() <= *keep_steps) kept += line.dump() + "\n";
+    }
+  }
+  base::write_file(path_, kept);
+  file_ = std::fopen(path_.c_str(), "a");
+  if (!file_) {
+    throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno), "check the permissions of the output folder"};
+  }
+}
+
+StepLog::~StepLog() {
+  if (file_) std::fclose(file_);  // every line was flushed: nothing can fail here
+}
+
+void StepLog::append(const Json& line) {
+  base::ensure(line.contains("step"), "steps.jsonl", "a line needs its step");
+  const std::string text = line.dump() + "\n";
+  if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return;
+  throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno), "free space on the disk, then resume the run"};
+}
+
+std::vector<Json> read_steps(const std::filesystem::path& folder) {
+  const std::string text = base::read_file(folder / kSteps);
+  std::vector<Json> lines;
+  int number = 0;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('\n', begin), text.size());
+    ++number;
+    Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
+    if (!line.is_object() || !line.contains("step") || !line["step"].is_number_integer()) {
+      throw Error{Fault::kData, fmt::format("{}:{}", (folder / kSteps).string(), number), "is no step",
+                  "remove the line, or the run folder"};
+    }
+    lines.push_back(std::move(line));
+    begin = end + 1;
+  }
+  return lines;
+}
+
+}  // namespace analysis

@@ -1,0 +1,70 @@
+#include "analysis/stack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/suggest.h"
+
+namespace analysis {
+namespace {
+
+constexpr std::string_view kFolder = "analysis/stacks";
+using D = base::Dimension;
+constexpr std::array kFields = {
+    Stack::Field{"host.per_op", &Stack::per_op, D::kTime, "trace and dispatch one framework operation"},
+    Stack::Field{"host.per_step", &Stack::per_step, D::kTime, "one turn of the training loop besides"},
+    Stack::Field{"host.per_sample", &Stack::per_sample, D::kTime, "data loading of one sample"},
+    Stack::Field{"host.copy_bandwidth", &Stack::copy_bandwidth, D::kBandwidth, "copies between host and device"},
+    Stack::Field{"host.read_back", &Stack::read_back, D::kTime, "a scalar from the device to the host"},
+    Stack::Field{"launch.per_launch", &Stack::per_launch, D::kTime, "launch of one graph"},
+    Stack::Field{"launch.per_core", &Stack::per_launch_core, D::kTime, "more for each core of the launch"},
+    Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host goes on"},
+    Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
+    Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
+};
+
+}  // namespace
+
+std::span<const Stack::Field> Stack::fields() { return kFields; }
+
+Stack load_stack(base::ParamFile file) {
+  Stack stack;
+  stack.name = file.read_string("name").value;
+  for (const Stack::Field& field : kFields) stack.*field.member = file.read(field.key, field.dimension);
+  file.reject_unread();
+  if (!(stack.copy_bandwidth.value > 0)) {
+    throw base::Error{base::Fault::kUsage, file.name(), "host.copy_bandwidth must be more than 0",
+                      "give a bandwidth such as 3.68 GB/s"};
+  }
+  return stack;
+}
+
+Stack load_stack(std::string_view name) {
+  const std::vector<std::string> names = stack_names();
+  if (std::ranges::find(names, name) == names.end()) {
+    throw base::Error{base::Fault::kUsage, "stack", fmt::format("unknown stack '{}'", name),
+                      base::suggest_fix(name, names)};
+  }
+  return load_stack(base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name))));
+}
+
+std::vector<std::string> stack_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator{base::data_path(kFolder)}) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string stack_for(std::string_view published_name) {
+  if (published_name == "HF Trainer on torch-xla") return "hf-trainer";
+  const std::vector<std::string> names = stack_names();
+  return std::ranges::find(names, published_name) != names.end() ? std::string{published_name} : "";
+}
+
+}  // namespace analysis

@@ -1,0 +1,47 @@
+// A software stack: what the host around the device costs. One small file each: analysis/stacks/NAME.toml.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/param_file.h"
+
+namespace analysis {
+
+struct Stack {
+  std::string name;
+  base::Sourced<double> per_op;           // s to trace and dispatch one framework operation
+  base::Sourced<double> per_step;         // s that one turn of the training loop takes besides
+  base::Sourced<double> per_sample;       // s of data loading for one sample
+  base::Sourced<double> per_launch;       // s to launch one graph
+  base::Sourced<double> per_launch_core;  // s more for each core that the launch starts
+  base::Sourced<double> in_flight;        // graphs that may wait for the device while the host goes on
+  base::Sourced<double> copy_bandwidth;   // B/s between host and device
+  base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
+  base::Sourced<double> lead_in;          // s of the device before a graph's first instruction, beyond the program's own
+  base::Sourced<double> compile_per_op;   // s of compilation per traced operation, when no cache has the graph
+
+  struct Field {
+    std::string_view key;
+    base::Sourced<double> Stack::*member;
+    base::Dimension dimension;
+    std::string_view text;
+  };
+  /// The only list of the numbers: the loader, `trnsim params --stack` and the tests walk it.
+  static std::span<const Field> fields();
+};
+
+/// Errors: Fault::kUsage for a missing or unknown key, a missing unit or source.
+Stack load_stack(base::ParamFile file);
+/// Of the stacks that come along: "bare", "torch-xla", "hf-trainer". Errors: Fault::kUsage with a suggestion.
+Stack load_stack(std::string_view name);
+/// Names of the stacks that come along, in alphabetical order.
+std::vector<std::string> stack_names();
+
+/// The stack that a training row of a validation table names: "torch-xla", "HF Trainer on torch-xla", ... Empty when no
+/// file models it.
+std::string stack_for(std::string_view published_name);
+
+}  // namespace analysis

@@ -1,0 +1,80 @@
+// From the records of a simulation to answers: how busy each engine is, where the time goes, what binds.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/trace.h"
+
+namespace analysis {
+
+/// What AWS names as the peak of a chip, per core, in comparisons: 191 TFLOPS / 2 (Neuron docs, Trainium2 comparison
+/// table; optimum-neuron's MFU). The array at its clock reaches Peaks::matmul_flops.
+inline constexpr double kAdvertisedFlops = 191e12 / 2;
+
+/// One engine's time in per cent of the whole; busy + waiting + idle = 100.
+struct EngineShare {
+  std::string engine;
+  double busy = 0;
+  std::array<double, hw::kHoldCount> waiting{};  // by cause, hw::kHoldNames
+  double idle = 0;
+  std::uint64_t instructions = 0;
+  double waited() const;
+};
+/// Errors: Fault::kInternal when an engine's records do not cover the whole time.
+std::vector<EngineShare> engine_shares(const hw::SimResult& result);
+
+/// What time is grouped by. kOp: "layer.attention.softmax"; kPart: its last word; kEngine, kOpcode; of calls: kLayer,
+/// kPhase, kBlock.
+enum class By { kOp, kPart, kEngine, kOpcode, kLayer, kPhase, kBlock };
+/// "op", "part", "engine", "opcode", "layer", "phase", "block". Errors: Fault::kUsage with a suggestion.
+By parse_by(std::string_view name);
+
+struct Group {
+  std::string key;
+  std::uint64_t count = 0;  // instructions; for layers, phases and blocks: calls
+  double busy = 0;          // s: of the engines for instructions, from begin to end for calls
+  double waiting = 0;       // s: of the engines
+  double share = 0;         // of the busy time of all groups, per cent
+};
+/// Longest first; layers in their order.
+std::vector<Group> time_by(By by, const hw::SimResult& result, const isa::Program& program);
+
+/// FLOPs of one core in the run, and what they make of its peak.
+struct Utilisation {
+  double seconds = 0;
+  double model_flops = 0;      // analytic, by the program
+  double matmul_flops = 0;     // executed for matmuls
+  double transpose_flops = 0;  // executed for transposes
+  double mfu = 0;              // per cent: model FLOPs / (peak * time)
+  double mfu_advertised = 0;   // the same with kAdvertisedFlops
+  double hfu = 0;              // per cent: all work of the array, transposes included
+  double mbu = 0;              // per cent: HBM bytes / (nominal bandwidth * time)
+  double intensity = 0;        // matmul FLOPs per HBM byte
+  double mfu_achievable = 0;   // per cent: what the HBM bytes allow, at most 100
+};
+Utilisation utilisation(const hw::SimResult& result, const isa::Program& program);
+
+/// A resource of one core, per cent of the time that it is in use.
+struct Resource {
+  std::string name;  // an engine, "dma engines", "hbm", "collectives (exposed)"
+  double busy = 0;
+  double waiting = 0;  // engines: waited for others
+};
+/// Busiest first: the first one binds.
+std::vector<Resource> resources(const hw::SimResult& result);
+
+/// One named figure of a run, as in stats.txt.
+struct Stat {
+  std::string name;
+  double value = 0;
+  std::string unit;
+  std::string text;
+};
+/// All figures of a simulation, under the names that neuron-explorer's summary uses.
+std::vector<Stat> summary_stats(const hw::SimResult& result, const isa::Program& program);
+
+}  // namespace analysis

@@ -1,0 +1,111 @@
+#include "cli/app.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/log.h"
+#include "base/suggest.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "cli/version.h"
+
+namespace cli {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+constexpr std::string_view kAbout = "a simulator and performance model of AWS Trainium (Trn1) with real training numerics";
+
+template <class Examples>
+std::string description(std::string_view about, const Examples& examples) {
+  std::string text = fmt::format("{}\n\nExamples:\n", about);
+  for (const std::string_view example : examples) text += fmt::format("  {}\n", example);
+  return text;
+}
+
+void add_common(CLI::App& app, const std::shared_ptr<base::LogOptions>& log) {
+  app.add_flag("-q,--quiet", log->quiet, "warnings only on stderr, no progress line")->group("Messages");
+  app.add_flag("-v,--verbose", log->verbose, "debug messages on stderr")->group("Messages");
+  app.add_flag("--no-color", log->no_color, "no colours; NO_COLOR does the same")->group("Messages");
+}
+
+std::vector<std::string> flags_of(const CLI::App& app) {
+  std::vector<std::string> flags;
+  for (const CLI::Option* option : app.get_options()) {
+    for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
+  }
+  return flags;
+}
+
+/// What the parser did not know, as an error with the nearest thing it does know.
+Error unknown(const CLI::App& app) {
+  const std::vector<CLI::App*> chosen = app.get_subcommands();
+  const CLI::App& verb = chosen.empty() ? app : *chosen.front();
+  const std::string where = chosen.empty() ? "trnsim" : "trnsim " + verb.get_name();
+  const std::vector<std::string> extras = app.remaining(true);
+  std::string typed = extras.empty() ? "" : extras.front();
+  if (!typed.starts_with("-")) {
+    return {Fault::kUsage, where, fmt::format("unexpected argument '{}'", typed), fmt::format("see {} --help", where)};
+  }
+  typed = typed.substr(0, typed.find('='));
+  const auto near = base::closest(typed, flags_of(verb));
+  return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed),
+          near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
+}
+
+/// The first word must be a verb: CLI11 alone would only say that one is missing.
+void require_verb(int argc, const char* const* argv) {
+  std::vector<std::string> names;
+  for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
+  const std::string typed = argc > 1 ? argv[1] : "";
+  if (typed.starts_with("-") || std::ranges::find(names, typed) != names.end()) return;
+  if (typed.empty()) throw Error{Fault::kUsage, "trnsim", "what should be done?", "start with: trnsim --help"};
+  throw Error{Fault::kUsage, "trnsim", fmt::format("unknown verb '{}'", typed), base::suggest_fix(typed, names)};
+}
+
+}  // namespace
+
+std::unique_ptr<CLI::App> make_app() {
+  auto app = std::make_unique<CLI::App>(
+      description(kAbout, std::array<std::string_view, 3>{"trnsim run bert_emotion", "trnsim list workloads",
+                                                          "trnsim params trn1.2xlarge"}),
+      "trnsim");
+  auto log = std::make_shared<base::LogOptions>();
+  app->require_subcommand(1);
+  app->set_version_flag("--version", version_line());
+  app->parse_complete_callback([log] { base::init_log(*log); });
+  for (const Verb& verb : kVerbs) {
+    CLI::App* sub = app->add_subcommand(std::string{verb.name}, std::string{verb.help});
+    verb.add(*sub);
+    add_common(*sub, log);
+    // In the list of verbs only the first line of a description is shown.
+    sub->description(description(verb.help, verb.examples));
+  }
+  return app;
+}
+
+int dispatch(int argc, const char* const* argv) {
+  require_verb(argc, argv);
+  const auto app = make_app();
+  try {
+    app->parse(argc, argv);
+  } catch (const CLI::CallForHelp&) {
+    print(app->help());
+  } catch (const CLI::CallForVersion&) {
+    print(version_line() + "\n");
+  } catch (const CLI::ExtrasError&) {
+    throw unknown(*app);
+  } catch (const CLI::ParseError& error) {
+    const auto chosen = app->get_subcommands();
+    const std::string where = chosen.empty() ? "trnsim" : "trnsim " + chosen.front()->get_name();
+    throw Error{Fault::kUsage, where, error.what(), fmt::format("see {} --help", where)};
+  }
+  flush();
+  return base::interrupted() ? base::kExitInterrupted : 0;
+}
+
+}  // namespace cli

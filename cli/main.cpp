@@ -1,0 +1,25 @@
+// The trnsim binary: dispatch, and the one place where an Error becomes a message and an exit code.
+#include <csignal>
+#include <cstdio>
+
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "cli/app.h"
+#include "cli/output.h"
+
+int main(int argc, char** argv) {
+  std::signal(SIGPIPE, SIG_IGN);  // a closed pipe is an error of write(), see cli::print
+  base::catch_interrupts();
+  try {
+    return cli::dispatch(argc, argv);
+  } catch (const cli::ClosedPipe&) {
+    return 0;
+  } catch (const base::Error& error) {
+    std::fflush(stdout);  // what was printed before the error stays printed
+    std::fprintf(stderr, "%s\n", error.what());
+    return base::interrupted() ? base::kExitInterrupted : base::exit_code(error.fault());
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "internal error: %s\n  fix: please report this with the command that you ran\n", error.what());
+    return base::exit_code(base::Fault::kInternal);
+  }
+}

@@ -1,0 +1,24 @@
+#include "cli/output.h"
+
+#include <cerrno>
+#include <cstdio>
+#include <cstring>
+
+#include "base/error.h"
+
+namespace cli {
+namespace {
+
+void require(bool done) {
+  if (done) return;
+  if (errno == EPIPE) throw ClosedPipe{};
+  throw base::Error{base::Fault::kEnvironment, "stdout", std::strerror(errno), "free space, or send the output elsewhere"};
+}
+
+}  // namespace
+
+void print(std::string_view text) { require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size()); }
+
+void flush() { require(std::fflush(stdout) == 0); }
+
+}  // namespace cli

@@ -1,0 +1,16 @@
+// stdout: data only. Messages go to stderr through base/log.h.
+#pragma once
+
+#include <string_view>
+
+namespace cli {
+
+/// The reader of our stdout has gone (`trnsim list isa | head -1`): main() ends silently.
+struct ClosedPipe {};
+
+/// Writes all of `text` to stdout. Errors: ClosedPipe; Fault::kEnvironment when stdout cannot take it (disk full).
+void print(std::string_view text);
+/// Hands everything printed to the reader; the same errors.
+void flush();
+
+}  // namespace cli

@@ -1,0 +1,78 @@
+// Rows that the host decides: launches, copies, training loops of models too small to keep a device busy.
+#include <fmt/format.h>
+
+#include "analysis/host_model.h"
+#include "analysis/metric.h"
+#include "cli/predict.h"
+
+namespace cli {
+namespace {
+
+using analysis::Measured;
+using analysis::Prediction;
+using analysis::Row;
+
+bool says(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
+
+/// `measured` in the row's metric, or a skip when nobody knows that metric.
+Prediction in_row_metric(const Row& row, const Measured& measured, std::vector<std::string> assumptions,
+                         std::vector<analysis::TimePart> time) {
+  const std::optional<double> value = analysis::in_metric(row.metric, measured);
+  if (!value) return Prediction::skip(fmt::format("metric '{}' is unknown", row.metric));
+  return {.value = value, .skip_reason = "", .assumptions = std::move(assumptions), .time = std::move(time)};
+}
+
+std::vector<analysis::TimePart> shares(const analysis::JobTime& job) {
+  std::vector<analysis::TimePart> parts;
+  for (const analysis::TimeItem& item : job.parts) {
+    if (item.seconds > 0) parts.push_back({item.name, item.seconds / job.total});
+  }
+  return parts;
+}
+
+/// "784-120-84-10 batch 32": fully connected layers, trained by SGD as in the AWS tutorial.
+Prediction predict_mlp(const Row& row, const analysis::Shape& shape) {
+  const auto batch = shape.named.find("batch");
+  if (shape.sizes.size() < 2 || batch == shape.named.end()) {
+    return Prediction::skip("shape is not of the form 784-120-84-10 batch 32");
+  }
+  const analysis::Stack stack = analysis::load_stack("torch-xla");
+  const double tensors = 2 * (static_cast<double>(shape.sizes.size()) - 1);  // weight and bias of each layer
+  analysis::JobShape job;
+  job.steps = 1;
+  job.traced_ops = analysis::traced_ops(
+      {.parameter_tensors = tensors, .micro_steps = 1, .training = true, .optimizer = "sgd"});
+  job.samples_per_step = batch->second;
+  job.bytes_in_per_step = batch->second * (shape.sizes.front() * 4 + 8);  // fp32 features, int64 label
+  job.prefetch = says(std::get<analysis::MicroRow>(row.job).what, "prefetch");
+  const analysis::JobTime time = analysis::job_time(stack, job);
+  return in_row_metric(row, {.seconds = time.total, .samples = batch->second, .tokens = {}, .flops = {}, .bytes = {},
+                             .job_seconds = {}},
+                       {"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"}, shares(time));
+}
+
+}  // namespace
+
+Prediction predict_launch(const Row& row, const PredictContext&) {
+  const auto& micro = std::get<analysis::MicroRow>(row.job);
+  const bool framework = says(micro.what, "torch-xla");
+  const analysis::Stack stack = analysis::load_stack(framework ? "torch-xla" : "bare");
+  if (!micro.cores) return Prediction::skip("the number of cores is not published");
+  return in_row_metric(row, {.seconds = analysis::launch_seconds(stack, *micro.cores), .samples = {}, .tokens = {},
+                             .flops = {}, .bytes = {}, .job_seconds = {}},
+                       {"stack " + stack.name, "device time hidden behind the host's"}, {{"launch", 1}});
+}
+
+Prediction predict_host(const Row& row, const PredictContext&) {
+  const auto& micro = std::get<analysis::MicroRow>(row.job);
+  const analysis::Shape shape = analysis::parse_shape(micro.shape);
+  if (says(micro.what, "copy") && shape.bytes) {
+    const double seconds = *shape.bytes / analysis::load_stack("bare").copy_bandwidth.value;
+    return in_row_metric(row, {.seconds = seconds, .samples = {}, .tokens = {}, .flops = {}, .bytes = shape.bytes,
+                               .job_seconds = {}}, {}, {{"copy", 1}});
+  }
+  if (says(micro.what, "MLP")) return predict_mlp(row, shape);
+  return Prediction::skip(fmt::format("'{}' is not modelled", micro.what));
+}
+
+}  // namespace cli

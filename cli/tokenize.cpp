@@ -1,0 +1,71 @@
+// `trnsim tokenize`: what the model will see of a text.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <iostream>
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/table.h"
+#include "cli/numbers.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "workloads/tokenizer.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string vocab, format = "table", max_length = "0";
+  std::vector<std::string> texts;
+};
+
+void show(const workloads::Tokenizer& tokenizer, const std::string& text, const std::string& where, std::size_t max_length,
+          const std::string& format) {
+  const workloads::Encoding encoding = tokenizer.encode(text, max_length, where);
+  const std::vector<std::string> tokens = tokenizer.tokens(encoding.ids);
+  if (format == "json") {  // one object a line: texts may be many
+    const nlohmann::ordered_json line = {{"text", text}, {"tokens", tokens}, {"ids", encoding.ids}};
+    print(line.dump() + "\n");
+    return;
+  }
+  if (format == "table") {
+    print(fmt::format("{}\n{}\n", fmt::join(tokens, " "), fmt::join(encoding.ids, " ")));
+    return;
+  }
+  base::Table table{{{"id", "", base::Align::kRight}, {"token", ""}}};
+  for (std::size_t i = 0; i < tokens.size(); ++i) table.add_row({encoding.ids[i], tokens[i]});
+  print(table.render(base::parse_format(format)));
+}
+
+void tokenize(const Options& options) {
+  base::parse_format(options.format);
+  const std::int64_t max_length = parse_count("--max_length", options.max_length);
+  if (max_length < 0) {
+    throw base::Error{base::Fault::kUsage, "--max_length", "is negative", "give 0 (never cut) or more"};
+  }
+  const auto tokenizer = workloads::load_tokenizer(options.vocab);
+  const auto length = static_cast<std::size_t>(max_length);
+  for (const std::string& text : options.texts) show(*tokenizer, text, "TEXT", length, options.format);
+  if (!options.texts.empty()) return;
+  std::string line;
+  for (int number = 1; std::getline(std::cin, line); ++number) {
+    show(*tokenizer, line, fmt::format("stdin:{}", number), length, options.format);
+  }
+}
+
+}  // namespace
+
+void add_tokenize(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("TEXT", options->texts, "texts; without any, each line of stdin is one");
+  app.add_option("--vocab", options->vocab, "vocab.txt, tokenizer.json or the folder of a model")->required();
+  app.add_option("--max_length", options->max_length, "cut to this many tokens; 0: never")->capture_default_str();
+  app.add_option("--format", options->format, "table: tokens and ids on two lines; json: an object per text; csv, md: a row per token")
+      ->type_name("table|json|csv|md")
+      ->capture_default_str();
+  app.final_callback([options] { tokenize(*options); });
+}
+
+}  // namespace cli

@@ -1,0 +1,34 @@
+#include "cli/version.h"
+
+#include <fmt/format.h>
+
+#include <memory>
+#include <nlohmann/json.hpp>
+
+#include "analysis/result.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+
+namespace cli {
+
+std::string version() { return TRNSIM_VERSION; }
+std::string version_line() { return "trnsim " + version(); }
+
+void add_version(CLI::App& app) {
+  auto as_json = std::make_shared<bool>(false);
+  app.add_flag("--json", *as_json, "as a JSON object");
+  app.final_callback([as_json] {
+    const nlohmann::ordered_json facts = {{"name", "trnsim"},
+                                          {"version", version()},
+                                          {"result_schema", analysis::kResultSchema},
+                                          {"compiler", TRNSIM_COMPILER},
+                                          {"build_type", TRNSIM_BUILD_TYPE},
+                                          {"cpp_standard", __cplusplus}};
+    if (*as_json) return print(facts.dump(2) + "\n");
+    for (const auto& [key, value] : facts.items()) {
+      print(fmt::format("{:<14} {}\n", key, value.is_string() ? value.get<std::string>() : value.dump()));
+    }
+  });
+}
+
+}  // namespace cli
