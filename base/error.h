@@ -9,14 +9,14 @@ namespace base {
 
 /// Whose fault it is; decides the exit code (README, "Exit codes").
 enum class Fault {
-  kUsage,      // a flag, key or value the user typed: exit 2
-  kData,       // a file or data set the user brought: exit 2
-  kProgram,    // a graph, plan or device program that breaks a rule: exit 2
-  kCapacity,   // does not fit in the machine's memory: exit 3
-  kNumerics,   // a value became NaN or infinite: exit 4
-  kCheck,      // a comparison or a verification failed: exit 1
+  kUsage,        // a flag, key or value the user typed: exit 2
+  kData,         // a file or data set the user brought: exit 2
+  kProgram,      // a graph, plan or device program that breaks a rule: exit 2
+  kCapacity,     // does not fit in the machine's memory: exit 3
+  kNumerics,     // a value became NaN or infinite: exit 4
+  kCheck,        // a comparison or a verification failed: exit 1
   kEnvironment,  // the host refused: disk full, no permission: exit 2
-  kInternal,   // our own bug: exit 1
+  kInternal,     // our own bug: exit 1
 };
 
 int exit_code(Fault fault);

@@ -91,7 +91,8 @@ void AtomicFile::commit() {
   if (fsync(fd_) != 0) fail("be written to the disk");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("be put in place");
   close(std::exchange(fd_, -1));
-  // Without this the rename itself may be lost in a crash; some file systems refuse it, and then nothing is lost but that.
+  // Without this the rename itself may be lost in a crash; some file systems refuse it, and then nothing is lost but
+  // that.
   if (const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
     fsync(folder);
     close(folder);
@@ -111,7 +112,8 @@ void make_output_folder(const fs::path& path, bool overwrite) {
     throw Error{Fault::kUsage, path.string(), "exists and is no folder", "choose another --output_dir"};
   }
   if (exists && !overwrite && !fs::is_empty(path, error)) {
-    throw Error{Fault::kUsage, path.string(), "is not empty", "choose another --output_dir or add --overwrite_output_dir"};
+    throw Error{Fault::kUsage, path.string(), "is not empty",
+                "choose another --output_dir or add --overwrite_output_dir"};
   }
   fs::create_directories(path, error);
   if (error) {
@@ -119,7 +121,8 @@ void make_output_folder(const fs::path& path, bool overwrite) {
                 fix_for(error.value())};
   }
   if (access(path.c_str(), W_OK | X_OK) != 0) {
-    throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot be written to: {}", reason(errno)), fix_for(errno)};
+    throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot be written to: {}", reason(errno)),
+                fix_for(errno)};
   }
 }
 

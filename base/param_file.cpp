@@ -55,7 +55,8 @@ std::vector<std::string> split_list(std::string_view text) {
 }
 
 /// The values of `old` after the override. One relative value multiplies every item of a list.
-std::vector<std::string> overridden(const Parameter& old, const std::vector<std::string>& values, std::string_view where) {
+std::vector<std::string> overridden(const Parameter& old, const std::vector<std::string>& values,
+                                    std::string_view where) {
   if (!is_number(old)) return values;
   std::vector<std::string> result;
   if (old.list && values.size() == 1 && is_relative(values[0])) {
@@ -93,7 +94,8 @@ Parameters resolve(std::string_view text, std::string_view name, const std::file
   ParsedToml toml = parse_param_toml(text, name);
   if (toml.inherits.empty()) return std::move(toml.parameters);
   if (depth == kMaxInheritance) {
-    throw Error{Fault::kUsage, toml.inherits_where, "inherits in a circle, or too deep", "inherit from a file that ends"};
+    throw Error{Fault::kUsage, toml.inherits_where, "inherits in a circle, or too deep",
+                "inherit from a file that ends"};
   }
   const std::filesystem::path path = inherited_path(toml, folder);
   Parameters parameters = resolve(read_file(path), path.string(), path.parent_path(), depth + 1);
@@ -129,7 +131,8 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
   if (value.empty()) throw Error{Fault::kUsage, place, "has no value", fmt::format("write {}=VALUE", key)};
   std::vector<std::string> values =
       overridden(p, p.list ? split_list(value) : std::vector<std::string>{std::string{value}}, place);
-  const std::string by = p.source.empty() ? "" : fmt::format("{} ({}), instead of {}: {}", where, value, shown(p), p.source);
+  const std::string by =
+      p.source.empty() ? "" : fmt::format("{} ({}), instead of {}: {}", where, value, shown(p), p.source);
   p.values = std::move(values);
   p.source = by;
   p.where = where;
@@ -156,7 +159,8 @@ Parameter& ParamFile::find(std::string_view key) {
     if (!p.read) unread.push_back(name);
   }
   const auto near = closest(key, unread);
-  throw Error{Fault::kUsage, near ? parameters_.find(*near)->second.where : name_, fmt::format("key \"{}\" is missing", key),
+  throw Error{Fault::kUsage, near ? parameters_.find(*near)->second.where : name_,
+              fmt::format("key \"{}\" is missing", key),
               near ? fmt::format("rename \"{}\" if that is meant", *near) : fmt::format("add \"{}\"", key)};
 }
 
@@ -182,8 +186,8 @@ Sourced<double> ParamFile::read(std::string_view key, Dimension dimension) {
 Sourced<std::int64_t> ParamFile::read_count(std::string_view key) {
   const auto [value, source] = read(key, Dimension::kCount);
   if (value >= 0 && value <= 0x1p53) return {static_cast<std::int64_t>(value), source};
-  throw Error{Fault::kUsage, fmt::format("{}: {}", parameter(key).where, key),
-              fmt::format("{} is no count", value), "write a whole number from 0 to 2^53"};
+  throw Error{Fault::kUsage, fmt::format("{}: {}", parameter(key).where, key), fmt::format("{} is no count", value),
+              "write a whole number from 0 to 2^53"};
 }
 
 Sourced<std::vector<double>> ParamFile::read_list(std::string_view key, Dimension dimension) {

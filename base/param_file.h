@@ -24,8 +24,8 @@ struct Sourced {
 
 /// One key as it stands after inheritance and overrides.
 struct Parameter {
-  std::string key;                     // "hbm.bandwidth"
-  std::vector<std::string> values;     // as written: one, or the items of a list
+  std::string key;                  // "hbm.bandwidth"
+  std::vector<std::string> values;  // as written: one, or the items of a list
   bool list = false;
   std::string source;                  // may be empty for text, never for a number that is read
   std::string text;                    // optional explanation

@@ -82,7 +82,8 @@ class Flattener {
     Parameter& parameter = add(key, table);
     fill_values(parameter, *table.get("value"));
     parameter.source = text_of(key + ".source", *table.get("source"));
-    if (parameter.source.empty()) fail(table, fmt::format("the source of \"{}\" is empty", key), "say who gives the value");
+    if (parameter.source.empty())
+      fail(table, fmt::format("the source of \"{}\" is empty", key), "say who gives the value");
     if (const toml::node* text = table.get("text")) parameter.text = text_of(key + ".text", *text);
     if (const toml::node* fitted = table.get("fitted_on")) parameter.fitted_on = fitted_on(key, *fitted);
   }

@@ -40,7 +40,8 @@ constexpr double uniform01(std::uint32_t high, std::uint32_t low) {
 /// weights). `stream` separates users of one seed.
 class PhiloxStream {
  public:
-  constexpr explicit PhiloxStream(std::uint64_t seed, std::uint64_t stream = 0) : key_{philox_key(seed)}, stream_{stream} {}
+  constexpr explicit PhiloxStream(std::uint64_t seed, std::uint64_t stream = 0)
+      : key_{philox_key(seed)}, stream_{stream} {}
 
   constexpr std::uint32_t next() {
     if (used_ == 4) refill();

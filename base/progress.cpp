@@ -58,7 +58,8 @@ std::string Progress::line(Clock::time_point now, std::uint64_t done, std::strin
   if (!note.empty()) text += fmt::format(", {}", note);
   text += fmt::format(", {} elapsed", clock_text(elapsed));
   if (total_ > done && done > 0) {
-    text += fmt::format(", ETA {}", clock_text(elapsed / static_cast<double>(done) * static_cast<double>(total_ - done)));
+    text +=
+        fmt::format(", ETA {}", clock_text(elapsed / static_cast<double>(done) * static_cast<double>(total_ - done)));
   }
   return text;
 }

@@ -11,9 +11,9 @@
 namespace base {
 
 struct ProgressOptions {
-  Terminal* terminal = nullptr;                 // nullptr: stderr
-  bool quiet = false;                           // print nothing; also taken from init_log
-  std::chrono::milliseconds redraw{100};        // of the live line on a TTY
+  Terminal* terminal = nullptr;                  // nullptr: stderr
+  bool quiet = false;                            // print nothing; also taken from init_log
+  std::chrono::milliseconds redraw{100};         // of the live line on a TTY
   std::chrono::milliseconds line_every{10'000};  // of the plain lines when stderr is no TTY
 };
 
@@ -29,8 +29,8 @@ class Progress {
   Progress(const Progress&) = delete;
   Progress& operator=(const Progress&) = delete;
 
-  /// `done` of `total`; `note` is what the caller wants seen ("loss 1.234, simulated 412 ms/step"). Cheap when it is not
-  /// yet time to draw.
+  /// `done` of `total`; `note` is what the caller wants seen ("loss 1.234, simulated 412 ms/step"). Cheap when it is
+  /// not yet time to draw.
   void update(std::uint64_t done, std::string_view note = {}) { update_at(Clock::now(), done, note); }
   /// True when update() would draw now: ask first when the note is dear to make.
   bool due() const { return enabled_ && Clock::now() >= next_; }

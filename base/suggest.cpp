@@ -64,7 +64,8 @@ std::string suggest_fix(std::string_view typed, std::span<const std::string> nam
   if (names.empty()) return "leave it out";
   const auto shown = names.first(std::min(names.size(), kChoicesShown));
   const std::size_t hidden = names.size() - shown.size();
-  return fmt::format("choose one of {}{}", fmt::join(shown, ", "), hidden > 0 ? fmt::format(" and {} more", hidden) : "");
+  return fmt::format("choose one of {}{}", fmt::join(shown, ", "),
+                     hidden > 0 ? fmt::format(" and {} more", hidden) : "");
 }
 
 }  // namespace base

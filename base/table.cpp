@@ -54,9 +54,7 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
   return text;
 }
 
-std::string one_line(std::string text) {
-  return replace_all(replace_all(std::move(text), "\r", ""), "\n", " ");
-}
+std::string one_line(std::string text) { return replace_all(replace_all(std::move(text), "\r", ""), "\n", " "); }
 
 std::string padded(const std::string& text, int width, Align align) {
   const std::string space(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
@@ -79,7 +77,8 @@ Format parse_format(std::string_view name) {
 Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
 
 void Table::add_row(std::vector<Cell> cells) {
-  ensure(cells.size() == columns_.size(), "table", fmt::format("{} cells for {} columns", cells.size(), columns_.size()));
+  ensure(cells.size() == columns_.size(), "table",
+         fmt::format("{} cells for {} columns", cells.size(), columns_.size()));
   rows_.push_back(std::move(cells));
 }
 

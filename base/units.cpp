@@ -167,8 +167,9 @@ struct Parsed {
 
 Parsed parse(std::string_view whole) {
   std::string_view text = trim(whole);
-  const bool dollar = text.starts_with('$');
-  if (dollar) text.remove_prefix(1);
+  const bool minus = text.starts_with("-$");
+  const bool dollar = minus || text.starts_with('$');
+  if (dollar) text.remove_prefix(minus ? 2 : 1);
   const auto number = split_number(text);
   if (!number) return {std::nullopt, fmt::format("\"{}\" does not begin with a number", whole)};
   std::string symbol{number->rest};
@@ -179,7 +180,7 @@ Parsed parse(std::string_view whole) {
   const std::string digits = fmt::format("{}e{}", number->mantissa, number->exponent + scale->decimal);
   double value = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  value *= scale->factor;
+  value *= minus ? -scale->factor : scale->factor;
   if (error != std::errc{} || end != digits.data() + digits.size() || !std::isfinite(value)) {
     return {std::nullopt, fmt::format("\"{}\" is out of the range of numbers", whole)};
   }
@@ -206,11 +207,13 @@ std::string place_point(const Decimal& number, int shift) {
   const int whole = number.exponent - shift + 1;  // digits before the point
   const int count = static_cast<int>(number.digits.size());
   if (whole > 18 || whole < -6) {
-    return fmt::format("{}{}{}e{}", number.digits.substr(0, 1), count > 1 ? "." : "", number.digits.substr(1), whole - 1);
+    return fmt::format("{}{}{}e{}", number.digits.substr(0, 1), count > 1 ? "." : "", number.digits.substr(1),
+                       whole - 1);
   }
   if (whole <= 0) return "0." + std::string(static_cast<std::size_t>(-whole), '0') + number.digits;
   if (count <= whole) return number.digits + std::string(static_cast<std::size_t>(whole - count), '0');
-  return number.digits.substr(0, static_cast<std::size_t>(whole)) + "." + number.digits.substr(static_cast<std::size_t>(whole));
+  return number.digits.substr(0, static_cast<std::size_t>(whole)) + "." +
+         number.digits.substr(static_cast<std::size_t>(whole));
 }
 
 const Unit* printed_unit(Dimension dimension) {
@@ -240,7 +243,8 @@ std::string attach(std::string_view sign, std::string_view number, std::string_v
 
 std::string shortest_scientific(double value) {
   std::array<char, 64> buffer{};
-  const auto end = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific).ptr;
+  const auto end =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific).ptr;
   return {buffer.data(), end};
 }
 
@@ -259,7 +263,8 @@ const Prefix* binary_prefix(double magnitude) {
 
 std::string money(double value, Dimension dimension, int digits) {
   const double magnitude = std::abs(value);
-  const int decimals = magnitude >= 0.1 || magnitude == 0 ? 2 : digits - 1 - static_cast<int>(std::floor(std::log10(magnitude)));
+  const int decimals =
+      magnitude >= 0.1 || magnitude == 0 ? 2 : digits - 1 - static_cast<int>(std::floor(std::log10(magnitude)));
   return attach(value < 0 ? "-" : "", fmt::format("{:.{}f}", magnitude, decimals), "", printed_unit(dimension));
 }
 
@@ -288,7 +293,8 @@ double parse_as(std::string_view text, Dimension expected, std::string_view wher
   const Quantity q = *parsed.quantity;
   if (q.dimension == expected) return q.value;
   if (expected == kCount && q.dimension == kRatio && q.value == std::floor(q.value)) return q.value;
-  const std::string_view got = q.dimension == kRatio ? "a plain number" : kDescriptions[static_cast<std::size_t>(q.dimension)].noun;
+  const std::string_view got =
+      q.dimension == kRatio ? "a plain number" : kDescriptions[static_cast<std::size_t>(q.dimension)].noun;
   const std::string_view want = kDescriptions[static_cast<std::size_t>(expected)].noun;
   throw Error{Fault::kUsage, where, fmt::format("\"{}\" is {} but must be {}", text, got, want), fix};
 }
@@ -308,7 +314,8 @@ std::string readable(const Quantity& quantity, int digits) {
   const Unit* unit = printed_unit(quantity.dimension);
   const double magnitude = std::abs(quantity.value);
   if (!std::isfinite(magnitude)) return attach("", fmt::format("{}", quantity.value), "", unit);
-  if (quantity.dimension == kMoney || quantity.dimension == kPrice) return money(quantity.value, quantity.dimension, digits);
+  if (quantity.dimension == kMoney || quantity.dimension == kPrice)
+    return money(quantity.value, quantity.dimension, digits);
   if (magnitude == 0) return attach("", "0", "", unit);
   const Prefix* binary = quantity.dimension == kBytes ? binary_prefix(magnitude) : nullptr;
   if (binary != nullptr) {

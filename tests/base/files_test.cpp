@@ -1,0 +1,141 @@
+#include "base/files.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace base {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::ElementsAre;
+using testing::HasSubstr;
+
+class Files : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path{testing::TempDir()} / ("files_" + std::to_string(getpid()));
+    fs::create_directories(folder_);
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+
+  std::vector<std::string> names() const {
+    std::vector<std::string> result;
+    for (const auto& entry : fs::directory_iterator{folder_}) result.push_back(entry.path().filename());
+    return result;
+  }
+
+  fs::path folder_;
+};
+
+std::string error_of(Fault fault, auto call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.fault(), fault) << error.what();
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST_F(Files, ReadsBackWhatWasWritten) {
+  const std::string content{"a\0b\n\xff", 5};
+  write_file(folder_ / "x", content);
+  EXPECT_EQ(read_file(folder_ / "x"), content);
+  write_file(folder_ / "x", "");
+  EXPECT_EQ(read_file(folder_ / "x"), "");
+  EXPECT_THAT(names(), ElementsAre("x"));
+}
+
+TEST_F(Files, ReadingWhatIsNotThereNamesThePath) {
+  EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_ / "none"); }), HasSubstr("none: No such file"));
+  EXPECT_THAT(error_of(Fault::kData, [&] { read_file(folder_); }), HasSubstr("is a folder"));
+}
+
+TEST_F(Files, ANewFileHasTheUsualPermissions) {
+  umask(022);
+  write_file(folder_ / "x", "1");
+  EXPECT_EQ(fs::status(folder_ / "x").permissions(), fs::perms{0644});
+}
+
+TEST_F(Files, WithoutCommitTheOldFileStaysAndNothingElse) {
+  write_file(folder_ / "x", "old");
+  {
+    AtomicFile file{folder_ / "x"};
+    file.write("new");
+  }
+  EXPECT_EQ(read_file(folder_ / "x"), "old");
+  EXPECT_THAT(names(), ElementsAre("x"));
+}
+
+TEST_F(Files, AWriteThatFailsLeavesNothingHalfWritten) {
+  write_file(folder_ / "x", "old");
+  std::signal(SIGXFSZ, SIG_IGN);  // then a file that grows too large gives EFBIG, as a full disk gives ENOSPC
+  rlimit before{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &before), 0);
+  rlimit small = before;
+  small.rlim_cur = 4096;
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &small), 0);
+  const std::string message =
+      error_of(Fault::kEnvironment, [&] { write_file(folder_ / "x", std::string(100'000, 'n')); });
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &before), 0);
+  EXPECT_THAT(message, HasSubstr("cannot be written: File too large"));
+  EXPECT_EQ(read_file(folder_ / "x"), "old");
+  EXPECT_THAT(names(), ElementsAre("x"));
+}
+
+TEST_F(Files, WritingToAFullDeviceIsAnError) {
+  if (!fs::exists("/dev/full")) GTEST_SKIP() << "no /dev/full here";
+  const std::string message = error_of(Fault::kEnvironment, [] { write_file("/dev/full/x", "1"); });
+  EXPECT_THAT(message, HasSubstr("cannot be created"));
+}
+
+TEST_F(Files, AnOutputFolderIsCreatedWithItsParents) {
+  make_output_folder(folder_ / "a" / "b", false);
+  EXPECT_TRUE(fs::is_directory(folder_ / "a" / "b"));
+  EXPECT_NO_THROW(make_output_folder(folder_ / "a" / "b", false));  // empty: still fine
+}
+
+TEST_F(Files, AnOutputFolderWithAnythingInItIsRefusedUnlessOverwriting) {
+  write_file(folder_ / "result.json", "{}");
+  EXPECT_THAT(error_of(Fault::kUsage, [&] { make_output_folder(folder_, false); }),
+              HasSubstr("choose another --output_dir or add --overwrite_output_dir"));
+  EXPECT_NO_THROW(make_output_folder(folder_, true));
+  EXPECT_EQ(read_file(folder_ / "result.json"), "{}");
+  EXPECT_THAT(error_of(Fault::kUsage, [&] { make_output_folder(folder_ / "result.json", true); }),
+              HasSubstr("exists and is no folder"));
+  EXPECT_THAT(error_of(Fault::kEnvironment, [&] { make_output_folder(folder_ / "result.json" / "x", false); }),
+              HasSubstr("cannot be created"));
+}
+
+TEST_F(Files, AFolderThatMayNotBeWrittenToIsRefused) {
+  if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
+  fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
+  EXPECT_THAT(error_of(Fault::kEnvironment, [&] { make_output_folder(folder_, false); }),
+              HasSubstr("cannot be written"));
+  fs::permissions(folder_, fs::perms::owner_all);
+}
+
+TEST_F(Files, DataIsFoundInTheSourceTreeAndInTrnsimHome) {
+  EXPECT_TRUE(fs::exists(data_path("LICENSE")));
+  write_file(folder_ / "only_here.toml", "");
+  setenv("TRNSIM_HOME", folder_.c_str(), 1);
+  EXPECT_EQ(data_path("only_here.toml"), folder_ / "only_here.toml");
+  unsetenv("TRNSIM_HOME");
+  const std::string message = error_of(Fault::kEnvironment, [] { data_path("only_here.toml"); });
+  EXPECT_THAT(message, HasSubstr(TRNSIM_SOURCE_DIR));
+  EXPECT_THAT(message, HasSubstr("set TRNSIM_HOME"));
+}
+
+}  // namespace
+}  // namespace base
