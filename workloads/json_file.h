@@ -1,0 +1,12 @@
+// JSON files, with errors that say where.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+
+namespace workloads {
+
+/// Errors: Fault::kData naming file, line and column when the text is not JSON; as base::read_file when it is missing.
+nlohmann::json read_json_file(const std::filesystem::path& path);
+
+}  // namespace workloads
