@@ -1,0 +1,76 @@
+// The CC-cores: collectives between the ranks, beside the compute.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+#include <map>
+#include <vector>
+
+#include "hw/collective.h"
+#include "hw/hbm.h"
+#include "hw/trace.h"
+#include "isa/program.h"
+
+namespace hw {
+
+/// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core share
+/// one way to the other core, so that only the floors overlap. Ranks that are not simulated are taken to arrive with the
+/// last one that is.
+class CcCores {
+ public:
+  struct Done {
+    std::uint32_t rank;
+    std::uint32_t call;
+    std::uint8_t queue;
+    Fs data_begin;  // the part that takes HBM and DMA engines
+    Fs end;
+    const CollectivePlan* plan;
+  };
+  struct Listener {
+    /// Once per simulated rank, as soon as the end is known.
+    std::function<void(const Done&)> known;
+    /// Once per collective: its ranks in the order of the group, and the call in which each issued it.
+    std::function<void(const std::vector<std::uint32_t>& ranks, const std::vector<std::uint32_t>& calls,
+                       std::uint32_t index, Fs begin, Fs end)>
+        runs;
+  };
+
+  CcCores(const MachineParams& machine, Listener listener) : machine_{machine}, listener_{std::move(listener)} {}
+
+  /// A program begins: `simulated[r]` says whether rank r is.
+  void reset(const isa::Program& program, std::vector<bool> simulated);
+  /// `rank` issues `instr`, number `index` of its block, in call `call` at `when`.
+  void submit(std::uint32_t rank, std::uint32_t call, const isa::Instr& instr, std::uint32_t index, Fs when);
+
+  const std::vector<CollectiveTime>& records() const { return records_; }
+  /// The rank that waits for the others, and for whom; empty when nobody does.
+  std::string stuck() const;
+
+ private:
+  struct Arrival {
+    std::uint32_t call;
+    std::uint32_t index;
+    const isa::Instr* instr;
+    Fs when;
+  };
+  using Key = std::array<std::uint32_t, 3>;  // queue, group, which of the group's sets of ranks
+  struct Meeting {
+    const std::vector<std::uint32_t>* ranks = nullptr;
+    std::map<std::uint32_t, std::deque<Arrival>> arrived;  // by simulated rank
+  };
+
+  std::uint32_t set_of(const isa::Instr& instr, std::uint32_t rank) const;
+  void launch(const Key& key, Meeting& meeting);
+
+  const MachineParams& machine_;
+  Listener listener_;
+  const isa::Program* program_ = nullptr;
+  std::vector<bool> simulated_;
+  std::map<Key, Meeting> meetings_;
+  std::vector<std::array<Fs, isa::kCcQueues>> queue_free_;  // by rank
+  std::vector<Fs> path_free_;                               // by rank
+  std::vector<CollectiveTime> records_;
+};
+
+}  // namespace hw

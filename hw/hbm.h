@@ -1,0 +1,58 @@
+// One HBM stack: what collectives have booked of its bandwidth, and what is left for the core that owns it.
+#pragma once
+
+#include <algorithm>
+#include <limits>
+#include <vector>
+
+#include "hw/trace.h"
+
+namespace hw {
+
+/// Bookings of a shared resource, each of one amount from `begin` to `end`.
+class Bookings {
+ public:
+  static constexpr Fs kNever = std::numeric_limits<Fs>::max();
+
+  void add(Fs begin, Fs end, double amount) {
+    if (end > begin && amount > 0) bookings_.push_back({begin, end, amount});
+  }
+  double booked(Fs now) const {
+    double sum = 0;
+    for (const auto& b : bookings_) sum += b.begin <= now && now < b.end ? b.amount : 0;
+    return sum;
+  }
+  /// The next time after `now` at which booked() changes. Forgets what is over.
+  Fs next_change(Fs now) {
+    std::erase_if(bookings_, [&](const Booking& b) { return b.end <= now; });
+    Fs next = kNever;
+    for (const auto& b : bookings_) next = std::min(next, b.begin > now ? b.begin : b.end);
+    return next;
+  }
+
+ private:
+  struct Booking {
+    Fs begin, end;
+    double amount;
+  };
+  std::vector<Booking> bookings_;
+};
+
+/// The stack with one core's 16 GiB. Its core reads and writes it through the DMA engines; a collective moves the other
+/// core's data through it as well. A collective comes first: its packets are 16 times as long as a copy's, and rings take
+/// turns packet by packet (runtime configuration guide).
+class HbmStack {
+ public:
+  explicit HbmStack(double bandwidth) : bandwidth_{bandwidth} {}
+
+  void book(Fs begin, Fs end, double bandwidth) { collectives_.add(begin, end, bandwidth); }
+  /// B/s left for the core at `now`; never nothing, so that a copy cannot starve.
+  double available(Fs now) const { return std::max(bandwidth_ - collectives_.booked(now), bandwidth_ / 16); }
+  Fs next_change(Fs now) { return collectives_.next_change(now); }
+
+ private:
+  double bandwidth_;
+  Bookings collectives_;
+};
+
+}  // namespace hw

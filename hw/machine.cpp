@@ -1,0 +1,164 @@
+#include "hw/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "hw/clock.h"
+#include "hw/process.h"
+
+// The library's main() is not used, but its symbol must be there.
+int sc_main(int, char**) { return 0; }
+
+namespace hw {
+namespace {
+
+Fs fs_of(double time) { return static_cast<Fs>(std::llround(time * 1e15)); }
+
+/// Time with at least one collective under way.
+Fs active_time(const std::vector<CollectiveTime>& records) {
+  std::vector<std::pair<Fs, Fs>> spans;
+  for (const auto& record : records) spans.emplace_back(record.begin, record.end);
+  std::ranges::sort(spans);
+  Fs active = 0, until = 0;
+  for (const auto& [begin, end] : spans) {
+    if (end > until) active += end - std::max(begin, until);
+    until = std::max(until, end);
+  }
+  return active;
+}
+
+/// What no machine can beat, whatever the program: a violation is a mistake of the simulator.
+void check_bounds(const SimResult& result, const MachineParams& machine) {
+  const double total = seconds(result.total), slack = 1 + 1e-9;
+  const auto holds = [&](double least, std::string_view what) {
+    base::ensure(least <= total * slack, "lower bound",
+                 fmt::format("{} takes at least {:.9g} s, but the run took {:.9g} s", what, least, total));
+  };
+  const Peaks& peaks = result.peaks;
+  holds(result.matmul_flops / peaks.matmul_flops, "the matmul work at TensorE's peak");
+  holds(static_cast<double>(result.dma.read_bytes + result.dma.written_bytes) / peaks.hbm_bandwidth,
+        "the HBM traffic at the stack's peak");
+  holds(result.dma.engine_busy * 1e-15 / machine.dma_engines.value, "the work of the DMA engines");
+  double sent = 0;
+  for (const auto& collective : result.collectives) sent += static_cast<double>(collective.link_bytes);
+  holds(sent / peaks.link_bandwidth, "the traffic between the cores");
+  for (const EngineTime& engine : result.engines)
+    base::ensure(engine.total() == result.total, "accounting", "an engine's parts do not add up to the run");
+}
+
+}  // namespace
+
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine) {
+  if (program.hbm_bytes > machine.hbm_bytes_per_core())
+    throw base::Error{base::Fault::kCapacity, program.name,
+                      fmt::format("needs {:.2f} GiB of HBM per core, {} has {:.2f} GiB",
+                                  static_cast<double>(program.hbm_bytes) / (1 << 30), machine.name,
+                                  static_cast<double>(machine.hbm_bytes_per_core()) / (1 << 30)),
+                      "use a smaller batch, recomputation or more cores"};
+  TimedProgram timed{.program = &program, .blocks = {}};
+  for (const isa::Block& block : program.blocks) timed.blocks.push_back(time_block(block, machine));
+  for (const isa::Call& call : program.calls) {
+    if (call.block >= program.blocks.size())
+      throw base::Error{base::Fault::kProgram, program.name, fmt::format("a call names block {}", call.block),
+                        "call one of the program's blocks"};
+  }
+  return timed;
+}
+
+Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks)
+    : sc_module{name}, params_{params},
+      collectives_{params_,
+                   {.known = [this](const CcCores::Done& done) { cores_[done.rank]->collective_known(done); },
+                    .runs =
+                        [this](const auto& members, const auto& calls, std::uint32_t index, Fs begin, Fs end) {
+                          if (observer_) observer_->collective(members, calls, index, begin, end);
+                        }}} {
+  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+    cores_.push_back(std::make_unique<Core>(fmt::format("core{}", rank).c_str(), rank, params_, collectives_));
+}
+
+Machine& Machine::instance(const MachineParams& params, std::uint32_t ranks) {
+  static std::unique_ptr<Machine> machine;
+  if (!machine) {
+    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+    machine = std::make_unique<Machine>("machine", params, ranks);
+  }
+  if (machine->params_.hash != params.hash || machine->cores_.size() != ranks)
+    throw base::Error{base::Fault::kUsage, params.name, "another machine was simulated in this process before",
+                      "use simulate_in_child()"};
+  return *machine;
+}
+
+SimResult Machine::run(const TimedProgram& timed, const SimOptions& options, Observer* observer) {
+  const Fs origin = time_now();
+  observer_ = observer;
+  std::vector<bool> simulated(timed.program->ranks, false);
+  std::fill_n(simulated.begin(), std::min(simulated.size(), cores_.size()), true);
+  collectives_.reset(*timed.program, simulated);
+  const Core::Options core_options{
+      .replay = !options.exact && !options.execute,
+      .trace = {.from = origin + fs_of(options.trace_from),
+                .until = options.trace_until > options.trace_from ? origin + fs_of(options.trace_until) : 0,
+                .limit = options.trace_limit},
+      .observer = observer};
+  for (auto& core : cores_) core->start(timed, core_options, origin + fs_of(params_.lead_in.value));
+  process_error() = nullptr;
+  try {
+    sc_core::sc_start();
+  } catch (...) {
+    if (process_error()) std::rethrow_exception(process_error());
+    throw;
+  }
+  if (!std::ranges::all_of(cores_, [](const auto& core) { return core->finished(); })) report_deadlock(*timed.program);
+  SimResult result = collect(options, origin);
+  check_bounds(result, params_);
+  return result;
+}
+
+void Machine::report_deadlock(const isa::Program& program) const {
+  std::string text = "deadlock: nothing can move any more\n";
+  for (const auto& core : cores_) text += core->stuck();
+  text += collectives_.stuck();
+  while (text.ends_with('\n')) text.pop_back();
+  throw base::Error{base::Fault::kProgram, program.name, text,
+                    "raise the semaphore (signal = true) in an instruction that comes before the wait"};
+}
+
+/// The slowest core's records, and what is counted over all of them.
+SimResult Machine::collect(const SimOptions& options, Fs origin) const {
+  SimResult result;
+  std::vector<Fs> totals;
+  std::vector<TraceEvent> events;
+  std::uint64_t instructions = 0, dropped = 0;
+  for (const auto& core : cores_) {
+    SimResult one;
+    core->report(one, origin);
+    totals.push_back(one.total);
+    events.insert(events.end(), one.events.begin(), one.events.end());
+    dropped += one.dropped_events;
+    instructions += core->simulated();
+    if (totals.size() == 1 || one.total > result.total) result = std::move(one);
+  }
+  result.rank_total = std::move(totals);
+  result.events = std::move(events);
+  result.dropped_events = dropped;
+  result.instructions = instructions;
+  result.cores = static_cast<std::uint32_t>(cores_.size());
+  result.exact = options.exact || options.execute;
+  result.peaks = params_.peaks();
+  for (CollectiveTime record : collectives_.records()) {
+    record.issued -= origin;
+    record.begin -= origin;
+    record.end -= origin;
+    result.collectives.push_back(record);
+  }
+  result.collective_active = active_time(result.collectives);
+  for (const EngineTime& engine : result.engines)
+    result.collective_exposed = std::max(result.collective_exposed, engine.waiting[static_cast<int>(Hold::kCollective)]);
+  return result;
+}
+
+}  // namespace hw

@@ -1,0 +1,45 @@
+// The simulated machine: its cores and what joins them, as one SystemC module.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <systemc>
+
+#include "hw/cc_core.h"
+#include "hw/core.h"
+#include "hw/executor.h"
+#include "hw/sim_device.h"
+
+namespace hw {
+
+/// Cores `ranks` of a machine. SystemC elaborates once per process, so there is one, and it runs any number of programs.
+class Machine : public sc_core::sc_module {
+ public:
+  Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks);
+
+  /// Runs `program` from now on until nothing moves. Errors: as simulate().
+  SimResult run(const TimedProgram& program, const SimOptions& options, Observer* observer);
+
+  /// The one machine of this process, built at the first call.
+  /// Errors: Fault::kUsage when a later call asks for another machine.
+  static Machine& instance(const MachineParams& params, std::uint32_t ranks);
+
+  const MachineParams& params() const { return params_; }
+  Executor& executor() { return executor_; }
+
+ private:
+  [[noreturn]] void report_deadlock(const isa::Program& program) const;
+  SimResult collect(const SimOptions& options, Fs origin) const;
+
+  const MachineParams params_;
+  Executor executor_{"executor"};
+  CcCores collectives_;
+  std::vector<std::unique_ptr<Core>> cores_;
+  Observer* observer_ = nullptr;
+};
+
+/// Times every block of `program` for `machine`. Errors: Fault::kProgram, Fault::kCapacity when it does not fit.
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine);
+
+}  // namespace hw

@@ -1,0 +1,161 @@
+#include "hw/params.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/suggest.h"
+
+namespace hw {
+namespace {
+
+using base::Dimension;
+using M = MachineParams;
+
+constexpr std::array kFields = {
+    M::Field{"chip.count", &M::chips, Dimension::kCount, "Trainium chips in the instance"},
+    M::Field{"chip.cores", &M::cores, Dimension::kCount, "NeuronCores per chip"},
+    M::Field{"tensor.clock", &M::tensor_clock, Dimension::kFrequency, "clock of the PE array"},
+    M::Field{"vector.clock", &M::vector_clock, Dimension::kFrequency, "clock of VectorE"},
+    M::Field{"scalar.clock", &M::scalar_clock, Dimension::kFrequency, "clock of ScalarE"},
+    M::Field{"gpsimd.clock", &M::gpsimd_clock, Dimension::kFrequency, "clock of GpSimdE"},
+    M::Field{"sync.clock", &M::sync_clock, Dimension::kFrequency, "clock of the Sync sequencer"},
+    M::Field{"engine.min_interval", &M::min_interval, Dimension::kCycles, "least time between two issues, any engine"},
+    M::Field{"tensor.latency", &M::tensor_latency, Dimension::kCycles, "from the last column to the visible result"},
+    M::Field{"vector.latency", &M::vector_latency, Dimension::kCycles, "from the last element to the visible result"},
+    M::Field{"scalar.latency", &M::scalar_latency, Dimension::kCycles, "from the last element to the visible result"},
+    M::Field{"gpsimd.latency", &M::gpsimd_latency, Dimension::kCycles, "from the last element to the visible result"},
+    M::Field{"sync.latency", &M::sync_latency, Dimension::kCycles, "from the issue to the raised semaphore"},
+    M::Field{"tensor.fp32_passes", &M::tensor_fp32_passes, Dimension::kCount, "passes of a matmul with fp32 operands"},
+    M::Field{"tensor.fast_load", &M::tensor_fast_load, Dimension::kCount, "stationary columns loaded per cycle"},
+    M::Field{"scalar.accumulator_read", &M::scalar_accumulator_read, Dimension::kCycles, "activation_reduce: read-out"},
+    M::Field{"gpsimd.start", &M::gpsimd_start, Dimension::kCycles, "before GpSimdE's first element"},
+    M::Field{"engine.dynamic_address", &M::dynamic_address, Dimension::kCycles, "register-addressed copy, at least"},
+    M::Field{"power.utilisation", &M::power_utilisation, Dimension::kRatio, "highest sustained use of the PE array"},
+    M::Field{"power.window", &M::power_window, Dimension::kTime, "over which the use is averaged"},
+    M::Field{"program.lead_in", &M::lead_in, Dimension::kTime, "from the start of a program to its first instruction"},
+    M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount, "stacks per chip; a core's memory lies in one"},
+    M::Field{"hbm.bytes", &M::hbm_bytes, Dimension::kBytes, "device memory per chip"},
+    M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth, "per chip, read and write together"},
+    M::Field{"dma.engines", &M::dma_engines, Dimension::kCount, "DMA engines per core"},
+    M::Field{"dma.start", &M::dma_start, Dimension::kTime, "from the semaphore to the first byte"},
+    M::Field{"dma.read_rate", &M::dma_read_rate, Dimension::kBandwidth, "one engine, reading HBM"},
+    M::Field{"dma.write_rate", &M::dma_write_rate, Dimension::kBandwidth, "one engine, not reading HBM"},
+    M::Field{"dma.descriptor_overhead", &M::dma_descriptor_overhead, Dimension::kBytes,
+             "time of a descriptor, in bytes at the engine's rate: b bytes run at b / (b + this)"},
+    M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
+    M::Field{"collective.floor", &M::cc_floor, Dimension::kTime, "of any collective, before data moves"},
+    M::Field{"collective.barrier", &M::cc_barrier, Dimension::kTime, "of a barrier"},
+    M::Field{"collective.bandwidth", &M::cc_bandwidth, Dimension::kBandwidth, "one core to the other of its chip"},
+    M::Field{"collective.packet", &M::cc_packet, Dimension::kBytes, "longest descriptor of a collective"},
+    M::Field{"link.bandwidth", &M::link_bandwidth, Dimension::kBandwidth, "NeuronLink of a chip, all ports"},
+    M::Field{"link.rows", &M::torus_rows, Dimension::kCount, "chips in a column of the torus"},
+    M::Field{"link.columns", &M::torus_columns, Dimension::kCount, "chips in a row of the torus"},
+    M::Field{"efa.bandwidth", &M::efa_bandwidth, Dimension::kBandwidth, "network of the instance"},
+    M::Field{"host.vcpus", &M::vcpus, Dimension::kCount, "virtual CPUs of the instance"},
+    M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
+    M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux"},
+    M::Field{"price.reserved_1y", &M::price_reserved_1y, Dimension::kPrice, "one year reserved"},
+    M::Field{"price.spot", &M::price_spot, Dimension::kPrice, "a sample: spot prices move"},
+};
+
+void require(bool good, std::string_view machine, std::string_view what, std::string_view fix) {
+  if (!good) throw base::Error{base::Fault::kUsage, machine, what, fix};
+}
+
+/// What the model needs of any machine; an override can break it.
+void check(const MachineParams& p) {
+  for (const auto& field : kFields) {
+    const bool may_be_zero = field.key == "efa.bandwidth" || field.key == "link.bandwidth" ||
+                             field.key.ends_with("latency") || field.key == "program.lead_in" ||
+                             field.key.starts_with("price.") || field.key == "dma.descriptor_overhead" ||
+                             field.key == "dma.start" || field.key == "collective.floor" ||
+                             field.key == "collective.barrier" || field.key == "gpsimd.start";
+    const double value = (p.*field.member).value;
+    require(may_be_zero ? value >= 0 : value > 0, p.name, fmt::format("{} is {}", field.key, value),
+            fmt::format("give {} a positive value", field.key));
+  }
+  require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
+  require(p.cores.value <= 2, p.name, "chip.cores is above 2, but the collective model knows pairs of cores",
+          "set chip.cores to 1 or 2");
+  require(p.hbm_stacks.value == p.cores.value, p.name, "hbm.stacks differs from chip.cores: a core owns a stack",
+          "set hbm.stacks and chip.cores to the same number");
+}
+
+std::filesystem::path machine_path(std::string_view name_or_path) {
+  if (std::filesystem::exists(name_or_path) && !std::filesystem::is_directory(name_or_path)) return name_or_path;
+  const auto known = machine_names();
+  if (std::ranges::find(known, name_or_path) != known.end())
+    return base::data_path(fmt::format("hw/params/{}.toml", name_or_path));
+  throw base::Error{base::Fault::kUsage, name_or_path, "no machine has this name and no file this path",
+                    fmt::format("choose one of {}, or give the path of a .toml file", fmt::join(known, ", "))};
+}
+
+}  // namespace
+
+std::span<const MachineParams::Field> MachineParams::fields() { return kFields; }
+
+isa::Timing MachineParams::timing() const {
+  return {.min_interval = min_interval.value,
+          .fixed = {tensor_latency.value, vector_latency.value, scalar_latency.value, gpsimd_latency.value,
+                    sync_latency.value},
+          .fp32_passes = tensor_fp32_passes.value,
+          .load_stationary_speedup = tensor_fast_load.value,
+          .activation_read = scalar_accumulator_read.value,
+          .gpsimd_start = gpsimd_start.value,
+          .dynamic_min = dynamic_address.value};
+}
+
+double MachineParams::clock(isa::Engine engine) const {
+  const std::array clocks{&tensor_clock, &vector_clock, &scalar_clock, &gpsimd_clock, &sync_clock};
+  return clocks.at(static_cast<std::size_t>(engine))->value;
+}
+
+std::uint64_t MachineParams::hbm_bytes_per_core() const {
+  return static_cast<std::uint64_t>(hbm_bytes.value / cores.value);
+}
+
+Peaks MachineParams::peaks() const {
+  Peaks peaks{.matmul_flops = 2.0 * isa::kPartitions * isa::kPartitions * tensor_clock.value,
+              .hbm_bandwidth = hbm_bandwidth.value / hbm_stacks.value,
+              .link_bandwidth = cc_bandwidth.value,
+              .dma_bandwidth = dma_engines.value * dma_read_rate.value};
+  for (int e = 0; e < isa::kEngineCount; ++e) peaks.clock[e] = clock(static_cast<isa::Engine>(e));
+  return peaks;
+}
+
+MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides) {
+  base::ParamFile file = base::ParamFile::load(machine_path(name_or_path));
+  for (const std::string& assignment : overrides) file.set(assignment);
+  MachineParams params;
+  params.name = file.read_string("name").value;
+  for (const auto& field : kFields) {
+    if (field.dimension == Dimension::kCount) {
+      const auto count = file.read_count(field.key);
+      params.*field.member = {static_cast<double>(count.value), count.source};
+    } else {
+      params.*field.member = file.read(field.key, field.dimension);
+    }
+  }
+  file.reject_unread();
+  check(params);
+  params.toml = file.to_toml();
+  params.hash = file.hash();
+  return params;
+}
+
+std::vector<std::string> machine_names() {
+  std::vector<std::string> names;
+  const auto folder = base::data_path("hw/params/trn1.2xlarge.toml").parent_path();
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+}  // namespace hw

@@ -1,0 +1,63 @@
+// The machine's parameters: every number with its unit and who says so.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/param_file.h"
+#include "hw/trace.h"
+#include "isa/cost.h"
+
+namespace hw {
+
+/// One instance type. Values are in base units: seconds, hertz, bytes, bytes per second, cycles of the engine named.
+struct MachineParams {
+  using Number = base::Sourced<double>;
+
+  std::string name;
+
+  Number chips, cores, hbm_stacks;
+  Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
+  Number min_interval, tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
+  Number tensor_fp32_passes, tensor_fast_load;
+  Number scalar_accumulator_read, gpsimd_start, dynamic_address;
+  Number power_utilisation, power_window;
+  Number lead_in;
+  Number hbm_bytes, hbm_bandwidth;
+  Number dma_engines, dma_start, dma_read_rate, dma_write_rate, dma_descriptor_overhead, dma_packet;
+  Number cc_floor, cc_barrier, cc_bandwidth, cc_packet;
+  Number link_bandwidth, torus_rows, torus_columns, efa_bandwidth;
+  Number vcpus, host_memory;
+  Number price_on_demand, price_reserved_1y, price_spot;
+
+  struct Field {
+    std::string_view key;
+    Number MachineParams::*member;
+    base::Dimension dimension;
+    std::string_view text;
+  };
+  /// The only list of fields: the loader, `trnsim params` and the tests walk it.
+  static std::span<const Field> fields();
+
+  std::string toml;        // everything as resolved, see base::ParamFile::to_toml
+  std::uint64_t hash = 0;  // two machines with the same hash behave the same
+
+  /// What isa/ cost functions read.
+  isa::Timing timing() const;
+  double clock(isa::Engine engine) const;
+  int core_count() const { return static_cast<int>(chips.value * cores.value); }
+  std::uint64_t hbm_bytes_per_core() const;
+  Peaks peaks() const;
+};
+
+/// `name_or_path`: "trn1.2xlarge" (a file of hw/params) or the path of a file of that form. `overrides`: "key=value".
+/// Errors: Fault::kUsage for an unknown machine, a missing or misspelt key, a number without unit or source, and values
+/// that no machine can have.
+MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides = {});
+
+/// Names of the machines in hw/params, in alphabetical order.
+std::vector<std::string> machine_names();
+
+}  // namespace hw

@@ -1,0 +1,26 @@
+// Errors thrown inside a SystemC process: the kernel would turn them into reports of its own and lose what they say.
+#pragma once
+
+#include <exception>
+#include <utility>
+
+namespace hw {
+
+/// The first error of the running simulation.
+inline std::exception_ptr& process_error() {
+  static std::exception_ptr error;
+  return error;
+}
+
+/// Runs the body of a process; keeps an error for Machine::run() to throw again.
+template <typename Body>
+void guarded(Body&& body) {
+  try {
+    std::forward<Body>(body)();
+  } catch (...) {
+    if (!process_error()) process_error() = std::current_exception();
+    throw;
+  }
+}
+
+}  // namespace hw

@@ -1,0 +1,83 @@
+#include "hw/serial.h"
+
+#include <cstring>
+#include <type_traits>
+
+#include "base/error.h"
+
+namespace hw {
+namespace {
+
+/// Walks the fields of a result; `Io` either appends them to a string or takes them from one.
+template <typename Io, typename Result>
+void walk(Io& io, Result& r) {
+  for (auto* field : {&r.total, &r.lead_in, &r.collective_active, &r.collective_exposed}) io.plain(*field);
+  for (auto* field : {&r.rank, &r.cores}) io.plain(*field);
+  for (auto* field : {&r.instructions, &r.replayed_calls, &r.dropped_events}) io.plain(*field);
+  io.plain(r.exact);
+  io.plain(r.matmul_flops);
+  io.plain(r.engines);
+  io.plain(r.dma);
+  io.plain(r.peaks);
+  io.list(r.calls);
+  io.list(r.ops);
+  io.list(r.collectives);
+  io.list(r.events);
+  io.list(r.rank_total);
+}
+
+struct Writer {
+  std::string out;
+
+  template <typename T>
+  void plain(const T& value) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    out.append(reinterpret_cast<const char*>(&value), sizeof value);
+  }
+  template <typename T>
+  void list(const std::vector<T>& values) {
+    static_assert(std::is_trivially_copyable_v<T>);
+    plain(values.size());
+    out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
+  }
+};
+
+struct Reader {
+  std::string_view in;
+
+  void take(void* to, std::size_t bytes) {
+    base::ensure(bytes <= in.size(), "simulation child", "its result is cut short");
+    if (bytes > 0) std::memcpy(to, in.data(), bytes);
+    in.remove_prefix(bytes);
+  }
+  template <typename T>
+  void plain(T& value) {
+    take(&value, sizeof value);
+  }
+  template <typename T>
+  void list(std::vector<T>& values) {
+    std::size_t size = 0;
+    plain(size);
+    base::ensure(size <= in.size() / sizeof(T), "simulation child", "its result is cut short");
+    values.resize(size);
+    take(values.data(), size * sizeof(T));
+  }
+};
+
+}  // namespace
+
+std::string to_bytes(const SimResult& result) {
+  Writer writer;
+  walk(writer, result);
+  return std::move(writer.out);
+}
+
+SimResult from_bytes(std::string_view bytes) {
+  Reader reader{bytes};
+  SimResult result;
+  walk(reader, result);
+  base::ensure(reader.in.empty(), "simulation child", "its result is too long");
+  return result;
+}
+
+}  // namespace hw

@@ -1,0 +1,79 @@
+#include "hw/sim_device.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "hw/full_mode.h"
+#include "hw/machine.h"
+
+namespace hw {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+void check_ranks(const isa::Program& program, const MachineParams& machine) {
+  if (program.ranks >= 1 && program.ranks <= static_cast<std::uint32_t>(machine.core_count())) return;
+  throw Error{Fault::kUsage, program.name,
+              fmt::format("is for {} cores, {} has {}", program.ranks, machine.name, machine.core_count()),
+              "choose a larger instance or fewer cores"};
+}
+
+/// The full mode: the memories of all ranks, and the machine that works on them.
+class FullDevice final : public SimDevice {
+ public:
+  FullDevice(const MachineParams& machine, const SimOptions& options) : machine_{machine}, options_{options} {
+    options_.execute = true;
+  }
+
+  void load(const isa::Program& program) override {
+    check_ranks(program, machine_);
+    base::ensure(memories_.empty() || memories_.size() == program.ranks, "load", "the number of ranks has changed");
+    timed_ = time_program(program, machine_);
+    // All of a core's HBM, once: the host pays for what is touched, and later programs find what earlier ones left.
+    while (memories_.size() < program.ranks)
+      memories_.push_back(std::make_unique<isa::Memory>(machine_.hbm_bytes_per_core()));
+  }
+
+  void run(const isa::RunOptions& run) override {
+    base::ensure(timed_.program, "run", "no program is loaded");
+    options_.run = run;
+    std::vector<isa::Memory*> memories;
+    for (auto& memory : memories_) memories.push_back(memory.get());
+    Machine& machine = Machine::instance(machine_, timed_.program->ranks);
+    FullMode full{*timed_.program, memories, run, options_.check_races, machine.executor()};
+    result_ = machine.run(timed_, options_, &full);
+  }
+
+  isa::Memory& memory(std::uint32_t rank) override { return *memories_.at(rank); }
+  const SimResult& result() const override { return result_; }
+
+ private:
+  const MachineParams machine_;
+  SimOptions options_;
+  TimedProgram timed_;
+  std::vector<std::unique_ptr<isa::Memory>> memories_;
+  SimResult result_;
+};
+
+}  // namespace
+
+SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options) {
+  if (options.execute) {
+    const auto device = make_sim_device(machine, options);
+    device->load(program);
+    device->run(options.run);
+    return device->result();
+  }
+  check_ranks(program, machine);
+  const TimedProgram timed = time_program(program, machine);
+  return Machine::instance(machine, options.exact ? program.ranks : 1).run(timed, options, nullptr);
+}
+
+std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options) {
+  return std::make_unique<FullDevice>(machine, options);
+}
+
+}  // namespace hw

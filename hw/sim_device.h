@@ -1,0 +1,47 @@
+// Runs programs on the simulated machine: their time, and on request (full mode) what they compute.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "hw/params.h"
+#include "hw/trace.h"
+#include "isa/device.h"
+#include "isa/program.h"
+
+namespace hw {
+
+struct SimOptions {
+  /// Every core and every call; otherwise one core per class of ranks that do the same work (in an SPMD program: rank 0,
+  /// whose peers arrive when it does), and calls that would repeat earlier ones are replayed.
+  bool exact = false;
+  bool execute = false;      // full mode: also compute; implies exact
+  bool check_races = false;  // full mode: no byte read before it was written or after it was overwritten
+  /// Records every instruction and transfer that touches [trace_from, trace_until), seconds; nothing when they are equal.
+  double trace_from = 0;
+  double trace_until = 0;
+  std::size_t trace_limit = 2'000'000;  // events; more are counted, not kept
+  isa::RunOptions run;                  // full mode
+};
+
+/// Simulates one run of `program` in this process. SystemC allows one machine per process: later calls must name the same
+/// machine and number of cores; simulate_in_child() has no such limit. With `execute`, HBM begins as zeros: to give it
+/// data use make_sim_device().
+/// Errors: Fault::kProgram for a deadlock (who waits for what), a race, an instruction that cannot run;
+/// Fault::kCapacity when the program does not fit; Fault::kInternal when the result breaks a physical bound.
+SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
+
+/// The same in a forked child, so that one process can simulate any number of machines. A child that dies is
+/// Fault::kInternal; its errors arrive as they were thrown. Options with `execute` are refused: memory would be lost.
+SimResult simulate_in_child(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
+
+/// The full mode as a device: memory as make_numeric_device() leaves it bit for bit, and the time of each run.
+class SimDevice : public isa::Device {
+ public:
+  /// Of the last run().
+  virtual const SimResult& result() const = 0;
+};
+/// `options.execute` is implied. One per process, and not beside simulate().
+std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options = {});
+
+}  // namespace hw

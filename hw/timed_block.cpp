@@ -1,0 +1,219 @@
+#include "hw/timed_block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+#include <tuple>
+
+#include "base/error.h"
+#include "isa/asm.h"
+#include "isa/flops.h"
+#include "isa/names.h"
+#include "isa/operands.h"
+#include "isa/table.h"
+
+namespace hw {
+namespace {
+
+[[noreturn]] void refuse(const isa::Block& block, std::uint32_t index, std::string_view what, std::string_view fix) {
+  throw base::Error{base::Fault::kProgram,
+                    fmt::format("{} #{}: {}", block.name, index, isa::print(block.instrs[index], block)), what, fix};
+}
+
+/// The partitions and bytes that a tile in SBUF touches at most.
+struct Extent {
+  int first_partition, end_partition;
+  std::int64_t first_byte, end_byte;
+
+  explicit Extent(const isa::Tile& tile)
+      : first_partition{tile.start}, end_partition{tile.start + tile.partitions}, first_byte{tile.offset},
+        end_byte{tile.offset + isa::size_of(tile.dtype)} {
+    for (int d = 0; d < tile.rank; ++d) {
+      const std::int64_t span = std::int64_t{tile.free[d].step} * (std::int64_t{tile.free[d].size} - 1) *
+                                isa::size_of(tile.dtype);
+      (span < 0 ? first_byte : end_byte) += span;
+    }
+  }
+  bool overlaps(const Extent& other) const {
+    return first_partition < other.end_partition && other.first_partition < end_partition &&
+           first_byte < other.end_byte && other.first_byte < end_byte;
+  }
+};
+
+/// Follows which stationary tile the PE array holds. It is held until another one is loaded; when anything writes to its
+/// bytes in between, the compiler means the new bytes, so it is loaded again.
+class Stationary {
+ public:
+  /// True when `instr` finds its stationary tile in the array.
+  bool holds(const isa::Instr& instr) {
+    if (instr.op != isa::Opcode::kMatMul && instr.op != isa::Opcode::kPeTranspose) {
+      forget_if_written(instr);
+      return false;
+    }
+    const bool held = held_ && *held_ == instr.a;
+    held_ = &instr.a;
+    return held;
+  }
+
+ private:
+  void forget_if_written(const isa::Instr& instr) {
+    if (!held_) return;
+    for (const isa::Tile* tile : isa::writes(instr)) {
+      if (tile->space == isa::Space::kSbuf && Extent{*tile}.overlaps(Extent{*held_})) held_ = nullptr;
+      if (!held_) return;
+    }
+  }
+  const isa::Tile* held_ = nullptr;
+};
+
+class BlockTimer {
+ public:
+  BlockTimer(const isa::Block& block, const MachineParams& machine)
+      : block_{block}, machine_{machine}, timing_{machine.timing()} {
+    out_.block = &block;
+    find_shared_ports();
+  }
+
+  TimedBlock run() {
+    for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) add(i);
+    return std::move(out_);
+  }
+
+ private:
+  void find_shared_ports() {
+    bool vector_sbuf = false, gpsimd_sbuf = false, vector_psum = false, scalar_psum = false;
+    for (const isa::Instr& instr : block_.instrs) {
+      if (!is_compute(instr)) continue;
+      vector_sbuf |= instr.engine == isa::Engine::kVector && isa::uses_sbuf(instr);
+      gpsimd_sbuf |= instr.engine == isa::Engine::kGpSimd && isa::uses_sbuf(instr);
+      vector_psum |= instr.engine == isa::Engine::kVector && isa::uses_psum(instr);
+      scalar_psum |= instr.engine == isa::Engine::kScalar && isa::uses_psum(instr);
+    }
+    sbuf_shared_ = vector_sbuf && gpsimd_sbuf;
+    psum_shared_ = vector_psum && scalar_psum;
+  }
+
+  static bool is_compute(const isa::Instr& instr) {
+    return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && instr.op != isa::Opcode::kWait;
+  }
+
+  Fs to_fs(double cycles, isa::Engine engine) const {
+    return static_cast<Fs>(std::llround(cycles / machine_.clock(engine) * 1e15));
+  }
+
+  void add(std::uint32_t index) {
+    const isa::Instr& instr = block_.instrs[index];
+    const auto& row = isa::row(instr.op);
+    if (!row.engines.contains(instr.engine))
+      refuse(block_, index, fmt::format("{} does not run on the {} engine", row.name, isa::name_of(instr.engine)),
+             "give it an engine that the instruction table names");
+    Stream& stream = out_.streams[static_cast<std::size_t>(instr.engine)];
+    const bool held = stationary_.holds(instr);
+
+    TimedInstr timed{.index = index, .signal = instr.signal, .queue = instr.queue};
+    timed.slot = slot_of(instr);
+    add_waits(index, stream, timed);
+    const isa::Cost cost = row.cost(instr, timing_);
+    double slowdown = isa::port_slowdown(instr);
+    if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
+      slowdown = time_matmul(instr, held, timed);
+    } else if (isa::is_dma(instr.op)) {
+      time_dma(index, timed);
+    } else if (isa::is_collective(instr.op)) {
+      time_collective(index, timed);
+    } else if (instr.op == isa::Opcode::kWait) {
+      timed.kind = TimedInstr::Kind::kWait;
+    } else {
+      timed.ports = ports_of(instr);
+    }
+    timed.occupy = to_fs(cost.occupy * slowdown, instr.engine);
+    timed.latency = std::max(timed.occupy, to_fs(cost.latency + cost.occupy * (slowdown - 1), instr.engine));
+    if (timed.kind == TimedInstr::Kind::kMatMul) timed.charge = static_cast<float>(used_ * timed.occupy);
+    stream.min_busy += timed.occupy;
+    stream.instrs.push_back(timed);
+  }
+
+  /// Returns how much longer the moving operand takes because of its stride.
+  double time_matmul(const isa::Instr& instr, bool held, TimedInstr& timed) {
+    constexpr std::int64_t kFullRateBytes = 16;
+    const auto factor = [](const isa::Tile& t) { return t && isa::inner_stride_bytes(t) >= kFullRateBytes ? 2.0 : 1.0; };
+    timed.kind = TimedInstr::Kind::kMatMul;
+    if (!held) {
+      const double cycles = isa::stationary_load_cycles(instr, timing_) * factor(instr.a);
+      timed.load = static_cast<float>(to_fs(cycles, instr.engine));
+    }
+    used_ = static_cast<double>(instr.a.partitions) * static_cast<double>(instr.a.cols()) /
+            (isa::kPartitions * isa::kPartitions);
+    out_.matmul_flops += isa::matmul_flops(instr);
+    return std::max(factor(instr.b), factor(instr.dst));
+  }
+
+  void time_dma(std::uint32_t index, TimedInstr& timed) {
+    const isa::Instr& instr = block_.instrs[index];
+    if (instr.queue >= isa::kDmaQueues)
+      refuse(block_, index, fmt::format("names DMA ring {}", instr.queue), "use rings 0 to 15");
+    const Transfer transfer = plan_transfer(instr, machine_);
+    timed.kind = TimedInstr::Kind::kDma;
+    timed.transfer = static_cast<std::uint32_t>(out_.transfers.size());
+    out_.transfers.push_back(transfer);
+    out_.dma += {.transfers = 1, .descriptors = transfer.descriptors, .read_bytes = transfer.read_bytes,
+                 .written_bytes = transfer.written_bytes, .engine_busy = transfer.work};
+  }
+
+  void time_collective(std::uint32_t index, TimedInstr& timed) {
+    if (block_.instrs[index].queue >= isa::kCcQueues)
+      refuse(block_, index, fmt::format("names collective queue {}", block_.instrs[index].queue), "use queue 0 or 1");
+    timed.kind = TimedInstr::Kind::kCollective;
+    out_.collectives = true;
+  }
+
+  std::uint8_t ports_of(const isa::Instr& instr) const {
+    const bool vector = instr.engine == isa::Engine::kVector;
+    int ports = kNoPort;
+    if (sbuf_shared_ && (vector || instr.engine == isa::Engine::kGpSimd) && isa::uses_sbuf(instr)) ports |= kSbufPort;
+    if (psum_shared_ && (vector || instr.engine == isa::Engine::kScalar) && isa::uses_psum(instr)) ports |= kPsumPort;
+    return static_cast<std::uint8_t>(ports);
+  }
+
+  void add_waits(std::uint32_t index, Stream& stream, TimedInstr& timed) {
+    const isa::Instr& instr = block_.instrs[index];
+    if (instr.wait_count > isa::kMaxWaits)
+      refuse(block_, index, fmt::format("has {} waits", instr.wait_count), "put wait instructions in front of it");
+    timed.first_wait = static_cast<std::uint32_t>(stream.waits.size());
+    timed.wait_count = instr.wait_count;
+    for (int w = 0; w < instr.wait_count; ++w) {
+      if (instr.waits[w].sem >= isa::kSemaphores)
+        refuse(block_, index, fmt::format("waits for semaphore {}", instr.waits[w].sem), "use semaphores 0 to 22");
+      if (instr.waits[w].sem >= isa::kFirstCcSemaphore) out_.collectives = true;
+      stream.waits.push_back(instr.waits[w]);
+    }
+  }
+
+  std::uint32_t slot_of(const isa::Instr& instr) {
+    const auto key = std::tuple{instr.label, instr.op, instr.engine};
+    const auto [place, fresh] = slots_.try_emplace(key, static_cast<std::uint32_t>(out_.slots.size()));
+    if (fresh) out_.slots.push_back({.label = instr.label, .op = instr.op, .engine = instr.engine});
+    ++out_.slots[place->second].count;
+    return place->second;
+  }
+
+  const isa::Block& block_;
+  const MachineParams& machine_;
+  const isa::Timing timing_;
+  TimedBlock out_;
+  Stationary stationary_;
+  std::map<std::tuple<std::uint32_t, isa::Opcode, isa::Engine>, std::uint32_t> slots_;
+  bool sbuf_shared_ = false;
+  bool psum_shared_ = false;
+  double used_ = 0;  // part of the PE array that the last matmul keeps busy
+};
+
+}  // namespace
+
+TimedBlock time_block(const isa::Block& block, const MachineParams& machine) {
+  return BlockTimer{block, machine}.run();
+}
+
+}  // namespace hw

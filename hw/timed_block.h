@@ -1,0 +1,76 @@
+// A block as the timed machine reads it: five streams of compact records, everything that never changes worked out once.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "hw/params.h"
+#include "hw/sram.h"
+#include "hw/trace.h"
+#include "isa/program.h"
+
+namespace hw {
+
+/// A DMA as the engines see it.
+struct Transfer {
+  double work = 0;   // fs of one DMA engine, all descriptors together
+  double width = 0;  // DMA engines that it can keep busy, <= 16
+  std::uint64_t descriptors = 0;
+  std::uint64_t read_bytes = 0;     // from HBM
+  std::uint64_t written_bytes = 0;  // to HBM
+};
+
+struct TimedInstr {
+  enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
+  Fs occupy = 0;
+  Fs latency = 0;        // >= occupy
+  float load = 0;        // kMatMul: fs to load the stationary tile, 0 when the array holds it already
+  float charge = 0;      // kMatMul: fs of a full PE array, for the power limit
+  std::uint32_t index = 0;       // in Block::instrs
+  std::uint32_t slot = 0;        // row of the block's statistics
+  std::uint32_t first_wait = 0;  // in Stream::waits
+  std::uint32_t transfer = 0;    // kDma: in TimedBlock::transfers
+  std::uint8_t wait_count = 0;
+  Kind kind = Kind::kCompute;
+  bool signal = false;
+  std::uint8_t ports = kNoPort;  // shared ports that another engine of this block uses too
+  std::uint8_t queue = 0;
+};
+static_assert(sizeof(TimedInstr) <= 64);
+
+struct Stream {
+  std::vector<TimedInstr> instrs;
+  std::vector<isa::Wait> waits;
+  Fs min_busy = 0;  // what its instructions occupy at the very least
+};
+
+/// Label, opcode and engine of a row of statistics.
+struct Slot {
+  std::uint32_t label = 0;
+  isa::Opcode op = isa::Opcode::kWait;
+  isa::Engine engine = isa::Engine::kSync;
+  std::uint64_t count = 0;  // instructions per call
+};
+
+struct TimedBlock {
+  const isa::Block* block = nullptr;
+  std::array<Stream, isa::kEngineCount> streams;
+  std::vector<Transfer> transfers;
+  std::vector<Slot> slots;
+  DmaTime dma;              // what one call moves; times are zero
+  double matmul_flops = 0;  // of its kMatMul instructions, one call
+  bool collectives = false;  // issues or waits for one
+};
+
+/// Errors: Fault::kProgram when an instruction cannot run on its engine or names a ring, queue or semaphore that is not
+/// there.
+TimedBlock time_block(const isa::Block& block, const MachineParams& machine);
+
+/// How the DMA engines move `instr` (a DMA): one descriptor per contiguous piece, at most a packet long.
+Transfer plan_transfer(const isa::Instr& instr, const MachineParams& machine);
+
+/// Elements of `tile` that lie one behind the other in its memory, from the first one on.
+std::int64_t contiguous(const isa::Tile& tile);
+
+}  // namespace hw
