@@ -1,0 +1,132 @@
+#include "analysis/result.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "base/files.h"
+
+namespace {
+
+using Json = nlohmann::ordered_json;
+using analysis::StepLog;
+using analysis::write_machine;
+using analysis::write_result;
+using testing::HasSubstr;
+
+class RunFolder : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = std::filesystem::path{testing::TempDir()} /
+              (std::string{"trnsim_result_"} + testing::UnitTest::GetInstance()->current_test_info()->name());
+    std::filesystem::remove_all(folder_);
+    std::filesystem::create_directories(folder_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  std::string error_of(const auto& act) {
+    try {
+      act();
+    } catch (const base::Error& error) {
+      return error.what();
+    }
+    return "";
+  }
+  std::filesystem::path folder_;
+};
+
+TEST_F(RunFolder, AResultReadsBack) {
+  write_result(folder_, Json{{"job", {{"train_runtime", 510.5}}}, {"seed", 42}});
+  const auto result = analysis::read_result(folder_);
+  EXPECT_EQ(result.schema_version, analysis::kResultSchema);
+  EXPECT_EQ(result.body["job"]["train_runtime"], 510.5);
+  EXPECT_EQ(analysis::read_result(folder_ / "result.json").body, result.body);
+}
+
+TEST_F(RunFolder, TheSchemaVersionStandsFirst) {
+  write_result(folder_, Json{{"a", 1}});
+  EXPECT_TRUE(base::read_file(folder_ / "result.json").starts_with("{\n  \"schema_version\": 1,"));
+}
+
+TEST_F(RunFolder, ANewerSchemaIsRefused) {
+  base::write_file(folder_ / "result.json", "{\"schema_version\": 99}");
+  EXPECT_THAT(error_of([&] { analysis::read_result(folder_); }), HasSubstr("has schema 99"));
+}
+
+TEST_F(RunFolder, WhatIsNoResultIsRefused) {
+  for (const std::string text : {"", "[]", "{", "{}", "{\"schema_version\": \"1\"}", "{\"schema_version\": 0}"}) {
+    base::write_file(folder_ / "result.json", text);
+    EXPECT_THAT(error_of([&] { analysis::read_result(folder_); }), HasSubstr("data error")) << text;
+  }
+}
+
+TEST_F(RunFolder, StatsAreNameValueUnitAndText) {
+  const std::vector<analysis::Stat> stats = {{"total_time", 0.25, "s", "simulated"}, {"count", 3, "1", "of them"}};
+  write_stats(folder_, stats);
+  const std::string text = base::read_file(folder_ / "stats.txt");
+  EXPECT_THAT(text, testing::ContainsRegex("total_time +0.25 s +# simulated\n"));
+  EXPECT_THAT(text, testing::ContainsRegex("count +3 1 +# of them\n"));
+}
+
+TEST_F(RunFolder, AStatisticNeedsANameOfItsOwn) {
+  EXPECT_THROW(analysis::stats_text(std::vector<analysis::Stat>{{"two words", 1, "s", ""}}), base::Error);
+  EXPECT_THROW(analysis::stats_text(std::vector<analysis::Stat>{{"a", 1, "s", ""}, {"a", 2, "s", ""}}), base::Error);
+}
+
+TEST_F(RunFolder, StepsAreThereLineByLine) {
+  StepLog log{folder_};
+  log.append({{"step", 1}, {"loss", 1.5}});
+  log.append({{"step", 2}, {"loss", std::nan("")}});
+  const auto lines = analysis::read_steps(folder_);  // while the log is open: each line was handed over
+  ASSERT_EQ(lines.size(), 2u);
+  EXPECT_EQ(lines[0]["loss"], 1.5);
+  EXPECT_TRUE(lines[1]["loss"].is_null());
+}
+
+TEST_F(RunFolder, AResumedRunDropsTheStepsAfterItsCheckpoint) {
+  {
+    StepLog log{folder_};
+    for (int step = 1; step <= 5; ++step) log.append({{"step", step}, {"run", 1}});
+  }
+  {
+    StepLog log{folder_, 3};
+    log.append({{"step", 4}, {"run", 2}});
+  }
+  const auto lines = analysis::read_steps(folder_);
+  ASSERT_EQ(lines.size(), 4u);
+  EXPECT_EQ(lines[3]["run"], 2);
+}
+
+TEST_F(RunFolder, AFreshRunStartsAnEmptyLog) {
+  { StepLog{folder_}.append({{"step", 1}}); }
+  StepLog log{folder_};
+  EXPECT_TRUE(analysis::read_steps(folder_).empty());
+}
+
+TEST_F(RunFolder, ABrokenStepLineIsNamed) {
+  base::write_file(folder_ / "steps.jsonl", "{\"step\": 1}\n{\"loss\": 1}\n");
+  EXPECT_THAT(error_of([&] { analysis::read_steps(folder_); }), HasSubstr("steps.jsonl:2"));
+}
+
+TEST_F(RunFolder, TheMachineReadsBack) {
+  const std::string text = "name = \"m\"\n[hbm]\nbandwidth = { value = \"410 GB/s\", source = \"doc\" }\n";
+  auto machine = base::ParamFile::parse(text, "m.toml");
+  machine.set("hbm.bandwidth=2x");
+  write_machine(folder_, machine);
+  EXPECT_EQ(base::ParamFile::load(folder_ / "machine.toml").hash(), machine.hash());
+}
+
+TEST_F(RunFolder, TheSummaryIsATablePerSection) {
+  const std::vector<analysis::Section> sections = {{"Job", {{"time", "8:30"}, {"why", "a|b"}}}};
+  write_summary(folder_, "bert_emotion", sections);
+  const std::string text = base::read_file(folder_ / "summary.md");
+  EXPECT_THAT(text, HasSubstr("# bert_emotion\n\n## Job\n"));
+  EXPECT_THAT(text, HasSubstr("| why | a\\|b |"));
+}
+
+TEST_F(RunFolder, AFolderThatIsNotThereIsAnEnvironmentError) {
+  EXPECT_THAT(error_of([&] { write_result(folder_ / "missing", Json::object()); }), HasSubstr("environment error"));
+}
+
+}  // namespace

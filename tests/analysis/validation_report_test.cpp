@@ -1,0 +1,161 @@
+#include "analysis/validation_report.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "analysis/csv.h"
+#include "analysis/metric.h"
+#include "base/error.h"
+
+namespace {
+
+using analysis::Measured;
+using analysis::Prediction;
+using analysis::Row;
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+Row make(std::string id, std::string kind, double published, double low, double high) {
+  Row row;
+  row.id = std::move(id);
+  row.kind = std::move(kind);
+  row.published = published;
+  row.low = low;
+  row.high = high;
+  row.metric = "ms";
+  return row;
+}
+
+/// Errors: a +10 %, b -20 % (inside its range), c +40 %, d skipped.
+analysis::ValidationReport sample() {
+  std::vector<Row> rows = {make("a", "gemm", 10, 10, 10), make("b", "gemm", 10, 7, 11), make("c", "gemm", 10, 10, 10),
+                           make("d", "launch", 10, 10, 10)};
+  rows[3].defect = "line 5: cores: 'two' is no whole number";
+  return analysis::validate(rows, [](const Row& row) -> Prediction {
+    const double value = row.id == "a" ? 11 : row.id == "b" ? 8 : 14;
+    return {.value = value, .skip_reason = "", .assumptions = {"dropout 0.1", "warm"}, .time = {{"tensor", 0.75}, {"dma", 0.25}}};
+  });
+}
+
+TEST(ValidationReport, ErrorsAreSignedPerCentOfThePublishedValue) {
+  const auto report = sample();
+  EXPECT_DOUBLE_EQ(report.rows[0].error_percent.value(), 10);
+  EXPECT_DOUBLE_EQ(report.rows[1].error_percent.value(), -20);
+  EXPECT_FALSE(report.rows[0].in_range);
+  EXPECT_TRUE(report.rows[1].in_range);
+}
+
+TEST(ValidationReport, TheSummaryHasMeanMedianWorstAndShareInRange) {
+  const auto report = sample();
+  ASSERT_EQ(report.summaries.size(), 3u);  // gemm, launch, all
+  const auto& gemm = report.summaries[0];
+  EXPECT_EQ(gemm.rows, 3);
+  EXPECT_NEAR(gemm.mean, 70.0 / 3, 1e-12);
+  EXPECT_DOUBLE_EQ(gemm.median, 20);
+  EXPECT_DOUBLE_EQ(gemm.worst, 40);
+  EXPECT_EQ(gemm.worst_id, "c");
+  EXPECT_NEAR(gemm.in_range, 1.0 / 3, 1e-12);
+  EXPECT_EQ(report.summaries[1].predicted, 0);
+  EXPECT_EQ(report.summaries[2].kind, "all");
+  EXPECT_EQ(report.summaries[2].rows, 4);
+}
+
+TEST(ValidationReport, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
+  const std::vector<Row> rows = {make("a", "k", 10, 10, 10), make("b", "k", 20, 20, 20)};
+  const auto report = analysis::validate(rows, [](const Row& r) { return Prediction{.value = r.id == "a" ? 11.0 : 26.0, .skip_reason = "", .assumptions = {}, .time = {}}; });
+  EXPECT_DOUBLE_EQ(report.summaries[0].median, 20);  // of 10 % and 30 %
+}
+
+TEST(ValidationReport, AnErrorAboutOneRowSkipsThatRowOnly) {
+  const std::vector<Row> rows = {make("a", "k", 10, 10, 10), make("b", "k", 10, 10, 10)};
+  const auto report = analysis::validate(rows, [](const Row& row) -> Prediction {
+    if (row.id == "a") throw base::Error{base::Fault::kCapacity, "hbm", "needs 20 GiB", "use more cores"};
+    return {.value = 10, .skip_reason = "", .assumptions = {}, .time = {}};
+  });
+  EXPECT_FALSE(report.rows[0].predicted);
+  EXPECT_THAT(report.rows[0].skip_reason, HasSubstr("needs 20 GiB"));
+  EXPECT_TRUE(report.rows[1].predicted);
+}
+
+TEST(ValidationReport, OurOwnBugsAreNotHiddenAsSkippedRows) {
+  const std::vector<Row> rows = {make("a", "k", 10, 10, 10)};
+  const auto validate = [&](Prediction answer) {
+    return analysis::validate(rows, [&](const Row&) { return answer; });
+  };
+  EXPECT_THROW(validate({.value = std::nan(""), .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
+  EXPECT_THROW(validate({.value = -1, .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
+  EXPECT_THROW(validate({.value = {}, .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
+  EXPECT_THROW(analysis::validate(rows, [](const Row&) -> Prediction { base::ensure(false, "x", "y"); return {}; }), base::Error);
+}
+
+TEST(ValidationReport, JsonIsAListOfObjectsWithNullForSkippedRows) {
+  const Json list = Json::parse(to_text(sample(), "json"));
+  ASSERT_EQ(list.size(), 4u);
+  EXPECT_EQ(list[0]["id"], "a");
+  EXPECT_EQ(list[0]["published"], 10.0);
+  EXPECT_EQ(list[1]["low"], 7.0);
+  EXPECT_EQ(list[1]["high"], 11.0);
+  EXPECT_EQ(list[0]["predicted"], 11.0);
+  EXPECT_EQ(list[0]["error_percent"], 10.0);
+  EXPECT_EQ(list[0]["assumptions"], Json::array({"dropout 0.1", "warm"}));
+  EXPECT_EQ(list[0]["time"][0]["share"], 0.75);
+  EXPECT_TRUE(list[3]["predicted"].is_null());
+  EXPECT_TRUE(list[3]["error_percent"].is_null());
+  EXPECT_EQ(list[3]["skip_reason"], "line 5: cores: 'two' is no whole number");
+}
+
+TEST(ValidationReport, TheTableEndsWithAssumptionsAndTheSummary) {
+  const std::string text = to_text(sample(), "table");
+  EXPECT_THAT(text, HasSubstr("+10.0"));
+  EXPECT_THAT(text, HasSubstr("tensor 75%, dma 25%"));
+  EXPECT_THAT(text, HasSubstr("a: assumed dropout 0.1; warm"));
+  EXPECT_THAT(text, HasSubstr("d: skipped: line 5"));
+  EXPECT_THAT(text, HasSubstr("mean |error| %"));
+}
+
+TEST(ValidationReport, CsvHasTheRowsAlone) {
+  const auto table = analysis::parse_csv(to_text(sample(), "csv"), "out");
+  EXPECT_EQ(table.records.size(), 4u);
+  EXPECT_EQ(table.records[3].cells.at(5), "");  // predicted
+  EXPECT_EQ(table.records[3].cells.back(), "skipped: line 5: cores: 'two' is no whole number");
+}
+
+TEST(ValidationReport, MarkdownHasTwoTables) { EXPECT_THAT(to_text(sample(), "md"), HasSubstr("worst row")); }
+
+TEST(ValidationReport, AnUnknownFormatIsAUsageError) { EXPECT_THROW(to_text(sample(), "xml"), base::Error); }
+
+TEST(Metric, EachUnitFollowsFromSecondsAndWork) {
+  const Measured m{.seconds = 0.5, .samples = 32, .tokens = 8, .flops = 1e12, .bytes = 2e9, .job_seconds = 1800};
+  EXPECT_DOUBLE_EQ(in_metric("samples/s", m).value(), 64);
+  EXPECT_DOUBLE_EQ(in_metric("sequences/s", m).value(), 64);
+  EXPECT_DOUBLE_EQ(in_metric("inferences/s", m).value(), 64);
+  EXPECT_DOUBLE_EQ(in_metric("output tokens/s", m).value(), 16);
+  EXPECT_DOUBLE_EQ(in_metric("steps/s", m).value(), 2);
+  EXPECT_DOUBLE_EQ(in_metric("graphs/s", m).value(), 2);
+  EXPECT_DOUBLE_EQ(in_metric("TFLOPS", m).value(), 2);
+  EXPECT_DOUBLE_EQ(in_metric("GB/s", m).value(), 4);
+  EXPECT_DOUBLE_EQ(in_metric("ms", m).value(), 500);
+  EXPECT_DOUBLE_EQ(in_metric("us", m).value(), 5e5);
+  EXPECT_DOUBLE_EQ(in_metric("ns issue to issue", m).value(), 5e8);
+  EXPECT_DOUBLE_EQ(in_metric("minutes for 3 epochs", m).value(), 30);
+}
+
+TEST(Metric, EveryPublishedMetricIsKnown) {
+  const Measured m{.seconds = 1, .samples = 1, .tokens = 1, .flops = 1, .bytes = 1, .job_seconds = 1};
+  for (const std::string file : {"training.csv", "micro.csv"}) {
+    for (const Row& row : analysis::load_validation(std::string{TRNSIM_TEST_DIR} + "/validation/" + file)) {
+      EXPECT_TRUE(in_metric(row.metric, m)) << row.id << ": " << row.metric;
+    }
+  }
+}
+
+TEST(Metric, AnUnknownMetricHasNoValueAndAMissingFigureIsOurBug) {
+  const Measured m{.seconds = 1, .samples = {}, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}};
+  EXPECT_FALSE(in_metric("furlongs", m));
+  EXPECT_THROW(in_metric("samples/s", m), base::Error);
+}
+
+}  // namespace
