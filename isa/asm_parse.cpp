@@ -52,6 +52,7 @@ Tile parse_tile(Cursor& in) {
   Tile tile;
   if (in.accept("_")) return tile;
   tile.space = named<Space, 4>(in, "a memory", space_from);
+  if (!tile) in.fail("\"none\" is no memory", "write \"_\" for an absent operand");
   in.expect("[");
   tile.start = in.integer<std::uint8_t>("the first partition");
   in.expect(":");
@@ -70,6 +71,12 @@ Tile parse_tile(Cursor& in) {
   in.expect("]");
   tile.dtype = parse_dtype(in);
   return tile;
+}
+
+/// Whether a tile begins with this word. "none" is an ALU operation, an absent tile is "_".
+bool is_memory(std::string_view word) {
+  const auto space = space_from(word);
+  return word == "_" || (space && *space != Space::kNone);
 }
 
 void parse_tiles(Cursor& in, std::initializer_list<Tile*> tiles) {
@@ -168,7 +175,7 @@ Instr parse_body(Cursor& in) {
       continue;
     }
     const std::string_view word = in.peek_word();
-    if (word == "_" || space_from(word))
+    if (is_memory(word))
       parse_tiles(in, {&instr.dst, &instr.dst2});
     else if (!parse_flag(in, instr) && !parse_number(in, instr, word) && !parse_function(in, instr, word, steps))
       fail_word(in, word);

@@ -105,13 +105,13 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kVectorTranspose, "vector_transpose", kV, exec::vector_transpose, cost::one_input, kPlain,
    kUnary, rule::vector_transpose, 0, "32 x 32 at most, same type", kNki, "nc_transpose on VectorE"},
   {Opcode::kTensorTensor, "tensor_tensor", kVG, exec::tensor_tensor, cost::tensor_tensor,
-   "max(MIN_II, N) when one input is in PSUM, or all bf16, contiguous, add/sub/mul; else max(MIN_II, 2N); gpsimd: "
-   "START + 2N, pow START + 4N",
+   "max(MIN_II, N) when one input is in PSUM, or all bf16, contiguous, add/sub/mul; else max(MIN_II, 2N); "
+   "gpsimd: START + 2N; gpsimd pow: START + 4N",
    {.dst = kOn, .a = kOn, .b = kOn, .alu0 = kAnyAlu | kPower, .reverse = true}, rule::tensor_tensor, kPerAlu,
    "inputs not both PSUM; gpsimd: pow or int32 add/sub/mul, SBUF only", kNki,
    "GpSimdE derived: two 128-lane streams; pow as the documented 4x of rsqrt"},
   {Opcode::kTensorScalar, "tensor_scalar", kVG, exec::tensor_scalar, cost::tensor_scalar,
-   "max(MIN_II, N); gpsimd: START + 4N",
+   "max(MIN_II, N); gpsimd pow: START + 4N",
    {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .alu0 = kAnyAlu | kPower,
     .alu1 = kAnyAlu | kPower | kNoAlu, .reverse = true},
    rule::tensor_scalar, kPerAlu,

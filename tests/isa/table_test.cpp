@@ -1,0 +1,147 @@
+#include "isa/table.h"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "isa/flops.h"
+#include "isa/names.h"
+#include "isa/reference.h"
+#include "make_instr.h"
+
+namespace {
+
+using isa::Dtype;
+using isa::Engine;
+using isa::Instr;
+using isa::Opcode;
+
+TEST(Table, NamesAreDistinctAndFoundAgain) {
+  std::set<std::string_view> names;
+  for (const isa::Row& row : isa::kTable) {
+    EXPECT_TRUE(names.insert(row.name).second) << row.name;
+    EXPECT_EQ(isa::find_row(row.name), &row);
+  }
+  EXPECT_EQ(isa::find_row("matmull"), nullptr);
+}
+
+TEST(Table, OnlyRowsThatTheMachineLacksHaveNoEngine) {
+  for (const isa::Row& row : isa::kTable) {
+    const bool lacking = row.op == Opcode::kRangeSelect || row.op == Opcode::kCustomOp;
+    EXPECT_EQ(row.engines.bits == 0, lacking) << row.name;
+    EXPECT_EQ(row.exec == isa::exec::unsupported, lacking) << row.name;
+    EXPECT_TRUE(!lacking || !row.note.empty()) << row.name << " must say why";
+  }
+}
+
+TEST(Table, EnginesAreTheDocumentedOnes) {
+  const auto on = [](Opcode op, Engine engine) { return isa::row(op).engines.contains(engine); };
+  for (const Engine engine : {Engine::kVector, Engine::kScalar, Engine::kGpSimd})
+    EXPECT_TRUE(on(Opcode::kTensorCopy, engine));
+  EXPECT_FALSE(on(Opcode::kTensorCopy, Engine::kTensor));
+  EXPECT_TRUE(on(Opcode::kMemset, Engine::kGpSimd) && on(Opcode::kMemset, Engine::kVector));
+  EXPECT_FALSE(on(Opcode::kMemset, Engine::kScalar));
+  EXPECT_TRUE(on(Opcode::kActivation, Engine::kScalar));
+  EXPECT_FALSE(on(Opcode::kActivation, Engine::kVector));
+  for (int e = 0; e < isa::kEngineCount; ++e) {
+    EXPECT_TRUE(on(Opcode::kDmaCopy, static_cast<Engine>(e)));
+    EXPECT_TRUE(on(Opcode::kWait, static_cast<Engine>(e)));
+  }
+}
+
+TEST(Table, ReferenceListsEveryRow) {
+  EXPECT_EQ(isa::reference().rows(), isa::kOpcodeCount);
+  const std::string text = isa::reference_markdown();
+  for (const isa::Row& row : isa::kTable) EXPECT_NE(text.find(row.name), std::string::npos) << row.name;
+  EXPECT_NE(text.find("max(min(64, M), N) * passes"), std::string::npos);
+  EXPECT_NE(text.find("not on NeuronCore-v2"), std::string::npos);
+}
+
+TEST(Names, EveryNameReadsBack) {
+  for (std::size_t i = 0; i < isa::kAluCount; ++i)
+    EXPECT_EQ(isa::alu_from(isa::name_of(static_cast<isa::Alu>(i))), static_cast<isa::Alu>(i));
+  for (std::size_t i = 0; i < isa::kFnCount; ++i) {
+    EXPECT_EQ(isa::fn_from(isa::name_of(static_cast<isa::Fn>(i))), static_cast<isa::Fn>(i));
+    EXPECT_FALSE(isa::alu_from(isa::name_of(static_cast<isa::Fn>(i)))) << "an ALU operation has the same name";
+  }
+  for (int s = 0; s < isa::kSemaphores; ++s) EXPECT_EQ(isa::semaphore_from(isa::semaphore_name(s)), s);
+  for (const char* bad : {"dma16", "dma", "dma01", "cc2", "sem3", "", "tensors"})
+    EXPECT_FALSE(isa::semaphore_from(bad)) << bad;
+  EXPECT_EQ(isa::name_of(static_cast<isa::Fn>(200)), "?");
+}
+
+TEST(Flops, MatmulCountsTwicePerMultiplyAccumulate) {
+  EXPECT_EQ(isa::matmul_macs(matmul(128, 64, 512)), 128.0 * 64 * 512);
+  EXPECT_EQ(isa::matmul_flops(matmul(128, 64, 512)), 2.0 * 128 * 64 * 512);
+  EXPECT_EQ(isa::transpose_flops(matmul(128, 64, 512)), 0);
+  const Instr transpose =
+      make(Opcode::kPeTranspose, Engine::kTensor, psum(64, 128, Dtype::kBf16), sbuf(128, 64, Dtype::kBf16));
+  EXPECT_EQ(isa::matmul_flops(transpose), 0);
+  EXPECT_EQ(isa::transpose_flops(transpose), 2.0 * 128 * 128 * 64);
+}
+
+TEST(Flops, ElementwiseCountsAluSteps) {
+  Instr scalar = make(Opcode::kTensorScalar, Engine::kVector, sbuf(128, 10), sbuf(128, 10));
+  scalar.alu0 = isa::Alu::kMul;
+  EXPECT_EQ(isa::elementwise_flops(scalar), 1280);
+  scalar.alu1 = isa::Alu::kAdd;
+  EXPECT_EQ(isa::elementwise_flops(scalar), 2560);
+  EXPECT_EQ(isa::elementwise_flops(make(Opcode::kActivation, Engine::kScalar, sbuf(2, 5), sbuf(2, 5))), 30);
+  EXPECT_EQ(isa::elementwise_flops(make(Opcode::kTensorCopy, Engine::kVector, sbuf(2, 5), sbuf(2, 5))), 0);
+}
+
+TEST(Traffic, CountsBytesPerMemory) {
+  const auto index = [](isa::Space space) { return static_cast<std::size_t>(space); };
+  Instr product = matmul(128, 64, 512);
+  EXPECT_EQ(isa::bytes_read(product)[index(isa::Space::kSbuf)], 2 * 128 * (64 + 512));
+  EXPECT_EQ(isa::bytes_read(product)[index(isa::Space::kPsum)], 0);
+  EXPECT_EQ(isa::bytes_written(product)[index(isa::Space::kPsum)], 4 * 64 * 512);
+  product.accumulate = true;
+  EXPECT_EQ(isa::bytes_read(product)[index(isa::Space::kPsum)], 4 * 64 * 512);
+
+  const Instr gather = make(Opcode::kDmaGather, Engine::kSync, sbuf(16, 768), hbm(30000, 768), sbuf(16, 1));
+  EXPECT_EQ(isa::bytes_read(gather)[index(isa::Space::kHbm)], 16 * 768 * 4) << "the rows, not the table";
+  Instr scatter = make(Opcode::kDmaScatter, Engine::kSync, hbm(30000, 768), sbuf(16, 768), sbuf(16, 1));
+  EXPECT_EQ(isa::bytes_written(scatter)[index(isa::Space::kHbm)], 16 * 768 * 4);
+  EXPECT_EQ(isa::bytes_read(scatter)[index(isa::Space::kHbm)], 0);
+  scatter.accumulate = true;
+  EXPECT_EQ(isa::bytes_read(scatter)[index(isa::Space::kHbm)], 16 * 768 * 4);
+}
+
+TEST(Operands, ReadsIncludeWhatIsKept) {
+  Instr product = matmul(128, 64, 512);
+  EXPECT_EQ(isa::reads(product).size(), 2);
+  product.accumulate = true;
+  EXPECT_EQ(isa::reads(product).size(), 3);
+  EXPECT_EQ(isa::writes(product).size(), 1);
+  EXPECT_EQ(*isa::writes(product).begin(), &product.dst);
+  const Instr predicated =
+      make(Opcode::kCopyPredicated, Engine::kVector, sbuf(1, 1), sbuf(1, 1), sbuf(1, 1, Dtype::kUint8));
+  EXPECT_EQ(isa::reads(predicated).size(), 3);
+}
+
+TEST(Operands, PortsOfSbufAndPsum) {
+  EXPECT_TRUE(isa::uses_sbuf(matmul(1, 1, 1)) && isa::uses_psum(matmul(1, 1, 1)));
+  EXPECT_FALSE(isa::uses_psum(add(sbuf(1, 1), sbuf(1, 1), sbuf(1, 1))));
+  EXPECT_FALSE(isa::uses_sbuf(add(psum(1, 1), psum(1, 1), psum(1, 1))));
+}
+
+TEST(Operands, StridesOf16BytesHalveThePort) {
+  Instr instr = add(sbuf(128, 64), sbuf(128, 64), sbuf(128, 64));
+  EXPECT_EQ(isa::port_slowdown(instr), 1);
+  instr.a.free[0].step = 3;
+  EXPECT_EQ(isa::port_slowdown(instr), 1);
+  instr.a.free[0].step = 4;
+  EXPECT_EQ(isa::port_slowdown(instr), 2);
+  instr.a.free[0].step = -4;
+  EXPECT_EQ(isa::port_slowdown(instr), 2);
+  instr.a.dtype = Dtype::kBf16;
+  EXPECT_EQ(isa::port_slowdown(instr), 1);
+  instr.a.dtype = Dtype::kFp32;
+  instr.a.rank = 2;
+  instr.a.free = {{{4, 64}, {1, 1}}};  // the innermost axis has one element: the next one strides
+  EXPECT_EQ(isa::port_slowdown(instr), 2);
+  EXPECT_EQ(isa::port_slowdown(make(Opcode::kDmaCopy, Engine::kSync, instr.a, hbm(128, 64))), 1);
+}
+
+}  // namespace
