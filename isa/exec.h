@@ -9,6 +9,8 @@
 
 namespace isa {
 
+class Team;
+
 /// What an instruction sees when it executes: one core's memory, the registers of the call, and where random bits come
 /// from. Random streams are keyed by (seed, step, rank, call rng, instruction) and the element: the same bits for any
 /// number of host threads.
@@ -20,13 +22,16 @@ struct Context {
   std::uint32_t step = 0;
   std::uint32_t rank = 0;
   std::uint32_t call_rng = 0;
+  Team* team = nullptr;  // host threads to split an instruction over (isa/team.h); never changes the result
 };
 
 /// Executes anything but a collective. `index` is the instruction's place in its block (it keys stochastic rounding).
 void execute(const Instr& instr, std::uint32_t index, Context& context);
 
 /// Executes a collective for all ranks of one group at once; `contexts` in the order of the group. The sum runs in rank
-/// order in fp32, so that every rank gets the same bits.
+/// order in fp32, so that every rank gets the same bits. kSend and kRecv work in groups of two: the member that is not
+/// `peer` sends to it or receives from it, messages in order. Errors: Fault::kProgram when shapes do not fit the group
+/// or nothing was sent.
 void execute_collective(const Instr& instr, std::span<Context*> contexts);
 
 }  // namespace isa

@@ -3,8 +3,10 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <span>
+#include <vector>
 
 #include "isa/tile.h"
 
@@ -27,12 +29,15 @@ class Memory {
   std::byte* psum() { return psum_; }
   std::byte* hbm() { return hbm_; }
   std::uint64_t hbm_bytes() const { return hbm_bytes_; }
+  /// What kSend has delivered and kRecv has not yet taken, oldest first.
+  std::deque<std::vector<std::byte>>& inbox() { return inbox_; }
 
  private:
   std::byte* sbuf_ = nullptr;
   std::byte* psum_ = nullptr;
   std::byte* hbm_ = nullptr;
   std::uint64_t hbm_bytes_ = 0;
+  std::deque<std::vector<std::byte>> inbox_;
 };
 
 }  // namespace isa

@@ -1,0 +1,38 @@
+// Random bits that depend on what they are for, not on who computes them when. For isa/exec_*.cpp and tests.
+#pragma once
+
+#include <cstdint>
+
+#include "base/philox.h"
+#include "isa/exec.h"
+#include "isa/kernels/kernels.h"
+
+namespace isa::exec {
+
+/// What a stream is for: the same numbers never serve two purposes.
+enum class Purpose : std::uint32_t { kRounding, kWideRounding, kDropout, kRng, kCollective };
+
+/// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng).
+inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Context& context) {
+  const base::PhiloxCounter words =
+      base::philox4x32<10>({context.step, context.rank, context.call_rng, id}, base::philox_key(context.seed));
+  return {{words[0], words[1]}, {words[2] + static_cast<std::uint32_t>(purpose), words[3]}};
+}
+
+/// 16 uniform bits of element `i` of row `row`; kernels::Kernels::random_block yields 128 of them at once.
+constexpr std::uint16_t random16(const kernels::Stream& stream, std::uint32_t row, std::uint32_t i) {
+  const std::uint32_t block = i / 128, slot = i % 128 / 16, lane = i % 16;
+  const auto words =
+      base::philox4x32<7>({16 * block + lane, row, stream.nonce[0], stream.nonce[1]}, {stream.key[0], stream.key[1]});
+  return static_cast<std::uint16_t>(words[slot / 2] >> (slot % 2 * 16));
+}
+
+/// Elements [first, first + n) of a row; first a multiple of 128, `out` as large as n rounded up to that.
+inline void random_row(const kernels::Stream& stream, std::int64_t row, std::int64_t first, std::int64_t n,
+                       std::uint16_t* out) {
+  for (std::int64_t i = 0; i < n; i += 128)
+    kernels::kernels().random_block(stream, static_cast<std::uint32_t>(row),
+                                    static_cast<std::uint32_t>((first + i) / 128), out + i);
+}
+
+}  // namespace isa::exec
