@@ -46,11 +46,12 @@ void Dma::step() {
 /// Moves everything on to `now`; completes what has nothing left.
 void Dma::advance(Fs now) {
   const auto elapsed = static_cast<double>(now - last_);
-  bool any = false;
+  const auto is_moving = [](const auto& jobs) { return !jobs.empty() && jobs.front().moving; };
+  if (std::ranges::any_of(rings_, is_moving)) active_ += now - last_;
+  last_ = now;
   for (std::uint8_t ring = 0; ring < isa::kDmaQueues; ++ring) {
     auto& jobs = rings_[ring];
-    if (jobs.empty() || !jobs.front().moving) continue;
-    any = true;
+    if (!is_moving(jobs)) continue;
     Job& job = jobs.front();
     job.left -= elapsed * job.width;
     // next_event() rounds up to whole femtoseconds, so a job is done at its event but for the rounding of a double.
@@ -60,8 +61,6 @@ void Dma::advance(Fs now) {
     --pending_;
     listener_.completes(done.index, ring, done.begin, now);
   }
-  if (any) active_ += now - last_;
-  last_ = now;
 }
 
 void Dma::start_ready(Fs now) {
