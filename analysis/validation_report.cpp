@@ -47,7 +47,10 @@ KindSummary summarise(std::string kind, const std::vector<const Comparison*>& ro
     if (!row->error_percent) continue;
     errors.push_back(std::abs(*row->error_percent));
     summary.mean += errors.back();
-    summary.in_range += row->in_range;
+    if (row->low < row->high) {
+      ++summary.ranged;
+      summary.in_range += row->in_range;
+    }
     if (summary.worst_id.empty() || errors.back() > summary.worst) {
       summary.worst = errors.back();
       summary.worst_id = row->id;
@@ -56,7 +59,6 @@ KindSummary summarise(std::string kind, const std::vector<const Comparison*>& ro
   summary.predicted = static_cast<int>(errors.size());
   if (errors.empty()) return summary;
   summary.mean /= summary.predicted;
-  summary.in_range /= summary.predicted;
   std::ranges::sort(errors);
   const std::size_t half = errors.size() / 2;
   summary.median = errors.size() % 2 == 1 ? errors[half] : (errors[half - 1] + errors[half]) / 2;

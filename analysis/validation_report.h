@@ -25,7 +25,9 @@ struct Prediction {
   std::vector<std::string> assumptions;
   std::vector<TimePart> time;
 
-  static Prediction skip(std::string reason) { return {.value = {}, .skip_reason = std::move(reason), .assumptions = {}, .time = {}}; }
+  static Prediction skip(std::string reason) {
+    return {.value = {}, .skip_reason = std::move(reason), .assumptions = {}, .time = {}};
+  }
 };
 
 /// A row and its prediction.
@@ -46,7 +48,7 @@ struct KindSummary {
   int rows = 0, predicted = 0;
   double mean = 0, median = 0, worst = 0;
   std::string worst_id;
-  double in_range = 0;  // share of the predicted rows inside low..high, 0..1
+  int ranged = 0, in_range = 0;  // predicted rows with low < high, and how many of them lie inside
 };
 
 struct ValidationReport {

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <nlohmann/json.hpp>
 
 #include "analysis/validation_report.h"
@@ -93,18 +94,28 @@ base::Table summary_table(const ValidationReport& report) {
       continue;
     }
     table.add_row({s.kind, s.rows, s.predicted, number(s.mean, 3), number(s.median, 3), number(s.worst, 3), s.worst_id,
-                   Cell{s.in_range, fmt::format("{:.0f}%", s.in_range * 100)}});
+                   s.ranged == 0 ? Cell{} : Cell{fmt::format("{} of {}", s.in_range, s.ranged)}});
   }
   return table;
 }
 
-/// For a terminal the assumptions stand below the table: in it they would make every line too long to read.
+/// For a terminal the assumptions stand below the table: in it they would make every line too long to read. Rows with
+/// the same note share a line.
 std::string notes(const ValidationReport& report) {
-  std::string text;
+  std::vector<std::pair<std::string, std::string>> lines;  // note, ids
   for (const Comparison& row : report.rows) {
-    if (!row.predicted) text += fmt::format("{}: skipped: {}\n", row.id, one_line(row.skip_reason));
-    if (!row.assumptions.empty()) text += fmt::format("{}: assumed {}\n", row.id, fmt::join(row.assumptions, "; "));
+    if (row.predicted && row.assumptions.empty()) continue;
+    const std::string note = row.predicted ? fmt::format("assumed {}", fmt::join(row.assumptions, "; "))
+                                           : "skipped: " + one_line(row.skip_reason);
+    const auto same = std::ranges::find(lines, note, &std::pair<std::string, std::string>::first);
+    if (same == lines.end()) {
+      lines.emplace_back(note, row.id);
+    } else {
+      same->second += ", " + row.id;
+    }
   }
+  std::string text;
+  for (const auto& [note, ids] : lines) text += fmt::format("{}: {}\n", ids, note);
   return text.empty() ? text : text + "\n";
 }
 

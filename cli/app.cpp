@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
@@ -19,6 +20,15 @@ using base::Error;
 using base::Fault;
 
 constexpr std::string_view kAbout = "a simulator and performance model of AWS Trainium (Trn1) with real training numerics";
+
+/// In the list of verbs only the first line of a description is shown: examples belong to the verb's own help.
+class Formatter : public CLI::Formatter {
+ public:
+  std::string make_subcommand(const CLI::App* sub) const override {
+    const std::string about = sub->get_description();
+    return fmt::format("  {:<12} {}\n", sub->get_name(), about.substr(0, about.find('\n')));
+  }
+};
 
 template <class Examples>
 std::string description(std::string_view about, const Examples& examples) {
@@ -75,6 +85,7 @@ std::unique_ptr<CLI::App> make_app() {
                                                           "trnsim params trn1.2xlarge"}),
       "trnsim");
   auto log = std::make_shared<base::LogOptions>();
+  app->formatter(std::make_shared<Formatter>());
   app->require_subcommand(1);
   app->set_version_flag("--version", version_line());
   app->parse_complete_callback([log] { base::init_log(*log); });
@@ -82,15 +93,32 @@ std::unique_ptr<CLI::App> make_app() {
     CLI::App* sub = app->add_subcommand(std::string{verb.name}, std::string{verb.help});
     verb.add(*sub);
     add_common(*sub, log);
-    // In the list of verbs only the first line of a description is shown.
     sub->description(description(verb.help, verb.examples));
   }
   return app;
 }
 
+namespace {
+
+/// CLI11 takes --bf16=maybe for a number and throws std::invalid_argument, so values of flags are checked first.
+void check_flag_values(const CLI::App& app, int argc, const char* const* argv) {
+  if (argc < 2 || std::string_view{argv[1]}.starts_with("-")) return;
+  const CLI::App* verb = app.get_subcommand(std::string{argv[1]});
+  for (int i = 2; i < argc; ++i) {
+    const std::string arg = argv[i];
+    const std::size_t equals = arg.find('=');
+    if (!arg.starts_with("--") || equals == std::string::npos) continue;
+    const CLI::Option* option = verb->get_option_no_throw(arg.substr(0, equals));
+    if (option && option->get_items_expected_max() == 0) parse_bool(arg.substr(0, equals), arg.substr(equals + 1));
+  }
+}
+
+}  // namespace
+
 int dispatch(int argc, const char* const* argv) {
   require_verb(argc, argv);
   const auto app = make_app();
+  check_flag_values(*app, argc, argv);
   try {
     app->parse(argc, argv);
   } catch (const CLI::CallForHelp&) {

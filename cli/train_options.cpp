@@ -89,7 +89,9 @@ std::vector<std::string> all_names() {
   return names;
 }
 
-bool takes(const TrainOptionRow& r, std::string_view verb) { return (" " + std::string{r.verbs} + " ").find(fmt::format(" {} ", verb)) != std::string::npos; }
+bool takes(const TrainOptionRow& r, std::string_view verb) {
+  return fmt::format(" {} ", r.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
+}
 
 /// --bf16 and --stochastic_rounding_enabled are other spellings of --numerics.
 void settle_numerics(T& options) {
@@ -100,9 +102,13 @@ void settle_numerics(T& options) {
     if (options.numerics.empty()) options.numerics = "bf16";
     options.given.insert("numerics");
   }
-  // From the environment alone the switch speaks of casts to fewer bits, so it leaves fp32 as it is, as on the machine.
+  // The switch speaks of casts to 16 bits, so it leaves fp32 as it is, as on the machine.
   if (options.stochastic_rounding_enabled && (options.numerics == "bf16" || options.numerics == "fp16")) {
     options.numerics += "+sr";
+  }
+  const bool switched_off = options.given.contains("stochastic_rounding_enabled") && !options.stochastic_rounding_enabled;
+  if (switched_off && !options.given.contains("numerics") && options.numerics.ends_with("+sr")) {
+    options.numerics.resize(options.numerics.size() - 3);
   }
 }
 
@@ -138,6 +144,7 @@ void apply_defaults(TrainOptions& options, const std::map<std::string, std::stri
     }
     if (!options.given.contains(name)) set_option<T>(options, *found, value);
   }
+  settle_numerics(options);
 }
 
 }  // namespace cli

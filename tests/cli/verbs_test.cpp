@@ -1,0 +1,155 @@
+// The verbs that need no compiler: list, params, tokenize, completion, validate.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "base/param_file.h"
+#include "isa/table.h"
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+const std::string kTables = std::string{TRNSIM_TEST_DIR} + "/validation/";
+
+Json json_of(const std::string& arguments) {
+  const Ran ran = run(arguments + " --format json");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  return Json::parse(ran.out);
+}
+
+TEST(List, EveryInstructionIsThereWithItsCostAndSource) {
+  const Json list = json_of("list isa");
+  ASSERT_EQ(list.size(), isa::kOpcodeCount);
+  for (const Json& row : list) {
+    EXPECT_NE(row["cost"], "") << row["name"];
+    EXPECT_NE(row["source"], "") << row["name"];
+  }
+  EXPECT_EQ(list[0]["name"], "matmul");
+}
+
+TEST(List, MachinesAreFilesThatCanBeShown) {
+  const Json list = json_of("list machines");
+  EXPECT_GE(list.size(), 3u);
+  for (const Json& row : list) EXPECT_EQ(run("params " + row["name"].get<std::string>()).code, 0) << row["name"];
+}
+
+TEST(List, ParametersHaveValues) {
+  for (const Json& row : json_of("list params")) EXPECT_NE(row["value"], "") << row["key"];
+}
+
+TEST(List, AnUnknownListIsRefused) { EXPECT_EQ(run("list foo").code, 2); }
+
+TEST(Params, ANumberHasItsUnitAndSource) {
+  const Json list = json_of("params trn1.2xlarge --prefix hbm");
+  bool seen = false;
+  for (const Json& row : list) {
+    EXPECT_TRUE(row["key"].get<std::string>().starts_with("hbm.")) << row["key"];
+    EXPECT_NE(row["source"], "") << row["key"];
+    seen |= row["key"] == "hbm.bandwidth" && row["value"] == "820 GB/s";
+  }
+  EXPECT_TRUE(seen);
+}
+
+TEST(Params, TheDumpLoadsBackWithItsChanges) {
+  const Ran ran = run("params trn1.2xlarge --set hbm.bandwidth=2x --toml");
+  auto file = base::ParamFile::parse(ran.out, "dump.toml");
+  EXPECT_DOUBLE_EQ(file.read("hbm.bandwidth", base::Dimension::kBandwidth).value, 1640e9);
+}
+
+TEST(Params, AnUnknownMachineOrPrefixIsRefused) {
+  EXPECT_THAT(run("params trn1.2xlage").err, HasSubstr("fix: write \"trn1.2xlarge\""));
+  EXPECT_EQ(run("params trn1.2xlarge --prefix hbn").code, 2);
+  EXPECT_EQ(run("params /no/such/file.toml").code, 2);
+}
+
+class Tokenize : public testing::Test {
+ protected:
+  void SetUp() override {
+    vocab_ = std::filesystem::temp_directory_path() / ("trnsim_vocab_" + std::to_string(getpid()) + ".txt");
+    std::ofstream{vocab_} << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ni\nfeel\nhap\n##py\n!\n";
+  }
+  void TearDown() override { std::filesystem::remove(vocab_); }
+  std::string with_vocab(const std::string& rest) { return "tokenize --vocab " + vocab_.string() + " " + rest; }
+  std::filesystem::path vocab_;
+};
+
+TEST_F(Tokenize, ATextBecomesTokensAndIds) {
+  EXPECT_EQ(run(with_vocab("'I feel HAPPY!'")).out, "[CLS] i feel hap ##py ! [SEP]\n2 5 6 7 8 9 3\n");
+}
+
+TEST_F(Tokenize, LinesOfStdinAreTexts) {
+  const Ran ran = run(with_vocab("--format json --max_length 4"), "printf 'i feel happy\\nhappy\\n' |");
+  const std::size_t end = ran.out.find('\n');
+  EXPECT_EQ(Json::parse(ran.out.substr(0, end))["ids"], Json::array({2, 5, 6, 3}));
+  EXPECT_EQ(Json::parse(ran.out.substr(end + 1))["ids"], Json::array({2, 7, 8, 3}));
+}
+
+TEST_F(Tokenize, BytesThatAreNoUtf8AreRefusedWithTheirLine) {
+  const Ran ran = run(with_vocab(""), "printf 'i\\n\\377\\n' |");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("stdin:2"));
+}
+
+TEST_F(Tokenize, AMissingVocabularyIsRefused) { EXPECT_EQ(run("tokenize --vocab /no/vocab.txt x").code, 2); }
+
+TEST(Completion, EveryShellGetsEveryVerbAndFlag) {
+  for (const std::string shell : {"bash", "zsh", "fish"}) {
+    const Ran ran = run("completion " + shell);
+    EXPECT_EQ(ran.code, 0);
+    for (const std::string word : {"validate", "learning_rate", "bf16+sr", "no-color"}) {
+      EXPECT_THAT(ran.out, HasSubstr(word)) << shell;
+    }
+  }
+  EXPECT_EQ(run("completion tcsh").code, 2);
+}
+
+TEST(Completion, BashCompletesFlagsAndTheirChoices) {
+  const std::string script = R"(eval "$()" TRNSIM_BINARY R"( completion bash)"
+COMP_WORDS=(trnsim run --numer); COMP_CWORD=2; _trnsim; echo "${COMPREPLY[*]}"
+COMP_WORDS=(trnsim run --numerics bf); COMP_CWORD=3; _trnsim; echo "${COMPREPLY[*]}")";
+  std::FILE* pipe = popen(("bash -c '" + script + "'").c_str(), "r");
+  char text[200] = {};
+  const std::size_t size = std::fread(text, 1, sizeof text - 1, pipe);
+  EXPECT_EQ(pclose(pipe), 0);
+  EXPECT_EQ(std::string(text, size), "--numerics\nbf16 bf16+sr\n");
+}
+
+TEST(Validate, HostRowsArePredictedWithinTwoPerCent) {
+  for (const Json& row : json_of("validate " + kTables + "micro.csv --only launch_null,launch_replay,h2d,mnist_mlp")) {
+    ASSERT_TRUE(row["predicted"].is_number()) << row["id"] << row["skip_reason"];
+    EXPECT_LT(std::abs(row["error_percent"].get<double>()), 2) << row["id"];
+  }
+}
+
+TEST(Validate, EveryRowIsPredictedOrSkippedWithAReason) {
+  for (const std::string table : {"micro.csv", "training.csv"}) {
+    for (const Json& row : json_of("validate " + kTables + table)) {
+      EXPECT_EQ(row["predicted"].is_null(), row["skip_reason"].is_string()) << row["id"];
+      EXPECT_TRUE(row["assumptions"].is_array());
+      EXPECT_TRUE(row["published"].is_number());
+    }
+  }
+}
+
+TEST(Validate, AboveTheLimitTheExitCodeIsOneAndTheTableIsThere) {
+  const std::string rows = "validate " + kTables + "micro.csv --only launch_replay --fail-above ";
+  EXPECT_EQ(run(rows + "5").code, 0);
+  const Ran ran = run(rows + "0.000001");
+  EXPECT_EQ(ran.code, 1);
+  EXPECT_THAT(ran.out, HasSubstr("launch_replay"));
+  EXPECT_THAT(ran.err, HasSubstr("mean absolute error"));
+}
+
+TEST(Validate, BadTablesAreRefused) {
+  EXPECT_EQ(run("validate /no/table.csv").code, 2);
+  EXPECT_EQ(run("validate " + kTables + "micro.csv --only silo").code, 2);
+  EXPECT_EQ(run("validate " TRNSIM_SOURCE_DIR "/CMakeLists.txt").code, 2);
+}
+
+}  // namespace
