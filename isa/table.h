@@ -211,7 +211,8 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
   // ---- DMA: any sequencer issues; the transfer's time is hw/'s
   {Opcode::kDmaCopy, "dma_copy", kAny, exec::dma_copy, cost::issued, kElsewhere,
-   {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0, "as many elements on both sides", kSequencer, ""},
+   {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0, "as many elements on both sides, in flat order",
+   kSequencer, ""},
   {Opcode::kDmaGather, "dma_gather", kAny, exec::dma_gather, cost::issued, kElsewhere,
    {.dst = kAll, .a = kHb, .b = kSb | kHb}, rule::dma_gather, 0, "a: rows in HBM; b: [P, 1] int32", kSequencer, ""},
   {Opcode::kDmaScatter, "dma_scatter", kAny, exec::dma_scatter, cost::issued, kElsewhere,

@@ -234,7 +234,9 @@ TEST(CheckGpSimd, Operands) {
 
 TEST(CheckDma, Shapes) {
   EXPECT_TRUE(accepted(make(Opcode::kDmaCopy, Engine::kSync, sbuf(128, 8), hbm(128, 8))));
-  EXPECT_TRUE(refused(make(Opcode::kDmaCopy, Engine::kSync, sbuf(128, 8), hbm(128, 9)), "a is [128, 9]"));
+  EXPECT_TRUE(
+      refused(make(Opcode::kDmaCopy, Engine::kSync, sbuf(128, 8), hbm(128, 9)), "a has 1152 elements, dst has 1024"));
+  EXPECT_TRUE(accepted(make(Opcode::kDmaCopy, Engine::kSync, sbuf(128, 8), hbm(1, 1024)))) << "folded differently";
   const auto index = sbuf(16, 1, Dtype::kInt32);
   EXPECT_TRUE(accepted(make(Opcode::kDmaGather, Engine::kGpSimd, sbuf(16, 768), hbm(30522, 768), index)));
   EXPECT_TRUE(

@@ -2,6 +2,9 @@
 
 #include <gtest/gtest.h>
 
+#include <cstdlib>
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "isa/flops.h"
@@ -55,6 +58,14 @@ TEST(Table, ReferenceListsEveryRow) {
   for (const isa::Row& row : isa::kTable) EXPECT_NE(text.find(row.name), std::string::npos) << row.name;
   EXPECT_NE(text.find("max(min(64, M), N) * passes"), std::string::npos);
   EXPECT_NE(text.find("not on NeuronCore-v2"), std::string::npos);
+}
+
+TEST(Table, GeneratedDocumentIsCurrent) {
+  const std::string path = TRNSIM_SOURCE_DIR "/docs/isa.md";
+  if (std::getenv("TRNSIM_UPDATE_DOCS")) std::ofstream{path} << isa::reference_markdown();
+  std::ifstream file{path};
+  const std::string text{std::istreambuf_iterator<char>{file}, {}};
+  EXPECT_EQ(text, isa::reference_markdown()) << "run this test with TRNSIM_UPDATE_DOCS=1 to write docs/isa.md anew";
 }
 
 TEST(Names, EveryNameReadsBack) {
