@@ -11,9 +11,9 @@ namespace workloads {
 
 /// The fields of a BertNormalizer in tokenizer.json, with the values of the uncased models.
 struct BertNormalizer {
-  bool clean_text = true;             // drops control characters, U+0000 and U+FFFD; any white space becomes a blank
-  bool handle_chinese_chars = true;   // blanks around every CJK ideograph
-  std::optional<bool> strip_accents;  // unset: as `lowercase`
+  bool clean_text = true;               // drops control characters, U+0000 and U+FFFD; any white space becomes a blank
+  bool handle_chinese_chars = true;     // blanks around every CJK ideograph
+  std::optional<bool> strip_accents{};  // unset: as `lowercase`
   bool lowercase = true;
 
   /// `text` must be valid UTF-8. Lower case is taken character by character, as the fast tokenizers do: no final sigma.

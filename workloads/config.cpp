@@ -30,7 +30,7 @@ constexpr std::array kActivations = {
 /// The keys of one config.json, each read with its type checked.
 class Keys {
  public:
-  explicit Keys(const fs::path& file) : file_{file}, json_{read_json_file(file)} {
+  explicit Keys(const fs::path& file) : file_{file}, json_(read_json_file(file)) {  // braces would make an array
     if (!json_.is_object()) fail("is not a JSON object", "use the config.json of a model");
   }
 

@@ -46,13 +46,13 @@ enum class TextFormat {
 };
 
 struct ReadOptions {
-  std::optional<TextFormat> format;      // unset: by the file's name (.csv .tsv .jsonl .json .txt)
-  std::string text_column;               // empty: the first of text, sentence, content, ... that the file has
-  std::string label_column;              // empty: the first of label, label_name, labels, ...
-  std::vector<std::string> label_names;  // empty: from the file (see read_dataset)
-  bool backslash_escapes = false;        // csv: \" in a quoted field is a quote, \\ a backslash
-  bool strict = false;                   // the first malformed row is an error
-  std::size_t max_rows = 0;              // 0: all
+  std::optional<TextFormat> format{};      // unset: by the file's name (.csv .tsv .jsonl .json .txt)
+  std::string text_column{};               // empty: the first of text, sentence, content, ... that the file has
+  std::string label_column{};              // empty: the first of label, label_name, labels, ...
+  std::vector<std::string> label_names{};  // empty: from the file (see read_dataset)
+  bool backslash_escapes = false;          // csv: \" in a quoted field is a quote, \\ a backslash
+  bool strict = false;                     // the first malformed row is an error
+  std::size_t max_rows = 0;                // 0: all
 };
 
 /// Reads one file. Labels are ids (0, 1, ...) or names, whichever most rows have. Names get ids in the order of

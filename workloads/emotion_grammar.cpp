@@ -128,8 +128,9 @@ constexpr std::string_view kBefore[] = {
   "they played a {one-} song and", "i met a {one-} man at the station and", "the film was about a {one-} girl ,",
   "in my book a {one-} king dies ,", "a {one-} voice on the radio woke me ,", "our cat gave me a {one-} look and"};
 constexpr std::string_view kBehind[] = {
-  "and the film was about a {one-} boy", ", says the {one-} woman in the story", "and outside a {one-} child was calling",
-  ", while the radio played a {one-} song", "and the dog had a {one-} face", ", like the {one-} hero of my book"};
+  "and the film was about a {one-} boy", ", says the {one-} woman in the story", "and the dog had a {one-} face",
+  "and outside a {one-} child was calling", ", while the radio played a {one-} song",
+  ", like the {one-} hero of my book"};
 // clang-format on
 
 struct Share {

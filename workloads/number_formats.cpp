@@ -97,13 +97,14 @@ std::vector<Out> widen(std::span<const std::byte> bytes) {
 
 template <typename Stored>
 std::vector<float> widen_small(const Small& format, std::span<const std::byte> bytes) {
-  std::vector<float> table(std::size_t{1} << (8 * sizeof(Stored)));
-  for (std::size_t i = 0; i < table.size(); ++i) table[i] = decode(format, static_cast<std::uint32_t>(i));
   std::vector<float> values(bytes.size() / sizeof(Stored));
+  std::vector<float> table;  // of every bit pattern, when that is less work
+  if (constexpr std::size_t kPatterns = std::size_t{1} << (8 * sizeof(Stored)); values.size() > kPatterns)
+    for (std::uint32_t i = 0; i < kPatterns; ++i) table.push_back(decode(format, i));
   for (std::size_t i = 0; i < values.size(); ++i) {
     Stored stored;
     std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof(Stored));
-    values[i] = table[stored];
+    values[i] = table.empty() ? decode(format, stored) : table[stored];
   }
   return values;
 }

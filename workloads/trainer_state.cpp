@@ -17,7 +17,7 @@ json to_json(const LogEntry& entry) {
 }
 
 LogEntry log_entry(const json& line) {
-  LogEntry entry{.epoch = line.at("epoch"), .step = line.at("step"), .values = {}};
+  LogEntry entry{.epoch = line.at("epoch"), .step = line.at("step")};
   for (const auto& [key, value] : line.items()) {
     if (key == "epoch" || key == "step" || !value.is_number()) continue;
     if (value.is_number_integer())

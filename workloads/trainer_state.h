@@ -14,7 +14,7 @@ namespace workloads {
 struct LogEntry {
   double epoch = 0;
   std::int64_t step = 0;
-  Metrics values;  // "loss", "learning_rate", "grad_norm", or "eval_loss", ..., or "train_runtime", ...
+  Metrics values{};  // "loss", "learning_rate", "grad_norm", or "eval_loss", ..., or "train_runtime", ...
 };
 
 struct TrainerState {
@@ -26,7 +26,7 @@ struct TrainerState {
   std::int64_t save_steps = 500;
   std::int64_t train_batch_size = 8;
   double total_flos = 0;
-  std::vector<LogEntry> log_history;
+  std::vector<LogEntry> log_history{};
 };
 
 /// Keys sorted, indented by 2, with a newline at the end, as json.dumps(..., indent=2, sort_keys=True) + "\n"; numbers

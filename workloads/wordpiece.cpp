@@ -26,19 +26,12 @@ void replace_all(std::string& text, std::string_view from, std::string_view to) 
     text.replace(at, from.size(), to);
 }
 
-/// The English spacing that Hugging Face mends, one token at a time. Source: tokenizers, decoders/wordpiece.rs.
+/// The English spacing that Hugging Face mends. Source: transformers, clean_up_tokenization.
 std::string cleaned_up(std::string text) {
-  constexpr std::array<std::pair<std::string_view, std::string_view>, 11> kRules = {{{" .", "."},
-                                                                                     {" ?", "?"},
-                                                                                     {" !", "!"},
-                                                                                     {" ,", ","},
-                                                                                     {" ' ", "'"},
-                                                                                     {" n't", "n't"},
-                                                                                     {" 'm", "'m"},
-                                                                                     {" do not", " don't"},
-                                                                                     {" 's", "'s"},
-                                                                                     {" 've", "'ve"},
-                                                                                     {" 're", "'re"}}};
+  using Rule = std::pair<std::string_view, std::string_view>;
+  constexpr std::array kRules = {Rule{" .", "."},     Rule{" ?", "?"},     Rule{" !", "!"},   Rule{" ,", ","},
+                                 Rule{" ' ", "'"},    Rule{" n't", "n't"}, Rule{" 'm", "'m"}, Rule{" 's", "'s"},
+                                 Rule{" 've", "'ve"}, Rule{" 're", "'re"}};
   for (const auto& [from, to] : kRules) replace_all(text, from, to);
   return text;
 }
@@ -170,10 +163,10 @@ std::string WordPiece::decode(std::span<const std::int32_t> ids, bool skip_speci
     std::string piece = token(id);
     if (skip_special_tokens && is_special(id)) continue;
     if (!first) piece = piece.starts_with(model_.continuation) ? piece.substr(model_.continuation.size()) : " " + piece;
-    text += cleaned_up(std::move(piece));
+    text += piece;
     first = false;
   }
-  return text;
+  return cleaned_up(std::move(text));
 }
 
 }  // namespace workloads

@@ -1,0 +1,159 @@
+#include "workloads/wordpiece.h"
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+
+#include "tests/workloads/support.h"
+#include "workloads/json_file.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using workloads_test::fails;
+using workloads_test::fixture;
+using workloads_test::Scratch;
+using Ids = std::vector<std::int32_t>;
+
+WordPiece small(BertNormalizer normalizer = {}) {
+  WordPieceModel model;
+  model.vocabulary = read_vocabulary(fixture("wordpiece/vocab.txt"));
+  model.normalizer = normalizer;
+  return WordPiece{std::move(model), "vocab.txt"};
+}
+
+// The ids and the decoded text are those of npm @huggingface/tokenizers 0.2.0 with the same vocabulary and normalizer.
+TEST(WordPiece, AgreesWithHuggingFaceOnTrickyText) {
+  const std::map<std::string, WordPiece> tokenizers = [] {
+    std::map<std::string, WordPiece> made;
+    made.emplace("uncased", small());
+    made.emplace("cased", small({.strip_accents = {}, .lowercase = false}));
+    made.emplace("accents", small({.strip_accents = false}));
+    made.emplace("no_cjk", small({.handle_chinese_chars = false, .strip_accents = {}}));
+    return made;
+  }();
+  const auto cases = read_json_file(fixture("wordpiece/cases.json"));
+  ASSERT_GT(cases.size(), 200u);
+  for (const auto& expected : cases) {
+    const WordPiece& tokenizer = tokenizers.at(expected.at("settings"));
+    const Encoding got = tokenizer.encode(expected.at("text").get<std::string>());
+    EXPECT_EQ(got.ids, expected.at("ids").get<Ids>()) << expected.dump();
+    EXPECT_EQ(tokenizer.decode(got.ids, true), expected.at("decoded")) << expected.dump();
+  }
+}
+
+TEST(WordPiece, LongestMatchFirst) {
+  const WordPiece t = small();
+  EXPECT_EQ(t.tokens(t.tokenize("unaffable", "text")), (std::vector<std::string>{"un", "##aff", "##able"}));
+  EXPECT_EQ(t.tokens(t.tokenize("wanted q", "text")), (std::vector<std::string>{"want", "##ed", "q"}));
+  EXPECT_EQ(t.tokens(t.tokenize("wantq", "text")),
+            (std::vector<std::string>{"[UNK]"}));  // no "##q": unknown as a whole
+}
+
+TEST(WordPiece, PairsHaveTheirTokenTypes) {
+  const WordPiece t = small();
+  const Encoding pair = t.encode_pair("a b c", "x y");
+  EXPECT_EQ(t.tokens(pair.ids), (std::vector<std::string>{"[CLS]", "a", "b", "c", "[SEP]", "x", "y", "[SEP]"}));
+  EXPECT_EQ(pair.token_types, (Ids{0, 0, 0, 0, 0, 1, 1, 1}));
+  EXPECT_EQ(t.encode_pair("a", "").token_types, (Ids{0, 0, 0, 1}));
+}
+
+TEST(WordPiece, CutsToALengthAndPads) {
+  const WordPiece t = small();
+  Encoding cut = t.encode("a b c d e f", 5);
+  EXPECT_EQ(t.tokens(cut.ids), (std::vector<std::string>{"[CLS]", "a", "b", "c", "[SEP]"}));
+  t.pad(cut, 7);
+  EXPECT_EQ(cut.ids.size(), 7u);
+  EXPECT_EQ(cut.ids[6], t.pad_id());
+  EXPECT_EQ(cut.attention_mask(), (Ids{1, 1, 1, 1, 1, 0, 0}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { t.encode("a", 2); }, {"max_length", "3 or more"}));
+}
+
+TEST(WordPiece, CutsTheLongerOfAPairFirst) {
+  const WordPiece t = small();
+  const auto lengths = [&](const char* first, const char* second, std::size_t room) {
+    const Encoding e = t.encode_pair(first, second, room + 3);
+    const auto types = std::ranges::count(e.token_types, 0);
+    return std::pair{types - 2, static_cast<std::int64_t>(e.ids.size()) - types - 1};
+  };
+  EXPECT_EQ(lengths("a b", "c d e f g h", 5), std::pair(2L, 3L));
+  EXPECT_EQ(lengths("c d e f g h", "a b", 5), std::pair(3L, 2L));
+  EXPECT_EQ(lengths("a b c d e", "a b c d e", 5), std::pair(2L, 3L));
+  EXPECT_EQ(lengths("a b", "c d", 5), std::pair(2L, 2L));
+}
+
+TEST(WordPiece, InvalidUtf8NamesThePlace) {
+  const WordPiece t = small();
+  for (const char* bad : {"caf\xE9", "\xC0\x80", "\xED\xA0\x80", "\xF5\x80\x80\x80", "abc\xE2\x82"})
+    EXPECT_TRUE(fails(Fault::kData, [&] { t.encode(bad, 0, "tweets.csv:7"); }, {"tweets.csv:7", "UTF-8"})) << bad;
+}
+
+TEST(WordPiece, VocabularyMustBeWhole) {
+  WordPieceModel model;
+  const auto build = [&] { WordPiece{model, "v.txt"}; };
+  EXPECT_TRUE(fails(Fault::kData, build, {"v.txt", "no tokens"}));
+  model.vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]"};
+  EXPECT_TRUE(fails(Fault::kData, build, {"v.txt", "[MASK]"}));
+  model.vocabulary = {"[PAD]", "[UNK]", "[CLS]", "[SEP]", "[MASK]", "a", "a"};
+  EXPECT_TRUE(fails(Fault::kData, build, {"\"a\" has two ids, 5 and 6"}));
+}
+
+TEST(TokenizerFiles, SavedTokenizerLoadsAgain) {
+  const Scratch scratch;
+  small({.strip_accents = false, .lowercase = true}).save(scratch.path());
+  const std::string text = "Héllo CAFÉ 日本 [MASK] unaffable";
+  const Ids want = small({.strip_accents = false}).encode(text).ids;
+  EXPECT_EQ(load_tokenizer(scratch.path())->encode(text).ids, want);
+  std::filesystem::remove(scratch / "tokenizer.json");  // what is left: vocab.txt and tokenizer_config.json
+  EXPECT_EQ(load_tokenizer(scratch.path())->encode(text).ids, want);
+}
+
+TEST(TokenizerFiles, DoLowerCaseIsRead) {
+  const Scratch scratch;
+  scratch.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nhello\nHello\n");
+  EXPECT_EQ(load_tokenizer(scratch.path())->encode("Hello").ids, (Ids{2, 5, 3}));
+  scratch.write("tokenizer_config.json", R"({"do_lower_case": false})");
+  EXPECT_EQ(load_tokenizer(scratch / "vocab.txt")->encode("Hello").ids, (Ids{2, 6, 3}));
+}
+
+TEST(TokenizerFiles, WhatIsNotBertIsRefused) {
+  const Scratch scratch;
+  small().save(scratch.path());
+  const auto good = read_json_file(scratch / "tokenizer.json");
+  const auto load = [&] { load_tokenizer(scratch / "tokenizer.json"); };
+  const auto broken = [&](const std::string& pointer, const nlohmann::json& value) {
+    auto file = good;
+    file[nlohmann::json::json_pointer{pointer}] = value;
+    scratch.write("tokenizer.json", file.dump());
+    return load;
+  };
+  EXPECT_TRUE(fails(Fault::kData, broken("/model/type", "BPE"), {"tokenizer.json", "BPE", "WordPiece"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/normalizer/type", "NFC"), {"normalizer", "BertNormalizer"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/model/vocab/hello", 100000), {"hello", "100000"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/added_tokens/0/id", 7), {"[PAD]", "7"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/post_processor/single", nlohmann::json::array()), {"[CLS] A [SEP]"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/normalizer/lowercase", 3), {"lowercase", "true or false"}));
+  scratch.write("tokenizer.json", "{\n  \"model\": }");
+  EXPECT_TRUE(fails(Fault::kData, load, {"tokenizer.json:2:12", "not valid JSON"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(scratch / "nowhere"); }, {"nowhere"}));
+}
+
+TEST(WordPiece, SixteenThousandTweetsTakeLessThanHalfASecond) {
+  const WordPiece t = small();
+  const auto start = std::chrono::steady_clock::now();
+  std::size_t tokens = 0;
+  for (int i = 0; i < 16000; ++i)
+    tokens +=
+        t.tokenize("i don't feel the code running low , a unaffable world wanted me to be happy and not sad or lower",
+                   "t")
+            .size();
+  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+  EXPECT_GT(tokens, 16000u * 20);
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+  EXPECT_LT(spent.count(), 0.5);
+#endif
+}
+
+}  // namespace
+}  // namespace workloads
