@@ -7,6 +7,7 @@
 #include <algorithm>
 #include <filesystem>
 #include <map>
+#include <ostream>
 #include <set>
 #include <sstream>
 #include <string>
@@ -111,23 +112,27 @@ std::size_t columns(std::string_view text) {
   return static_cast<std::size_t>(std::ranges::count_if(text, [](unsigned char c) { return (c & 0xc0) != 0x80; }));
 }
 
-/// The word after `directive` when the line is that preprocessor directive.
+/// What follows "#`directive`" when the line is that preprocessor directive.
 std::string_view after(std::string_view text, std::string_view directive) {
-  const std::size_t hash = text.find_first_not_of(" \t");
-  if (hash == std::string_view::npos || !text.substr(hash).starts_with(directive)) return {};
-  text.remove_prefix(hash + directive.size());
-  const std::size_t begin = text.find_first_not_of(' ');
-  return begin == std::string_view::npos ? std::string_view{} : text.substr(begin);
+  const auto skip_blanks = [&] { text.remove_prefix(std::min(text.find_first_not_of(" \t"), text.size())); };
+  skip_blanks();
+  if (!text.starts_with('#')) return {};
+  text.remove_prefix(1);
+  skip_blanks();
+  if (!text.starts_with(directive)) return {};
+  text.remove_prefix(directive.size());
+  skip_blanks();
+  return text;
 }
 
 std::string judge_layer(const Line& line) {
-  return after(line.text, "#include").empty() ? std::string{} : judge_include(line);
+  return after(line.text, "include").empty() ? std::string{} : judge_include(line);
 }
 
 std::string judge_form(const Line& line) {
   if (columns(line.text) > kMaxColumns) return fmt::format("{} columns, at most {}", columns(line.text), kMaxColumns);
   if (line.text.find('\t') != std::string_view::npos) return "a tab";
-  if (const std::string_view macro = after(line.text, "#define"); !macro.empty()) {
+  if (const std::string_view macro = after(line.text, "define"); !macro.empty()) {
     const std::string_view name = macro.substr(0, macro.find_first_of(" ("));
     if (!kMacros.contains(name)) return fmt::format("a macro of our own: {}", name);
   }
@@ -196,6 +201,8 @@ struct Plant {
   std::string path;
   std::string include;
   std::string complaint;  // empty: allowed
+
+  friend void PrintTo(const Plant& plant, std::ostream* out) { *out << plant.include << " in " << plant.path; }
 };
 
 class LayeringFinds : public testing::TestWithParam<Plant> {};
@@ -232,7 +239,7 @@ TEST(Layering, FindsBadForm) {
   EXPECT_THAT(form_complaints("hw/a.h", "int x;\n"), ElementsAre("hw/a.h:1: no #pragma once"));
   EXPECT_THAT(form_complaints("hw/a.h", "#pragma once\nusing namespace std;\n"),
               ElementsAre("hw/a.h:2: using namespace in a header"));
-  EXPECT_THAT(form_complaints("hw/a.cpp", "#define X 1\n"), ElementsAre("hw/a.cpp:1: a macro of our own: X"));
+  EXPECT_THAT(form_complaints("hw/a.cpp", "# define X 1\n"), ElementsAre("hw/a.cpp:1: a macro of our own: X"));
   EXPECT_THAT(form_complaints("hw/a.cpp", std::string(121, 'x')), ElementsAre("hw/a.cpp:1: 121 columns, at most 120"));
   EXPECT_THAT(form_complaints("hw/a.cpp", std::string(119, 'x') + "µ"), testing::IsEmpty());
   EXPECT_THAT(form_complaints("hw/a.cpp", "\tx\n"), ElementsAre("hw/a.cpp:1: a tab"));

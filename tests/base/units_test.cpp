@@ -5,6 +5,7 @@
 
 #include <cmath>
 #include <limits>
+#include <ostream>
 #include <random>
 #include <string>
 
@@ -29,6 +30,8 @@ std::string error_of(auto call) {
 struct Reading {
   std::string text;
   Quantity expected;
+
+  friend void PrintTo(const Reading& reading, std::ostream* out) { *out << reading.text; }
 };
 
 class ReadsQuantity : public testing::TestWithParam<Reading> {};
