@@ -30,6 +30,14 @@ Fs active_time(const std::vector<CollectiveTime>& records) {
   return active;
 }
 
+/// SystemC elaborates once per simulation context, and refuses to go on after an error: another machine needs another
+/// context. The kernel offers no end for one, so they stay until the process ends.
+void begin_another_context() {
+  static std::vector<sc_core::sc_simcontext*> contexts;
+  contexts.push_back(new sc_core::sc_simcontext);
+  sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = contexts.back();
+}
+
 /// What no machine can beat, whatever the program: a violation is a mistake of the simulator.
 void check_bounds(const SimResult& result, const MachineParams& machine) {
   const double total = seconds(result.total), slack = 1 + 1e-9;
@@ -82,13 +90,14 @@ Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, std:
 
 Machine& Machine::instance(const MachineParams& params, std::uint32_t ranks) {
   static std::unique_ptr<Machine> machine;
-  if (!machine) {
-    sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
-    machine = std::make_unique<Machine>("machine", params, ranks);
+  if (machine && machine->params_.hash == params.hash && machine->cores_.size() == ranks && !machine->broken_)
+    return *machine;
+  if (machine) {
+    machine.reset();
+    begin_another_context();
   }
-  if (machine->params_.hash != params.hash || machine->cores_.size() != ranks)
-    throw base::Error{base::Fault::kUsage, params.name, "another machine was simulated in this process before",
-                      "use simulate_in_child()"};
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  machine = std::make_unique<Machine>("machine", params, ranks);
   return *machine;
 }
 
@@ -106,6 +115,7 @@ SimResult Machine::run(const TimedProgram& timed, const SimOptions& options, Obs
       .observer = observer};
   for (auto& core : cores_) core->start(timed, core_options, origin + fs_of(params_.lead_in.value));
   process_error() = nullptr;
+  broken_ = true;  // until this run has come to its end
   try {
     sc_core::sc_start();
   } catch (...) {
@@ -113,6 +123,7 @@ SimResult Machine::run(const TimedProgram& timed, const SimOptions& options, Obs
     throw;
   }
   if (!std::ranges::all_of(cores_, [](const auto& core) { return core->finished(); })) report_deadlock(*timed.program);
+  broken_ = false;
   SimResult result = collect(options, origin);
   check_bounds(result, params_);
   return result;

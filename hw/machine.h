@@ -13,7 +13,7 @@
 
 namespace hw {
 
-/// Cores `ranks` of a machine. SystemC elaborates once per process, so there is one, and it runs any number of programs.
+/// Cores 0 to `ranks` - 1 of a machine; runs any number of programs, one after the other.
 class Machine : public sc_core::sc_module {
  public:
   Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks);
@@ -21,8 +21,8 @@ class Machine : public sc_core::sc_module {
   /// Runs `program` from now on until nothing moves. Errors: as simulate().
   SimResult run(const TimedProgram& program, const SimOptions& options, Observer* observer);
 
-  /// The one machine of this process, built at the first call.
-  /// Errors: Fault::kUsage when a later call asks for another machine.
+  /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built anew,
+  /// and references to the one before end.
   static Machine& instance(const MachineParams& params, std::uint32_t ranks);
 
   const MachineParams& params() const { return params_; }
@@ -37,6 +37,7 @@ class Machine : public sc_core::sc_module {
   CcCores collectives_;
   std::vector<std::unique_ptr<Core>> cores_;
   Observer* observer_ = nullptr;
+  bool broken_ = false;  // a run ended in an error: the kernel would not start again
 };
 
 /// Times every block of `program` for `machine`. Errors: Fault::kProgram, Fault::kCapacity when it does not fit.

@@ -24,14 +24,13 @@ struct SimOptions {
   isa::RunOptions run;                  // full mode
 };
 
-/// Simulates one run of `program` in this process. SystemC allows one machine per process: later calls must name the same
-/// machine and number of cores; simulate_in_child() has no such limit. With `execute`, HBM begins as zeros: to give it
-/// data use make_sim_device().
+/// Simulates one run of `program` in this process; one simulation at a time (SystemC's kernel is not for threads). With
+/// `execute`, HBM begins as zeros: to give it data use make_sim_device().
 /// Errors: Fault::kProgram for a deadlock (who waits for what), a race, an instruction that cannot run;
 /// Fault::kCapacity when the program does not fit; Fault::kInternal when the result breaks a physical bound.
 SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
 
-/// The same in a forked child, so that one process can simulate any number of machines. A child that dies is
+/// The same in a forked child: sweeps run several at a time, and a mistake cannot take the caller down. A child that dies is
 /// Fault::kInternal; its errors arrive as they were thrown. Options with `execute` are refused: memory would be lost.
 SimResult simulate_in_child(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
 
@@ -41,7 +40,7 @@ class SimDevice : public isa::Device {
   /// Of the last run().
   virtual const SimResult& result() const = 0;
 };
-/// `options.execute` is implied. One per process, and not beside simulate().
+/// `options.execute` is implied. HBM stays from run to run, whatever is simulated in between.
 std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options = {});
 
 }  // namespace hw

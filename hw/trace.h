@@ -40,6 +40,7 @@ struct EngineTime {
   Fs waited() const { return std::accumulate(waiting.begin(), waiting.end(), Fs{0}); }
   Fs total() const { return busy + waited() + idle; }
   EngineTime& operator+=(const EngineTime& other);
+  bool operator==(const EngineTime&) const = default;
 };
 using EngineTimes = std::array<EngineTime, isa::kEngineCount>;
 
@@ -53,6 +54,7 @@ struct DmaTime {
   double engine_busy = 0;           // fs, summed over the DMA engines
 
   DmaTime& operator+=(const DmaTime& other);
+  bool operator==(const DmaTime&) const = default;
 };
 
 /// One call of a block. The step to it from the call before lies in front of `begin` and is in `engines`.
@@ -65,6 +67,7 @@ struct CallTime {
   Fs end = 0;
   EngineTimes engines{};
   DmaTime dma;
+  bool operator==(const CallTime&) const = default;
 };
 
 /// All instructions of a block with the same label, opcode and engine, summed over the calls.
@@ -76,6 +79,7 @@ struct OpTime {
   std::uint64_t count = 0;
   Fs busy = 0;
   Fs waiting = 0;
+  bool operator==(const OpTime&) const = default;
 };
 
 struct CollectiveTime {
@@ -88,6 +92,7 @@ struct CollectiveTime {
   Fs issued = 0;
   Fs begin = 0;  // all ranks are there and the queue is free
   Fs end = 0;
+  bool operator==(const CollectiveTime&) const = default;
 };
 
 /// One thing on one line of the time chart; recorded only when asked for.
@@ -100,6 +105,7 @@ struct TraceEvent {
   Track track = Track::kEngine;
   std::uint8_t lane = 0;  // engine, ring or queue
   std::uint16_t rank = 0;
+  bool operator==(const TraceEvent&) const = default;
 };
 
 /// The machine's limits per core that the result is held against.
@@ -109,6 +115,7 @@ struct Peaks {
   double link_bandwidth = 0;  // B/s sent by one core to the other
   double dma_bandwidth = 0;   // B/s of all DMA engines of a core, reading
   std::array<double, isa::kEngineCount> clock{};  // Hz
+  bool operator==(const Peaks&) const = default;
 };
 
 struct SimResult {
@@ -131,6 +138,7 @@ struct SimResult {
   std::uint64_t dropped_events = 0;  // beyond SimOptions::trace_limit
   std::vector<Fs> rank_total;        // every simulated core
   Peaks peaks;
+  bool operator==(const SimResult&) const = default;
 };
 
 inline EngineTime& EngineTime::operator+=(const EngineTime& other) {

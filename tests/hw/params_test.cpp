@@ -1,0 +1,90 @@
+// The machine files and the one list of their fields.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <filesystem>
+#include <fstream>
+#include <set>
+
+#include "base/error.h"
+#include "hw/params.h"
+
+namespace {
+
+using hw::MachineParams;
+
+std::string refusal(std::string_view machine, std::vector<std::string> overrides = {}) {
+  try {
+    hw::load_machine(machine, overrides);
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.fault(), base::Fault::kUsage);
+    return error.what();
+  }
+  return "accepted";
+}
+
+TEST(Params, EveryShippedMachineHasEveryFieldWithASource) {
+  EXPECT_THAT(hw::machine_names(), testing::ElementsAre("trn1.2xlarge", "trn1.32xlarge", "trn1n.32xlarge"));
+  for (const auto& name : hw::machine_names()) {
+    const auto machine = hw::load_machine(name);
+    EXPECT_EQ(machine.name, name);
+    std::set<std::string_view> keys;
+    for (const auto& field : MachineParams::fields()) {
+      EXPECT_FALSE((machine.*field.member).source.empty()) << name << " " << field.key;
+      EXPECT_TRUE(keys.insert(field.key).second) << field.key << " twice";
+    }
+  }
+}
+
+TEST(Params, DocumentedFigures) {
+  const auto small = hw::load_machine("trn1.2xlarge"), large = hw::load_machine("trn1.32xlarge");
+  EXPECT_EQ(small.core_count(), 2);
+  EXPECT_EQ(large.core_count(), 32);
+  EXPECT_NEAR(small.peaks().matmul_flops, 91.75e12, 0.01e12);
+  EXPECT_DOUBLE_EQ(small.peaks().hbm_bandwidth, 410e9);
+  EXPECT_DOUBLE_EQ(small.price_on_demand.value, 1.34375);
+  EXPECT_DOUBLE_EQ(large.price_on_demand.value, 21.5);
+  EXPECT_DOUBLE_EQ(hw::load_machine("trn1n.32xlarge").efa_bandwidth.value, 200e9);
+  EXPECT_DOUBLE_EQ(large.tensor_clock.value, 2.8e9);  // inherited
+  EXPECT_EQ(small.hbm_bytes_per_core(), 16ull << 30);
+}
+
+TEST(Params, OverridesChangeTheMachineAndItsHash) {
+  const auto plain = hw::load_machine("trn1.2xlarge");
+  const std::vector<std::string> twice{"hbm.bandwidth=2x", "vector.clock=2 GHz"};
+  const auto fast = hw::load_machine("trn1.2xlarge", twice);
+  EXPECT_DOUBLE_EQ(fast.hbm_bandwidth.value, 1640e9);
+  EXPECT_DOUBLE_EQ(fast.clock(isa::Engine::kVector), 2e9);
+  EXPECT_NE(fast.hash, plain.hash);
+  EXPECT_THAT(fast.toml, testing::HasSubstr("2 GHz"));
+}
+
+TEST(Params, RefusesWhatNoMachineCanBe) {
+  EXPECT_THAT(refusal("trn9"), testing::HasSubstr("trn1.2xlarge, trn1.32xlarge, trn1n.32xlarge"));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"hbm.bandwith=1 TB/s"}), testing::HasSubstr("hbm.bandwidth"));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"hbm.bandwidth=3 GHz"}), testing::Not(testing::HasSubstr("accepted")));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"tensor.clock=0 GHz"}), testing::HasSubstr("tensor.clock"));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"power.utilisation=1.2"}), testing::HasSubstr("power.utilisation"));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"chip.cores=4"}), testing::HasSubstr("chip.cores"));
+}
+
+TEST(Params, TheResolvedMachineLoadsToTheSame) {
+  const auto machine = hw::load_machine("trn1n.32xlarge", std::vector<std::string>{"dma.start=2 us"});
+  const auto path = std::filesystem::path{testing::TempDir()} / "resolved_machine.toml";
+  std::ofstream{path} << machine.toml;
+  const auto again = hw::load_machine(path.string());
+  for (const auto& field : MachineParams::fields())
+    EXPECT_EQ((again.*field.member).value, (machine.*field.member).value) << field.key;
+  EXPECT_EQ(again.hash, machine.hash);
+  std::filesystem::remove(path);
+}
+
+TEST(Params, FewConstantsAreFitted) {
+  auto file = base::ParamFile::load(std::filesystem::path{TRNSIM_SOURCE_DIR} / "hw/params/trn1.2xlarge.toml");
+  int fitted = 0;
+  for (const auto& key : file.keys()) fitted += !file.parameter(key).fitted_on.empty();
+  EXPECT_EQ(fitted, 8);  // of at most 15 in the product
+}
+
+}  // namespace
