@@ -14,8 +14,8 @@
 namespace base {
 namespace {
 
-std::atomic<bool> quiet_{false};
-std::atomic<bool> color_{false};
+std::atomic<bool> is_quiet{false};
+std::atomic<bool> use_color{false};
 
 bool color_wanted(const LogOptions& options) {
   const char* no_color = std::getenv("NO_COLOR");  // no-color.org: set and not empty
@@ -33,15 +33,15 @@ class TerminalSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex
 
  private:
   static std::string_view prefix(spdlog::level::level_enum level) {
-    if (level == spdlog::level::warn) return color_ ? "\033[33mwarning:\033[0m " : "warning: ";
-    if (level == spdlog::level::debug) return color_ ? "\033[2mdebug:\033[0m " : "debug: ";
+    if (level == spdlog::level::warn) return use_color ? "\033[33mwarning:\033[0m " : "warning: ";
+    if (level == spdlog::level::debug) return use_color ? "\033[2mdebug:\033[0m " : "debug: ";
     return "";
   }
 };
 
 spdlog::logger& logger() {
   static const std::shared_ptr<spdlog::logger> instance = [] {
-    color_ = color_wanted({});
+    use_color = color_wanted({});
     return std::make_shared<spdlog::logger>("trnsim", std::make_shared<TerminalSink>());
   }();
   return *instance;
@@ -60,12 +60,12 @@ spdlog::level::level_enum to_spdlog(LogLevel level) {
 
 void init_log(const LogOptions& options) {
   spdlog::logger& log = logger();
-  quiet_ = options.quiet;
-  color_ = color_wanted(options);
+  is_quiet = options.quiet;
+  use_color = color_wanted(options);
   log.set_level(options.quiet ? spdlog::level::warn : options.verbose ? spdlog::level::debug : spdlog::level::info);
 }
 
-bool quiet() { return quiet_; }
+bool quiet() { return is_quiet; }
 
 void log(LogLevel level, std::string_view message) {
   logger().log(to_spdlog(level), spdlog::string_view_t{message.data(), message.size()});

@@ -83,7 +83,7 @@ void inherit(Parameters& base, Parameters&& own) {
 }
 
 std::filesystem::path inherited_path(const ParsedToml& toml, const std::filesystem::path& folder) {
-  const std::filesystem::path path = folder / toml.inherits;
+  std::filesystem::path path = folder / toml.inherits;
   std::error_code error;
   if (std::filesystem::exists(path, error)) return path;
   throw Error{Fault::kUsage, toml.inherits_where, fmt::format("inherits \"{}\", which does not exist", path.string()),
