@@ -1,8 +1,8 @@
 # Host kernels are compiled once per instruction set and chosen at run time (isa/kernels/dispatch.cpp).
 # -O3 in every build type: loops that are not vector code would dominate a debug run.
 # -fno-trapping-math lets selects become vector code; it changes no result.
-# -Wno-unused-function: a target uses only its part of the shared bodies.
-set(kernel_flags -O3 -fno-trapping-math -fno-math-errno -Wno-unused-function)
+# No precompiled header: code of the standard library must not be compiled for more than the oldest host.
+set(kernel_flags -O3 -fno-trapping-math -fno-math-errno)
 set(kernel_avx2 -mavx2 -mfma -mf16c -mbmi2)
 set(kernel_avx512 ${kernel_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
 set(kernel_flags_generic ${kernel_flags})
@@ -11,5 +11,6 @@ set(kernel_flags_avx512 ${kernel_flags} ${kernel_avx512})
 set(kernel_flags_avx512bf16 ${kernel_flags} ${kernel_avx512} -mavx512bf16)
 set(kernel_flags_amx ${kernel_flags} ${kernel_avx512} -mavx512bf16 -mamx-tile -mamx-bf16)
 foreach(target generic avx2 avx512 avx512bf16 amx)
-  set_source_files_properties(isa/kernels/target_${target}.cpp PROPERTIES COMPILE_OPTIONS "${kernel_flags_${target}}")
+  set_source_files_properties(isa/kernels/target_${target}.cpp PROPERTIES
+                              COMPILE_OPTIONS "${kernel_flags_${target}}" SKIP_PRECOMPILE_HEADERS ON)
 endforeach()

@@ -117,7 +117,7 @@ struct Instr {
   std::uint32_t label = 0;  // index into Block::labels: the graph node it comes from
   std::uint32_t rng = 0;    // stream of random numbers inside the call (dropout forward and backward share one)
   float imm0 = 0, imm1 = 0, imm2 = 0, imm3 = 0;
-  Tile dst, dst2, a, b, c;
+  Tile dst{}, dst2{}, a{}, b{}, c{};
   std::array<Wait, kMaxWaits> waits{};
 
   bool operator==(const Instr&) const = default;

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -14,16 +15,33 @@ namespace {
 constexpr std::uint64_t kSbufBytes = static_cast<std::uint64_t>(Memory::kSbufStride) * kPartitions;
 constexpr std::uint64_t kPsumBytes = static_cast<std::uint64_t>(Memory::kPsumStride) * kPartitions;
 
-/// Zeroed address space; pages are paid for when they are touched, huge ones where the host offers them.
+std::uint64_t whole_pages(std::uint64_t bytes) {
+  const auto page = static_cast<std::uint64_t>(sysconf(_SC_PAGESIZE));
+  return (bytes + page - 1) / page * page;
+}
+
+constexpr std::uint64_t kHugePage = std::uint64_t{2} << 20;
+
+/// Zeroed address space that begins on a huge page; pages are paid for when they are touched.
 std::byte* reserve(std::uint64_t bytes, const char* where) {
   if (bytes == 0) return nullptr;
-  void* address = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  const std::uint64_t all = bytes + kHugePage;
+  void* address = mmap(nullptr, all, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (address == MAP_FAILED)
     throw base::Error{base::Fault::kCapacity, where,
                       fmt::format("the host cannot reserve {} bytes: {}", bytes, std::strerror(errno)),
                       "run fewer ranks or a smaller model, or raise the limit on address space (ulimit -v)"};
-  madvise(address, bytes, MADV_HUGEPAGE);  // only a hint: a host without huge pages is slower, not wrong
-  return static_cast<std::byte*>(address);
+  auto* const begin = static_cast<std::byte*>(address);
+  const std::uint64_t head = (kHugePage - reinterpret_cast<std::uintptr_t>(begin) % kHugePage) % kHugePage;
+  const std::uint64_t used = whole_pages(bytes);
+  if (head > 0) munmap(begin, head);
+  if (all - head > used) munmap(begin + head + used, all - head - used);
+  madvise(begin + head, used, MADV_HUGEPAGE);  // only a hint: a host without huge pages is slower, not wrong
+  return begin + head;
+}
+
+void release(std::byte* address, std::uint64_t bytes) {
+  if (address) munmap(address, whole_pages(bytes));
 }
 
 }  // namespace
@@ -34,16 +52,16 @@ Memory::Memory(std::uint64_t hbm_bytes) : hbm_bytes_{hbm_bytes} {
     psum_ = reserve(kPsumBytes, "PSUM");
     hbm_ = reserve(hbm_bytes, "HBM");
   } catch (...) {
-    if (sbuf_) munmap(sbuf_, kSbufBytes);
-    if (psum_) munmap(psum_, kPsumBytes);
+    release(sbuf_, kSbufBytes);
+    release(psum_, kPsumBytes);
     throw;
   }
 }
 
 Memory::~Memory() {
-  munmap(sbuf_, kSbufBytes);
-  munmap(psum_, kPsumBytes);
-  if (hbm_) munmap(hbm_, hbm_bytes_);
+  release(sbuf_, kSbufBytes);
+  release(psum_, kPsumBytes);
+  release(hbm_, hbm_bytes_);
 }
 
 }  // namespace isa

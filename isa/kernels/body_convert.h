@@ -7,8 +7,6 @@
 namespace isa::kernels {
 namespace {
 
-using Half [[gnu::may_alias]] = std::uint16_t;  // device memory holds any type
-
 void from_bf16_loop(const std::uint16_t* in, float* out, std::size_t n) {
   const Half* source = in;
 #pragma GCC ivdep
@@ -58,7 +56,8 @@ void to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
     const std::uint32_t magnitude = bits & 0x7fffffffu;
     const std::uint32_t normal = (magnitude - 0x38000000u + 0xfffu + ((magnitude >> 13) & 1u)) >> 13;
     const std::uint32_t subnormal = bits_of(float_of(magnitude) + 0.5f) - 0x3f000000u;
-    std::uint32_t value = magnitude < 0x38800000u ? subnormal : normal;
+    const std::uint32_t is_subnormal = 0u - static_cast<std::uint32_t>(magnitude < 0x38800000u);  // all ones or none
+    std::uint32_t value = (subnormal & is_subnormal) | (normal & ~is_subnormal);
     value = magnitude >= 0x477ff000u ? 0x7c00u : value;  // rounds to 65536 or more
     value = magnitude > 0x7f800000u ? 0x7e00u : value;
     target[i] = static_cast<std::uint16_t>(sign | value);
@@ -75,35 +74,42 @@ void to_tf32_loop(const float* in, float* out, std::size_t n) {
 }
 
 /// Philox4x32-7 (base/philox.h) for 16 counters at once: lane l of block b is counter word 16*b + l. Slot s = 0..7 of
-/// 16 elements takes word s/2, its lower half when s is even.
+/// 16 elements takes word s/2, its lower half when s is even. Words lie in 64-bit lanes whose upper halves are
+/// arbitrary: Wide::multiply takes the lower halves.
+template <class Wide>
 void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) {
-  using Word = std::uint32_t;
-  Word c0[16], c1[16], c2[16], c3[16];
-  for (Word l = 0; l < 16; ++l) {
-    c0[l] = 16 * block + l;
-    c1[l] = row;
-    c2[l] = stream.nonce[0];
-    c3[l] = stream.nonce[1];
-  }
-  Word key0 = stream.key[0], key1 = stream.key[1];
+  using Vector = typename Wide::Vector;
+  constexpr int kLanes = sizeof(Vector) / 8, kVectors = 16 / kLanes;
+  Vector c0[kVectors], c1[kVectors], c2[kVectors], c3[kVectors];
+  for (int v = 0; v < kVectors; ++v)
+    for (int l = 0; l < kLanes; ++l) {
+      c0[v][l] = 16 * block + static_cast<std::uint32_t>(v * kLanes + l);
+      c1[v][l] = row;
+      c2[v][l] = stream.nonce[0];
+      c3[v][l] = stream.nonce[1];
+    }
+  std::uint32_t key0 = stream.key[0], key1 = stream.key[1];
+#pragma GCC unroll 7
   for (int round = 0; round < 7; ++round) {
-    for (int l = 0; l < 16; ++l) {
-      const std::uint64_t p0 = std::uint64_t{0xD2511F53} * c0[l];
-      const std::uint64_t p1 = std::uint64_t{0xCD9E8D57} * c2[l];
-      c0[l] = static_cast<Word>(p1 >> 32) ^ c1[l] ^ key0;
-      c1[l] = static_cast<Word>(p1);
-      c2[l] = static_cast<Word>(p0 >> 32) ^ c3[l] ^ key1;
-      c3[l] = static_cast<Word>(p0);
+#pragma GCC unroll 8
+    for (int v = 0; v < kVectors; ++v) {
+      const Vector p0 = Wide::multiply(c0[v], Vector{} + std::uint64_t{0xD2511F53});
+      const Vector p1 = Wide::multiply(c2[v], Vector{} + std::uint64_t{0xCD9E8D57});
+      c0[v] = (p1 >> 32) ^ c1[v] ^ (Vector{} + key0);
+      c1[v] = p1;
+      c2[v] = (p0 >> 32) ^ c3[v] ^ (Vector{} + key1);
+      c3[v] = p0;
     }
     key0 += 0x9E3779B9;
     key1 += 0xBB67AE85;
   }
-  const Word* words[4] = {c0, c1, c2, c3};
+  const Vector* words[4] = {c0, c1, c2, c3};
   for (int w = 0; w < 4; ++w)
-    for (int l = 0; l < 16; ++l) {
-      out[32 * w + l] = static_cast<std::uint16_t>(words[w][l]);
-      out[32 * w + 16 + l] = static_cast<std::uint16_t>(words[w][l] >> 16);
-    }
+    for (int v = 0; v < kVectors; ++v)
+      for (int l = 0; l < kLanes; ++l) {
+        out[32 * w + v * kLanes + l] = static_cast<std::uint16_t>(words[w][v][l]);
+        out[32 * w + 16 + v * kLanes + l] = static_cast<std::uint16_t>(words[w][v][l] >> 16);
+      }
 }
 
 /// Transposes an n x n square held in n vectors: log2(n) perfect shuffles of the rows i and i + n/2.
@@ -148,6 +154,7 @@ void transpose_loop(const std::byte* in, std::int64_t in_stride, std::byte* out,
     for (int c = 0; c < cols; ++c) one(r, c);
 }
 
+template <class Wide>
 void fill_convert(Kernels& table) {
   table.from_bf16 = from_bf16_loop;
   table.from_fp16 = from_fp16_loop;
@@ -155,7 +162,7 @@ void fill_convert(Kernels& table) {
   table.to_fp16 = to_fp16_loop;
   table.to_tf32 = to_tf32_loop;
   table.to_bf16_stochastic = to_bf16_stochastic_loop;
-  table.random_block = random_block_loop;
+  table.random_block = random_block_loop<Wide>;
   table.transpose16 = transpose_loop<std::uint16_t, 16>;
   table.transpose32 = transpose_loop<std::uint32_t, 8>;
 }

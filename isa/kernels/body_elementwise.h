@@ -83,7 +83,7 @@ void fill_binary(Kernels& table) {
    ...);
 }
 
-void fill_elementwise(Kernels& table) {
+[[maybe_unused]] void fill_elementwise(Kernels& table) {
   fill_binary<Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kDiv, Alu::kMax, Alu::kMin, Alu::kPow, Alu::kEq, Alu::kNe, Alu::kGt,
               Alu::kGe, Alu::kLt, Alu::kLe>(table);
   table.fold[at(Alu::kAdd)] = fold_loop<Alu::kAdd>;

@@ -8,6 +8,8 @@
 namespace isa::kernels {
 namespace {
 
+using Half [[gnu::may_alias]] = std::uint16_t;  // device memory holds any type
+
 inline float fma1(float a, float b, float c) { return __builtin_fmaf(a, b, c); }
 inline std::uint32_t bits_of(float x) { return __builtin_bit_cast(std::uint32_t, x); }
 inline float float_of(std::uint32_t bits) { return __builtin_bit_cast(float, bits); }
@@ -90,6 +92,15 @@ inline float f_sigmoid(float x) {
   return (x >= 0.0f ? 1.0f : e) / (1.0f + e);
 }
 
+struct Sigmoid {
+  float value, slope;  // slope = value * (1 - value), without its cancellation
+};
+inline Sigmoid sigmoid_and_slope(float x) {
+  const float e = f_exp(-absolute(x));
+  const float d = 1.0f + e;
+  return {(x >= 0.0f ? 1.0f : e) / d, e / (d * d)};
+}
+
 /// tanh: an odd polynomial near 0 (Cephes tanhf), else 1 - 2 / (exp(2|x|) + 1).
 inline float f_tanh(float x) {
   const float t = absolute(x);
@@ -162,15 +173,15 @@ inline float cut(float x, float limit) { return absolute(x) > limit ? with_sign_
 inline float f_gelu_tanh(float x) { return x < -12.0f ? -0.0f : x * f_sigmoid(gelu_tanh_argument(cut(x, 12.0f))); }
 inline float f_gelu_tanh_grad(float x) {
   const float t = cut(x, 12.0f);
-  const float s = f_sigmoid(gelu_tanh_argument(t));
+  const Sigmoid s = sigmoid_and_slope(gelu_tanh_argument(t));
   const float slope = kTwoGeluTanh * fma1(3 * 0.044715f * t, t, 1.0f);
-  return fma1(t * slope, s * (1.0f - s), s);
+  return fma1(t * slope, s.slope, s.value);
 }
 
 inline float f_silu(float x) { return x < -104.0f ? -0.0f : x * f_sigmoid(x); }
 inline float f_silu_grad(float x) {
-  const float s = f_sigmoid(x);
-  return fma1(cut(x, 104.0f) * s, 1.0f - s, s);
+  const Sigmoid s = sigmoid_and_slope(x);
+  return fma1(cut(x, 104.0f), s.slope, s.value);
 }
 inline float f_tanh_grad(float x) {
   const float e = f_exp(-2.0f * absolute(x));  // 4e / (1 + e)^2: no cancellation for large |x|

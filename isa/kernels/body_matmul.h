@@ -3,7 +3,7 @@
 // k on hosts that multiply pairs: a Simd policy says which, and with which vectors.
 #pragma once
 
-#include "isa/kernels/body_convert.h"
+#include "isa/kernels/body_math.h"
 #include "isa/kernels/kernels.h"
 
 namespace isa::kernels {

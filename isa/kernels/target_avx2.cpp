@@ -1,6 +1,7 @@
 // AVX2 with FMA: Intel from Haswell, AMD from Zen.
 #include <immintrin.h>
 
+#include "isa/kernels/body_convert.h"
 #include "isa/kernels/body_elementwise.h"
 #include "isa/kernels/body_matmul.h"
 
@@ -20,13 +21,19 @@ struct Avx2 {
   static void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 };
 
+/// Products of the lower halves of 64-bit lanes.
+struct Wide {
+  using Vector [[gnu::vector_size(32)]] = std::uint64_t;
+  static Vector multiply(Vector a, Vector b) { return (Vector)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
+};
+
 }  // namespace
 
 Kernels avx2_table() {
   Kernels table;
   table.level = Level::kAvx2;
   fill_elementwise(table);
-  fill_convert(table);
+  fill_convert<Wide>(table);
   table.matmul_bf16 = matmul_tile<Avx2, PackBf16AsFp32>;
   table.matmul_fp32 = matmul_tile<Avx2, PackFp32>;
   return table;

@@ -1,6 +1,7 @@
 // AVX-512 F, BW, DQ, VL: Intel from Skylake-SP, AMD from Zen 4.
 #include <immintrin.h>
 
+#include "isa/kernels/body_convert.h"
 #include "isa/kernels/body_elementwise.h"
 #include "isa/kernels/body_matmul.h"
 
@@ -20,13 +21,19 @@ struct Avx512 {
   static void store(float* p, __m512 v) { _mm512_storeu_ps(p, v); }
 };
 
+/// Products of the lower halves of 64-bit lanes. All lanes are asked for, because GCC 12 warns of the plain intrinsic.
+struct Wide {
+  using Vector [[gnu::vector_size(64)]] = std::uint64_t;
+  static Vector multiply(Vector a, Vector b) { return (Vector)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); }
+};
+
 }  // namespace
 
 Kernels avx512_table() {
   Kernels table;
   table.level = Level::kAvx512;
   fill_elementwise(table);
-  fill_convert(table);
+  fill_convert<Wide>(table);
   table.matmul_bf16 = matmul_tile<Avx512, PackBf16AsFp32>;
   table.matmul_fp32 = matmul_tile<Avx512, PackFp32>;
   return table;

@@ -1,4 +1,5 @@
 // Any x86-64 (or other) host: no vector code beyond the compiler's, fused multiply-adds by libm.
+#include "isa/kernels/body_convert.h"
 #include "isa/kernels/body_elementwise.h"
 #include "isa/kernels/body_matmul.h"
 
@@ -18,13 +19,19 @@ struct Scalar {
   static void store(float* p, float v) { *p = v; }
 };
 
+/// Products of the lower halves of 64-bit lanes.
+struct Wide {
+  using Vector [[gnu::vector_size(16)]] = std::uint64_t;
+  static Vector multiply(Vector a, Vector b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
+};
+
 }  // namespace
 
 Kernels generic_table() {
   Kernels table;
   table.level = Level::kGeneric;
   fill_elementwise(table);
-  fill_convert(table);
+  fill_convert<Wide>(table);
   table.matmul_bf16 = matmul_tile<Scalar, PackBf16AsFp32>;
   table.matmul_fp32 = matmul_tile<Scalar, PackFp32>;
   return table;

@@ -1,0 +1,233 @@
+// Every function against double libm over its whole range; every host instruction set against the generic one.
+#include <gmock/gmock.h>
+
+#include <bit>
+#include <cmath>
+#include <numbers>
+#include <vector>
+
+#include "base/philox.h"
+#include "isa/kernels/accuracy.h"
+#include "isa/kernels/kernels.h"
+
+namespace isa::kernels {
+namespace {
+
+double cdf(double x) { return 0.5 * std::erfc(-x * std::numbers::sqrt2 / 2); }
+double density(double x) { return std::exp(-x * x / 2) / std::sqrt(2 * std::numbers::pi); }
+double sigmoid(double x) { return 1 / (1 + std::exp(-x)); }
+double gelu_tanh_argument(double x) { return 2 * std::sqrt(2 / std::numbers::pi) * (x + 0.044715 * x * x * x); }
+double gelu_tanh_slope(double x) { return 2 * std::sqrt(2 / std::numbers::pi) * (1 + 3 * 0.044715 * x * x); }
+double times(double x, double y) { return y == 0 ? 0 : x * y; }
+
+double exact(Fn fn, double x) {
+  switch (fn) {
+    case Fn::kCopy: return x;
+    case Fn::kSquare: return x * x;
+    case Fn::kSigmoid: return sigmoid(x);
+    case Fn::kRelu: return std::max(x, 0.0);
+    case Fn::kGelu: return times(x, cdf(x));
+    case Fn::kGeluTanh: return times(x, sigmoid(gelu_tanh_argument(x)));
+    case Fn::kGeluGrad: return cdf(x) + times(x, density(x));
+    case Fn::kGeluTanhGrad: {
+      const double s = sigmoid(gelu_tanh_argument(x));
+      return s + (std::abs(x) > 30 ? 0 : x * s * (1 - s) * gelu_tanh_slope(x));
+    }
+    case Fn::kSilu: return times(x, sigmoid(x));
+    case Fn::kSiluGrad: return sigmoid(x) + times(x, sigmoid(x) * sigmoid(-x));
+    case Fn::kTanh: return std::tanh(x);
+    case Fn::kTanhGrad: return 1 / (std::cosh(x) * std::cosh(x));
+    case Fn::kSoftplus: return std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x)));
+    case Fn::kMish: return x * std::tanh(std::max(x, 0.0) + std::log1p(std::exp(-std::abs(x))));
+    case Fn::kErf: return std::erf(x);
+    case Fn::kErfGrad: return 2 / std::sqrt(std::numbers::pi) * std::exp(-x * x);
+    case Fn::kExp: return std::exp(x);
+    case Fn::kLog: return std::log(x);
+    case Fn::kSin: return std::sin(x);
+    case Fn::kArctan: return std::atan(x);
+    case Fn::kSqrt: return std::sqrt(x);
+    case Fn::kRsqrt: return 1 / std::sqrt(x);
+    case Fn::kReciprocal: return 1 / x;
+    case Fn::kSign: return x > 0 ? 1 : x < 0 ? -1 : 0;
+    case Fn::kAbs: return std::abs(x);
+  }
+  return std::nan("");
+}
+
+/// Floats of [low, high], equally spaced in their bit patterns: about 2 million of each sign.
+std::vector<float> samples(double low, double high) {
+  std::vector<float> out;
+  for (std::uint32_t bits = 0; bits < 0x7f800000u; bits += 1021)
+    for (const float x : {std::bit_cast<float>(bits), -std::bit_cast<float>(bits)})
+      if (x >= low && x <= high) out.push_back(x);
+  return out;
+}
+
+float ulp_of(double scale) {
+  const float at = std::max(static_cast<float>(scale), 0x1p-126f);
+  return std::nextafter(at, std::numeric_limits<float>::infinity()) - at;
+}
+
+class Function : public testing::TestWithParam<Accuracy> {};
+
+TEST_P(Function, StaysWithinItsStatedError) {
+  const Accuracy& accuracy = GetParam();
+  const std::vector<float> x = samples(accuracy.low, accuracy.high);
+  std::vector<float> got(x.size());
+  kernels().unary[static_cast<std::size_t>(accuracy.fn)](x.data(), 1, 0, got.data(), x.size());
+  double worst = 0;
+  float where = 0;
+  for (std::size_t i = 0; i < x.size(); ++i) {
+    const double want = exact(accuracy.fn, x[i]);
+    if (std::abs(want) > kLargest) continue;  // infinite in fp32: checked below
+    const double ulps = std::abs(got[i] - want) / ulp_of(std::max(std::abs(want), accuracy.floor));
+    if (!(ulps <= worst)) worst = ulps, where = x[i];
+    if (!(ulps <= 1e9)) break;
+  }
+  EXPECT_LE(worst, accuracy.ulps) << "at x = " << where;
+  RecordProperty("worst_ulps", std::to_string(worst));
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Function, testing::ValuesIn(kAccuracy),
+                         [](const auto& info) { return "Fn" + std::to_string(static_cast<int>(info.param.fn)); });
+
+float at(Fn fn, float x) {
+  float out = 0;
+  kernels().unary[static_cast<std::size_t>(fn)](&x, 1, 0, &out, 1);
+  return out;
+}
+
+TEST(Functions, TableListsEachInOrder) {
+  for (std::size_t i = 0; i < kFnCount; ++i) EXPECT_EQ(static_cast<std::size_t>(kAccuracy[i].fn), i);
+}
+
+TEST(Functions, KeepNaN) {
+  for (const Accuracy& accuracy : kAccuracy) EXPECT_TRUE(std::isnan(at(accuracy.fn, NAN))) << int(accuracy.fn);
+}
+
+TEST(Functions, AreRightAtTheEnds) {
+  constexpr float kInf = std::numeric_limits<float>::infinity();
+  EXPECT_EQ(at(Fn::kExp, 90), kInf);
+  EXPECT_EQ(at(Fn::kExp, kInf), kInf);
+  EXPECT_EQ(at(Fn::kExp, -kInf), 0);
+  EXPECT_NEAR(at(Fn::kExp, -100), std::exp(-100.0), 0x1p-149);  // subnormal
+  EXPECT_EQ(at(Fn::kLog, 0), -kInf);
+  EXPECT_EQ(at(Fn::kLog, kInf), kInf);
+  EXPECT_TRUE(std::isnan(at(Fn::kLog, -1)));
+  EXPECT_NEAR(at(Fn::kLog, 0x1p-140f), std::log(0x1p-140), 1e-5);
+  EXPECT_EQ(at(Fn::kTanh, kInf), 1);
+  EXPECT_EQ(at(Fn::kTanh, -kInf), -1);
+  EXPECT_EQ(at(Fn::kSigmoid, -kInf), 0);
+  EXPECT_EQ(at(Fn::kErf, -kInf), -1);
+  EXPECT_EQ(at(Fn::kGelu, kInf), kInf);
+  EXPECT_EQ(at(Fn::kGelu, -40), 0);
+  EXPECT_EQ(at(Fn::kGeluGrad, 40), 1);
+  EXPECT_EQ(at(Fn::kGeluTanhGrad, -kInf), 0);
+  EXPECT_FLOAT_EQ(at(Fn::kArctan, kInf), static_cast<float>(std::numbers::pi / 2));
+  EXPECT_TRUE(std::isnan(at(Fn::kSqrt, -1)));
+}
+
+// ---- The same bits on every host
+
+std::vector<float> mixed(std::size_t n, std::uint64_t seed) {
+  base::PhiloxStream random{seed};
+  std::vector<float> out(n);
+  for (float& x : out) {
+    const std::uint32_t bits = random.next();
+    x = bits % 4 == 0 ? std::bit_cast<float>(random.next()) : (random.uniform() - 0.5f) * 20;
+    if (std::isnan(x)) x = 0;  // whose NaN survives differs; that it is one is compared below
+  }
+  return out;
+}
+
+std::vector<std::uint32_t> bits_of(const std::vector<float>& x) {
+  std::vector<std::uint32_t> out;
+  for (const float value : x) out.push_back(std::isnan(value) ? 0x7fc00000u : std::bit_cast<std::uint32_t>(value));
+  return out;
+}
+
+class Host : public testing::TestWithParam<Level> {
+ protected:
+  void SetUp() override {
+    if (!host_supports(GetParam())) GTEST_SKIP() << "this host has no " << name_of(GetParam());
+  }
+  const Kernels& mine() { return kernels(GetParam()); }
+  const Kernels& reference() { return kernels(Level::kGeneric); }
+  static constexpr std::size_t kN = 4099;  // leaves a rest in every vector width
+};
+
+TEST_P(Host, FunctionsHaveTheSameBits) {
+  const std::vector<float> x = mixed(kN, 1);
+  for (std::size_t f = 0; f < kFnCount; ++f) {
+    std::vector<float> got(kN), want(kN);
+    mine().unary[f](x.data(), 1.25f, 0.5f, got.data(), kN);
+    reference().unary[f](x.data(), 1.25f, 0.5f, want.data(), kN);
+    EXPECT_EQ(bits_of(got), bits_of(want)) << "function " << f;
+  }
+}
+
+TEST_P(Host, AluHasTheSameBits) {
+  const std::vector<float> x = mixed(kN, 1), y = mixed(kN, 2);
+  for (std::size_t op = 0; op < kAluCount; ++op) {
+    ASSERT_EQ(mine().binary[op] == nullptr, reference().binary[op] == nullptr);
+    if (!mine().binary[op]) continue;
+    std::vector<float> got(kN), want(kN);
+    mine().binary[op](x.data(), y.data(), got.data(), kN);
+    reference().binary[op](x.data(), y.data(), want.data(), kN);
+    EXPECT_EQ(bits_of(got), bits_of(want)) << "op " << op;
+    mine().with_scalar[op](x.data(), 1.7f, got.data(), kN);
+    reference().with_scalar[op](x.data(), 1.7f, want.data(), kN);
+    EXPECT_EQ(bits_of(got), bits_of(want)) << "op " << op << " with a scalar";
+    mine().scalar_first[op](x.data(), 1.7f, got.data(), kN);
+    reference().scalar_first[op](x.data(), 1.7f, want.data(), kN);
+    EXPECT_EQ(bits_of(got), bits_of(want)) << "op " << op << " scalar first";
+  }
+}
+
+TEST_P(Host, FoldsInTheSameOrder) {
+  const std::vector<float> x = mixed(kN, 3);
+  for (std::size_t op = 0; op < kAluCount; ++op) {
+    if (!mine().fold[op]) continue;
+    std::vector<float> got(64, 1), want(64, 1);
+    mine().fold[op](x.data(), kN, got.data());
+    reference().fold[op](x.data(), kN, want.data());
+    EXPECT_EQ(bits_of(got), bits_of(want)) << "op " << op;
+  }
+}
+
+TEST_P(Host, RandomBitsAndDropoutAreTheSame) {
+  const Stream stream{{1, 2}, {3, 4}};
+  std::vector<std::uint16_t> got(128), want(128);
+  mine().random_block(stream, 7, 9, got.data());
+  reference().random_block(stream, 7, 9, want.data());
+  EXPECT_EQ(got, want);
+  const std::vector<float> x = mixed(128, 4);
+  std::vector<float> kept(128), expected(128);
+  mine().dropout(x.data(), got.data(), 6554, 1.1f, kept.data(), 128);
+  for (std::size_t i = 0; i < 128; ++i) expected[i] = want[i] >= 6554 ? x[i] * 1.1f : 0.0f;
+  EXPECT_EQ(bits_of(kept), bits_of(expected));
+}
+
+TEST_P(Host, TransposesAnyShape) {
+  for (const auto& [rows, cols] : {std::pair{128, 128}, {5, 33}, {16, 8}, {31, 17}, {1, 128}}) {
+    const auto n = static_cast<std::size_t>(rows * cols);
+    std::vector<std::uint16_t> a(n), b(n);
+    std::vector<std::uint32_t> c(n), d(n);
+    for (std::size_t i = 0; i < n; ++i) a[i] = static_cast<std::uint16_t>(i), c[i] = static_cast<std::uint32_t>(i);
+    mine().transpose16(reinterpret_cast<std::byte*>(a.data()), cols * 2, reinterpret_cast<std::byte*>(b.data()),
+                       rows * 2, rows, cols);
+    mine().transpose32(reinterpret_cast<std::byte*>(c.data()), cols * 4, reinterpret_cast<std::byte*>(d.data()),
+                       rows * 4, rows, cols);
+    for (int r = 0; r < rows; ++r)
+      for (int k = 0; k < cols; ++k) {
+        ASSERT_EQ(b[static_cast<std::size_t>(k * rows + r)], r * cols + k);
+        ASSERT_EQ(d[static_cast<std::size_t>(k * rows + r)], static_cast<std::uint32_t>(r * cols + k));
+      }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Host, testing::Values(Level::kAvx2, Level::kAvx512, Level::kAvx512Bf16, Level::kAmx),
+                         [](const auto& info) { return std::string{name_of(info.param)}; });
+
+}  // namespace
+}  // namespace isa::kernels
