@@ -10,9 +10,8 @@ Cost cost_of(double seconds, double per_hour, int instances, double epochs, doub
                       "check the price of the machine file and --nnodes"};
   }
   const double run = seconds / 3600 * per_hour * instances;
-  return {.run = run,
-          .per_epoch = epochs > 0 ? run / epochs : 0,
-          .per_1k_samples = samples > 0 ? run / samples * 1000 : 0};
+  return {
+      .run = run, .per_epoch = epochs > 0 ? run / epochs : 0, .per_1k_samples = samples > 0 ? run / samples * 1000 : 0};
 }
 
 }  // namespace analysis

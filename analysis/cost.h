@@ -5,8 +5,8 @@ namespace analysis {
 
 /// Dollars of a job on `instances` machines at `per_hour` dollars each.
 struct Cost {
-  double run = 0;           // the whole job
-  double per_epoch = 0;     // 0 when the number of epochs is unknown
+  double run = 0;             // the whole job
+  double per_epoch = 0;       // 0 when the number of epochs is unknown
   double per_1k_samples = 0;  // 0 when the number of samples is unknown
 };
 

@@ -22,14 +22,14 @@ struct OptimizerOps {
   double per_tensor;
 };
 // Counted in the per-tensor loops of torch.optim and of the AWS LAMB example; clipping by norm is inside AdamW's 12.
-constexpr std::array kOptimizerOps = {
-    OptimizerOps{"sgd", 2}, OptimizerOps{"adam", 12}, OptimizerOps{"adamw", 12}, OptimizerOps{"lamb", 16}};
+constexpr std::array kOptimizerOps = {OptimizerOps{"sgd", 2}, OptimizerOps{"adam", 12}, OptimizerOps{"adamw", 12},
+                                      OptimizerOps{"lamb", 16}};
 
 void check(const JobShape& shape) {
-  const std::array figures = {
-      shape.device_step_seconds, shape.traced_ops, shape.launches, shape.samples_per_step, shape.bytes_in_per_step,
-      shape.log_every, shape.eval_passes, shape.eval_steps, shape.eval_device_step_seconds, shape.eval_traced_ops,
-      shape.checkpoints, shape.checkpoint_bytes};
+  const std::array figures = {shape.device_step_seconds, shape.traced_ops,        shape.launches,
+                              shape.samples_per_step,    shape.bytes_in_per_step, shape.log_every,
+                              shape.eval_passes,         shape.eval_steps,        shape.eval_device_step_seconds,
+                              shape.eval_traced_ops,     shape.checkpoints,       shape.checkpoint_bytes};
   const bool sound = std::ranges::all_of(figures, [](double f) { return f >= 0 && std::isfinite(f); });
   if (sound && shape.steps > 0 && shape.cores >= 1) return;
   throw Error{Fault::kUsage, "job", "a job needs at least one step and no negative time, count or size",
@@ -90,13 +90,16 @@ double traced_ops(const TracedModel& model) {
               "use sgd, adam, adamw or lamb"};
 }
 
-double launch_seconds(const Stack& stack, int cores) { return stack.per_launch.value + cores * stack.per_launch_core.value; }
+double launch_seconds(const Stack& stack, int cores) {
+  return stack.per_launch.value + cores * stack.per_launch_core.value;
+}
 
 JobTime job_time(const Stack& stack, const JobShape& shape) {
   check(shape);
   const bool overlap = stack.in_flight.value > 0 && !shape.blocking;
   const Step step = step_of(stack, shape, shape.traced_ops, shape.device_step_seconds, overlap);
-  JobTime job{.step = step.total, .host_step = step.host, .device_step = step.device, .overlapped = overlap, .parts = {}};
+  JobTime job{
+      .step = step.total, .host_step = step.host, .device_step = step.device, .overlapped = overlap, .parts = {}};
   for (const TimeItem& part : step.parts) job.parts.push_back({part.name, part.seconds * shape.steps});
 
   // A read-back drains what is in flight: the overlap of that step is lost.

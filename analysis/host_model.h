@@ -28,14 +28,14 @@ double traced_ops(const TracedModel& model);
 struct JobShape {
   double steps = 0;
   double device_step_seconds = 0;
-  double traced_ops = 0;       // per step; 0 when the graph was traced ahead of time
-  double launches = 1;         // graphs per step
-  int cores = 1;               // that one launch starts together, over all processes of the instance
+  double traced_ops = 0;        // per step; 0 when the graph was traced ahead of time
+  double launches = 1;          // graphs per step
+  int cores = 1;                // that one launch starts together, over all processes of the instance
   double samples_per_step = 0;  // that this process loads
   double bytes_in_per_step = 0;
-  bool prefetch = false;       // data loading runs beside the loop
-  bool blocking = false;       // the loop reads a result in every step, whatever the stack allows in flight
-  double log_every = 0;        // steps between two read-backs of the loss; 0: never
+  bool prefetch = false;                   // data loading runs beside the loop
+  bool blocking = false;                   // the loop reads a result in every step, whatever the stack allows in flight
+  double log_every = 0;                    // steps between two read-backs of the loss; 0: never
   double eval_passes = 0, eval_steps = 0;  // whole evaluations in the job, steps of each
   double eval_device_step_seconds = 0, eval_traced_ops = 0;
   double checkpoints = 0, checkpoint_bytes = 0;  // copied to the host; the disk is not modelled
@@ -54,7 +54,7 @@ struct JobTime {
   double device_step = 0;   // device work in it, with the lead-in of each launch
   bool overlapped = false;  // step = max(host, device), else their sum
   std::vector<TimeItem> parts;
-  double compile = 0;       // once, outside `total`, when no cache holds the graphs
+  double compile = 0;  // once, outside `total`, when no cache holds the graphs
 };
 
 /// Errors: Fault::kUsage for a shape without steps or with a negative figure.

@@ -8,14 +8,14 @@
 
 namespace analysis {
 
-/// One repetition (a step, a call, a token, a kernel) and what it moved. A metric that needs a figure which is absent is
-/// our bug (Fault::kInternal); a metric that is not in the list is the table's business.
+/// One repetition (a step, a call, a token, a kernel) and what it moved. A metric that needs a figure which is absent
+/// is our bug (Fault::kInternal); a metric that is not in the list is the table's business.
 struct Measured {
-  double seconds = 0;             // of one repetition, > 0
-  std::optional<double> samples;  // sequences, sentences or requests of one repetition, over all cores
-  std::optional<double> tokens;   // generated in one repetition, over all cores
-  std::optional<double> flops;    // of one repetition
-  std::optional<double> bytes;    // moved in one repetition
+  double seconds = 0;                 // of one repetition, > 0
+  std::optional<double> samples;      // sequences, sentences or requests of one repetition, over all cores
+  std::optional<double> tokens;       // generated in one repetition, over all cores
+  std::optional<double> flops;        // of one repetition
+  std::optional<double> bytes;        // moved in one repetition
   std::optional<double> job_seconds;  // of the whole job
 };
 

@@ -88,7 +88,8 @@ StepLog::StepLog(const std::filesystem::path& folder, std::optional<std::int64_t
   base::write_file(path_, kept);
   file_ = std::fopen(path_.c_str(), "a");
   if (!file_) {
-    throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno), "check the permissions of the output folder"};
+    throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno),
+                "check the permissions of the output folder"};
   }
 }
 

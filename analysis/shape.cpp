@@ -14,9 +14,8 @@ struct ByteUnit {
   double bytes;
 };
 constexpr std::array kByteUnits = {
-    ByteUnit{"B", 1},          ByteUnit{"KiB", 1024.0},      ByteUnit{"MiB", 1048576.0},
-    ByteUnit{"GiB", 1073741824.0}, ByteUnit{"kB", 1e3}, ByteUnit{"KB", 1e3},
-    ByteUnit{"MB", 1e6},       ByteUnit{"GB", 1e9},
+    ByteUnit{"B", 1},    ByteUnit{"KiB", 1024.0}, ByteUnit{"MiB", 1048576.0}, ByteUnit{"GiB", 1073741824.0},
+    ByteUnit{"kB", 1e3}, ByteUnit{"KB", 1e3},     ByteUnit{"MB", 1e6},        ByteUnit{"GB", 1e9},
 };
 
 /// The numbers of "4096x7168" or "784-120-84"; empty when the token is anything else.

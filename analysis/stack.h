@@ -20,8 +20,8 @@ struct Stack {
   base::Sourced<double> in_flight;        // graphs that may wait for the device while the host goes on
   base::Sourced<double> copy_bandwidth;   // B/s between host and device
   base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
-  base::Sourced<double> lead_in;          // s of the device before a graph's first instruction, beyond the program's own
-  base::Sourced<double> compile_per_op;   // s of compilation per traced operation, when no cache has the graph
+  base::Sourced<double> lead_in;         // s of the device before a graph's first instruction, beyond the program's own
+  base::Sourced<double> compile_per_op;  // s of compilation per traced operation, when no cache has the graph
 
   struct Field {
     std::string_view key;

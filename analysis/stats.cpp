@@ -43,8 +43,10 @@ std::vector<EngineShare> engine_shares(const hw::SimResult& result) {
     base::ensure(time.total() == result.total, name_of(e),
                  fmt::format("{} fs are booked of {} fs that passed", time.total(), result.total));
     const auto whole = static_cast<double>(result.total);
-    EngineShare share{.engine = name_of(e), .busy = percent(static_cast<double>(time.busy), whole),
-                      .idle = percent(static_cast<double>(time.idle), whole), .instructions = time.instructions};
+    EngineShare share{.engine = name_of(e),
+                      .busy = percent(static_cast<double>(time.busy), whole),
+                      .idle = percent(static_cast<double>(time.idle), whole),
+                      .instructions = time.instructions};
     for (int h = 0; h < hw::kHoldCount; ++h) share.waiting[h] = percent(static_cast<double>(time.waiting[h]), whole);
     shares.push_back(std::move(share));
   }
@@ -52,8 +54,10 @@ std::vector<EngineShare> engine_shares(const hw::SimResult& result) {
 }
 
 Utilisation utilisation(const hw::SimResult& result, const isa::Program& program) {
-  Utilisation u{.seconds = hw::seconds(result.total), .model_flops = program.model_flops,
-                .matmul_flops = result.matmul_flops, .transpose_flops = transpose_flops(program)};
+  Utilisation u{.seconds = hw::seconds(result.total),
+                .model_flops = program.model_flops,
+                .matmul_flops = result.matmul_flops,
+                .transpose_flops = transpose_flops(program)};
   const double array = result.peaks.matmul_flops * u.seconds;
   const auto bytes = static_cast<double>(result.dma.read_bytes + result.dma.written_bytes);
   u.mfu = percent(u.model_flops, array);
@@ -106,18 +110,19 @@ void add_dma_stats(const hw::SimResult& result, std::vector<Stat>& stats) {
   const auto bytes = static_cast<double>(dma.read_bytes + dma.written_bytes);
   const auto transfers = static_cast<double>(dma.transfers);
   const double active = hw::seconds(dma.active);
-  stats.insert(stats.end(), {
-      {"dma_active_time", active, "s", "at least one transfer moving"},
-      {"dma_active_time_percent", percent(active, hw::seconds(result.total)), "%", "of total_time"},
-      {"dma_transfer_count", transfers, "1", "transfers of one core"},
-      {"dma_descriptor_count", static_cast<double>(dma.descriptors), "1", "descriptors of one core"},
-      {"dma_transfer_total_bytes", bytes, "B", "read from and written to HBM"},
-      {"dma_transfer_average_bytes", transfers > 0 ? bytes / transfers : 0, "B", "per transfer"},
-      {"hbm_read_bytes", static_cast<double>(dma.read_bytes), "B", "by the DMA engines of one core"},
-      {"hbm_write_bytes", static_cast<double>(dma.written_bytes), "B", "by the DMA engines of one core"},
-      {"cc_op_count", static_cast<double>(result.collectives.size()), "1", "collectives"},
-      {"cc_op_active_time", hw::seconds(result.collective_active), "s", "at least one collective under way"},
-      {"cc_op_exposed_time", hw::seconds(result.collective_exposed), "s", "engines waited for a collective"}});
+  stats.insert(
+      stats.end(),
+      {{"dma_active_time", active, "s", "at least one transfer moving"},
+       {"dma_active_time_percent", percent(active, hw::seconds(result.total)), "%", "of total_time"},
+       {"dma_transfer_count", transfers, "1", "transfers of one core"},
+       {"dma_descriptor_count", static_cast<double>(dma.descriptors), "1", "descriptors of one core"},
+       {"dma_transfer_total_bytes", bytes, "B", "read from and written to HBM"},
+       {"dma_transfer_average_bytes", transfers > 0 ? bytes / transfers : 0, "B", "per transfer"},
+       {"hbm_read_bytes", static_cast<double>(dma.read_bytes), "B", "by the DMA engines of one core"},
+       {"hbm_write_bytes", static_cast<double>(dma.written_bytes), "B", "by the DMA engines of one core"},
+       {"cc_op_count", static_cast<double>(result.collectives.size()), "1", "collectives"},
+       {"cc_op_active_time", hw::seconds(result.collective_active), "s", "at least one collective under way"},
+       {"cc_op_exposed_time", hw::seconds(result.collective_exposed), "s", "engines waited for a collective"}});
 }
 
 }  // namespace
@@ -133,8 +138,9 @@ std::vector<Stat> summary_stats(const hw::SimResult& result, const isa::Program&
       {"hardware_flops", u.matmul_flops + u.transpose_flops, "FLOP", "executed by the tensor engine of one core"},
       {"transpose_flops", u.transpose_flops, "FLOP", "of these, transposes"},
       {"mm_arithmetic_intensity", u.intensity, "FLOP/B", "matmul FLOPs per HBM byte"},
-      {"peak_flops_bandwidth_ratio", result.peaks.hbm_bandwidth > 0 ? result.peaks.matmul_flops / result.peaks.hbm_bandwidth : 0,
-       "FLOP/B", "where the roofline bends"},
+      {"peak_flops_bandwidth_ratio",
+       result.peaks.hbm_bandwidth > 0 ? result.peaks.matmul_flops / result.peaks.hbm_bandwidth : 0, "FLOP/B",
+       "where the roofline bends"},
       {"mfu_estimated_percent", u.mfu, "%", "model_flops / (peak of one core * total_time)"},
       {"mfu_advertised_percent", u.mfu_advertised, "%", "the same with the advertised 95.5 TFLOPS"},
       {"mfu_max_achievable_estimated_percent", u.mfu_achievable, "%", "what the HBM bytes allow"},

@@ -18,8 +18,9 @@ struct ByName {
   By by;
   std::string_view name;
 };
-constexpr std::array kNames = {ByName{By::kOp, "op"},         ByName{By::kPart, "part"},   ByName{By::kEngine, "engine"},
-                               ByName{By::kOpcode, "opcode"}, ByName{By::kLayer, "layer"}, ByName{By::kPhase, "phase"},
+constexpr std::array kNames = {ByName{By::kOp, "op"},         ByName{By::kPart, "part"},
+                               ByName{By::kEngine, "engine"}, ByName{By::kOpcode, "opcode"},
+                               ByName{By::kLayer, "layer"},   ByName{By::kPhase, "phase"},
                                ByName{By::kBlock, "block"}};
 
 std::string label_of(const hw::OpTime& op, const isa::Program& program) {

@@ -126,7 +126,8 @@ std::vector<const Column*> match_header(const CsvTable& table, std::span<const C
   for (Text name : table.header) {
     const auto found = std::ranges::find(schema, name, &Column::name);
     if (found == schema.end()) {
-      throw Error{Fault::kData, where, fmt::format("unknown column '{}'", name), base::suggest_fix(name, names(schema))};
+      throw Error{Fault::kData, where, fmt::format("unknown column '{}'", name),
+                  base::suggest_fix(name, names(schema))};
     }
     if (std::ranges::find(order, &*found) != order.end()) {
       throw Error{Fault::kData, where, fmt::format("column '{}' is there twice", name), "name each column once"};
@@ -141,7 +142,8 @@ std::vector<const Column*> match_header(const CsvTable& table, std::span<const C
   return order;
 }
 
-Row read_row(const CsvTable& table, const CsvRecord& record, const std::vector<const Column*>& order, bool is_training) {
+Row read_row(const CsvTable& table, const CsvRecord& record, const std::vector<const Column*>& order,
+             bool is_training) {
   Row row;
   row.line = record.line;
   if (!is_training) row.job = MicroRow{};

@@ -29,9 +29,17 @@ Prediction ask(const Row& row, const Predictor& predict) {
 Comparison compare(const Row& row, Prediction prediction) {
   base::ensure(prediction.value.has_value() == prediction.skip_reason.empty(), row.id,
                "a prediction needs either a value or a reason why there is none");
-  Comparison out{.id = row.id, .kind = row.kind, .metric = row.metric, .published = row.published, .low = row.low,
-                 .high = row.high, .predicted = prediction.value, .error_percent = {}, .in_range = false,
-                 .assumptions = std::move(prediction.assumptions), .skip_reason = std::move(prediction.skip_reason),
+  Comparison out{.id = row.id,
+                 .kind = row.kind,
+                 .metric = row.metric,
+                 .published = row.published,
+                 .low = row.low,
+                 .high = row.high,
+                 .predicted = prediction.value,
+                 .error_percent = {},
+                 .in_range = false,
+                 .assumptions = std::move(prediction.assumptions),
+                 .skip_reason = std::move(prediction.skip_reason),
                  .time = std::move(prediction.time)};
   if (!out.predicted) return out;
   base::ensure(*out.predicted > 0 && std::isfinite(*out.predicted), row.id, "predicted value is not positive");

@@ -59,13 +59,13 @@ struct ValidationReport {
 using Predictor = std::function<Prediction(const Row&)>;
 
 /// Asks `predict` for every row without defect. A prediction that is not a positive number is our bug
-/// (Fault::kInternal); other errors of the predictor pass through, but Fault::kCapacity, kProgram, kData and kUsage make
-/// the row skipped with that error as reason: one impossible row must not hide the rest.
+/// (Fault::kInternal); other errors of the predictor pass through, but Fault::kCapacity, kProgram, kData and kUsage
+/// make the row skipped with that error as reason: one impossible row must not hide the rest.
 ValidationReport validate(std::span<const Row> rows, const Predictor& predict);
 
 /// `format`: "table", "json", "csv" or "md". JSON is a list of objects with id, kind, unit, published, low, high,
-/// predicted (null when skipped), error_percent (null when skipped), in_range, assumptions, skip_reason, time. "csv" has
-/// the rows alone; "table" and "md" end with the summary. Errors: Fault::kUsage for another format.
+/// predicted (null when skipped), error_percent (null when skipped), in_range, assumptions, skip_reason, time. "csv"
+/// has the rows alone; "table" and "md" end with the summary. Errors: Fault::kUsage for another format.
 std::string to_text(const ValidationReport& report, std::string_view format);
 
 }  // namespace analysis

@@ -68,8 +68,14 @@ base::Table rows_table(const ValidationReport& report, bool verbose) {
   for (const Comparison& row : report.rows) {
     const Cell error =
         row.error_percent ? Cell{*row.error_percent, fmt::format("{:+.1f}", *row.error_percent)} : Cell{};
-    std::vector<Cell> cells = {row.id, row.metric, number(row.published, 6), number(row.low, 6), number(row.high, 6),
-                               number(row.predicted, 5), error, time_text(row.time)};
+    std::vector<Cell> cells = {row.id,
+                               row.metric,
+                               number(row.published, 6),
+                               number(row.low, 6),
+                               number(row.high, 6),
+                               number(row.predicted, 5),
+                               error,
+                               time_text(row.time)};
     if (verbose) {
       cells.push_back(row.predicted ? fmt::format("{}", fmt::join(row.assumptions, "; "))
                                     : "skipped: " + one_line(row.skip_reason));
@@ -128,7 +134,8 @@ std::string to_text(const ValidationReport& report, std::string_view format) {
     case base::Format::kTable:
       return rows_table(report, false).render(form) + "\n" + notes(report) + summary_table(report).render(form);
     case base::Format::kCsv: return rows_table(report, true).render(form);
-    case base::Format::kMarkdown: return rows_table(report, true).render(form) + "\n" + summary_table(report).render(form);
+    case base::Format::kMarkdown:
+      return rows_table(report, true).render(form) + "\n" + summary_table(report).render(form);
   }
   return {};
 }

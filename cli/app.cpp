@@ -19,7 +19,8 @@ namespace {
 using base::Error;
 using base::Fault;
 
-constexpr std::string_view kAbout = "a simulator and performance model of AWS Trainium (Trn1) with real training numerics";
+constexpr std::string_view kAbout =
+    "a simulator and performance model of AWS Trainium (Trn1) with real training numerics";
 
 /// In the list of verbs only the first line of a description is shown: examples belong to the verb's own help.
 class Formatter : public CLI::Formatter {
@@ -81,7 +82,7 @@ void require_verb(int argc, const char* const* argv) {
 
 std::unique_ptr<CLI::App> make_app() {
   auto app = std::make_unique<CLI::App>(
-      description(kAbout, std::array<std::string_view, 3>{"trnsim run bert_emotion", "trnsim list workloads",
+      description(kAbout, std::array<std::string_view, 3>{"trnsim run bert_emotion", "trnsim validate tests/validation/micro.csv",
                                                           "trnsim params trn1.2xlarge"}),
       "trnsim");
   auto log = std::make_shared<base::LogOptions>();

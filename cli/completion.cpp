@@ -90,7 +90,8 @@ _trnsim() {{
   esac
 }}
 complete -o filenames -F _trnsim trnsim
-)", fmt::join(names, " "), values, cases);
+)",
+                     fmt::join(names, " "), values, cases);
 }
 
 /// Text inside single quotes of a shell.
@@ -140,14 +141,14 @@ _trnsim() {{
 {1}  esac
 }}
 compdef _trnsim trnsim
-)", list, cases);
+)",
+                     list, cases);
 }
 
 std::string fish(const std::vector<VerbFlags>& verbs) {
   std::string text = "# fish completion of trnsim, made by `trnsim completion fish`\n";
   for (const VerbFlags& verb : verbs) {
-    text += fmt::format("complete -c trnsim -n __fish_use_subcommand -a {} -d '{}'\n", verb.name,
-                        quoted(verb.help));
+    text += fmt::format("complete -c trnsim -n __fish_use_subcommand -a {} -d '{}'\n", verb.name, quoted(verb.help));
     for (const Flag& flag : verb.flags) {
       const std::string value = !flag.choices.empty() ? fmt::format(" -x -a '{}'", fmt::join(flag.choices, " "))
                                 : flag.takes_value    ? " -r"

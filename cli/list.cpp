@@ -31,7 +31,12 @@ std::string engines_of(const isa::Row& row) {
 }
 
 Table list_isa() {
-  Table table{{{"name", ""}, {"engines", ""}, {"cost", "cost (cycles of the engine)"}, {"limits", ""}, {"source", ""}, {"note", ""}}};
+  Table table{{{"name", ""},
+               {"engines", ""},
+               {"cost", "cost (cycles of the engine)"},
+               {"limits", ""},
+               {"source", ""},
+               {"note", ""}}};
   for (std::size_t op = 0; op < isa::kOpcodeCount; ++op) {
     const isa::Row& row = isa::row(static_cast<isa::Opcode>(op));
     table.add_row({row.name, engines_of(row), row.formula, row.limits, row.source, row.note});
@@ -41,7 +46,8 @@ Table list_isa() {
 
 Table list_machines() {
   Table table{{{"name", ""}, {"file", ""}}};
-  for (const std::string& name : machine_names()) table.add_row({name, base::data_path("hw/params/" + name + ".toml").string()});
+  for (const std::string& name : machine_names())
+    table.add_row({name, base::data_path("hw/params/" + name + ".toml").string()});
   return table;
 }
 

@@ -14,7 +14,9 @@ namespace {
 
 constexpr std::string_view kFolder = "hw/params";
 
-bool is_path(std::string_view machine) { return machine.find('/') != std::string_view::npos || machine.ends_with(".toml"); }
+bool is_path(std::string_view machine) {
+  return machine.find('/') != std::string_view::npos || machine.ends_with(".toml");
+}
 
 }  // namespace
 

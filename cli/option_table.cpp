@@ -54,9 +54,7 @@ void parse_into(std::int64_t& member, std::string_view flag, const std::string& 
 }
 void parse_into(double& member, std::string_view flag, const std::string& text) { member = parse_real(flag, text); }
 void parse_into(bool& member, std::string_view flag, const std::string& text) { member = parse_bool(flag, text); }
-void parse_into(std::vector<std::string>& member, std::string_view, const std::string& text) {
-  member.push_back(text);
-}
+void parse_into(std::vector<std::string>& member, std::string_view, const std::string& text) { member.push_back(text); }
 
 std::string show(const std::string& value) { return value; }
 std::string show(std::int64_t value) { return fmt::format("{}", value); }

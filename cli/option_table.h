@@ -36,11 +36,13 @@ void require_range(std::string_view flag, double value, double least, double mos
 /// "true", "1", "yes", "on" and their opposites. Errors: Fault::kUsage for anything else.
 bool parse_bool(std::string_view flag, std::string_view text);
 
-/// Puts `text` into the row's member, checked. Used for flags, environment and workload files alike.
+/// Puts `text` into the row's member, checked. Used for flags, environment and workload files alike; `where` names the
+/// origin in errors (empty: the flag).
 template <class Options>
-void set_option(Options& options, const OptionRow<Options>& row, const std::string& text);
+void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where = "");
 
-/// Adds a CLI11 option for the row; its value lands in `options`, which must outlive the parse.
+/// Adds a CLI11 option for the row; its value lands in `options`, which must outlive the parse. The environment is left
+/// to the caller: CLI11 would read and check it for verbs that were not asked for.
 template <class Options>
 CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row);
 
@@ -58,8 +60,8 @@ std::string show(bool value);
 std::string show(const std::vector<std::string>& value);
 
 template <class Options>
-void set_option(Options& options, const OptionRow<Options>& row, const std::string& text) {
-  const std::string flag{row.flags.substr(0, row.flags.find(','))};
+void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where) {
+  const std::string flag = where.empty() ? std::string{row.flags.substr(0, row.flags.find(','))} : std::move(where);
   if (!row.choices.empty()) require_choice(flag, text, row.choices);
   std::visit(
       [&](auto member) {
@@ -76,7 +78,8 @@ template <class Options>
 CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row) {
   const bool flag = std::holds_alternative<bool Options::*>(row.member);
   const bool list = std::holds_alternative<std::vector<std::string> Options::*>(row.member);
-  const std::string flags{row.flags}, help{row.help};
+  const std::string flags{row.flags};
+  const std::string help = std::string{row.help} + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
   const auto take = [&options, &row](const CLI::results_t& texts) {
     for (const std::string& text : texts) set_option(options, row, text);
     return true;
@@ -86,7 +89,6 @@ CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options
   option->group(std::string{row.group});
   if (list) option->expected(1)->take_all();  // repeatable, one value each
   if (!flag) option->type_name(row.choices.empty() ? "VALUE" : std::string{row.choices});
-  if (!row.env.empty()) option->envname(std::string{row.env});
   const std::string initial = std::visit([&](auto member) { return show(options.*member); }, row.member);
   if (!flag && !initial.empty()) option->default_str(initial);
   return option;

@@ -12,7 +12,8 @@ namespace {
 void require(bool done) {
   if (done) return;
   if (errno == EPIPE) throw ClosedPipe{};
-  throw base::Error{base::Fault::kEnvironment, "stdout", std::strerror(errno), "free space, or send the output elsewhere"};
+  throw base::Error{base::Fault::kEnvironment, "stdout", std::strerror(errno),
+                    "free space, or send the output elsewhere"};
 }
 
 }  // namespace

@@ -45,7 +45,9 @@ void add_params(CLI::App& app) {
   app.add_option("--prefix", options->prefix, "only keys below this one, as in --prefix hbm");
   app.add_option("--set", options->set, "KEY=VALUE of a parameter; repeatable")->expected(1)->take_all();
   app.add_flag("--toml", options->toml, "as a machine file that can be loaded again");
-  app.add_option("--format", options->format, "form of the table")->type_name("table|json|csv|md")->capture_default_str();
+  app.add_option("--format", options->format, "form of the table")
+      ->type_name("table|json|csv|md")
+      ->capture_default_str();
   app.final_callback([options] { show(*options); });
 }
 

@@ -21,8 +21,8 @@ struct Options {
   std::vector<std::string> texts;
 };
 
-void show(const workloads::Tokenizer& tokenizer, const std::string& text, const std::string& where, std::size_t max_length,
-          const std::string& format) {
+void show(const workloads::Tokenizer& tokenizer, const std::string& text, const std::string& where,
+          std::size_t max_length, const std::string& format) {
   const workloads::Encoding encoding = tokenizer.encode(text, max_length, where);
   const std::vector<std::string> tokens = tokenizer.tokens(encoding.ids);
   if (format == "json") {  // one object a line: texts may be many
@@ -62,7 +62,8 @@ void add_tokenize(CLI::App& app) {
   app.add_option("TEXT", options->texts, "texts; without any, each line of stdin is one");
   app.add_option("--vocab", options->vocab, "vocab.txt, tokenizer.json or the folder of a model")->required();
   app.add_option("--max_length", options->max_length, "cut to this many tokens; 0: never")->capture_default_str();
-  app.add_option("--format", options->format, "table: tokens and ids on two lines; json: an object per text; csv, md: a row per token")
+  app.add_option("--format", options->format,
+                 "table: tokens and ids on two lines; json: an object per text; csv, md: a row per token")
       ->type_name("table|json|csv|md")
       ->capture_default_str();
   app.final_callback([options] { tokenize(*options); });

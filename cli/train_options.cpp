@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -29,56 +30,81 @@ TrainOptionRow row(std::string_view verbs, OptionRow<T> option) { return {option
 
 // clang-format off
 const std::array kRows = {
-    row(kJob, {"--model_id,--model_name_or_path", &T::model_id, kModel, "Hugging Face folder with config.json and model.safetensors"}),
-    row(kJob, {"--dataset_path,--train_file", &T::dataset_path, kModel, "csv, tsv, jsonl or text;label file, or a folder of them", "", "SM_CHANNEL_TRAIN"}),
-    row(kJob, {"--validation_file", &T::validation_file, kModel, "evaluated during training", "", "SM_CHANNEL_VALIDATION"}),
+    row(kJob, {"--model_id,--model_name_or_path", &T::model_id, kModel,
+         "Hugging Face folder with config.json and model.safetensors"}),
+    row(kJob, {"--dataset_path,--train_file", &T::dataset_path, kModel,
+         "csv, tsv, jsonl or text;label file, or a folder of them", "", "SM_CHANNEL_TRAIN"}),
+    row(kJob, {"--validation_file", &T::validation_file, kModel,
+         "evaluated during training", "", "SM_CHANNEL_VALIDATION"}),
     row(kJob, {"--test_file", &T::test_file, kModel, "evaluated at the end", "", "SM_CHANNEL_TEST"}),
     row(kJob, {"--vocab", &T::vocab, kModel, "vocab.txt or tokenizer.json; default: the model folder's"}),
-    row(kJob, {"--max_length,--max_seq_length", &T::max_length, kModel, "tokens of a padded or cut sample; 0: the workload's", "", "", 0, 1 << 20}),
+    row(kJob, {"--max_length,--max_seq_length", &T::max_length, kModel,
+         "tokens of a padded or cut sample; 0: the workload's", "", "", 0, 1 << 20}),
     row(kJob, {"--text_column", &T::text_column, kModel, "column of the text; default: found by its name"}),
     row(kJob, {"--label_column", &T::label_column, kModel, "column of the label; default: found by its name"}),
-    row(kJob, {"--label_names", &T::label_names, kModel, "names of the classes in the order of their numbers, with commas"}),
-    row(kJob, {"--max_train_samples", &T::max_train_samples, kModel, "use the first N training samples; 0: all", "", "", 0, kMax}),
-    row(kJob, {"--max_eval_samples", &T::max_eval_samples, kModel, "use the first N evaluation samples; 0: all", "", "", 0, kMax}),
+    row(kJob, {"--label_names", &T::label_names, kModel,
+         "names of the classes in the order of their numbers, with commas"}),
+    row(kJob, {"--max_train_samples", &T::max_train_samples, kModel,
+         "use the first N training samples; 0: all", "", "", 0, kMax}),
+    row(kJob, {"--max_eval_samples", &T::max_eval_samples, kModel,
+         "use the first N evaluation samples; 0: all", "", "", 0, kMax}),
     row(kJob, {"--strict", &T::strict, kModel, "a malformed row is an error instead of being counted and skipped"}),
 
-    row(kJob, {"--per_device_train_batch_size", &T::per_device_train_batch_size, kTrain, "samples of a micro-step on one core", "", "", 1, 1 << 20}),
-    row(kJob, {"--per_device_eval_batch_size", &T::per_device_eval_batch_size, kTrain, "samples of an evaluation batch on one core", "", "", 1, 1 << 20}),
-    row(kJob, {"--gradient_accumulation_steps", &T::gradient_accumulation_steps, kTrain, "micro-steps of an optimizer step", "", "", 1, 1 << 20}),
+    row(kJob, {"--per_device_train_batch_size", &T::per_device_train_batch_size, kTrain,
+         "samples of a micro-step on one core", "", "", 1, 1 << 20}),
+    row(kJob, {"--per_device_eval_batch_size", &T::per_device_eval_batch_size, kTrain,
+         "samples of an evaluation batch on one core", "", "", 1, 1 << 20}),
+    row(kJob, {"--gradient_accumulation_steps", &T::gradient_accumulation_steps, kTrain,
+         "micro-steps of an optimizer step", "", "", 1, 1 << 20}),
     row(kJob, {"--learning_rate", &T::learning_rate, kTrain, "peak learning rate of AdamW", "", "", 0, 1e6}),
     row(kJob, {"--weight_decay", &T::weight_decay, kTrain, "decoupled weight decay of AdamW", "", "", 0, 1e6}),
     row(kJob, {"--adam_beta1", &T::adam_beta1, kTrain, "decay of the first moment", "", "", 0, 0.999999999}),
     row(kJob, {"--adam_beta2", &T::adam_beta2, kTrain, "decay of the second moment", "", "", 0, 0.999999999}),
     row(kJob, {"--adam_epsilon", &T::adam_epsilon, kTrain, "added to the root of the second moment", "", "", 0, 1}),
-    row(kJob, {"--max_grad_norm", &T::max_grad_norm, kTrain, "clips gradients to this norm; 0: no clipping", "", "", 0, 1e30}),
+    row(kJob, {"--max_grad_norm", &T::max_grad_norm, kTrain,
+         "clips gradients to this norm; 0: no clipping", "", "", 0, 1e30}),
     row(kJob, {"--num_train_epochs", &T::num_train_epochs, kTrain, "passes over the training data", "", "", 0, 1e9}),
-    row(kJob, {"--max_steps", &T::max_steps, kTrain, "optimizer steps, instead of epochs; -1: epochs count", "", "", -1, kMax}),
-    row(kJob, {"--lr_scheduler_type", &T::lr_scheduler_type, kTrain, "learning rate after the warm-up", "linear|constant|cosine"}),
+    row(kJob, {"--max_steps", &T::max_steps, kTrain,
+         "optimizer steps, instead of epochs; -1: epochs count", "", "", -1, kMax}),
+    row(kJob, {"--lr_scheduler_type", &T::lr_scheduler_type, kTrain,
+         "learning rate after the warm-up", "linear|constant|cosine"}),
     row(kJob, {"--warmup_ratio", &T::warmup_ratio, kTrain, "warm-up as a share of all steps", "", "", 0, 1}),
-    row(kJob, {"--warmup_steps", &T::warmup_steps, kTrain, "warm-up in steps; more than 0 replaces the ratio", "", "", 0, kMax}),
+    row(kJob, {"--warmup_steps", &T::warmup_steps, kTrain,
+         "warm-up in steps; more than 0 replaces the ratio", "", "", 0, kMax}),
     row(kRun, {"--eval_strategy,--evaluation_strategy", &T::eval_strategy, kTrain, "when to evaluate", "no|epoch"}),
     row(kCheck, {"--seed", &T::seed, kTrain, "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0}),
 
-    row(kCheck, {"--numerics", &T::numerics, kNumerics, "number format of weights and activations; off: time only; default: the workload's", kNumericsChoices}),
+    row(kCheck, {"--numerics", &T::numerics, kNumerics,
+         "number format of weights and activations; off: time only; default: the workload's", kNumericsChoices}),
     row(kCheck, {"--bf16", &T::bf16, kNumerics, "the same as --numerics bf16"}),
-    row(kCheck, {"--stochastic_rounding_enabled", &T::stochastic_rounding_enabled, kNumerics, "with bf16 or fp16: the same as +sr", "", "NEURON_RT_STOCHASTIC_ROUNDING_EN"}),
-    row(kCheck, {"--stochastic_rounding_seed", &T::stochastic_rounding_seed, kNumerics, "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0}),
+    row(kCheck, {"--stochastic_rounding_enabled", &T::stochastic_rounding_enabled, kNumerics,
+         "with bf16 or fp16: the same as +sr", "", "NEURON_RT_STOCHASTIC_ROUNDING_EN"}),
+    row(kCheck, {"--stochastic_rounding_seed", &T::stochastic_rounding_seed, kNumerics,
+         "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0}),
 
-    row(kCheck, {"--mode", &T::mode, kMachine, "timed: clock only; numeric: values only; full: both in one; default: the verb's", "timed|numeric|full"}),
+    row(kCheck, {"--mode", &T::mode, kMachine,
+         "timed: clock only; numeric: values only; full: both in one; default: the verb's", "timed|numeric|full"}),
     row(kAll, {"--instance_type", &T::instance_type, kMachine, "machine file (trnsim list machines)"}),
-    row(kCheck, {"--nproc_per_node,--nproc-per-node", &T::nproc_per_node, kMachine, "cores in use on each instance; 0: the workload's", "", "NEURON_RT_NUM_CORES", 0, 1 << 20}),
+    row(kCheck, {"--nproc_per_node,--nproc-per-node", &T::nproc_per_node, kMachine,
+         "cores in use on each instance; 0: the workload's", "", "NEURON_RT_NUM_CORES", 0, 1 << 20}),
     row(kJob, {"--nnodes", &T::nnodes, kMachine, "instances", "", "", 1, 1 << 20}),
-    row(kJob, {"--stack", &T::stack, kMachine, "host software; default: the workload's", "bare|torch-xla|hf-trainer"}),
+    row(kJob, {"--stack", &T::stack, kMachine,
+         "host software; default: the workload's", "bare|torch-xla|hf-trainer"}),
     row(kJob, {"--passes", &T::passes, kMachine, "compiler passes to switch, as in --passes=-fusion,+cse"}),
     row(kAll, {"--set", &T::set, kMachine, "KEY=VALUE of a machine parameter (trnsim params); repeatable"}),
     row(kAll, {"--exact", &T::exact, kMachine, "simulate every core and every call, nothing replayed"}),
-    row(kAll, {"--host_threads", &T::host_threads, kMachine, "threads of this host; 0: all; never changes a result", "", "", 0, 4096}),
+    row(kAll, {"--host_threads", &T::host_threads, kMachine,
+         "threads of this host; 0: all; never changes a result", "", "", 0, 4096}),
 
-    row(kRun, {"--output_dir", &T::output_dir, kOutput, "run folder; default: runs/ and the time", "", "SM_MODEL_DIR"}),
+    row(kRun, {"--output_dir", &T::output_dir, kOutput,
+         "run folder; default: runs/ and the time", "", "SM_MODEL_DIR"}),
     row(kRun, {"--overwrite_output_dir", &T::overwrite_output_dir, kOutput, "write into a folder that is not empty"}),
-    row(kRun, {"--resume_from_checkpoint", &T::resume_from_checkpoint, kOutput, "checkpoint folder to continue from, to the same bits"}),
-    row(kRun, {"--logging_steps", &T::logging_steps, kOutput, "steps between two lines of steps.jsonl and two read-backs of the loss", "", "", 1, kMax}),
-    row(kRun, {"--save_steps", &T::save_steps, kOutput, "steps between two checkpoints; 0: only at the end", "", "", 0, kMax}),
+    row(kRun, {"--resume_from_checkpoint", &T::resume_from_checkpoint, kOutput,
+         "checkpoint folder to continue from, to the same bits"}),
+    row(kRun, {"--logging_steps", &T::logging_steps, kOutput,
+         "steps between two lines of steps.jsonl and two read-backs of the loss", "", "", 1, kMax}),
+    row(kRun, {"--save_steps", &T::save_steps, kOutput,
+         "steps between two checkpoints; 0: only at the end", "", "", 0, kMax}),
     row(kAll, {"--format", &T::format, kOutput, "form of what goes to stdout", kFormats}),
 };
 // clang-format on
@@ -97,7 +123,8 @@ bool takes(const TrainOptionRow& r, std::string_view verb) {
 void settle_numerics(T& options) {
   if (options.bf16) {
     if (!options.numerics.empty() && !options.numerics.starts_with("bf16")) {
-      throw Error{Fault::kUsage, "--bf16", fmt::format("contradicts --numerics {}", options.numerics), "give one of the two"};
+      throw Error{Fault::kUsage, "--bf16", fmt::format("contradicts --numerics {}", options.numerics),
+                  "give one of the two"};
     }
     if (options.numerics.empty()) options.numerics = "bf16";
     options.given.insert("numerics");
@@ -106,7 +133,8 @@ void settle_numerics(T& options) {
   if (options.stochastic_rounding_enabled && (options.numerics == "bf16" || options.numerics == "fp16")) {
     options.numerics += "+sr";
   }
-  const bool switched_off = options.given.contains("stochastic_rounding_enabled") && !options.stochastic_rounding_enabled;
+  const bool switched_off =
+      options.given.contains("stochastic_rounding_enabled") && !options.stochastic_rounding_enabled;
   if (switched_off && !options.given.contains("numerics") && options.numerics.ends_with("+sr")) {
     options.numerics.resize(options.numerics.size() - 3);
   }
@@ -124,7 +152,12 @@ void add_train_options(CLI::App& app, std::string_view verb, TrainOptions& optio
 
 void settle(const CLI::App& app, std::string_view verb, TrainOptions& options) {
   for (const TrainOptionRow& r : kRows) {
-    if (takes(r, verb) && app.get_option("--" + std::string{r.name()})->count() > 0) options.given.emplace(r.name());
+    if (!takes(r, verb)) continue;
+    const std::string flag = "--" + std::string{r.name()}, variable{r.env};
+    const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
+    const bool typed = app.get_option(flag)->count() > 0;
+    if (!typed && value) set_option<T>(options, r, value, fmt::format("{} (for {})", variable, flag));
+    if (typed || value) options.given.emplace(r.name());
   }
   settle_numerics(options);
   if (options.given.contains("warmup_ratio") && options.given.contains("warmup_steps")) {

@@ -53,7 +53,8 @@ std::span<const TrainOptionRow> train_option_rows();
 /// Adds the rows of `verb` to `app`. `options` must outlive the parse.
 void add_train_options(CLI::App& app, std::string_view verb, TrainOptions& options);
 
-/// After the parse: fills `given`, settles --bf16 against --numerics, and refuses what contradicts itself.
+/// After the parse: takes from the environment what no flag gave, fills `given`, settles --bf16 against --numerics, and
+/// refuses what contradicts itself.
 /// Errors: Fault::kUsage.
 void settle(const CLI::App& app, std::string_view verb, TrainOptions& options);
 

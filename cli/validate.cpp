@@ -53,9 +53,10 @@ void fail_above(const analysis::ValidationReport& report, const std::string& lim
   const double most = parse_real("--fail-above", limit);
   const analysis::KindSummary& all = report.summaries.back();
   if (all.predicted > 0 && all.mean <= most) return;
-  throw Error{Fault::kCheck, "trnsim validate",
-              fmt::format("mean absolute error {:.3g} % of {} predicted rows, allowed {:g} %", all.mean, all.predicted, most),
-              "see which rows are off in the table above"};
+  throw Error{
+      Fault::kCheck, "trnsim validate",
+      fmt::format("mean absolute error {:.3g} % of {} predicted rows, allowed {:g} %", all.mean, all.predicted, most),
+      "see which rows are off in the table above"};
 }
 
 void validate(const Options& options) {
@@ -85,7 +86,8 @@ void add_validate(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("FILE", options->files, "tables of the training or the micro schema")->required();
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
-  app.add_option("--fail-above", options->fail_above, "exit 1 when the mean absolute error is above this many per cent");
+  app.add_option("--fail-above", options->fail_above,
+                 "exit 1 when the mean absolute error is above this many per cent");
   add_train_options(app, "validate", options->common);
   app.final_callback([options, &app] {
     settle(app, "validate", options->common);

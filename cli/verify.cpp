@@ -24,7 +24,8 @@ void verify(const Options& options) {
 
 void add_verify(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("DIR", options->folder, "folder with config.json, model, batches and expected .safetensors")->required();
+  app.add_option("DIR", options->folder, "folder with config.json, model, batches and expected .safetensors")
+      ->required();
   add_train_options(app, "verify", options->train);
   app.final_callback([options, &app] {
     settle(app, "verify", options->train);

@@ -35,10 +35,10 @@ JobShape job(double device_ms) {
   JobShape shape;
   shape.steps = 100;
   shape.device_step_seconds = device_ms * 1e-3;
-  shape.traced_ops = 10;        // 10 ms
-  shape.samples_per_step = 4;   // 2 ms
+  shape.traced_ops = 10;          // 10 ms
+  shape.samples_per_step = 4;     // 2 ms
   shape.bytes_in_per_step = 1e6;  // 1 ms
-  return shape;                 // host: 10 + 2 + 2 + 1 + 3 = 18 ms
+  return shape;                   // host: 10 + 2 + 2 + 1 + 3 = 18 ms
 }
 
 double sum(const JobTime& time) {
@@ -130,10 +130,13 @@ TEST(HostModel, ImpossibleShapesAreRefused) {
 
 TEST(TracedOps, AccumulationRepeatsForwardAndBackwardButNotTheOptimizer) {
   // 200 tensors: 500 forward, 1500 with backward; AdamW 2400.
-  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 1, .training = true, .optimizer = "adamw"}), 3900);
-  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 4, .training = true, .optimizer = "adamw"}), 8400);
+  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 1, .training = true, .optimizer = "adamw"}),
+                   3900);
+  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 4, .training = true, .optimizer = "adamw"}),
+                   8400);
   EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 1, .training = false, .optimizer = ""}), 500);
-  EXPECT_THROW(traced_ops({.parameter_tensors = 1, .micro_steps = 1, .training = true, .optimizer = "magic"}), base::Error);
+  EXPECT_THROW(traced_ops({.parameter_tensors = 1, .micro_steps = 1, .training = true, .optimizer = "magic"}),
+               base::Error);
 }
 
 TEST(Stacks, AllLoadWithASourceForEveryNumber) {
@@ -141,7 +144,8 @@ TEST(Stacks, AllLoadWithASourceForEveryNumber) {
   for (const std::string& name : analysis::stack_names()) {
     const Stack s = analysis::load_stack(name);
     EXPECT_EQ(s.name, name);
-    for (const Stack::Field& field : Stack::fields()) EXPECT_NE((s.*field.member).source, "") << name << " " << field.key;
+    for (const Stack::Field& field : Stack::fields())
+      EXPECT_NE((s.*field.member).source, "") << name << " " << field.key;
   }
   EXPECT_THROW(analysis::load_stack("torch-lxa"), base::Error);
 }
@@ -157,8 +161,7 @@ TEST(Stacks, TheNerLoopIsReproduced) {
   JobShape shape;
   shape.steps = 1;
   shape.device_step_seconds = 10e-3;
-  shape.traced_ops =
-      traced_ops({.parameter_tensors = 199, .micro_steps = 1, .training = true, .optimizer = "adamw"});
+  shape.traced_ops = traced_ops({.parameter_tensors = 199, .micro_steps = 1, .training = true, .optimizer = "adamw"});
   shape.cores = 2;
   shape.samples_per_step = 16;
   shape.bytes_in_per_step = 16 * 64 * 4 * 8;

@@ -21,7 +21,8 @@ int index(Engine engine) { return static_cast<int>(engine); }
 
 isa::Program program() {
   isa::Program p;
-  isa::Block layer{.name = "layer_forward", .instrs = {}, .registers = 0, .labels = {"layer.attention.softmax", "layer.mlp.matmul"}};
+  isa::Block layer{
+      .name = "layer_forward", .instrs = {}, .registers = 0, .labels = {"layer.attention.softmax", "layer.mlp.matmul"}};
   isa::Instr transpose;
   transpose.op = isa::Opcode::kPeTranspose;
   transpose.engine = Engine::kTensor;
@@ -51,13 +52,18 @@ hw::SimResult result() {
   tensor.waiting[static_cast<int>(Hold::kOtherEngine)] = 20 * kUs;
   tensor.waiting[static_cast<int>(Hold::kDma)] = 10 * kUs;
   r.engines[index(Engine::kVector)] = {.busy = 70 * kUs, .waiting = {}, .idle = 30 * kUs, .instructions = 5};
-  r.dma = {.transfers = 10, .descriptors = 160, .read_bytes = 4'000'000, .written_bytes = 100'000, .active = 50 * kUs,
+  r.dma = {.transfers = 10,
+           .descriptors = 160,
+           .read_bytes = 4'000'000,
+           .written_bytes = 100'000,
+           .active = 50 * kUs,
            .engine_busy = 16 * 25.0 * kUs};
   r.collective_exposed = 5 * kUs;
   const auto call = [](std::uint32_t block, std::int32_t layer, isa::Phase phase, hw::Fs begin, hw::Fs end) {
     return hw::CallTime{.block = block, .layer = layer, .phase = phase, .begin = begin, .end = end, .dma = {}};
   };
-  r.calls = {call(0, 10, isa::Phase::kForward, 17 * kUs, 40 * kUs), call(0, 2, isa::Phase::kForward, 40 * kUs, 60 * kUs),
+  r.calls = {call(0, 10, isa::Phase::kForward, 17 * kUs, 40 * kUs),
+             call(0, 2, isa::Phase::kForward, 40 * kUs, 60 * kUs),
              call(1, -1, isa::Phase::kOptimizer, 60 * kUs, 100 * kUs)};
   r.ops = {{0, 0, isa::Opcode::kTensorTensor, Engine::kVector, 4, 30 * kUs, 3 * kUs},
            {0, 0, isa::Opcode::kActivation, Engine::kScalar, 2, 10 * kUs, 0},
@@ -143,7 +149,9 @@ TEST(Stats, TheSummaryNamesEachFigureOnce) {
   const auto stats = analysis::summary_stats(result(), program());
   std::set<std::string> names;
   for (const auto& stat : stats) EXPECT_TRUE(names.insert(stat.name).second) << stat.name;
-  const auto value = [&](std::string_view name) { return std::ranges::find(stats, name, &analysis::Stat::name)->value; };
+  const auto value = [&](std::string_view name) {
+    return std::ranges::find(stats, name, &analysis::Stat::name)->value;
+  };
   EXPECT_DOUBLE_EQ(value("total_time"), 100e-6);
   EXPECT_DOUBLE_EQ(value("neuroncore_cycle_count"), 280'000);
   EXPECT_DOUBLE_EQ(value("dma_transfer_average_bytes"), 410'000);

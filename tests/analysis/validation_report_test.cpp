@@ -36,7 +36,10 @@ analysis::ValidationReport sample() {
   rows[3].defect = "line 5: cores: 'two' is no whole number";
   return analysis::validate(rows, [](const Row& row) -> Prediction {
     const double value = row.id == "a" ? 11 : row.id == "b" ? 8 : 14;
-    return {.value = value, .skip_reason = "", .assumptions = {"dropout 0.1", "warm"}, .time = {{"tensor", 0.75}, {"dma", 0.25}}};
+    return {.value = value,
+            .skip_reason = "",
+            .assumptions = {"dropout 0.1", "warm"},
+            .time = {{"tensor", 0.75}, {"dma", 0.25}}};
   });
 }
 
@@ -66,7 +69,9 @@ TEST(ValidationReport, TheSummaryHasMeanMedianWorstAndShareInRange) {
 
 TEST(ValidationReport, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
   const std::vector<Row> rows = {make("a", "k", 10, 10, 10), make("b", "k", 20, 20, 20)};
-  const auto report = analysis::validate(rows, [](const Row& r) { return Prediction{.value = r.id == "a" ? 11.0 : 26.0, .skip_reason = "", .assumptions = {}, .time = {}}; });
+  const auto report = analysis::validate(rows, [](const Row& r) {
+    return Prediction{.value = r.id == "a" ? 11.0 : 26.0, .skip_reason = "", .assumptions = {}, .time = {}};
+  });
   EXPECT_DOUBLE_EQ(report.summaries[0].median, 20);  // of 10 % and 30 %
 }
 
@@ -83,13 +88,16 @@ TEST(ValidationReport, AnErrorAboutOneRowSkipsThatRowOnly) {
 
 TEST(ValidationReport, OurOwnBugsAreNotHiddenAsSkippedRows) {
   const std::vector<Row> rows = {make("a", "k", 10, 10, 10)};
-  const auto validate = [&](Prediction answer) {
-    return analysis::validate(rows, [&](const Row&) { return answer; });
-  };
+  const auto validate = [&](Prediction answer) { return analysis::validate(rows, [&](const Row&) { return answer; }); };
   EXPECT_THROW(validate({.value = std::nan(""), .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
   EXPECT_THROW(validate({.value = -1, .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
   EXPECT_THROW(validate({.value = {}, .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
-  EXPECT_THROW(analysis::validate(rows, [](const Row&) -> Prediction { base::ensure(false, "x", "y"); return {}; }), base::Error);
+  EXPECT_THROW(analysis::validate(rows,
+                                  [](const Row&) -> Prediction {
+                                    base::ensure(false, "x", "y");
+                                    return {};
+                                  }),
+               base::Error);
 }
 
 TEST(ValidationReport, JsonIsAListOfObjectsWithNullForSkippedRows) {
@@ -112,7 +120,7 @@ TEST(ValidationReport, TheTableEndsWithAssumptionsAndTheSummary) {
   const std::string text = to_text(sample(), "table");
   EXPECT_THAT(text, HasSubstr("+10.0"));
   EXPECT_THAT(text, HasSubstr("tensor 75%, dma 25%"));
-  EXPECT_THAT(text, HasSubstr("a: assumed dropout 0.1; warm"));
+  EXPECT_THAT(text, HasSubstr("a, b, c: assumed dropout 0.1; warm"));
   EXPECT_THAT(text, HasSubstr("d: skipped: line 5"));
   EXPECT_THAT(text, HasSubstr("mean |error| %"));
 }

@@ -22,9 +22,7 @@ std::vector<Row> load(const std::string& name) {
   return analysis::load_validation(std::string{TRNSIM_TEST_DIR} + "/validation/" + name);
 }
 
-const Row& row(const std::vector<Row>& rows, std::string_view id) {
-  return *std::ranges::find(rows, id, &Row::id);
-}
+const Row& row(const std::vector<Row>& rows, std::string_view id) { return *std::ranges::find(rows, id, &Row::id); }
 
 std::string error_of(const std::string& text) {
   try {
@@ -94,12 +92,13 @@ TEST(Validation, AMisspeltColumnGetsASuggestion) {
 }
 
 TEST(Validation, AMissingColumnIsNamed) {
-  EXPECT_THAT(error_of("id,kind,what,shape,dtype,cores,value,unit,source,notes\n"), HasSubstr("column 'instance' is missing"));
+  EXPECT_THAT(error_of("id,kind,what,shape,dtype,cores,value,unit,source,notes\n"),
+              HasSubstr("column 'instance' is missing"));
 }
 
 TEST(Validation, ABadCellOfAJobMakesTheRowDefective) {
-  const auto rows = analysis::parse_validation(
-      std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,two,trn1,2,ms,me,\n", "t.csv");
+  const auto rows =
+      analysis::parse_validation(std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,two,trn1,2,ms,me,\n", "t.csv");
   EXPECT_EQ(rows.at(0).defect, "line 2: cores: 'two' is no whole number");
 }
 

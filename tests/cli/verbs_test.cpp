@@ -110,9 +110,10 @@ TEST(Completion, EveryShellGetsEveryVerbAndFlag) {
 }
 
 TEST(Completion, BashCompletesFlagsAndTheirChoices) {
-  const std::string script = R"(eval "$()" TRNSIM_BINARY R"( completion bash)"
-COMP_WORDS=(trnsim run --numer); COMP_CWORD=2; _trnsim; echo "${COMPREPLY[*]}"
-COMP_WORDS=(trnsim run --numerics bf); COMP_CWORD=3; _trnsim; echo "${COMPREPLY[*]}")";
+  const std::string script = "eval \"$(" TRNSIM_BINARY
+                             " completion bash)\"; "
+                             "COMP_WORDS=(trnsim run --numer); COMP_CWORD=2; _trnsim; echo ${COMPREPLY[*]}; "
+                             "COMP_WORDS=(trnsim run --numerics bf); COMP_CWORD=3; _trnsim; echo ${COMPREPLY[*]}";
   std::FILE* pipe = popen(("bash -c '" + script + "'").c_str(), "r");
   char text[200] = {};
   const std::size_t size = std::fread(text, 1, sizeof text - 1, pipe);

@@ -1,0 +1,138 @@
+// Roofline and critical path on programs small enough to draw.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "analysis/critical_path.h"
+#include "analysis/roofline.h"
+#include "base/error.h"
+
+namespace {
+
+using analysis::critical_path;
+using hw::TraceEvent;
+using isa::Engine;
+using isa::Opcode;
+
+constexpr hw::Fs kUs = 1'000'000'000;
+
+isa::Tile tile(isa::Space space, int partitions, std::uint32_t cols) {
+  isa::Tile t;
+  t.space = space;
+  t.dtype = isa::Dtype::kBf16;
+  t.partitions = static_cast<std::uint16_t>(partitions);
+  t.free[0].size = cols;
+  return t;
+}
+
+isa::Instr instr(Opcode op, Engine engine, std::uint32_t label, std::vector<isa::Wait> waits = {}) {
+  isa::Instr i;
+  i.op = op;
+  i.engine = engine;
+  i.label = label;
+  i.signal = true;
+  i.wait_count = static_cast<std::uint8_t>(waits.size());
+  std::ranges::copy(waits, i.waits.begin());
+  return i;
+}
+
+/// load (dma0) -> matmul (tensor) -> gelu (scalar); a memset on VectorE that nothing waits for.
+isa::Program program() {
+  isa::Block block{.name = "mlp", .instrs = {}, .registers = 0, .labels = {"load", "matmul", "gelu", "clear"}};
+  block.instrs = {instr(Opcode::kDmaCopy, Engine::kSync, 0),
+                  instr(Opcode::kMatMul, Engine::kTensor, 1, {{.sem = isa::kFirstDmaSemaphore, .pad = 0, .count = 1}}),
+                  instr(Opcode::kActivation, Engine::kScalar, 2, {{.sem = 0, .pad = 0, .count = 1}}),
+                  instr(Opcode::kMemset, Engine::kVector, 3)};
+  block.instrs[0].a = tile(isa::Space::kHbm, 128, 512);
+  block.instrs[0].dst = tile(isa::Space::kSbuf, 128, 512);
+  block.instrs[1].a = tile(isa::Space::kSbuf, 128, 128);
+  block.instrs[1].b = tile(isa::Space::kSbuf, 128, 512);
+  isa::Program p;
+  p.blocks = {block};
+  p.calls = {{.block = 0, .bases = {}}};
+  return p;
+}
+
+hw::SimResult result() {
+  const auto event = [](std::uint32_t i, TraceEvent::Track track, std::uint8_t lane, hw::Fs begin, hw::Fs end) {
+    return TraceEvent{.begin = begin, .end = end, .call = 0, .instr = i, .track = track, .lane = lane, .rank = 0};
+  };
+  hw::SimResult r;
+  r.total = 20 * kUs;
+  r.calls.push_back({.block = 0, .begin = 0, .end = 20 * kUs, .dma = {}});
+  r.events = {event(0, TraceEvent::Track::kEngine, 4, 0, kUs),             // issue of the load
+              event(3, TraceEvent::Track::kEngine, 1, 0, 8 * kUs),         // memset
+              event(0, TraceEvent::Track::kDmaRing, 0, 2 * kUs, 9 * kUs),  // the load itself
+              event(1, TraceEvent::Track::kEngine, 0, 9 * kUs, 15 * kUs),
+              event(2, TraceEvent::Track::kEngine, 2, 16 * kUs, 19 * kUs)};
+  r.ops = {{0, 1, Opcode::kMatMul, Engine::kTensor, 1, 6 * kUs, 9 * kUs},
+           {0, 2, Opcode::kActivation, Engine::kScalar, 1, 3 * kUs, 0},
+           {0, 3, Opcode::kMemset, Engine::kVector, 1, 8 * kUs, 0}};
+  r.peaks = {.matmul_flops = 91.75e12, .hbm_bandwidth = 410e9, .link_bandwidth = 0, .dma_bandwidth = 0, .clock = {}};
+  return r;
+}
+
+TEST(CriticalPath, FollowsTheWaitsAndAddsUpToTheCall) {
+  const auto path = critical_path(result(), program(), 0);
+  std::vector<std::string> lanes;
+  hw::Fs sum = path.tail;
+  for (const auto& step : path.steps) {
+    lanes.push_back(step.lane);
+    sum += step.gap + (step.end - step.begin);
+  }
+  EXPECT_THAT(lanes, testing::ElementsAre("sync", "dma0", "tensor", "scalar"));
+  EXPECT_EQ(sum, 20 * kUs);
+  EXPECT_TRUE(path.steps[2].by_wait);
+  EXPECT_FALSE(path.steps[1].by_wait);
+  EXPECT_EQ(path.steps[1].gap, kUs);
+  EXPECT_EQ(path.tail, kUs);
+}
+
+TEST(CriticalPath, SharesAreOfTheCallAndNameTheGaps) {
+  const auto path = critical_path(result(), program(), 0);
+  EXPECT_EQ(path.by_lane[0].name, "dma0");
+  EXPECT_DOUBLE_EQ(path.by_lane[0].share, 35);
+  double all = 0;
+  for (const auto& share : path.by_op) all += share.share;
+  EXPECT_NEAR(all, 100, 1e-9);
+  EXPECT_THAT(path.by_op, testing::Not(testing::Contains(testing::Field(&analysis::PathShare::name, "clear"))));
+}
+
+TEST(CriticalPath, WithoutAWaitTheLaneDecides) {
+  auto p = program();
+  p.blocks[0].instrs[2].wait_count = 0;  // gelu no longer waits for the matmul
+  const auto path = critical_path(result(), p, 0);
+  ASSERT_EQ(path.steps.size(), 1u);
+  EXPECT_EQ(path.steps[0].lane, "scalar");
+  EXPECT_EQ(path.steps[0].gap, 16 * kUs);
+}
+
+TEST(CriticalPath, ACallWithoutEventsIsAnErrorWithAFix) {
+  auto r = result();
+  r.events.clear();
+  EXPECT_THROW(critical_path(r, program(), 0), base::Error);
+}
+
+TEST(Roofline, MatmulIsHeldAgainstPeakAndBytes) {
+  const auto points = analysis::roofline(result(), program());
+  const auto find = [&](std::string_view op) { return *std::ranges::find(points, op, &analysis::RoofPoint::op); };
+  const auto matmul = find("matmul");
+  EXPECT_DOUBLE_EQ(matmul.matmul_flops, 2.0 * 128 * 128 * 512);
+  EXPECT_EQ(matmul.engine, "tensor");
+  EXPECT_DOUBLE_EQ(matmul.achieved, 2.0 * 128 * 128 * 512 / 6e-6);
+  EXPECT_DOUBLE_EQ(matmul.roof, 91.75e12);  // it moves no HBM byte itself
+  EXPECT_NEAR(matmul.share_of_roof, matmul.achieved / 91.75e12 * 100, 1e-9);
+  EXPECT_DOUBLE_EQ(find("load").hbm_bytes, 128.0 * 512 * 2);
+  EXPECT_DOUBLE_EQ(find("clear").roof, 0);
+  EXPECT_EQ(points.front().op, "clear");  // 8 us of VectorE
+}
+
+TEST(Roofline, BytesOfTheSameOperationLowerItsRoof) {
+  auto p = program();
+  p.blocks[0].instrs[0].label = 1;  // the load belongs to the matmul
+  const auto points = analysis::roofline(result(), p);
+  const auto matmul = *std::ranges::find(points, "matmul", &analysis::RoofPoint::op);
+  EXPECT_DOUBLE_EQ(matmul.intensity, 2.0 * 128 * 128 * 512 / (128 * 512 * 2));
+  EXPECT_DOUBLE_EQ(matmul.roof, 128 * 410e9);
+}
+
+}  // namespace
