@@ -27,8 +27,7 @@ void compile(const Options& options) {
 
 void add_compile(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("WORKLOAD", options->workload, "name of a workload (trnsim list workloads) or a workload file")
-      ->required();
+  app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
   app.add_option("--emit", options->emit, "what to print: the program, the graph, the memory plan")
       ->type_name("asm|graph|memory");
   app.add_option("--output", options->output, "file for what --emit makes; default: stdout");

@@ -24,8 +24,7 @@ void run(const Options& options) {
 
 void add_run(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("WORKLOAD", options->workload, "name of a workload (trnsim list workloads) or a workload file")
-      ->required();
+  app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
   add_train_options(app, "run", options->train);
   app.final_callback([options, &app] {
     settle(app, "run", options->train);
