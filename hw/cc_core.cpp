@@ -21,8 +21,9 @@ void CcCores::reset(const isa::Program& program, std::vector<bool> simulated) {
 std::uint32_t CcCores::set_of(const isa::Instr& instr, std::uint32_t rank) const {
   const auto name = isa::row(instr.op).name;
   if (instr.group >= program_->groups.size())
-    throw base::Error{base::Fault::kProgram, name, fmt::format("names replica group {} of {}", instr.group,
-                      program_->groups.size()), "list the group in the program"};
+    throw base::Error{base::Fault::kProgram, name,
+                      fmt::format("names replica group {} of {}", instr.group, program_->groups.size()),
+                      "list the group in the program"};
   const auto& sets = program_->groups[instr.group];
   for (std::uint32_t s = 0; s < sets.size(); ++s) {
     if (std::ranges::find(sets[s], rank) != sets[s].end()) return s;
@@ -72,9 +73,15 @@ void CcCores::launch(const Key& key, Meeting& meeting) {
     const auto found = std::ranges::find(done, member, &Done::rank);
     calls.push_back(found == done.end() ? first.call : found->call);
   }
-  records_.push_back({.op = first.instr->op, .queue = queue,
-                      .ranks = static_cast<std::uint32_t>(meeting.ranks->size()), .call = first.call,
-                      .bytes = plan.bytes, .link_bytes = plan.link_bytes, .issued = issued, .begin = begin, .end = end});
+  records_.push_back({.op = first.instr->op,
+                      .queue = queue,
+                      .ranks = static_cast<std::uint32_t>(meeting.ranks->size()),
+                      .call = first.call,
+                      .bytes = plan.bytes,
+                      .link_bytes = plan.link_bytes,
+                      .issued = issued,
+                      .begin = begin,
+                      .end = end});
   listener_.runs(*meeting.ranks, calls, first.index, begin, end);
   for (const Done& one : done) listener_.known(one);
 }

@@ -14,9 +14,9 @@
 
 namespace hw {
 
-/// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core share
-/// one way to the other core, so that only the floors overlap. Ranks that are not simulated are taken to arrive with the
-/// last one that is.
+/// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core
+/// share one way to the other core, so that only the floors overlap. Ranks that are not simulated are taken to arrive
+/// with the last one that is.
 class CcCores {
  public:
   struct Done {

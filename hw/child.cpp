@@ -66,12 +66,13 @@ Error rebuilt(std::string_view message) {
   const auto where = text.find(kColon, kind + kColon.size());
   base::ensure(fix != text.npos && kind < fix && where < fix, "simulation child", "its error has another form");
   const auto begin = kind + kColon.size();
-  return Error{fault, text.substr(begin, where - begin), text.substr(where + kColon.size(), fix - where - kColon.size()),
-               text.substr(fix + kFix.size())};
+  return Error{fault, text.substr(begin, where - begin),
+               text.substr(where + kColon.size(), fix - where - kColon.size()), text.substr(fix + kFix.size())};
 }
 
 std::string ending(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
+  if (WIFSIGNALED(status))
+    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
   return fmt::format("ended with exit code {} without a result", WEXITSTATUS(status));
 }
 
@@ -101,7 +102,8 @@ SimResult simulate_in_child(const isa::Program& program, const MachineParams& ma
   while (::waitpid(child, &status, 0) < 0 && errno == EINTR) {
   }
   if (!WIFEXITED(status) || WEXITSTATUS(status) != 0 || message.size() < 2)
-    throw Error{Fault::kInternal, "simulation child", ending(status), "please report this with the command that you ran"};
+    throw Error{Fault::kInternal, "simulation child", ending(status),
+                "please report this with the command that you ran"};
   if (message.front() == kError) throw rebuilt(std::string_view{message}.substr(1));
   return from_bytes(std::string_view{message}.substr(1));
 }

@@ -60,8 +60,7 @@ CollectivePlan plan_collective(const isa::Instr& instr, std::uint32_t ranks, con
   plan.moving = to_fs(sent / bandwidth);
   plan.hbm_bandwidth = (ring.read + ring.written) / ring.sent * bandwidth;
   // Every byte read passes a DMA engine, in descriptors of a collective's packet.
-  const double efficiency =
-      machine.cc_packet.value / (machine.cc_packet.value + machine.dma_descriptor_overhead.value);
+  const double efficiency = machine.cc_packet.value / (machine.cc_packet.value + machine.dma_descriptor_overhead.value);
   plan.dma_width = std::min(machine.dma_engines.value,
                             ring.read / ring.sent * bandwidth / (machine.dma_read_rate.value * efficiency));
   return plan;

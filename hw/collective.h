@@ -18,8 +18,8 @@ struct CollectivePlan {
   double dma_width = 0;          // DMA engines of each core in use while data moves
 };
 
-/// Plans `instr` over `ranks` cores of one chip: a ring, which for two ranks is an exchange of halves. Larger rings plug
-/// in here. Errors: Fault::kProgram when more ranks take part than a chip has cores.
+/// Plans `instr` over `ranks` cores of one chip: a ring, which for two ranks is an exchange of halves. Larger rings
+/// plug in here. Errors: Fault::kProgram when more ranks take part than a chip has cores.
 CollectivePlan plan_collective(const isa::Instr& instr, std::uint32_t ranks, const MachineParams& machine);
 
 }  // namespace hw

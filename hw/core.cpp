@@ -25,14 +25,23 @@ Fs semaphore_round_trip(const MachineParams& machine) {
 }  // namespace
 
 Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams& machine, CcCores& collectives)
-    : sc_module{name}, rank_{rank}, machine_{machine}, collectives_{collectives},
-      barrier_{semaphore_round_trip(machine)}, hbm_{machine.hbm_bandwidth.value / machine.hbm_stacks.value},
-      dma_{"dma", machine, hbm_,
+    : sc_module{name},
+      rank_{rank},
+      machine_{machine},
+      collectives_{collectives},
+      barrier_{semaphore_round_trip(machine)},
+      hbm_{machine.hbm_bandwidth.value / machine.hbm_stacks.value},
+      dma_{"dma",
+           machine,
+           hbm_,
            {.begins = [this](std::uint32_t index, std::uint8_t, Fs begin) { transfer_begins(index, begin); },
             .completes = [this](std::uint32_t index, std::uint8_t ring, Fs begin,
                                 Fs end) { transfer_completes(index, ring, begin, end); }}},
-      tensor_{ports_, machine.power_utilisation.value, fs_of(machine.power_window.value)}, vector_{ports_},
-      scalar_{ports_}, gpsimd_{ports_}, sync_{ports_} {
+      tensor_{ports_, machine.power_utilisation.value, fs_of(machine.power_window.value)},
+      vector_{ports_},
+      scalar_{ports_},
+      gpsimd_{ports_},
+      sync_{ports_} {
   const std::array<Engine*, isa::kEngineCount> units{&tensor_, &vector_, &scalar_, &gpsimd_, &sync_};
   for (int e = 0; e < isa::kEngineCount; ++e) {
     const auto engine = static_cast<isa::Engine>(e);
@@ -168,8 +177,12 @@ void Core::maybe_end_call() {
   running_ = false;
   const isa::Call& call = program_->program->calls[call_];
   const TimedBlock& block = program_->blocks[call.block];
-  Replay::Record record{.time = {.block = call.block, .layer = call.layer, .phase = call.phase, .begin = call_begin_,
-                                 .end = call_end_, .dma = block.dma},
+  Replay::Record record{.time = {.block = call.block,
+                                 .layer = call.layer,
+                                 .phase = call.phase,
+                                 .begin = call_begin_,
+                                 .end = call_end_,
+                                 .dma = block.dma},
                         .slots = slots_};
   record.time.dma.active = dma_.take_active_time();
   for (int e = 0; e < isa::kEngineCount; ++e) {
@@ -235,7 +248,12 @@ void Core::trace(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index
     ++dropped_;
     return;
   }
-  events_.push_back({.begin = begin, .end = end, .call = call_, .instr = index, .track = track, .lane = lane,
+  events_.push_back({.begin = begin,
+                     .end = end,
+                     .call = call_,
+                     .instr = index,
+                     .track = track,
+                     .lane = lane,
                      .rank = static_cast<std::uint16_t>(rank_)});
 }
 

@@ -92,7 +92,7 @@ class Core : public sc_core::sc_module, private IssueSink {
   bool waits_for_collective_ = false;
   std::uint32_t call_ = 0;
   Fs origin_ = 0;
-  Fs end_ = 0;                 // of the call before, then of the program
+  Fs end_ = 0;                                             // of the call before, then of the program
   std::array<std::vector<Fs>, isa::kCcQueues> completed_;  // ends of this core's collectives, per queue
   std::uint64_t collectives_open_ = 0;                     // issued, end not known yet
   Fs collectives_end_ = 0;

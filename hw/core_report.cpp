@@ -26,8 +26,12 @@ void Core::report(SimResult& result, Fs origin) const {
     const auto& slots = program_->blocks[b].slots;
     if (calls_of_[b] == 0) continue;
     for (std::size_t s = 0; s < slots.size(); ++s) {
-      result.ops.push_back({.block = b, .label = slots[s].label, .op = slots[s].op, .engine = slots[s].engine,
-                            .count = slots[s].count * calls_of_[b], .busy = totals_[b].busy[s],
+      result.ops.push_back({.block = b,
+                            .label = slots[s].label,
+                            .op = slots[s].op,
+                            .engine = slots[s].engine,
+                            .count = slots[s].count * calls_of_[b],
+                            .busy = totals_[b].busy[s],
                             .waiting = totals_[b].waiting[s]});
     }
   }
@@ -45,8 +49,8 @@ std::string Core::stuck() const {
     if (call_ == program.calls.size())
       return fmt::format("rank {}: {} collectives never end\n", rank_, collectives_open_);
     const auto& await = program.calls[call_].await;
-    return fmt::format("rank {}: call {} of {} awaits {} and {} collectives on the queues; {} and {} are complete\n", rank_,
-                       call_, program.blocks[program.calls[call_].block].name, await[0], await[1],
+    return fmt::format("rank {}: call {} of {} awaits {} and {} collectives on the queues; {} and {} are complete\n",
+                       rank_, call_, program.blocks[program.calls[call_].block].name, await[0], await[1],
                        completed_[0].size(), completed_[1].size());
   }
   const isa::Block& block = program.blocks[program.calls[call_].block];
@@ -54,8 +58,8 @@ std::string Core::stuck() const {
   for (int e = 0; e < isa::kEngineCount; ++e) {
     const auto held = sequencers_[e]->stuck();
     if (!held) continue;
-    text += fmt::format("rank {}: {} waits for semaphore {} to be raised {} times (it was {}) at #{} of {}: {}\n", rank_,
-                        isa::name_of(static_cast<isa::Engine>(e)), isa::semaphore_name(held->wait.sem),
+    text += fmt::format("rank {}: {} waits for semaphore {} to be raised {} times (it was {}) at #{} of {}: {}\n",
+                        rank_, isa::name_of(static_cast<isa::Engine>(e)), isa::semaphore_name(held->wait.sem),
                         held->wait.count, semaphores_.count(held->wait.sem), held->instr->index, block.name,
                         isa::print(block.instrs[held->instr->index], block));
   }

@@ -9,8 +9,11 @@
 namespace hw {
 
 Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& hbm, Listener listener)
-    : sc_module{name}, engines_{machine.dma_engines.value},
-      start_{static_cast<Fs>(std::llround(machine.dma_start.value * 1e15))}, hbm_{hbm}, listener_{std::move(listener)} {
+    : sc_module{name},
+      engines_{machine.dma_engines.value},
+      start_{static_cast<Fs>(std::llround(machine.dma_start.value * 1e15))},
+      hbm_{hbm},
+      listener_{std::move(listener)} {
   SC_METHOD(wake);
   sensitive << step_;
   dont_initialize();
@@ -91,7 +94,8 @@ void Dma::share(Fs now) {
     Job& job = *open[i];
     job.width = std::min(job.transfer->width, left / static_cast<double>(count - i));
     left -= job.width;
-    demand += job.width / job.transfer->work * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
+    demand +=
+        job.width / job.transfer->work * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
   }
   const double available = hbm_.available(now) * 1e-15;
   if (demand <= available) return;

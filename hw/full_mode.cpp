@@ -62,8 +62,13 @@ void FullMode::end_collective(const Collective& collective) {
 }
 
 isa::Context FullMode::context(std::uint32_t rank, std::uint32_t call) const {
-  return {.memory = *memories_[rank], .bases = program_.calls[call].bases, .rounding = program_.rounding,
-          .seed = run_.seed, .step = run_.step, .rank = rank, .call_rng = program_.calls[call].rng};
+  return {.memory = *memories_[rank],
+          .bases = program_.calls[call].bases,
+          .rounding = program_.rounding,
+          .seed = run_.seed,
+          .step = run_.step,
+          .rank = rank,
+          .call_rng = program_.calls[call].rng};
 }
 
 }  // namespace hw

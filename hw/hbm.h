@@ -39,8 +39,8 @@ class Bookings {
 };
 
 /// The stack with one core's 16 GiB. Its core reads and writes it through the DMA engines; a collective moves the other
-/// core's data through it as well. A collective comes first: its packets are 16 times as long as a copy's, and rings take
-/// turns packet by packet (runtime configuration guide).
+/// core's data through it as well. A collective comes first: its packets are 16 times as long as a copy's, and rings
+/// take turns packet by packet (runtime configuration guide).
 class HbmStack {
  public:
   explicit HbmStack(double bandwidth) : bandwidth_{bandwidth} {}

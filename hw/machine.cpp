@@ -31,11 +31,11 @@ Fs active_time(const std::vector<CollectiveTime>& records) {
 }
 
 /// SystemC elaborates once per simulation context, and refuses to go on after an error: another machine needs another
-/// context. The kernel offers no end for one, so they stay until the process ends.
+/// context. The kernel knows no end of a context, so the old ones stay, owned by a list that is never destroyed.
 void begin_another_context() {
-  static std::vector<sc_core::sc_simcontext*> contexts;
-  contexts.push_back(new sc_core::sc_simcontext);
-  sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = contexts.back();
+  static auto& contexts = *new std::vector<sc_core::sc_simcontext*>;
+  contexts.push_back(sc_core::sc_curr_simcontext);
+  sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = new sc_core::sc_simcontext;
 }
 
 /// What no machine can beat, whatever the program: a violation is a mistake of the simulator.
@@ -77,7 +77,8 @@ TimedProgram time_program(const isa::Program& program, const MachineParams& mach
 }
 
 Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks)
-    : sc_module{name}, params_{params},
+    : sc_module{name},
+      params_{params},
       collectives_{params_,
                    {.known = [this](const CcCores::Done& done) { cores_[done.rank]->collective_known(done); },
                     .runs =
@@ -168,7 +169,8 @@ SimResult Machine::collect(const SimOptions& options, Fs origin) const {
   }
   result.collective_active = active_time(result.collectives);
   for (const EngineTime& engine : result.engines)
-    result.collective_exposed = std::max(result.collective_exposed, engine.waiting[static_cast<int>(Hold::kCollective)]);
+    result.collective_exposed =
+        std::max(result.collective_exposed, engine.waiting[static_cast<int>(Hold::kCollective)]);
   return result;
 }
 

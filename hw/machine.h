@@ -21,8 +21,8 @@ class Machine : public sc_core::sc_module {
   /// Runs `program` from now on until nothing moves. Errors: as simulate().
   SimResult run(const TimedProgram& program, const SimOptions& options, Observer* observer);
 
-  /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built anew,
-  /// and references to the one before end.
+  /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built
+  /// anew, and references to the one before end.
   static Machine& instance(const MachineParams& params, std::uint32_t ranks);
 
   const MachineParams& params() const { return params_; }

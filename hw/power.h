@@ -13,7 +13,8 @@ namespace hw {
 class PowerLimit {
  public:
   /// `limit`: highest sustained utilisation, 0..1; `window`: over which it is averaged.
-  PowerLimit(double limit, Fs window) : limit_{limit}, burst_{static_cast<double>(window) * (1 - limit)}, level_{burst_} {}
+  PowerLimit(double limit, Fs window)
+      : limit_{limit}, burst_{static_cast<double>(window) * (1 - limit)}, level_{burst_} {}
 
   /// The earliest start at or after `when` of work worth `charge`; takes the tokens. Calls come in order of time.
   Fs start(Fs when, double charge) {

@@ -57,8 +57,8 @@ Expected::Reads checksums(Shadow& shadow, const isa::Instr& instr, Bases bases, 
     return id != w && expected.lane[id] == lane ? id : w;
   };
   for (const isa::Tile* tile : isa::reads(instr)) {
-    begin = rewrites(tile, instr) ? read(shadow, *tile, bases, begin, in_order)
-                                  : read(shadow, *tile, bases, begin, same);
+    begin =
+        rewrites(tile, instr) ? read(shadow, *tile, bases, begin, in_order) : read(shadow, *tile, bases, begin, same);
     if (!writes_to(instr, *tile, bases)) end = read(shadow, *tile, bases, end, same);
   }
   return {begin.sum, end.sum};
@@ -88,8 +88,8 @@ void require_written(Shadow& shadow, const isa::Program& program, const isa::Cal
 }  // namespace
 
 Expected expect(const isa::Program& program) {
-  Expected expected{.granule = shadow_granule(program), .hbm_bytes = program.hbm_bytes, .first = {}, .reads = {{}},
-                    .lane = {0}};
+  Expected expected{
+      .granule = shadow_granule(program), .hbm_bytes = program.hbm_bytes, .first = {}, .reads = {{}}, .lane = {0}};
   Shadow shadow{expected.granule, expected.hbm_bytes};
   for (const isa::Call& call : program.calls) {
     const isa::Block& block = program.blocks[call.block];
@@ -108,7 +108,9 @@ Expected expect(const isa::Program& program) {
 }
 
 RaceCheck::RaceCheck(const isa::Program& program, std::shared_ptr<const Expected> expected, std::uint32_t rank)
-    : program_{program}, expected_{std::move(expected)}, rank_{rank},
+    : program_{program},
+      expected_{std::move(expected)},
+      rank_{rank},
       shadow_{expected_->granule, expected_->hbm_bytes} {}
 
 void RaceCheck::begins(std::uint32_t call, std::uint32_t index) {
@@ -134,8 +136,10 @@ void RaceCheck::retires(std::uint32_t call, std::uint32_t index) {
     shadow_.visit(*tile, where.bases, [&](Writer* run, std::size_t n) {
       for (std::size_t i = 0; i < n; ++i) {
         const Writer id = run[i] & ~Shadow::kInFlight;
-        if (id == writer) run[i] = writer;
-        else kept = kept && expected_->lane[id] == lane && id > writer;
+        if (id == writer)
+          run[i] = writer;
+        else
+          kept = kept && expected_->lane[id] == lane && id > writer;
       }
     });
   }

@@ -11,18 +11,18 @@
 
 namespace hw {
 
-/// What each instruction of each call finds when everything runs in program order: a checksum of who last wrote the bytes
-/// that it reads.
+/// What each instruction of each call finds when everything runs in program order: a checksum of who last wrote the
+/// bytes that it reads.
 struct Expected {
   struct Reads {
     std::uint64_t at_begin = 0;
     std::uint64_t at_end = 0;  // of the operands that it does not itself write to
   };
-  int granule = 1;                        // bytes that the shadow tells apart
+  int granule = 1;  // bytes that the shadow tells apart
   std::uint64_t hbm_bytes = 0;
-  std::vector<std::uint32_t> first;       // by call: number of its first instruction, counted from 1 over the program
-  std::vector<Reads> reads;               // by that number
-  std::vector<std::uint8_t> lane;         // by that number: engine or ring, each in order
+  std::vector<std::uint32_t> first;  // by call: number of its first instruction, counted from 1 over the program
+  std::vector<Reads> reads;          // by that number
+  std::vector<std::uint8_t> lane;    // by that number: engine or ring, each in order
 };
 
 /// Errors: Fault::kProgram when an instruction reads SBUF or PSUM bytes that nothing has written.

@@ -29,8 +29,8 @@ class DataWindows {
   std::vector<Window> windows_;
 };
 
-/// Two simulated calls of a block in a row that took the same time, once without and once with a collective's data beside
-/// them, tell how long any later call takes: its progress runs at the one pace or the other.
+/// Two simulated calls of a block in a row that took the same time, once without and once with a collective's data
+/// beside them, tell how long any later call takes: its progress runs at the one pace or the other.
 class Replay {
  public:
   struct Record {

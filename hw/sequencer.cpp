@@ -9,8 +9,12 @@ namespace hw {
 
 Sequencer::Sequencer(sc_core::sc_module_name name, isa::Engine engine, Engine& unit, Semaphores& semaphores,
                      IssueSink& sink)
-    : sc_module{name}, engine_{engine}, unit_{unit}, tensor_{dynamic_cast<TensorEngine*>(&unit)},
-      semaphores_{semaphores}, sink_{sink} {
+    : sc_module{name},
+      engine_{engine},
+      unit_{unit},
+      tensor_{dynamic_cast<TensorEngine*>(&unit)},
+      semaphores_{semaphores},
+      sink_{sink} {
   SC_METHOD(wake);
   sensitive << wake_;
   dont_initialize();

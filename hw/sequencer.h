@@ -21,8 +21,8 @@ class IssueSink {
   virtual void finished(isa::Engine engine, Fs free, Fs done) = 0;
 };
 
-/// Runs ahead of the simulation's clock wherever the future is known: it meets the clock only where engines compete for a
-/// port, and where it waits for a semaphore that nobody has raised yet.
+/// Runs ahead of the simulation's clock wherever the future is known: it meets the clock only where engines compete for
+/// a port, and where it waits for a semaphore that nobody has raised yet.
 class Sequencer : public sc_core::sc_module {
  public:
   struct Slots {

@@ -24,7 +24,10 @@ Shadow::Shadow(int granule, std::uint64_t hbm_bytes) : granule_{granule} {
 }
 
 Shadow::Shadow(Shadow&& other) noexcept
-    : granule_{other.granule_}, bytes_{other.bytes_}, psum_first_{other.psum_first_}, hbm_first_{other.hbm_first_},
+    : granule_{other.granule_},
+      bytes_{other.bytes_},
+      psum_first_{other.psum_first_},
+      hbm_first_{other.hbm_first_},
       writers_{std::exchange(other.writers_, nullptr)} {}
 
 Shadow::~Shadow() {
@@ -80,8 +83,8 @@ bool may_overlap(const isa::Tile& x, const isa::Tile& y, std::span<const std::ui
   };
   const auto [x_first, x_end] = bytes_of(x);
   const auto [y_first, y_end] = bytes_of(y);
-  const bool rows = x.space == isa::Space::kHbm ||
-                    (x.start < y.start + y.partitions && y.start < x.start + x.partitions);
+  const bool rows =
+      x.space == isa::Space::kHbm || (x.start < y.start + y.partitions && y.start < x.start + x.partitions);
   return rows && x_first < y_end && y_first < x_end;
 }
 

@@ -57,7 +57,7 @@ class Shadow {
   Writer* at(isa::Space space, std::int64_t byte);
 
   int granule_;
-  std::uint64_t bytes_;  // of the reservation
+  std::uint64_t bytes_;                   // of the reservation
   std::uint64_t psum_first_, hbm_first_;  // granules
   Writer* writers_ = nullptr;
 };

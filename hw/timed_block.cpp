@@ -28,11 +28,13 @@ struct Extent {
   std::int64_t first_byte, end_byte;
 
   explicit Extent(const isa::Tile& tile)
-      : first_partition{tile.start}, end_partition{tile.start + tile.partitions}, first_byte{tile.offset},
+      : first_partition{tile.start},
+        end_partition{tile.start + tile.partitions},
+        first_byte{tile.offset},
         end_byte{tile.offset + isa::size_of(tile.dtype)} {
     for (int d = 0; d < tile.rank; ++d) {
-      const std::int64_t span = std::int64_t{tile.free[d].step} * (std::int64_t{tile.free[d].size} - 1) *
-                                isa::size_of(tile.dtype);
+      const std::int64_t span =
+          std::int64_t{tile.free[d].step} * (std::int64_t{tile.free[d].size} - 1) * isa::size_of(tile.dtype);
       (span < 0 ? first_byte : end_byte) += span;
     }
   }
@@ -42,8 +44,8 @@ struct Extent {
   }
 };
 
-/// Follows which stationary tile the PE array holds. It is held until another one is loaded; when anything writes to its
-/// bytes in between, the compiler means the new bytes, so it is loaded again.
+/// Follows which stationary tile the PE array holds. It is held until another one is loaded; when anything writes to
+/// its bytes in between, the compiler means the new bytes, so it is loaded again.
 class Stationary {
  public:
   /// True when `instr` finds its stationary tile in the array.
@@ -138,7 +140,9 @@ class BlockTimer {
   /// Returns how much longer the moving operand takes because of its stride.
   double time_matmul(const isa::Instr& instr, bool held, TimedInstr& timed) {
     constexpr std::int64_t kFullRateBytes = 16;
-    const auto factor = [](const isa::Tile& t) { return t && isa::inner_stride_bytes(t) >= kFullRateBytes ? 2.0 : 1.0; };
+    const auto factor = [](const isa::Tile& t) {
+      return t && isa::inner_stride_bytes(t) >= kFullRateBytes ? 2.0 : 1.0;
+    };
     timed.kind = TimedInstr::Kind::kMatMul;
     if (!held) {
       const double cycles = isa::stationary_load_cycles(instr, timing_) * factor(instr.a);
@@ -158,8 +162,11 @@ class BlockTimer {
     timed.kind = TimedInstr::Kind::kDma;
     timed.transfer = static_cast<std::uint32_t>(out_.transfers.size());
     out_.transfers.push_back(transfer);
-    out_.dma += {.transfers = 1, .descriptors = transfer.descriptors, .read_bytes = transfer.read_bytes,
-                 .written_bytes = transfer.written_bytes, .engine_busy = transfer.work};
+    out_.dma += {.transfers = 1,
+                 .descriptors = transfer.descriptors,
+                 .read_bytes = transfer.read_bytes,
+                 .written_bytes = transfer.written_bytes,
+                 .engine_busy = transfer.work};
   }
 
   void time_collective(std::uint32_t index, TimedInstr& timed) {

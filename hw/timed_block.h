@@ -1,4 +1,5 @@
-// A block as the timed machine reads it: five streams of compact records, everything that never changes worked out once.
+// A block as the timed machine reads it: five streams of compact records, everything that never changes worked out
+// once.
 #pragma once
 
 #include <array>
@@ -24,9 +25,9 @@ struct Transfer {
 struct TimedInstr {
   enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
   Fs occupy = 0;
-  Fs latency = 0;        // >= occupy
-  float load = 0;        // kMatMul: fs to load the stationary tile, 0 when the array holds it already
-  float charge = 0;      // kMatMul: fs of a full PE array, for the power limit
+  Fs latency = 0;                // >= occupy
+  float load = 0;                // kMatMul: fs to load the stationary tile, 0 when the array holds it already
+  float charge = 0;              // kMatMul: fs of a full PE array, for the power limit
   std::uint32_t index = 0;       // in Block::instrs
   std::uint32_t slot = 0;        // row of the block's statistics
   std::uint32_t first_wait = 0;  // in Stream::waits
@@ -58,8 +59,8 @@ struct TimedBlock {
   std::array<Stream, isa::kEngineCount> streams;
   std::vector<Transfer> transfers;
   std::vector<Slot> slots;
-  DmaTime dma;              // what one call moves; times are zero
-  double matmul_flops = 0;  // of its kMatMul instructions, one call
+  DmaTime dma;               // what one call moves; times are zero
+  double matmul_flops = 0;   // of its kMatMul instructions, one call
   bool collectives = false;  // issues or waits for one
 };
 

@@ -86,8 +86,8 @@ struct CollectiveTime {
   isa::Opcode op = isa::Opcode::kBarrier;
   std::uint8_t queue = 0;
   std::uint32_t ranks = 0;
-  std::uint32_t call = 0;    // that issued it
-  std::uint64_t bytes = 0;   // of the larger of its operands, per rank
+  std::uint32_t call = 0;        // that issued it
+  std::uint64_t bytes = 0;       // of the larger of its operands, per rank
   std::uint64_t link_bytes = 0;  // that one rank sends
   Fs issued = 0;
   Fs begin = 0;  // all ranks are there and the queue is free
@@ -110,10 +110,10 @@ struct TraceEvent {
 
 /// The machine's limits per core that the result is held against.
 struct Peaks {
-  double matmul_flops = 0;    // FLOP/s, one pass (bf16)
-  double hbm_bandwidth = 0;   // B/s
-  double link_bandwidth = 0;  // B/s sent by one core to the other
-  double dma_bandwidth = 0;   // B/s of all DMA engines of a core, reading
+  double matmul_flops = 0;                        // FLOP/s, one pass (bf16)
+  double hbm_bandwidth = 0;                       // B/s
+  double link_bandwidth = 0;                      // B/s sent by one core to the other
+  double dma_bandwidth = 0;                       // B/s of all DMA engines of a core, reading
   std::array<double, isa::kEngineCount> clock{};  // Hz
   bool operator==(const Peaks&) const = default;
 };
@@ -121,8 +121,8 @@ struct Peaks {
 struct SimResult {
   Fs total = 0;  // with the lead-in
   Fs lead_in = 0;
-  std::uint32_t rank = 0;         // whose records these are: the slowest core simulated
-  std::uint32_t cores = 0;        // simulated
+  std::uint32_t rank = 0;   // whose records these are: the slowest core simulated
+  std::uint32_t cores = 0;  // simulated
   bool exact = false;
   std::uint64_t instructions = 0;  // simulated, all cores
   std::uint64_t replayed_calls = 0;

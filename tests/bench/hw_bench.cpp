@@ -18,15 +18,21 @@ std::vector<Instr> typical() {
     const std::int64_t bank = (i % 8) * 2048;
     instrs.push_back(dma(sbuf(128, 512, bank, Dtype::kBf16), hbm(128, 512, 0, Dtype::kBf16), i % 8));
     for (int k = 0; k < 8; ++k) {
-      Instr mm = matmul(psum(128, 512, bank), sbuf(128, 128, 32768 + 256 * k, Dtype::kBf16), sbuf(128, 512, bank, Dtype::kBf16), k > 0);
+      Instr mm = matmul(psum(128, 512, bank), sbuf(128, 128, 32768 + 256 * k, Dtype::kBf16),
+                        sbuf(128, 512, bank, Dtype::kBf16), k > 0);
       if (k == 0) mm = after(mm, dma_sem(i % 8), i / 8 + 1);
       instrs.push_back(k == 7 ? signal(mm) : mm);
     }
-    instrs.push_back(signal(after(activate(sbuf(128, 512, 65536 + bank), psum(128, 512, bank)), sem(Engine::kTensor), i + 1)));
-    instrs.push_back(signal(after(copy(Engine::kVector, sbuf(128, 512, 98304 + bank), psum(128, 512, bank)), sem(Engine::kTensor), i + 1)));
+    instrs.push_back(
+        signal(after(activate(sbuf(128, 512, 65536 + bank), psum(128, 512, bank)), sem(Engine::kTensor), i + 1)));
+    instrs.push_back(signal(
+        after(copy(Engine::kVector, sbuf(128, 512, 98304 + bank), psum(128, 512, bank)), sem(Engine::kTensor), i + 1)));
     for (int v = 1; v <= 4; ++v)
-      instrs.push_back(signal(after(copy(Engine::kVector, sbuf(128, 128, 98304 + bank), sbuf(128, 128, 98304 + bank)), sem(Engine::kVector), 5 * i + v)));
-    instrs.push_back(after(after(dma(hbm(128, 512, 1 << 24), sbuf(128, 512, 65536 + bank), 8 + i % 8), sem(Engine::kScalar), i + 1), sem(Engine::kVector), 5 * i + 5));
+      instrs.push_back(signal(after(copy(Engine::kVector, sbuf(128, 128, 98304 + bank), sbuf(128, 128, 98304 + bank)),
+                                    sem(Engine::kVector), 5 * i + v)));
+    instrs.push_back(
+        after(after(dma(hbm(128, 512, 1 << 24), sbuf(128, 512, 65536 + bank), 8 + i % 8), sem(Engine::kScalar), i + 1),
+              sem(Engine::kVector), 5 * i + 5));
   }
   return instrs;
 }

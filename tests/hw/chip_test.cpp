@@ -20,8 +20,8 @@ namespace {
 
 using namespace tiny;
 using hw::Hold;
-using hw::SimResult;
 using hw::seconds;
+using hw::SimResult;
 
 hw::SimOptions exact() {
   hw::SimOptions options;
@@ -35,7 +35,8 @@ std::vector<Instr> layer() {
   for (std::uint32_t i = 0; i < 4; ++i) {
     instrs.push_back(dma(sbuf(128, 2048, 0, Dtype::kBf16), hbm(128, 2048, 0, Dtype::kBf16), 0));
     for (int k = 0; k < 16; ++k) {
-      Instr mm = matmul(psum(128, 512), sbuf(128, 128, 256 * (k % 8), Dtype::kBf16), sbuf(128, 512, 2048, Dtype::kBf16), k > 0);
+      Instr mm = matmul(psum(128, 512), sbuf(128, 128, 256 * (k % 8), Dtype::kBf16), sbuf(128, 512, 2048, Dtype::kBf16),
+                        k > 0);
       if (k == 0) mm = after(mm, dma_sem(0), i + 1);
       instrs.push_back(k == 15 ? signal(mm) : mm);
     }
@@ -71,8 +72,8 @@ TEST(Collective, AnAllReduceRunsBesideTheCompute) {
 }
 
 TEST(Collective, InstructionsMayWaitForOne) {
-  const SimResult result = run(program({all_reduce(hbm(1, 256, 0), hbm(1, 256, 4096)),
-                                        after(dma(sbuf(1, 256), hbm(1, 256), 0), cc_sem(0), 1)}, 2, 2));
+  const SimResult result = run(program(
+      {all_reduce(hbm(1, 256, 0), hbm(1, 256, 4096)), after(dma(sbuf(1, 256), hbm(1, 256), 0), cc_sem(0), 1)}, 2, 2));
   EXPECT_EQ(result.collectives.size(), 2u);
   EXPECT_GT(body(result), 2 * 58e-6);
   const auto& sync = result.engines[static_cast<int>(Engine::kSync)];
@@ -141,7 +142,8 @@ TEST(Representative, AgreesWithEveryCoreAndCall) {
 TEST(Representative, RepeatsNothingWhileThePowerBudgetDrains) {
   std::vector<Instr> instrs;
   for (int i = 0; i < 64; ++i)
-    instrs.push_back(matmul(psum(128, 512), sbuf(128, 128, 256 * (i % 8), Dtype::kBf16), sbuf(128, 512, 65536, Dtype::kBf16)));
+    instrs.push_back(
+        matmul(psum(128, 512), sbuf(128, 128, 256 * (i % 8), Dtype::kBf16), sbuf(128, 512, 65536, Dtype::kBf16)));
   const SimResult all = run(program(instrs, 200), trn1(), exact());
   const SimResult one = run(program(instrs, 200));
   EXPECT_GT(one.replayed_calls, 20u);

@@ -10,8 +10,8 @@
 namespace {
 
 using namespace tiny;
-using hw::SimResult;
 using hw::seconds;
+using hw::SimResult;
 
 TEST(Transfer, CutsContiguousPiecesIntoPackets) {
   const auto machine = trn1();
@@ -80,7 +80,7 @@ TEST(Dma, EfficiencyFallsWithTheLengthOfAPiece) {
   EXPECT_NEAR(rate(32768), 273, 1);  // saturated at a packet
   EXPECT_NEAR(rate(2048), 247, 1);   // "near peak"
   EXPECT_NEAR(rate(1024), 208.4, 1);
-  EXPECT_NEAR(rate(256), 107, 1);    // "heavy loss"
+  EXPECT_NEAR(rate(256), 107, 1);  // "heavy loss"
 }
 
 TEST(Dma, ARingIsInOrderAndRingsShareTheEngines) {

@@ -17,7 +17,8 @@ constexpr std::int64_t kWeights = 0, kInput = 1 << 16, kOutput = 1 << 18, kSum =
 
 /// Loads weights and input, multiplies, applies GELU, rounds to bf16 stochastically, stores, sums over the ranks.
 isa::Program job(std::uint32_t ranks) {
-  const Tile w = sbuf(128, 128, 0, Dtype::kBf16), x = sbuf(128, 512, 1024, Dtype::kBf16), y = sbuf(128, 512, 4096, Dtype::kBf16);
+  const Tile w = sbuf(128, 128, 0, Dtype::kBf16), x = sbuf(128, 512, 1024, Dtype::kBf16),
+             y = sbuf(128, 512, 4096, Dtype::kBf16);
   std::vector<Instr> instrs;
   instrs.push_back(dma(w, hbm(128, 128, kWeights, Dtype::kBf16), 0));
   instrs.push_back(dma(x, hbm(128, 512, kInput, Dtype::kBf16), 1));
@@ -25,9 +26,11 @@ isa::Program job(std::uint32_t ranks) {
   instrs.push_back(signal(matmul(psum(128, 512), w, x, true)));
   instrs.push_back(signal(after(activate(y, psum(128, 512), Fn::kGelu), sem(Engine::kTensor), 1)));
   instrs.push_back(after(dma(hbm(128, 512, kOutput, Dtype::kBf16), y, 2), sem(Engine::kScalar), 1));
-  instrs.push_back(after(all_reduce(hbm(1, 65536, kSum, Dtype::kBf16), hbm(1, 65536, kOutput, Dtype::kBf16)), dma_sem(2), 1));
+  instrs.push_back(
+      after(all_reduce(hbm(1, 65536, kSum, Dtype::kBf16), hbm(1, 65536, kOutput, Dtype::kBf16)), dma_sem(2), 1));
   instrs.push_back(after(dma(sbuf(128, 512, 8192, Dtype::kBf16), hbm(128, 512, kSum, Dtype::kBf16), 3), cc_sem(0), 1));
-  instrs.push_back(after(dma(hbm(128, 512, kInput, Dtype::kBf16), sbuf(128, 512, 8192, Dtype::kBf16), 4), dma_sem(3), 1));
+  instrs.push_back(
+      after(dma(hbm(128, 512, kInput, Dtype::kBf16), sbuf(128, 512, 8192, Dtype::kBf16), 4), dma_sem(3), 1));
   isa::Program program = tiny::program(std::move(instrs), 3, ranks);
   program.rounding = isa::Rounding::kStochastic;
   program.hbm_bytes = 1 << 20;
@@ -41,7 +44,8 @@ void fill_inputs(isa::Device& device, std::uint32_t ranks) {
     std::uint32_t state = 12345 + r;
     for (int i = 0; i < (kOutput / 2); ++i) {
       state = state * 1664525 + 1013904223;
-      values[i] = static_cast<std::uint16_t>(isa::encode(Dtype::kBf16, static_cast<float>(static_cast<int>(state >> 16) - 32768) / 400000));
+      values[i] = static_cast<std::uint16_t>(
+          isa::encode(Dtype::kBf16, static_cast<float>(static_cast<int>(state >> 16) - 32768) / 400000));
     }
   }
 }
@@ -96,12 +100,21 @@ using testing::HasSubstr;
 
 TEST(Race, TheIntactProgramHasNone) { EXPECT_EQ(outcome(job(2)), "no race"); }
 TEST(Race, AMatmulThatDoesNotWaitForItsLoad) {
-  EXPECT_THAT(outcome(without_waits(2)), AllOf(HasSubstr("call 0, tiny #2: tensor matmul"), HasSubstr("not written yet")));
+  EXPECT_THAT(outcome(without_waits(2)),
+              AllOf(HasSubstr("call 0, tiny #2: tensor matmul"), HasSubstr("not written yet")));
 }
-TEST(Race, AnEvictionThatDoesNotWaitForTheMatmul) { EXPECT_THAT(outcome(without_waits(4)), HasSubstr("tiny #4: scalar activation")); }
-TEST(Race, AStoreThatDoesNotWaitForTheEviction) { EXPECT_THAT(outcome(without_waits(5)), HasSubstr("tiny #5: sync dma_copy")); }
-TEST(Race, AnAllReduceOfBytesThatAreStillBeingStored) { EXPECT_THAT(outcome(without_waits(6)), HasSubstr("tiny #6: sync all_reduce")); }
-TEST(Race, ALoadThatDoesNotWaitForTheAllReduce) { EXPECT_THAT(outcome(without_waits(7)), HasSubstr("tiny #7: sync dma_copy")); }
+TEST(Race, AnEvictionThatDoesNotWaitForTheMatmul) {
+  EXPECT_THAT(outcome(without_waits(4)), HasSubstr("tiny #4: scalar activation"));
+}
+TEST(Race, AStoreThatDoesNotWaitForTheEviction) {
+  EXPECT_THAT(outcome(without_waits(5)), HasSubstr("tiny #5: sync dma_copy"));
+}
+TEST(Race, AnAllReduceOfBytesThatAreStillBeingStored) {
+  EXPECT_THAT(outcome(without_waits(6)), HasSubstr("tiny #6: sync all_reduce"));
+}
+TEST(Race, ALoadThatDoesNotWaitForTheAllReduce) {
+  EXPECT_THAT(outcome(without_waits(7)), HasSubstr("tiny #7: sync dma_copy"));
+}
 
 TEST(Race, AnOverwrittenOperand) {
   const Instr slow = signal(copy(Engine::kGpSimd, sbuf(128, 4096, 65536), sbuf(128, 4096)));
@@ -121,7 +134,8 @@ TEST(Machine, AnotherOneMayFollowAndAnErrorEndsOnlyItsRun) {
 }
 
 TEST(Race, BytesThatNobodyHasWritten) {
-  EXPECT_THAT(outcome(program({copy(Engine::kVector, sbuf(128, 8, 64), sbuf(128, 8))})), HasSubstr("nothing has written"));
+  EXPECT_THAT(outcome(program({copy(Engine::kVector, sbuf(128, 8, 64), sbuf(128, 8))})),
+              HasSubstr("nothing has written"));
 }
 
 }  // namespace

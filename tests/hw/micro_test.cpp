@@ -36,9 +36,11 @@ TEST(Micro, SiluIsBoundByDma) {
     Instr load = dma(sbuf(128, kCols, place), hbm(128, kCols, i * 128ll * kCols * 4), 0);
     if (i >= 3) load = after(load, dma_sem(1), i - 2);
     instrs.push_back(load);
-    instrs.push_back(signal(after(activate(sbuf(128, kCols, place), sbuf(128, kCols, place), Fn::kSilu), dma_sem(0), i + 1)));
-    instrs.push_back(after(dma(hbm(128, kCols, (1 << 27) + i * 128ll * kCols * 4), sbuf(128, kCols, place), 1,
-                               Engine::kScalar), sem(Engine::kScalar), i + 1));
+    instrs.push_back(
+        signal(after(activate(sbuf(128, kCols, place), sbuf(128, kCols, place), Fn::kSilu), dma_sem(0), i + 1)));
+    instrs.push_back(
+        after(dma(hbm(128, kCols, (1 << 27) + i * 128ll * kCols * 4), sbuf(128, kCols, place), 1, Engine::kScalar),
+              sem(Engine::kScalar), i + 1));
   }
   expect_within(seconds(run(program(instrs)).total) * 1e3, 0.798, 0.20, "silu");
 }

@@ -13,8 +13,8 @@ namespace {
 
 using namespace tiny;
 using hw::Hold;
-using hw::SimResult;
 using hw::seconds;
+using hw::SimResult;
 
 constexpr double kTensorHz = 2.8e9, kVectorHz = 1.12e9, kScalarHz = 1.4e9;
 
@@ -105,7 +105,8 @@ TEST(TensorEngine, StallsForALoadThatIsLongerThanTheMatmul) {
 
 TEST(TensorEngine, KeepsAStationaryTileUntilSomebodyWritesIt) {
   const auto load_cycles = [](const std::vector<Instr>& instrs) {
-    return cycles(held(run(program(instrs), trn1({"tensor.fast_load=1"})), Engine::kTensor, Hold::kStationary), kTensorHz);
+    return cycles(held(run(program(instrs), trn1({"tensor.fast_load=1"})), Engine::kTensor, Hold::kStationary),
+                  kTensorHz);
   };
   const Instr one = matmul(psum(128, 1), weights(0), moving(1));
   EXPECT_NEAR(load_cycles({one, one, one}), 128, 0.01);
@@ -156,8 +157,8 @@ TEST(Power, ThrottlesWhatLastsAndLeavesBurstsAlone) {
     const SimResult result = run(program(instrs));
     return seconds(busy(result, Engine::kTensor)) / body(result);
   };
-  EXPECT_GT(utilisation(400), 0.99);                // 73 us at full speed
-  EXPECT_NEAR(utilisation(40000), 0.86, 0.005);     // 7 ms
+  EXPECT_GT(utilisation(400), 0.99);             // 73 us at full speed
+  EXPECT_NEAR(utilisation(40000), 0.86, 0.005);  // 7 ms
 }
 
 TEST(Power, ChargesForThePartOfTheArrayInUse) {
@@ -179,8 +180,10 @@ TEST(Semaphores, ADeadlockNamesWhoWaitsForWhat) {
   } catch (const base::Error& error) {
     EXPECT_EQ(error.fault(), base::Fault::kProgram);
     using testing::HasSubstr;
-    EXPECT_THAT(error.what(), HasSubstr("scalar waits for semaphore vector to be raised 2 times (it was 1) at #1 of tiny"));
-    EXPECT_THAT(error.what(), HasSubstr("gpsimd waits for semaphore dma3 to be raised 1 times (it was 0) at #2 of tiny"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("scalar waits for semaphore vector to be raised 2 times (it was 1) at #1 of tiny"));
+    EXPECT_THAT(error.what(),
+                HasSubstr("gpsimd waits for semaphore dma3 to be raised 1 times (it was 0) at #2 of tiny"));
     EXPECT_THAT(error.what(), HasSubstr("activation"));
   }
 }

@@ -21,7 +21,8 @@ using isa::Space;
 using isa::Tile;
 
 inline Tile row_tile(Space space, int partitions, std::uint32_t cols, std::int64_t offset, Dtype dtype) {
-  Tile tile{.space = space, .dtype = dtype, .start = 0, .rank = 1, .partitions = static_cast<std::uint16_t>(partitions)};
+  Tile tile{
+      .space = space, .dtype = dtype, .start = 0, .rank = 1, .partitions = static_cast<std::uint16_t>(partitions)};
   tile.offset = offset;
   tile.free[0] = {.step = 1, .size = cols};
   return tile;

@@ -1,0 +1,4 @@
+// Runs every benchmark: ./dev bench.
+#include <benchmark/benchmark.h>
+
+BENCHMARK_MAIN();
