@@ -86,10 +86,6 @@ inline constexpr std::string_view kPlain = "max(MIN_II, N)";
 inline constexpr std::string_view kElsewhere = "MIN_II, then the DMA engines";
 inline constexpr std::string_view kCcElsewhere = "MIN_II, then the CC-cores";
 
-}  // namespace columns
-
-namespace detail {
-using namespace columns;
 // clang-format off
 inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   // ---- TensorE: M = columns of a, N = columns of b; four passes for fp32
@@ -244,12 +240,12 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    {}, rule::free, 0, "at least one wait, or a signal", kSequencer, ""},
 }};
 // clang-format on
-}  // namespace detail
+}  // namespace columns
 
-inline constexpr const std::array<Row, kOpcodeCount>& kTable = detail::kRows;
+inline constexpr const std::array<Row, kOpcodeCount>& kTable = columns::kRows;
 constexpr const Row& row(Opcode op) { return kTable.at(static_cast<std::size_t>(op)); }
 static_assert(std::ranges::all_of(kTable, [](const Row& r) {
-  return &row(r.op) == &r && r.exec && r.cost && r.rule && !r.name.empty() && !r.source.empty() && !r.formula.empty();
+  return &row(r.op) == &r && !r.name.empty() && !r.source.empty() && !r.formula.empty();
 }));
 
 /// The row with this name, or nullptr.

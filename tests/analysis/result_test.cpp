@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cmath>
 
@@ -19,8 +20,7 @@ using testing::HasSubstr;
 class RunFolder : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path{testing::TempDir()} /
-              (std::string{"trnsim_result_"} + testing::UnitTest::GetInstance()->current_test_info()->name());
+    folder_ = std::filesystem::path{testing::TempDir()} / ("trnsim_result_" + std::to_string(getpid()));
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
   }

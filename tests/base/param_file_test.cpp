@@ -2,6 +2,7 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <filesystem>
 #include <string>
@@ -204,7 +205,7 @@ TEST(ParamFile, TablesInAnArrayGetTheirIndexAsKey) {
 class Inherits : public testing::Test {
  protected:
   void SetUp() override {
-    folder_ = std::filesystem::path{testing::TempDir()} / "param_file_inherits";
+    folder_ = std::filesystem::path{testing::TempDir()} / ("param_file_inherits_" + std::to_string(getpid()));
     std::filesystem::remove_all(folder_);
     std::filesystem::create_directories(folder_);
     write_file(folder_ / "base.toml", kMachine);

@@ -1,6 +1,7 @@
 // The machine files and the one list of their fields.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <unistd.h>
 
 #include <cstdio>
 #include <filesystem>
@@ -71,7 +72,8 @@ TEST(Params, RefusesWhatNoMachineCanBe) {
 
 TEST(Params, TheResolvedMachineLoadsToTheSame) {
   const auto machine = hw::load_machine("trn1n.32xlarge", std::vector<std::string>{"dma.start=2 us"});
-  const auto path = std::filesystem::path{testing::TempDir()} / "resolved_machine.toml";
+  const auto path =
+      std::filesystem::path{testing::TempDir()} / ("resolved_machine_" + std::to_string(getpid()) + ".toml");
   std::ofstream{path} << machine.toml;
   const auto again = hw::load_machine(path.string());
   for (const auto& field : MachineParams::fields())

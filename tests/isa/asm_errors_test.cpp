@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "isa/asm.h"
-#include "make_instr.h"
+#include "tests/isa/make_instr.h"
 
 namespace {
 

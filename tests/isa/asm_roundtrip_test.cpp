@@ -7,7 +7,7 @@
 
 #include "isa/asm.h"
 #include "isa/table.h"
-#include "make_instr.h"
+#include "tests/isa/make_instr.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include "isa/asm.h"
 #include "isa/check.h"
-#include "make_instr.h"
+#include "tests/isa/make_instr.h"
 
 namespace {
 

@@ -3,7 +3,7 @@
 
 #include <limits>
 
-#include "check_instr.h"
+#include "tests/isa/check_instr.h"
 
 namespace {
 

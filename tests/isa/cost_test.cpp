@@ -6,7 +6,7 @@
 #include <map>
 
 #include "isa/table.h"
-#include "make_instr.h"
+#include "tests/isa/make_instr.h"
 
 namespace {
 

@@ -3,6 +3,7 @@
 
 #include "tests/isa/exec_fixture.h"
 
+namespace isa {
 namespace {
 
 constexpr auto kSbuf = Space::kSbuf;
@@ -170,3 +171,4 @@ TEST_F(Collective, RefusesWrongSizesAndOneRankAlone) {
 }
 
 }  // namespace
+}  // namespace isa

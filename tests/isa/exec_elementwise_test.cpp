@@ -1,6 +1,7 @@
 // Element-wise instructions against their definition, over types, shapes, access patterns and aliasing.
 #include "tests/isa/exec_fixture.h"
 
+namespace isa {
 namespace {
 
 constexpr auto kSbuf = Space::kSbuf;
@@ -184,3 +185,4 @@ TEST_F(ElementWise, RefusesWhatDoesNotFit) {
 }
 
 }  // namespace
+}  // namespace isa

@@ -15,9 +15,8 @@
 #include "isa/exec.h"
 #include "isa/team.h"
 
+namespace isa {
 namespace {
-
-using namespace isa;  // NOLINT: a test
 
 inline Tile tile(Space space, int partitions, std::initializer_list<Dim> dims, Dtype dtype = Dtype::kFp32,
                  std::int64_t offset = 0) {
@@ -98,3 +97,4 @@ class ExecTest : public testing::Test {
 };
 
 }  // namespace
+}  // namespace isa

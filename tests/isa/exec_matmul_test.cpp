@@ -1,6 +1,7 @@
 // TensorE: every operand type, shapes, accumulation; transposes; teams of threads.
 #include "tests/isa/exec_fixture.h"
 
+namespace isa {
 namespace {
 
 constexpr auto kSbuf = Space::kSbuf;
@@ -91,3 +92,4 @@ TEST_F(MatMulExec, RefusesIntegersAndWrongShapes) {
 }
 
 }  // namespace
+}  // namespace isa

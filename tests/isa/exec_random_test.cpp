@@ -3,6 +3,7 @@
 
 #include "tests/isa/exec_fixture.h"
 
+namespace isa {
 namespace {
 
 constexpr auto kSbuf = Space::kSbuf;
@@ -105,3 +106,4 @@ TEST_F(RandomExec, RngFillsIntegersAndUnitIntervals) {
 }
 
 }  // namespace
+}  // namespace isa

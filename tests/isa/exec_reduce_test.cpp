@@ -1,6 +1,7 @@
 // Reductions, scans, statistics, sorting, and what chooses by place.
 #include "tests/isa/exec_fixture.h"
 
+namespace isa {
 namespace {
 
 constexpr auto kSbuf = Space::kSbuf;
@@ -139,3 +140,4 @@ TEST_F(ReduceExec, CopiesByARegister) {
 }
 
 }  // namespace
+}  // namespace isa

@@ -4,6 +4,7 @@
 #include "isa/device.h"
 #include "tests/isa/exec_fixture.h"
 
+namespace isa {
 namespace {
 
 constexpr auto kSbuf = Space::kSbuf;
@@ -120,3 +121,4 @@ TEST(Team, RunsEveryPartOnceAndPassesErrorsOn) {
 }
 
 }  // namespace
+}  // namespace isa

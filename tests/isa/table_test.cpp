@@ -10,7 +10,7 @@
 #include "isa/flops.h"
 #include "isa/names.h"
 #include "isa/reference.h"
-#include "make_instr.h"
+#include "tests/isa/make_instr.h"
 
 namespace {
 
@@ -26,6 +26,14 @@ TEST(Table, NamesAreDistinctAndFoundAgain) {
     EXPECT_EQ(isa::find_row(row.name), &row);
   }
   EXPECT_EQ(isa::find_row("matmull"), nullptr);
+}
+
+TEST(Table, EveryRowComputesCostsAndIsChecked) {
+  for (const isa::Row& row : isa::kTable) {
+    EXPECT_NE(row.exec, nullptr) << row.name;
+    EXPECT_NE(row.cost, nullptr) << row.name;
+    EXPECT_NE(row.rule, nullptr) << row.name;
+  }
 }
 
 TEST(Table, OnlyRowsThatTheMachineLacksHaveNoEngine) {
