@@ -1,0 +1,71 @@
+// Everything that one simulation told, in one file that needs no program beside it: what stats, trace, report and
+// compare read, and what a user queries with sqlite3. The tables are documented in docs/run_record.md.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/roofline.h"
+#include "analysis/stats.h"
+#include "hw/trace.h"
+#include "isa/program.h"
+
+namespace analysis {
+
+/// Raised by one when a reader of the last tables would misread the new ones; more tables or columns do not raise it.
+inline constexpr int kRecordSchema = 1;
+inline constexpr std::string_view kRecordFile = "run.sqlite";
+
+/// What the simulation does not know of itself.
+struct RecordInfo {
+  std::string trnsim;    // version of the binary
+  std::string workload;  // "bert_emotion"
+  std::string command;   // the command line
+  std::string instance_type;
+  std::uint32_t instances = 1;
+  std::uint32_t cores_per_chip = 2;
+  std::uint64_t hbm_bytes_per_core = 0;  // capacity
+  std::uint64_t machine_hash = 0;
+  std::string machine_toml;  // hw::MachineParams::toml
+  bool operator==(const RecordInfo&) const = default;
+};
+
+/// A region of HBM and the first and last call that touch it, -1 when none does.
+struct RegionUse {
+  isa::Region region;
+  std::int64_t first_call = -1, last_call = -1;
+};
+
+/// Work of one instruction: bytes at HBM, FLOPs of its engine.
+struct InstrWork {
+  double hbm_bytes = 0, flops = 0;
+};
+
+struct Record {
+  RecordInfo info;
+  hw::SimResult result;
+  /// The program without its data: names, labels, calls without bases, regions. Instructions only in blocks with
+  /// recorded events, and of them opcode, engine, label, queue, group, signal and waits: what critical_path() reads.
+  isa::Program program;
+  std::vector<std::vector<InstrWork>> work;  // beside program.blocks[].instrs
+  std::vector<RegionUse> regions;
+  Utilisation utilisation;
+  std::vector<RoofPoint> roofline;
+  std::vector<Stat> stats;
+};
+
+/// Errors: Fault::kInternal when `result` is not of `program`.
+Record make_record(const hw::SimResult& result, const isa::Program& program, RecordInfo info);
+
+/// Writes run.sqlite into the folder; the file is complete or absent. Errors: Fault::kEnvironment (disk full).
+void write_record(const std::filesystem::path& folder, const Record& record);
+void write_record(const std::filesystem::path& folder, const hw::SimResult& result, const isa::Program& program,
+                  const RecordInfo& info);
+
+/// `path`: the folder or the file. Errors: Fault::kData when it is missing, damaged or of a newer schema.
+Record read_record(const std::filesystem::path& path);
+
+}  // namespace analysis

@@ -1,0 +1,129 @@
+#include "analysis/record.h"
+
+#include <gmock/gmock.h>
+
+#include <fstream>
+
+#include "analysis/critical_path.h"
+#include "analysis/sqlite.h"
+#include "base/error.h"
+#include "tests/analysis/recorded.h"
+
+namespace {
+
+using analysis::By;
+using analysis::Database;
+using testing::HasSubstr;
+
+std::string message_of(auto&& action) {
+  try {
+    action();
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Record, ComesBackToTheLastFemtosecond) {
+  const auto folder = recorded::folder();
+  const isa::Program program = recorded::layers();
+  const hw::SimResult result = recorded::simulated(program);
+  analysis::write_record(folder, result, program, recorded::info());
+  const analysis::Record back = analysis::read_record(folder);
+  EXPECT_TRUE(back.result == result);
+  EXPECT_TRUE(back.info == recorded::info());
+  EXPECT_FALSE(result.events.empty());
+  for (const By by : {By::kOp, By::kPart, By::kEngine, By::kOpcode, By::kLayer, By::kPhase, By::kBlock}) {
+    const auto want = time_by(by, result, program), got = time_by(by, back.result, back.program);
+    ASSERT_EQ(got.size(), want.size());
+    for (std::size_t i = 0; i < got.size(); ++i) {
+      EXPECT_EQ(got[i].key, want[i].key);
+      EXPECT_EQ(got[i].busy, want[i].busy);
+    }
+  }
+}
+
+TEST(Record, KeepsWhatTheProgramAloneKnows) {
+  const auto folder = recorded::folder();
+  const isa::Program program = recorded::layers();
+  const hw::SimResult result = recorded::simulated(program);
+  write_record(folder, result, program, recorded::info());
+  const analysis::Record back = analysis::read_record(folder);
+  EXPECT_EQ(back.utilisation.hfu, analysis::utilisation(result, program).hfu);
+  EXPECT_EQ(back.utilisation.mfu, analysis::utilisation(result, program).mfu);
+  const auto points = analysis::roofline(result, program);
+  ASSERT_EQ(back.roofline.size(), points.size());
+  EXPECT_EQ(back.roofline[0].op, points[0].op);
+  EXPECT_EQ(back.roofline[0].achieved, points[0].achieved);
+  EXPECT_EQ(back.stats.size(), analysis::summary_stats(result, program).size());
+  const auto path = analysis::critical_path(back.result, back.program, 0);
+  EXPECT_EQ(path.steps.size(), analysis::critical_path(result, program, 0).steps.size());
+  EXPECT_EQ(path.steps.back().op, "layer.store");
+}
+
+TEST(Record, RegionsLiveFromTheirFirstToTheirLastUse) {
+  const analysis::Record record = recorded::record(false);
+  ASSERT_EQ(record.regions.size(), 4u);
+  const auto lives = [&](int i) { return std::pair{record.regions[i].first_call, record.regions[i].last_call}; };
+  EXPECT_EQ(lives(0), (std::pair<std::int64_t, std::int64_t>{0, 1}));    // weights: read by both layers
+  EXPECT_EQ(lives(1), (std::pair<std::int64_t, std::int64_t>{0, 1}));    // activations: written by both
+  EXPECT_EQ(lives(2), (std::pair<std::int64_t, std::int64_t>{2, 2}));    // gradients: reduced by the optimizer
+  EXPECT_EQ(lives(3), (std::pair<std::int64_t, std::int64_t>{-1, -1}));  // nobody's
+}
+
+TEST(Record, AUserCanQueryIt) {
+  const auto folder = recorded::folder();
+  const analysis::Record record = recorded::record();
+  write_record(folder, record);
+  Database db{folder / analysis::kRecordFile, Database::Mode::kRead};
+  auto rows = db.prepare("SELECT op, sum(busy_s) FROM op_times WHERE engine = ? GROUP BY op");
+  rows.query("tensor");
+  ASSERT_TRUE(rows.step());
+  EXPECT_EQ(rows.text(0), "layer.mlp.matmul");
+  EXPECT_NEAR(rows.real(1), hw::seconds(record.result.engines[0].busy), 1e-15);
+  auto events = db.prepare("SELECT count(*), sum(seconds) FROM event_times WHERE track = 'engine' AND rank = 0");
+  ASSERT_TRUE(events.step());
+  EXPECT_GT(events.whole(0), 0);
+  auto calls = db.prepare("SELECT max(begin_s + seconds) FROM call_times");
+  ASSERT_TRUE(calls.step());
+  EXPECT_LE(calls.real(0), hw::seconds(record.result.total) * (1 + 1e-12));
+}
+
+TEST(Record, WithoutEventsItHoldsNoInstructions) {
+  const auto folder = recorded::folder();
+  write_record(folder, recorded::record(false));
+  const analysis::Record back = analysis::read_record(folder);
+  EXPECT_TRUE(back.result.events.empty());
+  EXPECT_TRUE(back.program.blocks[0].instrs.empty());
+  EXPECT_EQ(back.program.blocks[0].labels.size(), 4u);
+}
+
+TEST(Record, AMissingNewerOrBrokenFileIsAnErrorWithAFix) {
+  const auto folder = recorded::folder();
+  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("is missing"));
+  write_record(folder, recorded::record(false));
+  {
+    Database db{folder / analysis::kRecordFile, Database::Mode::kUpdate};
+    db.execute("UPDATE meta SET value = 99 WHERE key = 'record_schema'");
+  }
+  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("has schema 99"));
+  std::ofstream{folder / analysis::kRecordFile, std::ios::trunc} << "not a database at all, just text";
+  EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("fix: make the file again"));
+}
+
+TEST(Record, AFolderThatCannotBeWrittenKeepsNothing) {
+  EXPECT_THROW(write_record("/proc/self/no_such_folder", recorded::record(false)), base::Error);
+  const auto folder = recorded::folder();
+  write_record(folder, recorded::record(false));
+  write_record(folder, recorded::record(true));  // replaces
+  int files = 0;
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) files += entry.is_regular_file();
+  EXPECT_EQ(files, 1);
+}
+
+TEST(Record, AResultOfAnotherProgramIsRefused) {
+  const hw::SimResult result = recorded::simulated(recorded::layers(2), false);
+  EXPECT_THROW(analysis::make_record(result, recorded::layers(3), recorded::info()), base::Error);
+}
+
+}  // namespace

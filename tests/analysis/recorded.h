@@ -1,0 +1,100 @@
+// Small programs, simulated, and a folder of one's own per test and process.
+#pragma once
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+
+#include "analysis/record.h"
+#include "tests/hw/tiny_programs.h"
+
+namespace recorded {
+
+inline std::filesystem::path folder() {
+  const auto* test = testing::UnitTest::GetInstance()->current_test_info();
+  std::string name = std::string{test->test_suite_name()} + "_" + test->name() + "_" + std::to_string(getpid());
+  for (char& c : name) c = c == '/' ? '_' : c;
+  const std::filesystem::path path = std::filesystem::path{testing::TempDir()} / name;
+  std::filesystem::create_directories(path);
+  return path;
+}
+
+/// load (ring 3) -> matmul -> gelu -> store (ring 4), twice, and an optimizer block that waits for an all-reduce of the
+/// first ones' gradients: every kind of track, flow and phase.
+inline isa::Program layers(int layers = 2) {
+  using namespace tiny;
+  isa::Block layer;
+  layer.name = "layer_forward";
+  layer.registers = 2;
+  layer.labels = {"layer.load", "layer.mlp.matmul", "layer.mlp.gelu", "layer.store"};
+  layer.sbuf_bytes = 6144;
+  layer.psum_bytes = 2048;
+  const isa::Tile weights = hbm(128, 128, 0, Dtype::kBf16), x = sbuf(128, 128, 0, Dtype::kBf16);
+  isa::Tile out = hbm(128, 128);
+  out.reg = 1;
+  layer.instrs = {dma(x, weights, 3), signal(after(matmul(psum(128, 128), x, x), dma_sem(3), 1)),
+                  signal(after(activate(sbuf(128, 128, 1024), psum(128, 128), Fn::kGelu), sem(Engine::kTensor), 1)),
+                  after(dma(out, sbuf(128, 128, 1024), 4), sem(Engine::kScalar), 1)};
+  for (std::uint32_t i = 0; i < 4; ++i) layer.instrs[i].label = i;
+  layer.matmul_flops = 2.0 * 128 * 128 * 128;
+  isa::Block update;
+  update.name = "optimizer";
+  update.registers = 1;
+  update.labels = {"all_reduce", "adamw"};
+  const isa::Tile gradients = hbm(128, 128, 131'072);
+  update.instrs = {all_reduce(gradients, gradients), signal(fill(Engine::kVector, sbuf(128, 512), 0))};
+  update.instrs[1].label = 1;
+  isa::Program program = tiny::program({}, 0, 2);
+  program.name = "layers";
+  program.blocks = {layer, update};
+  for (int l = 0; l < layers; ++l) {
+    program.calls.push_back({.block = 0, .bases = {0, 65'536}, .layer = l, .phase = isa::Phase::kForward});
+  }
+  program.calls.push_back({.block = 1, .bases = {0}, .layer = -1, .phase = isa::Phase::kOptimizer});
+  program.regions = {
+      {.name = "w", .kind = "weights", .dtype = Dtype::kBf16, .shape = {128, 128}, .offset = 0, .bytes = 32'768},
+      {.name = "y",
+       .kind = "activations",
+       .dtype = Dtype::kFp32,
+       .shape = {128, 128},
+       .offset = 65'536,
+       .bytes = 65'536},
+      {.name = "dw",
+       .kind = "gradients",
+       .dtype = Dtype::kFp32,
+       .shape = {128, 128},
+       .offset = 131'072,
+       .bytes = 65'536},
+      {.name = "spare", .kind = "workspace", .dtype = Dtype::kFp32, .shape = {4}, .offset = 262'144, .bytes = 16}};
+  program.hbm_bytes = 1 << 20;
+  program.model_flops = layers * layer.matmul_flops;
+  return program;
+}
+
+inline analysis::RecordInfo info(const hw::MachineParams& machine = tiny::trn1()) {
+  return {.trnsim = "0.1.0",
+          .workload = "layers",
+          .command = "trnsim run layers",
+          .instance_type = machine.name,
+          .hbm_bytes_per_core = machine.hbm_bytes_per_core(),
+          .machine_hash = machine.hash,
+          .machine_toml = machine.toml};
+}
+
+/// All events of all instructions when `traced`.
+inline hw::SimResult simulated(const isa::Program& program, bool traced = true,
+                               const hw::MachineParams& machine = tiny::trn1()) {
+  hw::SimOptions options;
+  options.exact = true;
+  if (traced) options.trace_until = 1;
+  return tiny::run(program, machine, options);
+}
+
+inline analysis::Record record(bool traced = true) {
+  const isa::Program program = layers();
+  return analysis::make_record(simulated(program, traced), program, info());
+}
+
+}  // namespace recorded
