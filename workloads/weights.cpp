@@ -4,11 +4,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "base/error.h"
 #include "base/suggest.h"
 #include "workloads/random.h"
+#include "workloads/weight_names.h"
 
 namespace workloads {
 namespace {
@@ -16,68 +16,38 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// Appends the tensors of one kind of layer.
-class SpecList {
- public:
-  void embedding(const std::string& name, std::int64_t rows, std::int64_t cols, Init init = Init::kNormal) {
-    specs_.push_back({name + ".weight", {rows, cols}, init, false});
-  }
-  void linear(const std::string& name, std::int64_t in, std::int64_t out) {
-    specs_.push_back({name + ".weight", {out, in}, Init::kNormal, true});
-    specs_.push_back({name + ".bias", {out}, Init::kZeros, false});
-  }
-  void layer_norm(const std::string& name, std::int64_t size) {
-    specs_.push_back({name + ".weight", {size}, Init::kOnes, false});
-    specs_.push_back({name + ".bias", {size}, Init::kZeros, false});
-  }
-  std::vector<WeightSpec> take() { return std::move(specs_); }
-
- private:
-  std::vector<WeightSpec> specs_;
+/// Which tensor of the checkpoint is which of ours.
+struct Matched {
+  std::map<std::string, std::string> found;   // our name: the file's
+  std::map<std::string, std::string> copies;  // the same, for a second time that a tied tensor is in the file
 };
 
-/// The name that a tensor of a file has in our list: old LayerNorm names made new, "bert." put in front.
-std::string modern_name(std::string name) {
-  const auto replace_end = [&name](std::string_view from, std::string_view to) {
-    if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
-  };
-  replace_end("LayerNorm.gamma", "LayerNorm.weight");
-  replace_end("LayerNorm.beta", "LayerNorm.bias");
-  for (const char* top : {"embeddings.", "encoder.", "pooler."})
-    if (name.starts_with(top)) return "bert." + name;
-  return name;
-}
-
-/// Tensors of other tasks, and buffers that are no weights.
-bool is_left_out(std::string_view name) { return name.starts_with("cls.") || name == "bert.embeddings.position_ids"; }
-
-bool may_be_missing(std::string_view name) {
-  return name.starts_with("classifier.") || name.starts_with("bert.pooler.");
-}
-
-/// Which tensor of the checkpoint is which of ours.
-std::map<std::string, std::string> match_names(const Checkpoint& checkpoint, const std::vector<WeightSpec>& specs,
-                                               std::vector<std::string>& notes) {
+Matched match_names(const Checkpoint& checkpoint, const ModelConfig& config, const std::vector<WeightSpec>& specs,
+                    std::vector<std::string>& notes) {
   std::vector<std::string> known;
   for (const WeightSpec& spec : specs) known.push_back(spec.name);
-  std::map<std::string, std::string> found;
+  std::ranges::sort(known);
+  Matched matched;
   std::size_t left_out = 0;
   for (const std::string& name : checkpoint.names()) {
-    const std::string modern = modern_name(name);
-    if (is_left_out(modern)) {
+    const std::string canonical = canonical_name(config, name);
+    if (const auto original = tied_to(config, canonical)) {
+      matched.copies.emplace(*original, name);
+    } else if (is_left_out(config, canonical)) {
       ++left_out;
-    } else if (std::ranges::find(known, modern) == known.end()) {
+    } else if (!std::ranges::binary_search(known, canonical)) {
       throw Error{Fault::kData, checkpoint.file_of(name).string(),
-                  fmt::format("tensor \"{}\" is in no BERT model of this config.json", name),
-                  base::suggest_fix(modern, known)};
-    } else if (!found.emplace(modern, name).second) {
-      throw Error{Fault::kData, checkpoint.file_of(name).string(),
-                  fmt::format("has \"{}\" under two names, \"{}\" and \"{}\"", modern, found[modern], name),
-                  "remove one of them"};
+                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, family_of(config)),
+                  base::suggest_fix(canonical, known)};
+    } else if (!matched.found.emplace(canonical, name).second) {
+      throw Error{
+          Fault::kData, checkpoint.file_of(name).string(),
+          fmt::format("has \"{}\" under two names, \"{}\" and \"{}\"", canonical, matched.found[canonical], name),
+          "remove one of them"};
     }
   }
   if (left_out > 0) notes.push_back(fmt::format("{} tensors of other tasks in the checkpoint were left out", left_out));
-  return found;
+  return matched;
 }
 
 std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string& name, const WeightSpec& spec) {
@@ -104,30 +74,27 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
   return values;
 }
 
+/// A tied tensor that is in the file twice must be the same both times.
+void require_same(const Checkpoint& checkpoint, const std::string& name, const std::string& copy,
+                  const std::vector<float>& values) {
+  if (checkpoint.floats(copy) == values) return;
+  throw Error{Fault::kData, checkpoint.file_of(copy).string(),
+              fmt::format("tensor \"{}\" differs from \"{}\", to which config.json ties it", copy, name),
+              "set \"tie_word_embeddings\" to false in config.json, or export the model again"};
+}
+
+double deviation_of(Init init, const ModelConfig& config) {
+  return std::visit(
+      [init](const auto& c) {
+        const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(c.num_hidden_layers)) : 1;
+        return c.initializer_range / depth;
+      },
+      config);
+}
+
 std::size_t extent(const Shape& shape, std::size_t axis) { return static_cast<std::size_t>(shape.at(axis)); }
 
 }  // namespace
-
-std::vector<WeightSpec> bert_weights(const BertConfig& c) {
-  SpecList list;
-  list.embedding("bert.embeddings.word_embeddings", c.vocab_size, c.hidden_size, Init::kNormalPadZero);
-  list.embedding("bert.embeddings.position_embeddings", c.max_position_embeddings, c.hidden_size);
-  list.embedding("bert.embeddings.token_type_embeddings", c.type_vocab_size, c.hidden_size);
-  list.layer_norm("bert.embeddings.LayerNorm", c.hidden_size);
-  for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) {
-    const std::string prefix = fmt::format("bert.encoder.layer.{}.", layer);
-    for (const char* name : {"query", "key", "value"})
-      list.linear(prefix + "attention.self." + name, c.hidden_size, c.hidden_size);
-    list.linear(prefix + "attention.output.dense", c.hidden_size, c.hidden_size);
-    list.layer_norm(prefix + "attention.output.LayerNorm", c.hidden_size);
-    list.linear(prefix + "intermediate.dense", c.hidden_size, c.intermediate_size);
-    list.linear(prefix + "output.dense", c.intermediate_size, c.hidden_size);
-    list.layer_norm(prefix + "output.LayerNorm", c.hidden_size);
-  }
-  list.linear("bert.pooler.dense", c.hidden_size, c.hidden_size);
-  list.linear("classifier", c.hidden_size, c.num_labels());
-  return list.take();
-}
 
 std::size_t parameter_count(const std::vector<WeightSpec>& specs) {
   std::size_t count = 0;
@@ -135,14 +102,15 @@ std::size_t parameter_count(const std::vector<WeightSpec>& specs) {
   return count;
 }
 
-std::vector<float> initial_values(const WeightSpec& spec, const BertConfig& config, std::uint64_t seed) {
+std::vector<float> initial_values(const WeightSpec& spec, const ModelConfig& config, std::uint64_t seed) {
   std::vector<float> values(element_count(spec.shape), spec.init == Init::kOnes ? 1.0f : 0.0f);
   if (spec.init == Init::kZeros || spec.init == Init::kOnes) return values;
   Random random{seed, stream_of(spec.name)};
-  for (float& value : values) value = static_cast<float>(random.normal() * config.initializer_range);
+  const double deviation = deviation_of(spec.init, config);
+  for (float& value : values) value = static_cast<float>(random.normal() * deviation);
   if (spec.init == Init::kNormalPadZero) {
-    const auto row = static_cast<std::ptrdiff_t>(config.pad_token_id * config.hidden_size);
-    std::fill_n(values.begin() + row, config.hidden_size, 0.0f);
+    const auto row = static_cast<std::ptrdiff_t>(std::get<BertConfig>(config).pad_token_id * spec.shape.at(1));
+    std::fill_n(values.begin() + row, spec.shape.at(1), 0.0f);
   }
   return values;
 }
@@ -170,21 +138,25 @@ void Weights::set_from_device(const WeightSpec& spec, std::span<const float> dev
                                       : std::vector<float>(device.begin(), device.end());
 }
 
-Weights initial_weights(const BertConfig& config, std::uint64_t seed) {
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
   Weights weights;
-  for (const WeightSpec& spec : bert_weights(config)) weights.values[spec.name] = initial_values(spec, config, seed);
+  for (const WeightSpec& spec : model_weights(config)) weights.values[spec.name] = initial_values(spec, config, seed);
   return weights;
 }
 
-Weights load_weights(const std::filesystem::path& file_or_folder, const BertConfig& config, std::uint64_t seed) {
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelConfig& config, std::uint64_t seed) {
   const Checkpoint checkpoint = Checkpoint::open(file_or_folder);
-  const std::vector<WeightSpec> specs = bert_weights(config);
+  const std::vector<WeightSpec> specs = model_weights(config);
   Weights weights;
-  const auto found = match_names(checkpoint, specs, weights.notes);
+  const Matched matched = match_names(checkpoint, config, specs, weights.notes);
   for (const WeightSpec& spec : specs) {
-    if (const auto at = found.find(spec.name); at != found.end()) {
+    const auto at = matched.found.find(spec.name), copy = matched.copies.find(spec.name);
+    if (at != matched.found.end()) {
       weights.values[spec.name] = read_checked(checkpoint, at->second, spec);
-    } else if (may_be_missing(spec.name)) {
+      if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
+    } else if (copy != matched.copies.end()) {
+      weights.values[spec.name] = read_checked(checkpoint, copy->second, spec);
+    } else if (may_be_missing(config, spec.name)) {
       weights.values[spec.name] = initial_values(spec, config, seed);
       weights.notes.push_back(
           fmt::format("{} is not in the checkpoint and was newly initialised: train before use", spec.name));
@@ -197,10 +169,10 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const BertConf
   return weights;
 }
 
-void save_weights(const std::filesystem::path& folder, const BertConfig& config, const Weights& weights,
+void save_weights(const std::filesystem::path& folder, const ModelConfig& config, const Weights& weights,
                   ElementType type) {
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : bert_weights(config)) {
+  for (const WeightSpec& spec : model_weights(config)) {
     const auto at = weights.values.find(spec.name);
     base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
     tensors.push_back(

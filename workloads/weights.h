@@ -1,4 +1,4 @@
-// The tensors of a BERT model: Hugging Face's names and shapes, first values, loading and saving.
+// The tensors of a model: Hugging Face's names and shapes, first values, loading and saving.
 #pragma once
 
 #include <cstdint>
@@ -19,6 +19,18 @@ enum class Init : std::uint8_t {
   kNormalPadZero,  // the same, but the row of pad_token_id is 0
   kZeros,
   kOnes,
+  kNormalDeep,  // standard deviation initializer_range / sqrt(2 num_hidden_layers): GPT-2's output projections
+};
+
+/// How tensor-parallel ranks share a tensor, by the axes of the file. Source: Shoeybi et al., arXiv:1909.08053,
+/// section 3.
+enum class Split : std::uint8_t {
+  kNone,        // every rank holds all of it
+  kAxis0,       // equal parts of axis 0
+  kAxis1,       // equal parts of axis 1
+  kVocabulary,  // parts of ceil(vocab_size / ranks) of axis 0; the last may be smaller
+  kKeyValue,    // axis 0 by key-value heads; with fewer heads than ranks, neighbours hold the same head
+  kFused,       // the last axis is query, key and value, one after the other, each split in equal parts
 };
 
 struct WeightSpec {
@@ -26,15 +38,26 @@ struct WeightSpec {
   Shape shape;       // as in the file; a linear layer's is [out, in]
   Init init = Init::kNormal;
   bool transposed = false;  // a linear layer's weight: the device wants [in, out]
+  Split split = Split::kNone;
+  std::int64_t layer = kBeforeLayers;  // or one of the places below: which pipeline stage has it
+
+  static constexpr std::int64_t kBeforeLayers = -1;          // embeddings: the first stage
+  static constexpr std::int64_t kAfterLayers = -2;           // final norm and head: the last
+  static constexpr std::int64_t kBeforeAndAfterLayers = -3;  // embeddings that are the head too: both
 };
 
-/// All tensors of BertForSequenceClassification, in the order of the model.
+/// All tensors of the model, in its order. Tied copies (lm_head.weight, cls.predictions.decoder.*) are not listed.
 std::vector<WeightSpec> bert_weights(const BertConfig& config);
+/// LlamaForCausalLM: every linear weight is transposed for the device.
+std::vector<WeightSpec> llama_weights(const LlamaConfig& config);
+/// GPT2LMHeadModel: its Conv1D weights are [in, out] in the file already; an untied lm_head is [vocab, hidden].
+std::vector<WeightSpec> gpt_weights(const GptConfig& config);
+std::vector<WeightSpec> model_weights(const ModelConfig& config);
 /// Parameters in all of them.
 std::size_t parameter_count(const std::vector<WeightSpec>& specs);
 
 /// First values, as Hugging Face draws them. They depend on seed and name alone.
-std::vector<float> initial_values(const WeightSpec& spec, const BertConfig& config, std::uint64_t seed);
+std::vector<float> initial_values(const WeightSpec& spec, const ModelConfig& config, std::uint64_t seed);
 
 /// [rows, cols] -> [cols, rows].
 std::vector<float> transpose(std::span<const float> values, std::size_t rows, std::size_t cols);
@@ -49,16 +72,18 @@ struct Weights {
   void set_from_device(const WeightSpec& spec, std::span<const float> values);
 };
 
-Weights initial_weights(const BertConfig& config, std::uint64_t seed);
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed);
 
-/// Reads a checkpoint of this configuration, of any floating type, one file or many. Names without "bert." in front and
-/// the old LayerNorm.gamma and .beta are understood. A missing classifier or pooler is drawn from `seed`, with a note;
-/// heads of pre-training and position_ids are left out, with a note. Errors: Fault::kData naming tensor, file, what it
-/// is and what it must be: wrong shape, no floats, missing, unknown; Fault::kNumerics when a value is NaN or infinite.
-Weights load_weights(const std::filesystem::path& file_or_folder, const BertConfig& config, std::uint64_t seed);
+/// Reads a checkpoint of this configuration, of any floating type, one file or many. Names without the model's prefix
+/// ("bert.", "model.", "transformer.") and the old LayerNorm.gamma and .beta are understood. A missing pooler or head
+/// of BERT is drawn from `seed`, with a note; heads of other tasks, position_ids and other buffers are left out, with a
+/// note. Errors: Fault::kData naming tensor, file, what it is and what it must be: wrong shape, no floats, missing,
+/// unknown, a head that config.json calls tied but that differs from the embeddings; Fault::kNumerics when a value is
+/// NaN or infinite.
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelConfig& config, std::uint64_t seed);
 
 /// Writes model.safetensors into `folder`. Errors: Fault::kEnvironment.
-void save_weights(const std::filesystem::path& folder, const BertConfig& config, const Weights& weights,
+void save_weights(const std::filesystem::path& folder, const ModelConfig& config, const Weights& weights,
                   ElementType type = ElementType::kF32);
 
 }  // namespace workloads
