@@ -37,6 +37,9 @@ class Tokenizer {
   virtual std::string decode(std::span<const std::int32_t> ids, bool skip_special_tokens) const = 0;
 
   virtual std::int32_t pad_id() const = 0;
+  /// The tokens that begin and end a text; models of the BERT kind have none.
+  virtual std::optional<std::int32_t> bos_id() const { return std::nullopt; }
+  virtual std::optional<std::int32_t> eos_id() const { return std::nullopt; }
   virtual std::size_t vocab_size() const = 0;
   /// Errors: Fault::kData when there is no such id.
   virtual const std::string& token(std::int32_t id) const = 0;
@@ -55,8 +58,9 @@ class Tokenizer {
   std::vector<std::string> tokens(std::span<const std::int32_t> ids) const;
 };
 
-/// Reads what it finds in `path`: a folder with `tokenizer.json` (or else `vocab.txt`) and perhaps
-/// `tokenizer_config.json`, or one of these two files itself. Errors: Fault::kData naming the file, the key and what is
+/// Reads what it finds in `path`: a folder, or one of these files itself: tokenizer.json (WordPiece or BPE),
+/// tokenizer.model (SentencePiece), vocab.txt (WordPiece), tokenizer.bin (llama2.c; in a folder also the only
+/// tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and what is
 /// supported.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 

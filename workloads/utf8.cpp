@@ -14,6 +14,26 @@ const utf8proc_uint8_t* bytes_of(std::string_view text) {
   return reinterpret_cast<const utf8proc_uint8_t*>(text.data());
 }
 
+/// How many bytes at the front of `text`, which does not begin with a whole character, could begin one; at least 1.
+/// Source: Unicode 15, table 3-7, "Well-Formed UTF-8 Byte Sequences".
+std::size_t begun_character(std::string_view text) {
+  const auto byte = [text](std::size_t i) { return static_cast<unsigned char>(text[i]); };
+  const unsigned lead = byte(0);
+  const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                             : (lead & 0xF0) == 0xE0        ? 3
+                             : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                            : 1;
+  const unsigned low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+  const unsigned high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+  std::size_t begun = 1;
+  while (begun < length && begun < text.size()) {
+    const unsigned next = byte(begun);
+    if (begun == 1 ? next < low || next > high : (next & 0xC0) != 0x80) break;
+    ++begun;
+  }
+  return begun;
+}
+
 }  // namespace
 
 bool is_ascii(std::string_view text) {
@@ -34,6 +54,17 @@ std::optional<std::size_t> first_invalid_utf8(std::string_view text) {
     at += static_cast<std::size_t>(used);
   }
   return std::nullopt;
+}
+
+std::string lossy_utf8(std::string_view text) {
+  std::string out;
+  for (;;) {
+    const auto bad = first_invalid_utf8(text);
+    out += text.substr(0, bad.value_or(text.size()));
+    if (!bad) return out;
+    append_utf8(out, 0xFFFD);
+    text.remove_prefix(*bad + begun_character(text.substr(*bad)));
+  }
 }
 
 void require_utf8(std::string_view text, std::string_view where) {

@@ -1,0 +1,44 @@
+// Reverse-mode differentiation of a graph.
+#pragma once
+
+#include <map>
+#include <vector>
+
+#include "runtime/graph.h"
+
+namespace runtime {
+
+/// What an op's `backward` works with: gradients of its results in, gradients of its operands out.
+class Backward {
+ public:
+  explicit Backward(Graph& graph);
+
+  Graph& graph() { return graph_; }
+  /// The gradient of result o of `node`, or kNoValue when nothing depends on it.
+  ValueId grad(const Node& node, std::size_t o = 0) const;
+  /// Whether operand i leads to a parameter.
+  bool needs(const Node& node, std::size_t i) const { return needs_[node.in[i]]; }
+  /// Adds to the gradient of operand i.
+  void add(const Node& node, std::size_t i, ValueId gradient);
+  /// Adds a node with one result, labelled after `node`.
+  ValueId op(const Op& op, const Node& node, const char* what, std::vector<ValueId> in, Attrs attrs = {});
+  std::vector<ValueId> ops(const Op& op, const Node& node, const char* what, std::vector<ValueId> in, Attrs attrs = {});
+
+  /// Walks back from `loss`, a sum over rows that are all weighted already: its gradient is one.
+  std::map<ValueId, ValueId> run(ValueId loss);
+
+ private:
+  Graph& graph_;
+  std::vector<char> needs_;
+  std::map<ValueId, ValueId> grads_;
+};
+
+/// Adds the nodes that compute the gradients of all weights. `loss` must come from cross_entropy (whose own gradient it
+/// is). Scopes: "NAME.bwd" for a forward scope NAME, phase backward. Returns weight -> gradient; the gradients have the
+/// numerics' type, kind kGradient and the name "grad.WEIGHT".
+/// Errors: Fault::kProgram when an op on the way has no gradient.
+std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss);
+/// The same for several losses, whose gradients add up (micro-batches).
+std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses);
+
+}  // namespace runtime

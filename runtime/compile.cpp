@@ -1,0 +1,293 @@
+#include "runtime/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "isa/flops.h"
+#include "runtime/emitter.h"
+#include "runtime/group.h"
+#include "runtime/ops.h"
+#include "runtime/place.h"
+#include "runtime/reorder.h"
+#include "runtime/rows.h"
+#include "runtime/synchronize.h"
+
+namespace runtime {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// Scopes of reductions over ranks move to where their last operand is ready: they run beside what follows there.
+std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::size_t> order,
+                                          const std::vector<std::vector<NodeId>>& nodes) {
+  std::vector<std::size_t> out, late;
+  for (const std::size_t scope : order)
+    (graph.node(nodes[scope].front()).op == &kAllReduce ? late : out).push_back(scope);
+  for (const std::size_t scope : late) {
+    std::size_t behind = 0;
+    for (const NodeId n : nodes[scope])
+      for (const ValueId v : graph.node(n).in) {
+        const NodeId from = graph.value(v).producer;
+        if (from == kNoNode) continue;
+        const auto at = std::ranges::find(out, graph.node(from).scope);
+        behind = std::max(behind, static_cast<std::size_t>(at - out.begin()) + 1);
+      }
+    while (behind < out.size() && graph.node(nodes[out[behind]].front()).op == &kAllReduce) ++behind;
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(behind), scope);
+  }
+  return out;
+}
+
+/// Nodes of one scope, in order: what one call computes.
+std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
+  std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
+  std::vector<std::size_t> order;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    const Node& node = graph.node(n);
+    if (!node.op) continue;
+    if (by_scope[node.scope].empty()) order.push_back(node.scope);
+    by_scope[node.scope].push_back(n);
+  }
+  order = reductions_early(graph, std::move(order), by_scope);
+  std::vector<std::size_t> place(graph.scopes().size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<std::vector<NodeId>> calls;
+  for (const std::size_t scope : order) {
+    for (const NodeId n : by_scope[scope])
+      for (const ValueId v : graph.node(n).in) {
+        const NodeId from = graph.value(v).producer;
+        base::ensure(from == kNoNode || place[graph.node(from).scope] <= place[scope], graph.node(n).label,
+                     "its scope runs before the scope of an operand");
+      }
+    calls.push_back(std::move(by_scope[scope]));
+  }
+  return calls;
+}
+
+std::string text_of(const Attrs& a) {
+  const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps, a.batch,
+                     a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.trans_b, a.causal,
+                     static_cast<int>(a.fn), type(a.dtype), type(a.operand), type(a.softmax));
+}
+
+/// What a call computes, with its tensors numbered by first appearance: equal texts can share a block.
+struct Signature {
+  std::string text;
+  std::vector<ValueId> values;
+};
+
+Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
+  Signature s{.text = graph.scope_of(graph.node(nodes.front())).name, .values = {}};
+  std::map<ValueId, std::size_t> number;
+  const std::set<NodeId> inside{nodes.begin(), nodes.end()};
+  const auto name = [&](ValueId v) {
+    const auto [place, added] = number.try_emplace(v, s.values.size());
+    if (added) {
+      s.values.push_back(v);
+      const Value& value = graph.value(v);
+      s.text += fmt::format(" new {}x{} {} {}", value.rows, value.cols, static_cast<int>(value.dtype),
+                            static_cast<int>(value.kind));
+      if (graph.root(v) != v) s.text += fmt::format(" in {}", number.contains(graph.root(v)) ? number[graph.root(v)] : 0);
+    }
+    s.text += fmt::format(" {}", place->second);
+  };
+  for (const NodeId n : nodes) {
+    const Node& node = graph.node(n);
+    s.text += fmt::format("\n{} {} [{}]", node.op->name, node.label, text_of(node.attrs));
+    for (const ValueId v : node.in) name(v);
+    for (const ValueId v : node.out) {
+      name(v);
+      const auto users = graph.users(v);
+      s.text += std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); }) ? " leaves" : "";
+    }
+  }
+  return s;
+}
+
+struct Made {
+  std::uint32_t index = 0;
+  std::vector<ValueId> values;           // of the call that it was made for
+  std::vector<ValueId> registers;        // which of them each register is
+  std::int64_t spill_bytes = 0;
+};
+
+class Compiler {
+ public:
+  Compiler(Graph graph, const CompileOptions& options) : graph_{std::move(graph)}, options_{options} {}
+
+  Compiled run() {
+    run_graph_passes();
+    const auto calls = calls_of(graph_);
+    for (const auto& nodes : calls) uses_.push_back(make(nodes));
+    finish(calls);
+    return std::move(result_);
+  }
+
+ private:
+  void note(std::string pass, std::string text, std::size_t count) {
+    result_.notes.push_back({std::move(pass), std::move(text), count});
+  }
+
+  void run_graph_passes() {
+    const Passes& p = options_.passes;
+    if (p.cse) note("cse", "operations removed", eliminate_common_subexpressions(graph_));
+    if (p.bias_gradient) note("bias_gradient", "sums over rows joined to a weight gradient", join_bias_gradients(graph_));
+    note("dead code", "operations removed", graph_.remove_dead());
+  }
+
+  struct Use {
+    const Made* block;
+    std::vector<ValueId> values;
+  };
+
+  Use make(const std::vector<NodeId>& nodes) {
+    Signature s = signature_of(graph_, nodes);
+    const auto [place, added] = made_.try_emplace(s.text);
+    if (added) place->second = build(nodes, s.values);
+    return {&place->second, std::move(s.values)};
+  }
+
+  Made build(const std::vector<NodeId>& nodes, const std::vector<ValueId>& values) {
+    Emitter emitter{graph_, graph_.scope_of(graph_.node(nodes.front())).name};
+    const auto groups = group_nodes(graph_, nodes, options_.passes.fusion);
+    for (const Group& group : groups) {
+      if (group.by_rows) {
+        const std::set<ValueId> out = escapes(graph_, group);
+        Rows{emitter, group.nodes, out}.run();
+      } else {
+        const Node& node = graph_.node(group.nodes.front());
+        emitter.label(node.label);
+        node.op->lower_whole(emitter, node);
+      }
+    }
+    fused_ += nodes.size() - groups.size();
+    VirtualBlock virtual_block = emitter.finish();
+    if (options_.passes.reorder) moved_ += reorder(virtual_block);
+    const Placement placement = place(virtual_block, options_.passes.double_buffering);
+    waits_ += synchronize(virtual_block.instrs);
+    spills_ += static_cast<std::size_t>(placement.spills);
+    Made made{.index = static_cast<std::uint32_t>(result_.program.blocks.size()), .values = values,
+              .registers = virtual_block.registers, .spill_bytes = placement.spill_bytes};
+    isa::Block block{.name = virtual_block.name, .instrs = std::move(virtual_block.instrs),
+                     .registers = static_cast<std::uint32_t>(virtual_block.registers.size()),
+                     .labels = std::move(virtual_block.labels), .sbuf_bytes = placement.sbuf_bytes,
+                     .psum_bytes = placement.psum_bytes};
+    for (const Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
+    result_.program.blocks.push_back(std::move(block));
+    return made;
+  }
+
+  void finish(const std::vector<std::vector<NodeId>>& calls) {
+    std::set<ValueId> in_hbm;
+    std::int64_t spill = 0;
+    for (const Use& use : uses_) {
+      for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
+        const ValueId v = value_of(use, i);
+        if (v != kSpillArea) in_hbm.insert(v);
+      }
+      spill = std::max(spill, use.block->spill_bytes);
+    }
+    result_.memory = plan_memory(graph_, calls, in_hbm, options_.shared);
+    MemoryPlan& memory = result_.memory;
+    spill_base_ = memory.total;
+    if (spill > 0) {
+      const auto bytes = static_cast<std::uint64_t>(spill);
+      memory.regions.push_back({.name = "spills", .kind = "workspace", .dtype = Dtype::kUint8,
+                                .shape = {spill}, .offset = memory.total, .bytes = bytes});
+      memory.bytes_by_kind["workspace"] = bytes;
+      memory.total += bytes;
+    }
+    require_fit();
+    for (std::size_t c = 0; c < calls.size(); ++c) add_call(uses_[c], calls[c]);
+    isa::Program& program = result_.program;
+    program.name = options_.name;
+    program.regions = memory.regions;
+    program.hbm_bytes = memory.total;
+    program.ranks = options_.ranks;
+    program.groups = options_.groups;
+    program.rounding = graph_.numerics().rounding;
+    check_flops();
+    note("fusion", "operations that need no way through HBM", fused_);
+    note("reorder", "instructions moved up", moved_);
+    note("spills", "buffers moved to HBM and back", spills_);
+    note("semaphores", "waits", waits_);
+    note("liveness", "bytes of activations saved by reuse",
+         memory.activations_without_reuse - memory.bytes_by_kind["activations"]);
+  }
+
+  /// The tensor behind a register of the block, for this call.
+  ValueId value_of(const Use& use, std::size_t reg) const {
+    const ValueId original = use.block->registers[reg];
+    if (original == kSpillArea) return original;
+    // Registers name roots; the root is among the call's values, or reached from one that lives in it.
+    for (std::size_t i = 0; i < use.block->values.size(); ++i)
+      if (graph_.root(use.block->values[i]) == original) return graph_.root(use.values[i]);
+    throw Error{Fault::kInternal, "compile", "a register of no tensor", "report it"};
+  }
+
+  void add_call(const Use& use, const std::vector<NodeId>& nodes) {
+    const Scope& scope = graph_.scope_of(graph_.node(nodes.front()));
+    isa::Call call{.block = use.block->index, .bases = {}, .rng = scope.rng, .layer = scope.instance,
+                   .phase = scope.phase};
+    for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
+      const ValueId v = value_of(use, i);
+      call.bases.push_back(v == kSpillArea ? spill_base_ : result_.memory.address.at(v));
+    }
+    for (const NodeId n : nodes) {
+      const Node& node = graph_.node(n);
+      for (const ValueId v : node.in)
+        if (const auto found = reduced_.find(v); found != reduced_.end())
+          call.await[0] = std::max(call.await[0], found->second);
+      if (node.op->matmul_flops) result_.program.model_flops += node.op->matmul_flops(graph_, node);
+    }
+    for (const NodeId n : nodes)
+      if (graph_.node(n).op == &kAllReduce) {
+        ++collectives_;
+        for (const ValueId v : graph_.node(n).out) reduced_[v] = collectives_;
+      }
+    result_.program.calls.push_back(std::move(call));
+  }
+
+  void require_fit() const {
+    const MemoryPlan& memory = result_.memory;
+    if (options_.hbm_bytes == 0 || memory.total <= options_.hbm_bytes) return;
+    std::string table;
+    for (const auto& [kind, bytes] : memory.bytes_by_kind)
+      table += fmt::format("\n  {:<12} {:>12}", kind, base::readable(static_cast<double>(bytes), base::Dimension::kBytes));
+    throw Error{Fault::kCapacity, options_.name,
+                fmt::format("needs {} of HBM per core, there are {}:{}",
+                            base::readable(static_cast<double>(memory.total), base::Dimension::kBytes),
+                            base::readable(static_cast<double>(options_.hbm_bytes), base::Dimension::kBytes), table),
+                "use a smaller --per_device_train_batch_size, or more --gradient_accumulation_steps"};
+  }
+
+  void check_flops() const {
+    double executed = 0;
+    for (const isa::Call& call : result_.program.calls) executed += result_.program.blocks[call.block].matmul_flops;
+    const double expected = result_.program.model_flops;
+    base::ensure(std::abs(executed - expected) <= 1e-9 * expected, options_.name,
+                 fmt::format("TensorE would do {:.17g} FLOPs, the mathematics needs {:.17g}", executed, expected));
+  }
+
+  Graph graph_;
+  const CompileOptions& options_;
+  Compiled result_;
+  std::map<std::string, Made> made_;
+  std::vector<Use> uses_;
+  std::map<ValueId, std::uint32_t> reduced_;
+  std::uint32_t collectives_ = 0;
+  std::uint64_t spill_base_ = 0;
+  std::size_t fused_ = 0, waits_ = 0, spills_ = 0, moved_ = 0;
+};
+
+}  // namespace
+
+Compiled compile(Graph graph, const CompileOptions& options) { return Compiler{std::move(graph), options}.run(); }
+
+}  // namespace runtime

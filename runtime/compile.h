@@ -1,0 +1,34 @@
+// From a graph to a program: passes, groups, instructions, addresses, semaphores, blocks and calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/program.h"
+#include "runtime/graph.h"
+#include "runtime/memory_plan.h"
+#include "runtime/passes.h"
+
+namespace runtime {
+
+struct CompileOptions {
+  std::string name = "program";
+  std::uint32_t ranks = 1;
+  std::vector<std::vector<std::vector<std::uint32_t>>> groups;  // replica groups, as isa::Program::groups
+  Passes passes;
+  std::uint64_t hbm_bytes = 0;                       // per core; 0: no limit
+  const std::vector<isa::Region>* shared = nullptr;  // of another program on the same device: weights stay where they are
+};
+
+struct Compiled {
+  isa::Program program;
+  MemoryPlan memory;
+  std::vector<PassNote> notes;
+};
+
+/// Errors: Fault::kCapacity (with the memory by kind) when it does not fit into hbm_bytes; Fault::kProgram for a graph
+/// that breaks a contract; Fault::kInternal when TensorE's work is not what the mathematics needs.
+Compiled compile(Graph graph, const CompileOptions& options);
+
+}  // namespace runtime

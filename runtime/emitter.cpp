@@ -1,0 +1,246 @@
+#include "runtime/emitter.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+
+namespace runtime {
+namespace {
+
+using isa::Engine;
+using isa::Space;
+
+// Loads and stores have rings of their own, and different sequencers issue them: a store that waits for its result must
+// not hold back the loads of the next tiles.
+constexpr int kLoadRings = 8;
+constexpr int kStoreRings = isa::kDmaQueues - kLoadRings;
+
+/// Nanoseconds per element of a partition, to balance engines that could both do a piece of work (their documented
+/// clocks; the machine file decides what it really costs).
+constexpr double kVectorNs = 1 / 1.12, kScalarNs = 1 / 1.4;
+
+void put(const Scalar& s, float& imm, Tile& tile) {
+  if (const float* number = std::get_if<float>(&s))
+    imm = *number;
+  else
+    tile = std::get<Tile>(s);
+}
+
+}  // namespace
+
+Emitter::Emitter(const Graph& graph, std::string name) : graph_{graph} {
+  block_.name = std::move(name);
+  label("");
+}
+
+Tile Emitter::buffer(Space space, Dtype dtype, std::int64_t parts, std::int64_t cols) {
+  block_.buffers.push_back({.space = space, .bytes = cols * isa::size_of(dtype), .parts = parts});
+  Tile tile;
+  tile.space = space;
+  tile.dtype = dtype;
+  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.reg = static_cast<std::uint32_t>(block_.buffers.size());
+  tile.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(cols)};
+  return tile;
+}
+
+Tile Emitter::sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols) {
+  base::ensure(parts >= 1 && parts <= isa::kPartitions && cols >= 1, block_.name,
+               fmt::format("a buffer of {} partitions, {} columns", parts, cols));
+  return buffer(Space::kSbuf, dtype, parts, cols);
+}
+
+Tile Emitter::psum(std::int64_t parts, std::int64_t cols, Dtype dtype) {
+  base::ensure(cols * isa::size_of(dtype) <= isa::kPsumBankBytes, block_.name,
+               fmt::format("{} columns do not fit in a PSUM bank", cols));
+  return buffer(Space::kPsum, dtype, parts, cols);
+}
+
+std::uint32_t Emitter::reg(ValueId id) {
+  const auto [place, added] = registers_.try_emplace(graph_.root(id), static_cast<std::uint32_t>(registers_.size()));
+  if (added) block_.registers.push_back(place->first);
+  return place->second;
+}
+
+Tile Emitter::hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t stride) {
+  return hbm(id, row, rows, 0, value(id).cols, stride);
+}
+
+Tile Emitter::hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols,
+                  std::int64_t stride) {
+  const Value& v = value(id);
+  base::ensure(row + (rows - 1) * stride < v.rows && col + cols <= v.cols, block_.name,
+               fmt::format("row {} x {}, column {} + {} of {} [{}, {}]", row, rows, col, cols, v.name, v.rows, v.cols));
+  return hbm_flat(id, row * v.cols + col, rows, cols, stride * v.cols);
+}
+
+Tile Emitter::hbm_row(ValueId id, std::int64_t row, std::int64_t parts, std::int64_t col, std::int64_t cols) {
+  Tile tile = hbm(id, row, 1, col, cols, 1);
+  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.pstep = 0;
+  return tile;
+}
+
+Tile Emitter::hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::int64_t cols,
+                       std::int64_t row_elements) {
+  const Value& v = value(id);
+  Tile tile;
+  tile.space = Space::kHbm;
+  tile.dtype = v.dtype;
+  tile.partitions = static_cast<std::uint16_t>(parts);
+  tile.reg = reg(id);
+  tile.offset = begin * isa::size_of(v.dtype);
+  tile.pstep = row_elements * isa::size_of(v.dtype);
+  tile.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(cols)};
+  return tile;
+}
+
+void Emitter::load(const Tile& dst, const Tile& src) {
+  const std::uint8_t ring = next_ring_[0];
+  next_ring_[0] = static_cast<std::uint8_t>((ring + 1) % kLoadRings);
+  emit({.op = Opcode::kDmaCopy, .engine = Engine::kSync, .queue = ring, .dst = dst, .a = src});
+}
+
+Tile Emitter::loaded(Dtype dtype, const Tile& src) {
+  const Tile dst = sbuf(dtype, src.partitions, src.cols());
+  load(dst, src);
+  return dst;
+}
+
+void Emitter::store(const Tile& dst, const Tile& src) {
+  const std::uint8_t ring = next_ring_[1];
+  next_ring_[1] = static_cast<std::uint8_t>((ring + 1) % kStoreRings);
+  emit({.op = Opcode::kDmaCopy, .engine = Engine::kGpSimd, .queue = static_cast<std::uint8_t>(kLoadRings + ring),
+        .dst = dst, .a = src});
+}
+
+/// Whether VectorE would finish `cols` more elements before ScalarE.
+bool Emitter::vector_is_free(double cols) {
+  return busy_[static_cast<std::size_t>(Engine::kVector)] + cols * kVectorNs <=
+         busy_[static_cast<std::size_t>(Engine::kScalar)] + cols * kScalarNs;
+}
+
+void Emitter::copy(const Tile& dst, const Tile& src, Scalar scale) {
+  const float* factor = std::get_if<float>(&scale);
+  const bool plain = factor && *factor == 1.0F;
+  if (vector_is_free(static_cast<double>(src.cols()))) {
+    if (plain)
+      emit({.op = Opcode::kTensorCopy, .engine = Engine::kVector, .dst = dst, .a = src});
+    else
+      tensor_scalar(dst, src, Alu::kMul, scale);
+  } else if (plain) {
+    emit({.op = Opcode::kTensorCopy, .engine = Engine::kScalar, .dst = dst, .a = src});
+  } else {
+    activation(dst, Fn::kCopy, src, scale);
+  }
+}
+
+void Emitter::fill(const Tile& dst, float value) {
+  emit({.op = Opcode::kMemset, .engine = dst.space == Space::kSbuf ? Engine::kGpSimd : Engine::kVector, .imm0 = value,
+        .dst = dst});
+}
+
+void Emitter::matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate) {
+  emit({.op = Opcode::kMatMul, .engine = Engine::kTensor, .accumulate = accumulate, .dst = dst, .a = stationary,
+        .b = moving});
+}
+
+void Emitter::transpose(const Tile& dst, const Tile& src) {
+  emit({.op = Opcode::kPeTranspose, .engine = Engine::kTensor, .dst = dst, .a = src});
+}
+
+void Emitter::tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b) {
+  emit({.op = Opcode::kTensorTensor, .engine = Engine::kVector, .alu0 = op, .dst = dst, .a = a, .b = b});
+}
+
+void Emitter::tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1, Scalar s1) {
+  Instr i{.op = Opcode::kTensorScalar, .engine = Engine::kVector, .alu0 = op0, .alu1 = op1, .dst = dst, .a = a};
+  put(s0, i.imm0, i.b);
+  if (op1 != Alu::kNone) put(s1, i.imm1, i.c);
+  emit(i);
+}
+
+void Emitter::scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c,
+                                   bool reverse1) {
+  Instr i{.op = Opcode::kScalarTensorTensor, .engine = Engine::kVector, .alu0 = op0, .alu1 = op1, .reverse1 = reverse1,
+          .dst = dst, .a = a, .c = c};
+  put(s, i.imm0, i.b);
+  emit(i);
+}
+
+void Emitter::activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale, Scalar bias, const Tile* sum) {
+  Instr i{.op = sum ? Opcode::kActivationReduce : Opcode::kActivation, .engine = Engine::kScalar, .fn = fn, .dst = dst,
+          .a = a};
+  put(scale, i.imm0, i.b);
+  put(bias, i.imm1, i.c);
+  if (sum) i.dst2 = *sum;
+  emit(i);
+}
+
+void Emitter::reduce(const Tile& dst, Alu op, const Tile& a) {
+  emit({.op = Opcode::kTensorReduce, .engine = Engine::kVector, .alu0 = op, .dst = dst, .a = a});
+}
+
+void Emitter::dropout(const Tile& dst, const Tile& a, double p, std::uint32_t stream, std::uint32_t tile) {
+  base::ensure(stream < 256 && tile < (1u << 24), block_.name, "too many random streams");
+  emit({.op = Opcode::kDropout, .engine = Engine::kVector, .rng = stream << 24 | tile, .imm0 = static_cast<float>(p),
+        .imm1 = static_cast<float>(1 / (1 - p)), .dst = dst, .a = a});
+}
+
+Tile Emitter::identity(Dtype dtype) {
+  const auto [place, added] = constants_.try_emplace(fmt::format("identity{}", static_cast<int>(dtype)));
+  if (added) {
+    const Tile difference = sbuf(Dtype::kFp32, isa::kPartitions, isa::kPartitions);
+    emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm1 = -1, .imm2 = 1, .dst = difference});
+    const Tile tile = sbuf(dtype, isa::kPartitions, isa::kPartitions);
+    tensor_scalar(tile, difference, Alu::kEq, 0.0F);
+    place->second = tile;
+  }
+  return place->second;
+}
+
+Tile Emitter::ones(Dtype dtype, std::int64_t cols) {
+  const auto [place, added] = constants_.try_emplace(fmt::format("ones{} {}", static_cast<int>(dtype), cols));
+  if (added) fill(place->second = sbuf(dtype, isa::kPartitions, cols), 1);
+  return place->second;
+}
+
+Tile Emitter::zeros(Dtype dtype, std::int64_t cols) {
+  const auto [place, added] = constants_.try_emplace(fmt::format("zeros{} {}", static_cast<int>(dtype), cols));
+  if (added) fill(place->second = sbuf(dtype, isa::kPartitions, cols), 0);
+  return place->second;
+}
+
+Tile Emitter::ramp(std::int64_t cols) {
+  const auto [place, added] = constants_.try_emplace(fmt::format("ramp {}", cols));
+  if (added) {
+    place->second = sbuf(Dtype::kFp32, isa::kPartitions, cols);
+    emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = place->second});
+  }
+  return place->second;
+}
+
+void Emitter::label(std::string text) {
+  const auto found = std::ranges::find(block_.labels, text);
+  label_ = static_cast<std::uint32_t>(found - block_.labels.begin());
+  if (found == block_.labels.end()) block_.labels.push_back(std::move(text));
+}
+
+void Emitter::book(const Instr& instr) {
+  if (isa::is_dma(instr.op) || isa::is_collective(instr.op)) return;
+  const double ns = instr.engine == Engine::kVector ? kVectorNs : instr.engine == Engine::kScalar ? kScalarNs : 0;
+  constexpr double kLeast = 64;  // MIN_II
+  busy_[static_cast<std::size_t>(instr.engine)] += std::max(kLeast, static_cast<double>(instr.a.cols())) * ns;
+}
+
+void Emitter::emit(Instr instr) {
+  instr.label = label_;
+  book(instr);
+  block_.instrs.push_back(instr);
+}
+
+VirtualBlock Emitter::finish() { return std::move(block_); }
+
+}  // namespace runtime

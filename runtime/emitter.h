@@ -1,0 +1,107 @@
+// Writes the instructions of one block on virtual buffers: ops say what to do, not where it lies or when it runs.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <unordered_map>
+#include <variant>
+#include <vector>
+
+#include "isa/program.h"
+#include "runtime/graph.h"
+#include "runtime/tiles.h"
+
+namespace runtime {
+
+using isa::Alu;
+using isa::Fn;
+using isa::Instr;
+using isa::Opcode;
+
+/// A buffer before it has an address. Tile::reg names it, counted from 1.
+struct Buffer {
+  isa::Space space = isa::Space::kSbuf;
+  std::int64_t bytes = 0;  // per partition
+  std::int64_t parts = 0;  // partitions
+};
+
+/// Instructions in a correct sequential order, on virtual buffers and HBM registers, without waits.
+struct VirtualBlock {
+  std::string name;
+  std::vector<Instr> instrs;
+  std::vector<Buffer> buffers;
+  std::vector<std::string> labels;
+  std::vector<ValueId> registers;  // which tensor each HBM register is for
+};
+
+/// A factor or a bias: one number, or one per partition in a tile [P, 1].
+using Scalar = std::variant<float, Tile>;
+
+class Emitter {
+ public:
+  Emitter(const Graph& graph, std::string name);
+
+  const Graph& graph() const { return graph_; }
+  const Value& value(ValueId id) const { return graph_.value(id); }
+
+  // --- memory
+  Tile sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols);
+  /// One bank. Errors: Fault::kInternal when it does not fit in it.
+  Tile psum(std::int64_t parts, std::int64_t cols, Dtype dtype = Dtype::kFp32);
+  /// Rows [row, row + rows) of a tensor in HBM, `stride` rows apart.
+  Tile hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t stride = 1);
+  /// The same, columns [span.begin, +span.size).
+  Tile hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols, std::int64_t stride);
+  /// One row for all of `parts` partitions.
+  Tile hbm_row(ValueId id, std::int64_t row, std::int64_t parts, std::int64_t col, std::int64_t cols);
+  /// `count` elements from element `begin` on, as [parts, count / parts].
+  Tile hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::int64_t cols, std::int64_t row_elements);
+
+  // --- data movement; engines are chosen by how much each has to do already
+  void load(const Tile& dst, const Tile& src);
+  Tile loaded(Dtype dtype, const Tile& src);
+  void store(const Tile& dst, const Tile& src);
+  void copy(const Tile& dst, const Tile& src, Scalar scale = 1.0F);
+  void fill(const Tile& dst, float value);
+
+  // --- arithmetic
+  void matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate);
+  void transpose(const Tile& dst, const Tile& src);
+  void tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b);
+  void tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1 = Alu::kNone, Scalar s1 = 0.0F);
+  void scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c,
+                            bool reverse1 = false);
+  void activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale = 1.0F, Scalar bias = 0.0F,
+                  const Tile* sum = nullptr);
+  void reduce(const Tile& dst, Alu op, const Tile& a);
+  void dropout(const Tile& dst, const Tile& a, double p, std::uint32_t stream, std::uint32_t tile);
+  void emit(Instr instr);
+
+  // --- constants, made once per block
+  Tile identity(Dtype dtype);                   // [128, 128]
+  Tile ones(Dtype dtype, std::int64_t cols);    // [128, cols]
+  Tile zeros(Dtype dtype, std::int64_t cols);   // [128, cols]
+  Tile ramp(std::int64_t cols);                 // [128, cols] fp32: 0, 1, 2, ...
+
+  void label(std::string text);
+  VirtualBlock finish();
+
+ private:
+  Tile buffer(isa::Space space, Dtype dtype, std::int64_t parts, std::int64_t cols);
+  std::uint32_t reg(ValueId id);
+  bool vector_is_free(double cycles);
+  void book(const Instr& instr);
+
+  const Graph& graph_;
+  VirtualBlock block_;
+  std::unordered_map<ValueId, std::uint32_t> registers_;
+  std::map<std::string, Tile> constants_;
+  std::array<double, isa::kEngineCount> busy_{};  // ns of work given to each engine so far
+  std::uint32_t label_ = 0;
+  std::array<std::uint8_t, 2> next_ring_{};
+};
+
+}  // namespace runtime

@@ -1,0 +1,133 @@
+// The graph that is compiled: matrices and the operations between them, on Boost.Graph.
+#pragma once
+
+#include <boost/graph/adjacency_list.hpp>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/program.h"
+#include "runtime/numerics.h"
+
+namespace runtime {
+
+struct Op;
+
+using ValueId = std::uint32_t;
+using NodeId = std::size_t;
+inline constexpr ValueId kNoValue = ~ValueId{0};
+inline constexpr NodeId kNoNode = ~NodeId{0};
+
+/// What a tensor is for: where it lives, and how long.
+enum class Kind : std::uint8_t { kActivation, kWeight, kOptimizer, kGradient, kInput, kOutput };
+std::string_view name_of(Kind kind);
+
+/// A matrix [rows, cols], row by row in HBM. Vectors over features are [1, cols], over rows [rows, 1].
+struct Value {
+  std::string name;
+  std::int64_t rows = 0, cols = 0;
+  Dtype dtype = Dtype::kFp32;
+  Kind kind = Kind::kActivation;
+  NodeId producer = kNoNode;
+  ValueId alias = kNoValue;  // lives in that value's memory: an update in place
+
+  std::int64_t elements() const { return rows * cols; }
+  std::uint64_t bytes() const { return static_cast<std::uint64_t>(elements()) * static_cast<std::uint64_t>(isa::size_of(dtype)); }
+};
+
+/// Settings of an op; those that it does not name in its contract stay as they are here.
+struct Attrs {
+  double alpha = 1, beta = 0;   // factors, see the op
+  double p = 0;                 // of dropout
+  double eps = 0;
+  std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // attention; seq also of position tables
+  std::int64_t stride = 0, rows = 0;
+  std::uint32_t stream = 0;  // of random numbers, inside the scope's instance
+  std::uint8_t group = 0;    // replica group of a collective
+  bool trans_b = false;
+  bool causal = false;
+  isa::Fn fn = isa::Fn::kCopy;
+  std::optional<Dtype> dtype{};    // of the first result, when it is not the first operand's
+  std::optional<Dtype> operand{};  // what TensorE multiplies, when it is not the operands' own type
+  std::optional<Dtype> softmax{};
+  bool operator==(const Attrs&) const = default;
+};
+
+/// The place of a node in the program: nodes of one scope and instance make one call of a block.
+struct Scope {
+  std::string name;           // "layer", "layer.bwd", "optimizer"
+  std::int32_t instance = -1; // which of several like it; -1: the only one
+  isa::Phase phase = isa::Phase::kOther;
+  std::uint32_t rng = 0;      // random streams of the call: backward repeats the dropout of its forward
+  bool operator==(const Scope&) const = default;
+};
+
+struct Node {
+  const Op* op = nullptr;  // null: removed by a pass
+  Attrs attrs;
+  std::vector<ValueId> in, out;
+  std::uint32_t scope = 0;
+  std::string label;  // "attention.query": what people read
+};
+
+/// Nodes are added in an order in which they can run; node numbers keep that order.
+class Graph {
+ public:
+  /// Edges run from producer to consumer.
+  using Boost = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node>;
+
+  explicit Graph(Numerics numerics) : numerics_{std::move(numerics)} {}
+
+  const Numerics& numerics() const { return numerics_; }
+
+  /// A tensor from outside. Errors: Fault::kProgram for a size below 1 or a name that is taken.
+  ValueId tensor(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind);
+  /// Adds a node in the current scope. Errors: Fault::kProgram from the op's contract, naming the node.
+  std::vector<ValueId> add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
+  /// The same for ops with one result.
+  ValueId add1(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
+
+  void enter(Scope scope);
+  const Scope& scope_of(const Node& node) const { return scopes_[node.scope]; }
+  const std::vector<Scope>& scopes() const { return scopes_; }
+  std::uint32_t current_scope() const { return scope_; }
+  void return_to(std::uint32_t scope) { scope_ = scope; }
+
+  /// Makes `value` readable by the host after a run, under `name`.
+  void output(ValueId value, std::string name);
+  /// Makes `value` the gradient of a parameter: it stays in HBM.
+  void set_kind(ValueId value, Kind kind) { values_[value].kind = kind; }
+  void rename(ValueId value, std::string name) { values_[value].name = std::move(name); }
+
+  std::size_t node_count() const { return boost::num_vertices(boost_); }
+  const Node& node(NodeId id) const { return boost_[id]; }
+  Node& node(NodeId id) { return boost_[id]; }
+  const Value& value(ValueId id) const { return values_[id]; }
+  std::size_t value_count() const { return values_.size(); }
+  const Boost& boost() const { return boost_; }
+  /// The value whose memory `id` lives in.
+  ValueId root(ValueId id) const;
+  /// Nodes that read it, removed ones excluded.
+  std::vector<NodeId> users(ValueId id) const;
+  /// The value of that name, or kNoValue.
+  ValueId find(std::string_view name) const;
+
+  /// Lets all users of `from` read `to`.
+  void replace(ValueId from, ValueId to);
+  void remove(NodeId id);
+  /// Makes `value` a further result of `node`, and removes the node that computed it before.
+  void adopt(NodeId node, ValueId value);
+  /// Removes nodes whose results nobody needs. Returns how many.
+  std::size_t remove_dead();
+
+ private:
+  Numerics numerics_;
+  Boost boost_;
+  std::vector<Value> values_;
+  std::vector<Scope> scopes_{Scope{}};
+  std::uint32_t scope_ = 0;
+};
+
+}  // namespace runtime

@@ -1,0 +1,143 @@
+#include "runtime/memory_plan.h"
+
+#include <algorithm>
+#include <set>
+
+#include "runtime/hyper.h"
+#include "runtime/ops.h"
+
+namespace runtime {
+namespace {
+
+/// Addresses that come and go, first fit.
+class Arena {
+ public:
+  std::uint64_t take(std::uint64_t bytes) {
+    bytes = aligned(bytes);
+    std::uint64_t at = 0;
+    for (const auto& [begin, size] : used_) {
+      if (begin - at >= bytes) break;
+      at = begin + size;
+    }
+    used_[at] = bytes;
+    peak_ = std::max(peak_, at + bytes);
+    return at;
+  }
+  void give_back(std::uint64_t at) { used_.erase(at); }
+  std::uint64_t peak() const { return peak_; }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> used_;
+  std::uint64_t peak_ = 0;
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const std::vector<std::vector<NodeId>>& calls, const std::set<ValueId>& in_hbm,
+          const std::vector<isa::Region>* shared)
+      : graph_{graph}, calls_{calls}, in_hbm_{in_hbm} {
+    if (!shared) return;
+    for (const isa::Region& region : *shared) {
+      taken_[region.name] = &region;
+      plan_.persistent_end = std::max(plan_.persistent_end, region.offset + region.bytes);
+    }
+  }
+
+  MemoryPlan run() {
+    find_lives();
+    for (const Kind kind : {Kind::kWeight, Kind::kOptimizer}) place_kind(kind);
+    place_buckets();
+    for (const Kind kind : {Kind::kGradient, Kind::kInput, Kind::kOutput}) place_kind(kind);
+    place_activations();
+    return std::move(plan_);
+  }
+
+ private:
+  struct Life {
+    std::size_t first = 0, last = 0;
+  };
+
+  void find_lives() {
+    for (std::size_t c = 0; c < calls_.size(); ++c)
+      for (const NodeId n : calls_[c]) {
+        const Node& node = graph_.node(n);
+        for (const auto* list : {&node.in, &node.out})
+          for (const ValueId v : *list) {
+            const ValueId root = graph_.root(v);
+            const auto [place, added] = lives_.try_emplace(root, Life{c, c});
+            place->second.last = c;
+          }
+      }
+  }
+
+  void place(ValueId v) {
+    if (plan_.address.contains(v)) return;
+    const Value& value = graph_.value(v);
+    const auto taken = taken_.find(value.name);
+    const bool fresh = taken == taken_.end();
+    const std::uint64_t at = fresh ? plan_.persistent_end : taken->second->offset;
+    if (fresh) plan_.persistent_end += aligned(value.bytes());
+    plan_.address[v] = at;
+    plan_.bytes_by_kind[std::string{name_of(value.kind)}] += aligned(value.bytes());
+    plan_.regions.push_back({.name = value.name, .kind = std::string{name_of(value.kind)}, .dtype = value.dtype,
+                             .shape = {value.rows, value.cols}, .offset = at, .bytes = value.bytes()});
+  }
+
+  void place_kind(Kind kind) {
+    for (ValueId v = 0; v < graph_.value_count(); ++v)
+      if (graph_.value(v).kind == kind && graph_.root(v) == v && (kind != Kind::kGradient || lives_.contains(v)))
+        place(v);
+  }
+
+  void place_buckets() {
+    for (const auto& call : calls_)
+      for (const NodeId n : call)
+        if (graph_.node(n).op == &kAllReduce)
+          for (const ValueId v : graph_.node(n).in) place(graph_.root(v));
+  }
+
+  void place_activations() {
+    std::vector<std::vector<ValueId>> born(calls_.size()), dies(calls_.size());
+    for (ValueId v = 0; v < graph_.value_count(); ++v) {
+      if (graph_.value(v).kind != Kind::kActivation || graph_.root(v) != v || !needs_memory(v)) continue;
+      const Life life = lives_.at(v);
+      born[life.first].push_back(v);
+      dies[life.last].push_back(v);
+    }
+    Arena arena;
+    std::map<ValueId, std::uint64_t> offsets;
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
+      for (const ValueId v : born[c]) {
+        offsets[v] = arena.take(graph_.value(v).bytes());
+        plan_.activations_without_reuse += aligned(graph_.value(v).bytes());
+      }
+      for (const ValueId v : dies[c]) arena.give_back(offsets.at(v));
+    }
+    const std::uint64_t base = plan_.persistent_end;
+    for (const auto& [v, offset] : offsets) plan_.address[v] = base + offset;
+    plan_.total = base + arena.peak();
+    plan_.bytes_by_kind["activations"] = arena.peak();
+    if (arena.peak() > 0)
+      plan_.regions.push_back({.name = "activations", .kind = "activations", .dtype = Dtype::kUint8,
+                               .shape = {static_cast<std::int64_t>(arena.peak())}, .offset = base, .bytes = arena.peak()});
+  }
+
+  /// Tensors that never leave their group have no address; which ones, the blocks' registers say.
+  bool needs_memory(ValueId v) const { return lives_.contains(v) && in_hbm_.contains(v); }
+
+  const Graph& graph_;
+  const std::vector<std::vector<NodeId>>& calls_;
+  const std::set<ValueId>& in_hbm_;
+  std::map<std::string, const isa::Region*> taken_;
+  std::map<ValueId, Life> lives_;
+  MemoryPlan plan_;
+};
+
+}  // namespace
+
+MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                       const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared) {
+  return Planner{graph, calls, in_hbm, shared}.run();
+}
+
+}  // namespace runtime

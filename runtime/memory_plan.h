@@ -1,0 +1,31 @@
+// Where each tensor lies in a core's HBM, and for how long.
+#pragma once
+
+#include <map>
+#include <set>
+#include <string>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/program.h"
+#include "runtime/graph.h"
+
+namespace runtime {
+
+struct MemoryPlan {
+  std::unordered_map<ValueId, std::uint64_t> address;  // of tensors that others live in, by root
+  std::vector<isa::Region> regions;                    // what stays, and one for all that comes and goes
+  std::map<std::string, std::uint64_t> bytes_by_kind;
+  std::uint64_t persistent_end = 0;
+  std::uint64_t total = 0;
+  std::uint64_t activations_without_reuse = 0;  // what liveness saves is the difference to "activations"
+};
+
+/// `calls`: nodes of each call in order; `in_hbm`: tensors (roots) that any block touches in HBM, the others never leave
+/// SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from
+/// the call that writes them to the last that reads them. Operands of one all_reduce lie side by side. Tensors that
+/// `shared` has by name lie where they lie there, all others behind them.
+MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                       const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
+
+}  // namespace runtime

@@ -1,0 +1,62 @@
+#include "runtime/numerics.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace runtime {
+namespace {
+
+using enum Dtype;
+
+Numerics uniform(std::string name, Dtype type) {
+  return {.name = std::move(name), .weight = type, .activation = type, .operand = type, .softmax = type,
+          .gradient = type, .optimizer = type};
+}
+
+std::vector<Numerics> all() {
+  Numerics cast = uniform("fp32+bf16-matmul", kFp32);
+  cast.operand = kBf16;
+  Numerics mixed = uniform("bf16+fp32-softmax", kBf16);
+  mixed.softmax = kFp32;
+  Numerics master = uniform("bf16+fp32-optimizer", kBf16);
+  master.optimizer = kFp32;
+  Numerics half = uniform("fp16", kFp16);
+  half.optimizer = kFp32;  // squares of gradients leave fp16's range
+  half.weight = kFp32;     // and updates vanish beside fp16 weights
+  half.loss_scale = 1024;
+  Numerics fp8 = uniform("fp8", kBf16);
+  fp8.operand = kFp8E4m3;
+  return {uniform("fp32", kFp32), uniform("bf16", kBf16), half, fp8, cast, mixed, master};
+}
+
+}  // namespace
+
+Numerics numerics(std::string_view name) {
+  const bool stochastic = name.ends_with("+sr");
+  const std::string_view base = stochastic ? name.substr(0, name.size() - 3) : name;
+  for (Numerics& n : all()) {
+    if (n.name != base) continue;
+    if (stochastic) n.rounding = isa::Rounding::kStochastic;
+    n.name = name;
+    return n;
+  }
+  const std::vector<std::string> names = numerics_names();
+  throw base::Error{base::Fault::kUsage, "--numerics", fmt::format("'{}' is not known", name),
+                    base::suggest_fix(name, names)};
+}
+
+std::vector<std::string> numerics_names() {
+  std::vector<std::string> names;
+  for (const Numerics& n : all()) {
+    names.push_back(n.name);
+    names.push_back(n.name + "+sr");
+  }
+  return names;
+}
+
+}  // namespace runtime

@@ -1,0 +1,31 @@
+// Which number format each kind of tensor has: what `--numerics` names.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "isa/dtype.h"
+
+namespace runtime {
+
+using isa::Dtype;
+
+struct Numerics {
+  std::string name;
+  Dtype weight = Dtype::kFp32;      // parameters in HBM
+  Dtype activation = Dtype::kFp32;  // tensors between operations
+  Dtype operand = Dtype::kFp32;     // what TensorE multiplies; it accumulates in fp32 always
+  Dtype softmax = Dtype::kFp32;     // scores and exponentials inside of attention
+  Dtype gradient = Dtype::kFp32;    // of parameters
+  Dtype optimizer = Dtype::kFp32;   // moments
+  isa::Rounding rounding = isa::Rounding::kNearestEven;
+  double loss_scale = 1;  // fp16 gradients underflow without one (Micikevicius et al., arXiv:1710.03740)
+};
+
+/// "fp32", "bf16", "bf16+sr", "fp16", "fp8" (operands e4m3, the rest bf16), "fp32+bf16-matmul" (what neuronx-cc's
+/// default auto-cast makes of an fp32 model), each also with "+sr". Errors: Fault::kUsage with the nearest name.
+Numerics numerics(std::string_view name);
+std::vector<std::string> numerics_names();
+
+}  // namespace runtime

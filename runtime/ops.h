@@ -1,0 +1,21 @@
+// All ops. A new one: its file in runtime/ops/, a line here, a line in ops.cpp, its test.
+#pragma once
+
+#include <span>
+
+#include "runtime/op.h"
+
+namespace runtime {
+
+// element by element
+extern const Op kAdd, kMul, kAffine, kActivate, kActivateGrad, kDropout;
+// row by row
+extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kCrossEntropy, kEmbedding, kPositions, kTakeRows, kColSum;
+// with loops of their own
+extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kSumSquares,
+    kClipScale, kAllReduce;
+
+/// In the order of this file.
+std::span<const Op* const> all_ops();
+
+}  // namespace runtime

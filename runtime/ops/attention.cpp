@@ -1,0 +1,234 @@
+#include "runtime/ops/attention.h"
+
+#include <cmath>
+#include <limits>
+
+#include "runtime/autodiff.h"
+
+namespace runtime {
+
+constexpr std::int64_t kSide = isa::kPartitions;
+
+Heads::Heads(const Graph& graph, const Node& node)
+    : batch{node.attrs.batch}, seq{node.attrs.seq}, heads{node.attrs.heads}, kv_heads{node.attrs.kv_heads},
+      size{graph.value(node.in[0]).cols / node.attrs.heads},
+      type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)},
+      score{node.attrs.softmax.value_or(graph.value(node.in[0]).dtype)} {}
+
+std::int64_t Heads::group() const {
+  const std::int64_t ratio = heads / kv_heads;
+  const std::int64_t budget = 12 * 1024 / (tiles() * size * isa::size_of(type));
+  std::int64_t best = ratio;
+  for (std::int64_t g = ratio; g <= heads; g += ratio)
+    if (heads % g == 0 && g <= budget) best = g;
+  return best;
+}
+
+RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols) {
+  RowTiles out;
+  for (std::int64_t t = 0; t < h.tiles(); ++t)
+    out.push_back(e.loaded(h.type, e.hbm(v, b * h.seq + t * kSide, h.tile_rows(t), col, cols, 1)));
+  return out;
+}
+
+Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale) {
+  const Tile out = e.sbuf(h.type, h.size, h.seq);
+  for (std::int64_t first = 0; first < h.seq; first += kChunk) {
+    const std::int64_t width = std::min(kChunk, h.seq - first);
+    const Tile bank = e.psum(h.size, width, h.type);
+    for (std::int64_t c = 0; c < width; c += kSide) {
+      const Tile& tile = rows[static_cast<std::size_t>((first + c) / kSide)];
+      e.transpose(columns(bank, c, tile.partitions), columns(tile, col, h.size));
+    }
+    e.copy(columns(out, first, width), bank, scale);
+  }
+  return out;
+}
+
+std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type) {
+  std::vector<Tile> panels;
+  const std::int64_t parts = tile.partitions, per_bank = kChunk / kSide;
+  for (std::int64_t first = 0; first < tile.cols(); first += per_bank * kSide) {
+    const std::int64_t width = std::min(per_bank * kSide, tile.cols() - first);
+    const std::int64_t depth = std::min(kSide, width), whole = width / depth;
+    const Tile bank = e.psum(depth, ceil_div(width, kSide) * parts, tile.dtype);
+    const Tile panel = e.sbuf(type, depth, ceil_div(width, kSide) * parts);
+    for (std::int64_t c = 0; c < width; c += kSide) {
+      const std::int64_t here = std::min(kSide, width - c);
+      e.transpose(columns(partitions(bank, here), c / kSide * parts, parts), columns(tile, first + c, here));
+      panels.push_back(columns(partitions(panel, here), c / kSide * parts, parts));
+    }
+    e.copy(columns(panel, 0, whole * parts), columns(bank, 0, whole * parts));
+    if (whole * depth < width) {
+      const std::int64_t here = width - whole * depth;
+      e.copy(columns(partitions(panel, here), whole * parts, parts),
+             columns(partitions(bank, here), whole * parts, parts));
+    }
+  }
+  return panels;
+}
+
+namespace {
+
+/// softmax(alpha * q k^T + mask) v for each head, with dropout p on the probabilities.
+/// Shapes: q [B*S, H*d], k and v [B*S, KV*d] (KV divides H: grouped queries), mask [B, S] added to the scores of each
+/// key (left out: nothing is added) -> context [B*S, H*d], probabilities [B*H*S, S] before dropout, for the gradient.
+/// attrs.causal: key j is seen by query i only when j <= i. Source: Vaswani et al., arXiv:1706.03762, eq. 1.
+std::vector<Shape> infer(const Contract& c) {
+  const Attrs& a = c.node.attrs;
+  const Value& q = c.in(0);
+  if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
+    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
+  if (q.cols / a.heads > kSide) c.fail("a head is wider than 128", "use more heads");
+  const std::int64_t kv = q.cols / a.heads * a.kv_heads;
+  c.need(0, a.batch * a.seq, q.cols, "q");
+  c.need(1, a.batch * a.seq, kv, "k");
+  c.need(2, a.batch * a.seq, kv, "v");
+  if (c.inputs() > 3) c.need(3, a.batch, a.seq, "mask");
+  return {{q.rows, q.cols, c.result_type()}, {a.batch * a.heads * a.seq, a.seq, c.result_type()}};
+}
+
+Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensor &q = in[0], &k = in[1], &v = in[2];
+  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
+  Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.seq);
+  for (std::int64_t b = 0; b < a.batch; ++b)
+    for (std::int64_t h = 0; h < a.heads; ++h)
+      for (std::int64_t i = 0; i < a.seq; ++i) {
+        std::vector<double> x(static_cast<std::size_t>(a.seq));
+        double most = -std::numeric_limits<double>::infinity(), sum = 0;
+        for (std::int64_t j = 0; j < a.seq; ++j) {
+          double& s = x[static_cast<std::size_t>(j)];
+          for (std::int64_t c = 0; c < d; ++c)
+            s += static_cast<double>(q.at(b * a.seq + i, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
+          s = a.alpha * s + (in.size() > 3 ? in[3].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
+          most = std::max(most, s);
+        }
+        for (double& s : x) sum += s = std::exp(s - most);
+        for (std::int64_t j = 0; j < a.seq; ++j) {
+          const double weight = x[static_cast<std::size_t>(j)] / sum;
+          p.at((b * a.heads + h) * a.seq + i, j) = static_cast<float>(weight);
+          for (std::int64_t c = 0; c < d; ++c)
+            context.at(b * a.seq + i, h * d + c) += static_cast<float>(weight * v.at(b * a.seq + j, h / ratio * d + c));
+        }
+      }
+  return {context, p};
+}
+
+void backward(Backward& b, const Node& node) {
+  std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node)};
+  const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
+  for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
+}
+
+class Attention {
+ public:
+  Attention(Emitter& e, const Node& node)
+      : e_{e}, node_{node}, h_{e.graph(), node}, keep_{!e.graph().users(node.out[1]).empty()} {}
+
+  void run() {
+    const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
+    for (std::int64_t b = 0; b < h_.batch; ++b) {
+      if (node_.in.size() > 3) mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kSide, h_.seq), 0, h_.seq));
+      for (std::int64_t first = 0; first < h_.heads; first += group) {
+        const std::int64_t kv = first / ratio * h_.size, kv_cols = group / ratio * h_.size;
+        const RowTiles q = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
+        const RowTiles k = load_rows(e_, h_, node_.in[1], b, kv, kv_cols);
+        const RowTiles v = load_rows(e_, h_, node_.in[2], b, kv, kv_cols);
+        RowTiles context;
+        for (std::int64_t t = 0; t < h_.tiles(); ++t)
+          context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
+        Tile keys;
+        for (std::int64_t i = 0; i < group; ++i) {
+          const std::int64_t kv_col = i / ratio * h_.size;
+          if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
+          const Tile queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(node_.attrs.alpha));
+          for (std::int64_t t = 0; t < h_.tiles(); ++t)
+            one(b, first + i, t, queries, keys, v, kv_col, columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
+        }
+        for (std::int64_t t = 0; t < h_.tiles(); ++t)
+          e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kSide, h_.tile_rows(t), first * h_.size, group * h_.size, 1),
+                   context[static_cast<std::size_t>(t)]);
+      }
+    }
+  }
+
+ private:
+  /// 128 queries of one head.
+  void one(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& queries, const Tile& keys, const RowTiles& v,
+           std::int64_t kv_col, const Tile& context) {
+    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(node_.attrs.causal, t);
+    const Tile p = softmax(scores(t, parts, seen, queries, keys), parts, seen, head, b, t);
+    Tile kept = p;
+    if (node_.attrs.p > 0) {
+      kept = e_.sbuf(p.dtype, parts, seen);
+      drop_scores(e_, h_, node_, (b * h_.heads + head) * h_.tiles() + t, kept,
+                  [&](auto c, auto width) { return columns(p, c, width); });
+    }
+    const std::vector<Tile> panels = transpose_tile(e_, kept, h_.type);
+    const Tile sum = e_.psum(parts, h_.size);
+    for (std::size_t k = 0; k < panels.size(); ++k)
+      e_.matmul(sum, panels[k], columns(partitions(v[k], panels[k].partitions), kv_col, h_.size), k > 0);
+    e_.copy(context, sum);
+  }
+
+  Tile scores(std::int64_t t, std::int64_t parts, std::int64_t seen, const Tile& queries, const Tile& keys) {
+    const Tile x = e_.sbuf(h_.score, parts, seen);
+    for (std::int64_t c = 0; c < seen; c += kChunk) {
+      const std::int64_t width = std::min(kChunk, seen - c);
+      const Tile sum = e_.psum(parts, width);
+      e_.matmul(sum, columns(queries, t * kSide, parts), columns(keys, c, width), false);
+      if (mask_)
+        e_.tensor_tensor(columns(x, c, width), sum, Alu::kAdd, columns(partitions(mask_, parts), c, width));
+      else
+        e_.copy(columns(x, c, width), sum);
+    }
+    if (node_.attrs.causal) {
+      // Keys of the last 128 that come after the query: query p, key i of the tile, kept where p - i >= 0.
+      const Tile edge = columns(x, t * kSide, seen - t * kSide);
+      e_.emit({.op = Opcode::kAffineSelect, .engine = isa::Engine::kGpSimd, .alu0 = Alu::kGe, .imm0 = 0, .imm1 = 1,
+               .imm2 = -1, .imm3 = -30000.0F, .dst = edge, .a = edge});
+    }
+    return x;
+  }
+
+  /// exp(x - max) / sum by rows.
+  Tile softmax(const Tile& x, std::int64_t parts, std::int64_t seen, std::int64_t head, std::int64_t b, std::int64_t t) {
+    const Tile most = e_.sbuf(Dtype::kFp32, parts, 1), least = e_.sbuf(Dtype::kFp32, parts, 1);
+    const Tile sum = e_.sbuf(Dtype::kFp32, parts, 1), inverse = e_.sbuf(Dtype::kFp32, parts, 1);
+    const Tile exponentials = e_.sbuf(h_.score, parts, seen);
+    const Tile p = e_.sbuf(e_.value(node_.out[1]).dtype, parts, seen);
+    e_.reduce(most, Alu::kMax, x);
+    e_.tensor_scalar(least, most, Alu::kMul, -1.0F);
+    e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
+    e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
+    e_.copy(p, exponentials, inverse);
+    const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kSide;
+    if (keep_) e_.store(e_.hbm(node_.out[1], row, parts, 0, seen, 1), p);
+    return p;
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const Heads h_;
+  const bool keep_;
+  Tile mask_{};
+};
+
+void lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
+
+/// q k^T and p v; causal tiles leave out what nobody sees.
+double flops(const Graph& g, const Node& node) {
+  const Heads h{g, node};
+  double pairs = 0;
+  for (std::int64_t t = 0; t < h.tiles(); ++t)
+    pairs += static_cast<double>(h.tile_rows(t)) * static_cast<double>(h.visible(node.attrs.causal, t));
+  return 2.0 * 2.0 * pairs * static_cast<double>(h.batch * h.heads * h.size);
+}
+
+}  // namespace
+
+const Op kAttention{.name = "attention", .text = "softmax(alpha q k^T + mask) v by heads", .infer = infer,
+                    .forward = forward, .backward = backward, .lower_whole = lower, .matmul_flops = flops};
+
+}  // namespace runtime

@@ -1,0 +1,52 @@
+// What forward and backward of attention share: heads as column slices of tiles of 128 rows.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "runtime/emitter.h"
+#include "runtime/ops.h"
+#include "runtime/rows.h"
+
+namespace runtime {
+
+/// Rows of one sequence, `heads` neighbouring heads wide, in tiles of 128 rows.
+using RowTiles = std::vector<Tile>;
+
+struct Heads {
+  std::int64_t batch, seq, heads, kv_heads, size;  // size: of one head
+  Dtype type;                                      // of TensorE's operands
+  Dtype score;                                     // of scores and exponentials in SBUF
+
+  Heads(const Graph& graph, const Node& node);
+  std::int64_t tiles() const { return ceil_div(seq, isa::kPartitions); }
+  std::int64_t tile_rows(std::int64_t t) const { return std::min<std::int64_t>(isa::kPartitions, seq - t * isa::kPartitions); }
+  /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
+  std::int64_t group() const;
+  std::int64_t kv_of(std::int64_t head) const { return head / (heads / kv_heads); }
+  /// Keys that the queries of tile t see; all of them unless it is causal.
+  std::int64_t visible(bool causal, std::int64_t t) const {
+    return causal ? std::min(seq, (t + 1) * isa::kPartitions) : seq;
+  }
+};
+
+/// Loads columns [col, col + cols) of sequence b.
+RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
+/// [size, seq] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
+Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
+/// Dropout of 128 queries of one head, in pieces of one size, so that forward and backward drop the same elements.
+/// `source`: the piece at that column.
+template <class Source>
+void drop_scores(Emitter& e, const Heads& h, const Node& node, std::int64_t place, const Tile& dst,
+                 const Source& source) {
+  for (std::int64_t c = 0; c < dst.cols(); c += kChunk) {
+    const std::int64_t width = std::min(kChunk, dst.cols() - c);
+    const std::int64_t piece = place * ceil_div(h.seq, kChunk) + c / kChunk;
+    e.dropout(columns(dst, c, width), source(c, width), node.attrs.p, node.attrs.stream,
+              static_cast<std::uint32_t>(piece));
+  }
+}
+/// [P, n] -> panels [<= 128 of n, P] for a contraction over n.
+std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type);
+
+}  // namespace runtime

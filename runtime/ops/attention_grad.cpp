@@ -1,0 +1,193 @@
+#include "runtime/ops/attention.h"
+
+namespace runtime {
+namespace {
+
+constexpr std::int64_t kSide = isa::kPartitions;
+
+/// The gradients of attention for q, k and v. With p the probabilities, m the dropout and o the context:
+/// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of dp p); dq = alpha ds k; dk = alpha ds^T q.
+/// Shapes: q [B*S, H*d], k and v [B*S, KV*d], p [B*H*S, S], do [B*S, H*d] -> dq, dk, dv as q, k, v.
+/// Source: Dao et al., arXiv:2205.14135, appendix B.2, with p kept instead of computed again.
+std::vector<Shape> infer(const Contract& c) {
+  const Attrs& a = c.node.attrs;
+  const Value &q = c.in(0), &k = c.in(1);
+  c.need(3, a.batch * a.heads * a.seq, a.seq, "probabilities");
+  c.need(4, q.rows, q.cols, "gradient of the context");
+  return {{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
+}
+
+/// Without dropout: the reference has none.
+Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
+  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
+  Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols);
+  for (std::int64_t b = 0; b < a.batch; ++b)
+    for (std::int64_t h = 0; h < a.heads; ++h)
+      for (std::int64_t i = 0; i < a.seq; ++i) {
+        const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
+        std::vector<double> dp(static_cast<std::size_t>(a.seq));
+        double dot = 0;
+        for (std::int64_t j = 0; j < a.seq; ++j) {
+          double& x = dp[static_cast<std::size_t>(j)];
+          for (std::int64_t c = 0; c < d; ++c)
+            x += static_cast<double>(dy.at(qi, h * d + c)) * v.at(b * a.seq + j, h / ratio * d + c);
+          dot += x * p.at(row, j);
+        }
+        for (std::int64_t j = 0; j < a.seq; ++j) {
+          const double weight = p.at(row, j), ds = a.alpha * weight * (dp[static_cast<std::size_t>(j)] - dot);
+          for (std::int64_t c = 0; c < d; ++c) {
+            const std::int64_t kj = b * a.seq + j, col = h / ratio * d + c;
+            dv.at(kj, col) += static_cast<float>(weight * dy.at(qi, h * d + c));
+            dq.at(qi, h * d + c) += static_cast<float>(ds * k.at(kj, col));
+            dk.at(kj, col) += static_cast<float>(ds * q.at(qi, h * d + c));
+          }
+        }
+      }
+  return {dq, dk, dv};
+}
+
+class AttentionGrad {
+ public:
+  AttentionGrad(Emitter& e, const Node& node) : e_{e}, node_{node}, h_{e.graph(), node} {}
+
+  void run() {
+    const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
+    for (std::int64_t b = 0; b < h_.batch; ++b)
+      for (std::int64_t first = 0; first < h_.heads; first += group) {
+        kv_first_ = first / ratio * h_.size;
+        load(b, first, group, group / ratio);
+        for (std::int64_t i = 0; i < group; ++i) head(b, first + i, i * h_.size, i / ratio * h_.size, i % ratio);
+        store(b, first, group, group / ratio);
+      }
+  }
+
+ private:
+  void load(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
+    q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
+    dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);
+    k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
+    v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
+    dq_.clear(), dk_.clear(), dv_.clear();
+    for (std::int64_t t = 0; t < h_.tiles(); ++t) {
+      dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
+      dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.tile_rows(t), kv_group * h_.size));
+      dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.tile_rows(t), kv_group * h_.size));
+    }
+  }
+
+  void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
+    for (std::int64_t t = 0; t < h_.tiles(); ++t) {
+      const std::int64_t row = b * h_.seq + t * kSide, rows = h_.tile_rows(t);
+      const auto i = static_cast<std::size_t>(t);
+      e_.store(e_.hbm(node_.out[0], row, rows, first * h_.size, group * h_.size, 1), dq_[i]);
+      e_.store(e_.hbm(node_.out[1], row, rows, kv_first_, kv_group * h_.size, 1), dk_[i]);
+      e_.store(e_.hbm(node_.out[2], row, rows, kv_first_, kv_group * h_.size, 1), dv_[i]);
+    }
+  }
+
+  /// All queries of one head; `nth`: of those that share its keys.
+  void head(std::int64_t b, std::int64_t head, std::int64_t col, std::int64_t kv_col, std::int64_t nth) {
+    if (nth == 0) values_ = transpose_rows(e_, h_, v_, kv_col);
+    const Tile dy = transpose_rows(e_, h_, dy_, col);
+    p_.clear(), ds_.clear();
+    for (std::int64_t t = 0; t < h_.tiles(); ++t) {
+      scores(b, head, t, dy);
+      queries(t, col, kv_col);
+    }
+    for (std::int64_t t = 0; t < h_.tiles(); ++t) keys(t, col, kv_col, nth > 0);
+  }
+
+  /// What backward needs of 128 queries: p after dropout, and ds.
+  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
+    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(node_.attrs.causal, t);
+    const std::int64_t place = (b * h_.heads + head) * h_.tiles() + t;
+    const Tile p = e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, seen, 1));
+    const Tile dp = e_.sbuf(h_.score, parts, seen);
+    Tile kept = p;
+    const bool drops = node_.attrs.p > 0;
+    if (drops) {
+      kept = e_.sbuf(h_.type, parts, seen);
+      drop_scores(e_, h_, node_, place, kept, [&](auto c, auto width) { return columns(p, c, width); });
+    } else if (p.dtype != h_.type) {
+      kept = e_.sbuf(h_.type, parts, seen);
+      e_.copy(kept, p);
+    }
+    const auto product_of = [&](std::int64_t c, std::int64_t width) {
+      const Tile sum = e_.psum(parts, width);
+      e_.matmul(sum, columns(dy, t * kSide, parts), columns(values_, c, width), false);
+      return sum;
+    };
+    if (drops) {
+      drop_scores(e_, h_, node_, place, dp, product_of);
+    } else {
+      for (std::int64_t c = 0; c < seen; c += kChunk) {
+        const std::int64_t width = std::min(kChunk, seen - c);
+        e_.copy(columns(dp, c, width), product_of(c, width));
+      }
+    }
+    const Tile product = e_.sbuf(h_.score, parts, seen), dot = e_.sbuf(Dtype::kFp32, parts, 1);
+    const Tile ds = e_.sbuf(h_.type, parts, seen);
+    e_.tensor_tensor(product, dp, Alu::kMul, p);
+    e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
+    e_.scalar_tensor_tensor(ds, dp, Alu::kSub, dot, Alu::kMul, p);
+    p_.push_back(kept);
+    ds_.push_back(ds);
+  }
+
+  void queries(std::int64_t t, std::int64_t col, std::int64_t kv_col) {
+    const Tile& ds = ds_[static_cast<std::size_t>(t)];
+    const std::vector<Tile> panels = transpose_tile(e_, ds, h_.type);
+    const Tile sum = e_.psum(ds.partitions, h_.size);
+    for (std::size_t k = 0; k < panels.size(); ++k)
+      e_.matmul(sum, panels[k], columns(partitions(k_[k], panels[k].partitions), kv_col, h_.size), k > 0);
+    e_.copy(columns(dq_[static_cast<std::size_t>(t)], col, h_.size), sum, static_cast<float>(node_.attrs.alpha));
+  }
+
+  /// The keys of tile t, from all queries that see them.
+  void keys(std::int64_t t, std::int64_t col, std::int64_t kv_col, bool add) {
+    const std::int64_t rows = h_.tile_rows(t);
+    const Tile dv = e_.psum(rows, h_.size), dk = e_.psum(rows, h_.size);
+    const std::int64_t first = node_.attrs.causal ? t : 0;
+    for (std::int64_t i = first; i < h_.tiles(); ++i) {
+      const auto q = static_cast<std::size_t>(i);
+      e_.matmul(dv, columns(p_[q], t * kSide, rows), columns(dy_[q], col, h_.size), i > first);
+      e_.matmul(dk, columns(ds_[q], t * kSide, rows), columns(q_[q], col, h_.size), i > first);
+    }
+    const Tile to_v = columns(dv_[static_cast<std::size_t>(t)], kv_col, h_.size);
+    const Tile to_k = columns(dk_[static_cast<std::size_t>(t)], kv_col, h_.size);
+    const auto alpha = static_cast<float>(node_.attrs.alpha);
+    if (!add) {
+      e_.copy(to_v, dv);
+      e_.copy(to_k, dk, alpha);
+    } else {
+      e_.tensor_tensor(to_v, dv, Alu::kAdd, to_v);
+      e_.scalar_tensor_tensor(to_k, dk, Alu::kMul, alpha, Alu::kAdd, to_k);
+    }
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const Heads h_;
+  std::int64_t kv_first_ = 0;
+  RowTiles q_, k_, v_, dy_, dq_, dk_, dv_, p_, ds_;
+  Tile values_{};
+};
+
+void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
+
+/// dp, dq, dk and dv; causal tiles leave out what nobody sees.
+double flops(const Graph& g, const Node& node) {
+  const Heads h{g, node};
+  double pairs = 0;
+  for (std::int64_t t = 0; t < h.tiles(); ++t)
+    pairs += static_cast<double>(h.tile_rows(t)) * static_cast<double>(h.visible(node.attrs.causal, t));
+  return 4.0 * 2.0 * pairs * static_cast<double>(h.batch * h.heads * h.size);
+}
+
+}  // namespace
+
+const Op kAttentionGrad{.name = "attention_grad", .text = "gradients of attention for q, k, v", .infer = infer,
+                        .forward = forward, .lower_whole = lower, .matmul_flops = flops};
+
+}  // namespace runtime

@@ -1,0 +1,33 @@
+#include "runtime/ops/elementwise.h"
+
+namespace runtime {
+namespace {
+
+/// y = x / (1 - p) where the random bits keep it, else 0. Shapes: [R, C] -> [R, C].
+/// The bits depend on seed, step, rank, call, stream and place alone, so that the gradient, the same op on dy with the
+/// same stream, drops the same elements. Source: Srivastava et al., JMLR 15 (2014); the device's row: isa/table.h.
+/// The reference keeps everything: its expectation.
+Tensors forward(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
+
+void backward(Backward& b, const Node& node) {
+  b.add(node, 0, b.op(kDropout, node, "grad", {b.grad(node)}, {.p = node.attrs.p, .stream = node.attrs.stream}));
+}
+
+void lower(Rows& r, const Node& node, Span span) {
+  // Pieces of one size wherever it runs, fused into a matmul or not: else forward and backward would disagree.
+  const std::int64_t pieces = ceil_div(r.cols_of(node.out[0]), kChunk);
+  const Tile x = r.in(node, 0, span), y = r.out(node, 0, span);
+  for (std::int64_t c = 0; c < span.size; c += kChunk) {
+    const std::int64_t size = std::min(kChunk, span.size - c);
+    const std::int64_t piece = r.tile() * pieces + (span.begin + c) / kChunk;
+    r.e().dropout(columns(y, c, size), columns(x, c, size), node.attrs.p, node.attrs.stream,
+                  static_cast<std::uint32_t>(piece));
+  }
+}
+
+}  // namespace
+
+const Op kDropout{.name = "dropout", .text = "x / (1 - p) with probability 1 - p, else 0", .infer = same_or_broadcast,
+                  .forward = forward, .backward = backward, .lower_columns = lower};
+
+}  // namespace runtime

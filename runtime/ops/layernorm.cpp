@@ -1,0 +1,119 @@
+#include <cmath>
+
+#include "runtime/ops/elementwise.h"
+
+namespace runtime {
+namespace {
+
+/// Normalizes each row: y = xhat * gamma + beta, xhat = (x - mean) * rstd, rstd = 1 / sqrt(var + eps).
+/// Shapes: x [R, C], gamma and beta [1, C] -> y [R, C]; keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient.
+/// Source: Ba et al., arXiv:1607.06450, eq. 4; on the device: NKI bn_stats, bn_aggr, then rsqrt.
+std::vector<Shape> infer(const Contract& c) {
+  const Value& x = c.in(0);
+  c.need(1, 1, x.cols, "gamma");
+  c.need(2, 1, x.cols, "beta");
+  return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
+}
+
+Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    double sum = 0, squares = 0;
+    for (std::int64_t c = 0; c < x.cols; ++c) sum += x.at(r, c);
+    const double mean = sum / static_cast<double>(x.cols);
+    for (std::int64_t c = 0; c < x.cols; ++c) squares += (x.at(r, c) - mean) * (x.at(r, c) - mean);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + a.eps);
+    rstd.at(r, 0) = static_cast<float>(scale);
+    for (std::int64_t c = 0; c < x.cols; ++c) {
+      xhat.at(r, c) = static_cast<float>((x.at(r, c) - mean) * scale);
+      y.at(r, c) = xhat.at(r, c) * in[1].at(0, c) + in[2].at(0, c);
+    }
+  }
+  return {y, xhat, rstd};
+}
+
+void backward(Backward& b, const Node& node) {
+  const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
+  const Dtype type = b.graph().numerics().gradient;
+  if (b.needs(node, 1)) {
+    const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
+    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, {.dtype = type}));
+  }
+  if (b.needs(node, 2)) b.add(node, 2, b.op(kColSum, node, "beta_grad", {dy}, {.dtype = type}));
+  if (b.needs(node, 0)) b.add(node, 0, b.op(kLayerNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
+}
+
+/// Mean and variance of each row: dst [P, 2].
+Tile statistics(Rows& r, const Tile& x) {
+  const std::int64_t pieces = ceil_div(x.cols(), kChunk), size = ceil_div(x.cols(), pieces);
+  const Tile stats = r.scratch(Dtype::kFp32, 6 * pieces), moments = r.scratch(Dtype::kFp32, 2);
+  for (std::int64_t i = 0; i < pieces; ++i)
+    r.e().emit({.op = Opcode::kBnStats, .engine = isa::Engine::kVector, .dst = columns(stats, 6 * i, 6),
+                .a = columns(x, i * size, std::min(size, x.cols() - i * size))});
+  r.e().emit({.op = Opcode::kBnAggr, .engine = isa::Engine::kVector, .dst = moments, .a = stats});
+  return moments;
+}
+
+void lower(Rows& r, const Node& node) {
+  const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = r.in(node, 2);
+  const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
+  const Tile moments = statistics(r, x);
+  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, static_cast<float>(node.attrs.eps));
+  r.e().tensor_scalar(xhat, x, Alu::kSub, columns(moments, 0, 1), Alu::kMul, rstd);
+  r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
+  r.e().tensor_tensor(y, y, Alu::kAdd, beta);
+}
+
+/// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma.
+/// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C].
+std::vector<Shape> grad_infer(const Contract& c) {
+  const Value& dy = c.in(0);
+  c.need(1, 1, dy.cols, "gamma");
+  c.need(2, dy.rows, dy.cols, "xhat");
+  c.need(3, dy.rows, 1, "rstd");
+  return {{dy.rows, dy.cols, c.result_type()}};
+}
+
+Tensors grad_forward(const Attrs&, std::span<const Tensor> in) {
+  const Tensor &dy = in[0], &gamma = in[1], &xhat = in[2], &rstd = in[3];
+  Tensor dx(dy.rows, dy.cols);
+  const auto n = static_cast<double>(dy.cols);
+  for (std::int64_t r = 0; r < dy.rows; ++r) {
+    double g = 0, gx = 0;
+    for (std::int64_t c = 0; c < dy.cols; ++c) {
+      g += dy.at(r, c) * gamma.at(0, c);
+      gx += static_cast<double>(dy.at(r, c)) * gamma.at(0, c) * xhat.at(r, c);
+    }
+    for (std::int64_t c = 0; c < dy.cols; ++c)
+      dx.at(r, c) = static_cast<float>(rstd.at(r, 0) * (dy.at(r, c) * gamma.at(0, c) - g / n - xhat.at(r, c) * gx / n));
+  }
+  return {dx};
+}
+
+void grad_lower(Rows& r, const Node& node) {
+  const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
+  const Tile dx = r.out(node, 0);
+  const std::int64_t cols = dy.cols();
+  const auto inverse = static_cast<float>(-1.0 / static_cast<double>(cols));
+  const Tile g = r.scratch(dy.dtype, cols), gx = r.scratch(dy.dtype, cols), waste = r.scratch(dy.dtype, cols);
+  const Tile sums = r.scratch(Dtype::kFp32, 2), means = r.scratch(Dtype::kFp32, 2);
+  const Tile sum_g = columns(sums, 0, 1), sum_gx = columns(sums, 1, 1);
+  r.e().tensor_tensor(g, dy, Alu::kMul, gamma);
+  r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
+  r.e().activation(waste, Fn::kCopy, g, 1.0F, 0.0F, &sum_g);
+  r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum_gx);
+  r.e().tensor_scalar(means, sums, Alu::kMul, inverse);
+  const Tile part = r.scratch(Dtype::kFp32, cols);
+  r.e().scalar_tensor_tensor(part, xhat, Alu::kMul, columns(means, 1, 1), Alu::kAdd, g);
+  r.e().tensor_scalar(dx, part, Alu::kAdd, columns(means, 0, 1), Alu::kMul, rstd);
+}
+
+}  // namespace
+
+const Op kLayerNorm{.name = "layernorm", .text = "(x - mean) / sqrt(var + eps) * gamma + beta, by rows", .infer = infer,
+                    .forward = forward, .backward = backward, .lower_rows = lower};
+const Op kLayerNormGrad{.name = "layernorm_grad", .text = "gradient of layernorm for x", .infer = grad_infer,
+                        .forward = grad_forward, .lower_rows = grad_lower};
+
+}  // namespace runtime

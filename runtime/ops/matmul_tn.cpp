@@ -1,0 +1,147 @@
+#include <algorithm>
+
+#include "runtime/emitter.h"
+#include "runtime/ops.h"
+#include "runtime/rows.h"
+
+namespace runtime {
+namespace {
+
+constexpr std::int64_t kSide = isa::kPartitions;
+
+/// y = alpha * a^T b, and with attrs.rows = 1 also the sums of b over its rows: the gradients of a weight and of its
+/// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
+/// Lowering: both operands lie with the contracted rows on the partitions; PSUM adds up over all rows.
+std::vector<Shape> infer(const Contract& c) {
+  const Value &a = c.in(0), &b = c.in(1);
+  c.need(1, a.rows, b.cols, "b");
+  std::vector<Shape> out{{a.cols, b.cols, c.result_type()}};
+  if (c.node.attrs.rows == 1) out.push_back({1, b.cols, c.result_type()});
+  return out;
+}
+
+Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const Tensor &a = in[0], &b = in[1];
+  Tensors out{generate(a.cols, b.cols, [&](auto r, auto c) {
+    double sum = 0;
+    for (std::int64_t k = 0; k < a.rows; ++k) sum += static_cast<double>(a.at(k, r)) * b.at(k, c);
+    return attrs.alpha * sum;
+  })};
+  if (attrs.rows == 1) out.push_back(kColSum.forward({}, in.subspan(1, 1)).front());
+  return out;
+}
+
+double flops(const Graph& g, const Node& n) {
+  const Value &a = g.value(n.in[0]), &b = g.value(n.in[1]);
+  const double sums = n.attrs.rows == 1 ? static_cast<double>(b.elements()) : 0;
+  return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
+}
+
+/// One operand: row tiles that stay in SBUF when all of it fits, or only the columns of the present output block.
+class Operand {
+ public:
+  Operand(Emitter& e, ValueId v, Dtype type, bool resident) : e_{e}, v_{v}, type_{type}, resident_{resident} {}
+
+  Tile rows(std::int64_t first, std::int64_t count, std::int64_t col, std::int64_t cols) {
+    if (!resident_) return e_.loaded(type_, e_.hbm(v_, first, count, col, cols, 1));
+    const auto [place, added] = tiles_.try_emplace(first);
+    if (added) place->second = e_.loaded(type_, e_.hbm(v_, first, count));
+    return columns(place->second, col, cols);
+  }
+
+ private:
+  Emitter& e_;
+  ValueId v_;
+  Dtype type_;
+  bool resident_;
+  std::map<std::int64_t, Tile> tiles_;
+};
+
+/// Which output tiles are summed up at the same time: `down` x 128 rows by `right` x 512 columns.
+struct Blocking {
+  std::int64_t down = 1, right = 1;
+  bool a_resident = false, b_resident = false;
+};
+
+/// PSUM banks for output tiles. Source of the rest: eviction of one block overlaps the sums of the next.
+constexpr std::int64_t kBanks = 6;
+
+Blocking choose(std::int64_t rows, std::int64_t m, std::int64_t n, int bytes, bool sums) {
+  const std::int64_t tiles = ceil_div(rows, kSide);
+  const auto fits = [&](std::int64_t cols) { return tiles * cols * bytes <= kResidentWeightBytes; };
+  Blocking blocking{.a_resident = fits(m) && m <= n, .b_resident = fits(n) && n < m};
+  double best = 0;
+  for (std::int64_t right = 1; right <= ceil_div(n, kChunk); ++right) {
+    for (std::int64_t down = 1; down <= ceil_div(m, kSide); ++down) {
+      if (down * right + (sums ? right : 0) > kBanks) break;
+      // Work done on each element that has to come from HBM.
+      const double from_a = blocking.a_resident ? 0 : static_cast<double>(down * kSide);
+      const double from_b = blocking.b_resident ? 0 : static_cast<double>(std::min(right * kChunk, n));
+      const double score = static_cast<double>(down * kSide * right * kChunk) / (from_a + from_b + 1);
+      if (score > best) best = score, blocking.down = down, blocking.right = right;
+    }
+  }
+  return blocking;
+}
+
+class WeightGradient {
+ public:
+  WeightGradient(Emitter& e, const Node& node)
+      : e_{e}, node_{node}, type_{operand_type(e.graph(), node)}, rows_{e.value(node.in[0]).rows},
+        m_{e.value(node.in[0]).cols}, n_{e.value(node.in[1]).cols}, sums_{node.attrs.rows == 1},
+        blocking_{choose(rows_, m_, n_, isa::size_of(type_), sums_)},
+        a_{e, node.in[0], type_, blocking_.a_resident}, b_{e, node.in[1], type_, blocking_.b_resident} {}
+
+  void run() {
+    for (std::int64_t n = 0; n < n_; n += blocking_.right * kChunk)
+      for (std::int64_t m = 0; m < m_; m += blocking_.down * kSide) block(m, n);
+  }
+
+ private:
+  void block(std::int64_t m0, std::int64_t n0) {
+    const std::int64_t down = std::min(blocking_.down * kSide, m_ - m0), right = std::min(blocking_.right * kChunk, n_ - n0);
+    std::map<std::pair<std::int64_t, std::int64_t>, Tile> banks;
+    for (std::int64_t r = 0; r < rows_; r += kSide) {
+      const std::int64_t count = std::min(kSide, rows_ - r);
+      const Tile a = a_.rows(r, count, m0, down), b = b_.rows(r, count, n0, right);
+      for (std::int64_t n = 0; n < right; n += kChunk) {
+        const Tile moving = columns(b, n, std::min(kChunk, right - n));
+        for (std::int64_t m = 0; m < down; m += kSide)
+          add(banks, {m, n}, columns(a, m, std::min(kSide, down - m)), moving, r > 0);
+        if (sums_ && m0 == 0) add(banks, {-1, n}, partitions(e_.ones(type_, 1), count), moving, r > 0);
+      }
+    }
+    for (const auto& [place, bank] : banks) evict(bank, place.first, m0, n0 + place.second);
+  }
+
+  void add(std::map<std::pair<std::int64_t, std::int64_t>, Tile>& banks, std::pair<std::int64_t, std::int64_t> place,
+           const Tile& stationary, const Tile& moving, bool accumulate) {
+    Tile& bank = banks[place];
+    if (!accumulate) bank = e_.psum(stationary.cols(), moving.cols());
+    e_.matmul(bank, stationary, moving, accumulate);
+  }
+
+  void evict(const Tile& bank, std::int64_t m, std::int64_t m0, std::int64_t n) {
+    const ValueId v = node_.out[m < 0 ? 1 : 0];
+    const Tile out = e_.sbuf(e_.value(v).dtype, bank.partitions, bank.cols());
+    e_.copy(out, bank, m < 0 ? 1.0F : static_cast<float>(node_.attrs.alpha));
+    e_.store(e_.hbm(v, m < 0 ? 0 : m0 + m, bank.partitions, n, bank.cols(), 1), out);
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const Dtype type_;
+  const std::int64_t rows_, m_, n_;
+  const bool sums_;
+  const Blocking blocking_;
+  Operand a_, b_;
+};
+
+void lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
+
+}  // namespace
+
+const Op kMatmulTn{.name = "matmul_tn", .text = "alpha * a^T b, and the sums of b over its rows", .infer = infer,
+                   .forward = forward, .lower_whole = lower, .matmul_flops = flops};
+
+}  // namespace runtime

@@ -1,0 +1,224 @@
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/emitter.h"
+#include "runtime/hyper.h"
+#include "runtime/ops.h"
+
+namespace runtime {
+namespace {
+
+constexpr std::int64_t kSide = isa::kPartitions;
+constexpr std::int64_t kCols = 2048;  // columns of a tile of parameters: 8 KiB of fp32 from each partition
+
+/// A tensor as [parts, elements / parts], for work that does not care for its shape.
+struct Flat {
+  std::int64_t parts = 1, cols = 0;
+  explicit Flat(std::int64_t elements) {
+    for (std::int64_t p = std::min(kSide, elements); p > 1 && parts == 1; --p)
+      if (elements % p == 0) parts = p;
+    cols = elements / parts;
+  }
+};
+
+template <class F>
+void for_tiles(const Flat& flat, const F& f) {
+  for (std::int64_t c = 0; c < flat.cols; c += kCols) f(c, std::min(kCols, flat.cols - c));
+}
+
+/// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
+/// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/hyper.h); clip [1, 1] -> w, m, v in place.
+/// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays. Source: Loshchilov and Hutter, arXiv:1711.05101,
+/// algorithm 2, with PyTorch's order of the operations.
+std::vector<Shape> adamw_infer(const Contract& c) {
+  const Value& w = c.in(0);
+  for (std::size_t i = 1; i < 4; ++i) c.need(i, w.rows, w.cols, "gradient or moment");
+  c.need(4, 1, kHyperSize, "hyper");
+  c.need(5, 1, 1, "clip");
+  std::vector<Shape> out;
+  for (const std::size_t i : {0u, 2u, 3u}) out.push_back({w.rows, w.cols, c.in(i).dtype, c.node.in[i]});
+  return out;
+}
+
+Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
+  Tensors out{in[0], in[2], in[3]};
+  const Tensor& hyper = in[4];
+  for (std::size_t i = 0; i < out[0].data.size(); ++i) {
+    const double g = static_cast<double>(in[1].data[i]) * in[5].at(0, 0);
+    const double m = a.alpha * in[2].data[i] + (1 - a.alpha) * g, v = a.beta * in[3].data[i] + (1 - a.beta) * g * g;
+    const double decay = a.p > 0 ? hyper.at(0, kDecay) : 1;
+    out[0].data[i] = static_cast<float>(in[0].data[i] * decay -
+                                        hyper.at(0, kRate) * m / (std::sqrt(v) * hyper.at(0, kRootScale) + a.eps));
+    out[1].data[i] = static_cast<float>(m);
+    out[2].data[i] = static_cast<float>(v);
+  }
+  return out;
+}
+
+class AdamW {
+ public:
+  AdamW(Emitter& e, const Node& node) : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()} {
+    const std::int64_t parts = flat_.parts;
+    const Tile hyper = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kHyperSize));
+    const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
+    factors_ = e.sbuf(Dtype::kFp32, parts, 3);
+    const Attrs& a = node.attrs;
+    e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - a.alpha));
+    e.tensor_scalar(grad_v(), clip, Alu::kMul, static_cast<float>(std::sqrt(1 - a.beta)));
+    e.tensor_scalar(rate(), columns(hyper, kRate, 1), Alu::kMul, -1.0F);
+    root_ = columns(hyper, kRootScale, 1);
+    decay_ = columns(hyper, kDecay, 1);
+  }
+
+  void run() {
+    for_tiles(flat_, [&](std::int64_t c, std::int64_t cols) { tile(c, cols); });
+  }
+
+ private:
+  Tile grad_m() const { return columns(factors_, 0, 1); }
+  Tile grad_v() const { return columns(factors_, 1, 1); }
+  Tile rate() const { return columns(factors_, 2, 1); }
+  Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
+  Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
+    return e_.loaded(e_.value(node_.in[i]).dtype, at(node_.in[i], c, cols));
+  }
+
+  void tile(std::int64_t c, std::int64_t cols) {
+    const Tile w = get(0, c, cols), g = get(1, c, cols), m = get(2, c, cols), v = get(3, c, cols);
+    const auto fp32 = [&] { return e_.sbuf(Dtype::kFp32, flat_.parts, cols); };
+    const Tile scaled = fp32(), squared = fp32(), root = fp32(), step = fp32();
+    const Tile m_new = e_.sbuf(m.dtype, flat_.parts, cols), v_new = e_.sbuf(v.dtype, flat_.parts, cols);
+    const Tile w_new = e_.sbuf(w.dtype, flat_.parts, cols);
+    const auto b1 = static_cast<float>(node_.attrs.alpha), b2 = static_cast<float>(node_.attrs.beta);
+    e_.tensor_scalar(scaled, g, Alu::kMul, grad_m());
+    e_.scalar_tensor_tensor(m_new, m, Alu::kMul, b1, Alu::kAdd, scaled);
+    e_.activation(squared, Fn::kSquare, g, grad_v());
+    e_.scalar_tensor_tensor(v_new, v, Alu::kMul, b2, Alu::kAdd, squared);
+    e_.activation(root, Fn::kSqrt, v_new);
+    e_.tensor_scalar(root, root, Alu::kMul, root_, Alu::kAdd, static_cast<float>(node_.attrs.eps));
+    e_.activation(root, Fn::kReciprocal, root);
+    e_.scalar_tensor_tensor(step, m_new, Alu::kMul, rate(), Alu::kMul, root);
+    if (node_.attrs.p > 0)
+      e_.scalar_tensor_tensor(w_new, w, Alu::kMul, decay_, Alu::kAdd, step);
+    else
+      e_.tensor_tensor(w_new, w, Alu::kAdd, step);
+    e_.store(at(node_.out[0], c, cols), w_new);
+    e_.store(at(node_.out[1], c, cols), m_new);
+    e_.store(at(node_.out[2], c, cols), v_new);
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const Flat flat_;
+  Tile factors_{}, root_{}, decay_{};
+};
+
+void adamw_lower(Emitter& e, const Node& node) { AdamW{e, node}.run(); }
+
+// ---- the norm of all gradients
+
+/// Sum of the squares of all elements of all operands. Shapes: any -> [1, 1] fp32.
+/// Lowering: ScalarE squares and sums by rows, a matmul with ones sums over the partitions.
+std::vector<Shape> squares_infer(const Contract&) { return {{1, 1, Dtype::kFp32}}; }
+
+Tensors squares_forward(const Attrs&, std::span<const Tensor> in) {
+  double sum = 0;
+  for (const Tensor& t : in)
+    for (const float x : t.data) sum += static_cast<double>(x) * x;
+  return {generate(1, 1, [&](auto, auto) { return sum; })};
+}
+
+void squares_lower(Emitter& e, const Node& node) {
+  std::int64_t tiles = 0;
+  for (const ValueId v : node.in) tiles += ceil_div(Flat{e.value(v).elements()}.cols, kCols);
+  const Tile sums = e.sbuf(Dtype::kFp32, kSide, tiles);
+  e.fill(sums, 0);
+  std::int64_t next = 0;
+  for (const ValueId v : node.in) {
+    const Flat flat{e.value(v).elements()};
+    for_tiles(flat, [&](std::int64_t c, std::int64_t cols) {
+      const Tile g = e.loaded(e.value(v).dtype, e.hbm_flat(v, c, flat.parts, cols, flat.cols));
+      const Tile waste = e.sbuf(g.dtype, flat.parts, cols), sum = columns(partitions(sums, flat.parts), next++, 1);
+      e.activation(waste, Fn::kSquare, g, 1.0F, 0.0F, &sum);
+    });
+  }
+  const Tile all = e.sbuf(Dtype::kFp32, kSide, 1), total = e.psum(1, 1), result = e.sbuf(Dtype::kFp32, 1, 1);
+  e.reduce(all, Alu::kAdd, sums);
+  e.matmul(total, all, e.ones(Dtype::kFp32, 1), false);
+  e.copy(result, total);
+  e.store(e.hbm(node.out[0], 0, 1), result);
+}
+
+double squares_flops(const Graph&, const Node&) { return 2.0 * kSide; }
+
+/// The factor that limits the norm of all gradients. With s the sum of the operands: norm = attrs.beta * sqrt(s);
+/// clip = attrs.beta * min(1, attrs.alpha / (norm + 1e-6)); attrs.alpha 0: no limit. attrs.beta: 1 / loss scale.
+/// Shapes: each [1, 1] -> norm [1, 1], clip [1, 1], fp32. Source: PyTorch, clip_grad_norm_.
+std::vector<Shape> clip_infer(const Contract& c) {
+  for (std::size_t i = 0; i < c.inputs(); ++i) c.need(i, 1, 1, "sum of squares");
+  return {{1, 1, Dtype::kFp32}, {1, 1, Dtype::kFp32}};
+}
+
+Tensors clip_forward(const Attrs& a, std::span<const Tensor> in) {
+  double sum = 0;
+  for (const Tensor& t : in) sum += t.at(0, 0);
+  const double norm = a.beta * std::sqrt(sum), limit = a.alpha > 0 ? std::min(1.0, a.alpha / (norm + 1e-6)) : 1;
+  return {generate(1, 1, [&](auto, auto) { return norm; }), generate(1, 1, [&](auto, auto) { return a.beta * limit; })};
+}
+
+void clip_lower(Emitter& e, const Node& node) {
+  const auto n = static_cast<std::int64_t>(node.in.size());
+  const auto scale = static_cast<float>(node.attrs.beta), most = static_cast<float>(node.attrs.alpha);
+  const Tile parts = e.sbuf(Dtype::kFp32, 1, n);
+  for (std::int64_t i = 0; i < n; ++i) e.load(columns(parts, i, 1), e.hbm(node.in[static_cast<std::size_t>(i)], 0, 1));
+  const auto scalar = [&] { return e.sbuf(Dtype::kFp32, 1, 1); };
+  const Tile sum = scalar(), norm = scalar(), clip = scalar(), inverse = scalar();
+  e.reduce(sum, Alu::kAdd, parts);
+  e.activation(norm, Fn::kSqrt, sum, scale * scale);
+  e.store(e.hbm(node.out[0], 0, 1), norm);
+  if (most > 0) {
+    e.tensor_scalar(inverse, norm, Alu::kAdd, 1e-6F);
+    e.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = inverse});
+    e.tensor_scalar(inverse, inverse, Alu::kMul, most, Alu::kMin, 1.0F);
+    e.tensor_scalar(clip, inverse, Alu::kMul, scale);
+  } else {
+    e.fill(clip, scale);
+  }
+  e.store(e.hbm(node.out[1], 0, 1), clip);
+}
+
+// ---- gradients of all ranks
+
+/// Each operand becomes its sum over the ranks of attrs.group, in place; they lie side by side in HBM (one bucket).
+std::vector<Shape> reduce_infer(const Contract& c) {
+  std::vector<Shape> out;
+  for (std::size_t i = 0; i < c.inputs(); ++i) {
+    if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "put tensors of other types into another one");
+    out.push_back({c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]});
+  }
+  return out;
+}
+
+Tensors reduce_forward(const Attrs&, std::span<const Tensor> in) { return {in.begin(), in.end()}; }
+
+void reduce_lower(Emitter& e, const Node& node) {
+  std::int64_t bytes = 0;
+  for (const ValueId v : node.in) bytes += bucket_bytes(e.value(v));
+  Tile all = e.hbm_flat(node.in[0], 0, 1, 1, 0);
+  all.free[0].size = static_cast<std::uint32_t>(bytes / isa::size_of(all.dtype));
+  e.emit({.op = Opcode::kAllReduce, .engine = isa::Engine::kSync, .alu0 = Alu::kAdd, .group = node.attrs.group,
+          .dst = all, .a = all});
+}
+
+}  // namespace
+
+const Op kAdamW{.name = "adamw", .text = "AdamW update of a parameter", .infer = adamw_infer,
+                .forward = adamw_forward, .lower_whole = adamw_lower};
+const Op kSumSquares{.name = "sum_squares", .text = "sum of squares of all elements", .infer = squares_infer,
+                     .forward = squares_forward, .lower_whole = squares_lower, .matmul_flops = squares_flops};
+const Op kClipScale{.name = "clip_scale", .text = "gradient norm and the factor that limits it", .infer = clip_infer,
+                    .forward = clip_forward, .lower_whole = clip_lower};
+const Op kAllReduce{.name = "all_reduce", .text = "sum over ranks, in place", .infer = reduce_infer,
+                    .forward = reduce_forward, .lower_whole = reduce_lower};
+
+}  // namespace runtime

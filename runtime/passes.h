@@ -1,0 +1,48 @@
+// What the compiler does to a program besides translating it: each pass with a switch, and what it changed.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/graph.h"
+
+namespace runtime {
+
+/// The switches of `--passes -fusion,+reorder`.
+struct Passes {
+  bool cse = true;
+  bool bias_gradient = true;
+  bool fusion = true;
+  bool reorder = true;
+  bool double_buffering = true;
+};
+
+struct PassInfo {
+  std::string_view name;
+  bool Passes::*flag;
+  std::string_view text;
+};
+inline constexpr std::array kPasses = {
+    PassInfo{"cse", &Passes::cse, "operations that compute the same are computed once"},
+    PassInfo{"bias_gradient", &Passes::bias_gradient, "bias gradients are summed while the weight gradient reads dy"},
+    PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without a way through HBM"},
+    PassInfo{"reorder", &Passes::reorder, "instructions move up so that engines wait less for each other"},
+    PassInfo{"double_buffering", &Passes::double_buffering, "freed space is used again as late as possible"},
+};
+
+/// Errors: Fault::kUsage for an unknown name (with the nearest) or one without + or - in front.
+Passes parse_passes(std::string_view text);
+
+/// What one pass did, for `--explain`.
+struct PassNote {
+  std::string pass, text;
+  std::size_t count = 0;
+};
+
+/// Each returns how many nodes it removed.
+std::size_t eliminate_common_subexpressions(Graph& graph);
+std::size_t join_bias_gradients(Graph& graph);
+
+}  // namespace runtime

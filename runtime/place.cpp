@@ -1,0 +1,189 @@
+#include "runtime/place.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+
+#include "base/error.h"
+#include "isa/operands.h"
+
+namespace runtime {
+namespace {
+
+constexpr std::int64_t kGrain = 64;  // bytes: what places begin at
+
+std::int64_t rounded(std::int64_t bytes, std::int64_t grain) { return (bytes + grain - 1) / grain * grain; }
+
+/// Free and used bytes of one memory.
+class Space {
+ public:
+  Space(std::int64_t size, std::int64_t grain, bool rotate) : size_{size}, grain_{grain}, rotate_{rotate} {}
+
+  /// A place for `bytes`, or -1.
+  std::int64_t take(std::int64_t bytes) {
+    bytes = rounded(bytes, grain_);
+    std::int64_t at = rotate_ ? find(cursor_, bytes) : -1;
+    if (at < 0) at = find(0, bytes);
+    if (at < 0) return -1;
+    used_[at] = bytes;
+    cursor_ = at + bytes;
+    in_use_ += bytes;
+    peak_ = std::max(peak_, in_use_);
+    return at;
+  }
+
+  void give_back(std::int64_t at) {
+    in_use_ -= used_.at(at);
+    used_.erase(at);
+  }
+  std::int64_t peak() const { return peak_; }
+  std::int64_t grain() const { return grain_; }
+
+ private:
+  std::int64_t find(std::int64_t from, std::int64_t bytes) const {
+    auto next = used_.lower_bound(from);
+    if (next != used_.begin()) {
+      const auto before = std::prev(next);
+      from = std::max(from, before->first + before->second);
+    }
+    for (; next != used_.end() && next->first - from < bytes; ++next) from = next->first + next->second;
+    return size_ - from >= bytes ? from : -1;
+  }
+
+  const std::int64_t size_, grain_;
+  const bool rotate_;
+  std::map<std::int64_t, std::int64_t> used_;  // begin -> bytes
+  std::int64_t cursor_ = 0, in_use_ = 0, peak_ = 0;
+};
+
+template <class F>
+void for_buffers(Instr& instr, const F& f) {
+  for (Tile* tile : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
+    if (tile->space == isa::Space::kSbuf || tile->space == isa::Space::kPsum) f(*tile);
+}
+
+class Placer {
+ public:
+  Placer(VirtualBlock& block, bool rotate)
+      : block_{block}, uses_(block.buffers.size() + 1), where_(block.buffers.size() + 1, kNowhere),
+        slot_(block.buffers.size() + 1, kNowhere), next_(block.buffers.size() + 1, 0),
+        sbuf_{isa::kSbufPartitionBytes, kGrain, rotate}, psum_{isa::kPsumPartitionBytes, isa::kPsumBankBytes, rotate} {
+    for (std::uint32_t i = 0; i < block.instrs.size(); ++i)
+      for_buffers(block.instrs[i], [&](const Tile& t) {
+        if (uses_[t.reg].empty() || uses_[t.reg].back() != i) uses_[t.reg].push_back(i);
+      });
+  }
+
+  Placement run() {
+    std::vector<Instr> in = std::move(block_.instrs);
+    out_.reserve(in.size());
+    for (std::uint32_t i = 0; i < in.size(); ++i) {
+      std::array<std::uint32_t, 5> names{};
+      std::size_t count = 0;
+      for_buffers(in[i], [&](const Tile& t) { names[count++] = t.reg; });
+      busy_.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count));
+      for (const std::uint32_t b : busy_) ensure_placed(b, in[i]);
+      for_buffers(in[i], [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+      out_.push_back(in[i]);
+      for (const std::uint32_t b : busy_) release_after(b, i);
+    }
+    block_.instrs = std::move(out_);
+    result_.sbuf_bytes = sbuf_.peak();
+    result_.psum_bytes = psum_.peak();
+    return result_;
+  }
+
+ private:
+  static constexpr std::int64_t kNowhere = -1;
+
+  const Buffer& buffer(std::uint32_t b) const { return block_.buffers[b - 1]; }
+  Space& space(std::uint32_t b) { return buffer(b).space == isa::Space::kSbuf ? sbuf_ : psum_; }
+
+  void ensure_placed(std::uint32_t b, const Instr& instr) {
+    if (where_[b] != kNowhere) return;
+    std::int64_t at = space(b).take(buffer(b).bytes);
+    while (at < 0) {
+      spill_one(b, instr);
+      at = space(b).take(buffer(b).bytes);
+    }
+    where_[b] = at;
+    live_.push_back(b);
+    if (slot_[b] != kNowhere) out_.push_back(move(b, instr, false));
+  }
+
+  void release_after(std::uint32_t b, std::uint32_t i) {
+    while (next_[b] < uses_[b].size() && uses_[b][next_[b]] <= i) ++next_[b];
+    if (next_[b] < uses_[b].size() || where_[b] == kNowhere) return;
+    free(b);
+  }
+
+  void free(std::uint32_t b) {
+    space(b).give_back(where_[b]);
+    where_[b] = kNowhere;
+    live_.erase(std::ranges::find(live_, b));
+  }
+
+  /// Moves the buffer that is needed last to HBM.
+  void spill_one(std::uint32_t wanted, const Instr& instr) {
+    std::uint32_t victim = 0, latest = 0;
+    for (const std::uint32_t b : live_) {
+      if (buffer(b).space != buffer(wanted).space || std::ranges::find(busy_, b) != busy_.end()) continue;
+      const std::uint32_t next = uses_[b][next_[b]];
+      if (next >= latest) victim = b, latest = next;
+    }
+    if (victim == 0 || buffer(wanted).space == isa::Space::kPsum)
+      throw base::Error{base::Fault::kCapacity, fmt::format("block {}, {}", block_.name, block_.labels[instr.label]),
+                        fmt::format("{} more bytes per partition do not fit in {}", buffer(wanted).bytes,
+                                    buffer(wanted).space == isa::Space::kPsum ? "PSUM" : "SBUF"),
+                        "use smaller tiles"};
+    if (slot_[victim] == kNowhere) {
+      slot_[victim] = result_.spill_bytes;
+      result_.spill_bytes += rounded(buffer(victim).bytes, kGrain) * buffer(victim).parts;
+    }
+    out_.push_back(move(victim, instr, true));
+    ++result_.spills;
+    free(victim);
+  }
+
+  /// The whole buffer to its slot in HBM, or back.
+  Instr move(std::uint32_t b, const Instr& cause, bool save) {
+    if (spill_register_ < 0) {
+      spill_register_ = static_cast<std::int64_t>(block_.registers.size());
+      block_.registers.push_back(kSpillArea);
+    }
+    Tile chip{}, hbm{};
+    chip.space = isa::Space::kSbuf;
+    chip.dtype = Dtype::kUint8;
+    chip.partitions = static_cast<std::uint16_t>(buffer(b).parts);
+    chip.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(buffer(b).bytes)};
+    hbm = chip;
+    chip.offset = where_[b];
+    hbm.space = isa::Space::kHbm;
+    hbm.reg = static_cast<std::uint32_t>(spill_register_);
+    hbm.offset = slot_[b];
+    hbm.pstep = rounded(buffer(b).bytes, kGrain);
+    Instr instr{.op = Opcode::kDmaCopy, .engine = save ? isa::Engine::kGpSimd : isa::Engine::kSync,
+                .queue = static_cast<std::uint8_t>(save ? isa::kDmaQueues - 2 : 0), .label = cause.label};
+    instr.dst = save ? hbm : chip;
+    instr.a = save ? chip : hbm;
+    return instr;
+  }
+
+  VirtualBlock& block_;
+  std::vector<std::vector<std::uint32_t>> uses_;  // of each buffer: instructions that name it
+  std::vector<std::int64_t> where_, slot_;        // address; place in the spill area
+  std::vector<std::size_t> next_;
+  Space sbuf_, psum_;
+  std::vector<std::uint32_t> live_, busy_;
+  std::vector<Instr> out_;
+  std::int64_t spill_register_ = -1;
+  Placement result_;
+};
+
+}  // namespace
+
+Placement place(VirtualBlock& block, bool rotate) { return Placer{block, rotate}.run(); }
+
+}  // namespace runtime

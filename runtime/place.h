@@ -1,0 +1,23 @@
+// From virtual buffers to addresses in SBUF and PSUM, with spills to HBM when SBUF does not suffice.
+#pragma once
+
+#include "runtime/emitter.h"
+
+namespace runtime {
+
+/// The register that stands for the block's spill area in VirtualBlock::registers.
+inline constexpr ValueId kSpillArea = kNoValue - 1;
+
+struct Placement {
+  std::int64_t sbuf_bytes = 0;   // peak per partition
+  std::int64_t psum_bytes = 0;
+  std::int64_t spill_bytes = 0;  // of HBM
+  std::int64_t spills = 0;       // stores; each is loaded again
+};
+
+/// Gives every buffer an address, in program order. With `rotate`, freed space is used again as late as possible, so
+/// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as
+/// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
+Placement place(VirtualBlock& block, bool rotate);
+
+}  // namespace runtime

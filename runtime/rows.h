@@ -1,0 +1,91 @@
+// Lowers a group of row-local nodes: tile by tile of 128 rows, without a way through HBM between them.
+#pragma once
+
+#include <set>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/emitter.h"
+#include "runtime/op.h"
+
+namespace runtime {
+
+/// What a group of nodes may hold in SBUF, bytes per partition. Weights that fit stay for all row tiles; others are
+/// streamed, and several row tiles use each piece.
+inline constexpr std::int64_t kResidentWeightBytes = 96 * 1024;
+inline constexpr std::int64_t kStreamedWeightBytes = 32 * 1024;
+inline constexpr std::int64_t kRowBlockBytes = 48 * 1024;
+inline constexpr std::int64_t kChunk = 512;  // columns of one PSUM bank in fp32
+
+/// Bytes per partition of a matmul's weight in SBUF.
+std::int64_t resident_bytes(const Graph& graph, const Node& matmul);
+/// The type in which TensorE gets the operands of a matmul.
+Dtype operand_type(const Graph& graph, const Node& matmul);
+bool is_matmul(const Node& node);
+
+class Rows {
+ public:
+  /// `escapes`: values that somebody outside of the group reads.
+  Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes);
+  void run();
+
+  // What ops ask while they are lowered.
+  Emitter& e() { return emitter_; }
+  std::int64_t parts() const { return parts_; }
+  std::int64_t first_row() const { return tile_ * isa::kPartitions; }
+  std::uint32_t tile() const { return static_cast<std::uint32_t>(tile_); }
+  bool first_tile() const { return tile_ == 0; }
+  bool last_tile() const { return first_row() + parts_ == rows_; }
+  std::int64_t cols_of(ValueId v) const { return emitter_.value(v).cols; }
+  /// Operand i, columns `span`: [parts, span.size], or one row seen by all partitions when the operand has one row.
+  Tile in(const Node& node, std::size_t i, Span span);
+  Tile in(const Node& node, std::size_t i) { return in(node, i, {0, cols_of(node.in[i])}); }
+  Tile out(const Node& node, std::size_t o, Span span);
+  Tile out(const Node& node, std::size_t o) { return out(node, o, {0, cols_of(node.out[o])}); }
+  Tile scratch(Dtype dtype, std::int64_t cols) { return emitter_.sbuf(dtype, parts_, cols); }
+  /// PSUM that sums up over all row tiles of the group; chunk c of result o.
+  Tile accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols);
+
+ private:
+  using Tiles = std::unordered_map<ValueId, Tile>;
+  /// A stationary or moving operand in K tiles.
+  using Panels = std::vector<Tile>;
+
+  void plan_chains();
+  void plan_block();
+  void run_block(std::int64_t first, std::int64_t count);
+  void run_matmul(const Node& node, std::int64_t first, std::int64_t count);
+  void run_matmul_tile(const Node& node, const Panels& weights, Span wide);
+  void run_columns(const Node& node, Span span);
+  void finish_chunk();
+  void store_rows(const Node& node);
+  void at(std::int64_t tile);
+  Tile vector(ValueId v, Span span);
+  Panels weights(const Node& node, Span span);
+  Panels natural_weights(const Node& node, Span span, Dtype type);
+  Panels transposed_weights(const Node& node, Span span, Dtype type);
+  const Panels& transposed(const Node& node);
+  bool in_row_buffer(ValueId v) const;
+
+  Emitter& emitter_;
+  const Graph& graph_;
+  std::vector<NodeId> nodes_;
+  const std::set<ValueId>& escapes_;
+  std::int64_t rows_ = 0;
+  std::int64_t block_tiles_ = 1;
+  bool resident_ = true;
+  std::unordered_map<NodeId, std::vector<NodeId>> chains_;  // matmul -> element-wise nodes that read its PSUM
+  std::set<NodeId> chained_;
+  std::set<ValueId> produced_;
+
+  std::int64_t tile_ = 0, parts_ = 0, block_first_ = 0;
+  std::vector<Tiles> buffers_;                             // of each tile of the block
+  std::vector<std::map<std::pair<ValueId, Dtype>, Panels>> transposed_;
+  Tiles chunk_;                                            // values of the current chunk alone
+  Span chunk_span_;
+  std::map<std::pair<ValueId, std::int64_t>, Tile> vectors_;
+  std::map<std::pair<NodeId, std::int64_t>, Panels> resident_weights_;
+  std::map<std::pair<NodeId, std::int64_t>, Tile> accumulators_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,34 @@
+// Host access to a loaded program's tensors.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "isa/device.h"
+#include "isa/program.h"
+
+namespace runtime {
+
+/// Tensors of a program by name, on any device. Values are fp32 on the host and converted (nearest even) to the
+/// tensor's type.
+class Session {
+ public:
+  Session(isa::Device& device, const isa::Program& program) : device_{device}, program_{program} {}
+
+  bool has(std::string_view name) const;
+  /// Errors of all: Fault::kInternal for an unknown name or a size that is not the tensor's.
+  void write(std::uint32_t rank, std::string_view name, std::span<const float> values);
+  void write(std::uint32_t rank, std::string_view name, std::span<const std::int32_t> values);
+  std::vector<float> read(std::uint32_t rank, std::string_view name);
+  /// The bytes as they are, to save and restore a state bit for bit.
+  std::span<std::byte> bytes(std::uint32_t rank, std::string_view name);
+  const isa::Region& region(std::string_view name) const;
+
+ private:
+  isa::Device& device_;
+  const isa::Program& program_;
+};
+
+}  // namespace runtime

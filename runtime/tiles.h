@@ -1,0 +1,41 @@
+// Parts and views of tiles.
+#pragma once
+
+#include <cstdint>
+
+#include "isa/tile.h"
+
+namespace runtime {
+
+using isa::Tile;
+
+constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Columns [begin, begin + size) of a tile with one free axis.
+constexpr Tile columns(Tile tile, std::int64_t begin, std::int64_t size) {
+  tile.offset += begin * tile.free[0].step * isa::size_of(tile.dtype);
+  tile.free[0].size = static_cast<std::uint32_t>(size);
+  return tile;
+}
+
+/// The first `count` partitions.
+constexpr Tile partitions(Tile tile, std::int64_t count) {
+  tile.partitions = static_cast<std::uint16_t>(count);
+  return tile;
+}
+
+/// [P, 1] seen as [P, cols].
+constexpr Tile widen(Tile tile, std::int64_t cols) {
+  tile.free[0] = {.step = 0, .size = static_cast<std::uint32_t>(cols)};
+  return tile;
+}
+
+/// [P, outer * inner] seen as [P, outer, inner].
+constexpr Tile fold(Tile tile, std::int64_t outer, std::int64_t inner) {
+  tile.rank = 2;
+  tile.free[0] = {.step = static_cast<std::int32_t>(inner), .size = static_cast<std::uint32_t>(outer)};
+  tile.free[1] = {.step = 1, .size = static_cast<std::uint32_t>(inner)};
+  return tile;
+}
+
+}  // namespace runtime

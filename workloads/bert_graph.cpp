@@ -1,0 +1,193 @@
+#include "workloads/bert_graph.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/autodiff.h"
+#include "runtime/ops.h"
+
+namespace workloads {
+namespace {
+
+using runtime::Attrs;
+using runtime::Graph;
+using runtime::Kind;
+using runtime::ValueId;
+
+constexpr std::string_view kLayers = "bert.encoder.layer.";
+
+class Bert {
+ public:
+  Bert(const BertConfig& config, const StepSpec& spec)
+      : config_{config}, spec_{spec}, graph_{spec.numerics}, weights_{declare_weights(graph_, weights(config, spec))} {}
+
+  Graph run() {
+    std::vector<ValueId> losses;
+    for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+      micro_ = m;
+      const ValueId hidden = encode();
+      if (spec_.head == Head::kNone) {
+        graph_.output(hidden, micro_name("hidden", m));
+      } else {
+        losses.push_back(head(hidden));
+      }
+    }
+    if (spec_.training) add_update(graph_, runtime::differentiate(graph_, losses), spec_, kLayers);
+    return std::move(graph_);
+  }
+
+ private:
+  static std::vector<WeightSpec> weights(const BertConfig& config, const StepSpec& spec) {
+    std::vector<WeightSpec> out;
+    for (WeightSpec& w : bert_weights(config)) {
+      const bool top = w.name.starts_with("classifier") || w.name.starts_with("bert.pooler");
+      const bool pooler = w.name.starts_with("bert.pooler");
+      if (spec.head == Head::kNone && top) continue;
+      if (spec.head == Head::kTokens && pooler) continue;
+      out.push_back(std::move(w));
+    }
+    return out;
+  }
+
+  void enter(const char* name, std::int64_t number) {
+    const auto id = static_cast<std::int32_t>(number);
+    graph_.enter({.name = name, .instance = id, .phase = isa::Phase::kForward, .rng = ++calls_});
+    stream_ = 0;
+  }
+  ValueId w(const std::string& name) const { return weights_.at(name); }
+  ValueId input(const char* name, std::int64_t rows, std::int64_t cols, isa::Dtype type) {
+    return graph_.tensor(micro_name(name, micro_), rows, cols, type, Kind::kInput);
+  }
+
+  ValueId linear(const std::string& label, ValueId x, const std::string& name, Attrs attrs = {}) {
+    attrs.operand = spec_.numerics.operand;
+    const ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, attrs);
+    return graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")});
+  }
+  ValueId layernorm(const std::string& label, ValueId x, const std::string& name) {
+    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
+                      {.eps = config_.layer_norm_eps})[0];
+  }
+  ValueId dropout(const std::string& label, ValueId x, double p) {
+    if (!spec_.training || p <= 0) return x;
+    return graph_.add1(runtime::kDropout, label, {x}, {.p = p, .stream = stream_++});
+  }
+
+  ValueId encode() {
+    const std::int64_t tokens = spec_.batch * spec_.length;
+    enter("embeddings", micro_);
+    const ValueId ids = input("input_ids", tokens, 1, isa::Dtype::kInt32);
+    const ValueId types = input("token_type_ids", tokens, 1, isa::Dtype::kInt32);
+    const ValueId mask = input("attention_mask", spec_.batch, spec_.length, spec_.numerics.activation);
+    // What hides a key: large, and still a number in fp16.
+    const double hide = spec_.numerics.softmax == isa::Dtype::kFp16 ? 3e4 : 1e9;
+    mask_ =
+        graph_.add1(runtime::kAffine, "mask", {mask}, {.alpha = hide, .beta = -hide, .dtype = spec_.numerics.softmax});
+    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w("bert.embeddings.word_embeddings.weight"), ids},
+                            {.dtype = spec_.numerics.activation});
+    const ValueId type =
+        graph_.add1(runtime::kEmbedding, "token_type", {w("bert.embeddings.token_type_embeddings.weight"), types},
+                    {.dtype = spec_.numerics.activation});
+    const ValueId position =
+        graph_.add1(runtime::kPositions, "position", {w("bert.embeddings.position_embeddings.weight")},
+                    {.batch = spec_.batch, .seq = spec_.length, .dtype = spec_.numerics.activation});
+    x = graph_.add1(runtime::kAdd, "add_type", {x, type});
+    x = graph_.add1(runtime::kAdd, "add_position", {x, position});
+    x = layernorm("layernorm", x, "bert.embeddings.LayerNorm");
+    x = dropout("dropout", x, config_.hidden_dropout_prob);
+    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
+    return x;
+  }
+
+  ValueId layer(std::int64_t l, ValueId x) {
+    enter("layer", micro_ * config_.num_hidden_layers + l);
+    const std::string name = fmt::format("{}{}.", kLayers, l);
+    const ValueId q = linear("attention.query", x, name + "attention.self.query");
+    const ValueId k = linear("attention.key", x, name + "attention.self.key");
+    const ValueId v = linear("attention.value", x, name + "attention.self.value");
+    Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(config_.head_size())),
+                .p = spec_.training ? config_.attention_probs_dropout_prob : 0,
+                .batch = spec_.batch,
+                .seq = spec_.length,
+                .heads = config_.num_attention_heads,
+                .kv_heads = config_.num_attention_heads,
+                .operand = spec_.numerics.operand,
+                .softmax = spec_.numerics.softmax};
+    if (attrs.p > 0) attrs.stream = stream_++;
+    const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v, mask_}, attrs)[0];
+    ValueId y = linear("attention.output", context, name + "attention.output.dense");
+    y = dropout("attention.dropout", y, config_.hidden_dropout_prob);
+    y = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
+    const ValueId middle = layernorm("attention.layernorm", y, name + "attention.output.LayerNorm");
+    ValueId h = linear("ffn.intermediate", middle, name + "intermediate.dense");
+    h = graph_.add1(runtime::kActivate, "ffn.activation", {h}, {.fn = activation()});
+    h = linear("ffn.output", h, name + "output.dense");
+    h = dropout("ffn.dropout", h, config_.hidden_dropout_prob);
+    h = graph_.add1(runtime::kAdd, "ffn.residual", {h, middle});
+    return layernorm("ffn.layernorm", h, name + "output.LayerNorm");
+  }
+
+  isa::Fn activation() const {
+    switch (config_.hidden_act) {
+      case Activation::kGelu: return isa::Fn::kGelu;
+      case Activation::kGeluTanh: return isa::Fn::kGeluTanh;
+      case Activation::kSilu: return isa::Fn::kSilu;
+    }
+    throw base::Error{base::Fault::kInternal, "bert", "unknown activation", "report it"};
+  }
+
+  ValueId head(ValueId x) {
+    enter("head", micro_);
+    const double p = config_.classifier_dropout.value_or(config_.hidden_dropout_prob);
+    std::int64_t rows = spec_.batch * spec_.length;
+    if (spec_.head == Head::kClassifier) {
+      rows = spec_.batch;
+      x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, {.stride = spec_.length});
+      x = linear("pooler.dense", x, "bert.pooler.dense");
+      x = graph_.add1(runtime::kActivate, "pooler.tanh", {x}, {.fn = isa::Fn::kTanh});
+    }
+    x = dropout("classifier.dropout", x, p);
+    const ValueId logits = linear("classifier", x, "classifier", {.dtype = isa::Dtype::kFp32});
+    graph_.output(logits, micro_name("logits", micro_));
+    const ValueId labels = input("labels", rows, 1, isa::Dtype::kInt32);
+    const ValueId weights = input("weights", rows, 1, isa::Dtype::kFp32);
+    const auto out = graph_.add(runtime::kCrossEntropy, "loss", {logits, labels, weights},
+                                {.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation});
+    graph_.output(out[0], micro_name("loss", micro_));
+    return out[0];
+  }
+
+  const BertConfig& config_;
+  const StepSpec& spec_;
+  Graph graph_;
+  std::map<std::string, ValueId> weights_;
+  std::int64_t micro_ = 0;
+  std::uint32_t calls_ = 0, stream_ = 0;
+  ValueId mask_ = runtime::kNoValue;
+};
+
+}  // namespace
+
+runtime::Graph bert_graph(const BertConfig& config, const StepSpec& spec) {
+  if (spec.length > config.max_position_embeddings)
+    throw base::Error{base::Fault::kUsage, "--max_length",
+                      fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.length,
+                                  config.max_position_embeddings),
+                      fmt::format("use --max_length {} or less", config.max_position_embeddings)};
+  return Bert{config, spec}.run();
+}
+
+double bert_flops(const BertConfig& c, const StepSpec& spec) {
+  const auto h = static_cast<double>(c.hidden_size), f = static_cast<double>(c.intermediate_size);
+  const auto tokens = static_cast<double>(spec.batch * spec.length), length = static_cast<double>(spec.length);
+  const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * length * h;
+  double forward = layer * static_cast<double>(c.num_hidden_layers);
+  const auto labels = static_cast<double>(c.num_labels());
+  if (spec.head == Head::kClassifier) forward += 2 * static_cast<double>(spec.batch) * (h * h + h * labels);
+  if (spec.head == Head::kTokens) forward += 2 * tokens * h * labels;
+  return forward * (spec.training ? 3 : 1) * static_cast<double>(spec.micro_batches);
+}
+
+}  // namespace workloads

@@ -1,0 +1,21 @@
+// BERT as a graph (Devlin et al., arXiv:1810.04805; module names as in Hugging Face's BertForSequenceClassification).
+#pragma once
+
+#include "workloads/config.h"
+#include "workloads/training_step.h"
+
+namespace workloads {
+
+/// One step of one rank. Tensors that the host writes, for each micro-batch m: "input_ids.m" and "token_type_ids.m"
+/// [batch*length, 1] int32, "attention_mask.m" [batch, length] of ones and zeros in the activations' type; with a head
+/// also "labels.m" [rows, 1] int32 and "weights.m" [rows, 1] fp32 (what each row counts in the loss); when it trains,
+/// "hyper" (hyper_values). What it leaves: "logits.m" [rows, labels] fp32 and "loss.m" [rows, 1] fp32 (each row's share
+/// of the loss), or "hidden.m" without a head; "grad_norm"; and "grad.NAME" of every weight.
+/// Errors: Fault::kUsage when the sequence is longer than the position table.
+runtime::Graph bert_graph(const BertConfig& config, const StepSpec& spec);
+
+/// Matmul FLOPs of one rank's step by the textbook: 2 per weight of a linear layer and token, 4 * length * hidden for
+/// attention; backward twice that. Embeddings and element-wise work count nothing.
+double bert_flops(const BertConfig& config, const StepSpec& spec);
+
+}  // namespace workloads

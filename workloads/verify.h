@@ -1,0 +1,52 @@
+// A training trajectory that PyTorch has gone before, repeated on simulated cores.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/device.h"
+#include "runtime/compile.h"
+#include "runtime/numerics.h"
+
+namespace workloads {
+
+struct VerifyOptions {
+  runtime::Numerics numerics;
+  std::uint32_t ranks = 1;
+  runtime::Passes passes;
+  int host_threads = 0;
+  std::uint64_t seed = 42;
+  std::function<std::unique_ptr<isa::Device>()> make_device = isa::make_numeric_device;
+  std::function<void(std::int64_t step, std::int64_t steps)> progress;  // may be empty
+};
+
+/// How far a tensor is from the expected one: ||got - want|| / ||want||, and the largest difference over the largest
+/// magnitude.
+struct TensorError {
+  std::string name;
+  double norm = 0;
+  double largest = 0;
+};
+
+struct VerifyReport {
+  std::vector<double> losses, expected_losses;
+  std::vector<double> loss_errors;  // relative
+  TensorError logits;               // of the first step
+  std::vector<TensorError> gradients, weights;
+  std::size_t instructions = 0;
+  double matmul_flops = 0;
+
+  double worst_loss() const;
+  const TensorError& worst_gradient() const;
+  const TensorError& worst_weight() const;
+};
+
+/// `folder` holds config.json, model.safetensors, batches.safetensors (stepK.input_ids, .attention_mask, .labels, and
+/// .token_type_ids if there are any), expected.safetensors (step0.logits, step0.grad.NAME, final.NAME) and expected.json
+/// (loss_per_step, lr, optimizer). Errors: Fault::kData for files that are missing or do not fit the model.
+VerifyReport verify(const std::filesystem::path& folder, const VerifyOptions& options);
+
+}  // namespace workloads
