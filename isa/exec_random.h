@@ -12,19 +12,22 @@ namespace isa::exec {
 /// What a stream is for: the same numbers never serve two purposes.
 enum class Purpose : std::uint32_t { kRounding, kWideRounding, kDropout, kRng, kCollective };
 
-/// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng).
+/// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng). All ranks round
+/// with the same numbers, as on the machine where they share a seed (NEURON_RT_STOCHASTIC_ROUNDING_SEED): else replicas
+/// of a weight would drift apart in their updates.
 inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Context& context) {
+  const std::uint32_t rank = purpose == Purpose::kDropout || purpose == Purpose::kRng ? context.rank : 0;
   const base::PhiloxCounter words =
-      base::philox4x32<10>({context.step, context.rank, context.call_rng, id}, base::philox_key(context.seed));
+      base::philox4x32<10>({context.step, rank, context.call_rng, id}, base::philox_key(context.seed));
   return {{words[0], words[1]}, {words[2] + static_cast<std::uint32_t>(purpose), words[3]}};
 }
 
 /// 16 uniform bits of element `i` of row `row`; kernels::Kernels::random_block yields 128 of them at once.
 constexpr std::uint16_t random16(const kernels::Stream& stream, std::uint32_t row, std::uint32_t i) {
-  const std::uint32_t block = i / 128, slot = i % 128 / 16, lane = i % 16;
+  const std::uint32_t block = i / 128, lane = i % 128 / 64 * 8 + i % 32 / 4, word = i % 64 / 32 * 2 + i % 4 / 2;
   const auto words =
       base::philox4x32<7>({16 * block + lane, row, stream.nonce[0], stream.nonce[1]}, {stream.key[0], stream.key[1]});
-  return static_cast<std::uint16_t>(words[slot / 2] >> (slot % 2 * 16));
+  return static_cast<std::uint16_t>(words[word] >> (i % 2 * 16));
 }
 
 /// Elements [first, first + n) of a row; first a multiple of 128, `out` as large as n rounded up to that.

@@ -29,9 +29,15 @@ std::vector<Numerics> all() {
   half.optimizer = kFp32;  // squares of gradients leave fp16's range
   half.weight = kFp32;     // and updates vanish beside fp16 weights
   half.loss_scale = 1024;
-  Numerics fp8 = uniform("fp8", kBf16);
-  fp8.operand = kFp8E4m3;
-  return {uniform("fp32", kFp32), uniform("bf16", kBf16), half, fp8, cast, mixed, master};
+  Numerics tf32 = uniform("tf32", kFp32);
+  tf32.operand = kTf32;
+  const auto fp8 = [](const char* name, Dtype operand) {
+    Numerics n = uniform(name, kBf16);
+    n.operand = operand;
+    return n;
+  };
+  return {uniform("fp32", kFp32), tf32, uniform("bf16", kBf16), half, fp8("fp8_e4m3", kFp8E4m3),
+          fp8("fp8_e5m2", kFp8E5m2), fp8("fp8_e3m4", kFp8E3m4), cast, mixed, master};
 }
 
 }  // namespace

@@ -23,8 +23,10 @@ struct Numerics {
   double loss_scale = 1;  // fp16 gradients underflow without one (Micikevicius et al., arXiv:1710.03740)
 };
 
-/// "fp32", "bf16", "bf16+sr", "fp16", "fp8" (operands e4m3, the rest bf16), "fp32+bf16-matmul" (what neuronx-cc's
-/// default auto-cast makes of an fp32 model), each also with "+sr". Errors: Fault::kUsage with the nearest name.
+/// "fp32", "tf32" (operands of matmuls alone), "bf16", "fp16" (with fp32 weights and moments, and a loss scale),
+/// "fp8_e4m3", "fp8_e5m2", "fp8_e3m4" (operands alone, the rest bf16), "fp32+bf16-matmul" (what neuronx-cc's default
+/// auto-cast makes of an fp32 model), "bf16+fp32-softmax", "bf16+fp32-optimizer"; each also with "+sr" for stochastic
+/// rounding. Errors: Fault::kUsage with the nearest name.
 Numerics numerics(std::string_view name);
 std::vector<std::string> numerics_names();
 

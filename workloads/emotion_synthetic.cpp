@@ -107,7 +107,7 @@ class Writer {
 
 }  // namespace
 
-SyntheticSample synthetic_sample(std::uint64_t seed, Split split, std::uint64_t index) {
+SyntheticSample synthetic_sample(std::uint64_t seed, SyntheticSplit split, std::uint64_t index) {
   Random random{seed, (static_cast<std::uint64_t>(split) + 1) << 40 | index};
   SyntheticSample sample;
   const std::size_t label = draw_emotion(random);
@@ -118,7 +118,7 @@ SyntheticSample synthetic_sample(std::uint64_t seed, Split split, std::uint64_t 
   return sample;
 }
 
-Dataset synthetic_dataset(Split split, std::size_t count, std::uint64_t seed) {
+Dataset synthetic_dataset(SyntheticSplit split, std::size_t count, std::uint64_t seed) {
   Dataset dataset{.source = std::string{kSyntheticName}, .label_names = emotion_label_names()};
   dataset.samples.reserve(count);
   for (std::size_t i = 0; i < count; ++i) {
@@ -129,8 +129,8 @@ Dataset synthetic_dataset(Split split, std::size_t count, std::uint64_t seed) {
 }
 
 Splits synthetic_splits(std::size_t train, std::size_t validation, std::size_t test, std::uint64_t seed) {
-  return {synthetic_dataset(Split::kTrain, train, seed), synthetic_dataset(Split::kValidation, validation, seed),
-          synthetic_dataset(Split::kTest, test, seed)};
+  return {synthetic_dataset(SyntheticSplit::kTrain, train, seed), synthetic_dataset(SyntheticSplit::kValidation, validation, seed),
+          synthetic_dataset(SyntheticSplit::kTest, test, seed)};
 }
 
 std::unique_ptr<WordPiece> train_tokenizer(const Dataset& dataset, std::size_t vocabulary_size) {

@@ -14,7 +14,7 @@
 
 namespace workloads {
 
-enum class Split : std::uint8_t { kTrain, kValidation, kTest };
+enum class SyntheticSplit : std::uint8_t { kTrain, kValidation, kTest };
 
 struct SyntheticSample {
   std::string text;
@@ -28,9 +28,9 @@ inline constexpr double kMislabelled = 0.04;
 inline constexpr std::string_view kSyntheticName = "synthetic emotion sentences (embedded)";
 
 /// Sample `index` of a split depends on seed, split and index alone, not on how many are made.
-SyntheticSample synthetic_sample(std::uint64_t seed, Split split, std::uint64_t index);
+SyntheticSample synthetic_sample(std::uint64_t seed, SyntheticSplit split, std::uint64_t index);
 
-Dataset synthetic_dataset(Split split, std::size_t count, std::uint64_t seed = 42);
+Dataset synthetic_dataset(SyntheticSplit split, std::size_t count, std::uint64_t seed = 42);
 /// As many samples as dair-ai/emotion has, by default.
 Splits synthetic_splits(std::size_t train = 16000, std::size_t validation = 2000, std::size_t test = 2000,
                         std::uint64_t seed = 42);

@@ -91,7 +91,7 @@ TEST(SyntheticEmotion, LabelsAreTheMeaningButForTheStatedNoise) {
   std::size_t wrong = 0;
   constexpr std::size_t kSamples = 20000;
   for (std::size_t i = 0; i < kSamples; ++i) {
-    const SyntheticSample s = synthetic_sample(42, Split::kTrain, i);
+    const SyntheticSample s = synthetic_sample(42, SyntheticSplit::kTrain, i);
     wrong += s.meant != s.written;
   }
   const double sigma = std::sqrt(kSamples * kMislabelled * (1 - kMislabelled));
@@ -114,7 +114,7 @@ std::int32_t feeling_behind(const std::string& text, std::string_view marker) {
 TEST(SyntheticEmotion, StructureDecides) {
   std::map<std::string, int> checked;
   for (std::size_t i = 0; i < 20000; ++i) {
-    const SyntheticSample s = synthetic_sample(7, Split::kTrain, i);
+    const SyntheticSample s = synthetic_sample(7, SyntheticSplit::kTrain, i);
     for (const std::string marker :
          {"but now i feel ", "really i am ", "ended up ", "these days i feel ", "today i am "}) {
       if (s.text.find(marker) == std::string::npos) continue;
@@ -136,7 +136,7 @@ TEST(SyntheticEmotion, StructureDecides) {
 TEST(SyntheticEmotion, ProportionsAreThoseOfTheRealData) {
   std::array<int, kEmotions> counts{};
   for (std::size_t i = 0; i < 16000; ++i)
-    ++counts[static_cast<std::size_t>(synthetic_sample(1, Split::kTrain, i).meant)];
+    ++counts[static_cast<std::size_t>(synthetic_sample(1, SyntheticSplit::kTrain, i).meant)];
   for (std::size_t c = 0; c < kEmotions; ++c) {
     const double p = grammar::kPerSixteenThousand[c] / 16000.0;
     EXPECT_NEAR(counts[c], grammar::kPerSixteenThousand[c], 5 * std::sqrt(16000 * p * (1 - p)));
@@ -174,10 +174,10 @@ TEST(SyntheticEmotion, SentencesAreCleanAndMostlyNew) {
 }
 
 TEST(SyntheticEmotion, ASampleDependsOnSeedSplitAndIndexAlone) {
-  EXPECT_EQ(synthetic_sample(42, Split::kTrain, 0).text,
+  EXPECT_EQ(synthetic_sample(42, SyntheticSplit::kTrain, 0).text,
             "my roommate got broken because i feel so afraid in the garden");
-  EXPECT_EQ(synthetic_dataset(Split::kTest, 10).samples[9].text, synthetic_dataset(Split::kTest, 500).samples[9].text);
-  EXPECT_NE(synthetic_sample(42, Split::kTest, 0).text, synthetic_sample(42, Split::kTrain, 0).text);
+  EXPECT_EQ(synthetic_dataset(SyntheticSplit::kTest, 10).samples[9].text, synthetic_dataset(SyntheticSplit::kTest, 500).samples[9].text);
+  EXPECT_NE(synthetic_sample(42, SyntheticSplit::kTest, 0).text, synthetic_sample(42, SyntheticSplit::kTrain, 0).text);
 }
 
 TEST(WordPieceTrainer, VocabularyKnowsTheWholeDataSet) {
@@ -198,7 +198,7 @@ TEST(WordPieceTrainer, VocabularyKnowsTheWholeDataSet) {
 }
 
 TEST(WordPieceTrainer, ASmallVocabularyHoldsTheFrequentWords) {
-  const Dataset train = synthetic_dataset(Split::kTrain, 2000);
+  const Dataset train = synthetic_dataset(SyntheticSplit::kTrain, 2000);
   const auto tokenizer = train_tokenizer(train, 100);
   EXPECT_EQ(tokenizer->vocab_size(), 100u);
   EXPECT_EQ(tokenizer->tokens(tokenizer->tokenize("i feel", "test")), (std::vector<std::string>{"i", "feel"}));

@@ -1,0 +1,43 @@
+// Model, tokenizer and data of a text classification run, from the user's files or from what comes along.
+#pragma once
+
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/batches.h"
+#include "workloads/config.h"
+#include "workloads/dataset.h"
+#include "workloads/tokenizer.h"
+#include "workloads/weights.h"
+
+namespace workloads {
+
+struct ClassificationOptions {
+  std::string model_folder;   // Hugging Face folder; empty: `preset` from scratch
+  std::string preset;
+  std::string dataset_path;   // file or folder; empty: the embedded data set
+  std::string validation_file, test_file, vocab;
+  ReadOptions read;
+  std::size_t max_length = 0, max_train_samples = 0, max_eval_samples = 0;
+  std::uint64_t seed = 42;
+};
+
+struct Classification {
+  BertConfig config;
+  Weights weights;
+  std::unique_ptr<Tokenizer> tokenizer;
+  TokenizedDataset train;
+  std::optional<TokenizedDataset> validation, test;
+  std::string source;              // where the data comes from
+  bool synthetic = false;
+  std::vector<std::string> notes;  // skipped rows, missing heads, a vocabulary made from the data
+};
+
+/// Reads, tokenizes, and fits the model to the labels and the vocabulary. Errors: as the readers; Fault::kData when the
+/// data has more labels than the model's own head, or the vocabulary more tokens than its table.
+Classification load_classification(const ClassificationOptions& options);
+
+}  // namespace workloads

@@ -1,0 +1,69 @@
+#include "workloads/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/param_file.h"
+#include "base/suggest.h"
+
+namespace workloads {
+namespace {
+
+std::map<std::string, std::string> read_options(base::ParamFile& file, const std::string& section) {
+  std::map<std::string, std::string> out;
+  for (const std::string& key : file.keys(section)) out[key.substr(section.size() + 1)] = file.read_string(key).value;
+  return out;
+}
+
+struct Figure {
+  std::string_view name;
+  base::Dimension dimension;
+};
+constexpr Figure kFigures[] = {{"train_samples_per_second", base::Dimension::kRate},
+                               {"train_runtime", base::Dimension::kTime},
+                               {"dollars", base::Dimension::kMoney}};
+
+std::filesystem::path folder() {
+  return base::data_path("workloads/jobs/bert_emotion.toml").parent_path();
+}
+
+}  // namespace
+
+std::vector<std::string> job_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator{folder()})
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  std::ranges::sort(names);
+  return names;
+}
+
+Job load_job(std::string_view name_or_file) {
+  std::filesystem::path path{name_or_file};
+  if (path.extension() != ".toml") {
+    const std::vector<std::string> names = job_names();
+    if (std::ranges::find(names, name_or_file) == names.end())
+      throw base::Error{base::Fault::kUsage, "trnsim", fmt::format("there is no workload '{}'", name_or_file),
+                        base::suggest_fix(std::string{name_or_file}, names)};
+    path = folder() / (std::string{name_or_file} + ".toml");
+  }
+  base::ParamFile file = base::ParamFile::load(path);
+  Job job{.name = file.read_string("name").value, .text = file.read_string("text").value,
+          .model = file.read_string("model").value, .small_model = file.read_string("small_model").value,
+          .samples = file.read_count("samples").value, .eval_samples = file.read_count("eval_samples").value,
+          .labels = file.read_count("labels").value, .options = read_options(file, "options"),
+          .small_options = read_options(file, "small_options"), .published = {}, .file = path.string()};
+  for (const Figure& figure : kFigures) {
+    const std::string key = fmt::format("published.{}", figure.name);
+    if (!file.has(key)) continue;
+    const auto read = file.read(key, figure.dimension);
+    job.published.push_back({std::string{figure.name}, read.value, read.source});
+  }
+  file.reject_unread();
+  return job;
+}
+
+}  // namespace workloads

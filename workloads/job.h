@@ -1,0 +1,36 @@
+// A named job: what a tutorial trains, with which settings, what somebody measured, and what we train for real instead
+// when its weights are not at hand. One file each: workloads/jobs/NAME.toml.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace workloads {
+
+/// A figure that somebody measured on the real machine.
+struct Published {
+  std::string name;    // "train_samples_per_second", "train_runtime", "dollars"
+  double value = 0;    // samples/s, seconds, US dollars
+  std::string source;
+};
+
+struct Job {
+  std::string name, text;
+  std::string model;         // preset that is projected
+  std::string small_model;   // preset that is trained for real, from scratch
+  std::int64_t samples = 0, eval_samples = 0, labels = 0;
+  std::map<std::string, std::string> options;        // of the command line, by name: defaults of the projected job
+  std::map<std::string, std::string> small_options;  // those that the small model changes
+  std::vector<Published> published;
+  std::string file;
+};
+
+/// A job that comes along, by name, or a file of the same form. Errors: Fault::kUsage with the nearest name; what the
+/// file lacks or has too much.
+Job load_job(std::string_view name_or_file);
+std::vector<std::string> job_names();
+
+}  // namespace workloads
