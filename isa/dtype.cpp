@@ -6,6 +6,8 @@
 #include <cmath>
 #include <limits>
 
+#include "base/error.h"
+
 namespace isa {
 namespace {
 
@@ -125,6 +127,18 @@ float decode(Dtype dtype, std::uint32_t bits) {
     case Dtype::kUint8: return static_cast<std::uint8_t>(bits);
     default: return decode_narrow(layout_of(dtype), bits);
   }
+}
+
+std::span<const float, 256> values_of(Dtype dtype) {
+  base::ensure(size_of(dtype) == 1, "isa::values_of", "the type has more than 256 values");
+  using Values = std::array<float, 256>;
+  static const auto kAll = [] {
+    std::array<Values, kDtypeCount> all{};
+    for (std::size_t type = 0; type < kDtypeCount; ++type)
+      for (std::uint32_t bits = 0; bits < 256; ++bits) all[type][bits] = decode(static_cast<Dtype>(type), bits);
+    return all;
+  }();
+  return kAll[static_cast<std::size_t>(dtype)];
 }
 
 std::uint32_t encode(Dtype dtype, float value, Rounding rounding, std::uint32_t random) {

@@ -77,12 +77,14 @@ void dma_scatter(const Instr& instr, std::uint32_t index, Context& context) {
   need(instr, dst.cols == a.cols, "the rows of dst and a differ", "make them agree");
   const Rounder how = rounder(index, context);
   // Rows may meet: threads take columns, each all rows in the order of p.
-  const std::int64_t blocks = (a.cols + kBlock - 1) / kBlock;
-  split(context.team, blocks, a.elements() >= 16384, [&](std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kStrip = 128;
+  const std::int64_t strips = (a.cols + kStrip - 1) / kStrip;
+  split(context.team, strips, a.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = 0; p < a.partitions; ++p) {
       const View to = shifted(dst, row_index(instr, b, p, dst.partitions), p);
-      for (std::int64_t first = begin * kBlock; first < std::min(end * kBlock, a.cols); first += kBlock)
-        move_block(instr, to, a, p, first, std::min(kBlock, a.cols - first), how);
+      const std::int64_t last = std::min(end * kStrip, a.cols);
+      for (std::int64_t first = begin * kStrip; first < last; first += kBlock)
+        move_block(instr, to, a, p, first, std::min(kBlock, last - first), how);
     }
   });
 }

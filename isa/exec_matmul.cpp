@@ -13,25 +13,35 @@ bool fits_bf16(Dtype dtype) {
   return dtype == Dtype::kBf16 || dtype == Dtype::kFp8E4m3 || dtype == Dtype::kFp8E5m2 || dtype == Dtype::kFp8E3m4;
 }
 
+/// `like` as packed rows in `buffer`, with `partitions` and `cols`.
+View packed_like(const View& like, std::int64_t partitions, std::int64_t cols, std::vector<std::byte>& buffer) {
+  View out = like;
+  out.partitions = partitions, out.cols = cols, out.rank = 1;
+  out.axes[0] = {like.size, cols};
+  out.pstep = (cols * like.size + 63) / 64 * 64 + 64;
+  buffer.resize(static_cast<std::size_t>(out.pstep * partitions));
+  out.base = buffer.data();
+  return out;
+}
+
+void copy_rows(const View& dst, const View& a, const Rounder& how, const Context& context) {
+  for_blocks(context, a.partitions, a.cols,
+             [&](std::int64_t p, std::int64_t first, std::int64_t n) { copy_block(dst, a, p, first, n, how); });
+}
+
 /// Rows of an operand as the kernels want them: contiguous, bf16 or fp32.
 struct Rows {
   const std::byte* data = nullptr;
   std::int64_t stride = 0;
 };
 
-Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer) {
+Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer, const Context& context) {
   if (v.contiguous() && (v.dtype == as || (v.is_fp32() && as == Dtype::kFp32))) return {v.base, v.pstep};
-  View packed = v;
-  packed.dtype = as;
-  packed.size = size_of(as);
-  packed.rank = 1;
-  packed.axes[0] = {packed.size, v.cols};
-  packed.pstep = (v.cols * packed.size + 63) / 64 * 64 + 64;
-  buffer.resize(static_cast<std::size_t>(packed.pstep * v.partitions));
-  packed.base = buffer.data();
-  for (std::int64_t p = 0; p < v.partitions; ++p)
-    for (std::int64_t first = 0; first < v.cols; first += kBlock)
-      copy_block(packed, v, p, first, std::min(kBlock, v.cols - first), {});
+  View like = v;
+  like.dtype = as;
+  like.size = size_of(as);
+  const View packed = packed_like(like, v.partitions, v.cols, buffer);
+  copy_rows(packed, v, {}, context);
   return {packed.base, packed.pstep};
 }
 
@@ -49,18 +59,28 @@ void evict(const View& dst, const float* sums, bool accumulate, const Rounder& h
   });
 }
 
-/// Columns in parts that do not change how a panel is packed, hence no bit.
+/// In parts of the result that do not change how its numbers are summed: columns by whole panels, or rows when there
+/// are too few panels for the team.
 void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
-  constexpr std::int64_t kPanel = 64;
+  constexpr std::int64_t kPanel = 64, kRows = 32, kWorth = 128 * 1024;  // the last in products: some 2 us
   const kernels::Kernels& k = kernels::kernels();
   const auto kernel = as_bf16 ? k.matmul_bf16 : k.matmul_fp32;
+  const std::int64_t size = as_bf16 ? 2 : 4;
   const std::int64_t panels = (whole.n + kPanel - 1) / kPanel;
-  const bool worth = std::int64_t{whole.k} * whole.m * whole.n >= 512 * 1024;
-  split(context.team, panels, worth, [&](std::int64_t begin, std::int64_t end) {
+  const bool by_rows = context.team && panels < context.team->size();
+  const std::int64_t parts = by_rows ? (whole.m + kRows - 1) / kRows : panels;
+  const bool worth = std::int64_t{whole.k} * whole.m * whole.n >= kWorth;
+  split(context.team, parts, worth, [&](std::int64_t begin, std::int64_t end) {
     kernels::MatMul part = whole;
-    part.b += begin * kPanel * (as_bf16 ? 2 : 4);
-    part.c += begin * kPanel;
-    part.n = static_cast<int>(std::min<std::int64_t>(end * kPanel, whole.n) - begin * kPanel);
+    if (by_rows) {
+      part.a += begin * kRows * size;
+      part.c += begin * kRows * whole.c_stride / 4;
+      part.m = static_cast<int>(std::min<std::int64_t>(end * kRows, whole.m) - begin * kRows);
+    } else {
+      part.b += begin * kPanel * size;
+      part.c += begin * kPanel;
+      part.n = static_cast<int>(std::min<std::int64_t>(end * kPanel, whole.n) - begin * kPanel);
+    }
     kernel(part);
   });
 }
@@ -69,44 +89,35 @@ void need_floats(const Instr& instr, const View& v, std::string_view name) {
   need(instr, !is_integer(v.dtype), std::string{name} + " holds integers", "convert it to a floating-point type");
 }
 
-/// dst[j][i] = a[i][j], bits for bits or through fp32.
-void transpose(const Instr& instr, const View& dst, const View& a, const Rounder& how) {
-  need(instr, dst.partitions == a.cols && dst.cols == a.partitions, "dst is not the transposed shape of a",
-       "give dst the shape [F, P]");
+/// to[j][i] = from[i][j] for j in [begin, end).
+void turn(const View& from, const View& to, std::int64_t begin, std::int64_t end) {
   const kernels::Kernels& k = kernels::kernels();
-  static thread_local std::vector<std::byte> converted, turned;
-  View from = a;
-  if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
-    from = dst;
-    from.partitions = a.partitions, from.cols = a.cols, from.rank = 1;
-    from.axes[0] = {dst.size, a.cols};
-    from.pstep = (a.cols * dst.size + 63) / 64 * 64 + 64;
-    converted.resize(static_cast<std::size_t>(from.pstep * from.partitions));
-    from.base = converted.data();
-    for (std::int64_t p = 0; p < a.partitions; ++p)
-      for (std::int64_t first = 0; first < a.cols; first += kBlock)
-        copy_block(from, a, p, first, std::min(kBlock, a.cols - first), how);
-  }
-  View to = dst;
-  if (!dst.contiguous() || dst.base == from.base) {
-    to.rank = 1;
-    to.axes[0] = {dst.size, dst.cols};
-    to.pstep = (dst.cols * dst.size + 63) / 64 * 64 + 64;
-    turned.resize(static_cast<std::size_t>(to.pstep * to.partitions));
-    to.base = turned.data();
-  }
-  const int rows = static_cast<int>(a.partitions), cols = static_cast<int>(a.cols);
-  if (dst.size == 2)
-    k.transpose16(from.base, from.pstep, to.base, to.pstep, rows, cols);
-  else if (dst.size == 4)
-    k.transpose32(from.base, from.pstep, to.base, to.pstep, rows, cols);
+  const int rows = static_cast<int>(from.partitions), cols = static_cast<int>(end - begin);
+  const std::byte* in = from.base + begin * from.size;
+  if (from.size == 2)
+    k.transpose16(in, from.pstep, to.row(begin), to.pstep, rows, cols);
+  else if (from.size == 4)
+    k.transpose32(in, from.pstep, to.row(begin), to.pstep, rows, cols);
   else
     for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = 0; j < cols; ++j) to.row(j)[i] = from.row(i)[j];
-  if (to.base == dst.base) return;
-  for (std::int64_t p = 0; p < dst.partitions; ++p)
-    for (std::int64_t first = 0; first < dst.cols; first += kBlock)
-      copy_block(dst, to, p, first, std::min(kBlock, dst.cols - first), how);
+      for (std::int64_t j = begin; j < end; ++j) to.row(j)[i] = from.row(i)[j];
+}
+
+/// dst[j][i] = a[i][j], bits for bits or through fp32.
+void transpose(const Instr& instr, const View& dst, const View& a, const Rounder& how, Context& context) {
+  need(instr, dst.partitions == a.cols && dst.cols == a.partitions, "dst is not the transposed shape of a",
+       "give dst the shape [F, P]");
+  static thread_local std::vector<std::byte> converted, turned;
+  View from = a, to = dst;
+  if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
+    from = packed_like(dst, a.partitions, a.cols, converted);
+    copy_rows(from, a, how, context);
+  }
+  if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, turned);
+  constexpr std::int64_t kSquare = 16, kWorth = 32768;  // elements: some 2 us
+  split(context.team, (a.cols + kSquare - 1) / kSquare, a.elements() >= kWorth,
+        [&](std::int64_t begin, auto end) { turn(from, to, begin * kSquare, std::min(end * kSquare, a.cols)); });
+  if (to.base != dst.base) copy_rows(dst, to, how, context);
 }
 
 }  // namespace
@@ -123,7 +134,7 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
   static thread_local std::vector<float> sums;
   const bool as_bf16 = fits_bf16(a.dtype) && fits_bf16(b.dtype);
   const Dtype as = as_bf16 ? Dtype::kBf16 : Dtype::kFp32;
-  const Rows left = stage(a, as, stationary), right = stage(b, as, moving);
+  const Rows left = stage(a, as, stationary, context), right = stage(b, as, moving, context);
   const bool direct = dst.dtype == Dtype::kFp32 && dst.contiguous();
   if (!direct) sums.resize(static_cast<std::size_t>(dst.elements()));
   const kernels::MatMul args{.k = static_cast<int>(a.partitions),
@@ -144,17 +155,18 @@ void pe_transpose(const Instr& instr, std::uint32_t index, Context& context) {
   const View a = view(instr, instr.a, "a", context);
   need(instr, a.partitions <= kPartitions && a.cols <= kPartitions, "a is larger than 128 x 128",
        "split it into tiles");
-  transpose(instr, view(instr, instr.dst, "dst", context), a, rounder(index, context));
+  transpose(instr, view(instr, instr.dst, "dst", context), a, rounder(index, context), context);
 }
 
 void dma_transpose(const Instr& instr, std::uint32_t index, Context& context) {
-  transpose(instr, view(instr, instr.dst, "dst", context), view(instr, instr.a, "a", context), rounder(index, context));
+  transpose(instr, view(instr, instr.dst, "dst", context), view(instr, instr.a, "a", context), rounder(index, context),
+            context);
 }
 
 void vector_transpose(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, a.partitions <= 32 && a.cols <= 32, "a is larger than 32 x 32", "split it into squares");
-  transpose(instr, dst, a, rounder(index, context));
+  transpose(instr, dst, a, rounder(index, context), context);
 }
 
 }  // namespace isa::exec

@@ -130,17 +130,22 @@ void tensor_tensor_scan(const Instr& instr, std::uint32_t index, Context& contex
 
 namespace {
 
-/// Count, mean and sum of squared deviations of every second element.
-void half_stats(const Instr& instr, const std::vector<float>& row, std::size_t from, float* out) {
-  std::vector<float> half;
-  for (std::size_t i = from; i < row.size(); i += 2) half.push_back(row[i]);
+constexpr std::int64_t kStatsLimit = 512;  // elements per partition, AWS Neuron docs, nki.isa.bn_stats
+static_assert(kStatsLimit <= kBlock);
+
+/// Count, mean and sum of squared deviations of every second of `n` elements.
+void half_stats(const Instr& instr, const float* row, std::int64_t n, float* out) {
+  const kernels::Kernels& k = kernels::kernels();
+  alignas(64) Block half;
+  const std::int64_t count = (n + 1) / 2;
+  for (std::int64_t i = 0; i < count; ++i) half[i] = row[2 * i];
   Fold sum{instr, Alu::kAdd}, squares{instr, Alu::kAdd};
-  const auto n = static_cast<std::int64_t>(half.size());
-  sum.add(half.data(), n);
-  const float mean = n > 0 ? sum.result() / static_cast<float>(n) : 0.0f;
-  for (float& x : half) x = (x - mean) * (x - mean);
-  squares.add(half.data(), n);
-  out[0] = static_cast<float>(n), out[1] = mean, out[2] = squares.result();
+  sum.add(half, count);
+  const float mean = count > 0 ? sum.result() / static_cast<float>(count) : 0.0f;
+  k.with_scalar[static_cast<std::size_t>(Alu::kSub)](half, mean, half, static_cast<std::size_t>(count));
+  k.binary[static_cast<std::size_t>(Alu::kMul)](half, half, half, static_cast<std::size_t>(count));
+  squares.add(half, count);
+  out[0] = static_cast<float>(count), out[1] = mean, out[2] = squares.result();
 }
 
 }  // namespace
@@ -149,13 +154,14 @@ void bn_stats(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.partitions == a.partitions && dst.cols == 6, "dst is not [P, 6]",
        "give it six elements per partition");
-  need(instr, a.cols <= 512, "a has more than 512 elements per partition", "split it, then bn_aggr");
+  need(instr, a.cols <= kStatsLimit, "a has more than 512 elements per partition", "split it, then bn_aggr");
   const Rounder how = rounder(index, context);
   for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
-    const std::vector<float> row = whole_row(a, p);
+    alignas(64) Block scratch;
+    const float* row = read(a, p, 0, a.cols, scratch);
     float stats[6];
-    half_stats(instr, row, 0, stats);
-    half_stats(instr, row, 1, stats + 3);
+    half_stats(instr, row, a.cols, stats);
+    half_stats(instr, row + 1, a.cols - 1, stats + 3);
     write(dst, p, 0, 6, stats, how);
   });
 }

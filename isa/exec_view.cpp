@@ -178,6 +178,9 @@ void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& h
     k.to_bf16_stochastic(in, random, reinterpret_cast<std::uint16_t*>(out), count);
   } else if (dtype == Dtype::kFp16 && nearest) {
     k.to_fp16(in, reinterpret_cast<std::uint16_t*>(out), count);
+  } else if (dtype >= Dtype::kFp8E4m3 && dtype <= Dtype::kFp8E3m4 && nearest) {
+    const auto which = static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::kFp8E4m3);
+    k.to_fp8[which](in, reinterpret_cast<std::uint8_t*>(out), count);
   } else if (dtype == Dtype::kTf32 && nearest) {
     k.to_tf32(in, reinterpret_cast<float*>(out), count);
   } else {
@@ -255,6 +258,9 @@ const float* read(const View& view, std::int64_t p, std::int64_t first, std::int
     k.from_bf16(reinterpret_cast<const std::uint16_t*>(in), scratch, count);
   } else if (view.dtype == Dtype::kFp16) {
     k.from_fp16(reinterpret_cast<const std::uint16_t*>(in), scratch, count);
+  } else if (view.size == 1) {
+    const std::span values = values_of(view.dtype);
+    for (std::int64_t i = 0; i < n; ++i) scratch[i] = values[std::to_integer<std::size_t>(in[i])];
   } else {
     for (std::int64_t i = 0; i < n; ++i) scratch[i] = decode(view.dtype, load_bits(in + i * view.size, view.size));
   }

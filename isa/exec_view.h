@@ -16,6 +16,9 @@ namespace isa::exec {
 
 /// Elements that pass through the host's first-level cache together; a multiple of the 128 of a random block.
 inline constexpr std::int64_t kBlock = 512;
+/// Elements of work, some microsecond of it, that more host threads than one do faster: a fork and a join take about
+/// 0.1 us.
+inline constexpr std::int64_t kWorthSplitting = 4096;
 
 struct Axis {
   std::int64_t step = 0;  // bytes
@@ -73,9 +76,9 @@ void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n,
 /// Calls body(p, first, n) for blocks of at most kBlock elements, on the team when it pays.
 template <class Body>
 void for_blocks(const Context& context, std::int64_t partitions, std::int64_t cols, const Body& body) {
-  constexpr std::int64_t kChunk = 8 * kBlock, kWorth = 16384;
+  constexpr std::int64_t kChunk = 8 * kBlock;
   const std::int64_t chunks = (cols + kChunk - 1) / kChunk;
-  split(context.team, partitions * chunks, partitions * cols >= kWorth, [&](std::int64_t begin, std::int64_t end) {
+  split(context.team, partitions * chunks, partitions * cols >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t p = i / chunks, from = i % chunks * kChunk, to = std::min(from + kChunk, cols);
       for (std::int64_t first = from; first < to; first += kBlock) body(p, first, std::min(kBlock, to - first));
@@ -86,8 +89,7 @@ void for_blocks(const Context& context, std::int64_t partitions, std::int64_t co
 /// Calls body(p) for every partition, on the team when rows of `cols` elements are worth it.
 template <class Body>
 void for_rows(const Context& context, std::int64_t partitions, std::int64_t cols, const Body& body) {
-  constexpr std::int64_t kWorth = 16384;
-  split(context.team, partitions, partitions * cols >= kWorth, [&](std::int64_t begin, std::int64_t end) {
+  split(context.team, partitions, partitions * cols >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = begin; p < end; ++p) body(p);
   });
 }

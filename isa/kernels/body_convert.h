@@ -63,6 +63,29 @@ void to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
     target[i] = static_cast<std::uint16_t>(sign | value);
   }
 }
+/// IEEE-like bytes that saturate (isa/dtype.cpp), with to_fp16_loop's two paths.
+template <int kExponent, int kMantissa>
+void to_fp8_loop(const float* in, std::uint8_t* out, std::size_t n) {
+  constexpr std::uint32_t kBias = (1u << (kExponent - 1)) - 1, kDrop = 23 - kMantissa;
+  constexpr std::uint32_t kInfinity = ((1u << kExponent) - 1) << kMantissa;
+  constexpr std::uint32_t kSmallest = (128 - kBias) << 23;       // bits of the smallest normal value
+  constexpr std::uint32_t kMagic = (128 - kBias + kDrop) << 23;  // one ulp is the smallest subnormal value
+  constexpr std::uint32_t kRound = (1u << (kDrop - 1)) - 1, kOffset = (127 - kBias) << 23;
+  using Byte [[gnu::may_alias]] = std::uint8_t;
+  Byte* target = out;
+#pragma GCC ivdep
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t bits = bits_of(in[i]);
+    const std::uint32_t sign = (bits >> 24) & 0x80u;
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    const std::uint32_t normal = (magnitude - kOffset + kRound + ((magnitude >> kDrop) & 1u)) >> kDrop;
+    const std::uint32_t subnormal = bits_of(float_of(magnitude) + float_of(kMagic)) - kMagic;
+    std::uint32_t value = magnitude < kSmallest ? subnormal : normal;
+    value = value >= kInfinity || magnitude >= 0x7f800000u ? kInfinity - 1 : value;
+    value = magnitude > 0x7f800000u ? kInfinity | 1u << (kMantissa - 1) : value;
+    target[i] = static_cast<std::uint8_t>(sign | value);
+  }
+}
 void to_tf32_loop(const float* in, float* out, std::size_t n) {
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
@@ -73,9 +96,9 @@ void to_tf32_loop(const float* in, float* out, std::size_t n) {
   }
 }
 
-/// Philox4x32-7 (base/philox.h) for 16 counters at once: lane l of block b is counter word 16*b + l. Slot s = 0..7 of
-/// 16 elements takes word s/2, its lower half when s is even. Words lie in 64-bit lanes whose upper halves are
-/// arbitrary: Wide::multiply takes the lower halves.
+/// Philox4x32-7 (base/philox.h) for 16 counters at once: lane l of block b is counter word 16*b + l. Lanes 0-7 yield
+/// the first 64 elements: words 0 and 1 of each lane, then words 2 and 3 of each; lanes 8-15 the others. Words lie in
+/// 64-bit lanes whose upper halves are arbitrary: Wide::multiply takes the lower halves.
 template <class Wide>
 void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) {
   using Vector = typename Wide::Vector;
@@ -103,13 +126,13 @@ void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t bl
     key0 += 0x9E3779B9;
     key1 += 0xBB67AE85;
   }
-  const Vector* words[4] = {c0, c1, c2, c3};
-  for (int w = 0; w < 4; ++w)
-    for (int v = 0; v < kVectors; ++v)
-      for (int l = 0; l < kLanes; ++l) {
-        out[32 * w + v * kLanes + l] = static_cast<std::uint16_t>(words[w][v][l]);
-        out[32 * w + 16 + v * kLanes + l] = static_cast<std::uint16_t>(words[w][v][l] >> 16);
-      }
+#pragma GCC unroll 8
+  for (int v = 0; v < kVectors; ++v) {
+    const Vector low = (c0[v] & 0xffffffffu) | c1[v] << 32, high = (c2[v] & 0xffffffffu) | c3[v] << 32;
+    std::uint16_t* lanes = out + v * kLanes / 8 * 64 + v * kLanes % 8 * 4;
+    __builtin_memcpy(lanes, &low, sizeof(Vector));
+    __builtin_memcpy(lanes + 32, &high, sizeof(Vector));
+  }
 }
 
 /// Transposes an n x n square held in n vectors: log2(n) perfect shuffles of the rows i and i + n/2.
@@ -160,6 +183,7 @@ void fill_convert(Kernels& table) {
   table.from_fp16 = from_fp16_loop;
   table.to_bf16 = to_bf16_loop;
   table.to_fp16 = to_fp16_loop;
+  table.to_fp8 = {to_fp8_loop<4, 3>, to_fp8_loop<5, 2>, to_fp8_loop<3, 4>};
   table.to_tf32 = to_tf32_loop;
   table.to_bf16_stochastic = to_bf16_stochastic_loop;
   table.random_block = random_block_loop<Wide>;

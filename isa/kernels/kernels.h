@@ -60,6 +60,8 @@ struct Kernels {
   void (*from_fp16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
   void (*to_bf16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
   void (*to_fp16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
+  /// fp8_e4m3, fp8_e5m2, fp8_e3m4.
+  std::array<void (*)(const float* in, std::uint8_t* out, std::size_t n), 3> to_fp8{};
   void (*to_tf32)(const float* in, float* out, std::size_t n) = nullptr;
   /// Stochastic: adds random[i] below the kept mantissa, then truncates.
   void (*to_bf16_stochastic)(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) = nullptr;

@@ -1,11 +1,11 @@
-// How fast the host executes instructions: GFLOP/s of matmuls, elements per second of the others. One host thread
-// unless the name says otherwise. Operands cycle through SBUF, as in a real program, so that they are not all in the L1
-// cache.
+// How fast the host executes instructions on one thread and on two: FLOP/s of matmuls, ns of an element of the others.
+// Operands cycle through SBUF, as in a real program, so that they are not all in the L1 cache.
 #include <benchmark/benchmark.h>
 
 #include <cstring>
-#include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "isa/exec.h"
 #include "isa/kernels/kernels.h"
@@ -32,7 +32,12 @@ struct Core {
       std::memset(memory.psum() + p * Memory::kPsumStride, 0x3c, kPsumPartitionBytes);
     }
     std::memset(memory.hbm(), 0x3c, kHbmBytes);
+    for (std::int32_t p = 0; p < kPartitions; ++p) {
+      const std::int32_t index = p * 37 % 120;
+      std::memcpy(memory.hbm() + kIndexAt + 4 * p, &index, 4);
+    }
   }
+  static constexpr std::int64_t kIndexAt = std::int64_t{63} << 20;  // row numbers for gather and scatter
   static constexpr std::uint64_t kHbmBytes = std::uint64_t{64} << 20;
   Memory memory{kHbmBytes};
   std::array<std::uint64_t, 1> bases{0};
@@ -46,165 +51,206 @@ Core& core() {
   return the_core;
 }
 
-/// Runs `instr` with dst and a moved through 8 places of SBUF; rates by `items` per instruction.
-void run(benchmark::State& state, Instr instr, double items, const char* rate) {
+/// One instruction, `work` units of which it does: "FLOP/s", or the nanoseconds of one "element" or "byte".
+struct Case {
+  std::string name;
+  Instr instr;
+  double work = 0;
+  std::string unit = "element";
+  Rounding rounding = Rounding::kNearestEven;
+};
+
+/// Executes the case on `threads` host threads, with dst and a moved through 8 places of SBUF.
+void run(benchmark::State& state, const Case& what, int threads) {
   Core& c = core();
-  const auto places = [&](Tile& t, std::int64_t i) {
+  Team team{threads};
+  c.context.team = threads > 1 ? &team : nullptr;
+  c.context.rounding = what.rounding;
+  Instr instr = what.instr;
+  const auto move = [](Tile& t, std::int64_t i) {
     if (t.space == Space::kSbuf && t.cols() > 1)
       t.offset += (i % 8 == 0 ? -7 : 1) * ((t.cols() * size_of(t.dtype) + 63) / 64 * 64);
   };
   std::int64_t i = 1;
   for (auto _ : state) {
     execute(instr, 0, c.context);
-    places(instr.a, i);
-    places(instr.dst, i++);
+    move(instr.a, i);
+    move(instr.dst, i++);
   }
-  state.counters[rate] =
-      benchmark::Counter(items * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
-}
-
-void matmul(benchmark::State& state, Dtype dtype) {
-  const auto k = static_cast<std::uint32_t>(state.range(0)), n = static_cast<std::uint32_t>(state.range(1));
-  Instr instr{.op = Opcode::kMatMul,
-              .engine = Engine::kTensor,
-              .accumulate = true,
-              .dst = tile(Space::kPsum, 128, n, Dtype::kFp32),
-              .a = tile(Space::kSbuf, k, 128, dtype),
-              .b = tile(Space::kSbuf, k, n, dtype, 32768)};
-  run(state, instr, 2.0 * k * 128 * n, "FLOP/s");
-  state.SetLabel(std::string{kernels::kernels().name});
-}
-BENCHMARK_CAPTURE(matmul, bf16, Dtype::kBf16)->Args({128, 512})->Args({64, 512})->Args({128, 64})->Args({64, 64});
-BENCHMARK_CAPTURE(matmul, fp32, Dtype::kFp32)->Args({128, 512})->Args({64, 512})->Args({128, 64});
-BENCHMARK_CAPTURE(matmul, fp16, Dtype::kFp16)->Args({128, 512});
-BENCHMARK_CAPTURE(matmul, fp8_e4m3, Dtype::kFp8E4m3)->Args({128, 512});
-
-void matmul_on_two_threads(benchmark::State& state) {
-  Core& c = core();
-  Team team{2};
-  c.context.team = &team;
-  const Instr instr{.op = Opcode::kMatMul,
-                    .accumulate = true,
-                    .dst = tile(Space::kPsum, 128, 512, Dtype::kFp32),
-                    .a = tile(Space::kSbuf, 128, 128, Dtype::kBf16),
-                    .b = tile(Space::kSbuf, 128, 512, Dtype::kBf16, 32768)};
-  for (auto _ : state) execute(instr, 0, c.context);
-  state.counters["FLOP/s"] =
-      benchmark::Counter(2.0 * 128 * 128 * 512 * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
+  using benchmark::Counter;
+  const double work = what.work * static_cast<double>(state.iterations());
+  if (what.unit == "FLOP/s")
+    state.counters[what.unit] = Counter(work, Counter::kIsRate);
+  else
+    state.counters["ns/" + what.unit] = Counter(work * 1e-9, Counter::kIsRate | Counter::kInvert);
   c.context.team = nullptr;
 }
-BENCHMARK(matmul_on_two_threads)->UseRealTime();
+
+constexpr Dtype kB = Dtype::kBf16;
+constexpr Dtype kF = Dtype::kFp32;
+constexpr std::uint32_t kCols = 512;
+Tile in(Dtype dtype) { return tile(Space::kSbuf, 128, kCols, dtype); }
+Tile second(Dtype dtype) { return tile(Space::kSbuf, 128, kCols, dtype, 32768); }
+Tile out(Dtype dtype) { return tile(Space::kSbuf, 128, kCols, dtype, 65536); }
+Tile accumulator() { return tile(Space::kPsum, 128, kCols, Dtype::kFp32); }
+Tile column(std::int64_t at, Dtype dtype = Dtype::kFp32) { return tile(Space::kSbuf, 128, 1, dtype, at); }
+constexpr std::int64_t kFirstColumn = 131072, kSecondColumn = 131080;
+
+Case matmul(Dtype dtype, std::uint32_t k, std::uint32_t n) {
+  return {"matmul_" + std::string{name_of(dtype)} + "_" + std::to_string(k) + "x128x" + std::to_string(n),
+          {.op = Opcode::kMatMul,
+           .engine = Engine::kTensor,
+           .accumulate = true,
+           .dst = tile(Space::kPsum, 128, n, Dtype::kFp32),
+           .a = tile(Space::kSbuf, k, 128, dtype),
+           .b = tile(Space::kSbuf, k, n, dtype, 32768)},
+          2.0 * k * 128 * n,
+          "FLOP/s"};
+}
+
+Case transpose(Dtype dtype) {
+  return {"pe_transpose_" + std::string{name_of(dtype)},
+          {.op = Opcode::kPeTranspose,
+           .dst = tile(Space::kPsum, 128, 128, dtype),
+           .a = tile(Space::kSbuf, 128, 128, dtype)},
+          128 * 128};
+}
+
+Case element_wise(std::string name, const Instr& instr) { return {std::move(name), instr, 128.0 * kCols}; }
+
+Case activation(std::string name, Fn fn, const Tile& dst, const Tile& a) {
+  return element_wise("activation_" + name, {.op = Opcode::kActivation, .fn = fn, .imm0 = 1, .dst = dst, .a = a});
+}
+
+Case stochastic(Case what) {
+  what.name += "_stochastic";
+  what.rounding = Rounding::kStochastic;
+  return what;
+}
+
+Case dma_copy(std::uint32_t cols, Dtype from, Dtype to) {
+  return {"dma_copy_" + std::string{name_of(from)} + "_to_" + std::string{name_of(to)} + "_" + std::to_string(cols),
+          {.op = Opcode::kDmaCopy, .dst = tile(Space::kSbuf, 128, cols, to), .a = tile(Space::kHbm, 128, cols, from)},
+          128.0 * cols * size_of(from),
+          "byte"};
+}
+
+/// 128 rows of a table of 120, as an embedding looks them up and adds their gradients.
+Case dma_rows(Opcode op, Dtype dtype, bool accumulate) {
+  const Tile table = tile(Space::kHbm, 120, kCols, dtype);
+  const bool gather = op == Opcode::kDmaGather;
+  return {
+      std::string{gather ? "dma_gather_" : "dma_scatter_"} + (accumulate ? "add_" : "") + std::string{name_of(dtype)},
+      {.op = op,
+       .accumulate = accumulate,
+       .dst = gather ? out(dtype) : table,
+       .a = gather ? table : in(dtype),
+       .b = tile(Space::kHbm, 128, 1, Dtype::kInt32, Core::kIndexAt)},
+      128.0 * kCols};
+}
+
+/// [128, 8, 64] of an HBM matrix whose heads lie 768 elements apart.
+Case dma_heads() {
+  Case what = dma_copy(kCols, kB, kB);
+  what.name = "dma_copy_heads";
+  what.instr.a.rank = 2;
+  what.instr.a.free = {Dim{.step = 768, .size = 8}, Dim{.step = 1, .size = 64}};
+  what.instr.a.pstep = 8 * 768 * 2;
+  return what;
+}
+
+std::vector<Case> cases() {
+  using enum Opcode;
+  std::vector<Case> all;
+  for (const std::uint32_t k : {128u, 64u})
+    for (const std::uint32_t n : {512u, 64u}) all.push_back(matmul(kB, k, n));
+  for (const Dtype dtype : {kF, Dtype::kFp16, Dtype::kFp8E4m3}) all.push_back(matmul(dtype, 128, 512));
+  for (const Dtype dtype : {kB, kF}) all.push_back(transpose(dtype));
+  const Instr add{.op = kTensorTensor, .alu0 = Alu::kAdd, .dst = out(kB), .a = in(kB), .b = second(kB)};
+  Instr of = add;
+  all.push_back(element_wise("tensor_tensor_add_bf16", add));
+  all.push_back(stochastic(all.back()));
+  of.dst = out(kF), of.a = in(kF), of.b = second(kF);
+  all.push_back(element_wise("tensor_tensor_add_fp32", of));
+  of = add, of.a = accumulator(), of.alu0 = Alu::kMul;
+  all.push_back(element_wise("tensor_tensor_mul_psum_bf16", of));
+  all.push_back(element_wise("tensor_scalar_bf16", {.op = kTensorScalar,
+                                                    .alu0 = Alu::kSub,
+                                                    .alu1 = Alu::kMul,
+                                                    .dst = out(kB),
+                                                    .a = in(kB),
+                                                    .b = column(kFirstColumn),
+                                                    .c = column(kSecondColumn)}));
+  all.push_back(element_wise("scalar_tensor_tensor_fp32", {.op = kScalarTensorTensor,
+                                                           .alu0 = Alu::kMul,
+                                                           .alu1 = Alu::kAdd,
+                                                           .imm0 = 0.5f,
+                                                           .dst = out(kF),
+                                                           .a = in(kF),
+                                                           .c = second(kF)}));
+  all.push_back(element_wise("tensor_copy_psum_to_bf16", {.op = kTensorCopy, .dst = out(kB), .a = accumulator()}));
+  all.push_back(stochastic(all.back()));
+  all.push_back(element_wise("tensor_copy_bf16_to_fp8", {.op = kTensorCopy, .dst = out(Dtype::kFp8E4m3), .a = in(kB)}));
+  all.push_back(activation("copy_psum_to_bf16", Fn::kCopy, out(kB), accumulator()));
+  all.push_back(activation("exp_psum_to_bf16", Fn::kExp, out(kB), accumulator()));
+  all.push_back(activation("gelu_psum_to_bf16", Fn::kGelu, out(kB), accumulator()));
+  all.push_back(stochastic(all.back()));
+  all.push_back(activation("gelu_grad_bf16", Fn::kGeluGrad, out(kB), in(kB)));
+  all.push_back(activation("tanh_fp32", Fn::kTanh, out(kF), in(kF)));
+  all.push_back(activation("sqrt_fp32", Fn::kSqrt, out(kF), in(kF)));
+  all.push_back(element_wise("activation_reduce_exp_bf16", {.op = kActivationReduce,
+                                                            .fn = Fn::kExp,
+                                                            .imm0 = 1,
+                                                            .dst = out(kB),
+                                                            .dst2 = column(kFirstColumn),
+                                                            .a = accumulator(),
+                                                            .c = column(kSecondColumn)}));
+  all.push_back(element_wise("tensor_reduce_add_bf16",
+                             {.op = kTensorReduce, .alu0 = Alu::kAdd, .dst = column(kFirstColumn), .a = in(kB)}));
+  all.push_back(element_wise("bn_stats_bf16",
+                             {.op = kBnStats, .dst = tile(Space::kSbuf, 128, 6, kF, kFirstColumn), .a = in(kB)}));
+  all.push_back({"bn_aggr",
+                 {.op = kBnAggr,
+                  .dst = tile(Space::kSbuf, 128, 2, kF, kFirstColumn),
+                  .a = tile(Space::kSbuf, 128, 12, kF, kFirstColumn + 64)},
+                 128 * 12});
+  all.push_back(
+      element_wise("dropout_bf16", {.op = kDropout, .imm0 = 0.1f, .imm1 = 1 / 0.9f, .dst = out(kB), .a = in(kB)}));
+  all.push_back(stochastic(all.back()));
+  all.push_back({"one_column",
+                 {.op = kTensorScalar,
+                  .alu0 = Alu::kMul,
+                  .alu1 = Alu::kAdd,
+                  .imm0 = 2,
+                  .imm1 = 1,
+                  .dst = column(kFirstColumn),
+                  .a = column(kSecondColumn)},
+                 128});
+  for (const std::uint32_t cols : {256u, 4096u}) all.push_back(dma_copy(cols, kB, kB));
+  all.push_back(dma_copy(1024, kF, kB));
+  all.push_back(dma_copy(1024, kB, kF));
+  all.push_back(dma_heads());
+  all.push_back(dma_rows(kDmaGather, kB, false));
+  all.push_back(dma_rows(kDmaScatter, kF, true));
+  all.push_back(dma_rows(kDmaScatter, kB, true));
+  return all;
+}
+
+/// Registered before main() runs.
+const bool kRegistered = [] {
+  for (const Case& what : cases())
+    for (const int threads : {1, 2})
+      benchmark::RegisterBenchmark((what.name + "/threads:" + std::to_string(threads)).c_str(),
+                                   [what, threads](benchmark::State& state) { run(state, what, threads); })
+          ->UseRealTime();
+  return true;
+}();
 
 void fork_and_join(benchmark::State& state) {
   Team team{2};
   for (auto _ : state) team.run([](int) {});
 }
 BENCHMARK(fork_and_join)->UseRealTime();
-
-void transpose(benchmark::State& state, Dtype dtype) {
-  run(state,
-      {.op = Opcode::kPeTranspose,
-       .dst = tile(Space::kPsum, 128, 128, dtype),
-       .a = tile(Space::kSbuf, 128, 128, dtype)},
-      128 * 128, "elements/s");
-}
-BENCHMARK_CAPTURE(transpose, bf16, Dtype::kBf16);
-BENCHMARK_CAPTURE(transpose, fp32, Dtype::kFp32);
-
-constexpr std::uint32_t kCols = 512;
-Tile in(Dtype dtype) { return tile(Space::kSbuf, 128, kCols, dtype); }
-Tile second(Dtype dtype) { return tile(Space::kSbuf, 128, kCols, dtype, 32768); }
-Tile out(Dtype dtype) { return tile(Space::kSbuf, 128, kCols, dtype, 65536); }
-Tile accumulator() { return tile(Space::kPsum, 128, kCols, Dtype::kFp32); }
-Tile column(std::int64_t at) { return tile(Space::kSbuf, 128, 1, Dtype::kFp32, at); }
-
-void element_wise(benchmark::State& state, const Instr& instr) { run(state, instr, 128.0 * kCols, "elements/s"); }
-
-constexpr Dtype kB = Dtype::kBf16;
-constexpr Dtype kF = Dtype::kFp32;
-BENCHMARK_CAPTURE(element_wise, tensor_tensor_add_bf16,
-                  Instr{.op = Opcode::kTensorTensor, .alu0 = Alu::kAdd, .dst = out(kB), .a = in(kB), .b = second(kB)});
-BENCHMARK_CAPTURE(element_wise, tensor_tensor_add_fp32,
-                  Instr{.op = Opcode::kTensorTensor, .alu0 = Alu::kAdd, .dst = out(kF), .a = in(kF), .b = second(kF)});
-BENCHMARK_CAPTURE(
-    element_wise, tensor_tensor_mul_psum_bf16,
-    Instr{.op = Opcode::kTensorTensor, .alu0 = Alu::kMul, .dst = out(kB), .a = accumulator(), .b = second(kB)});
-BENCHMARK_CAPTURE(element_wise, tensor_scalar_sub_mul_bf16,
-                  Instr{.op = Opcode::kTensorScalar,
-                        .alu0 = Alu::kSub,
-                        .alu1 = Alu::kMul,
-                        .dst = out(kB),
-                        .a = in(kB),
-                        .b = column(131072),
-                        .c = column(131076)});
-BENCHMARK_CAPTURE(element_wise, scalar_tensor_tensor_fp32,
-                  Instr{.op = Opcode::kScalarTensorTensor,
-                        .alu0 = Alu::kMul,
-                        .alu1 = Alu::kAdd,
-                        .imm0 = 0.5f,
-                        .dst = out(kF),
-                        .a = in(kF),
-                        .c = second(kF)});
-BENCHMARK_CAPTURE(element_wise, tensor_copy_psum_to_bf16,
-                  Instr{.op = Opcode::kTensorCopy, .dst = out(kB), .a = accumulator()});
-BENCHMARK_CAPTURE(element_wise, activation_exp_psum_to_bf16,
-                  Instr{.op = Opcode::kActivation, .fn = Fn::kExp, .imm0 = 1, .dst = out(kB), .a = accumulator()});
-BENCHMARK_CAPTURE(element_wise, activation_reduce_exp_psum_to_bf16,
-                  Instr{.op = Opcode::kActivationReduce,
-                        .fn = Fn::kExp,
-                        .imm0 = 1,
-                        .dst = out(kB),
-                        .dst2 = column(131072),
-                        .a = accumulator(),
-                        .c = column(131076)});
-BENCHMARK_CAPTURE(element_wise, activation_gelu_psum_to_bf16,
-                  Instr{.op = Opcode::kActivation, .fn = Fn::kGelu, .imm0 = 1, .dst = out(kB), .a = accumulator()});
-BENCHMARK_CAPTURE(element_wise, activation_gelu_grad_bf16,
-                  Instr{.op = Opcode::kActivation, .fn = Fn::kGeluGrad, .imm0 = 1, .dst = out(kB), .a = in(kB)});
-BENCHMARK_CAPTURE(element_wise, activation_tanh_fp32,
-                  Instr{.op = Opcode::kActivation, .fn = Fn::kTanh, .imm0 = 1, .dst = out(kF), .a = in(kF)});
-BENCHMARK_CAPTURE(element_wise, activation_sqrt_fp32,
-                  Instr{.op = Opcode::kActivation, .fn = Fn::kSqrt, .imm0 = 1, .dst = out(kF), .a = in(kF)});
-BENCHMARK_CAPTURE(element_wise, activation_square_fp32,
-                  Instr{.op = Opcode::kActivation, .fn = Fn::kSquare, .imm0 = 1, .dst = out(kF), .a = in(kF)});
-BENCHMARK_CAPTURE(element_wise, tensor_reduce_add_bf16,
-                  Instr{.op = Opcode::kTensorReduce, .alu0 = Alu::kAdd, .dst = column(131072), .a = in(kB)});
-BENCHMARK_CAPTURE(element_wise, bn_stats_bf16,
-                  Instr{.op = Opcode::kBnStats, .dst = tile(Space::kSbuf, 128, 6, kF, 131072), .a = in(kB)});
-BENCHMARK_CAPTURE(element_wise, dropout_bf16,
-                  Instr{.op = Opcode::kDropout, .imm0 = 0.1f, .imm1 = 1 / 0.9f, .dst = out(kB), .a = in(kB)});
-
-void stochastic_cast(benchmark::State& state) {
-  Core& c = core();
-  c.context.rounding = Rounding::kStochastic;
-  const Instr instr{.op = Opcode::kTensorCopy, .dst = out(kB), .a = in(kF)};
-  for (auto _ : state) execute(instr, 0, c.context);
-  state.counters["elements/s"] =
-      benchmark::Counter(128.0 * kCols * static_cast<double>(state.iterations()), benchmark::Counter::kIsRate);
-}
-BENCHMARK(stochastic_cast);
-
-void one_column(benchmark::State& state) {
-  run(state,
-      {.op = Opcode::kTensorScalar,
-       .alu0 = Alu::kMul,
-       .alu1 = Alu::kAdd,
-       .imm0 = 2,
-       .imm1 = 1,
-       .dst = column(131072),
-       .a = column(131076)},
-      128, "elements/s");
-}
-BENCHMARK(one_column);
-
-void dma(benchmark::State& state, Dtype from, Dtype to) {
-  const auto cols = static_cast<std::uint32_t>(state.range(0));
-  run(state,
-      {.op = Opcode::kDmaCopy, .dst = tile(Space::kSbuf, 128, cols, to), .a = tile(Space::kHbm, 128, cols, from)},
-      128.0 * cols * size_of(from), "bytes/s");
-}
-BENCHMARK_CAPTURE(dma, bf16, Dtype::kBf16, Dtype::kBf16)->Arg(256)->Arg(1024)->Arg(4096);
-BENCHMARK_CAPTURE(dma, fp32_to_bf16, Dtype::kFp32, Dtype::kBf16)->Arg(1024);
 
 void all_reduce(benchmark::State& state) {
   constexpr std::uint32_t kElements = 4 << 20;

@@ -160,6 +160,17 @@ TEST_P(Conversion, EncodesAsTheScalarCode) {
   }
 }
 
+TEST_P(Conversion, EncodesBytesAsTheScalarCode) {
+  const std::vector<float> x = patterns();
+  std::vector<std::uint8_t> bytes(x.size());
+  constexpr std::array kTypes{Dtype::kFp8E4m3, Dtype::kFp8E5m2, Dtype::kFp8E3m4};
+  for (std::size_t type = 0; type < kTypes.size(); ++type) {
+    host().to_fp8[type](x.data(), bytes.data(), x.size());
+    for (std::size_t i = 0; i < x.size(); ++i)
+      ASSERT_EQ(bytes[i], encode(kTypes[type], x[i])) << name_of(kTypes[type]) << " of " << x[i];
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(All, Conversion,
                          testing::Values(kernels::Level::kGeneric, kernels::Level::kAvx2, kernels::Level::kAvx512),
                          [](const auto& info) { return std::string{kernels::name_of(info.param)}; });

@@ -100,6 +100,14 @@ TEST(Memory, IsZeroAndRefusesTheImpossible) {
   EXPECT_THROW(Memory{std::uint64_t{1} << 60}, base::Error);
 }
 
+TEST(Team, OneThreadIsATeamAndNoneIsNot) {
+  Team team{1};
+  int done = 0;
+  team.run([&](int part) { done += part + 1; });
+  EXPECT_EQ(done, 1);
+  EXPECT_THROW(Team{0}, base::Error);
+}
+
 TEST(Team, RunsEveryPartOnceAndPassesErrorsOn) {
   for (const int threads_in_all : {0, 1000}) {  // spinning and sleeping helpers
     Team team{4, threads_in_all};
