@@ -137,6 +137,7 @@ Record make_record(const hw::SimResult& result, const isa::Program& program, Rec
     kept.block = call.block;
     kept.layer = call.layer;
     kept.phase = call.phase;
+    kept.await = call.await;
     record.program.calls.push_back(kept);
   }
   add_blocks(program, traced, record);

@@ -206,6 +206,7 @@ void read_calls(Database& db, Record& r) {
     call.block = time.block;
     call.layer = time.layer;
     call.phase = time.phase;
+    for (int q = 0; q < isa::kCcQueues; ++q) call.await[q] = static_cast<std::uint32_t>(calls.whole(13 + q));
     r.program.calls.push_back(call);
     r.result.dma += time.dma;
     r.result.calls.push_back(time);

@@ -16,7 +16,7 @@ CREATE TABLE regions(name TEXT, kind TEXT, dtype TEXT, shape TEXT, offset INTEGE
   last_call INTEGER);
 CREATE TABLE calls(call INTEGER PRIMARY KEY, block INTEGER, layer INTEGER, phase TEXT, replayed INTEGER,
   begin_fs INTEGER, end_fs INTEGER, dma_transfers INTEGER, dma_descriptors INTEGER, hbm_read_bytes INTEGER,
-  hbm_written_bytes INTEGER, dma_active_fs INTEGER, dma_engine_busy_fs REAL);
+  hbm_written_bytes INTEGER, dma_active_fs INTEGER, dma_engine_busy_fs REAL, await_cc0 INTEGER, await_cc1 INTEGER);
 CREATE TABLE engines(engine TEXT PRIMARY KEY, busy_fs INTEGER, idle_fs INTEGER, instructions INTEGER,
   wait_own_engine_fs INTEGER, wait_other_engine_fs INTEGER, wait_dma_fs INTEGER, wait_collective_fs INTEGER,
   wait_port_fs INTEGER, wait_stationary_load_fs INTEGER, wait_power_fs INTEGER, wait_barrier_fs INTEGER);

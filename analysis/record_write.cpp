@@ -98,14 +98,16 @@ void write_engine(Statement& statement, const hw::EngineTime& t, const Key&... k
 
 void write_calls(const Record& r, Database& db) {
   Statement engine = db.prepare("INSERT INTO engines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  Statement call = db.prepare("INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement call = db.prepare("INSERT INTO calls VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Statement part = db.prepare("INSERT INTO call_engines VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   const auto name = [](int e) { return isa::name_of(static_cast<isa::Engine>(e)); };
   for (int e = 0; e < isa::kEngineCount; ++e) write_engine(engine, r.result.engines[e], name(e));
   for (std::size_t c = 0; c < r.result.calls.size(); ++c) {
     const hw::CallTime& t = r.result.calls[c];
+    const auto& await = r.program.calls[c].await;
+    static_assert(isa::kCcQueues == 2, "a queue is a column of the table: add it there");
     call.run(c, t.block, t.layer, isa::name_of(t.phase), t.replayed, t.begin, t.end, t.dma.transfers, t.dma.descriptors,
-             t.dma.read_bytes, t.dma.written_bytes, t.dma.active, t.dma.engine_busy);
+             t.dma.read_bytes, t.dma.written_bytes, t.dma.active, t.dma.engine_busy, await[0], await[1]);
     for (int e = 0; e < isa::kEngineCount; ++e) write_engine(part, t.engines[e], c, name(e));
   }
 }

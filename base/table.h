@@ -45,6 +45,8 @@ class Table {
   /// Errors: Fault::kInternal when there are not as many cells as columns.
   void add_row(std::vector<Cell> cells);
   std::size_t rows() const { return rows_.size(); }
+  const std::vector<Column>& columns() const { return columns_; }
+  const std::vector<std::vector<Cell>>& cells() const { return rows_; }
 
   /// Ends with a newline. JSON is a list of objects; a number that is not finite is null there and empty in CSV.
   std::string render(Format format) const;

@@ -11,6 +11,15 @@ void add_run(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_validate(CLI::App& app);
+void add_stats(CLI::App& app);
+void add_report(CLI::App& app);
+void add_trace(CLI::App& app);
+void add_cost(CLI::App& app);
+void add_compare(CLI::App& app);
+void add_sweep(CLI::App& app);
+void add_ls(CLI::App& app);
+void add_top(CLI::App& app);
+void add_monitor(CLI::App& app);
 void add_list(CLI::App& app);
 void add_params(CLI::App& app);
 void add_tokenize(CLI::App& app);
@@ -43,6 +52,32 @@ inline constexpr std::array kVerbs = {
          {"trnsim validate tests/validation/micro.csv",
           "trnsim validate tests/validation/training.csv --format md",
           "trnsim validate tests/validation/micro.csv --only gemm_8192,silu --set power.utilisation=1"}, add_validate},
+    Verb{"report", "a run on one page: where the time goes and what it costs",
+         {"trnsim report runs/first", "trnsim report runs/first runs/second --output both.html",
+          "trnsim report runs/first --format md"}, add_report},
+    Verb{"stats", "the figures of a run, or its time by op, layer, engine, ...",
+         {"trnsim stats runs/first", "trnsim stats runs/first --by op --limit 20",
+          "trnsim stats runs/first --by collective --format csv"}, add_stats},
+    Verb{"trace", "a run on a time line, for ui.perfetto.dev",
+         {"trnsim trace runs/first", "trnsim trace runs/first --from \"1 ms\" --until \"2 ms\" --lanes tensor,dma",
+          "trnsim trace runs/first --format json --detail ops --output step.json"}, add_trace},
+    Verb{"compare", "what changed from one run to another",
+         {"trnsim compare runs/first runs/second", "trnsim compare main pull --fail-above 5% --format md",
+          "trnsim compare runs/first runs/second --ops 0 --format json"}, add_compare},
+    Verb{"cost", "a job priced on every instance type",
+         {"trnsim cost runs/first", "trnsim cost --runtime 8:30 --instance_type trn1.2xlarge --epochs 3",
+          "trnsim cost runs/first --instances 1,2,4 --efficiency 40% --format md"}, add_cost},
+    Verb{"sweep", "one program on many machines: what moves its time and cost",
+         {"trnsim sweep what_if.toml --processes 4",
+          "trnsim sweep --program step.asm --set hbm.bandwidth=0.5x,1x,2x --set tensor.clock=0.5x..2x:5",
+          "trnsim sweep what_if.toml --minimize dollars --subject_to \"seconds<=2 ms\""}, add_sweep},
+    Verb{"ls", "the simulated devices, as neuron-ls shows them",
+         {"trnsim ls trn1.32xlarge", "trnsim ls trn1.32xlarge --topology", "trnsim ls --json-output"}, add_ls},
+    Verb{"top", "replay a step of a run in the terminal, as neuron-top shows it",
+         {"trnsim top runs/first", "trnsim top runs/first --seconds 30", "trnsim top runs/first --once"}, add_top},
+    Verb{"monitor", "a run in the JSON of neuron-monitor, for its dashboards",
+         {"trnsim monitor runs/first", "trnsim monitor runs/first --period 1s --count 60",
+          "trnsim monitor runs/first | jq .neuron_hardware_info"}, add_monitor},
     Verb{"list", "list instructions, machines or parameters",
          {"trnsim list isa --format md", "trnsim list machines --format json", "trnsim list params"}, add_list},
     Verb{"params", "every number of a machine with its unit and source",

@@ -1,0 +1,278 @@
+#include "analysis/chart.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "analysis/views.h"
+
+namespace analysis {
+namespace {
+
+constexpr double kWidth = 720, kHeight = 280, kLeft = 84, kRight = 12, kTop = 12, kBottom = 44;
+constexpr std::size_t kMostPoints = 1000;
+constexpr int kColours = 8;  // classes s0 to s7 of the page's style
+
+std::string tick_text(double value, const Axis& axis) {
+  if (value == 0) return "0";
+  return axis.unit.empty() ? fmt::format("{:.4g}", value) : readable(value, axis.unit);
+}
+
+/// Values of an axis to places on the picture.
+class Scale {
+ public:
+  Scale(double low, double high, double begin, double end, const Axis& axis)
+      : axis_{axis}, low_{low}, high_{high}, begin_{begin}, end_{end} {
+    if (axis.logarithmic) {
+      low_ = std::floor(std::log10(low));
+      high_ = std::max(std::ceil(std::log10(high)), low_ + 1);
+    } else if (!(high_ > low_)) {
+      high_ = low_ + 1;
+    }
+  }
+  double operator()(double value) const {
+    const double v = axis_.logarithmic ? std::log10(value) : value;
+    return begin_ + (v - low_) / (high_ - low_) * (end_ - begin_);
+  }
+  /// 1, 2 or 5 times a power of ten apart; powers of ten when logarithmic.
+  std::vector<double> ticks() const {
+    std::vector<double> list;
+    if (axis_.logarithmic) {
+      const double step = std::max(1.0, std::ceil((high_ - low_) / 6));
+      for (double v = low_; v <= high_; v += step) list.push_back(std::pow(10, v));
+      return list;
+    }
+    const double rough = (high_ - low_) / 5, power = std::pow(10, std::floor(std::log10(rough)));
+    const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+    for (double i = std::ceil(low_ / step); i * step <= high_ * (1 + 1e-12); ++i) list.push_back(i * step);
+    return list;
+  }
+
+ private:
+  const Axis& axis_;
+  double low_, high_, begin_, end_;
+};
+
+std::string open_svg(std::string_view label, double height) {
+  return fmt::format(R"(<svg class="chart" role="img" aria-label="{}" viewBox="0 0 {} {}">)", escape(label), kWidth,
+                     height);
+}
+
+std::string axes(const Scale& x, const Scale& y, const Axis& x_axis, const Axis& y_axis) {
+  const double bottom = kHeight - kBottom;
+  std::string out;
+  for (const double v : y.ticks())
+    out += fmt::format(R"(<path class="grid" d="M{} {:.1f}H{}"/><text class="tick" x="{}" y="{:.1f}">{}</text>)", kLeft,
+                       y(v), kWidth - kRight, kLeft - 6, y(v) + 4, escape(tick_text(v, y_axis)));
+  for (const double v : x.ticks())
+    out += fmt::format(R"(<path class="grid" d="M{:.1f} {}V{}"/><text class="tick mid" x="{:.1f}" y="{}">{}</text>)",
+                       x(v), kTop, bottom, x(v), bottom + 16, escape(tick_text(v, x_axis)));
+  out += fmt::format(R"(<text class="tick mid" x="{}" y="{}">{}</text>)", (kLeft + kWidth - kRight) / 2, kHeight - 8,
+                     escape(x_axis.title));
+  return out + fmt::format(R"~(<text class="tick mid" transform="translate(12 {}) rotate(-90)">{}</text>)~",
+                           (kTop + bottom) / 2, escape(y_axis.title));
+}
+
+std::string legend(const std::vector<std::string>& names) {
+  std::string out = "<ul class=\"legend\">";
+  for (std::size_t i = 0; i < names.size(); ++i)
+    out += fmt::format(R"(<li><span class="key b{}"></span>{}</li>)", i % kColours, escape(names[i]));
+  return out + "</ul>";
+}
+
+struct Range {
+  double low = INFINITY, high = -INFINITY;
+  void take(double value) {
+    if (!std::isfinite(value)) return;
+    low = std::min(low, value);
+    high = std::max(high, value);
+  }
+  bool empty() const { return !(low <= high); }
+};
+
+std::string nothing(std::string_view label) {
+  return fmt::format("<p class=\"none\">{}: nothing was recorded.</p>", escape(label));
+}
+
+std::string path_of(const Series& series, const Scale& x, const Scale& y) {
+  const std::size_t step = series.points.size() / kMostPoints + 1;
+  std::string d;
+  bool pen = false;
+  for (std::size_t i = 0; i < series.points.size(); ++i) {
+    if (i % step != 0 && i + 1 != series.points.size()) continue;
+    const auto [px, py] = series.points[i];
+    const bool drawn = std::isfinite(px) && std::isfinite(py);
+    if (drawn) d += fmt::format("{}{:.1f} {:.1f}", pen ? 'L' : 'M', x(px), y(py));
+    pen = drawn;
+  }
+  return d;
+}
+
+}  // namespace
+
+std::string escape(std::string_view text) {
+  std::string out;
+  for (const char c : text) {
+    switch (c) {
+      case '&': out += "&amp;"; break;
+      case '<': out += "&lt;"; break;
+      case '>': out += "&gt;"; break;
+      case '"': out += "&quot;"; break;
+      case '\'': out += "&#39;"; break;
+      default:
+        if (static_cast<unsigned char>(c) >= 0x20 || c == '\n' || c == '\t')
+          out += c;  // HTML has no control characters
+    }
+  }
+  return out;
+}
+
+std::string line_chart(std::string_view label, const std::vector<Series>& series, const Axis& x_axis,
+                       const Axis& y_axis) {
+  Range xs, ys;
+  for (const Series& s : series) {
+    for (const auto& [px, py] : s.points) {
+      if (std::isfinite(py)) xs.take(px);
+      ys.take(py);
+    }
+  }
+  if (xs.empty()) return nothing(label);
+  const Scale x{xs.low, xs.high, kLeft, kWidth - kRight, x_axis};
+  const Scale y{std::min(ys.low, 0.0), ys.high, kHeight - kBottom, kTop, y_axis};
+  std::string out = open_svg(label, kHeight) + axes(x, y, x_axis, y_axis);
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < series.size(); ++i) {
+    out += fmt::format(R"(<path class="line s{}" d="{}"/>)", i % kColours, path_of(series[i], x, y));
+    names.push_back(series[i].name);
+  }
+  return out + "</svg>" + legend(names);
+}
+
+std::string area_chart(std::string_view label, const std::vector<std::string>& kinds,
+                       const std::vector<std::vector<double>>& values, const std::vector<double>& at, double end,
+                       const std::optional<Limit>& limit, const Axis& x_axis, const Axis& y_axis) {
+  if (kinds.empty() || at.empty()) return nothing(label);
+  std::vector<double> base(at.size(), 0);
+  Range ys;
+  ys.take(limit ? limit->value : 0);
+  for (std::size_t i = 0; i < at.size(); ++i) {
+    double sum = 0;
+    for (const auto& kind : values) sum += kind[i];
+    ys.take(sum);
+  }
+  const Scale x{0, end, kLeft, kWidth - kRight, x_axis}, y{0, ys.high, kHeight - kBottom, kTop, y_axis};
+  std::string out = open_svg(label, kHeight) + axes(x, y, x_axis, y_axis);
+  for (std::size_t k = 0; k < kinds.size(); ++k) {
+    std::string top, bottom;
+    for (std::size_t i = 0; i < at.size(); ++i) {
+      const double from = x(at[i]), to = x(i + 1 < at.size() ? at[i + 1] : end);
+      const double low = y(base[i]), high = y(base[i] + values[k][i]);
+      top += fmt::format("{}{:.1f} {:.1f}H{:.1f}", i == 0 ? 'M' : 'L', from, high, to);
+      bottom = fmt::format("L{:.1f} {:.1f}H{:.1f}", to, low, from) + bottom;
+      base[i] += values[k][i];
+    }
+    out += fmt::format(R"(<path class="area a{}" d="{}{}Z"/>)", k % kColours, top, bottom);
+  }
+  if (limit)
+    out +=
+        fmt::format(R"(<path class="limit" d="M{} {:.1f}H{}"/><text class="tick" x="{}" y="{:.1f}">{}</text>)", kLeft,
+                    y(limit->value), kWidth - kRight, kWidth - kRight - 4, y(limit->value) + 14, escape(limit->name));
+  return out + "</svg>" + legend(kinds);
+}
+
+std::string heat_map(std::string_view label, const std::vector<std::string>& rows,
+                     const std::vector<std::vector<double>>& values, double end, const Axis& x_axis) {
+  if (rows.empty() || values.front().empty()) return nothing(label);
+  const double row_height = rows.size() > 12 ? 14 : 22, bottom = kTop + row_height * static_cast<double>(rows.size());
+  const Scale x{0, end, kLeft, kWidth - kRight, x_axis};
+  std::string out = open_svg(label, bottom + kBottom);
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    const double top = kTop + row_height * static_cast<double>(r);
+    out += fmt::format(R"(<text class="tick" x="{}" y="{:.1f}">{}</text>)", kLeft - 6, top + row_height / 2 + 4,
+                       escape(rows[r]));
+    const double width = (kWidth - kLeft - kRight) / static_cast<double>(values[r].size());
+    for (std::size_t c = 0; c < values[r].size(); ++c) {
+      const double share = std::clamp(values[r][c], 0.0, 1.0);
+      if (share < 0.005) continue;
+      out += fmt::format(R"(<rect class="heat" x="{:.2f}" y="{:.1f}" width="{:.2f}" height="{}" opacity="{:.2f}"/>)",
+                         kLeft + width * static_cast<double>(c), top + 1, width + 0.3, row_height - 2, share);
+    }
+  }
+  for (const double v : x.ticks())
+    out += fmt::format(R"(<text class="tick mid" x="{:.1f}" y="{}">{}</text>)", x(v), bottom + 16,
+                       escape(tick_text(v, x_axis)));
+  return out + fmt::format(R"(<text class="tick mid" x="{}" y="{}">{}</text></svg>)", (kLeft + kWidth - kRight) / 2,
+                           bottom + 36, escape(x_axis.title));
+}
+
+std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks,
+                          const std::vector<std::pair<double, double>>& roof, const Axis& x_axis, const Axis& y_axis) {
+  Range xs, ys;
+  for (const Mark& mark : marks) {
+    if (mark.x <= 0 || mark.y <= 0) continue;
+    xs.take(mark.x);
+    ys.take(mark.y);
+  }
+  if (xs.empty()) return nothing(label);
+  for (const auto& [px, py] : roof) {
+    xs.take(px);
+    ys.take(py);
+  }
+  const Scale x{xs.low, xs.high, kLeft, kWidth - kRight, x_axis}, y{ys.low, ys.high, kHeight - kBottom, kTop, y_axis};
+  std::string out = open_svg(label, kHeight) + axes(x, y, x_axis, y_axis);
+  out += fmt::format(R"(<path class="limit" d="{}"/>)", path_of({"", roof}, x, y));
+  for (const Mark& mark : marks) {
+    if (mark.x <= 0 || mark.y <= 0) continue;
+    out += fmt::format(R"(<circle class="mark" cx="{:.1f}" cy="{:.1f}" r="5"><title>{}: {}</title></circle>)",
+                       x(mark.x), y(mark.y), escape(mark.name), escape(readable(mark.y, y_axis.unit)));
+  }
+  return out + "</svg>";
+}
+
+std::string tornado_chart(std::string_view label, const std::vector<Reach>& bars, double base, const Axis& x_axis) {
+  constexpr double kNames = 210, kBar = 24;
+  Range xs;
+  xs.take(base);
+  for (const Reach& bar : bars) {
+    xs.take(bar.least);
+    xs.take(bar.most);
+  }
+  if (bars.empty() || !(xs.high > xs.low)) return nothing(label);
+  const double bottom = kTop + kBar * static_cast<double>(bars.size());
+  const Scale x{xs.low, xs.high, kNames, kWidth - kRight - 30, x_axis};
+  std::string out = open_svg(label, bottom + kBottom);
+  for (std::size_t i = 0; i < bars.size(); ++i) {
+    const double top = kTop + kBar * static_cast<double>(i);
+    out += fmt::format(R"(<text class="tick" x="{}" y="{:.1f}">{}</text>)", kNames - 6, top + 16, escape(bars[i].name));
+    out += fmt::format(R"(<rect class="area a0" x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{}"/>)", x(bars[i].least),
+                       top + 3, x(bars[i].most) - x(bars[i].least), kBar - 6);
+  }
+  out += fmt::format(R"(<path class="limit" d="M{:.1f} {}V{}"/>)", x(base), kTop, bottom);
+  for (const double v : x.ticks())
+    out += fmt::format(R"(<text class="tick mid" x="{:.1f}" y="{}">{}</text>)", x(v), bottom + 16,
+                       escape(tick_text(v, x_axis)));
+  return out + fmt::format(R"(<text class="tick mid" x="{}" y="{}">{}</text></svg>)", (kNames + kWidth) / 2,
+                           bottom + 36, escape(x_axis.title));
+}
+
+std::string share_bar(std::string_view label, const std::vector<std::pair<std::string, double>>& parts,
+                      std::string_view unit) {
+  double whole = 0;
+  for (const auto& [name, value] : parts) whole += value;
+  if (!(whole > 0)) return nothing(label);
+  std::string out = open_svg(label, 40);
+  std::vector<std::string> names;
+  double at = 0;
+  for (std::size_t i = 0; i < parts.size(); ++i) {
+    const double width = parts[i].second / whole * kWidth;
+    out +=
+        fmt::format(R"(<rect class="area a{}" x="{:.2f}" y="4" width="{:.2f}" height="32"/>)", i % kColours, at, width);
+    at += width;
+    names.push_back(fmt::format("{}: {} ({:.1f} %)", parts[i].first, readable(parts[i].second, unit),
+                                parts[i].second / whole * 100));
+  }
+  return out + "</svg>" + legend(names);
+}
+
+}  // namespace analysis

@@ -1,0 +1,64 @@
+// Charts as inline SVG: no script, no network, colours by the page's style. Text is escaped here.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+namespace analysis {
+
+/// `text` for HTML and SVG, in elements and in quoted attributes.
+std::string escape(std::string_view text);
+
+/// `unit` as in readable() of views.h: "s", "B", "%", "FLOP/s", ... or "" for plain numbers.
+struct Axis {
+  std::string title, unit;
+  bool logarithmic = false;
+};
+
+struct Series {
+  std::string name;
+  std::vector<std::pair<double, double>> points{};
+};
+/// A horizontal line, such as a capacity.
+struct Limit {
+  std::string name;
+  double value = 0;
+};
+
+/// `label` is read out by screen readers. Points that are not finite break the line; more than 1000 are thinned out.
+std::string line_chart(std::string_view label, const std::vector<Series>& series, const Axis& x, const Axis& y);
+
+/// Quantities on top of each other: `values[kind][i]` holds from `at[i]` to `at[i + 1]`, the last one to `end`.
+std::string area_chart(std::string_view label, const std::vector<std::string>& kinds,
+                       const std::vector<std::vector<double>>& values, const std::vector<double>& at, double end,
+                       const std::optional<Limit>& limit, const Axis& x, const Axis& y);
+
+/// `values[row][column]` from 0 to 1; the columns divide 0 to `end` evenly.
+std::string heat_map(std::string_view label, const std::vector<std::string>& rows,
+                     const std::vector<std::vector<double>>& values, double end, const Axis& x);
+
+/// A point with the name that pops up.
+struct Mark {
+  std::string name;
+  double x = 0, y = 0;
+};
+/// Both axes logarithmic; `roof` is drawn through the points given.
+std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks,
+                          const std::vector<std::pair<double, double>>& roof, const Axis& x, const Axis& y);
+
+/// A bar from the least to the most that something reaches, on both sides of where it stands.
+struct Reach {
+  std::string name;
+  double least = 0, most = 0;
+};
+/// In the order given; `base` is drawn as a line through all bars.
+std::string tornado_chart(std::string_view label, const std::vector<Reach>& bars, double base, const Axis& x);
+
+/// Parts of a whole, side by side, with a legend.
+std::string share_bar(std::string_view label, const std::vector<std::pair<std::string, double>>& parts,
+                      std::string_view unit);
+
+}  // namespace analysis

@@ -1,0 +1,155 @@
+#include "analysis/job_cost.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/cost.h"
+#include "analysis/record.h"
+#include "analysis/result.h"
+#include "base/error.h"
+#include "base/progress.h"  // clock_text
+#include "base/units.h"
+
+namespace analysis {
+namespace {
+
+using base::Align;
+using base::Cell;
+using base::Error;
+using base::Fault;
+using Json = nlohmann::ordered_json;
+
+/// A number at "section.key", 0 when it is null or absent.
+double figure(const Json& body, const char* section, const char* key) {
+  const auto found = body.find(section);
+  if (found == body.end() || !found->is_object()) return 0;
+  const auto value = found->find(key);
+  return value != found->end() && value->is_number() ? value->get<double>() : 0;
+}
+
+double needed(const std::filesystem::path& folder, const Json& body, const char* section, const char* key) {
+  const double value = figure(body, section, key);
+  if (value > 0) return value;
+  throw Error{Fault::kData, (folder / "result.json").string(), fmt::format("has no {}.{}", section, key),
+              "run the job again with this trnsim, or give --runtime and --instance_type"};
+}
+
+/// Seconds on `count` instances of `one`; nothing when the job does not tell enough.
+std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& own, const PricedInstance& one, int count,
+                                 double efficiency, Basis& basis) {
+  const double chips = one.accelerators * count;
+  if (one.simulated && own.simulated) {
+    const bool same = one.name == own.name && count == job.instances;
+    basis = same ? Basis::kGiven : Basis::kScaled;
+    const double device = job.seconds - job.fixed_seconds;
+    return same ? job.seconds : job.fixed_seconds + device * own.accelerators * job.instances / chips;
+  }
+  if (one.name == own.name && count == job.instances) {
+    basis = Basis::kGiven;
+    return job.seconds;
+  }
+  basis = Basis::kRoofline;
+  if (one.peak <= 0 || job.flops <= 0) return std::nullopt;
+  return std::max(job.flops / one.peak, job.hbm_bytes / one.bandwidth) / (chips * efficiency);
+}
+
+CostRow price(const JobToPrice& job, const PricedInstance& one, int count, double seconds, Basis basis) {
+  CostRow row{.instance_type = one.name, .instances = count, .basis = basis, .seconds = seconds};
+  for (int p = 0; p < kPurchaseCount; ++p) {
+    if (one.per_hour[p]) row.run[p] = cost_of(seconds, one.per_hour[p]->value, count, 0, 0).run;
+  }
+  const double run = *row.run[0];
+  if (job.epochs > 0) row.per_epoch = run / job.epochs;
+  if (job.tokens > 0) row.per_million_tokens = run / job.tokens * 1e6;
+  if (job.samples > 0) row.per_1k_samples = run / job.samples * 1e3;
+  return row;
+}
+
+void mark_pareto(std::vector<CostRow>& rows) {
+  for (CostRow& row : rows) {
+    row.pareto = std::ranges::none_of(rows, [&](const CostRow& other) {
+      const bool no_worse = other.seconds <= row.seconds && *other.run[0] <= *row.run[0];
+      return no_worse && (other.seconds < row.seconds || *other.run[0] < *row.run[0]);
+    });
+  }
+}
+
+std::string basis_text(Basis basis, double efficiency) {
+  if (basis == Basis::kGiven) return "the job's own time";
+  if (basis == Basis::kScaled) return "scaled by chips, no communication added";
+  return fmt::format("roofline estimate at {:g} % of the peaks", efficiency * 100);
+}
+
+Cell dollars(const std::optional<double>& value) {
+  return value ? Cell{*value, *value >= 0.1 ? fmt::format("${:.2f}", *value) : fmt::format("${:.3g}", *value)} : Cell{};
+}
+
+}  // namespace
+
+JobToPrice job_of_run(const std::filesystem::path& folder) {
+  const Json body = read_result(folder).body;
+  const Record record = read_record(folder);
+  JobToPrice job;
+  job.instance_type = record.info.instance_type;
+  job.instances = static_cast<int>(record.info.instances);
+  job.seconds = needed(folder, body, "job", "train_runtime");
+  const double steps = needed(folder, body, "job", "steps");
+  const double device = figure(body, "job", "device_step_seconds") * steps;
+  job.fixed_seconds = std::max(0.0, job.seconds - device);
+  job.samples = figure(body, "job", "samples");
+  job.epochs = figure(body, "job", "epochs");
+  job.tokens = figure(body, "job", "tokens");
+  const double core_steps = steps * record.program.ranks;
+  job.flops = record.utilisation.model_flops * core_steps;
+  job.hbm_bytes = static_cast<double>(record.result.dma.read_bytes + record.result.dma.written_bytes) * core_steps;
+  return job;
+}
+
+std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
+                               const std::vector<int>& counts, double efficiency) {
+  if (!(job.seconds > 0)) throw Error{Fault::kUsage, "cost", "the job has no time", "give --runtime, as in 8:30"};
+  if (!(efficiency > 0 && efficiency <= 1))
+    throw Error{Fault::kUsage, "--efficiency", "is not above 0 and at most 1", "give a share of the peak, as in 40%"};
+  const PricedInstance& own = find_instance(prices, job.instance_type);
+  std::set<int> numbers{counts.begin(), counts.end()};
+  if (numbers.empty()) numbers.insert(1);
+  if (*numbers.begin() < 1) throw Error{Fault::kUsage, "--instances", "is below 1", "give whole numbers from 1"};
+  std::vector<CostRow> rows{price(job, own, job.instances, job.seconds, Basis::kGiven)};
+  for (const PricedInstance& one : prices) {
+    for (const int count : numbers) {
+      if (one.name == own.name && count == job.instances) continue;
+      Basis basis{};
+      const auto seconds = seconds_on(job, own, one, count, efficiency, basis);
+      if (seconds) rows.push_back(price(job, one, count, *seconds, basis));
+    }
+  }
+  mark_pareto(rows);
+  return rows;
+}
+
+base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
+  std::vector<base::Column> columns = {
+      {"instance_type", "instance"}, {"instances", "n", Align::kRight}, {"seconds", "time", Align::kRight}};
+  for (const std::string_view name : kPurchaseNames) columns.push_back({std::string{name}, "", Align::kRight});
+  columns.insert(columns.end(), {{"per_epoch", "", Align::kRight},
+                                 {"per_million_tokens", "per Mtoken", Align::kRight},
+                                 {"per_1k_samples", "per 1k samples", Align::kRight},
+                                 {"pareto", ""},
+                                 {"basis", ""}});
+  base::Table table{std::move(columns)};
+  for (const CostRow& row : rows) {
+    std::vector<Cell> cells = {row.instance_type, row.instances, Cell{row.seconds, base::clock_text(row.seconds)}};
+    for (const auto& run : row.run) cells.push_back(dollars(run));
+    cells.push_back(dollars(row.per_epoch));
+    cells.push_back(dollars(row.per_million_tokens));
+    cells.push_back(dollars(row.per_1k_samples));
+    cells.emplace_back(row.pareto);
+    cells.emplace_back(basis_text(row.basis, efficiency));
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+}  // namespace analysis

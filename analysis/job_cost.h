@@ -1,0 +1,52 @@
+// One job, priced on every instance type.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "analysis/prices.h"
+#include "base/table.h"
+
+namespace analysis {
+
+/// A job as it ran, or as it was projected. Figures that are unknown are 0.
+struct JobToPrice {
+  std::string instance_type;
+  int instances = 1;
+  double seconds = 0;
+  double fixed_seconds = 0;  // of these, what more chips do not shorten: the host's part
+  double epochs = 0, samples = 0, tokens = 0;
+  double flops = 0;      // model FLOPs of the whole job, all cores
+  double hbm_bytes = 0;  // moved at HBM in the whole job, all cores
+};
+
+/// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
+JobToPrice job_of_run(const std::filesystem::path& folder);
+
+enum class Basis {
+  kGiven,     // the job's own time
+  kScaled,    // its device time divided by the number of chips; no communication added
+  kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks
+};
+
+struct CostRow {
+  std::string instance_type;
+  int instances = 1;
+  Basis basis = Basis::kGiven;
+  double seconds = 0;
+  std::array<std::optional<double>, kPurchaseCount> run{};              // dollars
+  std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
+  bool pareto = false;                                                  // no other row is faster and cheaper on demand
+};
+
+/// `counts`: numbers of instances; the job's own number is always there. `efficiency` of the peaks in a roofline, 0..1.
+/// Rows of the job's instance first, then the file's order. Roofline rows need the job's FLOPs.
+/// Errors: Fault::kUsage for a job without time, an unknown instance type, an efficiency outside of (0, 1].
+std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
+                               const std::vector<int>& counts, double efficiency);
+
+base::Table cost_table(const std::vector<CostRow>& rows, double efficiency);
+
+}  // namespace analysis

@@ -1,0 +1,24 @@
+// How much of a core's HBM is in use during each call, by kind.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+#include "analysis/record.h"
+
+namespace analysis {
+
+struct MemoryUse {
+  std::vector<std::string> kinds;          // largest peak first
+  std::vector<std::vector<double>> bytes;  // [kind][call]
+  std::vector<double> total;               // [call]
+  double peak = 0;
+  std::size_t peak_call = 0;
+};
+
+/// Weights, optimizer state and inputs are held during the whole program; a region of another kind from the first to
+/// the last call that touches it. Regions that no call touches count as held.
+MemoryUse memory_use(const Record& record);
+
+}  // namespace analysis

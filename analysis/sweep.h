@@ -1,0 +1,114 @@
+// Many simulations of one thing under other parameters: which points, where their results are kept, who computes them.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "base/param_file.h"
+#include "base/table.h"
+
+namespace analysis {
+
+/// A parameter and the values that it takes: "0.5x", "1.6 TB/s", or a range "0.5x..2x" (random designs), "0.5x..2x:5"
+/// (that many values, evenly spaced on a logarithmic scale).
+struct SweepAxis {
+  std::string key;
+  std::vector<std::string> values;
+};
+
+/// kCartesian: all combinations. kList: the first values of all axes, then the second ones, ... kOneAtATime: the
+/// machine as it is, then each value of each axis alone. kRandom: `samples` draws, from lists evenly, from ranges
+/// logarithmically.
+enum class Design { kCartesian, kList, kOneAtATime, kRandom };
+
+struct SweepSpec {
+  std::string program;  // assembler text of the program, a path
+  std::string machine = "trn1.2xlarge";
+  Design design = Design::kCartesian;
+  std::size_t samples = 0;
+  std::uint64_t seed = 0;
+  std::vector<SweepAxis> axes;
+};
+
+/// "cartesian", "list", "one_at_a_time", "random". Errors: Fault::kUsage with a suggestion.
+Design parse_design(std::string_view name);
+
+/// A sweep file: texts `program`, `machine`, `design`, `samples`, `seed`, and below [set] a list of texts per
+/// parameter. Paths are relative to the file. Errors: Fault::kUsage with file:line.
+SweepSpec load_sweep(const std::filesystem::path& path);
+/// "hbm.bandwidth=0.5x,1x,2x". Errors: Fault::kUsage.
+SweepAxis parse_axis(std::string_view text);
+
+/// A point: "key", "value" for each parameter that it changes.
+using SweepPoint = std::vector<std::pair<std::string, std::string>>;
+/// In the order of the design. Errors: Fault::kUsage for an axis without values or given twice, lists of different
+/// lengths, a range that is none, more than a million points.
+std::vector<SweepPoint> design_points(const SweepSpec& spec);
+
+using Metrics = std::map<std::string, double>;
+
+struct SweepResult {
+  SweepPoint point;
+  std::uint64_t hash = 0;
+  bool done = false;    // computed, now or earlier
+  std::string error{};  // why the point has no metrics: it does not fit, its program cannot run, its process died
+  Metrics metrics{};
+};
+
+/// What a sweep computes: `hash` of everything that decides the metrics of a point, and the metrics. Errors of
+/// `evaluate` (base::Error) become the result of the point; those of `hash` end the sweep before it begins.
+struct SweepModel {
+  std::function<std::uint64_t(const SweepPoint&)> hash;
+  std::function<Metrics(const SweepPoint&)> evaluate;
+};
+
+struct SweepRun {
+  std::vector<SweepResult> results;  // in the order of the points
+  std::size_t computed = 0;          // now; the others were known
+  bool interrupted = false;          // Ctrl-C: the rest is not done
+};
+
+/// Computes the points that `database` does not know yet, in `processes` child processes, and keeps each result as soon
+/// as it is there: a sweep that is killed goes on where it was. A child that dies costs its point only.
+/// Errors: Fault::kUsage without points or processes; Fault::kEnvironment.
+SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
+                   const std::filesystem::path& database, int processes);
+
+/// A row per point: parameters, metrics, error.
+base::Table sweep_table(const SweepRun& run);
+
+/// "seconds<=2 ms": a metric, <= or >=, a quantity.
+struct Condition {
+  std::string metric;
+  bool at_most = true;
+  double limit = 0;
+};
+/// Errors: Fault::kUsage.
+Condition parse_condition(std::string_view text);
+/// The result with the smallest `metric` among those that keep the conditions. Errors: Fault::kUsage for a metric that
+/// no result has; Fault::kCheck when no result keeps them.
+const SweepResult& best_result(const SweepRun& run, const std::string& metric,
+                               const std::vector<Condition>& conditions);
+
+/// How far one parameter alone moves a metric: its least and largest value over the points that change nothing else.
+struct Sensitivity {
+  std::string key;
+  double base = 0, least = 0, most = 0;
+  std::string at_least, at_most;  // the parameter's values there
+};
+/// Largest span first; empty when no point changes nothing.
+std::vector<Sensitivity> sensitivities(const SweepRun& run, const std::string& metric);
+
+/// Numbers of the results that no other beats in both metrics, by the first one.
+std::vector<std::size_t> pareto_front(const SweepRun& run, const std::string& first, const std::string& second);
+
+/// A page with the Pareto front of seconds and dollars, the sensitivities, what binds, and all points.
+std::string sweep_html(const SweepRun& run, std::string_view title);
+
+}  // namespace analysis

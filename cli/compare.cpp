@@ -1,0 +1,69 @@
+// `trnsim compare A B`: what changed from one run to another.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analysis/views.h"
+#include "base/error.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+
+namespace cli {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+struct Options {
+  std::string before, after, fail_above, format = "table";
+  std::size_t ops = 20;
+};
+
+/// Two runs of other machines or workloads may be compared, but nobody should do so without noticing.
+void tell_what_differs(const analysis::Record& before, const analysis::Record& after) {
+  const auto differs = [](std::string_view what, const std::string& a, const std::string& b) {
+    if (a != b) base::log_info("the runs have another {}: {} and {}", what, a, b);
+  };
+  differs("workload", before.info.workload, after.info.workload);
+  differs("instance type", before.info.instance_type, after.info.instance_type);
+  if (before.info.machine_hash != after.info.machine_hash)
+    base::log_info("the runs are of machines with other parameters");
+}
+
+void fail_above(const analysis::Difference& total, const std::string& limit) {
+  if (limit.empty()) return;
+  const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail-above") * 100;
+  if (most < 0) throw Error{Fault::kUsage, "--fail-above", "is negative", "give the slowdown allowed, as in 5%"};
+  if (total.percent() <= most) return;
+  throw Error{Fault::kCheck, "trnsim compare",
+              fmt::format("the step takes {:.1f} % longer than before, allowed {:g} %", total.percent(), most),
+              "see which phases, engines and ops grew in the table above"};
+}
+
+void compare(const Options& options) {
+  const base::Format format = base::parse_format(options.format);
+  const analysis::Record before = analysis::read_record(options.before);
+  const analysis::Record after = analysis::read_record(options.after);
+  tell_what_differs(before, after);
+  const std::vector<analysis::Difference> differences = analysis::compare(before, after);
+  print(difference_table(differences, options.ops).render(format));
+  fail_above(differences.front(), options.fail_above);
+}
+
+}  // namespace
+
+void add_compare(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("A", options->before, "folder of the run before")->required();
+  app.add_option("B", options->after, "folder of the run after")->required();
+  app.add_option("--fail-above", options->fail_above, "exit 1 when the step got slower by more, as in 5%");
+  app.add_option("--ops", options->ops, "ops shown at most, the largest changes first; 0: all")->capture_default_str();
+  app.add_option("--format", options->format, "form of the table")
+      ->type_name("table|json|csv|md")
+      ->capture_default_str();
+  app.final_callback([options] { compare(*options); });
+}
+
+}  // namespace cli

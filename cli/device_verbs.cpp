@@ -1,0 +1,126 @@
+// `trnsim ls`, `trnsim monitor`, `trnsim top`: the simulated instance in the forms of the Neuron tools.
+#include <fmt/format.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cmath>
+#include <memory>
+#include <thread>
+
+#include "analysis/device_view.h"
+#include "analysis/result.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "hw/params.h"
+
+namespace cli {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+analysis::Devices devices_of(const hw::MachineParams& machine) {
+  return {.instance_type = machine.name,
+          .chips = static_cast<int>(machine.chips.value),
+          .cores_per_chip = static_cast<int>(machine.cores.value),
+          .memory = machine.hbm_bytes.value,
+          .rows = static_cast<int>(machine.torus_rows.value),
+          .columns = static_cast<int>(machine.torus_columns.value)};
+}
+
+struct LsOptions {
+  std::string machine = "trn1.2xlarge";
+  bool topology = false, json = false;
+};
+
+void ls(const LsOptions& options) {
+  const analysis::Devices devices = devices_of(hw::load_machine(options.machine));
+  if (options.json) return print(ls_json(devices).dump(2) + "\n");
+  print(options.topology ? ls_topology(devices) : ls_table(devices));
+}
+
+struct MonitorOptions {
+  std::string run, period = "5s";
+  int count = 1;
+};
+
+/// From step to step: result.json knows the host's part; without the figure the device works without a pause.
+double step_seconds(const std::string& run, const analysis::Record& record) {
+  const auto body = analysis::read_result(run).body;
+  const auto job = body.value("job", nlohmann::ordered_json::object());
+  const auto step = job.find("step_seconds");
+  return step != job.end() && step->is_number() ? step->get<double>() : hw::seconds(record.result.total);
+}
+
+void monitor(const MonitorOptions& options) {
+  const double period = base::parse_as(options.period, base::Dimension::kTime, "--period");
+  const analysis::Record record = analysis::read_record(options.run);
+  const analysis::Devices devices = devices_of(hw::load_machine(record.info.instance_type));
+  const double step = step_seconds(options.run, record);
+  for (int i = 0; i < options.count && !base::interrupted(); ++i)
+    print(monitor_report(record, devices, period, step).dump() + "\n");
+}
+
+struct TopOptions {
+  std::string run;
+  double seconds = 10;  // of wall time for the whole step
+  bool once = false;
+};
+
+constexpr double kFramesPerSecond = 10;
+
+int terminal_width() {
+  winsize size{};
+  return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
+}
+
+void top(const TopOptions& options) {
+  const analysis::Record record = analysis::read_record(options.run);
+  const double total = hw::seconds(record.result.total);
+  if (!(total > 0)) throw Error{Fault::kData, options.run, "the step takes no time", "run the job again"};
+  if (options.once || ::isatty(STDOUT_FILENO) == 0) return print(top_frame(record, 0, total, 80));
+  const int frames = std::max(1, static_cast<int>(std::lround(options.seconds * kFramesPerSecond)));
+  for (int f = 0; f < frames && !base::interrupted(); ++f) {
+    const double from = total * f / frames;
+    print("\x1b[H\x1b[2J" + top_frame(record, from, total * (f + 1) / frames, terminal_width()));
+    flush();
+    std::this_thread::sleep_for(std::chrono::duration<double>{1 / kFramesPerSecond});
+  }
+}
+
+}  // namespace
+
+void add_ls(CLI::App& app) {
+  auto options = std::make_shared<LsOptions>();
+  app.add_option("MACHINE", options->machine, "machine or file (trnsim list machines)")->capture_default_str();
+  app.add_flag("-t,--topology", options->topology, "how the devices are linked");
+  app.add_flag("-j,--json-output", options->json, "as JSON");
+  app.final_callback([options] { ls(*options); });
+}
+
+void add_monitor(CLI::App& app) {
+  auto options = std::make_shared<MonitorOptions>();
+  app.add_option("RUN", options->run, "folder of a run")->required();
+  app.add_option("--period", options->period, "simulated time of a report")->capture_default_str();
+  app.add_option("--count", options->count, "reports, one JSON object a line")
+      ->check(CLI::Range(1, 1'000'000))
+      ->capture_default_str();
+  app.final_callback([options] { monitor(*options); });
+}
+
+void add_top(CLI::App& app) {
+  auto options = std::make_shared<TopOptions>();
+  app.add_option("RUN", options->run, "folder of a run")->required();
+  app.add_option("--seconds", options->seconds, "wall time in which the step is replayed")
+      ->check(CLI::Range(0.1, 86'400.0))
+      ->capture_default_str();
+  app.add_flag("--once", options->once, "one frame for the whole step; the same when stdout is no terminal");
+  app.final_callback([options] { top(*options); });
+}
+
+}  // namespace cli

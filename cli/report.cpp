@@ -1,0 +1,56 @@
+// `trnsim report RUN...`: one page to look at, or Markdown for a pull request.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analysis/report.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/suggest.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::vector<std::string> runs;
+  std::string output, format = "html", prices, efficiency = "40%";
+};
+
+void report(const Options& options) {
+  const std::vector<std::string> formats = {"html", "md"};
+  if (options.format != "html" && options.format != "md") {
+    throw base::Error{base::Fault::kUsage, "--format", fmt::format("'{}' is no form of a report", options.format),
+                      base::suggest_fix(options.format, formats)};
+  }
+  const auto prices = analysis::load_prices(std::string_view{options.prices});
+  const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
+  std::vector<analysis::ReportRun> runs;
+  for (const std::string& folder : options.runs) runs.push_back(load_report_run(folder, prices, efficiency));
+  const bool html = options.format == "html";
+  const std::string text = html ? report_html(runs) : report_markdown(runs);
+  if (options.output == "-" || (!html && options.output.empty())) return print(text);
+  const std::filesystem::path path = options.output.empty()
+                                         ? std::filesystem::path{options.runs.front()} / "report.html"
+                                         : std::filesystem::path{options.output};
+  base::write_file(path, text);
+  print(path.string() + "\n");
+}
+
+}  // namespace
+
+void add_report(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RUN", options->runs, "folders of runs; the others are compared with the first")->required();
+  app.add_option("--format", options->format, "a page, or Markdown on stdout")
+      ->type_name("html|md")
+      ->capture_default_str();
+  app.add_option("--output", options->output, "file to write, - for stdout [RUN/report.html]");
+  app.add_option("--prices", options->prices, "price file [analysis/prices/aws.toml]");
+  app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
+  app.final_callback([options] { report(*options); });
+}
+
+}  // namespace cli

@@ -1,0 +1,38 @@
+// `trnsim stats RUN`: the figures of a run, or its time in groups.
+#include <memory>
+
+#include "analysis/views.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string run, by, format = "table";
+  std::size_t limit = 0;
+};
+
+void stats(const Options& options) {
+  const base::Format format = base::parse_format(options.format);
+  const analysis::Record record = analysis::read_record(options.run);
+  const base::Table table =
+      options.by.empty() ? summary_table(record) : analysis::table_by(options.by, record, options.limit);
+  print(table.render(format));
+}
+
+}  // namespace
+
+void add_stats(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RUN", options->run, "folder of a run")->required();
+  app.add_option("--by", options->by, "group the time; without it: the summary")
+      ->type_name("op|part|layer|engine|opcode|phase|block|collective");
+  app.add_option("--limit", options->limit, "rows at most, 0: all")->capture_default_str();
+  app.add_option("--format", options->format, "form of the table")
+      ->type_name("table|json|csv|md")
+      ->capture_default_str();
+  app.final_callback([options] { stats(*options); });
+}
+
+}  // namespace cli

@@ -1,0 +1,74 @@
+// `trnsim trace RUN`: the run on a time line.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "analysis/trace.h"
+#include "base/log.h"
+#include "base/units.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string run, format = "pftrace", output, from, until, limit = "50 MB";
+  analysis::TraceOptions trace;
+};
+
+std::filesystem::path default_path(const Options& options) {
+  const std::filesystem::path folder = std::filesystem::is_directory(options.run)
+                                           ? std::filesystem::path{options.run}
+                                           : std::filesystem::path{options.run}.parent_path();
+  const std::string ending = options.format == "chakra" ? std::string{"0.et"} : options.format;
+  return folder / ("trace." + ending);
+}
+
+void tell(const analysis::TraceSummary& summary, const analysis::Record& record, const Options& options) {
+  base::log_info("{}: {} slices, {} flows, {} counter values, detail {}, {}", options.format, summary.slices,
+                 summary.flows, summary.counter_values, summary.detail,
+                 base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
+  if (options.format != "chakra" && record.result.events.empty())
+    base::log_info("the run recorded no instructions; trnsim run ... --trace-steps 1 does");
+  if (record.result.dropped_events > 0)
+    base::log_warning("{} events did not fit in the record and are missing", record.result.dropped_events);
+}
+
+void trace(Options options) {
+  if (!options.from.empty()) options.trace.from = base::parse_as(options.from, base::Dimension::kTime, "--from");
+  if (!options.until.empty()) options.trace.until = base::parse_as(options.until, base::Dimension::kTime, "--until");
+  options.trace.limit_bytes =
+      static_cast<std::uint64_t>(base::parse_as(options.limit, base::Dimension::kBytes, "--limit"));
+  const analysis::Record record = analysis::read_record(options.run);
+  const std::filesystem::path path =
+      options.output.empty() ? default_path(options) : std::filesystem::path{options.output};
+  const analysis::TraceSummary summary = options.format == "chakra"
+                                             ? analysis::write_chakra(record, path)
+                                             : write_trace(record, path, options.format, options.trace);
+  tell(summary, record, options);
+  print(path.string() + "\n");
+}
+
+}  // namespace
+
+void add_trace(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("RUN", options->run, "folder of a run")->required();
+  app.add_option("--format", options->format, "Perfetto's protobuf, Chrome's JSON or Chakra's execution trace")
+      ->type_name("pftrace|json|chakra")
+      ->capture_default_str();
+  app.add_option("--output", options->output, "file to write [RUN/trace.FORMAT]");
+  app.add_option("--from", options->from, "begin of the window, simulated time, as in \"1.5 ms\"");
+  app.add_option("--until", options->until, "end of the window");
+  app.add_option("--lanes", options->trace.lanes, "only these lanes, with commas")
+      ->type_name("tensor|vector|scalar|gpsimd|sync|dma|collective")
+      ->delimiter(',');
+  app.add_option("--detail", options->trace.detail, "auto: the finest that stays below --limit")
+      ->type_name("auto|calls|ops|instructions")
+      ->capture_default_str();
+  app.add_option("--limit", options->limit, "size that auto stays below")->capture_default_str();
+  app.final_callback([options] { trace(*options); });
+}
+
+}  // namespace cli
