@@ -8,15 +8,15 @@
 #include <vector>
 
 #include "hw/collective.h"
-#include "hw/hbm.h"
+#include "hw/fabric.h"
 #include "hw/trace.h"
 #include "isa/program.h"
 
 namespace hw {
 
 /// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core
-/// share one way to the other core, so that only the floors overlap. Ranks that are not simulated are taken to arrive
-/// with the last one that is.
+/// share one way out of it, so that only the floors overlap. Ranks that are not simulated are taken to arrive with the
+/// last one that is.
 class CcCores {
  public:
   struct Done {
@@ -25,7 +25,8 @@ class CcCores {
     std::uint8_t queue;
     Fs data_begin;  // the part that takes HBM and DMA engines
     Fs end;
-    const CollectivePlan* plan;
+    double hbm_bandwidth;  // B/s of the core's stack from data_begin to end
+    double dma_width;      // of its DMA engines
   };
   struct Listener {
     /// Once per simulated rank, as soon as the end is known.
@@ -36,14 +37,16 @@ class CcCores {
         runs;
   };
 
-  CcCores(const MachineParams& machine, Listener listener) : machine_{machine}, listener_{std::move(listener)} {}
+  CcCores(CollectivePlanner& planner, Fabric& fabric, Listener listener)
+      : planner_{planner}, fabric_{fabric}, listener_{std::move(listener)} {}
 
   /// A program begins: `simulated[r]` says whether rank r is.
   void reset(const isa::Program& program, std::vector<bool> simulated);
   /// `rank` issues `instr`, number `index` of its block, in call `call` at `when`.
   void submit(std::uint32_t rank, std::uint32_t call, const isa::Instr& instr, std::uint32_t index, Fs when);
 
-  const std::vector<CollectiveTime>& records() const { return records_; }
+  /// Of the collectives that `rank` took part in.
+  std::vector<CollectiveTime> records(std::uint32_t rank) const;
   /// The rank that waits for the others, and for whom; empty when nobody does.
   std::string stuck() const;
 
@@ -60,17 +63,25 @@ class CcCores {
     std::map<std::uint32_t, std::deque<Arrival>> arrived;  // by simulated rank
   };
 
+  struct Record {
+    const std::vector<std::uint32_t>* ranks;
+    CollectiveTime time;
+  };
+
   std::uint32_t set_of(const isa::Instr& instr, std::uint32_t rank) const;
   void launch(const Key& key, Meeting& meeting);
+  Fs arrival(const isa::Instr& receive, const std::vector<std::uint32_t>& pair);
 
-  const MachineParams& machine_;
+  CollectivePlanner& planner_;
+  Fabric& fabric_;
   Listener listener_;
   const isa::Program* program_ = nullptr;
   std::vector<bool> simulated_;
   std::map<Key, Meeting> meetings_;
-  std::vector<std::array<Fs, isa::kCcQueues>> queue_free_;  // by rank
-  std::vector<Fs> path_free_;                               // by rank
-  std::vector<CollectiveTime> records_;
+  std::vector<std::array<Fs, isa::kCcQueues>> queue_free_;                  // by rank
+  std::vector<Fs> path_free_;                                               // by rank
+  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Fs>> sent_;  // by sender and receiver: not yet received
+  std::vector<Record> records_;
 };
 
 }  // namespace hw

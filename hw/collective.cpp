@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
+#include <set>
 
 #include "base/error.h"
 #include "isa/table.h"
@@ -11,59 +13,168 @@
 namespace hw {
 namespace {
 
-/// What one rank of a ring does per byte of the larger operand.
-struct Ring {
-  double sent;     // over the link
-  double read;     // of its own stack's bytes, by itself or by its neighbour
-  double written;  // to its own stack
-};
-
-Ring ring_of(isa::Opcode op, double ranks) {
-  const double others = (ranks - 1) / ranks;
-  switch (op) {
-    // Reduce-scatter: send a part, add the one received to one's own. All-gather: send a part, store the one received.
-    case isa::Opcode::kAllReduce: return {.sent = 2 * others, .read = 3 * others, .written = 2 * others};
-    case isa::Opcode::kReduceScatter: return {.sent = others, .read = 2 * others, .written = others};
-    case isa::Opcode::kAllGather:
-    case isa::Opcode::kAllToAll: return {.sent = others, .read = 1, .written = 1};
-    case isa::Opcode::kBroadcast:
-    case isa::Opcode::kSend:
-    case isa::Opcode::kRecv: return {.sent = 1, .read = 1, .written = 1};
-    case isa::Opcode::kBarrier: return {.sent = 0, .read = 0, .written = 0};
-    default: break;
-  }
-  throw base::Error{base::Fault::kInternal, isa::row(op).name, "is no collective", "please report this"};
-}
+using isa::Opcode;
 
 Fs to_fs(double time) { return static_cast<Fs>(std::llround(time * 1e15)); }
 
+bool between_two(Opcode op) { return op == Opcode::kSend || op == Opcode::kRecv; }
+
+/// Hops and chips of one set.
+void measure(const Ranks& set, const Topology& topology, const MachineParams& machine, Placement& at) {
+  const auto cores = static_cast<std::uint32_t>(machine.cores.value);
+  const auto parts = by_instance(set, machine);
+  at.crosses |= parts.size() > 1;
+  for (const LocalRanks& part : parts) {
+    const Ranks order = ring_order(part, topology, machine);
+    std::set<std::uint32_t> chips;
+    for (std::size_t i = 0; i < order.size(); ++i) {
+      const std::uint32_t chip = order[i] / cores;
+      chips.insert(chip);
+      at.ring_hops = std::max(at.ring_hops, topology.distance(chip, order[(i + 1) % order.size()] / cores));
+      for (const std::uint32_t other : order)
+        at.mesh_hops = std::max(at.mesh_hops, topology.distance(chip, other / cores));
+    }
+    at.chips = std::min(at.chips, static_cast<std::uint32_t>(chips.size()));
+  }
+}
+
+/// How often its data crosses the network.
+int crossings(const isa::Instr& instr, const Placement& at, const std::vector<Stage>& stages) {
+  if (between_two(instr.op) || instr.op == Opcode::kBarrier) return at.crosses ? 1 : 0;
+  constexpr auto kNetwork = static_cast<std::size_t>(Pattern::kNetwork);
+  return static_cast<int>(std::ranges::count_if(stages, [](const Stage& s) { return s.flow[kNetwork] > 0; }));
+}
+
 }  // namespace
 
-CollectivePlan plan_collective(const isa::Instr& instr, std::uint32_t ranks, const MachineParams& machine) {
-  if (ranks > static_cast<std::uint32_t>(machine.cores.value))
-    throw base::Error{base::Fault::kProgram, isa::row(instr.op).name,
-                      fmt::format("{} ranks take part, but only the {:.0f} cores of one chip are modelled", ranks,
-                                  machine.cores.value),
-                      "use groups of cores of the same chip"};
-  CollectivePlan plan;
-  if (instr.op == isa::Opcode::kBarrier) {
-    plan.floor = to_fs(machine.cc_barrier.value);
-    return plan;
+void CollectivePlanner::reset(const std::vector<ReplicaGroups>& groups) {
+  plans_.clear();
+  tables_.clear();
+  for (const ReplicaGroups& table : groups)
+    tables_.push_back({.groups = &table, .placed = {}, .placed_pairs = {}, .unit_seconds = {}});
+}
+
+const CollectivePlan& CollectivePlanner::plan(const isa::Instr& instr, std::uint32_t set) {
+  const std::int64_t bytes = std::max(instr.a.bytes(), instr.dst.bytes());
+  const Key key{instr.group, set, instr.op, instr.peer, bytes, instr.a.elements()};
+  const auto known = plans_.find(key);
+  if (known != plans_.end()) return known->second;
+  Table& table = tables_.at(instr.group);
+  return plans_.emplace(key, make(instr, table, table.groups->at(set))).first->second;
+}
+
+const Placement& CollectivePlanner::placement(const isa::Instr& instr, Table& table) const {
+  const auto where = isa::row(instr.op).name;
+  auto& placed = between_two(instr.op) ? table.placed_pairs : table.placed;
+  if (placed) return *placed;
+  Placement at;
+  if (between_two(instr.op)) {
+    require_pairs(*table.groups, machine_, where);
+  } else {
+    at.shape = shape_of(*table.groups, machine_, where);
   }
-  plan.floor = to_fs(machine.cc_floor.value);
-  plan.bytes = static_cast<std::uint64_t>(std::max(instr.a.bytes(), instr.dst.bytes()));
-  const Ring ring = ring_of(instr.op, ranks);
-  const double sent = ring.sent * static_cast<double>(plan.bytes);
-  plan.link_bytes = static_cast<std::uint64_t>(std::llround(sent));
-  if (ring.sent == 0) return plan;  // alone in its group: nothing moves
-  const double bandwidth = machine.cc_bandwidth.value;
-  plan.moving = to_fs(sent / bandwidth);
-  plan.hbm_bandwidth = (ring.read + ring.written) / ring.sent * bandwidth;
-  // Every byte read passes a DMA engine, in descriptors of a collective's packet.
-  const double efficiency = machine.cc_packet.value / (machine.cc_packet.value + machine.dma_descriptor_overhead.value);
-  plan.dma_width = std::min(machine.dma_engines.value,
-                            ring.read / ring.sent * bandwidth / (machine.dma_read_rate.value * efficiency));
+  at.chips = static_cast<std::uint32_t>(machine_.chips.value);
+  for (const Ranks& set : *table.groups) measure(set, topology_, machine_, at);
+  return placed.emplace(at);
+}
+
+/// The time that the links need for a stage when all sets of the table send at once.
+double CollectivePlanner::link_seconds(const Stage& stage, Table& table) const {
+  double longest = 0;
+  for (std::size_t p = 0; p < kPatternCount; ++p) {
+    if (stage.flow[p] == 0) continue;
+    if (!table.unit_seconds[p]) {
+      LinkLoads all{topology_, machine_};
+      for (const Ranks& set : *table.groups) all.add(set, static_cast<Pattern>(p), 1);
+      table.unit_seconds[p] = all.slowest();
+    }
+    longest = std::max(longest, stage.flow[p] * *table.unit_seconds[p]);
+  }
+  return longest;
+}
+
+CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, const Ranks& set) const {
+  const Placement& at = placement(instr, table);
+  const std::vector<Stage> stages = stages_of(instr, at, machine_);
+  CollectivePlan plan;
+  plan.algorithm = algorithm_of(instr, at, machine_);
+  plan.bytes = static_cast<std::uint64_t>(collective_bytes(instr));
+  const int crossed = crossings(instr, at, stages);
+  const bool far = at.mesh_hops > 0 || crossed > 0;
+  plan.standalone = to_fs(crossed > 0 ? crossed * machine_.cc_network_sync.value
+                          : far       ? machine_.cc_loop_sync.value
+                                      : 0);
+  if (instr.op == Opcode::kRecv) return plan;  // what it waits for is the send
+  const bool barrier = instr.op == Opcode::kBarrier;
+  double floor = barrier ? machine_.cc_barrier.value + barrier_latency(at, machine_) : machine_.cc_floor.value;
+  for (const Stage& stage : stages) floor += stage.latency;
+  plan.floor = to_fs(floor);
+  if (stages.empty()) return plan;  // a barrier, or alone in its group: nothing moves
+  add_data(stages, table, plan);
+  LinkLoads own{topology_, machine_};
+  for (const Stage& stage : stages) {
+    for (std::size_t p = 0; p < kPatternCount; ++p) {
+      if (stage.flow[p] > 0) own.add(set, static_cast<Pattern>(p), stage.flow[p]);
+    }
+  }
+  plan.links = own.loads();
+  check_bounds(instr, at, plan);
   return plan;
+}
+
+/// Adds up the stages, each as long as what is slowest in it: the core that sends, the links, the DMA engines, HBM.
+void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table, CollectivePlan& plan) const {
+  // Every byte read passes a DMA engine, in descriptors of a collective's packet.
+  const double packet = machine_.cc_packet.value;
+  const double engine = machine_.dma_read_rate.value * packet / (packet + machine_.dma_descriptor_overhead.value);
+  const double stack = machine_.hbm_bandwidth.value / machine_.hbm_stacks.value;
+  double sent = 0, read = 0, moved = 0, time = 0;
+  for (const Stage& stage : stages) {
+    sent += stage.sent;
+    read += stage.read;
+    moved += stage.read + stage.written;
+    time += std::max({stage.sent / machine_.cc_bandwidth.value, link_seconds(stage, table),
+                      stage.read / engine / machine_.dma_engines.value, (stage.read + stage.written) / stack});
+  }
+  plan.moving = to_fs(time);
+  plan.link_bytes = static_cast<std::uint64_t>(std::llround(sent));
+  if (time == 0) return;
+  plan.hbm_bandwidth = moved / time;
+  plan.dma_width = read / engine / time;
+}
+
+/// What no algorithm beats: each rank, each chip and each instance has to send its part, and HBM to give and take it.
+void CollectivePlanner::check_bounds(const isa::Instr& instr, const Placement& at, const CollectivePlan& plan) const {
+  const double moving = seconds(plan.moving), bytes = static_cast<double>(plan.bytes);
+  const auto holds = [&](double least, double got, std::string_view what) {
+    base::ensure(least <= got * (1 + 1e-9) + 1e-14, isa::row(instr.op).name,
+                 fmt::format("{}: {:.9g} is less than {:.9g}", what, got, least));
+  };
+  const double sent = static_cast<double>(plan.link_bytes);
+  const auto ranks = instr.op == Opcode::kSend ? 2 : at.shape.size();
+  holds(least_sent(instr.op, ranks, bytes), sent + 0.5, "the bytes that a rank sends");
+  holds(sent / machine_.cc_bandwidth.value, moving, "the time of what a rank sends");
+  holds(plan.hbm_bandwidth * machine_.hbm_stacks.value, machine_.hbm_bandwidth.value, "the bandwidth of HBM");
+  holds(plan.dma_width, machine_.dma_engines.value, "the number of DMA engines");
+  if (instr.op == Opcode::kSend) return;
+  if (at.chips > 1)
+    holds(least_sent(instr.op, at.chips, bytes) / (machine_.link_bandwidth.value / 2), moving,
+          "the time on NeuronLink");
+  if (at.shape.instances > 1)
+    holds(least_sent(instr.op, at.shape.instances, bytes) / machine_.efa_bandwidth.value, moving, "the time on EFA");
+}
+
+CollectivePlan plan_collective(const isa::Instr& instr, const ReplicaGroups& table, const MachineParams& machine) {
+  CollectivePlanner planner{machine};
+  const std::vector<ReplicaGroups> groups(instr.group + std::size_t{1}, table);
+  planner.reset(groups);
+  return planner.plan(instr, 0);
+}
+
+CollectivePlan plan_collective(const isa::Instr& instr, std::uint32_t ranks, const MachineParams& machine) {
+  Ranks all(ranks);
+  std::iota(all.begin(), all.end(), 0u);
+  return plan_collective(instr, {all}, machine);
 }
 
 }  // namespace hw

@@ -139,8 +139,8 @@ void Core::collective_known(const CcCores::Done& done) {
   completed_[done.queue].push_back(done.end);
   collectives_end_ = std::max(collectives_end_, done.end);
   windows_.add(done.data_begin, done.end);
-  dma_.book(done.data_begin, done.end, done.plan->dma_width);
-  hbm_.book(done.data_begin, done.end, done.plan->hbm_bandwidth);
+  dma_.book(done.data_begin, done.end, done.dma_width);
+  hbm_.book(done.data_begin, done.end, done.hbm_bandwidth);
   dma_.retune();
   if (running_ && done.call == call_) semaphores_.raise(isa::kFirstCcSemaphore + done.queue, done.end);
   if (waits_for_collective_) call_event_.notify(sc_core::SC_ZERO_TIME);

@@ -22,12 +22,21 @@ class Bookings {
     for (const auto& b : bookings_) sum += b.begin <= now && now < b.end ? b.amount : 0;
     return sum;
   }
-  /// The next time after `now` at which booked() changes. Forgets what is over.
-  Fs next_change(Fs now) {
-    std::erase_if(bookings_, [&](const Booking& b) { return b.end <= now; });
+  /// The next time after `now` at which booked() changes.
+  Fs change_after(Fs now) const {
     Fs next = kNever;
-    for (const auto& b : bookings_) next = std::min(next, b.begin > now ? b.begin : b.end);
+    for (const auto& b : bookings_) {
+      if (b.end > now) next = std::min(next, b.begin > now ? b.begin : b.end);
+    }
     return next;
+  }
+  void forget_before(Fs now) {
+    std::erase_if(bookings_, [&](const Booking& b) { return b.end <= now; });
+  }
+  /// The same as change_after(). Forgets what is over.
+  Fs next_change(Fs now) {
+    forget_before(now);
+    return change_after(now);
   }
 
  private:

@@ -52,7 +52,7 @@ void check_bounds(const SimResult& result, const MachineParams& machine) {
   holds(result.dma.engine_busy * 1e-15 / machine.dma_engines.value, "the work of the DMA engines");
   double sent = 0;
   for (const auto& collective : result.collectives) sent += static_cast<double>(collective.link_bytes);
-  holds(sent / peaks.link_bandwidth, "the traffic between the cores");
+  holds(sent / peaks.link_bandwidth, "what the core sends to others");
   for (const EngineTime& engine : result.engines)
     base::ensure(engine.total() == result.total, "accounting", "an engine's parts do not add up to the run");
 }
@@ -79,7 +79,10 @@ TimedProgram time_program(const isa::Program& program, const MachineParams& mach
 Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks)
     : sc_module{name},
       params_{params},
-      collectives_{params_,
+      planner_{params_},
+      fabric_{"fabric", planner_.topology(), (ranks - 1) / static_cast<std::uint32_t>(params_.instance_cores()) + 1},
+      collectives_{planner_,
+                   fabric_,
                    {.known = [this](const CcCores::Done& done) { cores_[done.rank]->collective_known(done); },
                     .runs =
                         [this](const auto& members, const auto& calls, std::uint32_t index, Fs begin, Fs end) {
@@ -127,6 +130,7 @@ SimResult Machine::run(const TimedProgram& timed, const SimOptions& options, Obs
   broken_ = false;
   SimResult result = collect(options, origin);
   check_bounds(result, params_);
+  fabric_.check_bounds(*std::ranges::max_element(result.rank_total));
   return result;
 }
 
@@ -161,7 +165,7 @@ SimResult Machine::collect(const SimOptions& options, Fs origin) const {
   result.cores = static_cast<std::uint32_t>(cores_.size());
   result.exact = options.exact || options.execute;
   result.peaks = params_.peaks();
-  for (CollectiveTime record : collectives_.records()) {
+  for (CollectiveTime record : collectives_.records(result.rank)) {
     record.issued -= origin;
     record.begin -= origin;
     record.end -= origin;

@@ -9,11 +9,13 @@
 #include "hw/cc_core.h"
 #include "hw/core.h"
 #include "hw/executor.h"
+#include "hw/fabric.h"
 #include "hw/sim_device.h"
 
 namespace hw {
 
-/// Cores 0 to `ranks` - 1 of a machine; runs any number of programs, one after the other.
+/// Cores 0 to `ranks` - 1 of a machine, and the links of their instances; runs any number of programs, one after the
+/// other.
 class Machine : public sc_core::sc_module {
  public:
   Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks);
@@ -34,6 +36,8 @@ class Machine : public sc_core::sc_module {
 
   const MachineParams params_;
   Executor executor_{"executor"};
+  CollectivePlanner planner_;
+  Fabric fabric_;
   CcCores collectives_;
   std::vector<std::unique_ptr<Core>> cores_;
   Observer* observer_ = nullptr;

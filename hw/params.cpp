@@ -50,12 +50,22 @@ constexpr std::array kFields = {
     M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
     M::Field{"collective.floor", &M::cc_floor, Dimension::kTime, "of any collective, before data moves"},
     M::Field{"collective.barrier", &M::cc_barrier, Dimension::kTime, "of a barrier"},
-    M::Field{"collective.bandwidth", &M::cc_bandwidth, Dimension::kBandwidth, "one core to the other of its chip"},
+    M::Field{"collective.bandwidth", &M::cc_bandwidth, Dimension::kBandwidth, "that one core sends with"},
     M::Field{"collective.packet", &M::cc_packet, Dimension::kBytes, "longest descriptor of a collective"},
-    M::Field{"link.bandwidth", &M::link_bandwidth, Dimension::kBandwidth, "NeuronLink of a chip, all ports"},
+    M::Field{"collective.mesh_below", &M::cc_mesh_below, Dimension::kBytes, "smaller ones: mesh; others: ring"},
+    M::Field{"collective.loop_sync", &M::cc_loop_sync, Dimension::kTime,
+             "added by a benchmark that launches one collective at a time on several chips; no part of a program"},
+    M::Field{"collective.network_sync", &M::cc_network_sync, Dimension::kTime,
+             "the same on several instances, for each crossing of the network"},
+    M::Field{"link.bandwidth", &M::link_bandwidth, Dimension::kBandwidth,
+             "NeuronLink of a chip, all ports, in and out"},
+    M::Field{"link.ports", &M::link_ports, Dimension::kCount, "NeuronLink ports of a chip"},
+    M::Field{"link.hop", &M::link_hop, Dimension::kTime, "from a chip to its neighbour"},
     M::Field{"link.rows", &M::torus_rows, Dimension::kCount, "chips in a column of the torus"},
     M::Field{"link.columns", &M::torus_columns, Dimension::kCount, "chips in a row of the torus"},
-    M::Field{"efa.bandwidth", &M::efa_bandwidth, Dimension::kBandwidth, "network of the instance"},
+    M::Field{"cluster.instances", &M::instances, Dimension::kCount, "instances joined by EFA"},
+    M::Field{"efa.bandwidth", &M::efa_bandwidth, Dimension::kBandwidth, "network of the instance, each way"},
+    M::Field{"efa.latency", &M::efa_latency, Dimension::kTime, "from the HBM of an instance to that of another"},
     M::Field{"host.vcpus", &M::vcpus, Dimension::kCount, "virtual CPUs of the instance"},
     M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
     M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux"},
@@ -67,16 +77,46 @@ void require(bool good, std::string_view machine, std::string_view what, std::st
   if (!good) throw base::Error{base::Fault::kUsage, machine, what, fix};
 }
 
+/// Keys whose value may be zero: what a machine can lack or do in no time.
+bool may_be_zero(std::string_view key) {
+  constexpr std::array kKeys = {"efa.bandwidth",
+                                "link.bandwidth",
+                                "link.hop",
+                                "efa.latency",
+                                "program.lead_in",
+                                "dma.descriptor_overhead",
+                                "dma.start",
+                                "collective.floor",
+                                "collective.barrier",
+                                "gpsimd.start",
+                                "collective.loop_sync",
+                                "collective.network_sync",
+                                "collective.mesh_below"};
+  return key.ends_with("latency") || key.starts_with("price.") || std::ranges::find(kKeys, key) != kKeys.end();
+}
+
+/// What joins the chips and the instances.
+void check_fabric(const MachineParams& p) {
+  require(p.torus_rows.value * p.torus_columns.value == p.chips.value, p.name,
+          "link.rows times link.columns is not chip.count", "make the torus hold every chip");
+  require(p.link_ports.value == 4, p.name, "link.ports is not 4: a chip of a torus has four neighbours",
+          "set link.ports to 4");
+  require(p.chips.value == 1 || p.link_bandwidth.value > 0, p.name, "has several chips, but link.bandwidth is 0",
+          "give link.bandwidth a positive value");
+  constexpr int kMostInstances = 128;
+  require(
+      p.instances.value <= kMostInstances, p.name,
+      fmt::format("cluster.instances is {}, the model knows clusters of 1 to {}", p.instances.value, kMostInstances),
+      "set cluster.instances to that range");
+  require(p.instances.value == 1 || p.efa_bandwidth.value > 0, p.name,
+          "this instance has no EFA, it cannot be joined to others", "use trn1.32xlarge or trn1n.32xlarge");
+}
+
 /// What the model needs of any machine; an override can break it.
 void check(const MachineParams& p) {
   for (const auto& field : kFields) {
-    const bool may_be_zero = field.key == "efa.bandwidth" || field.key == "link.bandwidth" ||
-                             field.key.ends_with("latency") || field.key == "program.lead_in" ||
-                             field.key.starts_with("price.") || field.key == "dma.descriptor_overhead" ||
-                             field.key == "dma.start" || field.key == "collective.floor" ||
-                             field.key == "collective.barrier" || field.key == "gpsimd.start";
     const double value = (p.*field.member).value;
-    require(may_be_zero ? value >= 0 : value > 0, p.name, fmt::format("{} is {}", field.key, value),
+    require(may_be_zero(field.key) ? value >= 0 : value > 0, p.name, fmt::format("{} is {}", field.key, value),
             fmt::format("give {} a positive value", field.key));
   }
   require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
@@ -84,6 +124,7 @@ void check(const MachineParams& p) {
           "set chip.cores to 1 or 2");
   require(p.hbm_stacks.value == p.cores.value, p.name, "hbm.stacks differs from chip.cores: a core owns a stack",
           "set hbm.stacks and chip.cores to the same number");
+  check_fabric(p);
 }
 
 std::filesystem::path machine_path(std::string_view name_or_path) {

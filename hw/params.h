@@ -12,7 +12,8 @@
 
 namespace hw {
 
-/// One instance type. Values are in base units: seconds, hertz, bytes, bytes per second, cycles of the engine named.
+/// One instance type, and how many of it stand together. Values are in base units: seconds, hertz, bytes, bytes per
+/// second, cycles of the engine named.
 struct MachineParams {
   using Number = base::Sourced<double>;
 
@@ -27,8 +28,9 @@ struct MachineParams {
   Number lead_in;
   Number hbm_bytes, hbm_bandwidth;
   Number dma_engines, dma_start, dma_read_rate, dma_write_rate, dma_descriptor_overhead, dma_packet;
-  Number cc_floor, cc_barrier, cc_bandwidth, cc_packet;
-  Number link_bandwidth, torus_rows, torus_columns, efa_bandwidth;
+  Number cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync, cc_network_sync;
+  Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
+  Number instances, efa_bandwidth, efa_latency;
   Number vcpus, host_memory;
   Number price_on_demand, price_reserved_1y, price_spot;
 
@@ -47,7 +49,9 @@ struct MachineParams {
   /// What isa/ cost functions read.
   isa::Timing timing() const;
   double clock(isa::Engine engine) const;
-  int core_count() const { return static_cast<int>(chips.value * cores.value); }
+  /// Of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
+  int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
+  int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
   Peaks peaks() const;
 };

@@ -18,7 +18,7 @@ void check_ranks(const isa::Program& program, const MachineParams& machine) {
   if (program.ranks >= 1 && program.ranks <= static_cast<std::uint32_t>(machine.core_count())) return;
   throw Error{Fault::kUsage, program.name,
               fmt::format("is for {} cores, {} has {}", program.ranks, machine.name, machine.core_count()),
-              "choose a larger instance or fewer cores"};
+              "choose a larger instance, more of them (cluster.instances) or fewer cores"};
 }
 
 /// The full mode: the memories of all ranks, and the machine that works on them.

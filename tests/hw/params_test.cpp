@@ -51,6 +51,16 @@ TEST(Params, DocumentedFigures) {
   EXPECT_EQ(small.hbm_bytes_per_core(), 16ull << 30);
 }
 
+TEST(Params, InstancesJoinIntoACluster) {
+  const auto cluster = hw::load_machine("trn1n.32xlarge", std::vector<std::string>{"cluster.instances=128"});
+  EXPECT_EQ(cluster.instance_cores(), 32);
+  EXPECT_EQ(cluster.core_count(), 4096);
+  EXPECT_NE(cluster.hash, hw::load_machine("trn1n.32xlarge").hash);
+  EXPECT_THAT(refusal("trn1.32xlarge", {"cluster.instances=129"}), testing::HasSubstr("1 to 128"));
+  EXPECT_THAT(refusal("trn1.32xlarge", {"cluster.instances=0"}), testing::HasSubstr("cluster.instances"));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"cluster.instances=2"}), testing::HasSubstr("no EFA"));
+}
+
 TEST(Params, OverridesChangeTheMachineAndItsHash) {
   const auto plain = hw::load_machine("trn1.2xlarge");
   const std::vector<std::string> twice{"hbm.bandwidth=2x", "vector.clock=2 GHz"};
@@ -68,6 +78,9 @@ TEST(Params, RefusesWhatNoMachineCanBe) {
   EXPECT_THAT(refusal("trn1.2xlarge", {"tensor.clock=0 GHz"}), testing::HasSubstr("tensor.clock"));
   EXPECT_THAT(refusal("trn1.2xlarge", {"power.utilisation=1.2"}), testing::HasSubstr("power.utilisation"));
   EXPECT_THAT(refusal("trn1.2xlarge", {"chip.cores=4"}), testing::HasSubstr("chip.cores"));
+  EXPECT_THAT(refusal("trn1.32xlarge", {"chip.count=8"}), testing::HasSubstr("link.rows times link.columns"));
+  EXPECT_THAT(refusal("trn1.32xlarge", {"link.ports=6"}), testing::HasSubstr("link.ports"));
+  EXPECT_THAT(refusal("trn1.32xlarge", {"link.bandwidth=0 GB/s"}), testing::HasSubstr("link.bandwidth"));
 }
 
 TEST(Params, TheResolvedMachineLoadsToTheSame) {
@@ -86,7 +99,7 @@ TEST(Params, FewConstantsAreFitted) {
   auto file = base::ParamFile::load(std::filesystem::path{TRNSIM_SOURCE_DIR} / "hw/params/trn1.2xlarge.toml");
   int fitted = 0;
   for (const auto& key : file.keys()) fitted += !file.parameter(key).fitted_on.empty();
-  EXPECT_EQ(fitted, 8);  // of at most 15 in the product
+  EXPECT_EQ(fitted, 9);  // of at most 15 in the product
 }
 
 }  // namespace
