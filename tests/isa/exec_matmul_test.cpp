@@ -50,15 +50,29 @@ TEST_F(MatMulExec, StridedOperandsAndCastOnWrite) {
 }
 
 TEST_F(MatMulExec, ATeamChangesNoBit) {
-  const Tile a = on(kSbuf, 128, 128, Dtype::kBf16), b = on(kSbuf, 128, 500, Dtype::kBf16, 1024);
-  const Tile alone = on(kPsum, 128, 500), shared = on(kPsum, 128, 500, Dtype::kFp32, 2048);
-  fill_random(a, 1);
-  fill_random(b, 2);
-  run({.op = Opcode::kMatMul, .dst = alone, .a = a, .b = b});
   Team team{3};
+  for (const Dtype dtype : {Dtype::kBf16, Dtype::kFp32, Dtype::kFp8E5m2})
+    for (const auto& [m, n] : {std::pair{128, 500u}, {128, 64u}, {100, 40u}, {70, 130u}}) {  // by columns, by rows
+      const Tile a = on(kSbuf, 128, static_cast<std::uint32_t>(m), dtype), b = on(kSbuf, 128, n, dtype, 1024);
+      const Tile alone = on(kPsum, m, n), shared = on(kPsum, m, n, Dtype::kFp32, 2048);
+      fill_random(a, 1);
+      fill_random(b, 2);
+      context.team = nullptr;
+      run({.op = Opcode::kMatMul, .dst = alone, .a = a, .b = b});
+      context.team = &team;
+      run({.op = Opcode::kMatMul, .dst = shared, .a = a, .b = b});
+      EXPECT_EQ(values(alone), values(shared)) << name_of(dtype) << ' ' << m << " x " << n;
+    }
+}
+
+TEST_F(MatMulExec, ATeamTransposesLargeTilesToo) {
+  const Tile a = on(Space::kHbm, 120, 600, Dtype::kBf16);
+  Tile dst = on(Space::kHbm, 600, 120, Dtype::kBf16, 1 << 20);
+  fill_random(a, 5);
+  Team team{2};
   context.team = &team;
-  run({.op = Opcode::kMatMul, .dst = shared, .a = a, .b = b});
-  EXPECT_EQ(values(alone), values(shared));
+  run({.op = Opcode::kDmaTranspose, .dst = dst, .a = a});
+  expect(dst, [&](auto p, auto i) { return get(a, i, p); });
 }
 
 TEST_F(MatMulExec, TransposesExactly) {
