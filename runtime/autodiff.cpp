@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <numeric>
+#include <set>
+
 #include "base/error.h"
 #include "runtime/ops.h"
 
@@ -39,14 +42,16 @@ std::vector<ValueId> Backward::ops(const Op& op, const Node& node, const char* w
   return graph_.add(op, fmt::format("{}.{}", node.label, what), std::move(in), std::move(attrs));
 }
 
-std::map<ValueId, ValueId> Backward::run(ValueId loss) {
-  const NodeId end = graph_.node_count();
-  const NodeId from = graph_.value(loss).producer;
-  base::ensure(from != kNoNode, "autodiff", "the loss is no result of a node");
-  for (NodeId n = end; n-- > 0;) {
+std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
+  std::set<NodeId> from;
+  for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
+  base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is no result of a node");
+  // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
+  std::erase_if(grads_, [&](const auto& g) { return graph_.value(g.first).kind != Kind::kWeight; });
+  for (NodeId n = *from.rbegin() + 1; n-- > 0;) {
     const Node node = graph_.node(n);  // by value: adding nodes moves the others
     if (!node.op) continue;
-    bool reached = n == from;
+    bool reached = from.contains(n);
     for (const ValueId v : node.out) reached = reached || grads_.contains(v);
     bool leads = false;
     for (const ValueId v : node.in) leads = leads || (v < needs_.size() && needs_[v]);
@@ -63,6 +68,33 @@ std::map<ValueId, ValueId> Backward::run(ValueId loss) {
   return grads_;
 }
 
+namespace {
+
+/// Losses that depend on common nodes together: one walk back serves them. Micro-batches share parameters only.
+std::vector<std::vector<ValueId>> by_component(const Graph& graph, const std::vector<ValueId>& losses) {
+  std::vector<NodeId> parent(graph.node_count());
+  std::iota(parent.begin(), parent.end(), NodeId{0});
+  const auto top = [&](NodeId n) {
+    while (parent[n] != n) n = parent[n] = parent[parent[n]];
+    return n;
+  };
+  const auto [begin, end] = boost::edges(graph.boost());
+  for (auto e = begin; e != end; ++e)
+    parent[top(boost::source(*e, graph.boost()))] = top(boost::target(*e, graph.boost()));
+  std::vector<std::vector<ValueId>> out;
+  std::map<NodeId, std::size_t> place;
+  for (const ValueId loss : losses) {
+    const NodeId producer = graph.value(loss).producer;
+    base::ensure(producer != kNoNode, "autodiff", "a loss is no result of a node");
+    const auto [found, added] = place.try_emplace(top(producer), out.size());
+    if (added) out.emplace_back();
+    out[found->second].push_back(loss);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss) {
   return differentiate(graph, std::vector<ValueId>{loss});
 }
@@ -71,7 +103,7 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId
   const std::uint32_t scope = graph.current_scope();
   Backward backward{graph};
   std::map<ValueId, ValueId> grads;
-  for (const ValueId loss : losses) grads = backward.run(loss);
+  for (const auto& connected : by_component(graph, losses)) grads = backward.run(connected);
   std::map<ValueId, ValueId> out;
   for (const auto& [value, gradient] : grads) {
     if (graph.value(value).kind != Kind::kWeight) continue;

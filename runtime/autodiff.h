@@ -24,8 +24,9 @@ class Backward {
   ValueId op(const Op& op, const Node& node, const char* what, std::vector<ValueId> in, Attrs attrs = {});
   std::vector<ValueId> ops(const Op& op, const Node& node, const char* what, std::vector<ValueId> in, Attrs attrs = {});
 
-  /// Walks back from `loss`, a sum over rows that are all weighted already: its gradient is one.
-  std::map<ValueId, ValueId> run(ValueId loss);
+  /// Walks back from `losses`, sums over rows that are all weighted already: their gradients are one. The gradients of
+  /// parameters add to those of earlier walks, which must not have passed the same nodes.
+  std::map<ValueId, ValueId> run(const std::vector<ValueId>& losses);
 
  private:
   Graph& graph_;
@@ -38,7 +39,7 @@ class Backward {
 /// numerics' type, kind kGradient and the name "grad.WEIGHT".
 /// Errors: Fault::kProgram when an op on the way has no gradient.
 std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss);
-/// The same for several losses, whose gradients add up (micro-batches).
+/// The same for several losses, whose gradients add up: micro-batches, or heads on one trunk.
 std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses);
 
 }  // namespace runtime

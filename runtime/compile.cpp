@@ -22,6 +22,38 @@ namespace {
 using base::Error;
 using base::Fault;
 
+/// Backward of a micro-batch runs as soon as it can, before the next one's forward: its activations are free by then.
+/// Otherwise the order stays. Scopes that wait for each other come last, as they are.
+std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<std::size_t>& order,
+                                        const std::vector<std::vector<NodeId>>& nodes) {
+  std::vector<std::set<std::size_t>> waits(nodes.size()), next(nodes.size());
+  for (const std::size_t scope : order)
+    for (const NodeId n : nodes[scope])
+      for (const ValueId v : graph.node(n).in) {
+        const NodeId from = graph.value(v).producer;
+        if (from == kNoNode || graph.node(from).scope == scope) continue;
+        waits[scope].insert(graph.node(from).scope);
+        next[graph.node(from).scope].insert(scope);
+      }
+  // Ready scopes, those of backward first, then by their place in `order`.
+  std::vector<std::pair<bool, std::size_t>> rank(nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    rank[order[i]] = {graph.scopes()[order[i]].phase != isa::Phase::kBackward, i};
+  std::set<std::pair<bool, std::size_t>> ready;
+  for (const std::size_t scope : order)
+    if (waits[scope].empty()) ready.insert(rank[scope]);
+  std::vector<std::size_t> out;
+  while (!ready.empty()) {
+    const std::size_t scope = order[ready.extract(ready.begin()).value().second];
+    out.push_back(scope);
+    for (const std::size_t after : next[scope])
+      if (waits[after].erase(scope) == 1 && waits[after].empty()) ready.insert(rank[after]);
+  }
+  for (const std::size_t scope : order)
+    if (!waits[scope].empty()) out.push_back(scope);
+  return out;
+}
+
 /// Scopes of reductions over ranks move to where their last operand is ready: they run beside what follows there.
 std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::size_t> order,
                                           const std::vector<std::vector<NodeId>>& nodes) {
@@ -43,6 +75,19 @@ std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::s
   return out;
 }
 
+/// A scope's nodes with each behind those whose results it reads. Passes may have given a value another producer.
+std::vector<NodeId> in_order(const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::set<NodeId> left{nodes.begin(), nodes.end()};
+  std::vector<NodeId> out;
+  const auto visit = [&](const auto& self, NodeId n) -> void {
+    if (left.erase(n) == 0) return;
+    for (const ValueId v : graph.node(n).in) self(self, graph.value(v).producer);
+    out.push_back(n);
+  };
+  for (const NodeId n : nodes) visit(visit, n);
+  return out;
+}
+
 /// Nodes of one scope, in order: what one call computes.
 std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
   std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
@@ -53,7 +98,7 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
     if (by_scope[node.scope].empty()) order.push_back(node.scope);
     by_scope[node.scope].push_back(n);
   }
-  order = reductions_early(graph, std::move(order), by_scope);
+  order = reductions_early(graph, backward_early(graph, order, by_scope), by_scope);
   std::vector<std::size_t> place(graph.scopes().size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   std::vector<std::vector<NodeId>> calls;
@@ -64,7 +109,7 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
         base::ensure(from == kNoNode || place[graph.node(from).scope] <= place[scope], graph.node(n).label,
                      "its scope runs before the scope of an operand");
       }
-    calls.push_back(std::move(by_scope[scope]));
+    calls.push_back(in_order(graph, by_scope[scope]));
   }
   return calls;
 }

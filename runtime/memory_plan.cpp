@@ -38,7 +38,8 @@ class Planner {
       : graph_{graph}, calls_{calls}, in_hbm_{in_hbm} {
     if (!shared) return;
     for (const isa::Region& region : *shared) {
-      taken_[region.name] = &region;
+      if (region.kind == "weights") taken_[region.name] = &region;
+      if (region.kind == "activations" || region.kind == "workspace") continue;
       plan_.persistent_end = std::max(plan_.persistent_end, region.offset + region.bytes);
     }
   }

@@ -1,0 +1,120 @@
+#include "cli/project.h"
+
+#include <fmt/format.h>
+
+#include <chrono>
+#include <cmath>
+
+#include "analysis/cost.h"
+#include "analysis/stack.h"
+#include "base/error.h"
+#include "hw/sim_device.h"
+#include "isa/check.h"
+#include "workloads/weights.h"
+
+namespace cli {
+namespace {
+
+runtime::CompileOptions compile_options(const ProjectedJob& job, const char* name, const hw::MachineParams& machine) {
+  return {.name = name, .ranks = job.step.ranks, .groups = one_group(job.step.ranks), .passes = job.passes,
+          .hbm_bytes = machine.hbm_bytes_per_core()};
+}
+
+/// An evaluation batch, forward only; its weights lie where training left them.
+runtime::Compiled compile_evaluation(const ProjectedJob& job, const hw::MachineParams& machine) {
+  workloads::StepSpec spec = job.step;
+  spec.training = false;
+  spec.batch = job.eval_batch;
+  spec.micro_batches = 1;
+  return runtime::compile(workloads::bert_graph(job.config, spec), compile_options(job, "evaluate", machine));
+}
+
+/// Bytes that one rank's host copies in per sequence: ids, types and mask as int64, as the framework holds them.
+double input_bytes(const workloads::StepSpec& spec) {
+  return static_cast<double>(spec.batch * spec.micro_batches * spec.length) * 3 * 8;
+}
+
+analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
+  const auto tensors = static_cast<double>(workloads::bert_weights(job.config).size());
+  const workloads::StepSpec& spec = job.step;
+  analysis::JobShape shape;
+  shape.steps = p.steps;
+  shape.device_step_seconds = hw::seconds(p.device.total - p.device.lead_in);
+  shape.traced_ops = analysis::traced_ops({.parameter_tensors = tensors,
+                                           .micro_steps = static_cast<double>(spec.micro_batches)});
+  shape.launches = static_cast<double>(spec.micro_batches);
+  shape.cores = static_cast<int>(spec.ranks);
+  shape.samples_per_step = static_cast<double>(spec.batch * spec.micro_batches);
+  shape.bytes_in_per_step = input_bytes(spec);
+  shape.log_every = job.log_every;
+  if (p.eval_device) {
+    shape.eval_passes = std::floor(job.epochs);
+    shape.eval_steps = std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.ranks));
+    shape.eval_device_step_seconds = hw::seconds(p.eval_device->total - p.eval_device->lead_in);
+    shape.eval_traced_ops = analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 1, .training = false});
+  }
+  return shape;
+}
+
+}  // namespace
+
+double wall_clock() {
+  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+std::vector<std::vector<std::vector<std::uint32_t>>> one_group(std::uint32_t ranks) {
+  if (ranks < 2) return {};
+  std::vector<std::uint32_t> all;
+  for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(r);
+  return {{all}};
+}
+
+std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& machine) {
+  const std::int64_t most = machine.instance_cores();
+  const std::int64_t cores = options.nproc_per_node > 0 ? options.nproc_per_node : most;
+  if (cores > most)
+    throw base::Error{base::Fault::kUsage, "--nproc_per_node", fmt::format("{} cores, but {} has {}", cores, machine.name, most),
+                      fmt::format("use --nproc_per_node {} or less, or a larger --instance_type", most)};
+  return static_cast<std::uint32_t>(cores * options.nnodes);
+}
+
+ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& config, std::int64_t samples,
+                           std::int64_t eval_samples) {
+  ProjectedJob job{.config = config, .step = {}, .samples = samples, .eval_samples = eval_samples,
+                   .eval_batch = o.per_device_eval_batch_size, .epochs = o.num_train_epochs, .max_steps = o.max_steps,
+                   .eval_each_epoch = o.eval_strategy == "epoch", .log_every = static_cast<double>(o.logging_steps),
+                   .stack = o.stack, .passes = runtime::parse_passes(o.passes), .exact = o.exact};
+  job.step = {.batch = o.per_device_train_batch_size, .length = o.max_length,
+              .micro_batches = o.gradient_accumulation_steps, .ranks = 1, .training = true,
+              .head = workloads::Head::kClassifier,
+              .numerics = runtime::numerics(o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics),
+              .adam_beta1 = o.adam_beta1, .adam_beta2 = o.adam_beta2, .adam_epsilon = o.adam_epsilon,
+              .weight_decay = o.weight_decay, .decay_all = false, .max_grad_norm = o.max_grad_norm};
+  return job;
+}
+
+Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
+  Projection p;
+  const double begin = wall_clock();
+  p.compiled = runtime::compile(workloads::bert_graph(job.config, job.step), compile_options(job, "train", machine));
+  isa::check(p.compiled.program);
+  const double compiled = wall_clock();
+  p.device = hw::simulate(p.compiled.program, machine, {.exact = job.exact, .trace_until = job.trace_until});
+  p.compile_seconds = compiled - begin;
+  p.simulate_seconds = wall_clock() - compiled;
+  if (job.eval_each_epoch && job.eval_samples > 0) {
+    const runtime::Compiled evaluation = compile_evaluation(job, machine);
+    p.eval_device = hw::simulate(evaluation.program, machine, {.exact = job.exact});
+  }
+  const double per_step = static_cast<double>(job.step.batch * job.step.micro_batches * job.step.ranks);
+  p.steps = job.max_steps >= 0 ? static_cast<double>(job.max_steps)
+                               : std::ceil(static_cast<double>(job.samples) / per_step * job.epochs);
+  p.samples = job.max_steps >= 0 ? p.steps * per_step : static_cast<double>(job.samples) * job.epochs;
+  p.time = analysis::job_time(analysis::load_stack(job.stack), job_shape(job, p));
+  p.dollars = analysis::cost_of(p.time.total, machine.price_on_demand.value, static_cast<int>(machine.instances.value),
+                                job.epochs, p.samples)
+                  .run;
+  return p;
+}
+
+}  // namespace cli

@@ -1,0 +1,224 @@
+#include "cli/run_report.h"
+
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <thread>
+
+#include "analysis/cost.h"
+#include "analysis/record.h"
+#include "analysis/result.h"
+#include "analysis/stats.h"
+#include "base/param_file.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "cli/machine.h"
+#include "cli/version.h"
+#include "hw/sim_device.h"
+
+namespace cli {
+namespace {
+
+using base::Table;
+using nlohmann::ordered_json;
+
+/// What we predict for a figure that somebody published; nothing for one that we do not know.
+std::optional<double> predicted(const std::string& name, const Projection& p) {
+  if (name == "train_samples_per_second") return p.samples_per_second();
+  if (name == "train_runtime") return p.time.total;
+  if (name == "dollars") return p.dollars;
+  return {};
+}
+
+std::string show(const std::string& name, double value) {
+  if (name == "train_runtime") return base::clock_text(value);
+  if (name == "dollars") return fmt::format("${:.3f}", value);
+  return fmt::format("{:.2f}", value);
+}
+
+ordered_json job_json(const RunReport& run) {
+  const Projection& p = *run.projection;
+  ordered_json parts = ordered_json::array();
+  for (const analysis::TimeItem& part : p.time.parts) parts.push_back({{"name", part.name}, {"seconds", part.seconds}});
+  return {{"step_seconds", p.time.step}, {"device_step_seconds", p.time.device_step}, {"host_step_seconds", p.time.host_step},
+          {"overlapped", p.time.overlapped}, {"train_runtime", p.time.total},
+          {"train_samples_per_second", p.samples_per_second()}, {"train_steps_per_second", p.steps / p.time.total},
+          {"compile_seconds", p.time.compile}, {"parts", parts}};
+}
+
+ordered_json engines_json(const hw::SimResult& result) {
+  ordered_json out = ordered_json::array();
+  for (const analysis::EngineShare& e : analysis::engine_shares(result)) {
+    ordered_json waiting = ordered_json::object();
+    for (int h = 0; h < hw::kHoldCount; ++h) waiting[hw::kHoldNames[static_cast<std::size_t>(h)]] = e.waiting[static_cast<std::size_t>(h)];
+    out.push_back({{"engine", e.engine}, {"busy", e.busy}, {"waiting", waiting}, {"idle", e.idle}, {"instructions", e.instructions}});
+  }
+  return out;
+}
+
+ordered_json metrics_json(const Training& t) {
+  ordered_json epochs = ordered_json::array();
+  for (const workloads::EvalRecord& e : t.outcome.evaluations)
+    epochs.push_back({{"split", e.split}, {"epoch", e.epoch}, {"loss", e.loss}, {"accuracy", e.accuracy},
+                      {"f1_macro", e.f1_macro}, {"f1_weighted", e.f1_weighted}, {"samples", e.samples}});
+  ordered_json out{{"model", t.model}, {"parameters", t.parameters}, {"numerics", t.numerics}, {"dataset", t.dataset},
+                   {"synthetic", t.synthetic}, {"steps", t.outcome.steps}, {"interrupted", t.outcome.interrupted},
+                   {"train_loss", t.outcome.train_loss}, {"simulated_step_seconds", t.simulated_step_seconds},
+                   {"host_seconds", t.outcome.host_seconds}, {"epochs", epochs}};
+  if (!t.outcome.evaluations.empty()) {
+    const workloads::EvalRecord& last = t.outcome.evaluations.back();
+    out["eval_loss"] = last.loss, out["eval_accuracy"] = last.accuracy, out["eval_f1_macro"] = last.f1_macro;
+  }
+  return out;
+}
+
+ordered_json options_json(const TrainOptions& options) {
+  ordered_json out = ordered_json::object();
+  for (const TrainOptionRow& row : train_option_rows())
+    std::visit([&](auto member) { out[std::string{row.name()}] = options.*member; }, row.member);
+  return out;
+}
+
+double peak_bytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) * 1024;
+}
+
+std::vector<analysis::Section> summary(const RunReport& run) {
+  std::vector<analysis::Section> out;
+  if (run.projection) {
+    const Projection& p = *run.projection;
+    analysis::Section job{"Projected job", {}};
+    job.facts.push_back({"machine", run.machine->name});
+    job.facts.push_back({"step", fmt::format("{:.1f} ms, device {:.1f} ms, host {:.1f} ms", p.time.step * 1e3,
+                                             p.time.device_step * 1e3, p.time.host_step * 1e3)});
+    job.facts.push_back({"train_runtime", base::clock_text(p.time.total)});
+    job.facts.push_back({"samples/s", fmt::format("{:.2f}", p.samples_per_second())});
+    job.facts.push_back({"cost", fmt::format("${:.3f}", p.dollars)});
+    out.push_back(std::move(job));
+  }
+  if (run.training) {
+    const Training& t = *run.training;
+    analysis::Section trained{"Training on the simulated cores", {}};
+    trained.facts.push_back({"model", t.model});
+    trained.facts.push_back({"data", t.dataset + (t.synthetic ? " (synthetic)" : "")});
+    trained.facts.push_back({"numerics", t.numerics});
+    trained.facts.push_back({"train loss", fmt::format("{:.4f}", t.outcome.train_loss)});
+    for (const workloads::EvalRecord& e : t.outcome.evaluations)
+      trained.facts.push_back({fmt::format("{} at epoch {:.2f}", e.split, e.epoch),
+                               fmt::format("loss {:.4f}, accuracy {:.4f}, macro F1 {:.4f}", e.loss, e.accuracy, e.f1_macro)});
+    out.push_back(std::move(trained));
+  }
+  return out;
+}
+
+}  // namespace
+
+Table job_table(const RunReport& run) {
+  Table table{{{"figure", ""}, {"predicted", ""}, {"published", ""}, {"error", "error %"}, {"source", ""}}};
+  for (const workloads::Published& published : run.job->published) {
+    const auto value = predicted(published.name, *run.projection);
+    if (!value) continue;
+    table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
+                   fmt::format("{:+.1f}", 100 * (*value / published.value - 1)), published.source});
+  }
+  return table;
+}
+
+Table engine_table(const Projection& projection) {
+  Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
+  for (const analysis::EngineShare& e : analysis::engine_shares(projection.device))
+    table.add_row({e.engine, fmt::format("{:.1f}", e.busy), fmt::format("{:.1f}", e.waited()), fmt::format("{:.1f}", e.idle),
+                   fmt::format("{}", e.instructions)});
+  return table;
+}
+
+Table time_table(const Projection& projection) {
+  Table table{{{"part", "part of train_runtime"}, {"seconds", ""}, {"share", "%"}}};
+  for (const analysis::TimeItem& part : projection.time.parts)
+    table.add_row({part.name, fmt::format("{:.2f}", part.seconds), fmt::format("{:.1f}", 100 * part.seconds / projection.time.total)});
+  return table;
+}
+
+Table memory_table(const runtime::MemoryPlan& memory, std::uint64_t capacity) {
+  Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
+  const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
+  for (const auto& [kind, n] : memory.bytes_by_kind) table.add_row({kind, bytes(n)});
+  table.add_row({"in all", bytes(memory.total)});
+  if (capacity > 0) table.add_row({"there are", bytes(capacity)});
+  return table;
+}
+
+ordered_json result_body(const RunReport& run) {
+  ordered_json body;
+  body["trnsim"] = {{"version", version()}};
+  body["command"] = run.command;
+  ordered_json workload{{"name", run.workload}, {"options", options_json(run.options)}};
+  if (run.projected) {
+    const workloads::BertConfig& c = run.projected->config;
+    workload["model"] = {{"family", "bert"}, {"layers", c.num_hidden_layers}, {"hidden", c.hidden_size},
+                         {"parameters", workloads::parameter_count(workloads::bert_weights(c))}};
+    workload["dataset"] = {{"samples", run.projected->samples}};
+  }
+  body["workload"] = std::move(workload);
+  body["machine"] = {{"instance_type", run.machine->name}, {"instances", run.machine->instances.value},
+                     {"cores", run.projected ? run.projected->step.ranks : 0}, {"hash", fmt::format("{:016x}", run.machine->hash)}};
+  body["seed"] = run.options.seed;
+  if (run.projection) {
+    const Projection& p = *run.projection;
+    body["job"] = job_json(run);
+    const analysis::Cost cost = analysis::cost_of(p.time.total, run.machine->price_on_demand.value,
+                                                  static_cast<int>(run.machine->instances.value), run.projected->epochs, p.samples);
+    body["cost"] = {{"price_per_hour", run.machine->price_on_demand.value}, {"run", cost.run}, {"per_epoch", cost.per_epoch},
+                    {"per_1k_samples", cost.per_1k_samples}};
+    const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
+    body["utilisation"] = {{"mfu", u.mfu}, {"mfu_advertised", u.mfu_advertised}, {"hfu", u.hfu}, {"mbu", u.mbu},
+                           {"mfu_achievable", u.mfu_achievable}, {"intensity", u.intensity}, {"model_flops", u.model_flops},
+                           {"matmul_flops", u.matmul_flops}, {"transpose_flops", u.transpose_flops}};
+    body["engines"] = engines_json(p.device);
+    ordered_json resources = ordered_json::array();
+    for (const analysis::Resource& r : analysis::resources(p.device))
+      resources.push_back({{"name", r.name}, {"busy", r.busy}, {"waiting", r.waiting}});
+    body["resources"] = std::move(resources);
+    ordered_json memory = ordered_json::object();
+    for (const auto& [kind, bytes] : p.compiled.memory.bytes_by_kind) memory[kind] = bytes;
+    memory["peak"] = p.compiled.memory.total;
+    memory["capacity"] = run.machine->hbm_bytes_per_core();
+    body["memory"] = std::move(memory);
+  }
+  body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
+  ordered_json published = ordered_json::array();
+  if (run.projection && run.job)
+    for (const workloads::Published& figure : run.job->published)
+      if (const auto value = predicted(figure.name, *run.projection))
+        published.push_back({{"name", figure.name}, {"published", figure.value}, {"predicted", *value},
+                             {"error_percent", 100 * (*value / figure.value - 1)}, {"source", figure.source}});
+  body["published"] = std::move(published);
+  body["host"] = {{"seconds", run.host_seconds}, {"peak_bytes", peak_bytes()},
+                  {"threads", run.options.host_threads > 0 ? run.options.host_threads
+                                                           : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
+  return body;
+}
+
+void write_run_files(const std::filesystem::path& folder, const RunReport& run) {
+  analysis::write_result(folder, result_body(run));
+  analysis::write_machine(folder, load_machine(run.options.instance_type, run.options.set));
+  analysis::write_summary(folder, run.workload, summary(run));
+  if (!run.projection) return;
+  const Projection& p = *run.projection;
+  analysis::write_stats(folder, analysis::summary_stats(p.device, p.compiled.program));
+  analysis::RecordInfo info;
+  info.trnsim = version();
+  info.workload = run.workload;
+  info.command = run.command;
+  info.instance_type = run.machine->name;
+  info.instances = static_cast<std::uint32_t>(run.machine->instances.value);
+  info.cores_per_chip = static_cast<std::uint32_t>(run.machine->cores.value);
+  info.hbm_bytes_per_core = run.machine->hbm_bytes_per_core();
+  info.machine_hash = run.machine->hash;
+  info.machine_toml = run.machine->toml;
+  analysis::write_record(folder, p.device, p.compiled.program, info);
+}
+
+}  // namespace cli

@@ -1,0 +1,48 @@
+// What a run prints and leaves in its folder.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/table.h"
+#include "cli/project.h"
+#include "workloads/trainer.h"
+
+namespace cli {
+
+/// The numeric part of a run.
+struct Training {
+  workloads::TrainOutcome outcome;
+  double simulated_step_seconds = 0;  // of the program that was trained with
+  std::string dataset;
+  bool synthetic = false;
+  std::int64_t train_samples = 0, eval_samples = 0, parameters = 0;
+  std::string model;                  // "bert-small, from scratch"
+  std::string numerics;
+};
+
+struct RunReport {
+  std::string workload, command;
+  TrainOptions options;  // of the projected job, as resolved
+  const workloads::Job* job = nullptr;
+  const hw::MachineParams* machine = nullptr;
+  const ProjectedJob* projected = nullptr;
+  const Projection* projection = nullptr;
+  std::optional<Training> training;
+  double host_seconds = 0;
+};
+
+/// The projected job: time, samples/s and dollars beside what was published, with the error of each.
+base::Table job_table(const RunReport& run);
+base::Table engine_table(const Projection& projection);
+base::Table time_table(const Projection& projection);
+base::Table memory_table(const runtime::MemoryPlan& memory, std::uint64_t capacity);
+/// The sections of docs/result_schema.md.
+nlohmann::ordered_json result_body(const RunReport& run);
+/// result.json, stats.txt, machine.toml, summary.md, run.sqlite.
+void write_run_files(const std::filesystem::path& folder, const RunReport& run);
+
+}  // namespace cli
