@@ -60,7 +60,9 @@ void tokenize(const Options& options) {
 void add_tokenize(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("TEXT", options->texts, "texts; without any, each line of stdin is one");
-  app.add_option("--vocab", options->vocab, "vocab.txt, tokenizer.json or the folder of a model")->required();
+  app.add_option("--vocab", options->vocab,
+                 "vocab.txt, tokenizer.json, tokenizer.model, tok*.bin or the folder of a model")
+      ->required();
   app.add_option("--max_length", options->max_length, "cut to this many tokens; 0: never")->capture_default_str();
   app.add_option("--format", options->format,
                  "table: tokens and ids on two lines; json: an object per text; csv, md: a row per token")

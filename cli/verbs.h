@@ -23,6 +23,7 @@ void add_monitor(CLI::App& app);
 void add_list(CLI::App& app);
 void add_params(CLI::App& app);
 void add_tokenize(CLI::App& app);
+void add_consolidate(CLI::App& app);
 void add_completion(CLI::App& app);
 void add_version(CLI::App& app);
 
@@ -83,9 +84,12 @@ inline constexpr std::array kVerbs = {
     Verb{"params", "every number of a machine with its unit and source",
          {"trnsim params trn1.2xlarge", "trnsim params trn1.2xlarge --prefix hbm",
           "trnsim params trn1.2xlarge --set hbm.bandwidth=2x --toml"}, add_params},
-    Verb{"tokenize", "WordPiece tokens of a text",
+    Verb{"tokenize", "tokens of a text",
          {"trnsim tokenize --vocab vocab.txt \"i feel happy\"", "trnsim tokenize --vocab vocab.txt < texts.txt",
           "trnsim tokenize --vocab tokenizer.json --max_length 64 --format json \"i feel happy\""}, add_tokenize},
+    Verb{"consolidate", "merge a sharded checkpoint into one Hugging Face model",
+         {"trnsim consolidate runs/first/checkpoint-100 merged", "trnsim consolidate shards models/llama-tuned",
+          "trnsim consolidate runs/first/checkpoint-100 merged --overwrite_output_dir"}, add_consolidate},
     Verb{"completion", "print a completion script for a shell",
          {"trnsim completion bash > /etc/bash_completion.d/trnsim",
           "trnsim completion zsh > ~/.zfunc/_trnsim",

@@ -104,14 +104,12 @@ void Bpe::index_pieces(std::string_view source) {
 
 std::string Bpe::prepared(std::string_view text, bool first) const {
   std::string out = style_.nfc ? composed(text) : std::string{text};
-  const bool prefix =
+  const bool wanted =
       style_.prefix == BpeStyle::Prefix::kAlways || (style_.prefix == BpeStyle::Prefix::kFirst && first);
-  if (style_.byte_level) {
-    // As Hugging Face's ByteLevel with add_prefix_space; white space in front needs no more.
-    if (prefix && !out.starts_with(' ')) out.insert(0, " ");
-    return out;
-  }
-  std::string marked{prefix ? kBlankMark : ""};
+  const bool there = out.starts_with(' ') || (!style_.byte_level && out.starts_with(kBlankMark));
+  if (wanted && !(style_.prefix_once && there)) out.insert(out.begin(), ' ');
+  if (style_.byte_level) return out;
+  std::string marked;
   for (const char c : out) {
     if (c == ' ')
       marked += kBlankMark;

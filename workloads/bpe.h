@@ -22,6 +22,7 @@ struct BpeStyle {
   std::optional<SplitPattern> pattern{};  // byte-level: words; unset: the whole text is one
   bool split_at_blanks = false;           // not byte-level: every U+2581 begins a word
   Prefix prefix = Prefix::kNever;
+  bool prefix_once = false;    // no blank is put in front of one
   bool strip_prefix = false;   // decoding takes one blank away from the front
   bool nfc = false;            // text is normalised to composed characters first
   bool ignore_merges = false;  // a word that is a token is that token, whatever the merges would make of it

@@ -112,6 +112,7 @@ class Reader {
       const json& type = part.at("type");
       if (type == "ByteLevel") {
         byte_level = true;
+        style_.prefix_once = true;
         if (flag(part, "add_prefix_space", true, path_)) style_.prefix = Prefix::kAlways;
         if (flag(part, "use_regex", true, path_)) set_pattern(SplitPattern::kGpt2);
       }
@@ -141,6 +142,7 @@ class Reader {
 
   void read_metaspace(const json& part) {
     style_.byte_level = false;
+    style_.prefix_once = true;
     if (part.value("replacement", std::string{kBlankMark}) != kBlankMark)
       refuse("pre_tokenizer Metaspace replaces blanks by {}", part.at("replacement").dump());
     const bool old = flag(part, "add_prefix_space", true, path_);

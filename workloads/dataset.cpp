@@ -220,12 +220,15 @@ Splits read_splits(const fs::path& file_or_folder, const ReadOptions& options) {
 }
 
 std::string describe_problems(const Dataset& dataset) {
-  if (dataset.skipped == 0) return {};
-  std::string text = fmt::format("{}: skipped {} of {} rows:\n", dataset.source, dataset.skipped,
-                                 dataset.skipped + dataset.samples.size());
-  for (const RowProblem& problem : dataset.problems) text += fmt::format("  {}: {}\n", problem.where, problem.what);
-  if (dataset.skipped > dataset.problems.size())
-    text += fmt::format("  ... and {} more\n", dataset.skipped - dataset.problems.size());
+  return describe_problems(dataset.source, dataset.skipped, dataset.samples.size(), dataset.problems);
+}
+
+std::string describe_problems(std::string_view source, std::size_t skipped, std::size_t used,
+                              const std::vector<RowProblem>& problems) {
+  if (skipped == 0) return {};
+  std::string text = fmt::format("{}: skipped {} of {} rows:\n", source, skipped, skipped + used);
+  for (const RowProblem& problem : problems) text += fmt::format("  {}: {}\n", problem.where, problem.what);
+  if (skipped > problems.size()) text += fmt::format("  ... and {} more\n", skipped - problems.size());
   return text;
 }
 

@@ -69,6 +69,9 @@ Splits read_splits(const std::filesystem::path& file_or_folder, const ReadOption
 
 /// "3 of 16,000 rows skipped: train.csv:7: ..." and so on, one line each; empty when nothing was skipped.
 std::string describe_problems(const Dataset& dataset);
+/// The same for any data: `used` rows were good.
+std::string describe_problems(std::string_view source, std::size_t skipped, std::size_t used,
+                              const std::vector<RowProblem>& problems);
 
 /// The six names in the order of dair-ai/emotion.
 const std::vector<std::string>& emotion_label_names();

@@ -80,7 +80,7 @@ json merges_of(const std::vector<Piece>& pieces) {
   return merges;
 }
 
-json special_token(const std::string& text, int id) {
+json special_token(const std::string& text, std::size_t id) {
   return {{"id", id},        {"content", text},     {"single_word", false}, {"lstrip", false},
           {"rstrip", false}, {"normalized", false}, {"special", true}};
 }
@@ -107,7 +107,7 @@ json tokenizer_json(const std::vector<Piece>& pieces) {
        {{"type", "TemplateProcessing"},
         {"single", json::array({begin, text})},
         {"pair", json::array({begin, text, begin2, text2})},
-        {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", json::array({1})}, {"tokens", json::array({"<s>"})}}}}}}},
+        {"special_tokens", {{"<s>", {{"id", "<s>"}, {"ids", json::array({1u})}, {"tokens", json::array({"<s>"})}}}}}}},
       {"decoder",
        {{"type", "Sequence"},
         {"decoders",

@@ -24,7 +24,7 @@ enum class Init : std::uint8_t {
 
 /// How tensor-parallel ranks share a tensor, by the axes of the file. Source: Shoeybi et al., arXiv:1909.08053,
 /// section 3.
-enum class Split : std::uint8_t {
+enum class TensorSplit : std::uint8_t {
   kNone,        // every rank holds all of it
   kAxis0,       // equal parts of axis 0
   kAxis1,       // equal parts of axis 1
@@ -38,7 +38,7 @@ struct WeightSpec {
   Shape shape;       // as in the file; a linear layer's is [out, in]
   Init init = Init::kNormal;
   bool transposed = false;  // a linear layer's weight: the device wants [in, out]
-  Split split = Split::kNone;
+  TensorSplit split = TensorSplit::kNone;
   std::int64_t layer = kBeforeLayers;  // or one of the places below: which pipeline stage has it
 
   static constexpr std::int64_t kBeforeLayers = -1;          // embeddings: the first stage

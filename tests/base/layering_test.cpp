@@ -53,6 +53,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"sqlite3.h", {"analysis"}},
     {"google", {}},  // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
+    {"sentencepiece_processor.h", {"workloads"}},
     {"CLI", {"cli"}},
     {"gtest", {}},
     {"gmock", {}},

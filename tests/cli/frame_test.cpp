@@ -50,7 +50,7 @@ std::vector<std::string> examples_of(const std::string& verb) {
 
 TEST(Frame, TheExamplesOfEveryHelpUseFlagsThatExist) {
   for (const std::string verb :
-       {"run", "compile", "verify", "validate", "list", "params", "tokenize", "completion", "version"}) {
+       {"run", "compile", "verify", "validate", "list", "params", "tokenize", "consolidate", "completion", "version"}) {
     const auto examples = examples_of(verb);
     EXPECT_EQ(examples.size(), 3u) << verb;
     for (const std::string& example : examples) {

@@ -78,7 +78,7 @@ TEST(Batches, PadsMasksAndFills) {
 }
 
 TEST(Batches, TokenizingCutsToTheLength) {
-  const Dataset data = synthetic_dataset(Split::kTest, 50);
+  const Dataset data = synthetic_dataset(SyntheticSplit::kTest, 50);
   const auto tokenizer = train_tokenizer(data);
   const TokenizedDataset whole = tokenize(data, *tokenizer, 0), cut = tokenize(data, *tokenizer, 8);
   EXPECT_GT(whole.longest(), 8u);

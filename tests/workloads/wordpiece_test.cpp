@@ -128,7 +128,7 @@ TEST(TokenizerFiles, WhatIsNotBertIsRefused) {
     scratch.write("tokenizer.json", file.dump());
     return load;
   };
-  EXPECT_TRUE(fails(Fault::kData, broken("/model/type", "BPE"), {"tokenizer.json", "BPE", "WordPiece"}));
+  EXPECT_TRUE(fails(Fault::kData, broken("/model/type", "Unigram"), {"tokenizer.json", "Unigram", "WordPiece", "BPE"}));
   EXPECT_TRUE(fails(Fault::kData, broken("/normalizer/type", "NFC"), {"normalizer", "BertNormalizer"}));
   EXPECT_TRUE(fails(Fault::kData, broken("/model/vocab/hello", 100000), {"hello", "100000"}));
   EXPECT_TRUE(fails(Fault::kData, broken("/added_tokens/0/id", 7), {"[PAD]", "7"}));

@@ -1,0 +1,41 @@
+// `trnsim consolidate`: the shards of a parallel training job as one Hugging Face model.
+#include <fmt/format.h>
+
+#include <memory>
+
+#include "base/files.h"
+#include "cli/output.h"
+#include "cli/verbs.h"
+#include "workloads/shards.h"
+
+namespace cli {
+namespace {
+
+struct Options {
+  std::string shards, output;
+  bool overwrite = false;
+};
+
+void consolidate(const Options& options) {
+  const workloads::ShardIndex index = workloads::read_shard_index(options.shards);
+  const auto specs = workloads::model_weights(workloads::read_shard_config(options.shards));
+  base::make_output_folder(options.output, options.overwrite);
+  workloads::consolidate(options.shards, options.output);
+  const auto& [tensor, pipeline, chunks] = index.plan;
+  print(
+      fmt::format("{}: {} tensors, {} parameters, step {}, from {} shards (tensor parallel {}, pipeline parallel {})\n",
+                  options.output, specs.size(), workloads::parameter_count(specs), index.step, tensor * pipeline,
+                  tensor, pipeline));
+}
+
+}  // namespace
+
+void add_consolidate(CLI::App& app) {
+  auto options = std::make_shared<Options>();
+  app.add_option("SHARDS", options->shards, "folder of a sharded checkpoint: shards.json and its files")->required();
+  app.add_option("DIR", options->output, "folder for config.json and model.safetensors")->required();
+  app.add_flag("--overwrite_output_dir", options->overwrite, "write into a folder that has files already");
+  app.final_callback([options] { consolidate(*options); });
+}
+
+}  // namespace cli

@@ -1,0 +1,224 @@
+// Tokenizers of decoder models against their originals: Hugging Face tokenizers (Rust) for tokenizer.json,
+// SentencePiece 0.1.97 for tiny.model, and llama2.c's encode() for tok512.bin; each encoded the texts of
+// data/*/..cases.json.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstring>
+
+#include "base/files.h"
+#include "tests/workloads/support.h"
+#include "workloads/json_file.h"
+#include "workloads/tokenizer.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using nlohmann::json;
+using testing::ElementsAre;
+using workloads_test::fails;
+using workloads_test::fixture;
+using workloads_test::Scratch;
+
+std::filesystem::path data(const std::string& name) { return fixture("tokenizers/" + name); }
+
+class AgreesWithHuggingFace : public testing::TestWithParam<const char*> {};
+
+TEST_P(AgreesWithHuggingFace, OnTrickyTextBothWays) {
+  const auto t = load_tokenizer(data(std::string{GetParam()} + ".json"));
+  for (const json& c : read_json_file(data(std::string{GetParam()} + "_cases.json"))) {
+    const std::string text = c.at("text");
+    const std::vector<std::int32_t> want = c.at("ids");
+    EXPECT_EQ(t->encode(text).ids, want) << text;
+    EXPECT_EQ(t->decode(want, true), c.at("decoded")) << text;
+    EXPECT_EQ(t->decode(want, false), c.at("raw")) << text;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Tokenizers, AgreesWithHuggingFace, testing::Values("gpt2", "llama3", "llama2", "metaspace"),
+                         [](const auto& param) { return std::string{param.param}; });
+
+TEST(SentencePiece, AgreesWithTheLibraryAlone) {
+  const auto t = load_tokenizer(data("tiny.model"));
+  EXPECT_EQ(t->vocab_size(), 600u);
+  EXPECT_EQ(t->bos_id(), 1);
+  EXPECT_EQ(t->eos_id(), 2);
+  EXPECT_EQ(t->pad_id(), 2);  // the model has no padding token
+  for (const json& c : read_json_file(data("tiny_cases.json"))) {
+    const std::string text = c.at("text");
+    const std::vector<std::int32_t> want = c.at("ids");
+    EXPECT_EQ(t->tokenize(text, "t"), want) << text;
+    EXPECT_EQ(t->decode(want, false), c.at("decoded")) << text;
+  }
+}
+
+TEST(SentencePiece, BosIsAddedAsTheConfigSays) {
+  const Scratch s;
+  std::filesystem::copy(data("tiny.model"), s / "tokenizer.model");
+  const auto ids = [&](const json& config) {
+    if (!config.is_null()) s.write("tokenizer_config.json", config.dump());
+    return load_tokenizer(s.path())->encode("b").ids;
+  };
+  const std::vector<std::int32_t> plain = load_tokenizer(s.path())->tokenize("b", "t");
+  ASSERT_EQ(plain.size(), 1u);
+  EXPECT_THAT(ids(nullptr), ElementsAre(1, plain[0]));
+  EXPECT_THAT(ids({{"tokenizer_class", "LlamaTokenizer"},
+                   {"eos_token", {{"content", "</s>"}}},
+                   {"add_bos_token", false},
+                   {"add_eos_token", true}}),
+              ElementsAre(plain[0], 2));
+  const json pad = {{"600", {{"content", "<pad>"}, {"special", true}}}};
+  EXPECT_THAT(ids({{"added_tokens_decoder", pad}, {"pad_token", "<pad>"}}), ElementsAre(1, plain[0]));
+  const auto t = load_tokenizer(s.path());
+  EXPECT_EQ(t->vocab_size(), 601u);
+  EXPECT_EQ(t->pad_id(), 600);
+  EXPECT_EQ(t->decode(t->tokenize("a<pad>b", "t"), true), "a b");  // each part has its blank
+  EXPECT_TRUE(fails(Fault::kData,
+                    [&] {
+                      ids({{"pad_token", "<none>"}});
+                    },
+                    {"tokenizer_config.json", "pad_token", "<none>"}));
+  EXPECT_TRUE(fails(Fault::kData,
+                    [&] {
+                      ids({{"added_tokens_decoder", {{"900", {{"content", "x"}}}}}});
+                    },
+                    {"900", "hole"}));
+  s.write("tokenizer.model", "not a model");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"tokenizer.model", "no SentencePiece model"}));
+}
+
+TEST(Llama2cTokenizer, AgreesWithRunC) {
+  const auto t = load_tokenizer(fixture("stories260K"));
+  EXPECT_EQ(t->vocab_size(), 512u);
+  EXPECT_EQ(t->token(0), "<unk>");
+  EXPECT_EQ(t->bos_id(), 1);
+  EXPECT_EQ(t->eos_id(), 2);
+  for (const json& c : read_json_file(fixture("stories260K/cases.json"))) {
+    const std::string text = c.at("text");
+    const std::vector<std::int32_t> want = c.at("ids");
+    EXPECT_EQ(t->tokenize(text, "t"), want) << text;
+    EXPECT_EQ(t->decode(want, true), text);
+  }
+}
+
+TEST(Llama2cTokenizer, BadFilesAreRefused) {
+  const Scratch s;
+  const std::string file = base::read_file(fixture("stories260K/tok512.bin"));
+  const auto reading = [&](const std::string& content) {
+    return [path = s.write("tok.bin", content)] { load_tokenizer(path); };
+  };
+  EXPECT_TRUE(fails(Fault::kData, reading(file.substr(0, file.size() - 1)), {"tok.bin", "token 511", "does not fit"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("abcd"), {"256 bytes"}));
+  std::string negative = file;
+  std::memset(negative.data() + 8, 0xff, 4);
+  EXPECT_TRUE(fails(Fault::kData, reading(negative), {"token 0"}));
+}
+
+TEST(CausalTokenizer, SavedTokenizersLoadAgain) {
+  for (const auto& source : {data("llama3.json"), data("llama2.json"), data("tiny.model"), fixture("stories260K")}) {
+    const Scratch s;
+    const auto t = load_tokenizer(source);
+    t->save(s.path());
+    const auto again = load_tokenizer(s.path());
+    const std::string text = "He said: naïve 😀\n\n  12345 don't";
+    EXPECT_EQ(again->encode(text).ids, t->encode(text).ids) << source;
+    EXPECT_EQ(again->bos_id(), t->bos_id());
+    EXPECT_EQ(again->eos_id(), t->eos_id());
+    EXPECT_EQ(again->pad_id(), t->pad_id());
+  }
+}
+
+TEST(CausalTokenizer, PairsCutAndPad) {
+  const auto t = load_tokenizer(data("llama2.json"));
+  const Encoding pair = t->encode_pair("a", "b");
+  EXPECT_EQ(std::ranges::count(pair.ids, 1), 2);
+  EXPECT_EQ(pair.token_types.front(), 0);
+  EXPECT_EQ(pair.token_types.back(), 1);
+  Encoding cut = t->encode("a b c d e f g", 4);
+  EXPECT_EQ(cut.ids.size(), 4u);
+  EXPECT_EQ(cut.ids[0], 1);
+  t->pad(cut, 6);
+  EXPECT_THAT(std::vector(cut.ids.end() - 2, cut.ids.end()), ElementsAre(2, 2));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { t->encode("a", 1); }, {"special tokens alone"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { t->tokenize("a\xff", "file.txt:3"); }, {"file.txt:3", "UTF-8"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { t->decode(std::vector<std::int32_t>{600}, false); }, {"600", "0..599"}));
+}
+
+TEST(CausalTokenizer, HalfCharactersBecomeReplacementCharacters) {
+  const auto t = load_tokenizer(data("gpt2.json"));
+  std::vector<std::int32_t> ids = t->tokenize("a\U0001F9FFb", "t");  // no merges: four bytes
+  ASSERT_EQ(ids.size(), 6u);
+  EXPECT_EQ(t->decode(ids, false), "a\U0001F9FFb");
+  std::vector<std::int32_t> third_gone = ids, first_gone = ids;
+  third_gone.erase(third_gone.begin() + 3);
+  first_gone.erase(first_gone.begin() + 1);
+  EXPECT_EQ(t->decode(third_gone, false), "a\uFFFDb");  // three bytes that could begin one character
+  EXPECT_EQ(t->decode(first_gone, false), "a\uFFFD\uFFFD\uFFFDb");
+  const auto fallback = load_tokenizer(data("llama2.json"));
+  ids = fallback->tokenize("\U0001F9FF", "t");
+  ids.pop_back();
+  EXPECT_EQ(fallback->decode(ids, false), "\uFFFD\uFFFD\uFFFD");  // here every byte counts
+}
+
+/// The file of a tokenizer with one value changed.
+std::function<void()> broken(const Scratch& s, const std::string& name, const std::string& pointer, const json& value) {
+  json file = read_json_file(data(name));
+  file[json::json_pointer{pointer}] = value;
+  return [path = s.write("tokenizer.json", file.dump())] { load_tokenizer(path); };
+}
+
+TEST(BpeFiles, WhatIsNotUnderstoodIsRefused) {
+  const Scratch s;
+  const auto gpt2 = [&](const char* pointer, const json& value) { return broken(s, "gpt2.json", pointer, value); };
+  const auto llama3 = [&](const char* pointer, const json& value) { return broken(s, "llama3.json", pointer, value); };
+  const auto llama2 = [&](const char* pointer, const json& value) { return broken(s, "llama2.json", pointer, value); };
+  const std::string split = "/pre_tokenizer/pretokenizers/0/";
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/model/dropout", 0.1), {"tokenizer.json", "dropout", "0.1"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/model/end_of_word_suffix", "</w>"), {"end_of_word_suffix"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/model/merges/3", "ab"), {"merge \"ab\""}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/model/merges/3", "q §"), {"q", "vocabulary"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/model/vocab/!", 9999), {"9999"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/normalizer", {{"type", "Lowercase"}}), {"Lowercase", "NFC"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/pre_tokenizer", {{"type", "Digits"}}), {"Digits", "ByteLevel"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/pre_tokenizer", nullptr), {"byte-level"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/added_tokens/0/id", 3), {"<|endoftext|>", "3"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/added_tokens/0/single_word", true), {"single_word"}));
+  EXPECT_TRUE(fails(Fault::kData, gpt2("/post_processor", {{"type", "BertProcessing"}}), {"BertProcessing"}));
+  EXPECT_TRUE(fails(Fault::kData, llama3((split + "pattern").c_str(), {{"Regex", "\\w+"}}), {"\\\\w+", "supported"}));
+  EXPECT_TRUE(fails(Fault::kData, llama3((split + "behavior").c_str(), "Removed"), {"Isolated"}));
+  EXPECT_TRUE(fails(Fault::kData, llama3("/post_processor/processors/1/special_tokens", json::object()),
+                    {"<|begin_of_text|>"}));
+  EXPECT_TRUE(fails(Fault::kData, llama2("/normalizer/normalizers/0/prepend", "_"), {"prepends"}));
+  EXPECT_TRUE(fails(Fault::kData, llama2("/decoder/decoders/0/type", "WordPiece"), {"WordPiece"}));
+  EXPECT_TRUE(fails(Fault::kData, llama2("/decoder", {{"type", "ByteLevel"}}), {"ByteLevel", "does not fit"}));
+  EXPECT_TRUE(fails(Fault::kData, llama2("/model/unk_token", "<none>"), {"<none>"}));
+}
+
+TEST(CausalTokenizer, FoldersWithoutTokenizerAreRefused) {
+  const Scratch s;
+  EXPECT_TRUE(
+      fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"tokenizer.json", "tokenizer.model", "vocab.txt"}));
+  s.write("tok1.bin", "");
+  s.write("tok2.bin", "");
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"more than one tok*.bin"}));
+}
+
+TEST(CausalTokenizer, SixteenThousandTweetsTakeLessThanTwoSeconds) {
+  const std::string tweet =
+      "i don't feel the code running low , a naïve world wanted me to be happy and not sad or lower";
+  for (const auto& source : {data("llama3.json"), data("llama2.json"), data("tiny.model"), fixture("stories260K")}) {
+    const auto t = load_tokenizer(source);
+    const auto start = std::chrono::steady_clock::now();
+    std::size_t tokens = 0;
+    for (int i = 0; i < 16000; ++i) tokens += t->encode(tweet).ids.size();
+    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
+    EXPECT_GT(tokens, 16000u * 20);
+    EXPECT_LT(spent.count(), 2) << source;  // measured: 0.1 to 0.5 s
+  }
+}
+
+}  // namespace
+}  // namespace workloads

@@ -1,0 +1,175 @@
+// Which part of which tensor a rank holds.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// What a plan has to divide.
+struct Sizes {
+  std::int64_t heads, key_value_heads, feed_forward, layers, vocabulary;
+};
+
+Sizes sizes_of(const ModelConfig& config) {
+  return std::visit(
+      [](const auto& c) {
+        std::int64_t key_value = c.num_attention_heads;
+        if constexpr (requires { c.num_key_value_heads; }) key_value = c.num_key_value_heads;
+        return Sizes{c.num_attention_heads, key_value, c.intermediate_size, c.num_hidden_layers, c.vocab_size};
+      },
+      config);
+}
+
+std::int64_t rows_of_vocabulary(std::int64_t size, std::int64_t ranks) { return (size + ranks - 1) / ranks; }
+
+/// Why the model cannot be split over so many tensor-parallel ranks; empty: it can.
+std::string tensor_obstacle(const Sizes& sizes, std::int64_t ranks) {
+  if (ranks < 1) return "must be 1 or more";
+  if (sizes.heads % ranks != 0) return fmt::format("does not divide the {} attention heads", sizes.heads);
+  if (sizes.key_value_heads % ranks != 0 && ranks % sizes.key_value_heads != 0)
+    return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.key_value_heads);
+  if (sizes.feed_forward % ranks != 0)
+    return fmt::format("does not divide the feed-forward size {}", sizes.feed_forward);
+  if ((ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
+    return fmt::format("leaves a rank without a row of the vocabulary of {}", sizes.vocabulary);
+  return {};
+}
+
+/// Part of an axis that is seen as [outer, size, inner]: `count` of `size` from `begin` on.
+struct Part {
+  std::int64_t outer = 1, size = 1, inner = 1, begin = 0, count = 1;
+};
+
+Part part_of(const WeightSpec& spec, const ModelConfig& config, std::int64_t ranks, std::int64_t rank) {
+  const auto all = static_cast<std::int64_t>(element_count(spec.shape));
+  const std::int64_t rows = spec.shape.at(0), row = all / rows;
+  const auto equal = [&](std::int64_t outer, std::int64_t size, std::int64_t inner) {
+    base::ensure(size % ranks == 0, spec.name, "the plan does not divide it");
+    return Part{outer, size, inner, rank * (size / ranks), size / ranks};
+  };
+  switch (spec.split) {
+    case TensorSplit::kNone: return {1, 1, all, 0, 1};
+    case TensorSplit::kAxis0: return equal(1, rows, row);
+    case TensorSplit::kAxis1: return equal(rows, row, 1);
+    case TensorSplit::kFused: return equal(all / spec.shape.back() * 3, spec.shape.back() / 3, 1);
+    case TensorSplit::kVocabulary: {
+      const std::int64_t begin = rank * rows_of_vocabulary(rows, ranks);
+      return {1, rows, row, begin, std::min(rows - begin, rows_of_vocabulary(rows, ranks))};
+    }
+    case TensorSplit::kKeyValue: {
+      const std::int64_t heads = sizes_of(config).key_value_heads;
+      if (heads % ranks == 0) return equal(1, rows, row);
+      return {1, heads, all / heads, rank * heads / ranks, 1};  // neighbours share a head
+    }
+  }
+  base::ensure(false, spec.name, "has no known split");
+  return {};
+}
+
+Shape part_shape(const WeightSpec& spec, const Part& part) {
+  Shape shape = spec.shape;
+  if (spec.split == TensorSplit::kNone) return shape;
+  const std::size_t axis = spec.split == TensorSplit::kAxis1   ? 1
+                           : spec.split == TensorSplit::kFused ? shape.size() - 1
+                                                               : 0;
+  shape[axis] = shape[axis] / part.size * part.count;
+  return shape;
+}
+
+/// Calls copy(offset in the whole, offset in the part, length) for every run of elements.
+template <typename Copy>
+void for_each_run(const Part& part, Copy copy) {
+  const std::int64_t length = part.count * part.inner;
+  for (std::int64_t outer = 0; outer < part.outer; ++outer)
+    copy((outer * part.size + part.begin) * part.inner, outer * length, length);
+}
+
+}  // namespace
+
+void check(const ShardPlan& plan, const ModelConfig& config) {
+  const Sizes sizes = sizes_of(config);
+  if (const std::string why = tensor_obstacle(sizes, plan.tensor_parallel_size); !why.empty()) {
+    std::vector<std::int64_t> legal;
+    for (std::int64_t ranks = 1; ranks <= sizes.heads; ++ranks)
+      if (tensor_obstacle(sizes, ranks).empty()) legal.push_back(ranks);
+    throw Error{Fault::kUsage, "--tensor_parallel_size", fmt::format("{} {}", plan.tensor_parallel_size, why),
+                fmt::format("use one of: {}", fmt::join(legal, ", "))};
+  }
+  const std::int64_t stages = plan.pipeline_parallel_size, chunks = plan.virtual_pipeline_size;
+  if (stages >= 1 && chunks >= 1 && sizes.layers % (stages * chunks) == 0) return;
+  std::vector<std::int64_t> legal;
+  for (std::int64_t size = 1; size <= sizes.layers; ++size)
+    if (sizes.layers % (size * std::max<std::int64_t>(chunks, 1)) == 0) legal.push_back(size);
+  throw Error{Fault::kUsage, "--pipeline_parallel_size",
+              fmt::format("{} stages of {} chunks do not divide the {} layers", stages, chunks, sizes.layers),
+              fmt::format("use one of: {}", fmt::join(legal, ", "))};
+}
+
+bool is_on_stage(const WeightSpec& spec, const ModelConfig& config, const ShardPlan& plan, std::int64_t stage) {
+  const std::int64_t stages = plan.pipeline_parallel_size;
+  if (spec.layer == WeightSpec::kBeforeLayers) return stage == 0;
+  if (spec.layer == WeightSpec::kAfterLayers) return stage == stages - 1;
+  if (spec.layer == WeightSpec::kBeforeAndAfterLayers) return stage == 0 || stage == stages - 1;
+  const std::int64_t per_chunk = sizes_of(config).layers / (stages * plan.virtual_pipeline_size);
+  return spec.layer / per_chunk % stages == stage;
+}
+
+std::vector<WeightSpec> shard_specs(const ModelConfig& config, const ShardPlan& plan, ShardRank rank) {
+  check(plan, config);
+  std::vector<WeightSpec> specs;
+  for (WeightSpec& spec : model_weights(config)) {
+    if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
+    spec.shape = part_shape(spec, part_of(spec, config, plan.tensor_parallel_size, rank.tensor));
+    specs.push_back(std::move(spec));
+  }
+  return specs;
+}
+
+std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelConfig& config,
+                            const ShardPlan& plan, std::int64_t tensor_rank) {
+  base::ensure(values.size() == element_count(whole.shape), whole.name, "has not as many values as its shape");
+  const Part part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
+  std::vector<float> out(static_cast<std::size_t>(part.outer * part.count * part.inner));
+  for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
+    std::copy_n(values.begin() + in_whole, length, out.begin() + in_part);
+  });
+  return out;
+}
+
+void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part_values,
+               const ModelConfig& config, const ShardPlan& plan, std::int64_t tensor_rank) {
+  const Part part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
+  base::ensure(values.size() == element_count(whole.shape) &&
+                   part_values.size() == static_cast<std::size_t>(part.outer * part.count * part.inner),
+               whole.name, "has not as many values as its shape");
+  for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
+    std::copy_n(part_values.begin() + in_part, length, values.begin() + in_whole);
+  });
+}
+
+std::int64_t shard_offset(const WeightSpec& whole, const ModelConfig& config, const ShardPlan& plan,
+                          std::int64_t tensor_rank) {
+  return part_of(whole, config, plan.tensor_parallel_size, tensor_rank).begin;
+}
+
+Weights shard_of(const Weights& weights, const ModelConfig& config, const ShardPlan& plan, ShardRank rank) {
+  check(plan, config);
+  Weights part;
+  for (const WeightSpec& spec : model_weights(config)) {
+    if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
+    const auto at = weights.values.find(spec.name);
+    base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
+    part.values[spec.name] = shard_of(spec, at->second, config, plan, rank.tensor);
+  }
+  return part;
+}
+
+}  // namespace workloads
