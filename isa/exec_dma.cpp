@@ -1,6 +1,8 @@
 // DMA: copies between any two memories, rows by index.
 #include <fmt/format.h>
 
+#include <cstring>
+
 #include "isa/exec_operand.h"
 #include "isa/exec_ops.h"
 #include "isa/table.h"
@@ -19,6 +21,21 @@ void move_block(const Instr& instr, const View& dst, const View& a, std::int64_t
   float* sum = target(dst, p, first, sums);
   combine(instr, Alu::kAdd, false, read(dst, p, first, n, olds), {read(a, p, first, n, news), 0}, sum, n);
   write(dst, p, first, n, sum, how);
+}
+
+/// dst = a, rows of equal bytes. Rows of HBM lie too far apart for the host to foresee: asks for the next one.
+void copy_rows(const View& dst, const View& a, const Context& context) {
+  const std::int64_t bytes = dst.cols * dst.size;
+  constexpr std::int64_t kAhead = 1024, kPiece = 16384;
+  const std::int64_t pieces = (bytes + kPiece - 1) / kPiece;
+  split(context.team, dst.partitions * pieces, dst.elements() >= kWorthSplitting, [&](std::int64_t begin, auto end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t p = i / pieces, first = i % pieces * kPiece;
+      if (i + 1 < end && first + kPiece >= bytes)
+        for (std::int64_t at = 0; at < std::min(bytes, kAhead); at += 64) __builtin_prefetch(a.row(p + 1) + at);
+      std::memmove(dst.row(p) + first, a.row(p) + first, static_cast<std::size_t>(std::min(kPiece, bytes - first)));
+    }
+  });
 }
 
 /// The index of row p, checked.
@@ -52,6 +69,10 @@ void dma_copy(const Instr& instr, std::uint32_t index, Context& context) {
   need(instr, dst.elements() == a.elements(),
        fmt::format("dst has {} elements, a has {}", dst.elements(), a.elements()), "make them agree");
   if (dst.partitions != a.partitions || dst.cols == 1) dst = flattened(dst), a = flattened(a);
+  if (!instr.accumulate && dst.dtype == a.dtype && dst.contiguous() && a.contiguous()) {
+    copy_rows(dst, a, context);
+    return;
+  }
   const Rounder how = rounder(index, context);
   for_blocks(context, dst.partitions, dst.cols,
              [&](std::int64_t p, std::int64_t first, std::int64_t n) { move_block(instr, dst, a, p, first, n, how); });

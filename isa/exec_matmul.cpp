@@ -59,15 +59,15 @@ void evict(const View& dst, const float* sums, bool accumulate, const Rounder& h
   });
 }
 
-/// In parts of the result that do not change how its numbers are summed: columns by whole panels, or rows when there
-/// are too few panels for the team.
+/// In parts of the result that do not change how its numbers are summed: rows, which other instructions give to the
+/// same threads, or columns by whole panels when there are too few rows for the team.
 void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
   constexpr std::int64_t kPanel = 64, kRows = 32, kWorth = 128 * 1024;  // the last in products: some 2 us
   const kernels::Kernels& k = kernels::kernels();
   const auto kernel = as_bf16 ? k.matmul_bf16 : k.matmul_fp32;
   const std::int64_t size = as_bf16 ? 2 : 4;
   const std::int64_t panels = (whole.n + kPanel - 1) / kPanel;
-  const bool by_rows = context.team && panels < context.team->size();
+  const bool by_rows = context.team && whole.m >= kRows * context.team->size();
   const std::int64_t parts = by_rows ? (whole.m + kRows - 1) / kRows : panels;
   const bool worth = std::int64_t{whole.k} * whole.m * whole.n >= kWorth;
   split(context.team, parts, worth, [&](std::int64_t begin, std::int64_t end) {
@@ -76,6 +76,8 @@ void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
       part.a += begin * kRows * size;
       part.c += begin * kRows * whole.c_stride / 4;
       part.m = static_cast<int>(std::min<std::int64_t>(end * kRows, whole.m) - begin * kRows);
+      // Away from the next part: a host that foresees the stride of rows would take its lines from the other processor.
+      part.falling = begin == 0;
     } else {
       part.b += begin * kPanel * size;
       part.c += begin * kPanel;
@@ -89,18 +91,18 @@ void need_floats(const Instr& instr, const View& v, std::string_view name) {
   need(instr, !is_integer(v.dtype), std::string{name} + " holds integers", "convert it to a floating-point type");
 }
 
-/// to[j][i] = from[i][j] for j in [begin, end).
+/// to[j][i] = from[i][j] for i in [begin, end).
 void turn(const View& from, const View& to, std::int64_t begin, std::int64_t end) {
   const kernels::Kernels& k = kernels::kernels();
-  const int rows = static_cast<int>(from.partitions), cols = static_cast<int>(end - begin);
-  const std::byte* in = from.base + begin * from.size;
+  const int rows = static_cast<int>(end - begin), cols = static_cast<int>(from.cols);
+  std::byte* out = to.base + begin * to.size;
   if (from.size == 2)
-    k.transpose16(in, from.pstep, to.row(begin), to.pstep, rows, cols);
+    k.transpose16(from.row(begin), from.pstep, out, to.pstep, rows, cols);
   else if (from.size == 4)
-    k.transpose32(in, from.pstep, to.row(begin), to.pstep, rows, cols);
+    k.transpose32(from.row(begin), from.pstep, out, to.pstep, rows, cols);
   else
-    for (std::int64_t i = 0; i < rows; ++i)
-      for (std::int64_t j = begin; j < end; ++j) to.row(j)[i] = from.row(i)[j];
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t j = 0; j < cols; ++j) to.row(j)[i] = from.row(i)[j];
 }
 
 /// dst[j][i] = a[i][j], bits for bits or through fp32.
@@ -114,9 +116,9 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
     copy_rows(from, a, how, context);
   }
   if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, turned);
-  constexpr std::int64_t kSquare = 16, kWorth = 32768;  // elements: some 2 us
-  split(context.team, (a.cols + kSquare - 1) / kSquare, a.elements() >= kWorth,
-        [&](std::int64_t begin, auto end) { turn(from, to, begin * kSquare, std::min(end * kSquare, a.cols)); });
+  constexpr std::int64_t kStrip = 32;  // rows that fill cache lines of dst
+  split(context.team, (a.partitions + kStrip - 1) / kStrip, a.elements() >= kWorthSplitting,
+        [&](std::int64_t begin, auto end) { turn(from, to, begin * kStrip, std::min(end * kStrip, a.partitions)); });
   if (to.base != dst.base) copy_rows(dst, to, how, context);
 }
 

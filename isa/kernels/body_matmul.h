@@ -21,11 +21,19 @@ struct Packed {
   alignas(64) std::uint32_t moving[kMaxK * kColumns];
 };
 
+/// Asks for `bytes` of each of `rows` rows, which lie too far apart for the host to foresee.
+inline void prefetch_rows(const void* first, std::int64_t stride, int rows, int bytes) {
+  const std::byte* row = static_cast<const std::byte*>(first);
+  for (int r = 0; r < rows; ++r, row += stride)
+    for (int line = 0; line < bytes; line += 64) __builtin_prefetch(row + line);
+}
+
 /// One register block: c[kRows][kColumns] = sum over k of a[k][row] * b[k][column], then added or stored.
 template <class Simd>
 void register_block(int k, const std::uint32_t* a, const std::uint32_t* b, float* c, std::int64_t c_stride,
                     bool accumulate, int rows) {
   using Vector = typename Simd::Vector;
+  prefetch_rows(c, c_stride, rows, Packed<Simd>::kColumns * 4);
   Vector sum[Simd::kRows][Simd::kVectors];
   for (auto& row : sum)
     for (auto& vector : row) vector = Simd::zero();
@@ -68,15 +76,23 @@ void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, float* c,
 
 template <class Simd, class Packer>
 void matmul_tile(const MatMul& args) {
-  static thread_local Packed<Simd> packed;
+  Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
   const int steps = Packer::steps(args.k);
   const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;
   Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
+  const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows;
   for (int n = 0; n < args.n; n += kColumns) {
     const int columns = args.n - n < kColumns ? args.n - n : kColumns;
-    Packer::pack(args.b + n * Packer::kBytes, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns);
-    for (int m = 0; m < args.m; m += Simd::kRows) {
+    const std::byte* panel = args.b + n * Packer::kBytes;
+    Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns);
+    const int ahead = n + 2 * kColumns <= args.n ? 2 * Simd::kRows : 0;  // rows of the next panel, block by block
+    for (int block = 0; block < blocks; ++block) {
+      const int m = (args.falling ? blocks - 1 - block : block) * Simd::kRows;
+      const int next = 2 * m, left = args.k - next;
+      if (left > 0)
+        prefetch_rows(panel + kColumns * Packer::kBytes + next * args.b_stride, args.b_stride,
+                      left < ahead ? left : ahead, kColumns * Packer::kBytes);
       const int rows = args.m - m < Simd::kRows ? args.m - m : Simd::kRows;
       float* c = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(args.c) + m * args.c_stride) + n;
       if (columns == kColumns)

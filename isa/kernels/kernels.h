@@ -34,6 +34,7 @@ struct MatMul {
   float* c = nullptr;
   std::int64_t c_stride = 0;
   bool accumulate = false;
+  bool falling = false;  // rows of c from the last to the first; changes no result
 };
 
 inline constexpr int kMaxK = 128;
