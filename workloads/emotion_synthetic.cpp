@@ -129,7 +129,8 @@ Dataset synthetic_dataset(SyntheticSplit split, std::size_t count, std::uint64_t
 }
 
 Splits synthetic_splits(std::size_t train, std::size_t validation, std::size_t test, std::uint64_t seed) {
-  return {synthetic_dataset(SyntheticSplit::kTrain, train, seed), synthetic_dataset(SyntheticSplit::kValidation, validation, seed),
+  return {synthetic_dataset(SyntheticSplit::kTrain, train, seed),
+          synthetic_dataset(SyntheticSplit::kValidation, validation, seed),
           synthetic_dataset(SyntheticSplit::kTest, test, seed)};
 }
 

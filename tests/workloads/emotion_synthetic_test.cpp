@@ -176,7 +176,8 @@ TEST(SyntheticEmotion, SentencesAreCleanAndMostlyNew) {
 TEST(SyntheticEmotion, ASampleDependsOnSeedSplitAndIndexAlone) {
   EXPECT_EQ(synthetic_sample(42, SyntheticSplit::kTrain, 0).text,
             "my roommate got broken because i feel so afraid in the garden");
-  EXPECT_EQ(synthetic_dataset(SyntheticSplit::kTest, 10).samples[9].text, synthetic_dataset(SyntheticSplit::kTest, 500).samples[9].text);
+  EXPECT_EQ(synthetic_dataset(SyntheticSplit::kTest, 10).samples[9].text,
+            synthetic_dataset(SyntheticSplit::kTest, 500).samples[9].text);
   EXPECT_NE(synthetic_sample(42, SyntheticSplit::kTest, 0).text, synthetic_sample(42, SyntheticSplit::kTrain, 0).text);
 }
 
