@@ -31,13 +31,9 @@ std::optional<Opcode> operation(std::string_view what) {
   return {};
 }
 
-/// "2 x trn1.32xlarge" with what --set changed; "trn1" is any instance of the family: the smallest.
-hw::MachineParams machine_of(std::string instance, const base::ParamFile& machine, std::vector<std::string>& assumed) {
-  std::vector<std::string> overrides;
-  for (const std::string& key : machine.keys()) {
-    const base::Parameter& parameter = machine.parameter(key);
-    if (parameter.where == "--set") overrides.push_back(key + "=" + parameter.values.front());
-  }
+/// "2 x trn1.32xlarge" with the changes of --set; "trn1" is any instance of the family: the smallest.
+hw::MachineParams machine_of(std::string instance, std::vector<std::string> overrides,
+                             std::vector<std::string>& assumed) {
   if (const auto times = instance.find(" x "); times != std::string::npos) {
     overrides.push_back("cluster.instances=" + instance.substr(0, times));
     instance = instance.substr(times + 3);
@@ -101,7 +97,7 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
     return Prediction::skip(fmt::format("shape '{}' is no multiple of {} B", micro.shape, least));
 
   std::vector<std::string> assumed;
-  const hw::MachineParams machine = machine_of(micro.instance, context.machine, assumed);
+  const hw::MachineParams machine = machine_of(micro.instance, context.set, assumed);
   const isa::Program program = alone(*op, bytes, ranks);
   hw::SimOptions options;
   options.exact = context.exact;

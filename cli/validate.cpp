@@ -67,6 +67,7 @@ void validate(const Options& options) {
   }
   rows = choose(std::move(rows), options.only);
   const PredictContext context{.machine = load_machine(options.common.instance_type, options.common.set),
+                               .set = options.common.set,
                                .exact = options.common.exact,
                                .host_threads = static_cast<int>(options.common.host_threads)};
   base::Progress progress{"validate", "row", rows.size()};

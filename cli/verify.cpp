@@ -1,23 +1,114 @@
 // `trnsim verify DIR`: a training trajectory from PyTorch, repeated on the simulated cores.
+#include "workloads/verify.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/machine.h"
+#include "base/progress.h"
+#include "base/table.h"
+#include "cli/numbers.h"
+#include "cli/output.h"
 #include "cli/train_options.h"
 #include "cli/verbs.h"
+#include "hw/sim_device.h"
 
 namespace cli {
 namespace {
 
 struct Options {
   TrainOptions train;
-  std::string folder;
+  std::string folder, tolerance_loss, tolerance_gradient, tolerance_weight;
 };
 
+/// What is compared, how far off it is, and how far it may be (none: it is only reported).
+struct Line {
+  std::string what, where;
+  double error = 0;
+  std::optional<double> tolerance;
+  bool passes() const { return !tolerance || error <= *tolerance; }  // so written that NaN fails
+};
+
+/// Tolerances: fp32 differs from PyTorch's by the order of sums. With 16 bits and fewer the losses alone are held to a
+/// bound: bf16 emulated in PyTorch is off by 0.7 % and 4 % on the shipped trajectories.
+std::vector<Line> lines_of(const workloads::VerifyReport& report, const Options& options) {
+  const bool exact = options.train.numerics.empty() || options.train.numerics == "fp32";
+  const auto given = [](const char* flag, const std::string& text, std::optional<double> standard) {
+    return text.empty() ? standard : std::optional{parse_real(flag, text)};
+  };
+  const auto loss = given("--tolerance_loss", options.tolerance_loss, exact ? 1e-4 : 0.08);
+  const auto gradient = given("--tolerance_gradient", options.tolerance_gradient, exact ? std::optional{1e-3} : std::nullopt);
+  const auto weight = given("--tolerance_weight", options.tolerance_weight, exact ? std::optional{1e-3} : std::nullopt);
+  const workloads::TensorError &g = report.worst_gradient(), &w = report.worst_weight();
+  return {{"logits of step 0", "all", report.logits.norm, exact ? loss : std::nullopt},
+          {"loss", "worst of all steps", report.worst_loss(), loss},
+          {"gradients of step 0", g.name, g.norm, gradient},
+          {"final weights", w.name, w.norm, weight}};
+}
+
+std::string json_of(const workloads::VerifyReport& report, const std::vector<Line>& lines) {
+  nlohmann::ordered_json out;
+  out["losses"] = report.losses;
+  out["expected_losses"] = report.expected_losses;
+  for (const Line& line : lines)
+    out["checks"].push_back({{"what", line.what}, {"where", line.where}, {"error", line.error},
+                             {"tolerance", line.tolerance ? nlohmann::ordered_json(*line.tolerance) : nlohmann::ordered_json()},
+                             {"passes", line.passes()}});
+  const auto tensors = [](const std::vector<workloads::TensorError>& errors) {
+    nlohmann::ordered_json list = nlohmann::ordered_json::array();
+    for (const auto& e : errors) list.push_back({{"name", e.name}, {"error", e.norm}, {"largest", e.largest}});
+    return list;
+  };
+  out["gradients"] = tensors(report.gradients);
+  out["weights"] = tensors(report.weights);
+  return out.dump(2) + "\n";
+}
+
+std::string text_of(const workloads::VerifyReport& report, const std::vector<Line>& lines, base::Format form) {
+  base::Table losses{{{"step", ""}, {"loss", ""}, {"expected", ""}, {"error", "relative error"}}};
+  for (std::size_t i = 0; i < report.losses.size(); ++i)
+    losses.add_row({fmt::format("{}", i), fmt::format("{:.6f}", report.losses[i]), fmt::format("{:.6f}", report.expected_losses[i]),
+                    fmt::format("{:.2e}", report.loss_errors[i])});
+  base::Table checks{{{"what", ""}, {"where", ""}, {"error", "relative error"}, {"tolerance", ""}, {"verdict", ""}}};
+  for (const Line& line : lines)
+    checks.add_row({line.what, line.where, fmt::format("{:.2e}", line.error),
+                    line.tolerance ? fmt::format("{:.0e}", *line.tolerance) : "-",
+                    !line.tolerance ? "-" : line.passes() ? "ok" : "too far"});
+  if (form == base::Format::kCsv) return checks.render(form);
+  return losses.render(form) + "\n" + checks.render(form);
+}
+
 void verify(const Options& options) {
-  load_machine(options.train.instance_type, options.train.set);
-  throw base::Error{base::Fault::kProgram, "trnsim verify " + options.folder, "this build has no compiler for it",
-                    "use a build with runtime/ and workloads/"};
+  const base::Format form = base::parse_format(options.train.format);
+  const hw::MachineParams machine = hw::load_machine(options.train.instance_type, options.train.set);
+  if (options.train.mode == "timed" || options.train.numerics == "off")
+    throw base::Error{base::Fault::kUsage, "trnsim verify", "compares numbers, and there would be none",
+                      "use --mode numeric or full, and --numerics"};
+  const std::int64_t cores = std::max<std::int64_t>(1, options.train.nproc_per_node);
+  if (cores > machine.instance_cores())
+    throw base::Error{base::Fault::kUsage, "--nproc_per_node", fmt::format("{} cores, but {} has {}", cores, machine.name, machine.instance_cores()),
+                      "use fewer, or a larger --instance_type"};
+  workloads::VerifyOptions v;
+  v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
+  v.ranks = static_cast<std::uint32_t>(cores);
+  v.host_threads = static_cast<int>(options.train.host_threads);
+  v.seed = static_cast<std::uint64_t>(options.train.seed);
+  if (options.train.mode == "full")
+    v.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
+  base::Progress progress{"verify", "step", 0};
+  v.progress = [&progress](std::int64_t step, std::int64_t) { progress.update(static_cast<std::uint64_t>(step)); };
+  const workloads::VerifyReport report = workloads::verify(options.folder, v);
+  progress.finish();
+  const std::vector<Line> lines = lines_of(report, options);
+  print(form == base::Format::kJson ? json_of(report, lines) : text_of(report, lines, form));
+  for (const Line& line : lines)
+    if (!line.passes())
+      throw base::Error{base::Fault::kCheck, "trnsim verify " + options.folder,
+                        fmt::format("{} ({}) is off by {:.3g}, allowed {:g}", line.what, line.where, line.error, *line.tolerance),
+                        "see the table above; --tolerance_* sets other bounds"};
 }
 
 }  // namespace
@@ -26,6 +117,9 @@ void add_verify(CLI::App& app) {
   auto options = std::make_shared<Options>();
   app.add_option("DIR", options->folder, "folder with config.json, model, batches and expected .safetensors")
       ->required();
+  app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");
+  app.add_option("--tolerance_gradient", options->tolerance_gradient, "largest relative error of a gradient tensor");
+  app.add_option("--tolerance_weight", options->tolerance_weight, "largest relative error of a final weight tensor");
   add_train_options(app, "verify", options->train);
   app.final_callback([options, &app] {
     settle(app, "verify", options->train);

@@ -213,8 +213,7 @@ class Compiler {
     }
     fused_ += nodes.size() - groups.size();
     VirtualBlock virtual_block = emitter.finish();
-    if (options_.passes.reorder) moved_ += reorder(virtual_block);
-    const Placement placement = place(virtual_block, options_.passes.double_buffering);
+    const Placement placement = arrange(virtual_block);
     waits_ += synchronize(virtual_block.instrs);
     spills_ += static_cast<std::size_t>(placement.spills);
     Made made{.index = static_cast<std::uint32_t>(result_.program.blocks.size()), .values = values,
@@ -226,6 +225,26 @@ class Compiler {
     for (const Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
     result_.program.blocks.push_back(std::move(block));
     return made;
+  }
+
+  /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
+  Placement arrange(VirtualBlock& block) {
+    const bool rotate = options_.passes.double_buffering;
+    for (const std::int64_t limit : {184, 160, 136}) {
+      if (!options_.passes.reorder) break;
+      VirtualBlock moved = block;
+      const std::size_t count = reorder(moved, limit * 1024);
+      try {
+        const Placement placement = place(moved, rotate);
+        if (placement.spills != 0) continue;
+        moved_ += count;
+        block = std::move(moved);
+        return placement;
+      } catch (const Error& e) {
+        if (e.fault() != Fault::kCapacity) throw;
+      }
+    }
+    return place(block, rotate);
   }
 
   void finish(const std::vector<std::vector<NodeId>>& calls) {

@@ -9,7 +9,7 @@ std::span<const Op* const> all_ops() {
       &kAdd,       &kMul,        &kAffine,       &kActivate,    &kActivateGrad,  &kDropout,       &kMatmul,
       &kLayerNorm, &kLayerNormGrad, &kCrossEntropy, &kEmbedding, &kPositions,     &kTakeRows,      &kColSum,
       &kMatmulTn,  &kAttention,  &kAttentionGrad, &kEmbeddingGrad, &kPositionsGrad, &kPutRows,     &kAdamW,
-      &kSumSquares, &kClipScale, &kAllReduce};
+      &kSgd,       &kSumSquares, &kClipScale, &kAllReduce};
   return kOps;
 }
 

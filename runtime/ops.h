@@ -12,8 +12,8 @@ extern const Op kAdd, kMul, kAffine, kActivate, kActivateGrad, kDropout;
 // row by row
 extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kCrossEntropy, kEmbedding, kPositions, kTakeRows, kColSum;
 // with loops of their own
-extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kSumSquares,
-    kClipScale, kAllReduce;
+extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kSgd,
+    kSumSquares, kClipScale, kAllReduce;
 
 /// In the order of this file.
 std::span<const Op* const> all_ops();

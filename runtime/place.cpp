@@ -12,7 +12,8 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kGrain = 64;  // bytes: what places begin at
+constexpr std::int64_t kGrain = 64;     // bytes: what places begin at
+constexpr std::uint32_t kStays = 1500;  // instructions from first to last use that make a buffer long-lived
 
 std::int64_t rounded(std::int64_t bytes, std::int64_t grain) { return (bytes + grain - 1) / grain * grain; }
 
@@ -21,14 +22,15 @@ class Space {
  public:
   Space(std::int64_t size, std::int64_t grain, bool rotate) : size_{size}, grain_{grain}, rotate_{rotate} {}
 
-  /// A place for `bytes`, or -1.
-  std::int64_t take(std::int64_t bytes) {
+  /// A place for `bytes`, or -1. What stays long goes to the far end, so that it does not cut up the space that the
+  /// others take turns in.
+  std::int64_t take(std::int64_t bytes, bool stays) {
     bytes = rounded(bytes, grain_);
-    std::int64_t at = rotate_ ? find(cursor_, bytes) : -1;
+    std::int64_t at = stays ? find_last(bytes) : rotate_ ? find(cursor_, bytes) : -1;
     if (at < 0) at = find(0, bytes);
     if (at < 0) return -1;
     used_[at] = bytes;
-    cursor_ = at + bytes;
+    if (!stays) cursor_ = at + bytes;
     in_use_ += bytes;
     peak_ = std::max(peak_, in_use_);
     return at;
@@ -50,6 +52,15 @@ class Space {
     }
     for (; next != used_.end() && next->first - from < bytes; ++next) from = next->first + next->second;
     return size_ - from >= bytes ? from : -1;
+  }
+
+  std::int64_t find_last(std::int64_t bytes) const {
+    std::int64_t end = size_;
+    for (auto it = used_.rbegin(); it != used_.rend(); ++it) {
+      if (end - (it->first + it->second) >= bytes) return end - bytes;
+      end = it->first;
+    }
+    return end >= bytes ? end - bytes : -1;
   }
 
   const std::int64_t size_, grain_;
@@ -103,10 +114,11 @@ class Placer {
 
   void ensure_placed(std::uint32_t b, const Instr& instr) {
     if (where_[b] != kNowhere) return;
-    std::int64_t at = space(b).take(buffer(b).bytes);
+    const bool stays = uses_[b].back() - uses_[b].front() > kStays;
+    std::int64_t at = space(b).take(buffer(b).bytes, stays);
     while (at < 0) {
       spill_one(b, instr);
-      at = space(b).take(buffer(b).bytes);
+      at = space(b).take(buffer(b).bytes, stays);
     }
     where_[b] = at;
     live_.push_back(b);

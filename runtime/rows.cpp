@@ -65,17 +65,51 @@ void Rows::plan_chains() {
 }
 
 void Rows::plan_block() {
-  std::int64_t weights = 0, row_bytes = 0;
+  std::int64_t weights = 0, fixed = 0;
   for (const NodeId n : nodes_) {
     const Node& node = graph_.node(n);
-    if (!is_matmul(node)) continue;
-    weights += resident_bytes(graph_, node);
-    const std::int64_t k = graph_.value(node.in[0]).cols;
-    row_bytes += 2 * k * isa::size_of(operand_type(graph_, node)) + std::min<std::int64_t>(8192, 2 * cols_of(node.out[0]));
+    if (is_matmul(node)) weights += resident_bytes(graph_, node);
+    for (const ValueId v : node.in)
+      if (graph_.value(v).rows == 1) fixed += cols_of(v) * isa::size_of(graph_.value(v).dtype);
   }
   resident_ = weights <= kResidentWeightBytes;
   if (resident_) return;
-  block_tiles_ = std::clamp<std::int64_t>(kRowBlockBytes / std::max<std::int64_t>(row_bytes, 1), 1, 16);
+  const std::int64_t room = kRowBlockBytes - std::min(fixed, kRowBlockBytes / 4);
+  block_tiles_ = std::clamp<std::int64_t>(room / std::max<std::int64_t>(bytes_per_tile(), 1), 1, kStreamedTiles);
+}
+
+/// What each row tile of a streamed group holds in SBUF at its fullest, bytes per partition.
+std::int64_t Rows::bytes_per_tile() const {
+  const auto bytes = [&](ValueId v) { return cols_of(v) * isa::size_of(graph_.value(v).dtype); };
+  std::unordered_map<ValueId, std::size_t> last;
+  for (std::size_t i = 0; i < nodes_.size(); ++i)
+    for (const ValueId v : graph_.node(nodes_[i]).in) last[v] = i;
+  std::unordered_map<ValueId, std::int64_t> live;
+  std::int64_t most = 0;
+  for (std::size_t i = 0; i < nodes_.size(); ++i) {
+    const Node& node = graph_.node(nodes_[i]);
+    for (const ValueId v : node.in)  // what chains read from HBM comes in chunks
+      if (graph_.value(v).rows == rows_ && !chained_.contains(nodes_[i])) live.try_emplace(v, bytes(v));
+    if (is_matmul(node)) {
+      const ValueId x = node.in[0];
+      const std::int64_t transposed = ceil_div(cols_of(x), isa::kPartitions) * isa::kPartitions *
+                                      isa::size_of(operand_type(graph_, node));
+      live[x] = last[x] > i ? bytes(x) + transposed : std::max(produced_.contains(x) ? bytes(x) : 0, transposed);
+    }
+    for (const ValueId v : node.out)
+      if (in_row_buffer(v)) live[v] = bytes(v);
+    const auto gone = [&](const auto& entry) {
+      const auto found = last.find(entry.first);
+      return found == last.end() || found->second <= i;
+    };
+    // Other nodes finish one tile before they begin the next: what they alone use is there once.
+    if (!is_matmul(node)) std::erase_if(live, gone);
+    std::int64_t sum = 0;
+    for (const auto& [v, size] : live) sum += size;
+    most = std::max(most, sum);
+    if (is_matmul(node)) std::erase_if(live, gone);
+  }
+  return most;
 }
 
 void Rows::run() {
@@ -119,18 +153,15 @@ void Rows::run_block(std::int64_t first, std::int64_t count) {
 void Rows::run_columns(const Node& node, Span span) { node.op->lower_columns(*this, node, span); }
 
 void Rows::run_matmul(const Node& node, std::int64_t first, std::int64_t count) {
-  const std::int64_t cols = cols_of(node.out[0]);
-  const std::int64_t panel = ceil_div(cols_of(node.in[0]), isa::kPartitions) * isa::size_of(operand_type(graph_, node));
-  const std::int64_t wide =
-      resident_ ? cols : std::clamp<std::int64_t>(kStreamedWeightBytes / panel / kChunk * kChunk, kChunk, 2048);
-  for (std::int64_t c = 0; c < cols; c += wide) {
-    const Span span{c, std::min(wide, cols - c)};
-    emitter_.label(node.label);
-    const Panels panels = weights(node, span);
+  emitter_.label(node.label);
+  if (resident_) {
+    const Panels panels = weights(node, {0, cols_of(node.out[0])});
     for (std::int64_t t = first; t < first + count; ++t) {
       at(t);
-      run_matmul_tile(node, panels, span);
+      run_resident_tile(node, panels);
     }
+  } else {
+    run_streamed(node, first, count);
   }
   for (std::int64_t t = first; t < first + count; ++t) {
     at(t);
@@ -142,41 +173,73 @@ void Rows::run_matmul(const Node& node, std::int64_t first, std::int64_t count) 
   }
 }
 
-void Rows::run_matmul_tile(const Node& node, const Panels& weights, Span wide) {
+void Rows::run_resident_tile(const Node& node, const Panels& weights) {
   emitter_.label(node.label);
   const Panels& stationary = transposed(node);
-  const NodeId id = graph_.value(node.out[0]).producer;
-  for (std::int64_t c = wide.begin; c < wide.begin + wide.size; c += kChunk) {
-    chunk_span_ = {c, std::min(kChunk, wide.begin + wide.size - c)};
+  const std::int64_t cols = cols_of(node.out[0]);
+  for (std::int64_t c = 0; c < cols; c += kChunk) {
+    chunk_span_ = {c, std::min(kChunk, cols - c)};
     emitter_.label(node.label);
     const Tile sum = emitter_.psum(parts_, chunk_span_.size);
     for (std::size_t k = 0; k < weights.size(); ++k)
-      emitter_.matmul(sum, stationary[k], columns(weights[k], c - wide.begin, chunk_span_.size), k > 0);
-    const auto& chain = chains_[id];
-    const ValueId v = node.out[0];
-    const auto users = graph_.users(v);
-    const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
-      return std::ranges::find(chain, u) != chain.end();
-    });
-    const auto scale = static_cast<float>(node.attrs.alpha);
-    if (elsewhere || scale != 1.0F) {
-      emitter_.copy(out(node, 0, chunk_span_), sum, scale);
-    } else {
-      chunk_[v] = sum;
-    }
-    for (const NodeId n : chain) {
-      emitter_.label(graph_.node(n).label);
-      run_columns(graph_.node(n), chunk_span_);
-    }
-    finish_chunk();
+      emitter_.matmul(sum, stationary[k], columns(weights[k], c, chunk_span_.size), k > 0);
+    finish_sum(node, sum);
   }
+}
+
+/// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
+/// sums stand in PSUM side by side. The tiles' transposed operands stay.
+void Rows::run_streamed(const Node& node, std::int64_t first, std::int64_t count) {
+  const std::int64_t cols = cols_of(node.out[0]), k = cols_of(node.in[0]);
+  const std::int64_t step = node.attrs.trans_b ? kChunk : isa::kPartitions;  // a transpose fills whole PSUM banks
+  for (std::int64_t c = 0; c < cols; c += kChunk) {
+    chunk_span_ = {c, std::min(kChunk, cols - c)};
+    emitter_.label(node.label);
+    std::vector<Tile> sums;
+    for (std::int64_t row = 0; row < k; row += step) {
+      const Panels panels = load_weights(node, chunk_span_, {row, std::min(step, k - row)});
+      for (std::int64_t t = first; t < first + count; ++t) {
+        at(t);
+        const Panels& stationary = transposed(node);
+        if (row == 0) sums.push_back(emitter_.psum(parts_, chunk_span_.size));
+        for (std::size_t p = 0; p < panels.size(); ++p)
+          emitter_.matmul(sums[static_cast<std::size_t>(t - first)],
+                          stationary[static_cast<std::size_t>(row / isa::kPartitions) + p], panels[p], row > 0 || p > 0);
+      }
+    }
+    for (std::int64_t t = first; t < first + count; ++t) {
+      at(t);
+      finish_sum(node, sums[static_cast<std::size_t>(t - first)]);
+    }
+  }
+}
+
+/// Takes the sum of the current chunk out of PSUM, and computes what follows from it.
+void Rows::finish_sum(const Node& node, const Tile& sum) {
+  const ValueId v = node.out[0];
+  const auto& chain = chains_[graph_.value(v).producer];
+  const auto users = graph_.users(v);
+  const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
+    return std::ranges::find(chain, u) != chain.end();
+  });
+  const auto scale = static_cast<float>(node.attrs.alpha);
+  if (elsewhere || scale != 1.0F) {
+    emitter_.copy(out(node, 0, chunk_span_), sum, scale);
+  } else {
+    chunk_[v] = sum;
+  }
+  for (const NodeId n : chain) {
+    emitter_.label(graph_.node(n).label);
+    run_columns(graph_.node(n), chunk_span_);
+  }
+  finish_chunk();
 }
 
 /// Whether all columns of `v` are kept together: somebody reads whole rows, or they are few.
 bool Rows::in_row_buffer(ValueId v) const {
   const Value& value = graph_.value(v);
   constexpr std::int64_t kFew = 8192;
-  if (value.cols * isa::size_of(value.dtype) <= kFew) return true;
+  if (resident_ && value.cols * isa::size_of(value.dtype) <= kFew) return true;
   const NodeId producer = value.producer;
   NodeId home = is_matmul(graph_.node(producer)) ? producer : kNoNode;
   for (const auto& [matmul, chain] : chains_)
@@ -217,6 +280,10 @@ Tile Rows::in(const Node& node, std::size_t i, Span span) {
   auto found = tiles.find(v);
   if (found == tiles.end()) {
     base::ensure(!produced_.contains(v), node.label, "reads a tile that is not there yet: " + value.name);
+    if (!resident_ && !column && chained_.contains(graph_.value(node.out[0]).producer)) {
+      const Tile piece = emitter_.loaded(value.dtype, emitter_.hbm(v, first_row(), parts_, span.begin, span.size, 1));
+      return chunk_.emplace(v, piece).first->second;
+    }
     const Tile tile = emitter_.sbuf(value.dtype, parts_, value.cols);
     emitter_.load(tile, emitter_.hbm(v, first_row(), parts_));
     found = tiles.emplace(v, tile).first;

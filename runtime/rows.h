@@ -13,8 +13,8 @@ namespace runtime {
 /// What a group of nodes may hold in SBUF, bytes per partition. Weights that fit stay for all row tiles; others are
 /// streamed, and several row tiles use each piece.
 inline constexpr std::int64_t kResidentWeightBytes = 96 * 1024;
-inline constexpr std::int64_t kStreamedWeightBytes = 32 * 1024;
-inline constexpr std::int64_t kRowBlockBytes = 48 * 1024;
+inline constexpr std::int64_t kRowBlockBytes = 144 * 1024;
+inline constexpr std::int64_t kStreamedTiles = 4;  // row tiles that use each piece: their sums take half of PSUM
 inline constexpr std::int64_t kChunk = 512;  // columns of one PSUM bank in fp32
 
 /// Bytes per partition of a matmul's weight in SBUF.
@@ -53,17 +53,24 @@ class Rows {
 
   void plan_chains();
   void plan_block();
+  std::int64_t bytes_per_tile() const;
   void run_block(std::int64_t first, std::int64_t count);
   void run_matmul(const Node& node, std::int64_t first, std::int64_t count);
-  void run_matmul_tile(const Node& node, const Panels& weights, Span wide);
+  void run_streamed(const Node& node, std::int64_t first, std::int64_t count);
+  void run_resident_tile(const Node& node, const Panels& weights);
+  void finish_sum(const Node& node, const Tile& sum);
   void run_columns(const Node& node, Span span);
   void finish_chunk();
   void store_rows(const Node& node);
   void at(std::int64_t tile);
   Tile vector(ValueId v, Span span);
   Panels weights(const Node& node, Span span);
-  Panels natural_weights(const Node& node, Span span, Dtype type);
-  Panels transposed_weights(const Node& node, Span span, Dtype type);
+  /// Rows `depth` of the contracted axis, in K tiles.
+  Panels load_weights(const Node& node, Span span, Span depth);
+  Panels natural_weights(const Node& node, Span span, Span depth, Dtype type);
+  Panels transposed_weights(const Node& node, Span span, Span depth, Dtype type);
+  Tile operand_piece(const Node& node, std::int64_t first, std::int64_t size, Dtype type);
+  void transpose_bank(const Tile& rows, Dtype type, Panels& panels);
   const Panels& transposed(const Node& node);
   bool in_row_buffer(ValueId v) const;
 

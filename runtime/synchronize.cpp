@@ -6,6 +6,7 @@
 #include <unordered_map>
 
 #include "isa/operands.h"
+#include "runtime/dependences.h"
 
 namespace runtime {
 namespace {
@@ -24,21 +25,6 @@ std::size_t lane_of(const Instr& i) {
 
 void merge(Clock& into, const Clock& from) {
   for (std::size_t l = 0; l < kLanes; ++l) into[l] = std::max(into[l], from[l]);
-}
-
-struct Extent {
-  std::int64_t low = 0, high = 0;
-};
-
-/// Bytes of a row that a tile covers, relative to its offset.
-Extent extent(const Tile& t) {
-  Extent e{0, isa::size_of(t.dtype)};
-  for (int d = 0; d < t.rank; ++d) {
-    const auto [step, size] = t.free[static_cast<std::size_t>(d)];
-    const std::int64_t span = std::int64_t{step} * (std::int64_t{size} - 1) * isa::size_of(t.dtype);
-    (span < 0 ? e.low : e.high) += span;
-  }
-  return e;
 }
 
 /// Who touched some bytes last: the number in its lane (counted from 1) of the last writer, and of the last reader of
@@ -67,13 +53,10 @@ class Synchronizer {
   static constexpr std::size_t kSbufCells = isa::kSbufPartitionBytes / kGrain;
   static constexpr std::size_t kPsumCells = isa::kPsumPartitionBytes / kGrain;
 
-  /// A rectangle of a tensor in HBM: rows of `pitch` bytes; pitch 0: one run of bytes.
-  struct Rect {
-    std::int64_t pitch, row0, row1, col0, col1;
-    std::int64_t low, high;  // all of it as a run
-    std::uint32_t number;
-    std::uint8_t lane;
-    bool adds;
+  struct Rect : HbmRect {
+    std::uint32_t number = 0;
+    std::uint8_t lane = 0;
+    bool adds = false;
   };
 
   void visit(std::size_t i) {
@@ -113,33 +96,11 @@ class Synchronizer {
 
   template <class F>
   void cells(const Tile& t, const F& f) {
-    const Extent e = extent(t);
+    const ByteRange e = ByteRange::of(t);
     std::vector<Cell>& all = t.space == Space::kSbuf ? sbuf_ : psum_;
     const auto first = static_cast<std::size_t>((t.offset + e.low) / kGrain);
     const auto last = static_cast<std::size_t>((t.offset + e.high - 1) / kGrain);
     for (std::size_t c = first; c <= last; ++c) f(all[c]);
-  }
-
-  static Rect rect(const Tile& t) {
-    const Extent e = extent(t);
-    const std::int64_t low = t.offset + e.low;
-    Rect r{.pitch = t.pstep, .row0 = 0, .row1 = 1, .col0 = low, .col1 = t.offset + e.high, .low = low,
-           .high = t.offset + e.high + t.pstep * (t.partitions - 1), .number = 0, .lane = 0, .adds = false};
-    if (t.pstep > 0 && low % t.pstep + (e.high - e.low) <= t.pstep) {
-      r.row0 = low / t.pstep;
-      r.row1 = r.row0 + t.partitions;
-      r.col0 = low % t.pstep;
-      r.col1 = r.col0 + (e.high - e.low);
-    } else {
-      r.pitch = 0;
-    }
-    return r;
-  }
-
-  static bool meet(const Rect& a, const Rect& b) {
-    if (a.low >= b.high || b.low >= a.high) return false;
-    if (a.pitch == 0 || a.pitch != b.pitch) return true;
-    return a.row0 < b.row1 && b.row0 < a.row1 && a.col0 < b.col1 && b.col0 < a.col1;
   }
 
   void require(std::size_t lane, std::uint32_t number) { need_[lane] = std::max(need_[lane], number); }
@@ -153,9 +114,9 @@ class Synchronizer {
       cells(t, [&](const Cell& c) { after(c.writer, c.writer_lane, c.writer_adds); });
       return;
     }
-    const Rect r = rect(t);
+    const HbmRect r = HbmRect::of(t);
     for (const Rect& w : hbm_[t.reg].writes)
-      if (meet(r, w)) after(w.number, w.lane, w.adds);
+      if (r.meets(w)) after(w.number, w.lane, w.adds);
   }
 
   /// One lane writes in order, and reads before it writes: only others must be waited for.
@@ -170,10 +131,10 @@ class Synchronizer {
       });
       return;
     }
-    const Rect r = rect(t);
+    const HbmRect r = HbmRect::of(t);
     for (const auto* list : {&hbm_[t.reg].writes, &hbm_[t.reg].reads})
       for (const Rect& o : *list)
-        if (o.lane != lane && meet(r, o)) require(o.lane, o.number);
+        if (o.lane != lane && r.meets(o)) require(o.lane, o.number);
   }
 
   void mark_read(const Tile& t, std::size_t lane, std::uint32_t number) {
@@ -181,7 +142,7 @@ class Synchronizer {
       cells(t, [&](Cell& c) { c.readers |= 1u << lane, c.reader[lane] = number; });
       return;
     }
-    Rect r = rect(t);
+    Rect r{HbmRect::of(t)};
     r.number = number, r.lane = static_cast<std::uint8_t>(lane);
     hbm_[t.reg].reads.push_back(r);
   }
@@ -193,7 +154,7 @@ class Synchronizer {
       });
       return;
     }
-    Rect r = rect(t);
+    Rect r{HbmRect::of(t)};
     r.number = number, r.lane = static_cast<std::uint8_t>(lane), r.adds = adds;
     hbm_[t.reg].writes.push_back(r);
   }

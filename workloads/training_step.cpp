@@ -135,12 +135,13 @@ void add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const
   Update{graph, gradients, spec, repeated}.run();
 }
 
-std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs) {
+std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs, bool fold) {
   std::map<std::string, ValueId> out;
   for (const WeightSpec& spec : specs) {
     std::int64_t rows = spec.shape.size() == 2 ? spec.shape[0] : 1, cols = spec.shape.back();
     if (spec.transposed) std::swap(rows, cols);
-    out[spec.name] = graph.tensor(spec.name, rows, cols, graph.numerics().weight, Kind::kWeight);
+    const isa::Dtype type = spec.transposed && fold ? graph.numerics().operand : graph.numerics().weight;
+    out[spec.name] = graph.tensor(spec.name, rows, cols, type, Kind::kWeight);
   }
   return out;
 }

@@ -27,6 +27,7 @@ struct StepSpec {
   std::int64_t micro_batches = 1;
   std::uint32_t ranks = 1;  // data parallel
   bool training = true;     // otherwise forward only, without dropout
+  bool fold_weights = false;   // linear weights stored as TensorE multiplies them: for programs that only infer
   Head head = Head::kClassifier;
   runtime::Numerics numerics;
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
@@ -43,7 +44,9 @@ void add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime:
                 const StepSpec& spec, std::string_view repeated);
 
 /// Declares the weights of a model as tensors of the graph, under their Hugging Face names, linear ones as [in, out].
-std::map<std::string, runtime::ValueId> declare_weights(runtime::Graph& graph, const std::vector<WeightSpec>& specs);
+/// `fold`: linear ones in the type that TensorE multiplies, because nobody updates them.
+std::map<std::string, runtime::ValueId> declare_weights(runtime::Graph& graph, const std::vector<WeightSpec>& specs,
+                                                        bool fold = false);
 
 /// The factors of one update, for the input "hyper". `step` counts from 1.
 std::vector<float> hyper_values(const StepSpec& spec, double learning_rate, std::int64_t step);

@@ -115,6 +115,39 @@ class AdamW {
 
 void adamw_lower(Emitter& e, const Node& node) { AdamW{e, node}.run(); }
 
+// ---- plain gradient descent
+
+/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; hyper [1, 8] (runtime/hyper.h) -> w in place.
+/// Lowering: one VectorE pass. Source: Robbins and Monro, 1951; PyTorch, torch.optim.SGD.
+std::vector<Shape> sgd_infer(const Contract& c) {
+  const Value& w = c.in(0);
+  c.need(1, w.rows, w.cols, "gradient");
+  c.need(2, 1, kHyperSize, "hyper");
+  return {{w.rows, w.cols, w.dtype, c.node.in[0]}};
+}
+
+Tensors sgd_forward(const Attrs&, std::span<const Tensor> in) {
+  const double rate = in[2].at(0, kRate);
+  return {generate(in[0].rows, in[0].cols, [&](auto r, auto c) { return in[0].at(r, c) - rate * in[1].at(r, c); })};
+}
+
+void sgd_lower(Emitter& e, const Node& node) {
+  const Flat flat{e.value(node.in[0]).elements()};
+  const auto at = [&](ValueId v, std::int64_t c, std::int64_t cols) {
+    return e.hbm_flat(v, c, flat.parts, cols, flat.cols);
+  };
+  const Tile hyper = e.loaded(Dtype::kFp32, e.hbm_row(node.in[2], 0, flat.parts, 0, kHyperSize));
+  const Tile rate = e.sbuf(Dtype::kFp32, flat.parts, 1);
+  e.tensor_scalar(rate, columns(hyper, kRate, 1), Alu::kMul, -1.0F);
+  for_tiles(flat, [&](std::int64_t c, std::int64_t cols) {
+    const Tile w = e.loaded(e.value(node.in[0]).dtype, at(node.in[0], c, cols));
+    const Tile g = e.loaded(e.value(node.in[1]).dtype, at(node.in[1], c, cols));
+    const Tile out = e.sbuf(w.dtype, flat.parts, cols);
+    e.scalar_tensor_tensor(out, g, Alu::kMul, rate, Alu::kAdd, w);
+    e.store(at(node.out[0], c, cols), out);
+  });
+}
+
 // ---- the norm of all gradients
 
 /// Sum of the squares of all elements of all operands. Shapes: any -> [1, 1] fp32.
@@ -214,6 +247,8 @@ void reduce_lower(Emitter& e, const Node& node) {
 
 const Op kAdamW{.name = "adamw", .text = "AdamW update of a parameter", .infer = adamw_infer,
                 .forward = adamw_forward, .lower_whole = adamw_lower};
+const Op kSgd{.name = "sgd", .text = "gradient descent without momentum", .infer = sgd_infer, .forward = sgd_forward,
+              .lower_whole = sgd_lower};
 const Op kSumSquares{.name = "sum_squares", .text = "sum of squares of all elements", .infer = squares_infer,
                      .forward = squares_forward, .lower_whole = squares_lower, .matmul_flops = squares_flops};
 const Op kClipScale{.name = "clip_scale", .text = "gradient norm and the factor that limits it", .infer = clip_infer,

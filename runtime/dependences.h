@@ -1,0 +1,30 @@
+// Which instructions must come after which, on virtual buffers.
+#pragma once
+
+#include <cstdint>
+#include <unordered_map>
+#include <vector>
+
+#include "runtime/emitter.h"
+
+namespace runtime {
+
+/// A rectangle of a tensor in HBM: rows of `pitch` bytes, or with pitch 0 one run of bytes.
+struct HbmRect {
+  std::int64_t pitch = 0, row0 = 0, row1 = 1, col0 = 0, col1 = 0;
+  std::int64_t low = 0, high = 0;  // all of it as a run
+  static HbmRect of(const Tile& tile);
+  bool meets(const HbmRect& other) const;
+};
+
+/// Bytes of a partition (of a row in HBM) that a tile covers, relative to its offset.
+struct ByteRange {
+  std::int64_t low = 0, high = 0;
+  static ByteRange of(const Tile& tile);
+};
+
+/// For each instruction those before it that it must follow: it reads what they wrote, or writes what they read or
+/// wrote. Of several that imply each other through the same bytes only the last ones are named.
+std::vector<std::vector<std::uint32_t>> dependences(const VirtualBlock& block);
+
+}  // namespace runtime
