@@ -35,7 +35,7 @@ class Scale {
     const double v = axis_.logarithmic ? std::log10(value) : value;
     return begin_ + (v - low_) / (high_ - low_) * (end_ - begin_);
   }
-  /// 1, 2 or 5 times a power of ten apart; powers of ten when logarithmic.
+  /// 1, 2 or 5 times a power of ten apart (bytes: a power of two); powers of ten when logarithmic.
   std::vector<double> ticks() const {
     std::vector<double> list;
     if (axis_.logarithmic) {
@@ -44,7 +44,9 @@ class Scale {
       return list;
     }
     const double rough = (high_ - low_) / 5, power = std::pow(10, std::floor(std::log10(rough)));
-    const double step = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+    const bool binary = axis_.unit == "B";  // 2 GiB, not 1.863
+    const double decimal = power * (rough / power < 1.5 ? 1 : rough / power < 3.5 ? 2 : rough / power < 7.5 ? 5 : 10);
+    const double step = binary ? std::exp2(std::round(std::log2(rough))) : decimal;
     for (double i = std::ceil(low_ / step); i * step <= high_ * (1 + 1e-12); ++i) list.push_back(i * step);
     return list;
   }
@@ -264,13 +266,13 @@ std::string share_bar(std::string_view label, const std::vector<std::pair<std::s
   std::string out = open_svg(label, 40);
   std::vector<std::string> names;
   double at = 0;
-  for (std::size_t i = 0; i < parts.size(); ++i) {
-    const double width = parts[i].second / whole * kWidth;
-    out +=
-        fmt::format(R"(<rect class="area a{}" x="{:.2f}" y="4" width="{:.2f}" height="32"/>)", i % kColours, at, width);
+  for (const auto& [name, value] : parts) {
+    if (value <= 0) continue;
+    const double width = value / whole * kWidth;
+    out += fmt::format(R"(<rect class="area a{}" x="{:.2f}" y="4" width="{:.2f}" height="32"/>)",
+                       names.size() % kColours, at, width);
     at += width;
-    names.push_back(fmt::format("{}: {} ({:.1f} %)", parts[i].first, readable(parts[i].second, unit),
-                                parts[i].second / whole * 100));
+    names.push_back(fmt::format("{}: {} ({:.1f} %)", name, readable(value, unit), value / whole * 100));
   }
   return out + "</svg>" + legend(names);
 }

@@ -69,7 +69,9 @@ CostRow price(const JobToPrice& job, const PricedInstance& one, int count, doubl
 
 void mark_pareto(std::vector<CostRow>& rows) {
   for (CostRow& row : rows) {
+    if (row.basis == Basis::kRoofline) continue;
     row.pareto = std::ranges::none_of(rows, [&](const CostRow& other) {
+      if (other.basis == Basis::kRoofline) return false;
       const bool no_worse = other.seconds <= row.seconds && *other.run[0] <= *row.run[0];
       return no_worse && (other.seconds < row.seconds || *other.run[0] < *row.run[0]);
     });
@@ -79,7 +81,7 @@ void mark_pareto(std::vector<CostRow>& rows) {
 std::string basis_text(Basis basis, double efficiency) {
   if (basis == Basis::kGiven) return "the job's own time";
   if (basis == Basis::kScaled) return "scaled by chips, no communication added";
-  return fmt::format("roofline estimate at {:g} % of the peaks", efficiency * 100);
+  return fmt::format("roofline estimate at {:g} % of the peaks, without a host", efficiency * 100);
 }
 
 Cell dollars(const std::optional<double>& value) {
@@ -95,11 +97,12 @@ JobToPrice job_of_run(const std::filesystem::path& folder) {
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
   job.seconds = needed(folder, body, "job", "train_runtime");
-  const double steps = needed(folder, body, "job", "steps");
+  const double steps = needed(folder, body, "job", "train_steps_per_second") * job.seconds;
   const double device = figure(body, "job", "device_step_seconds") * steps;
   job.fixed_seconds = std::max(0.0, job.seconds - device);
-  job.samples = figure(body, "job", "samples");
-  job.epochs = figure(body, "job", "epochs");
+  job.samples = figure(body, "job", "train_samples_per_second") * job.seconds;
+  const double per_epoch = figure(body, "cost", "per_epoch");
+  job.epochs = per_epoch > 0 ? figure(body, "cost", "run") / per_epoch : 0;
   job.tokens = figure(body, "job", "tokens");
   const double core_steps = steps * record.program.ranks;
   job.flops = record.utilisation.model_flops * core_steps;
@@ -145,7 +148,7 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
     cells.push_back(dollars(row.per_epoch));
     cells.push_back(dollars(row.per_million_tokens));
     cells.push_back(dollars(row.per_1k_samples));
-    cells.emplace_back(row.pareto);
+    cells.push_back(row.pareto ? Cell{*row.pareto} : Cell{});
     cells.emplace_back(basis_text(row.basis, efficiency));
     table.add_row(std::move(cells));
   }

@@ -36,9 +36,10 @@ struct CostRow {
   int instances = 1;
   Basis basis = Basis::kGiven;
   double seconds = 0;
-  std::array<std::optional<double>, kPurchaseCount> run{};              // dollars
+  std::array<std::optional<double>, kPurchaseCount> run{};                    // dollars
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
-  bool pareto = false;                                                  // no other row is faster and cheaper on demand
+  /// No other row is faster and cheaper on demand; nothing for rooflines, which know no host.
+  std::optional<bool> pareto{};
 };
 
 /// `counts`: numbers of instances; the job's own number is always there. `efficiency` of the peaks in a roofline, 0..1.

@@ -65,7 +65,7 @@ ReportRun load_report_run(const std::filesystem::path& folder, const std::vector
   run.efficiency = efficiency;
   if (std::filesystem::exists(folder / "steps.jsonl")) run.steps = read_steps(folder);
   const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
-  if (priced && figure(run.result, "job", "train_runtime") && figure(run.result, "job", "steps"))
+  if (priced && figure(run.result, "job", "train_runtime") && figure(run.result, "job", "train_steps_per_second"))
     run.costs = price_job(job_of_run(folder), prices, {1}, efficiency);
   run.warnings = warnings_of(run);
   return run;
@@ -90,8 +90,12 @@ std::vector<Headline> headlines(const ReportRun& run) {
       {"MFU", r.utilisation.mfu, percent(r.utilisation.mfu)},
       {"HFU", r.utilisation.hfu, percent(r.utilisation.hfu)},
       {"MBU", r.utilisation.mbu, percent(r.utilisation.mbu)}};
-  if (!binding.empty())
-    list.push_back({"binds", binding[0].busy, fmt::format("{}, {} busy", binding[0].name, percent(binding[0].busy))});
+  if (!binding.empty()) {
+    const double host = figure(run.result, "job", "host_step_seconds").value_or(0);
+    list.push_back({"binds", binding[0].busy,
+                    fmt::format("{}{}, {} busy", host > step ? "the host; on the device " : "", binding[0].name,
+                                percent(binding[0].busy))});
+  }
   list.push_back(
       from_result("eval accuracy", "metrics", "eval_accuracy", [](double v) { return fmt::format("{:.4f}", v); }));
   list.push_back(from_result("eval F1", "metrics", "eval_f1_macro", [](double v) { return fmt::format("{:.4f}", v); }));

@@ -12,7 +12,7 @@ inline constexpr const char* kReportStyle = R"css(
 --c4:#f778ba;--c5:#d29922;--c6:#39c5cf;--c7:#8b949e}}
 *{box-sizing:border-box}
 body{margin:0 auto;max-width:70rem;padding:1rem;background:var(--bg);color:var(--fg);
-font:16px/1.5 system-ui,sans-serif}
+font:16px/1.5 system-ui,sans-serif;overflow-wrap:anywhere}
 h1{font-size:1.5rem;margin:.2em 0}h2{font-size:1.2rem;margin:2em 0 .5em;border-bottom:1px solid var(--line)}
 h3{font-size:1rem;margin:1.5em 0 .3em}a{color:var(--accent)}
 nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0}
@@ -25,7 +25,7 @@ caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}
 th,td{padding:.25rem .6rem;text-align:left;border-top:1px solid var(--line);vertical-align:top}
 td{overflow-wrap:anywhere;min-width:4rem}
 thead th{position:sticky;top:0;background:var(--card);white-space:nowrap}
-.r{text-align:right}th button{all:unset;cursor:pointer;font-weight:600}
+.r{text-align:right}td.r{white-space:nowrap}th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible{outline:2px solid var(--accent)}
 th[aria-sort=ascending] button::after{content:" \2191"}th[aria-sort=descending] button::after{content:" \2193"}
 .chart{width:100%;height:auto;display:block;margin:.5rem 0}.grid{stroke:var(--line);fill:none}

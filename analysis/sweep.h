@@ -28,8 +28,9 @@ struct SweepAxis {
 enum class Design { kCartesian, kList, kOneAtATime, kRandom };
 
 struct SweepSpec {
-  std::string program;  // assembler text of the program, a path
-  std::string machine = "trn1.2xlarge";
+  std::string workload;  // name or file of a job, or:
+  std::string program;   // assembler text of a program, a path
+  std::string machine;   // empty: what the workload says
   Design design = Design::kCartesian;
   std::size_t samples = 0;
   std::uint64_t seed = 0;
@@ -39,8 +40,8 @@ struct SweepSpec {
 /// "cartesian", "list", "one_at_a_time", "random". Errors: Fault::kUsage with a suggestion.
 Design parse_design(std::string_view name);
 
-/// A sweep file: texts `program`, `machine`, `design`, `samples`, `seed`, and below [set] a list of texts per
-/// parameter. Paths are relative to the file. Errors: Fault::kUsage with file:line.
+/// A sweep file: texts `workload` or `program`, `machine`, `design`, `samples`, `seed`, and below [set] a list of texts
+/// per parameter. Paths are relative to the file. Errors: Fault::kUsage with file:line.
 SweepSpec load_sweep(const std::filesystem::path& path);
 /// "hbm.bandwidth=0.5x,1x,2x". Errors: Fault::kUsage.
 SweepAxis parse_axis(std::string_view text);

@@ -162,6 +162,10 @@ SweepSpec load_sweep(const std::filesystem::path& path) {
   SweepSpec spec;
   const auto beside = [&](const std::string& name) { return (path.parent_path() / name).string(); };
   if (file.has("program")) spec.program = beside(file.read_string("program").value);
+  if (file.has("workload")) {
+    spec.workload = file.read_string("workload").value;
+    if (spec.workload.ends_with(".toml")) spec.workload = beside(spec.workload);
+  }
   if (file.has("machine")) {
     spec.machine = file.read_string("machine").value;
     if (spec.machine.ends_with(".toml")) spec.machine = beside(spec.machine);

@@ -1,4 +1,4 @@
-// `trnsim sweep FILE.toml`: one program on many machines.
+// `trnsim sweep FILE.toml`: one workload or program, many machines and options.
 #include <fmt/format.h>
 #include <unistd.h>
 
@@ -6,18 +6,13 @@
 #include <memory>
 #include <thread>
 
-#include "analysis/stats.h"
 #include "analysis/sweep.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/hash.h"
 #include "base/log.h"
 #include "cli/output.h"
+#include "cli/sweep_model.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
-#include "hw/sim_device.h"
-#include "isa/asm.h"
-#include "isa/check.h"
 
 namespace cli {
 namespace {
@@ -26,7 +21,7 @@ using base::Error;
 using base::Fault;
 
 struct Options {
-  std::string file, program, machine, design, output_dir = "sweep", minimize, format = "table";
+  std::string file, workload, program, machine, design, output_dir = "sweep", minimize, format = "table";
   std::vector<std::string> set, subject_to;
   std::size_t samples = 0;
   std::uint64_t seed = 0;
@@ -37,6 +32,7 @@ analysis::SweepSpec spec_of(const Options& options) {
   analysis::SweepSpec spec;
   if (!options.file.empty()) spec = analysis::load_sweep(options.file);
   if (!options.program.empty()) spec.program = options.program;
+  if (!options.workload.empty()) spec.workload = options.workload;
   if (!options.machine.empty()) spec.machine = options.machine;
   if (!options.design.empty()) spec.design = analysis::parse_design(options.design);
   if (options.samples > 0) spec.samples = options.samples;
@@ -50,47 +46,12 @@ analysis::SweepSpec spec_of(const Options& options) {
       *same = std::move(axis);
     }
   }
-  if (spec.program.empty()) {
-    throw Error{Fault::kUsage, "trnsim sweep", "has no program to simulate",
-                "write program = \"step.asm\" into the file, or give --program"};
+  if (spec.program.empty() == spec.workload.empty()) {
+    throw Error{Fault::kUsage, "trnsim sweep",
+                spec.program.empty() ? "has nothing to simulate" : "has a program and a workload",
+                "give either --workload bert_emotion or --program step.asm, or one of them in the file"};
   }
   return spec;
-}
-
-std::vector<std::string> overrides(const analysis::SweepPoint& point) {
-  std::vector<std::string> list;
-  for (const auto& [key, value] : point) list.push_back(key + "=" + value);
-  return list;
-}
-
-analysis::Metrics metrics_of(const hw::SimResult& result, const isa::Program& program,
-                             const hw::MachineParams& machine) {
-  const analysis::Utilisation u = analysis::utilisation(result, program);
-  analysis::Metrics metrics = {
-      {"seconds", u.seconds}, {"dollars", u.seconds / 3600 * machine.price_on_demand.value},
-      {"mfu", u.mfu},         {"hfu", u.hfu},
-      {"mbu", u.mbu},         {"collectives_exposed_seconds", hw::seconds(result.collective_exposed)}};
-  for (const analysis::Resource& resource : analysis::resources(result)) {
-    std::string name = "busy." + resource.name;
-    std::ranges::replace(name, ' ', '_');
-    metrics[name] = resource.busy;
-  }
-  return metrics;
-}
-
-/// The program on a machine with the point's changes.
-analysis::SweepModel model_of(const isa::Program& program, const std::string& text, const std::string& machine) {
-  const std::uint64_t base = base::hash64(text, base::hash64(version_line()));
-  return {.hash =
-              [base, machine](const analysis::SweepPoint& point) {
-                const std::uint64_t hash = hw::load_machine(machine, overrides(point)).hash;
-                return base::hash64(base::hash_text(hash), base);
-              },
-          .evaluate =
-              [&program, machine](const analysis::SweepPoint& point) {
-                const hw::MachineParams params = hw::load_machine(machine, overrides(point));
-                return metrics_of(hw::simulate(program, params), program, params);
-              }};
 }
 
 void report_best(const analysis::SweepRun& run, const Options& options) {
@@ -110,16 +71,15 @@ void sweep(const Options& options) {
     throw Error{Fault::kUsage, "--subject_to", "is given without --minimize", "say what should be smallest"};
   const analysis::SweepSpec spec = spec_of(options);
   const auto points = analysis::design_points(spec);
-  const std::string text = base::read_file(spec.program);
-  const isa::Program program = isa::parse_program(text, spec.program);
-  isa::check(program);
+  const std::string machine = spec.machine.empty() && spec.workload.empty() ? "trn1.2xlarge" : spec.machine;
+  const analysis::SweepModel model =
+      spec.workload.empty() ? program_model(spec.program, machine) : job_model(spec.workload, machine);
   const std::filesystem::path folder{options.output_dir};
   base::make_output_folder(folder, true);
-  const analysis::SweepRun run =
-      run_sweep(points, model_of(program, text, spec.machine), folder / "sweep.sqlite", options.processes);
+  const analysis::SweepRun run = run_sweep(points, model, folder / "sweep.sqlite", options.processes);
   const base::Table table = sweep_table(run);
   base::write_file(folder / "results.csv", table.render(base::Format::kCsv));
-  base::write_file(folder / "sweep.html", sweep_html(run, spec.program));
+  base::write_file(folder / "sweep.html", sweep_html(run, spec.workload.empty() ? spec.program : spec.workload));
   print(table.render(format));
   const auto failed = std::ranges::count_if(run.results, [](const auto& r) { return r.done && !r.error.empty(); });
   base::log_info("{} points, {} computed now, {} failed; {}", points.size(), run.computed, failed,
@@ -131,10 +91,12 @@ void sweep(const Options& options) {
 
 void add_sweep(CLI::App& app) {
   auto options = std::make_shared<Options>();
-  app.add_option("FILE", options->file, "sweep file: program, machine, design, [set]");
+  app.add_option("FILE", options->file, "sweep file: workload or program, machine, design, [set]");
+  app.add_option("--workload", options->workload, "job of trnsim run, compiled and projected for each point");
   app.add_option("--program", options->program, "assembler text of the program (docs/asm.md)");
-  app.add_option("--machine,--instance_type", options->machine, "machine or file [trn1.2xlarge]");
-  app.add_option("--set", options->set, "KEY=VALUE,VALUE of a machine parameter, or KEY=0.5x..2x:5; repeatable")
+  app.add_option("--machine,--instance_type", options->machine, "machine or file [the workload's, or trn1.2xlarge]");
+  app.add_option("--set", options->set,
+                 "KEY=VALUE,VALUE or KEY=0.5x..2x:5 of a machine parameter or an option of the job; repeatable")
       ->expected(1)
       ->take_all();
   app.add_option("--design", options->design, "which points [cartesian]")

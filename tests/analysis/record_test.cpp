@@ -59,6 +59,7 @@ TEST(Record, KeepsWhatTheProgramAloneKnows) {
   const auto path = analysis::critical_path(back.result, back.program, 0);
   EXPECT_EQ(path.steps.size(), analysis::critical_path(result, program, 0).steps.size());
   EXPECT_EQ(path.steps.back().op, "layer.store");
+  for (std::size_t c = 0; c < program.calls.size(); ++c) EXPECT_EQ(back.program.calls[c].await, program.calls[c].await);
 }
 
 TEST(Record, RegionsLiveFromTheirFirstToTheirLastUse) {

@@ -24,7 +24,8 @@ inline std::filesystem::path folder() {
 /// load (ring 3) -> matmul -> gelu -> store (ring 4), twice, and an optimizer block that waits for an all-reduce of the
 /// first ones' gradients: every kind of track, flow and phase.
 inline isa::Program layers(int layers = 2) {
-  using namespace tiny;
+  using tiny::Dtype, tiny::Engine, tiny::Fn, tiny::activate, tiny::after, tiny::all_reduce, tiny::dma, tiny::dma_sem;
+  using tiny::fill, tiny::hbm, tiny::matmul, tiny::psum, tiny::sbuf, tiny::sem, tiny::signal;
   isa::Block layer;
   layer.name = "layer_forward";
   layer.registers = 2;

@@ -1,0 +1,166 @@
+#include "analysis/job_cost.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+
+#include "analysis/result.h"
+#include "base/error.h"
+#include "tests/analysis/recorded.h"
+
+namespace {
+
+using analysis::Basis;
+using analysis::CostRow;
+using analysis::JobToPrice;
+using analysis::load_prices;
+using analysis::price_job;
+using testing::HasSubstr;
+
+const CostRow& row(const std::vector<CostRow>& rows, std::string_view name, int count = 1) {
+  const auto found =
+      std::ranges::find_if(rows, [&](const CostRow& r) { return r.instance_type == name && r.instances == count; });
+  if (found == rows.end()) throw std::runtime_error{"no row " + std::string{name}};
+  return *found;
+}
+
+JobToPrice job(std::string instance, double seconds) {
+  JobToPrice j;
+  j.instance_type = std::move(instance);
+  j.seconds = seconds;
+  return j;
+}
+
+TEST(Prices, EveryNumberHasDateRegionAndSource) {
+  const auto prices = load_prices(std::string_view{});
+  EXPECT_GE(prices.size(), 9u);
+  for (const auto& one : prices) {
+    EXPECT_EQ(one.date.size(), 10u);
+    EXPECT_FALSE(one.region.empty());
+    for (const auto& price : one.per_hour) {
+      if (price) {
+        EXPECT_GT(price->value, 0) << one.name;
+        EXPECT_FALSE(price->source.empty()) << one.name;
+      }
+    }
+    EXPECT_EQ(one.simulated, one.peak == 0) << one.name;
+  }
+}
+
+std::string error_of(const std::string& toml) {
+  try {
+    load_prices(base::ParamFile::parse(toml, "p.toml"));
+  } catch (const base::Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+TEST(Prices, AFileWithoutDateRegionSourceOrUnitIsRefused) {
+  const std::string head = "region = \"us-east-1\"\ndate = \"2026-01-02\"\n";
+  const std::string one =
+      "[[instance]]\nname = \"a\"\nkind = \"simulated\"\naccelerators = { value = 1, source = \"s\" }\n";
+  const std::string price = "on_demand = { value = \"$1/h\", source = \"s\" }\n";
+  EXPECT_EQ(error_of(head + one + price), "no error");
+  EXPECT_THAT(error_of("region = \"us-east-1\"\n" + one + price), HasSubstr("date"));
+  EXPECT_THAT(error_of("date = \"2026-01-02\"\n" + one + price), HasSubstr("region"));
+  EXPECT_THAT(error_of("region = \"r\"\ndate = \"yesterday\"\n" + one + price), HasSubstr("is no date"));
+  EXPECT_THAT(error_of(head + one + "on_demand = { value = \"$1/h\" }\n"), HasSubstr("source"));
+  EXPECT_THAT(error_of(head + one + "on_demand = { value = \"1 GHz\", source = \"s\" }\n"), HasSubstr("price"));
+  EXPECT_THAT(error_of(head + one + price + "discount = { value = 1, source = \"s\" }\n"), HasSubstr("discount"));
+  EXPECT_THAT(error_of(head + one), HasSubstr("on_demand"));
+  EXPECT_THAT(error_of(head + one + price + one + price), HasSubstr("twice"));
+  EXPECT_THAT(error_of(head), HasSubstr("has no instance"));
+}
+
+TEST(JobCost, ReproducesThePublishedDollars) {
+  const auto prices = load_prices(std::string_view{});
+  // HF optimum-neuron, fine-tuning BERT: 8:30 on trn1.2xlarge at $1.34375/h, "$0.20": 0.19 to the cent.
+  const auto bert = price_job(job("trn1.2xlarge", 8 * 60 + 30), prices, {}, 0.4);
+  EXPECT_NEAR(*bert[0].run[0], 0.19, 0.005);
+  EXPECT_NEAR(*bert[0].run[0], 0.20, 0.01);
+  // HF optimum-neuron, fine-tuning Llama 2 7B: 43:24 on trn1.32xlarge at $21.50/h, "$15.5".
+  EXPECT_NEAR(*price_job(job("trn1.32xlarge", 43 * 60 + 24), prices, {}, 0.4)[0].run[0], 15.5, 0.06);
+}
+
+TEST(JobCost, MoreChipsShortenTheDevicesPartOnly) {
+  JobToPrice j = job("trn1.2xlarge", 1000);
+  j.fixed_seconds = 200;
+  const auto rows = price_job(j, load_prices(std::string_view{}), {1, 2}, 0.4);
+  EXPECT_EQ(rows[0].basis, Basis::kGiven);
+  EXPECT_EQ(row(rows, "trn1.2xlarge", 2).basis, Basis::kScaled);
+  EXPECT_DOUBLE_EQ(row(rows, "trn1.2xlarge", 2).seconds, 200 + 800 / 2.0);
+  EXPECT_DOUBLE_EQ(row(rows, "trn1.32xlarge").seconds, 200 + 800 / 16.0);
+  EXPECT_DOUBLE_EQ(*row(rows, "trn1.32xlarge", 2).run[0], (200 + 800 / 32.0) / 3600 * 21.5 * 2);
+}
+
+TEST(JobCost, OtherAcceleratorsAreRooflinesOfTheJobsWork) {
+  JobToPrice j = job("trn1.2xlarge", 1000);
+  EXPECT_THROW(row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge"), std::runtime_error);
+  j.flops = 1e18;
+  j.hbm_bytes = 1e12;
+  const CostRow& compute = row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge");
+  EXPECT_EQ(compute.basis, Basis::kRoofline);
+  EXPECT_DOUBLE_EQ(compute.seconds, 1e18 / 312e12 / 8 / 0.5);
+  j.hbm_bytes = 1e18;
+  EXPECT_DOUBLE_EQ(row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge").seconds,
+                   1e18 / 1555e9 / 8 / 0.5);
+}
+
+TEST(JobCost, TheParetoFrontHasNoRowThatIsSlowerAndDearer) {
+  JobToPrice j = job("trn1.2xlarge", 1000);
+  j.flops = 1e17;
+  const auto rows = price_job(j, load_prices(std::string_view{}), {1, 4}, 0.4);
+  int front = 0;
+  for (const CostRow& a : rows) {
+    EXPECT_EQ(a.pareto.has_value(), a.basis != Basis::kRoofline) << a.instance_type;  // estimates compete with nothing
+    front += a.pareto.value_or(false);
+    bool beaten = false;
+    for (const CostRow& b : rows) beaten |= b.pareto && b.seconds < a.seconds && *b.run[0] < *a.run[0];
+    EXPECT_FALSE(beaten && a.pareto.value_or(false)) << a.instance_type;
+  }
+  EXPECT_GE(front, 1);
+  EXPECT_EQ(row(rows, "trn1.32xlarge", 4).pareto, true);  // the fastest at the lower price
+}
+
+TEST(JobCost, PerEpochTokenAndSample) {
+  JobToPrice j = job("trn1.2xlarge", 3600);
+  j.epochs = 3;
+  j.samples = 48'000;
+  j.tokens = 2e6;
+  const CostRow first = price_job(j, load_prices(std::string_view{}), {}, 0.4)[0];
+  EXPECT_DOUBLE_EQ(*first.per_epoch, 1.34375 / 3);
+  EXPECT_DOUBLE_EQ(*first.per_1k_samples, 1.34375 / 48);
+  EXPECT_DOUBLE_EQ(*first.per_million_tokens, 1.34375 / 2);
+}
+
+TEST(JobCost, ARunFolderTellsItsJob) {
+  const auto folder = recorded::folder();
+  const analysis::Record record = recorded::record(false);
+  write_record(folder, record);
+  analysis::write_result(folder, {{"job",
+                                   {{"train_runtime", 100.0},
+                                    {"train_steps_per_second", 10.0},
+                                    {"device_step_seconds", 0.06},
+                                    {"train_samples_per_second", 320.0}}},
+                                  {"cost", {{"run", 0.5}, {"per_epoch", 0.25}}}});
+  const JobToPrice j = analysis::job_of_run(folder);
+  EXPECT_EQ(j.instance_type, "trn1.2xlarge");
+  EXPECT_NEAR(j.fixed_seconds, 40, 1e-9);
+  EXPECT_DOUBLE_EQ(j.flops, record.utilisation.model_flops * 1000 * 2);  // two ranks
+  EXPECT_DOUBLE_EQ(j.samples, 32'000);
+  EXPECT_DOUBLE_EQ(j.epochs, 2);
+  EXPECT_EQ(j.tokens, 0);
+  analysis::write_result(folder, {{"job", {{"train_runtime", nullptr}}}});
+  EXPECT_THROW(analysis::job_of_run(folder), base::Error);
+}
+
+TEST(JobCost, WhatMakesNoSenseIsRefused) {
+  const auto prices = load_prices(std::string_view{});
+  EXPECT_THROW(price_job(job("trn1.2xlarge", 0), prices, {}, 0.4), base::Error);
+  EXPECT_THROW(price_job(job("trn1.2xlage", 1), prices, {}, 0.4), base::Error);
+  EXPECT_THROW(price_job(job("trn1.2xlarge", 1), prices, {0}, 0.4), base::Error);
+  EXPECT_THROW(price_job(job("trn1.2xlarge", 1), prices, {}, 1.5), base::Error);
+}
+
+}  // namespace

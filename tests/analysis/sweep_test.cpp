@@ -1,0 +1,268 @@
+#include "analysis/sweep.h"
+
+#include <gmock/gmock.h>
+#include <signal.h>
+#include <sys/wait.h>
+
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <set>
+#include <thread>
+
+#include "analysis/sqlite.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "base/units.h"
+#include "tests/analysis/recorded.h"
+
+namespace {
+
+using analysis::Design;
+using analysis::design_points;
+using analysis::Metrics;
+using analysis::SweepModel;
+using analysis::SweepPoint;
+using analysis::SweepRun;
+using analysis::SweepSpec;
+using testing::ElementsAre;
+using testing::HasSubstr;
+using testing::Pair;
+
+SweepSpec spec(Design design, std::vector<analysis::SweepAxis> axes) {
+  SweepSpec s;
+  s.design = design;
+  s.axes = std::move(axes);
+  return s;
+}
+
+/// seconds = a + b, dollars = 1 / (a + b); the point a = 7 does not fit, a = 13 kills its process.
+SweepModel model() {
+  return {.hash =
+              [](const SweepPoint& point) {
+                std::string text;
+                for (const auto& [key, value] : point) text += key + "=" + value + ";";
+                return base::hash64(text);
+              },
+          .evaluate = [](const SweepPoint& point) -> Metrics {
+            double sum = 0;
+            for (const auto& [key, value] : point) {
+              if (key == "a" && value == "7") throw base::Error{base::Fault::kCapacity, "a", "is 7", "choose another"};
+              if (key == "a" && value == "13") ::raise(SIGKILL);
+              sum += std::stod(value);
+            }
+            return {{"seconds", sum}, {"dollars", 1 / (1 + sum)}, {"busy.hbm", 40}, {"busy.tensor", sum}};
+          }};
+}
+
+std::vector<std::string> numbers(int count) {
+  std::vector<std::string> list;
+  for (int i = 0; i < count; ++i) list.push_back(std::to_string(i));
+  return list;
+}
+
+TEST(SweepDesign, CartesianListOneAtATime) {
+  const std::vector<analysis::SweepAxis> axes = {{"a", {"1", "2"}}, {"b", {"3", "4"}}};
+  EXPECT_THAT(design_points(spec(Design::kCartesian, axes)),
+              ElementsAre(ElementsAre(Pair("a", "1"), Pair("b", "3")), ElementsAre(Pair("a", "1"), Pair("b", "4")),
+                          ElementsAre(Pair("a", "2"), Pair("b", "3")), ElementsAre(Pair("a", "2"), Pair("b", "4"))));
+  EXPECT_THAT(design_points(spec(Design::kList, axes)),
+              ElementsAre(ElementsAre(Pair("a", "1"), Pair("b", "3")), ElementsAre(Pair("a", "2"), Pair("b", "4"))));
+  const auto single = design_points(spec(Design::kOneAtATime, axes));
+  ASSERT_EQ(single.size(), 5u);
+  EXPECT_TRUE(single[0].empty());
+  EXPECT_THAT(single[4], ElementsAre(Pair("b", "4")));
+}
+
+TEST(SweepDesign, RangesAreSpacedOnALogarithmicScale) {
+  const auto points = design_points(spec(Design::kCartesian, {{"f", {"1 GHz..4 GHz:3"}}}));
+  ASSERT_EQ(points.size(), 3u);
+  const double want[] = {1e9, 2e9, 4e9};
+  for (int i = 0; i < 3; ++i)
+    EXPECT_NEAR(base::parse_quantity(points[static_cast<std::size_t>(i)][0].second).value, want[i], want[i] * 1e-12);
+  EXPECT_EQ(base::parse_quantity(design_points(spec(Design::kCartesian, {{"f", {"0.5x..2x:3"}}}))[0][0].second),
+            (base::Quantity{0.5, base::Dimension::kRelative}));
+}
+
+TEST(SweepDesign, RandomDrawsRepeatBySeedAndStayInRange) {
+  SweepSpec s = spec(Design::kRandom, {{"f", {"1 GHz..4 GHz"}}, {"b", {"x", "y"}}});
+  s.samples = 200;
+  s.seed = 7;
+  const auto points = design_points(s);
+  EXPECT_EQ(points, design_points(s));
+  s.seed = 8;
+  EXPECT_NE(points, design_points(s));
+  int below = 0, x = 0;
+  for (const SweepPoint& point : points) {
+    const double f = base::parse_quantity(point[0].second).value;
+    EXPECT_TRUE(f >= 1e9 && f <= 4e9);
+    below += f < 2e9;  // half of the draws on a logarithmic scale
+    x += point[1].second == "x";
+  }
+  EXPECT_NEAR(below, 100, 40);  // 200 fair draws: sigma 7
+  EXPECT_NEAR(x, 100, 40);
+}
+
+TEST(SweepDesign, WhatIsNoDesignIsRefused) {
+  const auto refused = [](SweepSpec s) { EXPECT_THROW(design_points(s), base::Error); };
+  refused(spec(Design::kCartesian, {}));
+  refused(spec(Design::kCartesian, {{"a", {}}}));
+  refused(spec(Design::kCartesian, {{"a", {"1"}}, {"a", {"2"}}}));
+  refused(spec(Design::kList, {{"a", {"1", "2"}}, {"b", {"1"}}}));
+  refused(spec(Design::kRandom, {{"a", {"1"}}}));          // no number of samples
+  refused(spec(Design::kCartesian, {{"a", {"1x..2x"}}}));  // no number of values
+  refused(spec(Design::kCartesian, {{"a", {"2x..1x:3"}}}));
+  refused(spec(Design::kCartesian, {{"a", {"1 GHz..2 s:3"}}}));
+  refused(spec(Design::kCartesian, {{"a", numbers(2000)}, {"b", numbers(2000)}}));
+  for (const char* text : {"a", "=1", "a=", "a=1,,2"}) EXPECT_THROW(analysis::parse_axis(text), base::Error) << text;
+  EXPECT_THROW(analysis::parse_design("cartesan"), base::Error);
+}
+
+TEST(SweepDesign, AFileNamesProgramMachineAndValues) {
+  const auto folder = recorded::folder();
+  std::ofstream{folder / "s.toml"} << "program = \"step.asm\"\nmachine = \"trn1.32xlarge\"\ndesign = \"random\"\n"
+                                      "samples = \"10\"\n[set]\nhbm.bandwidth = [\"0.5x\", \"2x\"]\n";
+  const SweepSpec s = analysis::load_sweep(folder / "s.toml");
+  EXPECT_EQ(s.program, (folder / "step.asm").string());
+  EXPECT_EQ(s.machine, "trn1.32xlarge");
+  EXPECT_EQ(s.samples, 10u);
+  ASSERT_EQ(s.axes.size(), 1u);
+  EXPECT_EQ(s.axes[0].key, "hbm.bandwidth");
+  std::ofstream{folder / "t.toml"} << "programm = \"step.asm\"\n";
+  EXPECT_THROW(analysis::load_sweep(folder / "t.toml"), base::Error);
+}
+
+std::string csv(const SweepRun& run) { return sweep_table(run).render(base::Format::kCsv); }
+
+TEST(Sweep, TheResultDoesNotDependOnTheNumberOfProcesses) {
+  const auto folder = recorded::folder();
+  const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(6)}, {"b", numbers(6)}}));
+  const SweepRun one = run_sweep(points, model(), folder / "one.sqlite", 1);
+  const SweepRun three = run_sweep(points, model(), folder / "three.sqlite", 3);
+  EXPECT_EQ(one.computed, 36u);
+  EXPECT_EQ(csv(one), csv(three));
+  EXPECT_DOUBLE_EQ(one.results[8].metrics.at("seconds"), 1 + 2);
+}
+
+TEST(Sweep, OnlyWhatIsNewIsComputed) {
+  const auto database = recorded::folder() / "sweep.sqlite";
+  std::filesystem::remove(database);
+  const auto few = design_points(spec(Design::kCartesian, {{"a", {"1", "2"}}, {"b", {"1"}}}));
+  const auto more = design_points(spec(Design::kCartesian, {{"a", {"1", "2", "3"}}, {"b", {"1"}}}));
+  EXPECT_EQ(run_sweep(few, model(), database, 2).computed, 2u);
+  EXPECT_EQ(run_sweep(few, model(), database, 2).computed, 0u);
+  const SweepRun wide = run_sweep(more, model(), database, 2);
+  EXPECT_EQ(wide.computed, 1u);
+  EXPECT_DOUBLE_EQ(wide.results[0].metrics.at("seconds"), 2);
+}
+
+TEST(Sweep, EqualPointsAreComputedOnce) {
+  SweepModel same = model();
+  same.hash = [](const SweepPoint&) { return 1; };
+  const auto points = design_points(spec(Design::kCartesian, {{"a", {"1", "1"}}}));
+  const SweepRun run = run_sweep(points, same, recorded::folder() / "sweep.sqlite", 2);
+  EXPECT_EQ(run.computed, 1u);
+  EXPECT_EQ(run.results[0].metrics, run.results[1].metrics);
+}
+
+TEST(Sweep, AFailureCostsItsPointOnly) {
+  const auto database = recorded::folder() / "sweep.sqlite";
+  const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(20)}}));
+  const SweepRun run = run_sweep(points, model(), database, 3);
+  EXPECT_THAT(run.results[7].error, HasSubstr("choose another"));
+  EXPECT_EQ(run.results[13].error, "its process died");
+  for (const auto& result : run.results) {
+    if (result.error.empty()) {
+      EXPECT_EQ(result.metrics.size(), 4u);
+    }
+  }
+  EXPECT_EQ(run_sweep(points, model(), database, 3).computed, 1u);  // the process that died is tried again
+}
+
+TEST(Sweep, AKeyThatIsNoneEndsItBeforeItBegins) {
+  SweepModel strict = model();
+  strict.hash = [](const SweepPoint& point) -> std::uint64_t {
+    throw base::Error{base::Fault::kUsage, point[0].first, "is no key", "write another"};
+  };
+  const auto database = recorded::folder() / "sweep.sqlite";
+  EXPECT_THROW(run_sweep({{{"a", "1"}}}, strict, database, 1), base::Error);
+  EXPECT_FALSE(std::filesystem::exists(database));
+  EXPECT_THROW(run_sweep({}, model(), database, 1), base::Error);
+  EXPECT_THROW(run_sweep({{{"a", "1"}}}, model(), database, 0), base::Error);
+}
+
+/// A child that sweeps and is killed after `ms`.
+void sweep_and_kill(const std::vector<SweepPoint>& points, const SweepModel& slow,
+                    const std::filesystem::path& database, int ms) {
+  const pid_t child = ::fork();
+  ASSERT_GE(child, 0);
+  if (child == 0) {
+    run_sweep(points, slow, database, 2);
+    ::_exit(0);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds{ms});
+  ::kill(child, SIGKILL);
+  ::waitpid(child, nullptr, 0);
+}
+
+TEST(Sweep, KilledTenTimesItEndsCompleteWithNoPointTwice) {
+  const auto database = recorded::folder() / "sweep.sqlite";
+  std::filesystem::remove(database);
+  SweepModel slow = model();
+  slow.evaluate = [](const SweepPoint& point) {
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    return Metrics{{"seconds", std::stod(point[0].second)}};
+  };
+  const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(300)}}));
+  for (int kill = 0; kill < 10; ++kill) sweep_and_kill(points, slow, database, 5 + 7 * kill % 30);
+  const SweepRun run = run_sweep(points, slow, database, 2);
+  EXPECT_LT(run.computed, points.size());  // finished points were kept
+  for (std::size_t i = 0; i < points.size(); ++i)
+    EXPECT_EQ(run.results[i].metrics.at("seconds"), static_cast<double>(i));
+  analysis::Database db{database, analysis::Database::Mode::kRead};
+  auto rows = db.prepare("SELECT count(*), count(DISTINCT settings) FROM points");
+  ASSERT_TRUE(rows.step());
+  EXPECT_EQ(rows.whole(0), 300);
+  EXPECT_EQ(rows.whole(1), 300);
+}
+
+SweepRun swept(Design design, std::vector<analysis::SweepAxis> axes) {
+  return run_sweep(design_points(spec(design, std::move(axes))), model(), recorded::folder() / "s.sqlite", 2);
+}
+
+TEST(Sweep, FindsTheBestPointUnderConditions) {
+  const SweepRun run = swept(Design::kCartesian, {{"a", numbers(6)}});
+  const auto best = [&](const char* metric, std::vector<analysis::Condition> conditions) {
+    return best_result(run, metric, conditions).point[0].second;
+  };
+  EXPECT_EQ(best("seconds", {}), "0");
+  EXPECT_EQ(best("dollars", {}), "5");
+  EXPECT_EQ(best("dollars", {analysis::parse_condition("seconds <= 3 s")}), "3");
+  EXPECT_EQ(best("seconds", {analysis::parse_condition("seconds>=2")}), "2");
+  EXPECT_THROW(best("seconds", {analysis::parse_condition("seconds>=99")}), base::Error);
+  EXPECT_THROW(best("secs", {}), base::Error);
+  EXPECT_THROW(analysis::parse_condition("seconds<3"), base::Error);
+}
+
+TEST(Sweep, SensitivityAndParetoFront) {
+  const SweepRun run = swept(Design::kOneAtATime, {{"a", {"1", "4"}}, {"b", {"2"}}});
+  const auto list = sensitivities(run, "seconds");
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].key, "a");
+  EXPECT_EQ(list[0].at_most, "4");
+  EXPECT_EQ(list[0].most, 4);
+  EXPECT_EQ(list[0].least, 0);
+  const auto front = pareto_front(run, "seconds", "dollars");
+  EXPECT_EQ(front.size(), 4u);  // more time always costs less here
+  EXPECT_TRUE(sensitivities(swept(Design::kList, {{"a", {"1"}}, {"b", {"1"}}}), "seconds").empty());
+}
+
+TEST(Sweep, ThePageShowsFrontSensitivityAndWhatBinds) {
+  const std::string page = sweep_html(swept(Design::kOneAtATime, {{"a", {"1", "50"}}}), "<b>.asm");
+  EXPECT_THAT(page, HasSubstr("trnsim sweep: &lt;b&gt;.asm"));
+  EXPECT_THAT(page, HasSubstr("hbm: 2"));     // the base and a = 1
+  EXPECT_THAT(page, HasSubstr("tensor: 1"));  // a = 50
+  EXPECT_THAT(page, testing::Not(HasSubstr("http")));
+}
+
+}  // namespace

@@ -1,0 +1,81 @@
+#include "analysis/views.h"
+
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "tests/analysis/recorded.h"
+
+namespace {
+
+using analysis::Difference;
+using base::Format;
+using testing::HasSubstr;
+
+TEST(Views, TheSummaryHasEveryFigureOfTheRecord) {
+  const analysis::Record record = recorded::record(false);
+  const std::string csv = summary_table(record).render(Format::kCsv);
+  for (const analysis::Stat& stat : record.stats) EXPECT_THAT(csv, HasSubstr(stat.name));
+}
+
+TEST(Views, GroupsAddUpToTheEngines) {
+  const analysis::Record record = recorded::record(false);
+  double busy = 0, ops = 0;
+  for (const auto& engine : record.result.engines) busy += hw::seconds(engine.busy);
+  for (const auto& group : time_by(analysis::By::kOp, record.result, record.program)) ops += group.busy;
+  EXPECT_NEAR(ops, busy, busy * 1e-12);
+  EXPECT_EQ(analysis::table_by("op", record).rows(), 6u);
+  EXPECT_EQ(analysis::table_by("op", record, 2).rows(), 2u);
+  EXPECT_EQ(analysis::table_by("layer", record).rows(), 3u);
+}
+
+TEST(Views, CollectivesAreGroupedByKind) {
+  const analysis::Record record = recorded::record(false);
+  const auto groups = analysis::collectives_by_kind(record.result);
+  ASSERT_EQ(groups.size(), 1u);
+  EXPECT_EQ(groups[0].key, "all_reduce x2");
+  EXPECT_EQ(groups[0].count, record.result.collectives.size());
+  EXPECT_DOUBLE_EQ(groups[0].bytes, 65'536.0 * static_cast<double>(groups[0].count));
+  EXPECT_GE(groups[0].active, 58e-6);  // the published floor
+  EXPECT_THAT(analysis::table_by("collective", record).render(Format::kTable), HasSubstr("64 KiB"));
+}
+
+TEST(Views, AnUnknownGroupingGetsASuggestion) {
+  EXPECT_THROW(analysis::table_by("enginee", recorded::record(false)), base::Error);
+}
+
+TEST(Compare, ARunDoesNotDifferFromItself) {
+  const analysis::Record record = recorded::record(false);
+  for (const Difference& d : compare(record, record)) EXPECT_EQ(d.percent(), 0) << d.name;
+}
+
+TEST(Compare, FindsWhatASlowerMachineSlowsDown) {
+  const isa::Program program = recorded::layers();
+  const hw::MachineParams slow = tiny::trn1({"tensor.clock=0.5x"});
+  const auto before = recorded::record(false);
+  const auto after = make_record(recorded::simulated(program, false, slow), program, recorded::info(slow));
+  const auto list = compare(before, after);
+  EXPECT_EQ(list[0].name, "total_time");
+  EXPECT_GT(list[0].percent(), 0);
+  const auto engine = std::ranges::find_if(list, [](const Difference& d) { return d.part == "engine"; });
+  EXPECT_EQ(engine->name, "tensor");  // the largest change first
+  EXPECT_NEAR(engine->percent(), 100, 1e-3);  // durations are whole femtoseconds
+  const auto op = std::ranges::find_if(list, [](const Difference& d) { return d.part == "op"; });
+  EXPECT_EQ(op->name, "layer.mlp.matmul");
+}
+
+TEST(Compare, WhatIsNewHasNoPercentage) {
+  const Difference d{"op", "new", 0, 1, "s"};
+  EXPECT_TRUE(std::isnan(d.percent()));
+  EXPECT_THAT(analysis::difference_table({d}, 0).render(Format::kJson), HasSubstr("null"));
+}
+
+TEST(Compare, LimitsTheOpsAlone) {
+  const analysis::Record record = recorded::record(false);
+  const auto list = compare(record, record);
+  EXPECT_EQ(analysis::difference_table(list, 2).rows(), analysis::difference_table(list, 0).rows() - 4);
+}
+
+}  // namespace
