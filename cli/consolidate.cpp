@@ -3,7 +3,6 @@
 
 #include <memory>
 
-#include "base/files.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "workloads/shards.h"
@@ -19,8 +18,7 @@ struct Options {
 void consolidate(const Options& options) {
   const workloads::ShardIndex index = workloads::read_shard_index(options.shards);
   const auto specs = workloads::model_weights(workloads::read_shard_config(options.shards));
-  base::make_output_folder(options.output, options.overwrite);
-  workloads::consolidate(options.shards, options.output);
+  workloads::consolidate(options.shards, options.output, options.overwrite);
   const auto& [tensor, pipeline, chunks] = index.plan;
   print(
       fmt::format("{}: {} tensors, {} parameters, step {}, from {} shards (tensor parallel {}, pipeline parallel {})\n",

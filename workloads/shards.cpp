@@ -208,7 +208,7 @@ Weights read_shards(const fs::path& folder, std::string_view state) {
   return weights;
 }
 
-void consolidate(const fs::path& folder, const fs::path& out) {
+void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
   const ShardSet set{folder, "model"};
   std::vector<NewTensor> tensors;
   for (const WeightSpec& spec : set.specs()) {
@@ -216,7 +216,7 @@ void consolidate(const fs::path& folder, const fs::path& out) {
     tensors.push_back(
         {spec.name, type, spec.shape, [&set, &spec, type] { return from_floats(type, set.whole(spec)); }});
   }
-  base::make_output_folder(out, true);
+  base::make_output_folder(out, overwrite);
   write_safetensors(out / "model.safetensors", std::move(tensors));
   write_config(set.config(), out);
   for (const char* name : kTokenizerFiles)

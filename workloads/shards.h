@@ -74,7 +74,7 @@ Weights read_shards(const std::filesystem::path& folder, std::string_view state 
 
 /// Merges the weights into Hugging Face's layout in the folder `out`, created if need be: config.json and
 /// model.safetensors, of the shards' element type. The tokenizer's files are copied if they are there.
-/// Errors: as read_shards(); Fault::kEnvironment.
-void consolidate(const std::filesystem::path& folder, const std::filesystem::path& out);
+/// Errors: as read_shards(); Fault::kUsage when `out` has files already and `overwrite` is false; Fault::kEnvironment.
+void consolidate(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite = false);
 
 }  // namespace workloads

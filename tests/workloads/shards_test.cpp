@@ -158,6 +158,8 @@ TEST(Shards, OtherStatesAndTypesLieBesideTheWeights) {
   consolidate(s.path(), s / "merged");
   EXPECT_EQ(SafetensorsFile{s / "merged/model.safetensors"}.tensors()[0].type, ElementType::kBf16);
   EXPECT_TRUE(fs::exists(s / "merged/tokenizer.json"));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { consolidate(s.path(), s / "merged"); }, {"merged", "not empty"}));
+  consolidate(s.path(), s / "merged", true);
   EXPECT_TRUE(fails(Fault::kData, [&] { read_shards(s.path(), "master"); }, {"shards.json", "master"}));
 }
 

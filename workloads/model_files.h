@@ -1,0 +1,23 @@
+// A model with its weights, in whatever form it lies on the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "workloads/config.h"
+#include "workloads/weights.h"
+
+namespace workloads {
+
+struct Model {
+  ModelConfig config;
+  Weights weights;
+};
+
+/// Reads what it finds: a folder with shards.json (workloads/shards.h), one with config.json and safetensors as Hugging
+/// Face writes it, a llama2.c file, or a folder whose only model is one (stories260K.bin beside tok512.bin).
+/// `head` is BERT's for the task, unless shards say otherwise; `seed` draws what a checkpoint may lack.
+/// Errors: as load_weights(), read_shards() and read_llama2c(); Fault::kData when nothing of these is there.
+Model load_model(const std::filesystem::path& path, std::uint64_t seed, BertHead head = BertHead::kClassifier);
+
+}  // namespace workloads
