@@ -104,7 +104,10 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
   plan.standalone = to_fs(crossed > 0 ? crossed * machine_.cc_network_sync.value
                           : far       ? machine_.cc_loop_sync.value
                                       : 0);
-  if (instr.op == Opcode::kRecv) return plan;  // what it waits for is the send
+  if (instr.op == Opcode::kRecv) {  // what it waits for is the send; then its sequencer sees the semaphore
+    plan.floor = to_fs((machine_.min_interval.value + machine_.sync_latency.value) / machine_.sync_clock.value);
+    return plan;
+  }
   const bool barrier = instr.op == Opcode::kBarrier;
   double floor = barrier ? machine_.cc_barrier.value + barrier_latency(at, machine_) : machine_.cc_floor.value;
   for (const Stage& stage : stages) floor += stage.latency;
@@ -118,7 +121,7 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
     }
   }
   plan.links = own.loads();
-  check_bounds(instr, at, plan);
+  check_bounds(instr, at, plan, machine_);
   return plan;
 }
 
@@ -143,8 +146,8 @@ void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table,
   plan.dma_width = read / engine / time;
 }
 
-/// What no algorithm beats: each rank, each chip and each instance has to send its part, and HBM to give and take it.
-void CollectivePlanner::check_bounds(const isa::Instr& instr, const Placement& at, const CollectivePlan& plan) const {
+void check_bounds(const isa::Instr& instr, const Placement& at, const CollectivePlan& plan,
+                  const MachineParams& machine) {
   const double moving = seconds(plan.moving), bytes = static_cast<double>(plan.bytes);
   const auto holds = [&](double least, double got, std::string_view what) {
     base::ensure(least <= got * (1 + 1e-9) + 1e-14, isa::row(instr.op).name,
@@ -153,15 +156,14 @@ void CollectivePlanner::check_bounds(const isa::Instr& instr, const Placement& a
   const double sent = static_cast<double>(plan.link_bytes);
   const auto ranks = instr.op == Opcode::kSend ? 2 : at.shape.size();
   holds(least_sent(instr.op, ranks, bytes), sent + 0.5, "the bytes that a rank sends");
-  holds(sent / machine_.cc_bandwidth.value, moving, "the time of what a rank sends");
-  holds(plan.hbm_bandwidth * machine_.hbm_stacks.value, machine_.hbm_bandwidth.value, "the bandwidth of HBM");
-  holds(plan.dma_width, machine_.dma_engines.value, "the number of DMA engines");
+  holds(sent / machine.cc_bandwidth.value, moving, "the time of what a rank sends");
+  holds(plan.hbm_bandwidth * machine.hbm_stacks.value, machine.hbm_bandwidth.value, "the bandwidth of HBM");
+  holds(plan.dma_width, machine.dma_engines.value, "the number of DMA engines");
   if (instr.op == Opcode::kSend) return;
   if (at.chips > 1)
-    holds(least_sent(instr.op, at.chips, bytes) / (machine_.link_bandwidth.value / 2), moving,
-          "the time on NeuronLink");
+    holds(least_sent(instr.op, at.chips, bytes) / (machine.link_bandwidth.value / 2), moving, "the time on NeuronLink");
   if (at.shape.instances > 1)
-    holds(least_sent(instr.op, at.shape.instances, bytes) / machine_.efa_bandwidth.value, moving, "the time on EFA");
+    holds(least_sent(instr.op, at.shape.instances, bytes) / machine.efa_bandwidth.value, moving, "the time on EFA");
 }
 
 CollectivePlan plan_collective(const isa::Instr& instr, const ReplicaGroups& table, const MachineParams& machine) {

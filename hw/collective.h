@@ -59,13 +59,17 @@ class CollectivePlanner {
   double link_seconds(const Stage& stage, Table& table) const;
   CollectivePlan make(const isa::Instr& instr, Table& table, const Ranks& set) const;
   void add_data(const std::vector<Stage>& stages, Table& table, CollectivePlan& plan) const;
-  void check_bounds(const isa::Instr& instr, const Placement& placement, const CollectivePlan& plan) const;
 
   const MachineParams& machine_;
   const Topology topology_;
   std::vector<Table> tables_;
   std::map<Key, CollectivePlan> plans_;
 };
+
+/// What no algorithm beats: each rank, each chip and each instance has to send its part, and HBM to give and take it.
+/// Every plan is held against it. Errors: Fault::kInternal when `plan` of `instr` beats one of these bounds.
+void check_bounds(const isa::Instr& instr, const Placement& placement, const CollectivePlan& plan,
+                  const MachineParams& machine);
 
 /// One plan, for whoever has no program: `instr` as the first set of `table` runs it.
 CollectivePlan plan_collective(const isa::Instr& instr, const ReplicaGroups& table, const MachineParams& machine);

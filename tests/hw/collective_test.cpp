@@ -89,6 +89,31 @@ TEST(Collective, AnAllReduceSendsTwiceTheOthersShare) {
   }
 }
 
+TEST(Collective, APlanThatBeatsABoundIsOurMistake) {
+  const auto machine = instances(2);
+  const Instr instr = collective(Opcode::kAllReduce, 1 << 26, 1 << 26);
+  const hw::Placement at{.shape = {.local = 32, .instances = 2}, .chips = 16, .crosses = true};
+  const auto plan = plan_collective(instr, 64, machine);
+  EXPECT_NO_THROW(hw::check_bounds(instr, at, plan, machine));
+  const auto fault_of = [&](const CollectivePlan& bad) {
+    try {
+      hw::check_bounds(instr, at, bad, machine);
+    } catch (const base::Error& error) {
+      return error.fault();
+    }
+    return base::Fault::kUsage;
+  };
+  CollectivePlan bad = plan;
+  bad.link_bytes -= 2;  // less than 2 (r - 1) / r
+  EXPECT_EQ(fault_of(bad), base::Fault::kInternal);
+  bad = plan;
+  bad.moving /= 3;  // faster than EFA and the core
+  EXPECT_EQ(fault_of(bad), base::Fault::kInternal);
+  bad = plan;
+  bad.hbm_bandwidth *= 10;
+  EXPECT_EQ(fault_of(bad), base::Fault::kInternal);
+}
+
 TEST(Collective, TheAlgorithmFollowsSizeAndRanks) {
   const auto one = instances(1), two = instances(2);
   const auto name = [](std::uint64_t bytes, std::uint32_t ranks, const hw::MachineParams& machine) {
