@@ -24,7 +24,12 @@ struct VerifyOptions {
 };
 
 /// How far a tensor is from the expected one: ||got - want|| / ||want||, and the largest difference over the largest
-/// magnitude.
+/// magnitude. Neither denominator is taken as less than kSmallest of the largest one among the tensors of the same kind
+/// (gradients, weights): what is zero by construction has only rounding in it. The gradient of a key's bias is: it adds
+/// the same to all scores of a query, and softmax does not see that. AdamW divides gradients by their own size and so
+/// moves such a weight by noise: when the expected gradient is below kSmallest^2 of the largest one, the final weight
+/// is held against the largest weight.
+inline constexpr double kSmallest = 1e-4;
 struct TensorError {
   std::string name;
   double norm = 0;
@@ -45,8 +50,9 @@ struct VerifyReport {
 };
 
 /// `folder` holds config.json, model.safetensors, batches.safetensors (stepK.input_ids, .attention_mask, .labels, and
-/// .token_type_ids if there are any), expected.safetensors (step0.logits, step0.grad.NAME, final.NAME) and expected.json
-/// (loss_per_step, lr, optimizer). Errors: Fault::kData for files that are missing or do not fit the model.
+/// .token_type_ids if there are any), expected.safetensors (step0.logits, step0.grad.NAME, final.NAME) and
+/// expected.json (loss_per_step, lr, optimizer). Errors: Fault::kData for files that are missing or do not fit the
+/// model.
 VerifyReport verify(const std::filesystem::path& folder, const VerifyOptions& options);
 
 }  // namespace workloads

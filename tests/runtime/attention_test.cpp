@@ -1,0 +1,99 @@
+// Attention and its gradients, against their references.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+using runtime::kAttention;
+using runtime::kAttentionGrad;
+
+struct Case {
+  std::int64_t batch, seq, heads, kv_heads, size;
+  bool causal, masked;
+  Dtype dtype;
+
+  friend void PrintTo(const Case& c, std::ostream* out) {
+    *out << c.batch << "x" << c.seq << " heads " << c.heads << "/" << c.kv_heads << "x" << c.size
+         << (c.causal ? " causal" : "") << (c.masked ? " masked" : "") << " type " << int(c.dtype);
+  }
+};
+
+class AttentionTest : public testing::TestWithParam<Case> {
+ protected:
+  Attrs attrs() const {
+    const Case& c = GetParam();
+    return {.alpha = 1 / std::sqrt(static_cast<double>(c.size)),
+            .batch = c.batch,
+            .seq = c.seq,
+            .heads = c.heads,
+            .kv_heads = c.kv_heads,
+            .causal = c.causal};
+  }
+  /// q, k, v, and the mask: the last quarter of each second sequence is hidden.
+  Inputs inputs() const {
+    const Case& c = GetParam();
+    const std::int64_t rows = c.batch * c.seq, kv = c.kv_heads * c.size;
+    Inputs in = in_type(
+        c.dtype, {random_normal(rows, c.heads * c.size, 1), random_normal(rows, kv, 2), random_normal(rows, kv, 3)});
+    const Tensor mask = runtime::generate(
+        c.batch, c.seq, [&](auto b, auto s) { return b % 2 == 0 && 4 * s >= 3 * c.seq ? -1e9 : 0.0; });
+    if (c.masked) in.emplace_back(mask, c.dtype);
+    return in;
+  }
+  bool fp32() const { return GetParam().dtype == Dtype::kFp32; }
+  std::string_view numerics() const { return fp32() ? "fp32" : "bf16"; }
+  /// Scores are about 1, at most 6. In fp32 they err by some 1e-6, which exp turns into a relative error. In bf16 they
+  /// are rounded to 2^-6 at worst, then the exponential and the probability once each.
+  Tolerance relative(double floor) const {
+    return {.ulps = fp32() ? 64.0 : 6.0, .floor = floor, .dtype = GetParam().dtype};
+  }
+};
+
+double largest(const Tensor& t) {
+  double most = 0;
+  for (const float x : t.data) most = std::max<double>(most, std::abs(x));
+  return most;
+}
+
+TEST_P(AttentionTest, ContextAndProbabilities) {
+  const Tensors want = kAttention.forward(attrs(), values(inputs()));
+  expect_reference(kAttention, inputs(), attrs(), {relative(largest(want[0]) / 4), relative(largest(want[1]) / 64)},
+                   numerics());
+}
+
+TEST_P(AttentionTest, Gradients) {
+  Inputs in = inputs();
+  const Tensor p = kAttention.forward(attrs(), values(in))[1];
+  in.erase(in.begin() + 3, in.end());
+  in.emplace_back(p, GetParam().dtype);
+  in.emplace_back(random_normal(in[0].value.rows, in[0].value.cols, 4), GetParam().dtype);
+  const Tensors want = kAttentionGrad.forward(attrs(), values(in));
+  expect_reference(kAttentionGrad, in, attrs(),
+                   {relative(largest(want[0]) / 4), relative(largest(want[1]) / 4), relative(largest(want[2]) / 4)},
+                   numerics());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
+                         testing::Values(Case{2, 48, 3, 3, 64, false, true, Dtype::kFp32},
+                                         Case{3, 48, 4, 2, 32, true, false, Dtype::kBf16},
+                                         Case{2, 130, 4, 2, 32, true, true, Dtype::kFp32},
+                                         Case{1, 130, 2, 2, 64, false, false, Dtype::kBf16},
+                                         Case{1, 520, 4, 1, 32, false, true, Dtype::kFp32},
+                                         Case{1, 520, 2, 1, 64, true, false, Dtype::kFp32},
+                                         Case{1, 1024, 2, 1, 64, true, false, Dtype::kBf16},
+                                         Case{2, 5, 2, 2, 6, false, true, Dtype::kFp32},
+                                         Case{1, 1024, 1, 1, 32, false, true, Dtype::kFp32}));
+
+TEST(Attention, RefusesHeadsThatDoNotDivide) {
+  const Inputs in{random_normal(8, 12, 1), random_normal(8, 12, 2), random_normal(8, 12, 3)};
+  const auto with = [&](std::int64_t heads, std::int64_t kv) {
+    return [&, heads, kv] { run_on_device(kAttention, in, {.batch = 2, .seq = 4, .heads = heads, .kv_heads = kv}); };
+  };
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(5, 5), {"attention", "heads do not divide"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 3), {"attention", "heads do not divide"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 2), {"attention attention: k", "is [8, 12] but must be [8, 6]"}));
+}
+
+}  // namespace

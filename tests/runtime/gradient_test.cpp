@@ -1,0 +1,224 @@
+// The gradients that autodiff builds, run on a device, against central differences of the reference.
+#include <gtest/gtest.h>
+
+#include "runtime/autodiff.h"
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+using isa::Fn;
+
+/// Values of a graph by name.
+using Named = std::map<std::string, Tensor>;
+
+/// All of the graph by the references of its operations. Returns the sum of the losses.
+double reference_loss(const Graph& graph, const Named& given, const std::vector<ValueId>& losses) {
+  std::vector<Tensor> at(graph.value_count());
+  for (ValueId v = 0; v < graph.value_count(); ++v)
+    if (graph.value(v).producer == runtime::kNoNode) at[v] = given.at(graph.value(v).name);
+  for (runtime::NodeId n = 0; n < graph.node_count(); ++n) {
+    const runtime::Node& node = graph.node(n);
+    Tensors in;
+    for (const ValueId v : node.in) in.push_back(at[v]);
+    const Tensors out = node.op->forward(node.attrs, in);
+    for (std::size_t o = 0; o < out.size(); ++o) at[node.out[o]] = out[o];
+  }
+  double sum = 0;
+  for (const ValueId loss : losses)
+    for (const float x : at[loss].data) sum += x;
+  return sum;
+}
+
+/// A model in the making: weights and inputs with values.
+class Model {
+ public:
+  Graph graph{runtime::numerics("fp32")};
+  Named given;
+  std::vector<ValueId> losses;
+
+  Model() { graph.enter({.name = "test"}); }
+  ValueId weight(const std::string& name, Tensor t) { return add(name, std::move(t), Dtype::kFp32, Kind::kWeight); }
+  ValueId input(const std::string& name, Tensor t, Dtype type = Dtype::kFp32) {
+    return add(name, std::move(t), type, Kind::kInput);
+  }
+  /// The cross-entropy of y's rows, each weighing 1.
+  void loss(ValueId y) {
+    const runtime::Value value = graph.value(y);
+    const std::string n = std::to_string(losses.size());
+    const ValueId labels = input("labels" + n, random_ids(value.rows, value.cols, 99), Dtype::kInt32);
+    const ValueId ones = input("ones" + n, runtime::generate(value.rows, 1, [](auto, auto) { return 1.0; }));
+    losses.push_back(graph.add(runtime::kCrossEntropy, "loss", {y, labels, ones})[0]);
+  }
+
+  /// Every gradient on the device within 3e-3 of the largest difference quotient: the quotient errs by about 1e-3 (of
+  /// the third derivative, and of fp32 references over a step of 1/64).
+  void check(const runtime::Passes& passes = {}) {
+    const Graph forward = graph;
+    const auto gradients = runtime::differentiate(graph, losses);
+    Running running{graph, {.name = "test", .passes = passes}};
+    for (const auto& [name, t] : given) running.write(name, t);
+    running.run();
+    std::size_t weights = 0;
+    for (auto& [name, t] : given) {
+      if (forward.value(forward.find(name)).kind != Kind::kWeight) continue;
+      ++weights;
+      const Tensor got = running.read("grad." + name);
+      const Tensor want = quotients(forward, t);
+      double most = 0;
+      for (const float x : want.data) most = std::max<double>(most, std::abs(x));
+      ASSERT_GT(most, 1e-3) << name << " has no gradient to speak of";
+      for (std::size_t i = 0; i < got.data.size(); ++i)
+        EXPECT_NEAR(got.data[i], want.data[i], 3e-3 * most) << name << " element " << i;
+    }
+    EXPECT_EQ(gradients.size(), weights);
+  }
+
+ private:
+  ValueId add(const std::string& name, Tensor t, Dtype type, Kind kind) {
+    const ValueId v = graph.tensor(name, t.rows, t.cols, type, kind);
+    given[name] = std::move(t);
+    return v;
+  }
+  /// `t` is one of the given tensors: it is moved and put back.
+  Tensor quotients(const Graph& forward, Tensor& t) {
+    constexpr float kStep = 1.0F / 64;
+    Tensor out(t.rows, t.cols);
+    for (std::size_t i = 0; i < t.data.size(); ++i) {
+      const float x = t.data[i];
+      t.data[i] = x + kStep;
+      const double above = reference_loss(forward, given, losses);
+      t.data[i] = x - kStep;
+      out.data[i] = static_cast<float>((above - reference_loss(forward, given, losses)) / (2 * kStep));
+      t.data[i] = x;
+    }
+    return out;
+  }
+};
+
+TEST(Gradient, Matmul) {
+  for (const bool trans_b : {false, true}) {
+    Model m;
+    const ValueId x = m.weight("x", random_normal(5, 3, 1)),
+                  w = m.weight("w", trans_b ? random_normal(4, 3, 2) : random_normal(3, 4, 2));
+    m.loss(m.graph.add1(runtime::kMatmul, "product", {x, w}, {.alpha = 0.7, .trans_b = trans_b}));
+    m.check();
+  }
+}
+
+TEST(Gradient, AddAndMulWithBroadcastRows) {
+  Model m;
+  const ValueId x = m.weight("x", random_normal(5, 3, 1)), z = m.weight("z", random_normal(5, 3, 2));
+  const ValueId bias = m.weight("bias", random_normal(1, 3, 3)), gain = m.weight("gain", random_normal(1, 3, 4));
+  ValueId y = m.graph.add1(runtime::kMul, "mul", {x, z});
+  y = m.graph.add1(runtime::kMul, "gain", {y, gain});
+  y = m.graph.add1(runtime::kAdd, "bias", {y, bias});
+  y = m.graph.add1(runtime::kAdd, "residual", {y, x});
+  m.loss(m.graph.add1(runtime::kAffine, "affine", {y}, {.alpha = -0.6, .beta = 0.3}));
+  m.check();
+}
+
+TEST(Gradient, Activations) {
+  for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kTanh, Fn::kSilu}) {
+    Model m;
+    m.loss(m.graph.add1(runtime::kActivate, "fn", {m.weight("x", random_normal(5, 4, 1))}, {.fn = fn}));
+    m.check();
+  }
+}
+
+TEST(Gradient, LayerNorm) {
+  Model m;
+  const ValueId x = m.weight("x", random_normal(4, 6, 1)), gamma = m.weight("gamma", random_normal(1, 6, 2));
+  const ValueId beta = m.weight("beta", random_normal(1, 6, 3));
+  m.loss(m.graph.add(runtime::kLayerNorm, "norm", {x, gamma, beta}, {.eps = 1e-5})[0]);
+  m.check();
+}
+
+TEST(Gradient, EmbeddingsAndPositions) {
+  for (const std::int64_t table : {4, 130}) {  // by TensorE, by the DMA
+    Model m;
+    const ValueId words = m.weight("words", random_normal(table, 3, 1)),
+                  places = m.weight("places", random_normal(5, 3, 2));
+    const ValueId ids = m.input("ids", random_ids(8, std::min<std::int64_t>(table, 9), 3), Dtype::kInt32);
+    const ValueId x = m.graph.add1(runtime::kEmbedding, "words", {words, ids});
+    const ValueId y = m.graph.add1(runtime::kPositions, "places", {places}, {.batch = 2, .seq = 4});
+    m.loss(m.graph.add1(runtime::kAdd, "add", {x, y}));
+    m.check();
+  }
+}
+
+TEST(Gradient, TakeRows) {
+  Model m;
+  m.loss(m.graph.add1(runtime::kTakeRows, "first", {m.weight("x", random_normal(6, 3, 1))}, {.stride = 2}));
+  m.check();
+}
+
+TEST(Gradient, Attention) {
+  for (const auto& [kv, causal] : {std::pair{2, false}, {1, true}}) {
+    Model m;
+    const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 3 * kv, 2));
+    const ValueId v = m.weight("v", random_normal(8, 3 * kv, 3));
+    std::vector<ValueId> in{q, k, v};
+    if (!causal) {
+      Tensor mask(2, 4);
+      mask.at(1, 3) = -1e9F;
+      in.push_back(m.input("mask", mask));
+    }
+    m.loss(m.graph.add(runtime::kAttention, "heads", in,
+                       {.alpha = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = kv, .causal = causal})[0]);
+    m.check();
+  }
+}
+
+/// Two layers with biases and a residual: chains, sums of gradients, all passes.
+void two_layers(Model& m, std::int64_t micro_batches) {
+  const ValueId w1 = m.weight("w1", random_normal(3, 5, 1)), b1 = m.weight("b1", random_normal(1, 5, 2));
+  const ValueId w2 = m.weight("w2", random_normal(5, 3, 3)), b2 = m.weight("b2", random_normal(1, 3, 4));
+  for (std::int64_t i = 0; i < micro_batches; ++i) {
+    m.graph.enter({.name = "test", .instance = static_cast<std::int32_t>(i)});
+    const ValueId x = m.input(fmt::format("x{}", i), random_normal(4, 3, 10 + static_cast<std::uint32_t>(i)));
+    ValueId y = m.graph.add1(runtime::kAdd, "bias1", {m.graph.add1(runtime::kMatmul, "first", {x, w1}), b1});
+    y = m.graph.add1(runtime::kActivate, "gelu", {y}, {.fn = Fn::kGelu});
+    y = m.graph.add1(runtime::kAdd, "bias2", {m.graph.add1(runtime::kMatmul, "second", {y, w2}), b2});
+    m.loss(m.graph.add1(runtime::kAdd, "residual", {y, x}));
+  }
+}
+
+TEST(Gradient, TwoLayersWithAnyPasses) {
+  for (const char* passes : {"", "-fusion", "-bias_gradient", "-cse,-double_buffering,-reorder"}) {
+    SCOPED_TRACE(passes);
+    Model m;
+    two_layers(m, 1);
+    m.check(runtime::parse_passes(passes));
+  }
+}
+
+// Gradients of micro-batches add up, with and without their biases' sums joined to the weights'.
+TEST(Gradient, SeveralLosses) {
+  for (const char* passes : {"", "-fusion", "-bias_gradient"}) {
+    SCOPED_TRACE(passes);
+    Model m;
+    two_layers(m, 3);
+    m.check(runtime::parse_passes(passes));
+  }
+}
+
+// Two losses that share a trunk: what both need of it is differentiated once.
+TEST(Gradient, TwoHeadsOnOneTrunk) {
+  Model m;
+  const ValueId x = m.weight("x", random_normal(4, 3, 1)), w = m.weight("w", random_normal(3, 3, 2));
+  const ValueId trunk = m.graph.add1(runtime::kMatmul, "trunk", {x, w});
+  m.loss(m.graph.add1(runtime::kActivate, "head1", {trunk}, {.fn = Fn::kTanh}));
+  m.loss(m.graph.add1(runtime::kActivate, "head2", {trunk}, {.fn = Fn::kGelu}));
+  m.check();
+}
+
+TEST(Gradient, RefusesAnOperationWithoutOne) {
+  Model m;
+  const ValueId y = m.graph.add1(runtime::kPutRows, "spread", {m.weight("x", random_normal(2, 3, 1))}, {.stride = 2});
+  m.loss(y);
+  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { runtime::differentiate(m.graph, m.losses); },
+                    {"put_rows spread", "has no gradient", "parameter"}));
+}
+
+}  // namespace

@@ -1,0 +1,161 @@
+// What graphs and the compiler refuse, and in which words.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "runtime/emitter.h"
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+using base::Fault;
+
+Graph fp32() { return Graph{runtime::numerics("fp32")}; }
+
+TEST(Graph, RefusesTensorsWithoutSizeOrWithATakenName) {
+  Graph g = fp32();
+  g.tensor("x", 1, 1, Dtype::kFp32, Kind::kInput);
+  EXPECT_TRUE(fails(Fault::kProgram, [&] { g.tensor("y", 0, 4, Dtype::kFp32, Kind::kInput); }, {"tensor y", "[0, 4]"}));
+  EXPECT_TRUE(fails(Fault::kProgram, [&] { g.tensor("x", 2, 2, Dtype::kFp32, Kind::kInput); }, {"tensor x", "exists"}));
+}
+
+TEST(Graph, NamesTheNodeWhoseOperandDoesNotFit) {
+  Graph g = fp32();
+  const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput),
+                w = g.tensor("w", 5, 7, Dtype::kFp32, Kind::kInput);
+  EXPECT_TRUE(fails(Fault::kProgram,
+                    [&] {
+                      g.add1(runtime::kMatmul, "layer.query", {x, w});
+                    },
+                    {"matmul layer.query: w", "is [5, 7] but must be [6, 7]"}));
+  EXPECT_TRUE(fails(Fault::kProgram,
+                    [&] {
+                      g.add1(runtime::kAdd, "residual", {x, w});
+                    },
+                    {"add residual", "is [5, 7] but must be [4, 6]"}));
+  EXPECT_TRUE(fails(Fault::kProgram,
+                    [&] {
+                      g.add(runtime::kLayerNorm, "norm", {x, x, x});
+                    },
+                    {"layernorm norm: gamma", "is [4, 6] but must be [1, 6]"}));
+}
+
+TEST(Graph, EveryOperationHasAnotherNameAndOneLowering) {
+  std::set<std::string_view> names;
+  for (const Op* op : runtime::all_ops()) {
+    EXPECT_TRUE(names.insert(op->name).second) << op->name;
+    EXPECT_FALSE(op->text.empty()) << op->name;
+    EXPECT_EQ((op->lower_columns != nullptr) + (op->lower_rows != nullptr) + (op->lower_whole != nullptr), 1)
+        << op->name;
+  }
+  EXPECT_GE(names.size(), 25u);
+}
+
+/// x -> double -> add, in scopes named by the caller.
+Graph in_scopes(const char* first, const char* second, const char* third) {
+  Graph g = fp32();
+  const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);
+  g.enter({.name = first});
+  const ValueId a = g.add1(runtime::kAffine, "a", {x}, {.alpha = 2});
+  g.enter({.name = second});
+  const ValueId b = g.add1(runtime::kAffine, "b", {a}, {.alpha = 3});
+  g.enter({.name = third});
+  g.output(g.add1(runtime::kAdd, "c", {a, b}), "c");
+  return g;
+}
+
+TEST(Compile, RefusesAScopeThatRunsBeforeItsOperands) {
+  EXPECT_TRUE(fails(Fault::kInternal, [] { runtime::compile(in_scopes("one", "two", "one"), {.name = "test"}); },
+                    {"c", "its scope runs before the scope of an operand"}));
+  EXPECT_EQ(runtime::compile(in_scopes("one", "two", "three"), {.name = "test"}).program.calls.size(), 3u);
+}
+
+TEST(Compile, SharesTheBlocksOfEqualLayers) {
+  Graph g = fp32();
+  ValueId x = g.tensor("x", 130, 192, Dtype::kFp32, Kind::kInput);
+  for (int l = 0; l < 5; ++l) {
+    const ValueId w = g.tensor(fmt::format("w{}", l), 192, 192, Dtype::kFp32, Kind::kWeight);
+    g.enter({.name = "layer", .instance = l, .rng = static_cast<std::uint32_t>(l)});
+    x = g.add1(runtime::kMatmul, "product", {x, w}, {.alpha = 1.0 / 14});
+  }
+  g.output(x, "y");
+  Running running{std::move(g)};
+  const isa::Program& program = running.compiled().program;
+  ASSERT_EQ(program.calls.size(), 5u);
+  EXPECT_EQ(program.blocks.size(), 3u);  // the first reads an input, the last writes an output
+  for (int l = 0; l < 5; ++l) EXPECT_EQ(program.calls[static_cast<std::size_t>(l)].layer, l);
+  EXPECT_EQ(program.model_flops, 5 * 2.0 * 130 * 192 * 192);
+
+  Tensor want = random_normal(130, 192, 1);
+  running.write("x", want);
+  for (std::uint32_t l = 0; l < 5; ++l) {
+    const Tensor w = random_normal(192, 192, 10 + l);
+    running.write(fmt::format("w{}", l), w);
+    want = runtime::kMatmul.forward({.alpha = 1.0 / 14}, Tensors{want, w})[0];
+  }
+  running.run();
+  EXPECT_TRUE(close(running.read("y"), want, {.ulps = 64, .floor = 1}));
+}
+
+TEST(Compile, PrintsTheMemoryWhenItDoesNotFit) {
+  const auto build = [] {
+    Graph g = fp32();
+    const ValueId x = g.tensor("x", 256, 192, Dtype::kFp32, Kind::kInput),
+                  w = g.tensor("w", 192, 320, Dtype::kFp32, Kind::kWeight);
+    g.enter({.name = "one"});
+    const ValueId y = g.add1(runtime::kMatmul, "product", {x, w});
+    g.enter({.name = "two"});
+    g.output(g.add1(runtime::kColSum, "sum", {y}), "y");
+    return g;
+  };
+  const runtime::MemoryPlan plan = runtime::compile(build(), {.name = "test"}).memory;
+  EXPECT_EQ(plan.bytes_by_kind.at("weights"), 192u * 320 * 4);
+  EXPECT_EQ(plan.bytes_by_kind.at("activations"), 256u * 320 * 4);
+  EXPECT_EQ(plan.bytes_by_kind.at("inputs"), 256u * 192 * 4);
+  EXPECT_NO_THROW(runtime::compile(build(), {.name = "test", .hbm_bytes = plan.total}));
+  EXPECT_TRUE(fails(Fault::kCapacity, [&] { runtime::compile(build(), {.name = "job", .hbm_bytes = plan.total - 1}); },
+                    {"job", "of HBM per core", "weights", "activations", "inputs", "outputs", "batch_size"}));
+}
+
+// Activations live until their last reader: a chain of eight needs two places.
+TEST(Compile, ReusesTheMemoryOfActivations) {
+  Graph g = fp32();
+  ValueId x = g.tensor("x", 128, 128, Dtype::kFp32, Kind::kInput);
+  for (int l = 0; l < 8; ++l) {
+    g.enter({.name = "layer", .instance = l});
+    x = g.add1(runtime::kAffine, "twice", {x}, {.alpha = 2});
+  }
+  g.output(x, "y");
+  Running running{std::move(g)};
+  EXPECT_EQ(running.compiled().memory.bytes_by_kind.at("activations"), 2u * 128 * 128 * 4);
+  EXPECT_EQ(running.compiled().memory.activations_without_reuse, 7u * 128 * 128 * 4);
+  const Tensor t = random_normal(128, 128, 1);
+  running.write("x", t);
+  running.run();
+  EXPECT_TRUE(same(running.read("y"), runtime::generate(128, 128, [&](auto r, auto c) { return 256 * t.at(r, c); })));
+}
+
+TEST(Session, RefusesUnknownNamesAndOtherSizes) {
+  Graph g = fp32();
+  const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);
+  g.enter({.name = "test"});
+  g.output(g.add1(runtime::kAffine, "y", {x}, {.alpha = 2}), "y");
+  Running running{std::move(g)};
+  EXPECT_TRUE(fails(Fault::kInternal, [&] { running.read("z"); }, {"'z'"}));
+  EXPECT_TRUE(fails(Fault::kInternal, [&] { running.write("x", Tensor(4, 5)); }, {"x", "24 elements, given 20"}));
+  runtime::Session session{running.device(), running.compiled().program};
+  EXPECT_TRUE(session.has("x"));
+  EXPECT_FALSE(session.has("z"));
+  EXPECT_EQ(session.bytes(0, "x").size(), 96u);
+}
+
+TEST(Numerics, AreNamed) {
+  for (const std::string& name : runtime::numerics_names()) EXPECT_EQ(runtime::numerics(name).name, name);
+  EXPECT_EQ(runtime::numerics("bf16+sr").rounding, isa::Rounding::kStochastic);
+  EXPECT_EQ(runtime::numerics("fp32+bf16-matmul").operand, Dtype::kBf16);
+  EXPECT_TRUE(fails(Fault::kUsage, [] { runtime::numerics("bf61"); }, {"--numerics", "'bf61'", "bf16"}));
+}
+
+}  // namespace

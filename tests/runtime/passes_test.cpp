@@ -1,0 +1,197 @@
+// Passes change where data goes and when, not what is computed.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "runtime/autodiff.h"
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+using runtime::kAdd;
+using runtime::kMatmul;
+
+constexpr std::int64_t kSeq = 130, kRows = 2 * kSeq, kHidden = 192, kMiddle = 600, kLabels = 6;
+
+/// A transformer layer with dropout and a classifier, forward and backward.
+class Layer {
+ public:
+  explicit Layer(std::string_view numerics) : graph_{runtime::numerics(numerics)} {
+    const ValueId x = weight("x", kRows, kHidden);
+    graph_.enter({.name = "layer", .phase = isa::Phase::kForward, .rng = 3});
+    const ValueId q = linear("q", x, kHidden, kHidden), k = linear("k", x, kHidden, kHidden);
+    const ValueId v = linear("v", x, kHidden, kHidden);
+    const Attrs heads{.alpha = 0.125, .p = 0.1, .batch = 2, .seq = kSeq, .heads = 3, .kv_heads = 3, .stream = 1};
+    ValueId y = linear("o", graph_.add(runtime::kAttention, "heads", {q, k, v}, heads)[0], kHidden, kHidden);
+    y = graph_.add1(runtime::kDropout, "drop", {y}, {.p = 0.1, .stream = 2});
+    y = norm("norm1", graph_.add1(kAdd, "residual1", {y, x}));
+    ValueId h = graph_.add1(runtime::kActivate, "gelu", {linear("up", y, kHidden, kMiddle)}, {.fn = isa::Fn::kGelu});
+    h = graph_.add1(kAdd, "residual2", {linear("down", h, kMiddle, kHidden), y});
+    const ValueId logits = linear("logits", norm("norm2", h), kHidden, kLabels);
+    const ValueId labels = graph_.tensor("labels", kRows, 1, Dtype::kInt32, Kind::kInput);
+    const ValueId shares = graph_.tensor("shares", kRows, 1, Dtype::kFp32, Kind::kInput);
+    const auto loss = graph_.add(runtime::kCrossEntropy, "loss", {logits, labels, shares});
+    graph_.output(loss[0], "loss");
+    runtime::differentiate(graph_, loss[0]);
+  }
+
+  /// All gradients and the losses after one run.
+  std::map<std::string, Tensor> run(const runtime::Passes& passes) const {
+    Running running{graph_, {.name = "layer", .passes = passes}};
+    notes = running.compiled().notes;
+    std::uint32_t seed = 0;
+    for (const auto& [name, shape] : weights_) {
+      const double scale = name == "x" ? 1 : 1 / std::sqrt(static_cast<double>(shape.first));
+      running.write(name, random_normal(shape.first, shape.second, ++seed, scale));
+    }
+    running.write("labels", random_ids(kRows, kLabels, 77));
+    running.write("shares", runtime::generate(kRows, 1, [](auto, auto) { return 1.0 / kRows; }));
+    running.run();
+    std::map<std::string, Tensor> out{{"loss", running.read("loss")}};
+    for (const auto& [name, shape] : weights_) out[name] = running.read("grad." + name);
+    return out;
+  }
+  mutable std::vector<runtime::PassNote> notes;  // of the last run
+  std::size_t note(std::string_view pass) const {
+    for (const auto& n : notes)
+      if (n.pass == pass) return n.count;
+    return 0;
+  }
+
+ private:
+  ValueId weight(const std::string& name, std::int64_t rows, std::int64_t cols) {
+    weights_[name] = {rows, cols};
+    return graph_.tensor(name, rows, cols, graph_.numerics().weight, Kind::kWeight);
+  }
+  ValueId linear(const std::string& name, ValueId x, std::int64_t rows, std::int64_t cols) {
+    const ValueId y = graph_.add1(kMatmul, name, {x, weight(name, rows, cols)});
+    return graph_.add1(kAdd, name + ".bias", {y, weight(name + ".bias", 1, cols)});
+  }
+  ValueId norm(const std::string& name, ValueId x) {
+    return graph_.add(runtime::kLayerNorm, name,
+                      {x, weight(name + ".gamma", 1, kHidden), weight(name + ".beta", 1, kHidden)}, {.eps = 1e-12})[0];
+  }
+
+  Graph graph_;
+  std::map<std::string, std::pair<std::int64_t, std::int64_t>> weights_;
+};
+
+std::map<std::string, Tensor> run(const Layer& layer, const char* passes) {
+  return layer.run(runtime::parse_passes(passes));
+}
+
+double norm(const Tensor& t) {
+  double sum = 0;
+  for (const float x : t.data) sum += static_cast<double>(x) * x;
+  return std::sqrt(sum);
+}
+
+/// ||a - b|| <= limit ||b|| for each tensor. The keys' bias has no gradient but rounding, and is held against the
+/// queries' one.
+void expect_near(const std::map<std::string, Tensor>& a, const std::map<std::string, Tensor>& b, double limit) {
+  for (const auto& [name, t] : b) {
+    Tensor difference = a.at(name);
+    for (std::size_t i = 0; i < t.data.size(); ++i) difference.data[i] -= t.data[i];
+    const double size = name == "k.bias" ? norm(b.at("q.bias")) : norm(t);
+    ASSERT_GT(size, 0) << name;
+    EXPECT_LE(norm(difference), limit * size) << name;
+  }
+}
+
+TEST(Passes, ThatOnlyMoveDataKeepEveryBit) {
+  for (const char* numerics : {"fp32", "bf16"}) {
+    const Layer layer{numerics};
+    const auto all = run(layer, "");
+    for (const char* passes : {"-double_buffering", "-reorder", "-double_buffering,-reorder"}) {
+      const auto other = run(layer, passes);
+      for (const auto& [name, t] : all)
+        EXPECT_TRUE(same(other.at(name), t)) << numerics << " " << passes << " " << name;
+    }
+  }
+}
+
+// In fp32 nothing is rounded on the way through HBM, and sums run over the same tiles in the same order: 1e-5 covers
+// what another engine rounds differently.
+TEST(Passes, ChangeNoNumbersInFp32) {
+  const Layer layer{"fp32"};
+  const auto all = run(layer, "");
+  EXPECT_GT(layer.note("fusion"), 10u);
+  EXPECT_GT(layer.note("bias_gradient"), 4u);
+  for (const char* passes : {"-fusion", "-bias_gradient", "-cse", "-fusion,-bias_gradient,-cse"})
+    expect_near(run(layer, passes), all, 1e-5);
+  EXPECT_EQ(layer.note("fusion"), 0u);
+  EXPECT_EQ(layer.note("bias_gradient"), 0u);
+}
+
+// In bf16 each way through HBM rounds to 8 bits: the tensors differ by a few 2^-9.
+TEST(Passes, ChangeRoundingOnlyInBf16) {
+  const Layer layer{"bf16"};
+  expect_near(run(layer, "-fusion"), run(layer, ""), 0.03);
+}
+
+/// x up + bias, GELU, down; 2500 columns in between, of which only chunks are kept unless somebody reads whole rows.
+Graph wide_mlp(std::int64_t k) {
+  Graph g{runtime::numerics("fp32")};
+  const ValueId x = g.tensor("x", 300, k, Dtype::kFp32, Kind::kInput);
+  const ValueId up = g.tensor("up", k, 2500, Dtype::kFp32, Kind::kInput);
+  const ValueId bias = g.tensor("bias", 1, 2500, Dtype::kFp32, Kind::kInput);
+  const ValueId down = g.tensor("down", 2500, 130, Dtype::kFp32, Kind::kInput);
+  g.enter({.name = "mlp"});
+  const ValueId h = g.add1(kAdd, "bias", {g.add1(kMatmul, "up", {x, up}), bias});
+  const ValueId y = g.add1(runtime::kActivate, "gelu", {h}, {.fn = isa::Fn::kGelu});
+  g.output(h, "h");
+  g.output(g.add1(kMatmul, "down", {y, down}), "y");
+  return g;
+}
+
+// With resident weights all is one group; with streamed ones (10 x 10 KB of each partition) the second matmul is not.
+TEST(Passes, FuseBehindResidentAndStreamedWeights) {
+  for (const std::int64_t k : {256, 1250}) {
+    const auto results = [&](const char* passes) {
+      Running running{wide_mlp(k), {.name = "mlp", .passes = runtime::parse_passes(passes)}};
+      running.write("x", random_normal(300, k, 1));
+      running.write("up", random_normal(k, 2500, 2, 1 / std::sqrt(static_cast<double>(k))));
+      running.write("bias", random_normal(1, 2500, 3));
+      running.write("down", random_normal(2500, 130, 4, 1.0 / 50));
+      running.run();
+      return std::map<std::string, Tensor>{{"h", running.read("h")}, {"y", running.read("y")}};
+    };
+    const auto fused = results(""), unfused = results("-fusion");
+    EXPECT_TRUE(close(fused.at("h"), unfused.at("h"), {.ulps = 1, .floor = 1})) << k;
+    EXPECT_TRUE(close(fused.at("y"), unfused.at("y"), {.ulps = 64, .floor = 1})) << k;
+    EXPECT_GT(fused.at("y").data[0], -100);  // no NaN in both
+  }
+}
+
+TEST(Cse, ComputesEqualThingsOnce) {
+  Graph g{runtime::numerics("fp32")};
+  const ValueId x = g.tensor("x", 4, 3, Dtype::kFp32, Kind::kInput);
+  g.enter({.name = "test"});
+  const ValueId a = g.add1(runtime::kAffine, "a", {x}, {.alpha = 2}),
+                b = g.add1(runtime::kAffine, "b", {x}, {.alpha = 2});
+  const ValueId c = g.add1(runtime::kAffine, "c", {x}, {.alpha = 3});
+  g.output(g.add1(runtime::kMul, "y", {g.add1(kAdd, "sum", {a, b}), c}), "y");
+  EXPECT_EQ(runtime::eliminate_common_subexpressions(g), 1u);
+  Running running{g};
+  const Tensor t = random_normal(4, 3, 1);
+  running.write("x", t);
+  running.run();
+  EXPECT_TRUE(close(running.read("y"),
+                    runtime::generate(4, 3, [&](auto r, auto c2) { return 12.0 * t.at(r, c2) * t.at(r, c2); }),
+                    {.ulps = 2}));
+}
+
+TEST(Passes, AreNamed) {
+  const runtime::Passes passes = runtime::parse_passes("-fusion,+reorder,-cse");
+  EXPECT_FALSE(passes.fusion);
+  EXPECT_TRUE(passes.reorder);
+  EXPECT_FALSE(passes.cse);
+  EXPECT_TRUE(passes.double_buffering);
+  EXPECT_TRUE(
+      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusoin"); }, {"--passes", "'-fusoin'", "fusion"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { runtime::parse_passes("fusion"); }, {"--passes", "'fusion'"}));
+  EXPECT_TRUE(
+      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusion,,+cse"); }, {"--passes", "names no pass"}));
+}
+
+}  // namespace
