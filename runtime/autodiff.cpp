@@ -14,7 +14,7 @@ Backward::Backward(Graph& graph) : graph_{graph}, needs_(graph.value_count(), 0)
   for (ValueId v = 0; v < graph.value_count(); ++v) needs_[v] = graph.value(v).kind == Kind::kWeight;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Node& node = graph.node(n);
-    if (!node.op || !node.op->backward) continue;
+    if (!node.op) continue;
     bool any = false;
     for (const ValueId v : node.in) any = any || needs_[v];
     for (const ValueId v : node.out) needs_[v] = any;

@@ -114,6 +114,35 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
   return calls;
 }
 
+/// Joins neighbouring calls while they are small and nothing tells them apart: loads of the next layer's weights then
+/// run beside this layer. Only without random streams, which are told apart by call. Returns how many joined.
+std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
+  constexpr double kMostTiles = 2000;  // row tiles of all nodes: some 20,000 instructions
+  const auto work = [&](const std::vector<NodeId>& nodes) {
+    double tiles = 0;
+    for (const NodeId n : nodes) {
+      const Attrs& a = graph.node(n).attrs;
+      const double rows = static_cast<double>(graph.value(graph.node(n).out[0]).rows);
+      tiles += rows / isa::kPartitions + static_cast<double>(a.batch * a.heads);
+    }
+    return tiles;
+  };
+  const auto plain = [&](const std::vector<NodeId>& nodes) {
+    return graph.scope_of(graph.node(nodes.front())).phase == isa::Phase::kForward &&
+           std::ranges::none_of(nodes, [&](NodeId n) { return graph.node(n).attrs.p > 0; });
+  };
+  double all = 0;
+  for (const auto& nodes : calls) {
+    if (!plain(nodes)) return 0;  // training repeats its layers' blocks instead
+    all += work(nodes);
+  }
+  if (all > kMostTiles) return 0;
+  const std::size_t joined = calls.size() - 1;
+  for (std::size_t c = 1; c < calls.size(); ++c) calls[0].insert(calls[0].end(), calls[c].begin(), calls[c].end());
+  calls.resize(1);
+  return joined;
+}
+
 std::string text_of(const Attrs& a) {
   const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
   return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps, a.batch,
@@ -168,7 +197,8 @@ class Compiler {
 
   Compiled run() {
     run_graph_passes();
-    const auto calls = calls_of(graph_);
+    auto calls = calls_of(graph_);
+    if (options_.passes.merge_blocks) note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
     for (const auto& nodes : calls) uses_.push_back(make(nodes));
     finish(calls);
     return std::move(result_);
@@ -182,6 +212,7 @@ class Compiler {
   void run_graph_passes() {
     const Passes& p = options_.passes;
     if (p.cse) note("cse", "operations removed", eliminate_common_subexpressions(graph_));
+    if (p.narrow) note("narrow", "tensors stored in fewer bits", narrow_operands(graph_));
     if (p.bias_gradient) note("bias_gradient", "sums over rows joined to a weight gradient", join_bias_gradients(graph_));
     note("dead code", "operations removed", graph_.remove_dead());
   }
@@ -223,6 +254,7 @@ class Compiler {
                      .labels = std::move(virtual_block.labels), .sbuf_bytes = placement.sbuf_bytes,
                      .psum_bytes = placement.psum_bytes};
     for (const Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
+    block.matmul_flops -= virtual_block.movement_flops;
     result_.program.blocks.push_back(std::move(block));
     return made;
   }
@@ -230,13 +262,15 @@ class Compiler {
   /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
   Placement arrange(VirtualBlock& block) {
     const bool rotate = options_.passes.double_buffering;
-    for (const std::int64_t limit : {184, 160, 136}) {
+    // A spill or two among thousands of instructions costs less than not running ahead.
+    const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
+    for (const std::int64_t limit : {184, 160, 136, 112}) {
       if (!options_.passes.reorder) break;
       VirtualBlock moved = block;
       const std::size_t count = reorder(moved, limit * 1024);
       try {
         const Placement placement = place(moved, rotate);
-        if (placement.spills != 0) continue;
+        if (placement.spills > few) continue;
         moved_ += count;
         block = std::move(moved);
         return placement;

@@ -116,6 +116,21 @@ void Emitter::store(const Tile& dst, const Tile& src) {
         .dst = dst, .a = src});
 }
 
+Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols) {
+  const Dtype type = value(id).dtype;
+  const Tile row = loaded(type, hbm(id, 0, 1, col, cols, 1)), out = sbuf(type, parts, cols);
+  const Tile column = columns(partitions(ones(type, isa::kPartitions), 1), 0, parts);
+  constexpr std::int64_t kBank = isa::kPsumBankBytes / 4;
+  for (std::int64_t c = 0; c < cols; c += kBank) {
+    const std::int64_t size = std::min(kBank, cols - c);
+    const Tile sum = psum(parts, size);
+    matmul(sum, column, columns(row, c, size), false);
+    copy(columns(out, c, size), sum);
+    block_.movement_flops += 2.0 * static_cast<double>(parts * size);
+  }
+  return out;
+}
+
 /// Whether VectorE would finish `cols` more elements before ScalarE.
 bool Emitter::vector_is_free(double cols) {
   return busy_[static_cast<std::size_t>(Engine::kVector)] + cols * kVectorNs <=

@@ -35,6 +35,7 @@ struct VirtualBlock {
   std::vector<Buffer> buffers;
   std::vector<std::string> labels;
   std::vector<ValueId> registers;  // which tensor each HBM register is for
+  double movement_flops = 0;       // of matmuls that only move data
 };
 
 /// A factor or a bias: one number, or one per partition in a tile [P, 1].
@@ -64,6 +65,9 @@ class Emitter {
   void load(const Tile& dst, const Tile& src);
   Tile loaded(Dtype dtype, const Tile& src);
   void store(const Tile& dst, const Tile& src);
+  /// One row of a tensor, columns [col, col + cols), in each of `parts` partitions. DMA would read it once for each
+  /// partition; TensorE multiplies a column of ones with it, which is exact.
+  Tile broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols);
   void copy(const Tile& dst, const Tile& src, Scalar scale = 1.0F);
   void fill(const Tile& dst, float value);
 

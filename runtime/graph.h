@@ -99,6 +99,7 @@ class Graph {
   void output(ValueId value, std::string name);
   /// Makes `value` the gradient of a parameter: it stays in HBM.
   void set_kind(ValueId value, Kind kind) { values_[value].kind = kind; }
+  void set_dtype(ValueId value, Dtype dtype) { values_[value].dtype = dtype; }
   void rename(ValueId value, std::string name) { values_[value].name = std::move(name); }
 
   std::size_t node_count() const { return boost::num_vertices(boost_); }

@@ -33,7 +33,7 @@ class Grouper {
       Draft& draft = drafts_[home];
       draft.group.nodes.push_back(id);
       draft.weight_bytes += weight_bytes(node);
-      draft.row_bytes += row_bytes(node);
+      draft.row_bytes += row_bytes(draft, node);
       draft.banks += banks(node);
       for (const ValueId v : node.out) home_[v] = home;
       return;
@@ -55,10 +55,14 @@ class Grouper {
   std::int64_t banks(const Node& node) const {
     return node.op == &kColSum ? ceil_div(graph_.value(node.in[0]).cols, kChunk) : 0;
   }
-  std::int64_t row_bytes(const Node& node) const {
+  /// What a row of the node's results takes. Long rows of a matmul and of what follows it exist in chunks only.
+  std::int64_t row_bytes(const Draft& draft, const Node& node) const {
+    const bool chunks = is_matmul(node) || (draft.weight_bytes > 0 && node.op->lower_columns);
     std::int64_t bytes = 0;
-    for (const ValueId v : node.out)
-      bytes += graph_.value(v).cols * isa::size_of(graph_.value(v).dtype);
+    for (const ValueId v : node.out) {
+      const std::int64_t row = graph_.value(v).cols * isa::size_of(graph_.value(v).dtype);
+      bytes += chunks ? std::min(row, kShortRow) : row;
+    }
     return node.op == &kColSum ? 0 : bytes;
   }
 
@@ -99,7 +103,7 @@ class Grouper {
     if (!draft.group.by_rows || draft.rows != rows_of(node)) return false;
     const bool has_matmul = draft.weight_bytes > 0;
     if (is_matmul(node) && has_matmul && draft.weight_bytes + weight_bytes(node) > kResidentWeightBytes) return false;
-    return draft.row_bytes + row_bytes(node) <= kRowBytes && draft.banks + banks(node) <= kSumBanks;
+    return draft.row_bytes + row_bytes(draft, node) <= kRowBytes && draft.banks + banks(node) <= kSumBanks;
   }
 
   const Graph& graph_;

@@ -77,4 +77,41 @@ std::size_t join_bias_gradients(Graph& graph) {
   return joined;
 }
 
+namespace {
+
+/// The type in which `node` uses operand i: its own, or that of TensorE when nothing else looks at it.
+Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
+  const Dtype own = graph.value(node.in[i]).dtype, operand = node.attrs.operand.value_or(own);
+  const bool matmul = (node.op == &kMatmul && i == 0) || node.op == &kMatmulTn;
+  const bool heads = node.op == &kAttention && i < 3;
+  return matmul || heads ? operand : own;
+}
+
+}  // namespace
+
+std::size_t narrow_operands(Graph& graph) {
+  std::size_t narrowed = 0;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (!graph.node(n).op) continue;
+    for (const ValueId v : graph.node(n).out) {
+      const Value& value = graph.value(v);
+      const auto users = graph.users(v);
+      if (value.kind != Kind::kActivation || value.alias != kNoValue || users.empty()) continue;
+      std::optional<Dtype> type;
+      bool same = true;
+      for (const NodeId u : users)
+        for (std::size_t i = 0; i < graph.node(u).in.size(); ++i) {
+          if (graph.node(u).in[i] != v) continue;
+          const Dtype use = used_as(graph, graph.node(u), i);
+          same = same && (!type || *type == use);
+          type = use;
+        }
+      if (!same || isa::size_of(*type) >= isa::size_of(value.dtype)) continue;
+      graph.set_dtype(v, *type);
+      ++narrowed;
+    }
+  }
+  return narrowed;
+}
+
 }  // namespace runtime

@@ -13,10 +13,12 @@ namespace runtime {
 /// The switches of `--passes -fusion,+reorder`.
 struct Passes {
   bool cse = true;
+  bool narrow = true;
   bool bias_gradient = true;
   bool fusion = true;
   bool reorder = true;
   bool double_buffering = true;
+  bool merge_blocks = true;
 };
 
 struct PassInfo {
@@ -26,9 +28,11 @@ struct PassInfo {
 };
 inline constexpr std::array kPasses = {
     PassInfo{"cse", &Passes::cse, "operations that compute the same are computed once"},
+    PassInfo{"narrow", &Passes::narrow, "what only TensorE reads is stored in the type that it multiplies"},
     PassInfo{"bias_gradient", &Passes::bias_gradient, "bias gradients are summed while the weight gradient reads dy"},
     PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without a way through HBM"},
     PassInfo{"reorder", &Passes::reorder, "instructions move up so that engines wait less for each other"},
+    PassInfo{"merge_blocks", &Passes::merge_blocks, "small programs without gradients run as one block, layers overlap"},
     PassInfo{"double_buffering", &Passes::double_buffering, "freed space is used again as late as possible"},
 };
 
@@ -44,5 +48,8 @@ struct PassNote {
 /// Each returns how many nodes it removed.
 std::size_t eliminate_common_subexpressions(Graph& graph);
 std::size_t join_bias_gradients(Graph& graph);
+/// A tensor that is rounded before each of its uses anyway is rounded when it is written: the same bits, fewer bytes.
+/// Returns how many tensors.
+std::size_t narrow_operands(Graph& graph);
 
 }  // namespace runtime

@@ -46,6 +46,7 @@ void Rows::plan_chains() {
     const Node& node = graph_.node(n);
     if (is_matmul(node)) {
       home[node.out[0]] = n;
+      chains_.try_emplace(n);
       continue;
     }
     if (!node.op->lower_columns) continue;
@@ -204,7 +205,8 @@ void Rows::run_streamed(const Node& node, std::int64_t first, std::int64_t count
         if (row == 0) sums.push_back(emitter_.psum(parts_, chunk_span_.size));
         for (std::size_t p = 0; p < panels.size(); ++p)
           emitter_.matmul(sums[static_cast<std::size_t>(t - first)],
-                          stationary[static_cast<std::size_t>(row / isa::kPartitions) + p], panels[p], row > 0 || p > 0);
+                          stationary[static_cast<std::size_t>(row / isa::kPartitions) + p], panels[p],
+                          row > 0 || p > 0);
       }
     }
     for (std::int64_t t = first; t < first + count; ++t) {
@@ -238,8 +240,7 @@ void Rows::finish_sum(const Node& node, const Tile& sum) {
 /// Whether all columns of `v` are kept together: somebody reads whole rows, or they are few.
 bool Rows::in_row_buffer(ValueId v) const {
   const Value& value = graph_.value(v);
-  constexpr std::int64_t kFew = 8192;
-  if (resident_ && value.cols * isa::size_of(value.dtype) <= kFew) return true;
+  if (resident_ && value.cols * isa::size_of(value.dtype) <= kShortRow) return true;
   const NodeId producer = value.producer;
   NodeId home = is_matmul(graph_.node(producer)) ? producer : kNoNode;
   for (const auto& [matmul, chain] : chains_)
@@ -312,8 +313,7 @@ Tile Rows::vector(ValueId v, Span span) {
   const Span part = whole ? Span{0, value.cols} : span;
   auto [place, added] = vectors_.try_emplace({v, part.begin});
   if (added || !whole)
-    place->second = emitter_.loaded(value.dtype, emitter_.hbm_row(v, 0, std::min(rows_, std::int64_t{isa::kPartitions}),
-                                                                  part.begin, part.size));
+    place->second = emitter_.broadcast(v, std::min(rows_, std::int64_t{isa::kPartitions}), part.begin, part.size);
   return columns(partitions(place->second, parts_), span.begin - part.begin, span.size);
 }
 

@@ -15,6 +15,7 @@ namespace runtime {
 inline constexpr std::int64_t kResidentWeightBytes = 96 * 1024;
 inline constexpr std::int64_t kRowBlockBytes = 144 * 1024;
 inline constexpr std::int64_t kStreamedTiles = 4;  // row tiles that use each piece: their sums take half of PSUM
+inline constexpr std::int64_t kShortRow = 8 * 1024;  // rows of a matmul's result up to here are kept whole
 inline constexpr std::int64_t kChunk = 512;  // columns of one PSUM bank in fp32
 
 /// Bytes per partition of a matmul's weight in SBUF.

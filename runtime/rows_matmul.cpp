@@ -25,8 +25,9 @@ Rows::Panels Rows::load_weights(const Node& node, Span span, Span depth) {
 Rows::Panels Rows::natural_weights(const Node& node, Span span, Span depth, Dtype type) {
   Panels panels;
   for (std::int64_t row = 0; row < depth.size; row += kSide)
-    panels.push_back(emitter_.loaded(type, emitter_.hbm(node.in[1], depth.begin + row, std::min(kSide, depth.size - row),
-                                                        span.begin, span.size, 1)));
+    panels.push_back(emitter_.loaded(
+        type, emitter_.hbm(node.in[1], depth.begin + row, std::min(kSide, depth.size - row), span.begin, span.size,
+                           1)));
   return panels;
 }
 

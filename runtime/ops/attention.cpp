@@ -124,7 +124,7 @@ void backward(Backward& b, const Node& node) {
 class Attention {
  public:
   Attention(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, h_{e.graph(), node}, keep_{!e.graph().users(node.out[1]).empty()} {}
+      : e_{e}, node_{node}, h_{e.graph(), node}, keep_{kept(e.graph(), node.out[1])} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -154,6 +154,10 @@ class Attention {
   }
 
  private:
+  static bool kept(const Graph& graph, ValueId v) {
+    return graph.value(v).kind != Kind::kActivation || !graph.users(v).empty();
+  }
+
   /// 128 queries of one head.
   void one(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& queries, const Tile& keys, const RowTiles& v,
            std::int64_t kv_col, const Tile& context) {
