@@ -6,6 +6,7 @@
 #include <array>
 #include <cmath>
 #include <regex>
+#include <variant>
 
 #include "analysis/metric.h"
 #include "base/error.h"
@@ -31,7 +32,7 @@ struct Job {
   Shape shape;
   isa::Dtype dtype = isa::Dtype::kFp32;
   int cores = 1;
-  std::vector<std::string> assumed;
+  std::vector<std::string> assumed{};
 
   bool says(std::string_view word) const { return what.find(word) != std::string::npos; }
   std::optional<std::int64_t> named(std::string_view name) const {
@@ -77,9 +78,8 @@ std::vector<analysis::TimePart> parts(const hw::SimResult& result) {
     return {{"DMA", share(result.dma.active)}, {"no transfer", 1 - share(result.dma.active)}};
   const auto engine = static_cast<isa::Engine>(busiest - result.engines.begin());
   std::vector<analysis::TimePart> out{{std::string{isa::name_of(engine)}, share(busiest->busy)}};
-  for (int h = 0; h < hw::kHoldCount; ++h)
-    if (busiest->waiting[static_cast<std::size_t>(h)] > 0)
-      out.push_back({hw::kHoldNames[static_cast<std::size_t>(h)], share(busiest->waiting[static_cast<std::size_t>(h)])});
+  for (std::size_t h = 0; h < hw::kHoldCount; ++h)
+    if (busiest->waiting[h] > 0) out.push_back({hw::kHoldNames[h], share(busiest->waiting[h])});
   out.push_back({"idle", share(busiest->idle)});
   return out;
 }
@@ -131,7 +131,7 @@ Planned plan_memory(Job& job) {
   if (!job.shape.bytes || *job.shape.bytes < 1) return std::string{"its shape is no number of bytes"};
   workloads::MemoryTest test{.bytes = static_cast<std::uint64_t>(*job.shape.bytes),
                              .ranks = static_cast<std::uint32_t>(job.cores)};
-  if (job.says("sbuf") || job.says("psum")) return std::string{"on-chip memories are not modelled as rows of their own"};
+  if (job.says("sbuf") || job.says("psum")) return std::string{"traffic inside of the chip is not modelled alone"};
   if (job.says("copy"))
     test.traffic = workloads::Traffic::kCopy;
   else if (job.says("write"))
@@ -176,7 +176,8 @@ Planned plan_vector_add(Job& job) {
   std::smatch found;
   if (!job.has_sizes(1) || !std::regex_search(job.what, found, kTile))
     return std::string{"a vector add needs its elements and its tile"};
-  return Plan{.program = workloads::vector_add_kernel(job.size(0), std::stoll(found[1]), std::stoll(found[2]), job.dtype)};
+  const std::int64_t parts = std::stoll(found[1]), cols = std::stoll(found[2]);
+  return Plan{.program = workloads::vector_add_kernel(job.size(0), parts, cols, job.dtype)};
 }
 
 Planned plan_blocks(Job& job) {
@@ -195,7 +196,9 @@ Planned plan_blocks(Job& job) {
   spec.numerics = runtime::numerics(type == "bf16" ? "bf16+fp32-softmax" : type);
   spec.causal = job.says("causal") && !job.says("non-causal");
   job.assumed.push_back(fmt::format("numerics {}, {}", spec.numerics.name, spec.causal ? "causal" : "full attention"));
-  return Plan{.program = runtime::compile(workloads::block_graph(spec), {.name = "blocks"}).program,
+  runtime::CompileOptions options;
+  options.name = "blocks";
+  return Plan{.program = runtime::compile(workloads::block_graph(spec), options).program,
               .flops = workloads::block_flops(spec), .bytes = 0};
 }
 

@@ -1,0 +1,94 @@
+// `trnsim validate` on rows of matmuls, memory, kernels, instructions: the published ones of tests/validation, others.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <cmath>
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using Json = nlohmann::json;
+
+Json validate(const std::filesystem::path& table, const std::string& arguments) {
+  const Ran ran = run("validate " + table.string() + " --format json " + arguments);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  return Json::parse(ran.out);
+}
+
+void expect_within(const std::string& ids, double percent, std::size_t count) {
+  const Json rows = validate(std::filesystem::path{TRNSIM_TEST_DIR} / "validation/micro.csv", "--only " + ids);
+  EXPECT_EQ(rows.size(), count);
+  for (const Json& row : rows) {
+    ASSERT_TRUE(row["predicted"].is_number()) << row["id"] << row["skip_reason"];
+    EXPECT_LT(std::abs(row["error_percent"].get<double>()), percent) << row["id"];
+    double shares = 0;
+    for (const Json& part : row["time"]) shares += part["share"].get<double>();
+    EXPECT_NEAR(shares, 1, 1e-6) << row["id"];
+  }
+}
+
+TEST(PredictMicro, GemmsAreWithinTenPerCent) { expect_within("gemm_8192,gemm_4096_cc,gemm_fp32", 10, 3); }
+TEST(PredictMicro, MemoryIsWithinTenPerCent) { expect_within("hbm_read_1,hbm_read_2,hbm_read_1k", 10, 3); }
+TEST(PredictMicro, KernelsAreWithinTwentyPerCent) {
+  expect_within("silu,adamw,swiglu,mamba_v2_512,vadd_1tile", 20, 5);
+}
+TEST(PredictMicro, ADependentActivationCostsWhatIsDocumented) { expect_within("chain_1elem", 1, 1); }
+
+/// A table of rows that nobody published.
+class Table {
+ public:
+  explicit Table(const std::string& rows)
+      : path_{std::filesystem::path{testing::TempDir()} / ("micro_" + std::to_string(::getpid()) + ".csv")} {
+    std::ofstream{path_} << "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n" << rows;
+  }
+  ~Table() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
+TEST(PredictMicro, DocumentedCostsAreExact) {
+  // nki.isa 2.26.1: ns of N cycles each, once the engine is at work.
+  const Table table{
+      "mm,instruction,independent bf16 matmul,128x512,bf16,1,trn1,182.857,ns,nki.isa,\n"
+      "mm4,instruction,independent fp32 matmul,128x512,fp32,1,trn1,731.429,ns,nki.isa,\n"
+      "act,instruction,independent ACTIVATE,128x512,fp32,1,trn1,365.714,ns,nki.isa,\n"
+      "tt,instruction,independent tensor_tensor,128x512,fp32,1,trn1,914.286,ns,nki.isa,\n"
+      "rec,instruction,independent reciprocal,128x128,fp32,1,trn1,914.286,ns,nki.isa,\n"
+      "iota,instruction,independent iota,128x512,fp32,1,trn1,472.857,ns,nki.isa,\n"};
+  for (const Json& row : validate(table.path(), "--set power.utilisation=1"))
+    EXPECT_LT(std::abs(row["error_percent"].get<double>()), 0.01) << row.dump();
+}
+
+TEST(PredictMicro, ReadsOtherRowsOfTheSameKinds) {
+  const Table table{
+      "g1,gemm,NKI dense GEMM,M1024 K2048 N1024,bf16,1,trn1.2xlarge,60,TFLOPS,-,\n"
+      "g2,gemm,framework matmul,1024x1024x1024,fp32,1,trn1.2xlarge,10,TFLOPS,-,\n"
+      "w,memory,HBM write,64 MiB,bf16,1,trn1.2xlarge,300,GB/s,-,\n"
+      "c,memory,HBM copy in 512 B rows,64 MiB,bf16,1,trn1.2xlarge,100,GB/s,-,\n"
+      "v,kernel,\"vector add, 100 tiles of 1x256\",25600,fp32,1,trn1,500,us,-,\n"
+      "m,kernel,Mamba scan kernel v3,seq1024 channels128 state4,fp32,1,trn1,1,ms,-,\n"};
+  for (const Json& row : validate(table.path(), "")) EXPECT_TRUE(row["predicted"].is_number()) << row.dump();
+}
+
+TEST(PredictMicro, SkipsWhatItDoesNotUnderstand) {
+  const Table table{
+      "a,gemm,framework matmul,large,bf16,1,trn1.2xlarge,60,TFLOPS,-,\n"
+      "b,memory,SBUF read,1 MiB,bf16,1,trn1.2xlarge,60,GB/s,-,\n"
+      "c,kernel,ray tracing,12x12,bf16,1,trn1.2xlarge,60,us,-,\n"
+      "d,instruction,a custom op,12x12,bf16,1,trn1.2xlarge,60,ns,-,\n"
+      "e,gemm,framework matmul,64x64x64,bf16,1,trn1.2xlarge,60,furlongs,-,\n"};
+  for (const Json& row : validate(table.path(), "")) {
+    EXPECT_TRUE(row["predicted"].is_null()) << row.dump();
+    EXPECT_FALSE(row["skip_reason"].get<std::string>().empty()) << row.dump();
+  }
+}
+
+}  // namespace

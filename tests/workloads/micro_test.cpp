@@ -1,0 +1,301 @@
+// The programs of published micro-benchmarks: they compute what they say, with the work that the mathematics needs.
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+#include <memory>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "isa/check.h"
+#include "isa/device.h"
+#include "isa/flops.h"
+#include "runtime/compile.h"
+#include "runtime/hyper.h"
+#include "runtime/session.h"
+#include "tests/workloads/support.h"
+#include "workloads/block_graph.h"
+#include "workloads/micro.h"
+
+namespace {
+
+using isa::Dtype;
+using workloads::Gemm;
+using Matrix = std::vector<float>;
+using Named = std::vector<std::pair<const char*, const Matrix*>>;
+
+Matrix random_matrix(std::int64_t elements, std::uint32_t seed, double scale = 1) {
+  std::mt19937 bits{seed};
+  std::normal_distribution<double> normal;
+  Matrix out(static_cast<std::size_t>(elements));
+  for (float& x : out) x = static_cast<float>(scale * normal(bits));
+  return out;
+}
+
+/// Runs a program on the numeric device with the inputs by name.
+class Running {
+ public:
+  explicit Running(isa::Program program) : program_{std::move(program)} {
+    isa::check(program_);
+    device_->load(program_);
+  }
+  void write(std::string_view name, const Matrix& values) {
+    runtime::Session{*device_, program_}.write(0, name, std::span<const float>{values});
+  }
+  Matrix read(std::string_view name) { return runtime::Session{*device_, program_}.read(0, name); }
+  void run() { device_->run({.seed = 42, .step = 0, .host_threads = 1}); }
+  const isa::Program& program() const { return program_; }
+
+ private:
+  isa::Program program_;
+  std::unique_ptr<isa::Device> device_ = isa::make_numeric_device();
+};
+
+double executed_flops(const isa::Program& program) {
+  double sum = 0;
+  for (const isa::Call& call : program.calls)
+    for (const isa::Instr& i : program.blocks[call.block].instrs) sum += isa::matmul_flops(i);
+  return sum;
+}
+
+/// Largest difference over the largest magnitude.
+double distance(const Matrix& got, const Matrix& want) {
+  double difference = 0, largest = 0;
+  EXPECT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    difference = std::max(difference, std::abs(static_cast<double>(got[i]) - want[i]));
+    largest = std::max(largest, std::abs(static_cast<double>(want[i])));
+  }
+  return difference / largest;
+}
+
+/// a [m, k] b [k, n], or with `transposed` a [k, m].
+Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k, std::int64_t n, bool transposed) {
+  Matrix out(static_cast<std::size_t>(m * n));
+  for (std::int64_t r = 0; r < m; ++r)
+    for (std::int64_t c = 0; c < n; ++c) {
+      double sum = 0;
+      for (std::int64_t i = 0; i < k; ++i)
+        sum += static_cast<double>(a[static_cast<std::size_t>(transposed ? i * m + r : r * k + i)]) *
+               b[static_cast<std::size_t>(i * n + c)];
+      out[static_cast<std::size_t>(r * n + c)] = static_cast<float>(sum);
+    }
+  return out;
+}
+
+double silu(double x) { return x / (1 + std::exp(-x)); }
+
+// fp32 sums of k terms in another order: sqrt(k) roundings of 2^-24, and the array's own fp32 (four passes).
+constexpr double kFp32 = 2e-5;
+
+TEST(MicroGemm, TunedComputesTheProduct) {
+  // More than one block in each direction, and none of them whole.
+  const Gemm gemm{.m = 1100, .k = 1300, .n = 1040, .dtype = Dtype::kFp32};
+  Running run{workloads::tuned_gemm(gemm)};
+  const Matrix lhs = random_matrix(gemm.k * gemm.m, 1), rhs = random_matrix(gemm.k * gemm.n, 2);
+  run.write("lhs_t", lhs);
+  run.write("rhs", rhs);
+  run.run();
+  EXPECT_LT(distance(run.read("out"), product(lhs, rhs, gemm.m, gemm.k, gemm.n, true)), kFp32);
+  EXPECT_EQ(executed_flops(run.program()), workloads::flops(gemm));
+}
+
+TEST(MicroGemm, CompiledComputesTheProduct) {
+  // Weights of 9 x 1500 x 4 bytes do not fit: the compiler streams them.
+  const Gemm gemm{.m = 300, .k = 2100, .n = 1500, .batch = 1, .dtype = Dtype::kFp32};
+  Running run{workloads::compiled_gemm(gemm)};
+  const Matrix lhs = random_matrix(gemm.k * gemm.m, 1), rhs = random_matrix(gemm.k * gemm.n, 2);
+  run.write("lhs", lhs);
+  run.write("rhs", rhs);
+  run.run();
+  EXPECT_LT(distance(run.read("out"), product(lhs, rhs, gemm.m, gemm.k, gemm.n, false)), kFp32);
+  EXPECT_EQ(executed_flops(run.program()), workloads::flops(gemm));
+}
+
+TEST(MicroGemm, LargeOnesHaveTheirFlops) {
+  for (const Gemm& gemm : {Gemm{.m = 2048, .k = 4096, .n = 2048}, Gemm{.m = 512, .k = 512, .n = 512, .batch = 3}}) {
+    const isa::Program program = workloads::compiled_gemm(gemm);
+    isa::check(program);
+    EXPECT_EQ(executed_flops(program), workloads::flops(gemm));
+  }
+  EXPECT_EQ(executed_flops(workloads::tuned_gemm({.m = 2048, .k = 2048, .n = 2048})), 2.0 * 2048 * 2048 * 2048);
+}
+
+TEST(MicroKernel, Silu) {
+  Running run{workloads::activation_kernel(isa::Fn::kSilu, 200, 300, Dtype::kFp32)};
+  const Matrix x = random_matrix(200 * 300, 3, 2);
+  Matrix want = x;
+  for (float& v : want) v = static_cast<float>(silu(v));
+  run.write("x", x);
+  run.run();
+  EXPECT_LT(distance(run.read("out"), want), 1e-6);
+}
+
+TEST(MicroKernel, AdamW) {
+  constexpr std::int64_t kRows = 96, kCols = 80, kAll = kRows * kCols;
+  Running run{workloads::adamw_kernel(kRows, kCols, Dtype::kFp32)};
+  const Matrix w = random_matrix(kAll, 1), g = random_matrix(kAll, 2), m = random_matrix(kAll, 3);
+  Matrix v = random_matrix(kAll, 4);
+  for (float& x : v) x *= x;
+  Matrix hyper(runtime::kHyperSize, 0.0F);
+  hyper[runtime::kRate] = 1e-3F, hyper[runtime::kRootScale] = 2.0F, hyper[runtime::kDecay] = 0.99F;
+  for (const auto& [name, values] : Named{{"w", &w}, {"g", &g}, {"m", &m}, {"v", &v}, {"hyper", &hyper}})
+    run.write(name, *values);
+  run.write("clip", {0.5F});
+  run.run();
+  Matrix want = w;
+  for (std::size_t i = 0; i < want.size(); ++i) {
+    const double gradient = 0.5 * g[i], first = 0.9 * m[i] + 0.1 * gradient;
+    const double second = 0.999 * v[i] + 0.001 * gradient * gradient;
+    want[i] = static_cast<float>(0.99 * w[i] - 1e-3 * first / (2 * std::sqrt(second) + 1e-8));
+  }
+  EXPECT_LT(distance(run.read("w"), want), 1e-5);
+}
+
+TEST(MicroKernel, SwiGlu) {
+  constexpr std::int64_t kM = 150, kN = 200, kK = 96;
+  Running run{workloads::swiglu_kernel(kM, kN, kK, Dtype::kFp32)};
+  const Matrix x = random_matrix(kM * kK, 1), gate = random_matrix(kK * kN, 2, 0.1);
+  const Matrix up = random_matrix(kK * kN, 3, 0.1), down = random_matrix(kN * kK, 4, 0.1);
+  run.write("x", x);
+  run.write("gate", gate);
+  run.write("up", up);
+  run.write("down", down);
+  run.run();
+  Matrix h = product(x, gate, kM, kK, kN, false);
+  const Matrix u = product(x, up, kM, kK, kN, false);
+  for (std::size_t i = 0; i < h.size(); ++i) h[i] = static_cast<float>(silu(h[i]) * u[i]);
+  EXPECT_LT(distance(run.read("out"), product(h, down, kM, kN, kK, false)), kFp32);
+  EXPECT_EQ(executed_flops(run.program()), 3 * 2.0 * kM * kN * kK);
+}
+
+TEST(MicroKernel, VectorAdd) {
+  Running run{workloads::vector_add_kernel(25600, 64, 200, Dtype::kFp32)};
+  const Matrix a = random_matrix(25600, 1), b = random_matrix(25600, 2);
+  Matrix want = a;
+  for (std::size_t i = 0; i < want.size(); ++i) want[i] += b[i];
+  run.write("a", a);
+  run.write("b", b);
+  run.run();
+  EXPECT_EQ(run.read("out"), want);
+}
+
+TEST(MicroKernel, MambaVersionsAgreeWithTheRecurrence) {
+  constexpr std::int64_t kSeq = 1030, kChannels = 128, kStates = 3;
+  Matrix delta = random_matrix(kChannels * kSeq, 1, 0.3), a = random_matrix(kChannels * kStates, 2);
+  for (float& x : delta) x = std::abs(x);
+  for (float& x : a) x = -std::abs(x);
+  const Matrix u = random_matrix(kChannels * kSeq, 3), b = random_matrix(kStates * kSeq, 4);
+  const Matrix c = random_matrix(kStates * kSeq, 5);
+  Matrix want(static_cast<std::size_t>(kChannels * kSeq));
+  for (std::int64_t row = 0; row < kChannels; ++row)
+    for (std::int64_t state = 0; state < kStates; ++state) {
+      double h = 0;
+      for (std::int64_t t = 0; t < kSeq; ++t) {
+        const auto at = static_cast<std::size_t>(row * kSeq + t), side = static_cast<std::size_t>(state * kSeq + t);
+        h = std::exp(static_cast<double>(delta[at]) * a[static_cast<std::size_t>(row * kStates + state)]) * h +
+            static_cast<double>(delta[at]) * u[at] * b[side];
+        want[at] += static_cast<float>(h * c[side]);
+      }
+    }
+  for (const int version : {1, 2, 3}) {
+    Running run{workloads::mamba_scan({.seq = kSeq, .channels = kChannels, .states = kStates, .version = version})};
+    for (const auto& [name, values] : Named{{"delta", &delta}, {"u", &u}, {"a", &a}, {"b", &b}, {"c", &c}})
+      run.write(name, *values);
+    run.run();
+    EXPECT_LT(distance(run.read("out"), want), 1e-5) << "version " << version;
+  }
+}
+
+TEST(MicroMemory, MovesEveryByteOnce) {
+  using workloads::Traffic;
+  for (const Traffic traffic : {Traffic::kRead, Traffic::kWrite, Traffic::kCopy}) {
+    const isa::Program program =
+        workloads::memory_test({.traffic = traffic, .bytes = 3'000'000'000, .row_bytes = 2000});
+    isa::check(program);
+    double read = 0, written = 0;
+    for (const isa::Call& call : program.calls)
+      for (const isa::Instr& i : program.blocks[call.block].instrs) {
+        constexpr auto kHbm = static_cast<std::size_t>(isa::Space::kHbm);
+        read += static_cast<double>(isa::bytes_read(i)[kHbm]);
+        written += static_cast<double>(isa::bytes_written(i)[kHbm]);
+      }
+    EXPECT_EQ(read, traffic == Traffic::kWrite ? 0 : 3e9);
+    EXPECT_EQ(written, traffic == Traffic::kRead ? 0 : 3e9);
+  }
+  EXPECT_TRUE(workloads_test::fails(base::Fault::kUsage, [] { workloads::memory_test({.bytes = 10}); }, {"rows"}));
+}
+
+TEST(MicroStream, EveryKindPassesTheChecker) {
+  std::string names = workloads::stream_names() + ", ";
+  for (std::size_t end = names.find(", "); end != std::string::npos; end = names.find(", ")) {
+    isa::check(workloads::instruction_stream({.name = names.substr(0, end), .parts = 128, .cols = 256}));
+    names.erase(0, end + 2);
+  }
+  EXPECT_TRUE(workloads_test::fails(
+      base::Fault::kUsage, [] { workloads::instruction_stream({.name = "activatoin"}); }, {"activation"}));
+}
+
+workloads::BlockSpec small_blocks(bool training) {
+  return {.layers = 2, .hidden = 64, .heads = 2, .ffn = 256, .batch = 2, .seq = 40, .training = training,
+          .numerics = runtime::numerics("fp32")};
+}
+
+/// A block program with random weights and inputs, ready to run.
+std::unique_ptr<Running> running_blocks(const workloads::BlockSpec& spec, float rate) {
+  runtime::CompileOptions options;
+  auto run = std::make_unique<Running>(runtime::compile(workloads::block_graph(spec), options).program);
+  std::uint32_t seed = 1;
+  for (const isa::Region& region : run->program().regions) {
+    if (region.kind != "weights" && region.kind != "inputs") continue;
+    run->write(region.name, random_matrix(region.shape.at(0) * region.shape.at(1), seed++, 0.2));
+  }
+  if (spec.training) {
+    Matrix hyper(runtime::kHyperSize, 0.0F);
+    hyper[runtime::kRate] = rate;
+    run->write("hyper", hyper);
+  }
+  return run;
+}
+
+TEST(Blocks, FlopsAreAnalytic) {
+  for (const bool training : {false, true}) {
+    const workloads::BlockSpec spec = small_blocks(training);
+    const auto run = running_blocks(spec, 0);
+    double sums = 0;  // of bias and gain gradients, which TensorE computes too
+    if (training) sums = run->program().model_flops - workloads::block_flops(spec);
+    EXPECT_GE(sums, 0);
+    EXPECT_LT(sums, 0.03 * workloads::block_flops(spec));
+    EXPECT_EQ(executed_flops(run->program()), workloads::block_flops(spec) + sums);
+  }
+}
+
+TEST(Blocks, AStepLowersTheLossAsItsGradientSays) {
+  constexpr float kRate = 1e-4F;
+  const auto run = running_blocks(small_blocks(true), kRate);
+  const Matrix dy = run->read("dy");
+  const auto loss = [&](const Matrix& y) {
+    double sum = 0;
+    for (std::size_t i = 0; i < y.size(); ++i) sum += static_cast<double>(y[i]) * dy[i];
+    return sum;
+  };
+  std::map<std::string, Matrix> before;
+  for (const isa::Region& region : run->program().regions)
+    if (region.kind == "weights") before[region.name] = run->read(region.name);
+  run->run();
+  const double first = loss(run->read("y"));
+  double squares = 0;  // of all gradients, from how far the weights went
+  for (const auto& [name, old] : before) {
+    const Matrix now = run->read(name);
+    for (std::size_t i = 0; i < old.size(); ++i) {
+      const double gradient = (static_cast<double>(old[i]) - now[i]) / kRate;
+      squares += gradient * gradient;
+    }
+  }
+  run->run();
+  // To first order a step of -rate * g lowers the loss by rate * |g|^2; the second order is small at this rate.
+  EXPECT_NEAR((first - loss(run->read("y"))) / (kRate * squares), 1, 0.05);
+}
+
+}  // namespace

@@ -1,0 +1,72 @@
+// Programs of published micro-benchmarks: matmuls, memory traffic, kernels, instruction chains. Real programs that
+// compute what they say; what they take, the machine decides.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "isa/program.h"
+
+namespace workloads {
+
+/// out [M, N] = lhs rhs, `batch` of them one after the other, all of type `dtype`, HBM to HBM.
+struct Gemm {
+  std::int64_t m = 0, k = 0, n = 0, batch = 1;
+  isa::Dtype dtype = isa::Dtype::kBf16;
+};
+constexpr double flops(const Gemm& g) {
+  return 2.0 * static_cast<double>(g.m) * static_cast<double>(g.k) * static_cast<double>(g.n) *
+         static_cast<double>(g.batch);
+}
+/// The left operand lies as its transpose, "lhs_t" [K, M], "rhs" [K, N]: no transposes are needed. Blocks of 2048 x
+/// 1024 results meet 1024 of K at a time and add up in SBUF. Batch 1. Source: AWS Neuron docs, NKI matrix
+/// multiplication tutorial, the fully optimized kernel.
+isa::Program tuned_gemm(const Gemm& gemm);
+/// "lhs" [M, K] and "rhs" [K, N] (with a batch: "lhs.0", ...) as a framework has them: the compiler's own matmul.
+isa::Program compiled_gemm(const Gemm& gemm);
+
+/// DMA between HBM ("data") and SBUF, or HBM and HBM, in rows of `row_bytes`; every rank moves `bytes`.
+enum class Traffic : std::uint8_t { kRead, kWrite, kCopy };
+struct MemoryTest {
+  Traffic traffic = Traffic::kRead;
+  std::uint64_t bytes = 0;
+  std::int64_t row_bytes = 16 * 1024;  // longer than a DMA packet: nothing is gained beyond
+  std::uint32_t ranks = 1;
+};
+/// Errors: Fault::kUsage when 128 rows do not fit in SBUF, or `bytes` is less than one row.
+isa::Program memory_test(const MemoryTest& test);
+
+/// "out" = fn("x"), [rows, cols]; gelu, gelu_tanh, silu, tanh: compiled.
+isa::Program activation_kernel(isa::Fn fn, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+/// One AdamW update with weight decay: "w", "m", "v" in place, "g", "hyper", "clip": compiled.
+isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+/// "out" [M, K] = (silu(x gate) * (x up)) down, x [M, K], gate and up [K, N], down [N, K]: compiled.
+isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, isa::Dtype dtype);
+/// "out" = "a" + "b", `elements` of them, one tile [parts, cols] after the other.
+isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::int64_t cols, isa::Dtype dtype);
+
+/// A selective scan over `seq` for each channel and state, summed over the states: h = exp(delta a) h + delta u b,
+/// "out" = sum of h c. "delta", "u", "out" [channels, seq], "a" [channels, states], "b", "c" [states, seq], fp32.
+/// Source: AWS Neuron docs, fused Mamba tutorial, kernels 1 to 3: 1 has the states outermost and loads again for each;
+/// 2 keeps a tile of channels; 3 also takes the sequence in pieces of 512.
+struct MambaScan {
+  std::int64_t seq = 512, channels = 128, states = 16;
+  int version = 2;
+};
+isa::Program mamba_scan(const MambaScan& scan);
+
+/// `count` instructions of one kind on [parts, cols], each on the result of the one before (`dependent`) or on its own.
+struct Stream {
+  std::string name;  // of the instruction: see stream_names()
+  std::int64_t parts = 1, cols = 1;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+  bool dependent = false;
+  int count = 128;
+};
+/// Label of the instructions to time: "stream". Errors: Fault::kUsage for a name that it does not know.
+isa::Program instruction_stream(const Stream& stream);
+/// "activation", "tensor_tensor", ..., separated by commas.
+std::string stream_names();
+
+}  // namespace workloads

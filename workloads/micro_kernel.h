@@ -1,0 +1,43 @@
+// Kernels written by hand: tensors, blocks on the Emitter, calls; the compiler gives them addresses and waits.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/emitter.h"
+
+namespace workloads {
+
+class HandKernel {
+ public:
+  explicit HandKernel(std::string name, std::uint32_t ranks = 1);
+
+  /// A matrix in HBM; all of them before the first block.
+  runtime::ValueId input(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+  runtime::ValueId output(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+
+  /// Adds a block with the instructions that `write` emits, in that order: nothing is moved. Returns its index.
+  /// Errors: Fault::kInternal when it does not fit in SBUF.
+  std::uint32_t block(std::string name, const std::function<void(runtime::Emitter&)>& write);
+  /// Runs a block, with tensors beginning `offsets` bytes later.
+  void call(std::uint32_t block, const std::map<runtime::ValueId, std::uint64_t>& offsets = {});
+
+  /// `matmul_flops`: 2 x multiply-adds of the mathematics. Errors: Fault::kInternal when TensorE would do others.
+  isa::Program finish(double matmul_flops = 0);
+
+ private:
+  struct Use {
+    std::uint32_t block = 0;
+    std::map<runtime::ValueId, std::uint64_t> offsets;
+  };
+
+  runtime::Graph graph_;
+  isa::Program program_;
+  std::vector<std::vector<runtime::ValueId>> registers_;  // of each block
+  std::vector<Use> uses_;
+};
+
+}  // namespace workloads
