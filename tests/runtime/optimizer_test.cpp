@@ -99,8 +99,9 @@ TEST(AllReduce, SumsOverRanks) {
     for (std::uint32_t r = 0; r < 3; ++r) running.write(fmt::format("g{}", i), mine(i, r), r);
   running.run();
   for (std::size_t i = 0; i < shapes.size(); ++i) {
-    Tensor want = mine(i, 0);
-    for (std::size_t e = 0; e < want.data.size(); ++e) want.data[e] += mine(i, 1).data[e] + mine(i, 2).data[e];
+    const Tensors parts{mine(i, 0), mine(i, 1), mine(i, 2)};
+    Tensor want = parts[0];
+    for (std::size_t e = 0; e < want.data.size(); ++e) want.data[e] += parts[1].data[e] + parts[2].data[e];
     for (std::uint32_t r = 0; r < 3; ++r)
       EXPECT_TRUE(close(running.read(fmt::format("g{}", i), r), want, {.ulps = 2, .floor = 1})) << i << " rank " << r;
   }

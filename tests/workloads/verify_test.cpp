@@ -30,14 +30,14 @@ VerifyReport verify(const Case& c, const char* numerics) {
 
 class Verify : public testing::TestWithParam<Case> {};
 
-// Both compute in fp32; the orders of sums differ, and AdamW makes of small differences of small gradients larger ones
-// of weights.
+// Both compute in fp32 and differ in the order of sums alone, about 1e-6. What is zero in theory is rounding, 2e-5 of
+// what kSmallest makes of it.
 TEST_P(Verify, Fp32FollowsPyTorch) {
   const VerifyReport report = verify(GetParam(), "fp32");
-  EXPECT_LE(report.logits.norm, 1e-4);
-  EXPECT_LE(report.worst_loss(), 1e-4);
-  EXPECT_LE(report.worst_gradient().norm, 1e-3) << report.worst_gradient().name;
-  EXPECT_LE(report.worst_weight().norm, 1e-3) << report.worst_weight().name;
+  EXPECT_LE(report.logits.norm, 1e-5);
+  EXPECT_LE(report.worst_loss(), 1e-5);
+  EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
+  EXPECT_LE(report.worst_weight().norm, 1e-4) << report.worst_weight().name;
   EXPECT_GT(report.matmul_flops, 0);
   EXPECT_EQ(report.losses.size(), report.expected_losses.size());
   EXPECT_GE(report.losses.size(), 6u);
@@ -51,7 +51,7 @@ TEST_P(Verify, Bf16StaysNear) {
     EXPECT_LE(report.logits.norm, 0.05) << numerics;
     for (const workloads::TensorError& g : report.gradients) {
       if (g.name.ends_with("key.bias")) continue;  // nothing but rounding
-      EXPECT_LE(g.norm, 0.15) << numerics << " " << g.name;
+      EXPECT_LE(g.norm, 0.06) << numerics << " " << g.name;
     }
     EXPECT_GT(report.worst_loss(), 1e-6) << "nothing was rounded";
   }
