@@ -126,10 +126,13 @@ TEST_P(Modes, FullHasTheBitsOfNumericAndTheClockOfTimed) {
     full.step(step);
     numeric.step(step);
     EXPECT_TRUE(full.same_as(numeric)) << "step " << step;
+    EXPECT_EQ(timed.total, clock.result().total) << "step " << step;
     EXPECT_TRUE(timed == clock.result()) << "step " << step;
   }
   expect_all_time_is_booked(timed);
-  EXPECT_DOUBLE_EQ(timed.matmul_flops, compiled.program.model_flops);
+  // TensorE also broadcasts rows, which is movement and none of the model's work.
+  EXPECT_GE(timed.matmul_flops, compiled.program.model_flops);
+  EXPECT_LE(timed.matmul_flops, 1.01 * compiled.program.model_flops);
   EXPECT_TRUE(std::isfinite(numeric.session().read(0, "grad_norm")[0]));
   if (ranks == 2) {  // replicas stay replicas
     runtime::Session session = numeric.session();
@@ -187,15 +190,16 @@ TEST(Bert, MicroBatchesAndRanksMakeOneBatch) {
     }
 }
 
-// Activations of a micro-batch are gone before the next one's forward: more micro-batches need no more memory.
+// Activations of a micro-batch are gone before the next one's forward: all that more micro-batches need is a place for
+// the gradients so far, beside those of the present one.
 TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
   const BertConfig config = tiny();
   StepSpec one = step_spec("fp32"), four = one;
   four.micro_batches = 4;
-  const auto bytes = [&](const StepSpec& spec) {
-    return static_cast<double>(compile(config, spec).memory.bytes_by_kind.at("activations"));
+  const auto bytes = [&](const StepSpec& spec, const char* kind) {
+    return static_cast<double>(compile(config, spec).memory.bytes_by_kind.at(kind));
   };
-  EXPECT_LE(bytes(four), 1.2 * bytes(one));
+  EXPECT_LE(bytes(four, "activations"), bytes(one, "activations") + 1.5 * bytes(one, "weights"));
 }
 
 // TensorE does what the mathematics needs, which is what the textbook says but for a few sums.
