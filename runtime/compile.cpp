@@ -244,6 +244,7 @@ class Compiler {
     }
     fused_ += nodes.size() - groups.size();
     VirtualBlock virtual_block = emitter.finish();
+    dropped_ += drop_unread(virtual_block, nodes);
     const Placement placement = arrange(virtual_block);
     waits_ += synchronize(virtual_block.instrs);
     spills_ += static_cast<std::size_t>(placement.spills);
@@ -257,6 +258,25 @@ class Compiler {
     block.matmul_flops -= virtual_block.movement_flops;
     result_.program.blocks.push_back(std::move(block));
     return made;
+  }
+
+  /// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
+  std::size_t drop_unread(VirtualBlock& block, const std::vector<NodeId>& nodes) const {
+    const std::set<NodeId> inside{nodes.begin(), nodes.end()};
+    std::vector<char> wanted(block.registers.size(), 0);
+    for (ValueId v = 0; v < graph_.value_count(); ++v) {
+      const auto reg = std::ranges::find(block.registers, graph_.root(v));
+      if (reg == block.registers.end()) continue;
+      const auto users = graph_.users(v);
+      const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
+      if (graph_.value(v).kind != Kind::kActivation || leaves) wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
+    }
+    for (const Instr& i : block.instrs)
+      for (const Tile* t : {&i.a, &i.b, &i.c})
+        if (t->space == isa::Space::kHbm) wanted[t->reg] = 1;
+    const std::size_t before = block.instrs.size();
+    std::erase_if(block.instrs, [&](const Instr& i) { return i.dst.space == isa::Space::kHbm && !wanted[i.dst.reg]; });
+    return before - block.instrs.size();
   }
 
   /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
@@ -312,6 +332,7 @@ class Compiler {
     program.rounding = graph_.numerics().rounding;
     check_flops();
     note("fusion", "operations that need no way through HBM", fused_);
+    note("keep", "stores dropped because their readers found the tile in SBUF", dropped_);
     note("reorder", "instructions moved up", moved_);
     note("spills", "buffers moved to HBM and back", spills_);
     note("semaphores", "waits", waits_);
@@ -381,7 +402,7 @@ class Compiler {
   std::map<ValueId, std::uint32_t> reduced_;
   std::uint32_t collectives_ = 0;
   std::uint64_t spill_base_ = 0;
-  std::size_t fused_ = 0, waits_ = 0, spills_ = 0, moved_ = 0;
+  std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;
 };
 
 }  // namespace

@@ -157,6 +157,18 @@ void Emitter::fill(const Tile& dst, float value) {
         .dst = dst});
 }
 
+void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile) {
+  const Value& v = value(id);
+  constexpr std::int64_t kMostRows = 4 * isa::kPartitions, kMostBytes = 8 * 1024;
+  if (v.kind == Kind::kActivation && v.rows <= kMostRows && v.cols * isa::size_of(v.dtype) <= kMostBytes)
+    kept_[{id, row}] = tile;
+}
+
+const Tile* Emitter::kept(ValueId id, std::int64_t row, std::int64_t rows) const {
+  const auto found = kept_.find({id, row});
+  return found != kept_.end() && found->second.partitions == rows ? &found->second : nullptr;
+}
+
 void Emitter::matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate) {
   emit({.op = Opcode::kMatMul, .engine = Engine::kTensor, .accumulate = accumulate, .dst = dst, .a = stationary,
         .b = moving});

@@ -70,6 +70,11 @@ class Emitter {
   Tile broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols);
   void copy(const Tile& dst, const Tile& src, Scalar scale = 1.0F);
   void fill(const Tile& dst, float value);
+  /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: who reads them later in the block need
+  /// not load them. Only small tensors, which do not take the space of others.
+  void keep(ValueId id, std::int64_t row, const Tile& tile);
+  /// The tile with these rows, or nullptr.
+  const Tile* kept(ValueId id, std::int64_t row, std::int64_t rows) const;
 
   // --- arithmetic
   void matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate);
@@ -103,6 +108,7 @@ class Emitter {
   VirtualBlock block_;
   std::unordered_map<ValueId, std::uint32_t> registers_;
   std::map<std::string, Tile> constants_;
+  std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;
   std::array<double, isa::kEngineCount> busy_{};  // ns of work given to each engine so far
   std::uint32_t label_ = 0;
   std::array<std::uint8_t, 2> next_ring_{};

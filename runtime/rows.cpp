@@ -31,6 +31,7 @@ Rows::Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>&
   // A group of sums over rows alone has results of one row: its operands say how many there are.
   for (const NodeId n : nodes_)
     if (graph_.node(n).op == &kColSum) rows_ = std::max(rows_, graph_.value(graph_.node(n).in[0]).rows);
+  elementwise_ = only_elementwise();
   plan_chains();
   plan_block();
 }
@@ -124,10 +125,35 @@ void Rows::at(std::int64_t tile) {
   parts_ = std::min<std::int64_t>(isa::kPartitions, rows_ - tile * isa::kPartitions);
 }
 
+/// Whether all nodes are element-wise and equally wide.
+bool Rows::only_elementwise() const {
+  return std::ranges::all_of(nodes_, [&](NodeId n) {
+    const Node& node = graph_.node(n);
+    return node.op->lower_columns && cols_of(node.out[0]) == cols_of(graph_.node(nodes_[0]).out[0]);
+  });
+}
+
+/// Pieces of rows, so that loads, work and stores overlap also when whole rows would fill SBUF.
+void Rows::run_pieces(std::int64_t first, std::int64_t count) {
+  constexpr std::int64_t kPiece = 2048;  // columns: no less than a DMA packet
+  const std::int64_t cols = cols_of(graph_.node(nodes_[0]).out[0]);
+  for (std::int64_t t = first; t < first + count; ++t)
+    for (std::int64_t c = 0; c < cols; c += kPiece) {
+      at(t);
+      chunk_span_ = {c, std::min(kPiece, cols - c)};
+      for (const NodeId n : nodes_) {
+        emitter_.label(graph_.node(n).label);
+        run_columns(graph_.node(n), chunk_span_);
+      }
+      finish_chunk();
+    }
+}
+
 void Rows::run_block(std::int64_t first, std::int64_t count) {
   block_first_ = first;
   buffers_.assign(static_cast<std::size_t>(count), {});
   transposed_.assign(static_cast<std::size_t>(count), {});
+  if (elementwise_) return run_pieces(first, count);
   for (const NodeId n : nodes_) {
     if (chained_.contains(n)) continue;
     const Node& node = graph_.node(n);
@@ -239,6 +265,7 @@ void Rows::finish_sum(const Node& node, const Tile& sum) {
 
 /// Whether all columns of `v` are kept together: somebody reads whole rows, or they are few.
 bool Rows::in_row_buffer(ValueId v) const {
+  if (elementwise_) return false;
   const Value& value = graph_.value(v);
   if (resident_ && value.cols * isa::size_of(value.dtype) <= kShortRow) return true;
   const NodeId producer = value.producer;
@@ -267,7 +294,9 @@ void Rows::store_rows(const Node& node) {
     if (!escapes_.contains(v)) continue;
     const Tiles& tiles = buffers_[static_cast<std::size_t>(tile_ - block_first_)];
     const auto found = tiles.find(v);
-    if (found != tiles.end()) emitter_.store(emitter_.hbm(v, first_row(), parts_), found->second);
+    if (found == tiles.end()) continue;
+    emitter_.store(emitter_.hbm(v, first_row(), parts_), found->second);
+    emitter_.keep(v, first_row(), found->second);
   }
 }
 
@@ -281,13 +310,13 @@ Tile Rows::in(const Node& node, std::size_t i, Span span) {
   auto found = tiles.find(v);
   if (found == tiles.end()) {
     base::ensure(!produced_.contains(v), node.label, "reads a tile that is not there yet: " + value.name);
-    if (!resident_ && !column && chained_.contains(graph_.value(node.out[0]).producer)) {
+    const bool in_chain = !resident_ && chained_.contains(graph_.value(node.out[0]).producer);
+    if (!column && (elementwise_ || in_chain)) {
       const Tile piece = emitter_.loaded(value.dtype, emitter_.hbm(v, first_row(), parts_, span.begin, span.size, 1));
       return chunk_.emplace(v, piece).first->second;
     }
-    const Tile tile = emitter_.sbuf(value.dtype, parts_, value.cols);
-    emitter_.load(tile, emitter_.hbm(v, first_row(), parts_));
-    found = tiles.emplace(v, tile).first;
+    const Tile* kept = emitter_.kept(v, first_row(), parts_);
+    found = tiles.emplace(v, kept ? *kept : emitter_.loaded(value.dtype, emitter_.hbm(v, first_row(), parts_))).first;
   }
   return column ? found->second : columns(found->second, span.begin, span.size);
 }

@@ -61,6 +61,8 @@ class Rows {
   void run_resident_tile(const Node& node, const Panels& weights);
   void finish_sum(const Node& node, const Tile& sum);
   void run_columns(const Node& node, Span span);
+  bool only_elementwise() const;
+  void run_pieces(std::int64_t first, std::int64_t count);
   void finish_chunk();
   void store_rows(const Node& node);
   void at(std::int64_t tile);
@@ -82,6 +84,7 @@ class Rows {
   std::int64_t rows_ = 0;
   std::int64_t block_tiles_ = 1;
   bool resident_ = true;
+  bool elementwise_ = false;  // nothing but element-wise nodes: pieces of rows pass by
   std::unordered_map<NodeId, std::vector<NodeId>> chains_;  // matmul -> element-wise nodes that read its PSUM
   std::set<NodeId> chained_;
   std::set<ValueId> produced_;

@@ -26,8 +26,12 @@ std::int64_t Heads::group() const {
 
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols) {
   RowTiles out;
-  for (std::int64_t t = 0; t < h.tiles(); ++t)
-    out.push_back(e.loaded(h.type, e.hbm(v, b * h.seq + t * kSide, h.tile_rows(t), col, cols, 1)));
+  for (std::int64_t t = 0; t < h.tiles(); ++t) {
+    const std::int64_t row = b * h.seq + t * kSide;
+    const Tile* kept = e.kept(v, row, h.tile_rows(t));
+    const bool fits = kept && kept->dtype == h.type;
+    out.push_back(fits ? columns(*kept, col, cols) : e.loaded(h.type, e.hbm(v, row, h.tile_rows(t), col, cols, 1)));
+  }
   return out;
 }
 
@@ -146,9 +150,12 @@ class Attention {
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
             one(b, first + i, t, queries, keys, v, kv_col, columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
         }
-        for (std::int64_t t = 0; t < h_.tiles(); ++t)
-          e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kSide, h_.tile_rows(t), first * h_.size, group * h_.size, 1),
-                   context[static_cast<std::size_t>(t)]);
+        for (std::int64_t t = 0; t < h_.tiles(); ++t) {
+          const Tile& tile = context[static_cast<std::size_t>(t)];
+          const std::int64_t row = b * h_.seq + t * kSide;
+          e_.store(e_.hbm(node_.out[0], row, h_.tile_rows(t), first * h_.size, group * h_.size, 1), tile);
+          if (group == h_.heads) e_.keep(node_.out[0], row, tile);
+        }
       }
     }
   }

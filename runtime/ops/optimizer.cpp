@@ -9,7 +9,8 @@ namespace runtime {
 namespace {
 
 constexpr std::int64_t kSide = isa::kPartitions;
-constexpr std::int64_t kCols = 2048;  // columns of a tile of parameters: 8 KiB of fp32 from each partition
+/// Columns of a tile of parameters: a DMA packet from each partition, and no more, so that several are under way.
+std::int64_t tile_cols(Dtype dtype) { return 4096 / isa::size_of(dtype); }
 
 /// A tensor as [parts, elements / parts], for work that does not care for its shape.
 struct Flat {
@@ -22,8 +23,9 @@ struct Flat {
 };
 
 template <class F>
-void for_tiles(const Flat& flat, const F& f) {
-  for (std::int64_t c = 0; c < flat.cols; c += kCols) f(c, std::min(kCols, flat.cols - c));
+void for_tiles(const Flat& flat, Dtype dtype, const F& f) {
+  const std::int64_t cols = tile_cols(dtype);
+  for (std::int64_t c = 0; c < flat.cols; c += cols) f(c, std::min(cols, flat.cols - c));
 }
 
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
@@ -71,7 +73,7 @@ class AdamW {
   }
 
   void run() {
-    for_tiles(flat_, [&](std::int64_t c, std::int64_t cols) { tile(c, cols); });
+    for_tiles(flat_, e_.value(node_.in[0]).dtype, [&](std::int64_t c, std::int64_t cols) { tile(c, cols); });
   }
 
  private:
@@ -85,26 +87,24 @@ class AdamW {
 
   void tile(std::int64_t c, std::int64_t cols) {
     const Tile w = get(0, c, cols), g = get(1, c, cols), m = get(2, c, cols), v = get(3, c, cols);
-    const auto fp32 = [&] { return e_.sbuf(Dtype::kFp32, flat_.parts, cols); };
-    const Tile scaled = fp32(), squared = fp32(), root = fp32(), step = fp32();
-    const Tile m_new = e_.sbuf(m.dtype, flat_.parts, cols), v_new = e_.sbuf(v.dtype, flat_.parts, cols);
-    const Tile w_new = e_.sbuf(w.dtype, flat_.parts, cols);
+    // The less a tile takes, the more tiles are under way: results overwrite what they are made of.
+    const Tile step = e_.sbuf(Dtype::kFp32, flat_.parts, cols), root = e_.sbuf(Dtype::kFp32, flat_.parts, cols);
     const auto b1 = static_cast<float>(node_.attrs.alpha), b2 = static_cast<float>(node_.attrs.beta);
-    e_.tensor_scalar(scaled, g, Alu::kMul, grad_m());
-    e_.scalar_tensor_tensor(m_new, m, Alu::kMul, b1, Alu::kAdd, scaled);
-    e_.activation(squared, Fn::kSquare, g, grad_v());
-    e_.scalar_tensor_tensor(v_new, v, Alu::kMul, b2, Alu::kAdd, squared);
-    e_.activation(root, Fn::kSqrt, v_new);
+    e_.tensor_scalar(step, g, Alu::kMul, grad_m());
+    e_.scalar_tensor_tensor(m, m, Alu::kMul, b1, Alu::kAdd, step);
+    e_.activation(root, Fn::kSquare, g, grad_v());
+    e_.scalar_tensor_tensor(v, v, Alu::kMul, b2, Alu::kAdd, root);
+    e_.activation(root, Fn::kSqrt, v);
     e_.tensor_scalar(root, root, Alu::kMul, root_, Alu::kAdd, static_cast<float>(node_.attrs.eps));
     e_.activation(root, Fn::kReciprocal, root);
-    e_.scalar_tensor_tensor(step, m_new, Alu::kMul, rate(), Alu::kMul, root);
+    e_.scalar_tensor_tensor(step, m, Alu::kMul, rate(), Alu::kMul, root);
     if (node_.attrs.p > 0)
-      e_.scalar_tensor_tensor(w_new, w, Alu::kMul, decay_, Alu::kAdd, step);
+      e_.scalar_tensor_tensor(w, w, Alu::kMul, decay_, Alu::kAdd, step);
     else
-      e_.tensor_tensor(w_new, w, Alu::kAdd, step);
-    e_.store(at(node_.out[0], c, cols), w_new);
-    e_.store(at(node_.out[1], c, cols), m_new);
-    e_.store(at(node_.out[2], c, cols), v_new);
+      e_.tensor_tensor(w, w, Alu::kAdd, step);
+    e_.store(at(node_.out[0], c, cols), w);
+    e_.store(at(node_.out[1], c, cols), m);
+    e_.store(at(node_.out[2], c, cols), v);
   }
 
   Emitter& e_;
@@ -139,7 +139,7 @@ void sgd_lower(Emitter& e, const Node& node) {
   const Tile hyper = e.loaded(Dtype::kFp32, e.hbm_row(node.in[2], 0, flat.parts, 0, kHyperSize));
   const Tile rate = e.sbuf(Dtype::kFp32, flat.parts, 1);
   e.tensor_scalar(rate, columns(hyper, kRate, 1), Alu::kMul, -1.0F);
-  for_tiles(flat, [&](std::int64_t c, std::int64_t cols) {
+  for_tiles(flat, e.value(node.in[0]).dtype, [&](std::int64_t c, std::int64_t cols) {
     const Tile w = e.loaded(e.value(node.in[0]).dtype, at(node.in[0], c, cols));
     const Tile g = e.loaded(e.value(node.in[1]).dtype, at(node.in[1], c, cols));
     const Tile out = e.sbuf(w.dtype, flat.parts, cols);
@@ -163,13 +163,13 @@ Tensors squares_forward(const Attrs&, std::span<const Tensor> in) {
 
 void squares_lower(Emitter& e, const Node& node) {
   std::int64_t tiles = 0;
-  for (const ValueId v : node.in) tiles += ceil_div(Flat{e.value(v).elements()}.cols, kCols);
+  for (const ValueId v : node.in) tiles += ceil_div(Flat{e.value(v).elements()}.cols, tile_cols(e.value(v).dtype));
   const Tile sums = e.sbuf(Dtype::kFp32, kSide, tiles);
   e.fill(sums, 0);
   std::int64_t next = 0;
   for (const ValueId v : node.in) {
     const Flat flat{e.value(v).elements()};
-    for_tiles(flat, [&](std::int64_t c, std::int64_t cols) {
+    for_tiles(flat, e.value(v).dtype, [&](std::int64_t c, std::int64_t cols) {
       const Tile g = e.loaded(e.value(v).dtype, e.hbm_flat(v, c, flat.parts, cols, flat.cols));
       const Tile waste = e.sbuf(g.dtype, flat.parts, cols), sum = columns(partitions(sums, flat.parts), next++, 1);
       e.activation(waste, Fn::kSquare, g, 1.0F, 0.0F, &sum);
