@@ -136,6 +136,35 @@ TEST(Cluster, AMessageIsThereWhenItHasBeenSent) {
   EXPECT_THROW(run(deaf, instances(1)), base::Error);
 }
 
+TEST(Cluster, ThirtyTwoCoresComputeInTheirGroups) {
+  constexpr std::int64_t kOwn = 0, kSum = 4096, kReceived = 8192;
+  const auto words = [](std::int64_t offset) { return hbm(1, 64, offset); };
+  Instr sum = all_reduce(words(kSum), words(kOwn));
+  Instr send = on(Engine::kSync, Opcode::kSend), receive = on(Engine::kSync, Opcode::kRecv);
+  send.a = words(kSum);
+  send.peer = 1;
+  receive.dst = words(kReceived);
+  send.group = receive.group = 1;
+  isa::Program job = tiny::program({sum, after(send, cc_sem(0), 1), after(receive, cc_sem(0), 2)}, 1, 32);
+  job.hbm_bytes = 1 << 20;
+  job.groups = {strided(8, 1, 32), strided(2, 16, 32)};
+  hw::SimOptions options;
+  options.check_races = true;
+  const auto device = hw::make_sim_device(instances(1), options);
+  device->load(job);
+  const auto at = [&](std::uint32_t rank, std::int64_t offset) -> float* {
+    return reinterpret_cast<float*>(device->memory(rank).hbm() + offset);
+  };
+  for (std::uint32_t r = 0; r < 32; ++r) std::fill_n(at(r, kOwn), 64, static_cast<float>(r));
+  device->run({});
+  for (std::uint32_t r = 0; r < 32; ++r) {
+    const auto sum_of = [](std::uint32_t rank) { return static_cast<float>(8 * (rank / 8 * 8) + 28); };
+    EXPECT_EQ(at(r, kSum)[63], sum_of(r)) << r;
+    EXPECT_EQ(at(r, kReceived)[0], r < 16 ? 0 : sum_of(r - 16)) << r;
+  }
+  EXPECT_EQ(device->result().cores, 32u);
+}
+
 TEST(Fabric, WhatComesLaterGetsTheRest) {
   if (sc_core::sc_get_status() != sc_core::SC_ELABORATION) GTEST_SKIP() << "modules need a process of their own";
   const hw::MachineParams machine = instances(1);
@@ -155,6 +184,9 @@ TEST(Fabric, WhatComesLaterGetsTheRest) {
   EXPECT_THROW(fabric.check_bounds(5 * kMs / 2), base::Error);
   fabric.reset();
   EXPECT_EQ(fabric.move(0, kMs, flow), kMs);
+  hw::Link link{"link", 48e9};
+  link.carry(0, kMs, 30e9);
+  EXPECT_THROW(link.carry(0, kMs, 30e9), base::Error);
 }
 
 }  // namespace
