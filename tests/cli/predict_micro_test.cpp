@@ -35,7 +35,9 @@ void expect_within(const std::string& ids, double percent, std::size_t count) {
 
 TEST(PredictMicro, GemmsAreWithinTenPerCent) { expect_within("gemm_8192,gemm_4096_cc,gemm_fp32", 10, 3); }
 TEST(PredictMicro, MemoryIsWithinTenPerCent) { expect_within("hbm_read_1,hbm_read_2,hbm_read_1k", 10, 3); }
-TEST(PredictMicro, KernelsAreWithinTwentyPerCent) { expect_within("silu,adamw,swiglu,mamba_v2_512,vadd_1tile,blocks4_fwd", 20, 6); }
+TEST(PredictMicro, KernelsAreWithinTwentyPerCent) {
+  expect_within("silu,adamw,swiglu,mamba_v2_512,vadd_1tile,blocks4_fwd", 20, 6);
+}
 TEST(PredictMicro, ADependentActivationCostsWhatIsDocumented) { expect_within("chain_1elem", 1, 1); }
 
 /// A table of rows that nobody published.
