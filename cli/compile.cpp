@@ -12,8 +12,8 @@
 #include "cli/run_report.h"
 #include "cli/train_options.h"
 #include "cli/verbs.h"
-#include "isa/asm.h"
 #include "hw/sim_device.h"
+#include "isa/asm.h"
 #include "runtime/op.h"
 
 namespace cli {
@@ -35,7 +35,8 @@ Target target_of(const Options& options) {
   TrainOptions train = options.train;
   apply_defaults(train, job.options, job.file);
   hw::MachineParams machine = hw::load_machine(train.instance_type, train.set);
-  workloads::BertConfig config = train.model_id.empty() ? workloads::bert_preset(job.model) : workloads::read_bert_config(train.model_id);
+  workloads::BertConfig config =
+      train.model_id.empty() ? workloads::bert_preset(job.model) : workloads::read_bert_config(train.model_id);
   if (train.model_id.empty()) {
     config.label_names.clear();
     for (std::int64_t i = 0; i < job.labels; ++i) config.label_names.push_back(fmt::format("LABEL_{}", i));
@@ -46,8 +47,9 @@ Target target_of(const Options& options) {
 }
 
 runtime::Compiled compiled_with(const Target& t, const runtime::Passes& passes) {
-  return runtime::compile(workloads::bert_graph(t.job.config, t.job.step),
-                          {.name = "train", .ranks = t.job.step.ranks, .groups = one_group(t.job.step.ranks), .passes = passes});
+  return runtime::compile(
+      workloads::bert_graph(t.job.config, t.job.step),
+      {.name = "train", .ranks = t.job.step.ranks, .groups = one_group(t.job.step.ranks), .passes = passes});
 }
 
 std::string graph_text(const Target& t) {
@@ -92,12 +94,18 @@ std::string explanation(const Target& t, base::Format form) {
   base::Table notes{{{"pass", ""}, {"count", ""}, {"what", "what it changed"}}};
   for (const runtime::PassNote& note : all.notes) notes.add_row({note.pass, fmt::format("{}", note.count), note.text});
   const Measured with = measure(t, t.job.passes);
-  base::Table gains{{{"pass", "without the pass"}, {"step", "step ms"}, {"slower", "slower %"}, {"traffic", "HBM traffic"},
-                     {"memory", "HBM per core"}, {"instructions", ""}, {"text", "what the pass does"}}};
+  base::Table gains{{{"pass", "without the pass"},
+                     {"step", "step ms"},
+                     {"slower", "slower %"},
+                     {"traffic", "HBM traffic"},
+                     {"memory", "HBM per core"},
+                     {"instructions", ""},
+                     {"text", "what the pass does"}}};
   const auto row = [&](std::string_view name, const Measured& m, std::string_view text) {
     const auto bytes = [](double b) { return base::readable(b, base::Dimension::kBytes); };
-    gains.add_row({name, fmt::format("{:.2f}", m.milliseconds), fmt::format("{:+.1f}", 100 * (m.milliseconds / with.milliseconds - 1)),
-                   bytes(m.traffic), bytes(m.hbm_bytes), fmt::format("{}", m.instructions), text});
+    gains.add_row({name, fmt::format("{:.2f}", m.milliseconds),
+                   fmt::format("{:+.1f}", 100 * (m.milliseconds / with.milliseconds - 1)), bytes(m.traffic),
+                   bytes(m.hbm_bytes), fmt::format("{}", m.instructions), text});
   };
   row("(all as given)", with, "");
   for (const runtime::PassInfo& pass : runtime::kPasses) {
@@ -123,7 +131,11 @@ void compile(const Options& options) {
   if (options.emit == "graph") text = graph_text(t);
   if (options.emit == "memory") text = memory_table(c.memory, t.machine.hbm_bytes_per_core()).render(form);
   if (options.emit.empty()) {
-    base::Table blocks{{{"block", ""}, {"calls", ""}, {"instructions", ""}, {"matmul", "matmul GFLOPs"}, {"sbuf", "SBUF bytes per partition"}}};
+    base::Table blocks{{{"block", ""},
+                        {"calls", ""},
+                        {"instructions", ""},
+                        {"matmul", "matmul GFLOPs"},
+                        {"sbuf", "SBUF bytes per partition"}}};
     for (std::size_t b = 0; b < c.program.blocks.size(); ++b) {
       const isa::Block& block = c.program.blocks[b];
       std::size_t calls = 0;

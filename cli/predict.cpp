@@ -11,11 +11,15 @@ struct Model {
   std::string_view kind;
   analysis::Prediction (*predict)(const analysis::Row&, const PredictContext&);
 };
-constexpr std::array kModels = {Model{"launch", predict_launch}, Model{"host", predict_host},
+constexpr std::array kModels = {Model{"launch", predict_launch},
+                                Model{"host", predict_host},
                                 Model{"collective", predict_collective},
-                                Model{"gemm", predict_gemm}, Model{"memory", predict_memory},
-                                Model{"kernel", predict_kernel}, Model{"instruction", predict_instruction},
-                                Model{"train", predict_train}, Model{"infer", predict_infer}};
+                                Model{"gemm", predict_gemm},
+                                Model{"memory", predict_memory},
+                                Model{"kernel", predict_kernel},
+                                Model{"instruction", predict_instruction},
+                                Model{"train", predict_train},
+                                Model{"infer", predict_infer}};
 
 }  // namespace
 

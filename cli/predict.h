@@ -8,9 +8,9 @@ namespace cli {
 
 /// What the predictions of one table share.
 struct PredictContext {
-  base::ParamFile machine;  // the instance that --instance_type and --set describe
+  base::ParamFile machine;       // the instance that --instance_type and --set describe
   std::vector<std::string> set;  // the changes of --set, for rows that name another instance
-  bool exact = false;       // simulate every core and every call
+  bool exact = false;            // simulate every core and every call
   int host_threads = 0;
 };
 

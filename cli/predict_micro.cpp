@@ -85,12 +85,9 @@ std::vector<analysis::TimePart> parts(const hw::SimResult& result) {
 }
 
 Prediction answer(Job& job, const hw::SimResult& result, double seconds, const Plan& plan) {
-  const std::optional<double> value = analysis::in_metric(job.row.metric, {.seconds = seconds,
-                                                                           .samples = {},
-                                                                           .tokens = {},
-                                                                           .flops = plan.flops,
-                                                                           .bytes = plan.bytes,
-                                                                           .job_seconds = {}});
+  const std::optional<double> value = analysis::in_metric(
+      job.row.metric,
+      {.seconds = seconds, .samples = {}, .tokens = {}, .flops = plan.flops, .bytes = plan.bytes, .job_seconds = {}});
   if (!value) return Prediction::skip(fmt::format("metric '{}' is unknown", job.row.metric));
   return {.value = value, .skip_reason = "", .assumptions = std::move(job.assumed), .time = parts(result)};
 }
@@ -112,7 +109,8 @@ Planned plan_gemm(Job& job) {
   const bool tuned = job.says("nki") && gemm.batch == 1;
   job.assumed.push_back(tuned ? "NKI kernel, left operand given as its transpose" : "compiled, operands as they lie");
   return Plan{.program = tuned ? workloads::tuned_gemm(gemm) : workloads::compiled_gemm(gemm),
-              .flops = workloads::flops(gemm), .bytes = 0};
+              .flops = workloads::flops(gemm),
+              .bytes = 0};
 }
 
 // ---- memory
@@ -188,10 +186,17 @@ Planned plan_blocks(Job& job) {
     return std::string{"blocks need their number, h, heads and seq"};
   if (!job.says("forward") || !std::ranges::count(job.shape.words, "GELU"))
     return std::string{"only the forward of blocks with a GELU MLP is modelled here"};
-  workloads::BlockSpec spec{.layers = std::stoll(found[1]), .hidden = *hidden, .heads = *heads, .ffn = 4 * *hidden,
-                            .batch = job.named("b").value_or(1), .seq = *seq, .numerics = {}};
-  if (const auto ffn = job.named("ffn")) spec.ffn = *ffn;
-  else job.assumed.push_back("ffn 4 h");
+  workloads::BlockSpec spec{.layers = std::stoll(found[1]),
+                            .hidden = *hidden,
+                            .heads = *heads,
+                            .ffn = 4 * *hidden,
+                            .batch = job.named("b").value_or(1),
+                            .seq = *seq,
+                            .numerics = {}};
+  if (const auto ffn = job.named("ffn"))
+    spec.ffn = *ffn;
+  else
+    job.assumed.push_back("ffn 4 h");
   const std::string type{isa::name_of(job.dtype)};
   spec.numerics = runtime::numerics(type == "bf16" ? "bf16+fp32-softmax" : type);
   spec.causal = job.says("causal") && !job.says("non-causal");
@@ -199,7 +204,8 @@ Planned plan_blocks(Job& job) {
   runtime::CompileOptions options;
   options.name = "blocks";
   return Plan{.program = runtime::compile(workloads::block_graph(spec), options).program,
-              .flops = workloads::block_flops(spec), .bytes = 0};
+              .flops = workloads::block_flops(spec),
+              .bytes = 0};
 }
 
 Planned plan_activation(Job& job, isa::Fn fn) {
@@ -258,11 +264,16 @@ Job read_job(const Row& row, const PredictContext& context) {
 struct Alias {
   std::string_view word, name;
 };
-constexpr std::array kAliases = {
-    Alias{"activat", "activation"},  Alias{"scan", "tensor_tensor_scan"}, Alias{"tensor_tensor", "tensor_tensor"},
-    Alias{"tensor_scalar", "tensor_scalar"}, Alias{"tensor_reduce", "tensor_reduce"},
-    Alias{"tensor_copy", "tensor_copy"},     Alias{"reciprocal", "reciprocal"}, Alias{"memset", "memset"},
-    Alias{"iota", "iota"},                   Alias{"matmul", "matmul"}};
+constexpr std::array kAliases = {Alias{"activat", "activation"},
+                                 Alias{"scan", "tensor_tensor_scan"},
+                                 Alias{"tensor_tensor", "tensor_tensor"},
+                                 Alias{"tensor_scalar", "tensor_scalar"},
+                                 Alias{"tensor_reduce", "tensor_reduce"},
+                                 Alias{"tensor_copy", "tensor_copy"},
+                                 Alias{"reciprocal", "reciprocal"},
+                                 Alias{"memset", "memset"},
+                                 Alias{"iota", "iota"},
+                                 Alias{"matmul", "matmul"}};
 
 /// The time from one instruction's begin to the next one's.
 double interval(const isa::Program& program, const hw::SimResult& result) {

@@ -58,9 +58,7 @@ hw::MachineParams machine_of(const Row& row, const PredictContext& context) {
   return hw::load_machine(job.instance, context.set);
 }
 
-bool is_token_task(const Row& row) {
-  return row.notes.find("token classification") != std::string::npos;
-}
+bool is_token_task(const Row& row) { return row.notes.find("token classification") != std::string::npos; }
 
 std::string refusal(const TrainingRow& job) {
   if (!job.model.starts_with("bert")) return fmt::format("model '{}' has no training step here yet", job.model);
@@ -86,10 +84,14 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   plan.eval_each_epoch = false;
   plan.stack = stack;
   plan.exact = context.exact;
-  plan.step = {.batch = *job.micro_batch, .length = *job.seq_len, .micro_batches = job.grad_accum.value_or(1),
-               .ranks = static_cast<std::uint32_t>(job.cores.value_or(1)), .training = true,
+  plan.step = {.batch = *job.micro_batch,
+               .length = *job.seq_len,
+               .micro_batches = job.grad_accum.value_or(1),
+               .ranks = static_cast<std::uint32_t>(job.cores.value_or(1)),
+               .training = true,
                .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier,
-               .numerics = runtime::numerics(numerics_of(job)), .max_grad_norm = 1};
+               .numerics = runtime::numerics(numerics_of(job)),
+               .max_grad_norm = 1};
   const Projection p = project(plan, machine);
   const double per_step = static_cast<double>(plan.step.batch * plan.step.micro_batches * plan.step.ranks);
   return answer(row, measured(p.time.total / p.steps, per_step),
@@ -103,17 +105,23 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   if (const std::string why = refusal(job); !why.empty()) return Prediction::skip(why);
   const hw::MachineParams machine = machine_of(row, context);
   const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
-  const workloads::StepSpec spec{.batch = *job.micro_batch, .length = *job.seq_len, .ranks = cores, .training = false, .fold_weights = true,
-                                 .head = workloads::Head::kNone, .numerics = runtime::numerics(numerics_of(job))};
+  const workloads::StepSpec spec{.batch = *job.micro_batch,
+                                 .length = *job.seq_len,
+                                 .ranks = cores,
+                                 .training = false,
+                                 .fold_weights = true,
+                                 .head = workloads::Head::kNone,
+                                 .numerics = runtime::numerics(numerics_of(job))};
   const runtime::Compiled compiled =
       runtime::compile(workloads::bert_graph(*config_of(job), spec), {.name = "infer", .ranks = cores});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
   const analysis::Stack bare = analysis::load_stack("bare");
   const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
-  return answer(row, measured(seconds, static_cast<double>(*job.micro_batch) * cores),
-                {"the graph is traced ahead of time: the host launches it and waits", "matmul weights are stored as TensorE takes them",
-                 fmt::format("latency of a batch {:.3f} ms", seconds * 1e3)},
-                {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}});
+  return answer(
+      row, measured(seconds, static_cast<double>(*job.micro_batch) * cores),
+      {"the graph is traced ahead of time: the host launches it and waits",
+       "matmul weights are stored as TensorE takes them", fmt::format("latency of a batch {:.3f} ms", seconds * 1e3)},
+      {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}});
 }
 
 }  // namespace cli

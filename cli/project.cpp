@@ -16,7 +16,10 @@ namespace cli {
 namespace {
 
 runtime::CompileOptions compile_options(const ProjectedJob& job, const char* name, const hw::MachineParams& machine) {
-  return {.name = name, .ranks = job.step.ranks, .groups = one_group(job.step.ranks), .passes = job.passes,
+  return {.name = name,
+          .ranks = job.step.ranks,
+          .groups = one_group(job.step.ranks),
+          .passes = job.passes,
           .hbm_bytes = machine.hbm_bytes_per_core()};
 }
 
@@ -40,8 +43,8 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
   analysis::JobShape shape;
   shape.steps = p.steps;
   shape.device_step_seconds = hw::seconds(p.device.total - p.device.lead_in);
-  shape.traced_ops = analysis::traced_ops({.parameter_tensors = tensors,
-                                           .micro_steps = static_cast<double>(spec.micro_batches)});
+  shape.traced_ops =
+      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = static_cast<double>(spec.micro_batches)});
   shape.launches = static_cast<double>(spec.micro_batches);
   shape.cores = static_cast<int>(spec.ranks);
   shape.samples_per_step = static_cast<double>(spec.batch * spec.micro_batches);
@@ -49,7 +52,8 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
   shape.log_every = job.log_every;
   if (p.eval_device) {
     shape.eval_passes = std::floor(job.epochs);
-    shape.eval_steps = std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.ranks));
+    shape.eval_steps =
+        std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.ranks));
     shape.eval_device_step_seconds = hw::seconds(p.eval_device->total - p.eval_device->lead_in);
     shape.eval_traced_ops = analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 1, .training = false});
   }
@@ -73,23 +77,39 @@ std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& mac
   const std::int64_t most = machine.instance_cores();
   const std::int64_t cores = options.nproc_per_node > 0 ? options.nproc_per_node : most;
   if (cores > most)
-    throw base::Error{base::Fault::kUsage, "--nproc_per_node", fmt::format("{} cores, but {} has {}", cores, machine.name, most),
+    throw base::Error{base::Fault::kUsage, "--nproc_per_node",
+                      fmt::format("{} cores, but {} has {}", cores, machine.name, most),
                       fmt::format("use --nproc_per_node {} or less, or a larger --instance_type", most)};
   return static_cast<std::uint32_t>(cores * options.nnodes);
 }
 
 ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& config, std::int64_t samples,
                            std::int64_t eval_samples) {
-  ProjectedJob job{.config = config, .step = {}, .samples = samples, .eval_samples = eval_samples,
-                   .eval_batch = o.per_device_eval_batch_size, .epochs = o.num_train_epochs, .max_steps = o.max_steps,
-                   .eval_each_epoch = o.eval_strategy == "epoch", .log_every = static_cast<double>(o.logging_steps),
-                   .stack = o.stack, .passes = runtime::parse_passes(o.passes), .exact = o.exact};
-  job.step = {.batch = o.per_device_train_batch_size, .length = o.max_length,
-              .micro_batches = o.gradient_accumulation_steps, .ranks = 1, .training = true,
+  ProjectedJob job{.config = config,
+                   .step = {},
+                   .samples = samples,
+                   .eval_samples = eval_samples,
+                   .eval_batch = o.per_device_eval_batch_size,
+                   .epochs = o.num_train_epochs,
+                   .max_steps = o.max_steps,
+                   .eval_each_epoch = o.eval_strategy == "epoch",
+                   .log_every = static_cast<double>(o.logging_steps),
+                   .stack = o.stack,
+                   .passes = runtime::parse_passes(o.passes),
+                   .exact = o.exact};
+  job.step = {.batch = o.per_device_train_batch_size,
+              .length = o.max_length,
+              .micro_batches = o.gradient_accumulation_steps,
+              .ranks = 1,
+              .training = true,
               .head = workloads::Head::kClassifier,
               .numerics = runtime::numerics(o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics),
-              .adam_beta1 = o.adam_beta1, .adam_beta2 = o.adam_beta2, .adam_epsilon = o.adam_epsilon,
-              .weight_decay = o.weight_decay, .decay_all = false, .max_grad_norm = o.max_grad_norm};
+              .adam_beta1 = o.adam_beta1,
+              .adam_beta2 = o.adam_beta2,
+              .adam_epsilon = o.adam_epsilon,
+              .weight_decay = o.weight_decay,
+              .decay_all = false,
+              .max_grad_norm = o.max_grad_norm};
   return job;
 }
 

@@ -51,7 +51,10 @@ std::filesystem::path output_folder(const Options& options) {
 class Run {
  public:
   explicit Run(const Options& options)
-      : options_{options}, job_{workloads::load_job(options.workload)}, projected_{options.train}, small_{options.train} {
+      : options_{options},
+        job_{workloads::load_job(options.workload)},
+        projected_{options.train},
+        small_{options.train} {
     apply_defaults(projected_, job_.options, job_.file);
     apply_defaults(small_, job_.options, job_.file);
     if (options.train.model_id.empty()) apply_defaults(small_, job_.small_options, job_.file);
@@ -89,8 +92,9 @@ class Run {
 
   workloads::BertConfig projected_config() const {
     if (data_ && !options_.train.model_id.empty()) return data_->config;
-    workloads::BertConfig config = options_.train.model_id.empty() ? workloads::bert_preset(job_.model)
-                                                                   : workloads::read_bert_config(options_.train.model_id);
+    workloads::BertConfig config = options_.train.model_id.empty()
+                                       ? workloads::bert_preset(job_.model)
+                                       : workloads::read_bert_config(options_.train.model_id);
     std::vector<std::string> labels;
     for (std::int64_t i = 0; i < job_.labels; ++i) labels.push_back(fmt::format("LABEL_{}", i));
     if (options_.train.model_id.empty()) config.label_names = labels;
@@ -100,7 +104,8 @@ class Run {
   void project_job() {
     const bool own = data_ && !options_.train.dataset_path.empty();
     const auto samples = own ? static_cast<std::int64_t>(data_->train.size()) : job_.samples;
-    const auto evaluated = own ? (data_->validation ? static_cast<std::int64_t>(data_->validation->size()) : 0) : job_.eval_samples;
+    const auto evaluated =
+        own ? (data_->validation ? static_cast<std::int64_t>(data_->validation->size()) : 0) : job_.eval_samples;
     plan_ = projected_job(projected_, projected_config(), samples, evaluated);
     plan_.step.ranks = cores_of(projected_, machine_);
     // One step of a base model is a fraction of a second: all of it is recorded when a trace is asked for.
@@ -112,10 +117,16 @@ class Run {
 
   void load_data() {
     const TrainOptions& o = small_;
-    workloads::ClassificationOptions c{.model_folder = o.model_id, .preset = job_.small_model, .dataset_path = o.dataset_path,
-                                       .validation_file = o.validation_file, .test_file = o.test_file, .vocab = o.vocab,
-                                       .read = {.text_column = o.text_column, .label_column = o.label_column,
-                                                .label_names = split_names(o.label_names), .strict = o.strict},
+    workloads::ClassificationOptions c{.model_folder = o.model_id,
+                                       .preset = job_.small_model,
+                                       .dataset_path = o.dataset_path,
+                                       .validation_file = o.validation_file,
+                                       .test_file = o.test_file,
+                                       .vocab = o.vocab,
+                                       .read = {.text_column = o.text_column,
+                                                .label_column = o.label_column,
+                                                .label_names = split_names(o.label_names),
+                                                .strict = o.strict},
                                        .max_length = static_cast<std::size_t>(o.max_length),
                                        .max_train_samples = static_cast<std::size_t>(o.max_train_samples),
                                        .max_eval_samples = static_cast<std::size_t>(o.max_eval_samples),
@@ -127,14 +138,23 @@ class Run {
   workloads::TrainerOptions trainer_options() const {
     const TrainOptions& o = small_;
     const ProjectedJob plan = projected_job(o, data_->config, 0, 0);
-    workloads::TrainerOptions t{.step = plan.step, .eval_batch = o.per_device_eval_batch_size, .epochs = o.num_train_epochs,
-                                .max_steps = o.max_steps, .learning_rate = o.learning_rate, .schedule = o.lr_scheduler_type,
-                                .warmup_ratio = o.warmup_ratio, .warmup_steps = o.warmup_steps,
-                                .eval_each_epoch = o.eval_strategy == "epoch", .logging_steps = o.logging_steps,
-                                .save_steps = o.save_steps,
-                                .seed = static_cast<std::uint64_t>(o.seed) | static_cast<std::uint64_t>(o.stochastic_rounding_seed) << 32,
-                                .host_threads = static_cast<int>(o.host_threads), .passes = plan.passes,
-                                .checkpoint = folder_ / "checkpoint", .resume = o.resume_from_checkpoint};
+    workloads::TrainerOptions t{
+        .step = plan.step,
+        .eval_batch = o.per_device_eval_batch_size,
+        .epochs = o.num_train_epochs,
+        .max_steps = o.max_steps,
+        .learning_rate = o.learning_rate,
+        .schedule = o.lr_scheduler_type,
+        .warmup_ratio = o.warmup_ratio,
+        .warmup_steps = o.warmup_steps,
+        .eval_each_epoch = o.eval_strategy == "epoch",
+        .logging_steps = o.logging_steps,
+        .save_steps = o.save_steps,
+        .seed = static_cast<std::uint64_t>(o.seed) | static_cast<std::uint64_t>(o.stochastic_rounding_seed) << 32,
+        .host_threads = static_cast<int>(o.host_threads),
+        .passes = plan.passes,
+        .checkpoint = folder_ / "checkpoint",
+        .resume = o.resume_from_checkpoint};
     t.step.ranks = cores_of(o, machine_);
     if (o.mode == "full") t.make_device = [this] { return hw::make_sim_device(machine_, {.check_races = true}); };
     return t;
@@ -150,19 +170,25 @@ class Run {
     out.train_samples = static_cast<std::int64_t>(data_->train.size());
     out.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::bert_weights(data_->config)));
     out.model = small_.model_id.empty() ? job_.small_model + ", from scratch" : small_.model_id;
-    base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", out.model, out.parameters, out.dataset,
-                     out.train_samples, out.numerics, t.step.ranks);
+    base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", out.model, out.parameters,
+                   out.dataset, out.train_samples, out.numerics, t.step.ranks);
     analysis::StepLog steps{folder_, trainer.first_step()};
     base::Progress progress{"train", "step", static_cast<std::uint64_t>(trainer.max_steps())};
     const double begin = wall_clock();
     trainer.on_step = [&](const workloads::StepRecord& r) {
       const double simulated = static_cast<double>(r.step) * out.simulated_step_seconds;
       if (progress.due())
-        progress.update(static_cast<std::uint64_t>(r.step),
-                        fmt::format("loss {:.4f}, simulated {:.1f} s, real {:.0f} s", r.loss, simulated, wall_clock() - begin));
+        progress.update(
+            static_cast<std::uint64_t>(r.step),
+            fmt::format("loss {:.4f}, simulated {:.1f} s, real {:.0f} s", r.loss, simulated, wall_clock() - begin));
       if (r.step % t.logging_steps == 0 || r.step == trainer.max_steps())
-        steps.append({{"step", r.step}, {"epoch", r.epoch}, {"loss", r.loss}, {"learning_rate", r.learning_rate},
-                      {"grad_norm", r.grad_norm}, {"simulated_seconds", simulated}, {"host_seconds", wall_clock() - begin}});
+        steps.append({{"step", r.step},
+                      {"epoch", r.epoch},
+                      {"loss", r.loss},
+                      {"learning_rate", r.learning_rate},
+                      {"grad_norm", r.grad_norm},
+                      {"simulated_seconds", simulated},
+                      {"host_seconds", wall_clock() - begin}});
     };
     trainer.on_eval = [&](const workloads::EvalRecord& e) { print_eval(e); };
     out.outcome = trainer.run(data_->validation ? &*data_->validation : nullptr);
@@ -193,15 +219,17 @@ class Run {
     if (!report_.projection) return;
     const Projection& p = *projection_;
     print(fmt::format("{}: {}\n", job_.name, job_.text));
-    print(fmt::format("{} x {}, {} cores, {} per core, length {}, {}, {:.0f} steps\n\n", machine_.instances.value, machine_.name,
-                      plan_.step.ranks, plan_.step.batch, plan_.step.length, plan_.step.numerics.name, p.steps));
+    print(fmt::format("{} x {}, {} cores, {} per core, length {}, {}, {:.0f} steps\n\n", machine_.instances.value,
+                      machine_.name, plan_.step.ranks, plan_.step.batch, plan_.step.length, plan_.step.numerics.name,
+                      p.steps));
     print(job_table(report_).render(form_) + "\n");
     const auto resources = analysis::resources(p.device);
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
-    print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3, p.time.device_step * 1e3,
-                      p.time.host_step * 1e3, p.time.overlapped ? " beside it" : ""));
+    print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3,
+                      p.time.device_step * 1e3, p.time.host_step * 1e3, p.time.overlapped ? " beside it" : ""));
     print(fmt::format("bound by {}; on the device {} binds ({:.1f} % busy)\n",
-                      p.time.host_step > p.time.device_step ? "the host" : "the device", resources.front().name, resources.front().busy));
+                      p.time.host_step > p.time.device_step ? "the host" : "the device", resources.front().name,
+                      resources.front().busy));
     print(fmt::format("MFU {:.1f} % of 91.75 TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n", u.mfu, u.hfu, u.mbu));
     print(engine_table(p).render(form_) + "\n");
     print(time_table(p).render(form_) + "\n");
@@ -212,8 +240,11 @@ class Run {
   void print_eval(const workloads::EvalRecord& e) const {
     if (!for_people()) return;
     const std::string key = e.split + "_";
-    workloads::Metrics metrics{{"epoch", e.epoch}, {key + "loss", e.loss}, {key + "accuracy", e.accuracy},
-                               {key + "f1_macro", e.f1_macro}, {key + "samples", e.samples}};
+    workloads::Metrics metrics{{"epoch", e.epoch},
+                               {key + "loss", e.loss},
+                               {key + "accuracy", e.accuracy},
+                               {key + "f1_macro", e.f1_macro},
+                               {key + "samples", e.samples}};
     print(workloads::metrics_block(e.split, metrics));
     flush();
   }
@@ -222,15 +253,17 @@ class Run {
     if (!for_people()) return;
     const workloads::TrainOutcome& o = t.outcome;
     const double simulated = static_cast<double>(o.steps) * t.simulated_step_seconds;
-    const auto samples = o.steps * small_.per_device_train_batch_size * small_.gradient_accumulation_steps * cores_of(small_, machine_);
+    const auto samples =
+        o.steps * small_.per_device_train_batch_size * small_.gradient_accumulation_steps * cores_of(small_, machine_);
     workloads::Metrics metrics = workloads::speed_metrics("train", simulated, samples, o.steps);
     metrics.push_back({"epoch", o.epoch});
     metrics.push_back({"total_flos", o.total_flos});
     metrics.push_back({"train_loss", o.train_loss});
     print(workloads::metrics_block("train", metrics));
-    print(fmt::format("trained {} on {}{}; the times above are device time of the simulated cores, the run took {:.0f} s here\n",
-                      t.model, t.dataset, t.synthetic && t.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "",
-                      o.host_seconds));
+    print(fmt::format(
+        "trained {} on {}{}; the times above are device time of the simulated cores, the run took {:.0f} s here\n",
+        t.model, t.dataset, t.synthetic && t.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "",
+        o.host_seconds));
     flush();
   }
 
@@ -239,8 +272,8 @@ class Run {
     if (form_ == base::Format::kCsv && report_.projection) print(job_table(report_).render(form_));
     base::log_info("results in {}", folder_.string());
     if (report_.training && report_.training->outcome.interrupted)
-      base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", report_.training->outcome.steps,
-                       (folder_ / "checkpoint").string());
+      base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}",
+                        report_.training->outcome.steps, (folder_ / "checkpoint").string());
   }
 
   const Options& options_;

@@ -40,18 +40,28 @@ ordered_json job_json(const RunReport& run) {
   const Projection& p = *run.projection;
   ordered_json parts = ordered_json::array();
   for (const analysis::TimeItem& part : p.time.parts) parts.push_back({{"name", part.name}, {"seconds", part.seconds}});
-  return {{"step_seconds", p.time.step}, {"device_step_seconds", p.time.device_step}, {"host_step_seconds", p.time.host_step},
-          {"overlapped", p.time.overlapped}, {"train_runtime", p.time.total},
-          {"train_samples_per_second", p.samples_per_second()}, {"train_steps_per_second", p.steps / p.time.total},
-          {"compile_seconds", p.time.compile}, {"parts", parts}};
+  return {{"step_seconds", p.time.step},
+          {"device_step_seconds", p.time.device_step},
+          {"host_step_seconds", p.time.host_step},
+          {"overlapped", p.time.overlapped},
+          {"train_runtime", p.time.total},
+          {"train_samples_per_second", p.samples_per_second()},
+          {"train_steps_per_second", p.steps / p.time.total},
+          {"compile_seconds", p.time.compile},
+          {"parts", parts}};
 }
 
 ordered_json engines_json(const hw::SimResult& result) {
   ordered_json out = ordered_json::array();
   for (const analysis::EngineShare& e : analysis::engine_shares(result)) {
     ordered_json waiting = ordered_json::object();
-    for (int h = 0; h < hw::kHoldCount; ++h) waiting[hw::kHoldNames[static_cast<std::size_t>(h)]] = e.waiting[static_cast<std::size_t>(h)];
-    out.push_back({{"engine", e.engine}, {"busy", e.busy}, {"waiting", waiting}, {"idle", e.idle}, {"instructions", e.instructions}});
+    for (int h = 0; h < hw::kHoldCount; ++h)
+      waiting[hw::kHoldNames[static_cast<std::size_t>(h)]] = e.waiting[static_cast<std::size_t>(h)];
+    out.push_back({{"engine", e.engine},
+                   {"busy", e.busy},
+                   {"waiting", waiting},
+                   {"idle", e.idle},
+                   {"instructions", e.instructions}});
   }
   return out;
 }
@@ -59,12 +69,24 @@ ordered_json engines_json(const hw::SimResult& result) {
 ordered_json metrics_json(const Training& t) {
   ordered_json epochs = ordered_json::array();
   for (const workloads::EvalRecord& e : t.outcome.evaluations)
-    epochs.push_back({{"split", e.split}, {"epoch", e.epoch}, {"loss", e.loss}, {"accuracy", e.accuracy},
-                      {"f1_macro", e.f1_macro}, {"f1_weighted", e.f1_weighted}, {"samples", e.samples}});
-  ordered_json out{{"model", t.model}, {"parameters", t.parameters}, {"numerics", t.numerics}, {"dataset", t.dataset},
-                   {"synthetic", t.synthetic}, {"steps", t.outcome.steps}, {"interrupted", t.outcome.interrupted},
-                   {"train_loss", t.outcome.train_loss}, {"simulated_step_seconds", t.simulated_step_seconds},
-                   {"host_seconds", t.outcome.host_seconds}, {"epochs", epochs}};
+    epochs.push_back({{"split", e.split},
+                      {"epoch", e.epoch},
+                      {"loss", e.loss},
+                      {"accuracy", e.accuracy},
+                      {"f1_macro", e.f1_macro},
+                      {"f1_weighted", e.f1_weighted},
+                      {"samples", e.samples}});
+  ordered_json out{{"model", t.model},
+                   {"parameters", t.parameters},
+                   {"numerics", t.numerics},
+                   {"dataset", t.dataset},
+                   {"synthetic", t.synthetic},
+                   {"steps", t.outcome.steps},
+                   {"interrupted", t.outcome.interrupted},
+                   {"train_loss", t.outcome.train_loss},
+                   {"simulated_step_seconds", t.simulated_step_seconds},
+                   {"host_seconds", t.outcome.host_seconds},
+                   {"epochs", epochs}};
   if (!t.outcome.evaluations.empty()) {
     const workloads::EvalRecord& last = t.outcome.evaluations.back();
     out["eval_loss"] = last.loss, out["eval_accuracy"] = last.accuracy, out["eval_f1_macro"] = last.f1_macro;
@@ -106,8 +128,9 @@ std::vector<analysis::Section> summary(const RunReport& run) {
     trained.facts.push_back({"numerics", t.numerics});
     trained.facts.push_back({"train loss", fmt::format("{:.4f}", t.outcome.train_loss)});
     for (const workloads::EvalRecord& e : t.outcome.evaluations)
-      trained.facts.push_back({fmt::format("{} at epoch {:.2f}", e.split, e.epoch),
-                               fmt::format("loss {:.4f}, accuracy {:.4f}, macro F1 {:.4f}", e.loss, e.accuracy, e.f1_macro)});
+      trained.facts.push_back(
+          {fmt::format("{} at epoch {:.2f}", e.split, e.epoch),
+           fmt::format("loss {:.4f}, accuracy {:.4f}, macro F1 {:.4f}", e.loss, e.accuracy, e.f1_macro)});
     out.push_back(std::move(trained));
   }
   return out;
@@ -129,15 +152,16 @@ Table job_table(const RunReport& run) {
 Table engine_table(const Projection& projection) {
   Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
   for (const analysis::EngineShare& e : analysis::engine_shares(projection.device))
-    table.add_row({e.engine, fmt::format("{:.1f}", e.busy), fmt::format("{:.1f}", e.waited()), fmt::format("{:.1f}", e.idle),
-                   fmt::format("{}", e.instructions)});
+    table.add_row({e.engine, fmt::format("{:.1f}", e.busy), fmt::format("{:.1f}", e.waited()),
+                   fmt::format("{:.1f}", e.idle), fmt::format("{}", e.instructions)});
   return table;
 }
 
 Table time_table(const Projection& projection) {
   Table table{{{"part", "part of train_runtime"}, {"seconds", ""}, {"share", "%"}}};
   for (const analysis::TimeItem& part : projection.time.parts)
-    table.add_row({part.name, fmt::format("{:.2f}", part.seconds), fmt::format("{:.1f}", 100 * part.seconds / projection.time.total)});
+    table.add_row({part.name, fmt::format("{:.2f}", part.seconds),
+                   fmt::format("{:.1f}", 100 * part.seconds / projection.time.total)});
   return table;
 }
 
@@ -157,25 +181,38 @@ ordered_json result_body(const RunReport& run) {
   ordered_json workload{{"name", run.workload}, {"options", options_json(run.options)}};
   if (run.projected) {
     const workloads::BertConfig& c = run.projected->config;
-    workload["model"] = {{"family", "bert"}, {"layers", c.num_hidden_layers}, {"hidden", c.hidden_size},
+    workload["model"] = {{"family", "bert"},
+                         {"layers", c.num_hidden_layers},
+                         {"hidden", c.hidden_size},
                          {"parameters", workloads::parameter_count(workloads::bert_weights(c))}};
     workload["dataset"] = {{"samples", run.projected->samples}};
   }
   body["workload"] = std::move(workload);
-  body["machine"] = {{"instance_type", run.machine->name}, {"instances", run.machine->instances.value},
-                     {"cores", run.projected ? run.projected->step.ranks : 0}, {"hash", fmt::format("{:016x}", run.machine->hash)}};
+  body["machine"] = {{"instance_type", run.machine->name},
+                     {"instances", run.machine->instances.value},
+                     {"cores", run.projected ? run.projected->step.ranks : 0},
+                     {"hash", fmt::format("{:016x}", run.machine->hash)}};
   body["seed"] = run.options.seed;
   if (run.projection) {
     const Projection& p = *run.projection;
     body["job"] = job_json(run);
-    const analysis::Cost cost = analysis::cost_of(p.time.total, run.machine->price_on_demand.value,
-                                                  static_cast<int>(run.machine->instances.value), run.projected->epochs, p.samples);
-    body["cost"] = {{"price_per_hour", run.machine->price_on_demand.value}, {"run", cost.run}, {"per_epoch", cost.per_epoch},
+    const analysis::Cost cost =
+        analysis::cost_of(p.time.total, run.machine->price_on_demand.value,
+                          static_cast<int>(run.machine->instances.value), run.projected->epochs, p.samples);
+    body["cost"] = {{"price_per_hour", run.machine->price_on_demand.value},
+                    {"run", cost.run},
+                    {"per_epoch", cost.per_epoch},
                     {"per_1k_samples", cost.per_1k_samples}};
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
-    body["utilisation"] = {{"mfu", u.mfu}, {"mfu_advertised", u.mfu_advertised}, {"hfu", u.hfu}, {"mbu", u.mbu},
-                           {"mfu_achievable", u.mfu_achievable}, {"intensity", u.intensity}, {"model_flops", u.model_flops},
-                           {"matmul_flops", u.matmul_flops}, {"transpose_flops", u.transpose_flops}};
+    body["utilisation"] = {{"mfu", u.mfu},
+                           {"mfu_advertised", u.mfu_advertised},
+                           {"hfu", u.hfu},
+                           {"mbu", u.mbu},
+                           {"mfu_achievable", u.mfu_achievable},
+                           {"intensity", u.intensity},
+                           {"model_flops", u.model_flops},
+                           {"matmul_flops", u.matmul_flops},
+                           {"transpose_flops", u.transpose_flops}};
     body["engines"] = engines_json(p.device);
     ordered_json resources = ordered_json::array();
     for (const analysis::Resource& r : analysis::resources(p.device))
@@ -192,12 +229,17 @@ ordered_json result_body(const RunReport& run) {
   if (run.projection && run.job)
     for (const workloads::Published& figure : run.job->published)
       if (const auto value = predicted(figure.name, *run.projection))
-        published.push_back({{"name", figure.name}, {"published", figure.value}, {"predicted", *value},
-                             {"error_percent", 100 * (*value / figure.value - 1)}, {"source", figure.source}});
+        published.push_back({{"name", figure.name},
+                             {"published", figure.value},
+                             {"predicted", *value},
+                             {"error_percent", 100 * (*value / figure.value - 1)},
+                             {"source", figure.source}});
   body["published"] = std::move(published);
-  body["host"] = {{"seconds", run.host_seconds}, {"peak_bytes", peak_bytes()},
-                  {"threads", run.options.host_threads > 0 ? run.options.host_threads
-                                                           : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
+  body["host"] = {
+      {"seconds", run.host_seconds},
+      {"peak_bytes", peak_bytes()},
+      {"threads", run.options.host_threads > 0 ? run.options.host_threads
+                                               : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
   return body;
 }
 

@@ -20,7 +20,7 @@ struct Training {
   std::string dataset;
   bool synthetic = false;
   std::int64_t train_samples = 0, eval_samples = 0, parameters = 0;
-  std::string model;                  // "bert-small, from scratch"
+  std::string model;  // "bert-small, from scratch"
   std::string numerics;
 };
 

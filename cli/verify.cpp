@@ -40,7 +40,8 @@ std::vector<Line> lines_of(const workloads::VerifyReport& report, const Options&
     return text.empty() ? standard : std::optional{parse_real(flag, text)};
   };
   const auto loss = given("--tolerance_loss", options.tolerance_loss, exact ? 1e-4 : 0.08);
-  const auto gradient = given("--tolerance_gradient", options.tolerance_gradient, exact ? std::optional{1e-3} : std::nullopt);
+  const auto gradient =
+      given("--tolerance_gradient", options.tolerance_gradient, exact ? std::optional{1e-3} : std::nullopt);
   const auto weight = given("--tolerance_weight", options.tolerance_weight, exact ? std::optional{1e-3} : std::nullopt);
   const workloads::TensorError &g = report.worst_gradient(), &w = report.worst_weight();
   return {{"logits of step 0", "all", report.logits.norm, exact ? loss : std::nullopt},
@@ -54,9 +55,12 @@ std::string json_of(const workloads::VerifyReport& report, const std::vector<Lin
   out["losses"] = report.losses;
   out["expected_losses"] = report.expected_losses;
   for (const Line& line : lines)
-    out["checks"].push_back({{"what", line.what}, {"where", line.where}, {"error", line.error},
-                             {"tolerance", line.tolerance ? nlohmann::ordered_json(*line.tolerance) : nlohmann::ordered_json()},
-                             {"passes", line.passes()}});
+    out["checks"].push_back(
+        {{"what", line.what},
+         {"where", line.where},
+         {"error", line.error},
+         {"tolerance", line.tolerance ? nlohmann::ordered_json(*line.tolerance) : nlohmann::ordered_json()},
+         {"passes", line.passes()}});
   const auto tensors = [](const std::vector<workloads::TensorError>& errors) {
     nlohmann::ordered_json list = nlohmann::ordered_json::array();
     for (const auto& e : errors) list.push_back({{"name", e.name}, {"error", e.norm}, {"largest", e.largest}});
@@ -70,13 +74,15 @@ std::string json_of(const workloads::VerifyReport& report, const std::vector<Lin
 std::string text_of(const workloads::VerifyReport& report, const std::vector<Line>& lines, base::Format form) {
   base::Table losses{{{"step", ""}, {"loss", ""}, {"expected", ""}, {"error", "relative error"}}};
   for (std::size_t i = 0; i < report.losses.size(); ++i)
-    losses.add_row({fmt::format("{}", i), fmt::format("{:.6f}", report.losses[i]), fmt::format("{:.6f}", report.expected_losses[i]),
-                    fmt::format("{:.2e}", report.loss_errors[i])});
+    losses.add_row({fmt::format("{}", i), fmt::format("{:.6f}", report.losses[i]),
+                    fmt::format("{:.6f}", report.expected_losses[i]), fmt::format("{:.2e}", report.loss_errors[i])});
   base::Table checks{{{"what", ""}, {"where", ""}, {"error", "relative error"}, {"tolerance", ""}, {"verdict", ""}}};
   for (const Line& line : lines)
     checks.add_row({line.what, line.where, fmt::format("{:.2e}", line.error),
                     line.tolerance ? fmt::format("{:.0e}", *line.tolerance) : "-",
-                    !line.tolerance ? "-" : line.passes() ? "ok" : "too far"});
+                    !line.tolerance ? "-"
+                    : line.passes() ? "ok"
+                                    : "too far"});
   if (form == base::Format::kCsv) return checks.render(form);
   return losses.render(form) + "\n" + checks.render(form);
 }
@@ -89,7 +95,8 @@ void verify(const Options& options) {
                       "use --mode numeric or full, and --numerics"};
   const std::int64_t cores = std::max<std::int64_t>(1, options.train.nproc_per_node);
   if (cores > machine.instance_cores())
-    throw base::Error{base::Fault::kUsage, "--nproc_per_node", fmt::format("{} cores, but {} has {}", cores, machine.name, machine.instance_cores()),
+    throw base::Error{base::Fault::kUsage, "--nproc_per_node",
+                      fmt::format("{} cores, but {} has {}", cores, machine.name, machine.instance_cores()),
                       "use fewer, or a larger --instance_type"};
   workloads::VerifyOptions v;
   v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
@@ -106,9 +113,10 @@ void verify(const Options& options) {
   print(form == base::Format::kJson ? json_of(report, lines) : text_of(report, lines, form));
   for (const Line& line : lines)
     if (!line.passes())
-      throw base::Error{base::Fault::kCheck, "trnsim verify " + options.folder,
-                        fmt::format("{} ({}) is off by {:.3g}, allowed {:g}", line.what, line.where, line.error, *line.tolerance),
-                        "see the table above; --tolerance_* sets other bounds"};
+      throw base::Error{
+          base::Fault::kCheck, "trnsim verify " + options.folder,
+          fmt::format("{} ({}) is off by {:.3g}, allowed {:g}", line.what, line.where, line.error, *line.tolerance),
+          "see the table above; --tolerance_* sets other bounds"};
 }
 
 }  // namespace

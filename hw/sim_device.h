@@ -22,7 +22,7 @@ struct SimOptions {
   double trace_from = 0;
   double trace_until = 0;
   std::size_t trace_limit = 2'000'000;  // events; more are counted, not kept
-  isa::RunOptions run{};                  // full mode
+  isa::RunOptions run{};                // full mode
 };
 
 /// Simulates one run of `program` in this process; one simulation at a time (SystemC's kernel is not for threads). With

@@ -10,7 +10,19 @@
 namespace isa {
 
 enum class Dtype : std::uint8_t {
-  kFp32, kTf32, kBf16, kFp16, kFp8E4m3, kFp8E5m2, kFp8E3m4, kInt32, kUint32, kInt16, kUint16, kInt8, kUint8,
+  kFp32,
+  kTf32,
+  kBf16,
+  kFp16,
+  kFp8E4m3,
+  kFp8E5m2,
+  kFp8E3m4,
+  kInt32,
+  kUint32,
+  kInt16,
+  kUint16,
+  kInt8,
+  kUint8,
 };
 inline constexpr std::size_t kDtypeCount = 13;
 
@@ -19,14 +31,20 @@ enum class Rounding : std::uint8_t { kNearestEven, kStochastic };
 /// Bytes of one element in memory (tf32 is held in 4 bytes).
 constexpr int size_of(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kFp32: case Dtype::kTf32: case Dtype::kInt32: case Dtype::kUint32: return 4;
-    case Dtype::kBf16: case Dtype::kFp16: case Dtype::kInt16: case Dtype::kUint16: return 2;
+    case Dtype::kFp32:
+    case Dtype::kTf32:
+    case Dtype::kInt32:
+    case Dtype::kUint32: return 4;
+    case Dtype::kBf16:
+    case Dtype::kFp16:
+    case Dtype::kInt16:
+    case Dtype::kUint16: return 2;
     default: return 1;
   }
 }
 constexpr bool is_integer(Dtype dtype) { return dtype >= Dtype::kInt32; }
 
-std::string_view name_of(Dtype dtype);                  // "fp32", "bf16", "fp8_e4m3", "int32", ...
+std::string_view name_of(Dtype dtype);                   // "fp32", "bf16", "fp8_e4m3", "int32", ...
 std::optional<Dtype> dtype_from(std::string_view name);  // the same names
 
 /// Exact value of the stored bits (integers: as far as a float holds them).

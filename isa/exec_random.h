@@ -12,9 +12,9 @@ namespace isa::exec {
 /// What a stream is for: the same numbers never serve two purposes.
 enum class Purpose : std::uint32_t { kRounding, kWideRounding, kDropout, kRng, kCollective };
 
-/// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng). All ranks round
-/// with the same numbers, as on the machine where they share a seed (NEURON_RT_STOCHASTIC_ROUNDING_SEED): else replicas
-/// of a weight would drift apart in their updates.
+/// The stream of one instruction: `id` is its place in the block (rounding) or Instr::rng (dropout, rng). All ranks
+/// round with the same numbers, as on the machine where they share a seed (NEURON_RT_STOCHASTIC_ROUNDING_SEED): else
+/// replicas of a weight would drift apart in their updates.
 inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Context& context) {
   const std::uint32_t rank = purpose == Purpose::kDropout || purpose == Purpose::kRng ? context.rank : 0;
   const base::PhiloxCounter words =

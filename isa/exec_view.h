@@ -78,12 +78,13 @@ template <class Body>
 void for_blocks(const Context& context, std::int64_t partitions, std::int64_t cols, const Body& body) {
   constexpr std::int64_t kChunk = 8 * kBlock;
   const std::int64_t chunks = (cols + kChunk - 1) / kChunk;
-  split(context.team, partitions * chunks, partitions * cols >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
-    for (std::int64_t i = begin; i < end; ++i) {
-      const std::int64_t p = i / chunks, from = i % chunks * kChunk, to = std::min(from + kChunk, cols);
-      for (std::int64_t first = from; first < to; first += kBlock) body(p, first, std::min(kBlock, to - first));
-    }
-  });
+  split(context.team, partitions * chunks, partitions * cols >= kWorthSplitting,
+        [&](std::int64_t begin, std::int64_t end) {
+          for (std::int64_t i = begin; i < end; ++i) {
+            const std::int64_t p = i / chunks, from = i % chunks * kChunk, to = std::min(from + kChunk, cols);
+            for (std::int64_t first = from; first < to; first += kBlock) body(p, first, std::min(kBlock, to - first));
+          }
+        });
 }
 
 /// Calls body(p) for every partition, on the team when rows of `cols` elements are worth it.

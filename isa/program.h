@@ -20,7 +20,7 @@ struct Block {
   std::vector<std::string> labels;  // "layer.attention.softmax": where an instruction comes from
   std::int64_t sbuf_bytes = 0;      // peak per partition
   std::int64_t psum_bytes = 0;
-  double matmul_flops = 0;          // 2 x MACs of its kMatMul instructions (transposes excluded), for one call
+  double matmul_flops = 0;  // 2 x MACs of its kMatMul instructions (transposes excluded), for one call
 };
 
 /// What a call's time is booked under.
@@ -53,11 +53,11 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<Call> calls;
   std::vector<Region> regions;
-  std::uint64_t hbm_bytes = 0;                   // per core: what the regions span
+  std::uint64_t hbm_bytes = 0;  // per core: what the regions span
   std::uint32_t ranks = 1;
   std::vector<std::vector<std::vector<std::uint32_t>>> groups;  // replica groups: groups[group][i] = ranks, in order
-  Rounding rounding = Rounding::kNearestEven;    // of every cast to fewer bits
-  double model_flops = 0;                        // analytic matmul FLOPs per core of one run, to check the blocks with
+  Rounding rounding = Rounding::kNearestEven;                   // of every cast to fewer bits
+  double model_flops = 0;  // analytic matmul FLOPs per core of one run, to check the blocks with
 };
 
 }  // namespace isa

@@ -167,7 +167,8 @@ Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
       const Value& value = graph.value(v);
       s.text += fmt::format(" new {}x{} {} {}", value.rows, value.cols, static_cast<int>(value.dtype),
                             static_cast<int>(value.kind));
-      if (graph.root(v) != v) s.text += fmt::format(" in {}", number.contains(graph.root(v)) ? number[graph.root(v)] : 0);
+      if (graph.root(v) != v)
+        s.text += fmt::format(" in {}", number.contains(graph.root(v)) ? number[graph.root(v)] : 0);
     }
     s.text += fmt::format(" {}", place->second);
   };
@@ -186,8 +187,8 @@ Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
 
 struct Made {
   std::uint32_t index = 0;
-  std::vector<ValueId> values;           // of the call that it was made for
-  std::vector<ValueId> registers;        // which of them each register is
+  std::vector<ValueId> values;     // of the call that it was made for
+  std::vector<ValueId> registers;  // which of them each register is
   std::int64_t spill_bytes = 0;
 };
 
@@ -198,7 +199,8 @@ class Compiler {
   Compiled run() {
     run_graph_passes();
     auto calls = calls_of(graph_);
-    if (options_.passes.merge_blocks) note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
+    if (options_.passes.merge_blocks)
+      note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
     for (const auto& nodes : calls) uses_.push_back(make(nodes));
     finish(calls);
     return std::move(result_);
@@ -213,7 +215,8 @@ class Compiler {
     const Passes& p = options_.passes;
     if (p.cse) note("cse", "operations removed", eliminate_common_subexpressions(graph_));
     if (p.narrow) note("narrow", "tensors stored in fewer bits", narrow_operands(graph_));
-    if (p.bias_gradient) note("bias_gradient", "sums over rows joined to a weight gradient", join_bias_gradients(graph_));
+    if (p.bias_gradient)
+      note("bias_gradient", "sums over rows joined to a weight gradient", join_bias_gradients(graph_));
     note("dead code", "operations removed", graph_.remove_dead());
   }
 
@@ -248,11 +251,15 @@ class Compiler {
     const Placement placement = arrange(virtual_block);
     waits_ += synchronize(virtual_block.instrs);
     spills_ += static_cast<std::size_t>(placement.spills);
-    Made made{.index = static_cast<std::uint32_t>(result_.program.blocks.size()), .values = values,
-              .registers = virtual_block.registers, .spill_bytes = placement.spill_bytes};
-    isa::Block block{.name = virtual_block.name, .instrs = std::move(virtual_block.instrs),
+    Made made{.index = static_cast<std::uint32_t>(result_.program.blocks.size()),
+              .values = values,
+              .registers = virtual_block.registers,
+              .spill_bytes = placement.spill_bytes};
+    isa::Block block{.name = virtual_block.name,
+                     .instrs = std::move(virtual_block.instrs),
                      .registers = static_cast<std::uint32_t>(virtual_block.registers.size()),
-                     .labels = std::move(virtual_block.labels), .sbuf_bytes = placement.sbuf_bytes,
+                     .labels = std::move(virtual_block.labels),
+                     .sbuf_bytes = placement.sbuf_bytes,
                      .psum_bytes = placement.psum_bytes};
     for (const Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
     block.matmul_flops -= virtual_block.movement_flops;
@@ -269,7 +276,8 @@ class Compiler {
       if (reg == block.registers.end()) continue;
       const auto users = graph_.users(v);
       const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
-      if (graph_.value(v).kind != Kind::kActivation || leaves) wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
+      if (graph_.value(v).kind != Kind::kActivation || leaves)
+        wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
     }
     for (const Instr& i : block.instrs)
       for (const Tile* t : {&i.a, &i.b, &i.c})
@@ -316,8 +324,12 @@ class Compiler {
     spill_base_ = memory.total;
     if (spill > 0) {
       const auto bytes = static_cast<std::uint64_t>(spill);
-      memory.regions.push_back({.name = "spills", .kind = "workspace", .dtype = Dtype::kUint8,
-                                .shape = {spill}, .offset = memory.total, .bytes = bytes});
+      memory.regions.push_back({.name = "spills",
+                                .kind = "workspace",
+                                .dtype = Dtype::kUint8,
+                                .shape = {spill},
+                                .offset = memory.total,
+                                .bytes = bytes});
       memory.bytes_by_kind["workspace"] = bytes;
       memory.total += bytes;
     }
@@ -352,8 +364,8 @@ class Compiler {
 
   void add_call(const Use& use, const std::vector<NodeId>& nodes) {
     const Scope& scope = graph_.scope_of(graph_.node(nodes.front()));
-    isa::Call call{.block = use.block->index, .bases = {}, .rng = scope.rng, .layer = scope.instance,
-                   .phase = scope.phase};
+    isa::Call call{
+        .block = use.block->index, .bases = {}, .rng = scope.rng, .layer = scope.instance, .phase = scope.phase};
     for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
       const ValueId v = value_of(use, i);
       call.bases.push_back(v == kSpillArea ? spill_base_ : result_.memory.address.at(v));
@@ -378,7 +390,8 @@ class Compiler {
     if (options_.hbm_bytes == 0 || memory.total <= options_.hbm_bytes) return;
     std::string table;
     for (const auto& [kind, bytes] : memory.bytes_by_kind)
-      table += fmt::format("\n  {:<12} {:>12}", kind, base::readable(static_cast<double>(bytes), base::Dimension::kBytes));
+      table +=
+          fmt::format("\n  {:<12} {:>12}", kind, base::readable(static_cast<double>(bytes), base::Dimension::kBytes));
     throw Error{Fault::kCapacity, options_.name,
                 fmt::format("needs {} of HBM per core, there are {}:{}",
                             base::readable(static_cast<double>(memory.total), base::Dimension::kBytes),

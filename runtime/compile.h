@@ -17,8 +17,9 @@ struct CompileOptions {
   std::uint32_t ranks = 1;
   std::vector<std::vector<std::vector<std::uint32_t>>> groups{};  // replica groups, as isa::Program::groups
   Passes passes{};
-  std::uint64_t hbm_bytes = 0;                       // per core; 0: no limit
-  const std::vector<isa::Region>* shared = nullptr;  // of another program on the same device: weights stay where they are
+  std::uint64_t hbm_bytes = 0;  // per core; 0: no limit
+  const std::vector<isa::Region>* shared =
+      nullptr;  // of another program on the same device: weights stay where they are
 };
 
 struct Compiled {

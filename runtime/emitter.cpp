@@ -112,8 +112,11 @@ Tile Emitter::loaded(Dtype dtype, const Tile& src) {
 void Emitter::store(const Tile& dst, const Tile& src) {
   const std::uint8_t ring = next_ring_[1];
   next_ring_[1] = static_cast<std::uint8_t>((ring + 1) % kStoreRings);
-  emit({.op = Opcode::kDmaCopy, .engine = Engine::kGpSimd, .queue = static_cast<std::uint8_t>(kLoadRings + ring),
-        .dst = dst, .a = src});
+  emit({.op = Opcode::kDmaCopy,
+        .engine = Engine::kGpSimd,
+        .queue = static_cast<std::uint8_t>(kLoadRings + ring),
+        .dst = dst,
+        .a = src});
 }
 
 Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols) {
@@ -153,7 +156,9 @@ void Emitter::copy(const Tile& dst, const Tile& src, Scalar scale) {
 }
 
 void Emitter::fill(const Tile& dst, float value) {
-  emit({.op = Opcode::kMemset, .engine = dst.space == Space::kSbuf ? Engine::kGpSimd : Engine::kVector, .imm0 = value,
+  emit({.op = Opcode::kMemset,
+        .engine = dst.space == Space::kSbuf ? Engine::kGpSimd : Engine::kVector,
+        .imm0 = value,
         .dst = dst});
 }
 
@@ -170,7 +175,11 @@ const Tile* Emitter::kept(ValueId id, std::int64_t row, std::int64_t rows) const
 }
 
 void Emitter::matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate) {
-  emit({.op = Opcode::kMatMul, .engine = Engine::kTensor, .accumulate = accumulate, .dst = dst, .a = stationary,
+  emit({.op = Opcode::kMatMul,
+        .engine = Engine::kTensor,
+        .accumulate = accumulate,
+        .dst = dst,
+        .a = stationary,
         .b = moving});
 }
 
@@ -191,14 +200,23 @@ void Emitter::tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, 
 
 void Emitter::scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c,
                                    bool reverse1) {
-  Instr i{.op = Opcode::kScalarTensorTensor, .engine = Engine::kVector, .alu0 = op0, .alu1 = op1, .reverse1 = reverse1,
-          .dst = dst, .a = a, .c = c};
+  Instr i{.op = Opcode::kScalarTensorTensor,
+          .engine = Engine::kVector,
+          .alu0 = op0,
+          .alu1 = op1,
+          .reverse1 = reverse1,
+          .dst = dst,
+          .a = a,
+          .c = c};
   put(s, i.imm0, i.b);
   emit(i);
 }
 
 void Emitter::activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale, Scalar bias, const Tile* sum) {
-  Instr i{.op = sum ? Opcode::kActivationReduce : Opcode::kActivation, .engine = Engine::kScalar, .fn = fn, .dst = dst,
+  Instr i{.op = sum ? Opcode::kActivationReduce : Opcode::kActivation,
+          .engine = Engine::kScalar,
+          .fn = fn,
+          .dst = dst,
           .a = a};
   put(scale, i.imm0, i.b);
   put(bias, i.imm1, i.c);
@@ -212,8 +230,13 @@ void Emitter::reduce(const Tile& dst, Alu op, const Tile& a) {
 
 void Emitter::dropout(const Tile& dst, const Tile& a, double p, std::uint32_t stream, std::uint32_t tile) {
   base::ensure(stream < 256 && tile < (1u << 24), block_.name, "too many random streams");
-  emit({.op = Opcode::kDropout, .engine = Engine::kVector, .rng = stream << 24 | tile, .imm0 = static_cast<float>(p),
-        .imm1 = static_cast<float>(1 / (1 - p)), .dst = dst, .a = a});
+  emit({.op = Opcode::kDropout,
+        .engine = Engine::kVector,
+        .rng = stream << 24 | tile,
+        .imm0 = static_cast<float>(p),
+        .imm1 = static_cast<float>(1 / (1 - p)),
+        .dst = dst,
+        .a = a});
 }
 
 Tile Emitter::identity(Dtype dtype) {

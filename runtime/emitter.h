@@ -90,10 +90,10 @@ class Emitter {
   void emit(Instr instr);
 
   // --- constants, made once per block
-  Tile identity(Dtype dtype);                   // [128, 128]
-  Tile ones(Dtype dtype, std::int64_t cols);    // [128, cols]
-  Tile zeros(Dtype dtype, std::int64_t cols);   // [128, cols]
-  Tile ramp(std::int64_t cols);                 // [128, cols] fp32: 0, 1, 2, ...
+  Tile identity(Dtype dtype);                  // [128, 128]
+  Tile ones(Dtype dtype, std::int64_t cols);   // [128, cols]
+  Tile zeros(Dtype dtype, std::int64_t cols);  // [128, cols]
+  Tile ramp(std::int64_t cols);                // [128, cols] fp32: 0, 1, 2, ...
 
   void label(std::string text);
   VirtualBlock finish();

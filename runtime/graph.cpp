@@ -39,7 +39,8 @@ void require_shape(std::string_view where, const Tensor& t, std::int64_t rows, s
 
 ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind) {
   if (rows < 1 || cols < 1)
-    throw Error{Fault::kProgram, "tensor " + name, fmt::format("is [{}, {}]", rows, cols), "give it a size of 1 or more"};
+    throw Error{Fault::kProgram, "tensor " + name, fmt::format("is [{}, {}]", rows, cols),
+                "give it a size of 1 or more"};
   if (find(name) != kNoValue) throw Error{Fault::kProgram, "tensor " + name, "exists already", "choose another name"};
   values_.push_back({.name = std::move(name), .rows = rows, .cols = cols, .dtype = dtype, .kind = kind});
   return static_cast<ValueId>(values_.size() - 1);
@@ -48,15 +49,21 @@ ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dt
 std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {
   const NodeId id = boost::add_vertex(boost_);
   Node& node = boost_[id];
-  node = {.op = &op, .attrs = std::move(attrs), .in = std::move(in), .out = {}, .scope = scope_, .label = std::move(label)};
+  node = {
+      .op = &op, .attrs = std::move(attrs), .in = std::move(in), .out = {}, .scope = scope_, .label = std::move(label)};
   const std::vector<Shape> shapes = op.infer({*this, node});
   for (const ValueId v : node.in)
     if (values_[v].producer != kNoNode) boost::add_edge(values_[v].producer, id, boost_);
   for (std::size_t o = 0; o < shapes.size(); ++o) {
     const Shape& s = shapes[o];
     const bool in_place = s.alias != kNoValue;
-    values_.push_back({.name = fmt::format("{}.{}.{}", node.label, id, o), .rows = s.rows, .cols = s.cols, .dtype = s.dtype,
-                       .kind = in_place ? values_[s.alias].kind : Kind::kActivation, .producer = id, .alias = s.alias});
+    values_.push_back({.name = fmt::format("{}.{}.{}", node.label, id, o),
+                       .rows = s.rows,
+                       .cols = s.cols,
+                       .dtype = s.dtype,
+                       .kind = in_place ? values_[s.alias].kind : Kind::kActivation,
+                       .producer = id,
+                       .alias = s.alias});
     boost_[id].out.push_back(static_cast<ValueId>(values_.size() - 1));
   }
   return boost_[id].out;
@@ -101,7 +108,8 @@ std::vector<NodeId> Graph::users(ValueId id) const {
 }
 
 ValueId Graph::find(std::string_view name) const {
-  const auto found = std::ranges::find_if(values_, [&](const Value& v) { return v.producer == kNoNode && v.name == name; });
+  const auto found =
+      std::ranges::find_if(values_, [&](const Value& v) { return v.producer == kNoNode && v.name == name; });
   return found == values_.end() ? kNoValue : static_cast<ValueId>(found - values_.begin());
 }
 

@@ -34,13 +34,15 @@ struct Value {
   ValueId alias = kNoValue;  // lives in that value's memory: an update in place
 
   std::int64_t elements() const { return rows * cols; }
-  std::uint64_t bytes() const { return static_cast<std::uint64_t>(elements()) * static_cast<std::uint64_t>(isa::size_of(dtype)); }
+  std::uint64_t bytes() const {
+    return static_cast<std::uint64_t>(elements()) * static_cast<std::uint64_t>(isa::size_of(dtype));
+  }
 };
 
 /// Settings of an op; those that it does not name in its contract stay as they are here.
 struct Attrs {
-  double alpha = 1, beta = 0;   // factors, see the op
-  double p = 0;                 // of dropout
+  double alpha = 1, beta = 0;  // factors, see the op
+  double p = 0;                // of dropout
   double eps = 0;
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // attention; seq also of position tables
   std::int64_t stride = 0, rows = 0;
@@ -57,10 +59,10 @@ struct Attrs {
 
 /// The place of a node in the program: nodes of one scope and instance make one call of a block.
 struct Scope {
-  std::string name;           // "layer", "layer.bwd", "optimizer"
-  std::int32_t instance = -1; // which of several like it; -1: the only one
+  std::string name;            // "layer", "layer.bwd", "optimizer"
+  std::int32_t instance = -1;  // which of several like it; -1: the only one
   isa::Phase phase = isa::Phase::kOther;
-  std::uint32_t rng = 0;      // random streams of the call: backward repeats the dropout of its forward
+  std::uint32_t rng = 0;  // random streams of the call: backward repeats the dropout of its forward
   bool operator==(const Scope&) const = default;
 };
 

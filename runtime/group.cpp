@@ -68,8 +68,8 @@ class Grouper {
 
   /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile.
   bool tile_operand(const Node& node, std::size_t i) const {
-    const bool by_row = !(is_matmul(node) && i == 1) && node.op != &kTakeRows && node.op != &kPositions &&
-                        node.op != &kEmbedding;
+    const bool by_row =
+        !(is_matmul(node) && i == 1) && node.op != &kTakeRows && node.op != &kPositions && node.op != &kEmbedding;
     return by_row && graph_.value(node.in[i]).rows == rows_of(node);
   }
 

@@ -80,8 +80,12 @@ class Planner {
     if (fresh) plan_.persistent_end += aligned(value.bytes());
     plan_.address[v] = at;
     plan_.bytes_by_kind[std::string{name_of(value.kind)}] += aligned(value.bytes());
-    plan_.regions.push_back({.name = value.name, .kind = std::string{name_of(value.kind)}, .dtype = value.dtype,
-                             .shape = {value.rows, value.cols}, .offset = at, .bytes = value.bytes()});
+    plan_.regions.push_back({.name = value.name,
+                             .kind = std::string{name_of(value.kind)},
+                             .dtype = value.dtype,
+                             .shape = {value.rows, value.cols},
+                             .offset = at,
+                             .bytes = value.bytes()});
   }
 
   void place_kind(Kind kind) {
@@ -119,8 +123,12 @@ class Planner {
     plan_.total = base + arena.peak();
     plan_.bytes_by_kind["activations"] = arena.peak();
     if (arena.peak() > 0)
-      plan_.regions.push_back({.name = "activations", .kind = "activations", .dtype = Dtype::kUint8,
-                               .shape = {static_cast<std::int64_t>(arena.peak())}, .offset = base, .bytes = arena.peak()});
+      plan_.regions.push_back({.name = "activations",
+                               .kind = "activations",
+                               .dtype = Dtype::kUint8,
+                               .shape = {static_cast<std::int64_t>(arena.peak())},
+                               .offset = base,
+                               .bytes = arena.peak()});
   }
 
   /// Tensors that never leave their group have no address; which ones, the blocks' registers say.

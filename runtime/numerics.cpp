@@ -14,8 +14,13 @@ namespace {
 using enum Dtype;
 
 Numerics uniform(std::string name, Dtype type) {
-  return {.name = std::move(name), .weight = type, .activation = type, .operand = type, .softmax = type,
-          .gradient = type, .optimizer = type};
+  return {.name = std::move(name),
+          .weight = type,
+          .activation = type,
+          .operand = type,
+          .softmax = type,
+          .gradient = type,
+          .optimizer = type};
 }
 
 std::vector<Numerics> all() {
@@ -36,8 +41,16 @@ std::vector<Numerics> all() {
     n.operand = operand;
     return n;
   };
-  return {uniform("fp32", kFp32), tf32, uniform("bf16", kBf16), half, fp8("fp8_e4m3", kFp8E4m3),
-          fp8("fp8_e5m2", kFp8E5m2), fp8("fp8_e3m4", kFp8E3m4), cast, mixed, master};
+  return {uniform("fp32", kFp32),
+          tf32,
+          uniform("bf16", kBf16),
+          half,
+          fp8("fp8_e4m3", kFp8E4m3),
+          fp8("fp8_e5m2", kFp8E5m2),
+          fp8("fp8_e3m4", kFp8E3m4),
+          cast,
+          mixed,
+          master};
 }
 
 }  // namespace

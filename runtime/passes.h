@@ -32,7 +32,8 @@ inline constexpr std::array kPasses = {
     PassInfo{"bias_gradient", &Passes::bias_gradient, "bias gradients are summed while the weight gradient reads dy"},
     PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without a way through HBM"},
     PassInfo{"reorder", &Passes::reorder, "instructions move up so that engines wait less for each other"},
-    PassInfo{"merge_blocks", &Passes::merge_blocks, "small programs without gradients run as one block, layers overlap"},
+    PassInfo{"merge_blocks", &Passes::merge_blocks,
+             "small programs without gradients run as one block, layers overlap"},
     PassInfo{"double_buffering", &Passes::double_buffering, "freed space is used again as late as possible"},
 };
 

@@ -78,9 +78,13 @@ void for_buffers(Instr& instr, const F& f) {
 class Placer {
  public:
   Placer(VirtualBlock& block, bool rotate)
-      : block_{block}, uses_(block.buffers.size() + 1), where_(block.buffers.size() + 1, kNowhere),
-        slot_(block.buffers.size() + 1, kNowhere), next_(block.buffers.size() + 1, 0),
-        sbuf_{isa::kSbufPartitionBytes, kGrain, rotate}, psum_{isa::kPsumPartitionBytes, isa::kPsumBankBytes, rotate} {
+      : block_{block},
+        uses_(block.buffers.size() + 1),
+        where_(block.buffers.size() + 1, kNowhere),
+        slot_(block.buffers.size() + 1, kNowhere),
+        next_(block.buffers.size() + 1, 0),
+        sbuf_{isa::kSbufPartitionBytes, kGrain, rotate},
+        psum_{isa::kPsumPartitionBytes, isa::kPsumBankBytes, rotate} {
     for (std::uint32_t i = 0; i < block.instrs.size(); ++i)
       for_buffers(block.instrs[i], [&](const Tile& t) {
         if (uses_[t.reg].empty() || uses_[t.reg].back() != i) uses_[t.reg].push_back(i);
@@ -176,8 +180,10 @@ class Placer {
     hbm.reg = static_cast<std::uint32_t>(spill_register_);
     hbm.offset = slot_[b];
     hbm.pstep = rounded(buffer(b).bytes, kGrain);
-    Instr instr{.op = Opcode::kDmaCopy, .engine = save ? isa::Engine::kGpSimd : isa::Engine::kSync,
-                .queue = static_cast<std::uint8_t>(save ? isa::kDmaQueues - 2 : 0), .label = cause.label};
+    Instr instr{.op = Opcode::kDmaCopy,
+                .engine = save ? isa::Engine::kGpSimd : isa::Engine::kSync,
+                .queue = static_cast<std::uint8_t>(save ? isa::kDmaQueues - 2 : 0),
+                .label = cause.label};
     instr.dst = save ? hbm : chip;
     instr.a = save ? chip : hbm;
     return instr;

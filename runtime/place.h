@@ -9,7 +9,7 @@ namespace runtime {
 inline constexpr ValueId kSpillArea = kNoValue - 1;
 
 struct Placement {
-  std::int64_t sbuf_bytes = 0;   // peak per partition
+  std::int64_t sbuf_bytes = 0;  // peak per partition
   std::int64_t psum_bytes = 0;
   std::int64_t spill_bytes = 0;  // of HBM
   std::int64_t spills = 0;       // stores; each is loaded again

@@ -153,7 +153,8 @@ class Scheduler {
         if (!seen[b]) seen[b] = 1, first_[b] = i;
         last[b] = i;
       });
-    std::array<std::vector<std::int64_t>, 2> change{std::vector<std::int64_t>(size_ + 1), std::vector<std::int64_t>(size_ + 1)};
+    std::array<std::vector<std::int64_t>, 2> change{std::vector<std::int64_t>(size_ + 1),
+                                                    std::vector<std::int64_t>(size_ + 1)};
     for (std::uint32_t b = 1; b <= block_.buffers.size(); ++b) {
       if (!seen[b]) continue;
       change[on_chip(b)][first_[b]] += size_of(b);

@@ -94,8 +94,8 @@ std::int64_t Rows::bytes_per_tile() const {
       if (graph_.value(v).rows == rows_ && !chained_.contains(nodes_[i])) live.try_emplace(v, bytes(v));
     if (is_matmul(node)) {
       const ValueId x = node.in[0];
-      const std::int64_t transposed = ceil_div(cols_of(x), isa::kPartitions) * isa::kPartitions *
-                                      isa::size_of(operand_type(graph_, node));
+      const std::int64_t transposed =
+          ceil_div(cols_of(x), isa::kPartitions) * isa::kPartitions * isa::size_of(operand_type(graph_, node));
       live[x] = last[x] > i ? bytes(x) + transposed : std::max(produced_.contains(x) ? bytes(x) : 0, transposed);
     }
     for (const ValueId v : node.out)
@@ -248,8 +248,8 @@ void Rows::finish_sum(const Node& node, const Tile& sum) {
   const auto& chain = chains_[graph_.value(v).producer];
   const auto users = graph_.users(v);
   const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
-    return std::ranges::find(chain, u) != chain.end();
-  });
+                           return std::ranges::find(chain, u) != chain.end();
+                         });
   const auto scale = static_cast<float>(node.attrs.alpha);
   if (elsewhere || scale != 1.0F) {
     emitter_.copy(out(node, 0, chunk_span_), sum, scale);

@@ -14,9 +14,9 @@ namespace runtime {
 /// streamed, and several row tiles use each piece.
 inline constexpr std::int64_t kResidentWeightBytes = 96 * 1024;
 inline constexpr std::int64_t kRowBlockBytes = 144 * 1024;
-inline constexpr std::int64_t kStreamedTiles = 4;  // row tiles that use each piece: their sums take half of PSUM
+inline constexpr std::int64_t kStreamedTiles = 4;    // row tiles that use each piece: their sums take half of PSUM
 inline constexpr std::int64_t kShortRow = 8 * 1024;  // rows of a matmul's result up to here are kept whole
-inline constexpr std::int64_t kChunk = 512;  // columns of one PSUM bank in fp32
+inline constexpr std::int64_t kChunk = 512;          // columns of one PSUM bank in fp32
 
 /// Bytes per partition of a matmul's weight in SBUF.
 std::int64_t resident_bytes(const Graph& graph, const Node& matmul);
@@ -84,15 +84,15 @@ class Rows {
   std::int64_t rows_ = 0;
   std::int64_t block_tiles_ = 1;
   bool resident_ = true;
-  bool elementwise_ = false;  // nothing but element-wise nodes: pieces of rows pass by
+  bool elementwise_ = false;                                // nothing but element-wise nodes: pieces of rows pass by
   std::unordered_map<NodeId, std::vector<NodeId>> chains_;  // matmul -> element-wise nodes that read its PSUM
   std::set<NodeId> chained_;
   std::set<ValueId> produced_;
 
   std::int64_t tile_ = 0, parts_ = 0, block_first_ = 0;
-  std::vector<Tiles> buffers_;                             // of each tile of the block
+  std::vector<Tiles> buffers_;  // of each tile of the block
   std::vector<std::map<std::pair<ValueId, Dtype>, Panels>> transposed_;
-  Tiles chunk_;                                            // values of the current chunk alone
+  Tiles chunk_;  // values of the current chunk alone
   Span chunk_span_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> vectors_;
   std::map<std::pair<NodeId, std::int64_t>, Panels> resident_weights_;

@@ -25,9 +25,8 @@ Rows::Panels Rows::load_weights(const Node& node, Span span, Span depth) {
 Rows::Panels Rows::natural_weights(const Node& node, Span span, Span depth, Dtype type) {
   Panels panels;
   for (std::int64_t row = 0; row < depth.size; row += kSide)
-    panels.push_back(emitter_.loaded(
-        type, emitter_.hbm(node.in[1], depth.begin + row, std::min(kSide, depth.size - row), span.begin, span.size,
-                           1)));
+    panels.push_back(emitter_.loaded(type, emitter_.hbm(node.in[1], depth.begin + row,
+                                                        std::min(kSide, depth.size - row), span.begin, span.size, 1)));
   return panels;
 }
 
@@ -40,8 +39,8 @@ Rows::Panels Rows::transposed_weights(const Node& node, Span span, Span depth, D
     const std::int64_t width = std::min(kChunk, span.size - n);
     std::vector<Tile> rows;
     for (std::int64_t s = 0; s < width; s += kSide)
-      rows.push_back(emitter_.loaded(type, emitter_.hbm(node.in[1], span.begin + n + s, std::min(kSide, width - s),
-                                                        depth.begin, depth.size, 1)));
+      rows.push_back(emitter_.loaded(
+          type, emitter_.hbm(node.in[1], span.begin + n + s, std::min(kSide, width - s), depth.begin, depth.size, 1)));
     for (std::size_t p = 0; p < panels.size(); ++p) {
       const Tile bank = emitter_.psum(panels[p].partitions, width, type);
       for (std::size_t s = 0; s < rows.size(); ++s)
@@ -87,12 +86,11 @@ void Rows::transpose_bank(const Tile& rows, Dtype type, Panels& panels) {
 /// The first operand of the current tile, [K, rows of the tile] in K tiles; shared by all matmuls that read it.
 const Rows::Panels& Rows::transposed(const Node& node) {
   const Dtype type = operand_type(graph_, node);
-  auto [place, added] =
-      transposed_[static_cast<std::size_t>(tile_ - block_first_)].try_emplace({node.in[0], type});
+  auto [place, added] = transposed_[static_cast<std::size_t>(tile_ - block_first_)].try_emplace({node.in[0], type});
   if (!added) return place->second;
   const std::int64_t k = cols_of(node.in[0]);
-  constexpr std::int64_t kBank = kChunk;                  // columns whose squares fill a PSUM bank
-  const std::int64_t wide = resident_ ? k : 4 * kBank;    // columns in one load
+  constexpr std::int64_t kBank = kChunk;                // columns whose squares fill a PSUM bank
+  const std::int64_t wide = resident_ ? k : 4 * kBank;  // columns in one load
   for (std::int64_t begin = 0; begin < k; begin += wide) {
     const Tile rows = operand_piece(node, begin, std::min(wide, k - begin), type);
     for (std::int64_t first = 0; first < rows.cols(); first += kBank)

@@ -18,7 +18,8 @@ std::size_t count_of(const isa::Region& region) {
 }
 
 void need_count(const isa::Region& region, std::size_t count) {
-  base::ensure(count_of(region) == count, region.name, fmt::format("has {} elements, given {}", count_of(region), count));
+  base::ensure(count_of(region) == count, region.name,
+               fmt::format("has {} elements, given {}", count_of(region), count));
 }
 
 }  // namespace

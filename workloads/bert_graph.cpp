@@ -21,7 +21,10 @@ constexpr std::string_view kLayers = "bert.encoder.layer.";
 class Bert {
  public:
   Bert(const BertConfig& config, const StepSpec& spec)
-      : config_{config}, spec_{spec}, graph_{spec.numerics}, weights_{declare_weights(graph_, weights(config, spec), spec.fold_weights)} {}
+      : config_{config},
+        spec_{spec},
+        graph_{spec.numerics},
+        weights_{declare_weights(graph_, weights(config, spec), spec.fold_weights)} {}
 
   Graph run() {
     std::vector<ValueId> losses;

@@ -26,8 +26,12 @@ void terms_backward(runtime::Backward& b, const runtime::Node& node) { b.add(nod
 void terms_lower(runtime::Rows& r, const runtime::Node& node, runtime::Span span) {
   r.e().tensor_tensor(r.out(node, 0, span), r.in(node, 0, span), isa::Alu::kMul, r.in(node, 1, span));
 }
-const runtime::Op kLossTerms{.name = "loss_terms", .text = "y * dy", .infer = runtime::same_or_broadcast,
-                             .forward = terms, .backward = terms_backward, .lower_columns = terms_lower};
+const runtime::Op kLossTerms{.name = "loss_terms",
+                             .text = "y * dy",
+                             .infer = runtime::same_or_broadcast,
+                             .forward = terms,
+                             .backward = terms_backward,
+                             .lower_columns = terms_lower};
 
 class Blocks {
  public:
@@ -71,8 +75,13 @@ class Blocks {
     const ValueId k = linear("attention.key", before, spec_.hidden);
     const ValueId v = linear("attention.value", before, spec_.hidden);
     const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(spec_.hidden / spec_.heads)),
-                      .batch = spec_.batch, .seq = spec_.seq, .heads = spec_.heads, .kv_heads = spec_.heads,
-                      .causal = spec_.causal, .operand = spec_.numerics.operand, .softmax = spec_.numerics.softmax};
+                      .batch = spec_.batch,
+                      .seq = spec_.seq,
+                      .heads = spec_.heads,
+                      .kv_heads = spec_.heads,
+                      .causal = spec_.causal,
+                      .operand = spec_.numerics.operand,
+                      .softmax = spec_.numerics.softmax};
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
     const ValueId attended = linear("attention.output", context, spec_.hidden);
     x = graph_.add1(runtime::kAdd, "attention.residual", {attended, x});

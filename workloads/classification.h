@@ -16,9 +16,9 @@
 namespace workloads {
 
 struct ClassificationOptions {
-  std::string model_folder;   // Hugging Face folder; empty: `preset` from scratch
+  std::string model_folder;  // Hugging Face folder; empty: `preset` from scratch
   std::string preset;
-  std::string dataset_path;   // file or folder; empty: the embedded data set
+  std::string dataset_path;  // file or folder; empty: the embedded data set
   std::string validation_file, test_file, vocab;
   ReadOptions read;
   std::size_t max_length = 0, max_train_samples = 0, max_eval_samples = 0;
@@ -31,7 +31,7 @@ struct Classification {
   std::unique_ptr<Tokenizer> tokenizer;
   TokenizedDataset train;
   std::optional<TokenizedDataset> validation, test;
-  std::string source;              // where the data comes from
+  std::string source;  // where the data comes from
   bool synthetic = false;
   std::vector<std::string> notes;  // skipped rows, missing heads, a vocabulary made from the data
 };

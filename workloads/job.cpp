@@ -27,9 +27,7 @@ constexpr Figure kFigures[] = {{"train_samples_per_second", base::Dimension::kRa
                                {"train_runtime", base::Dimension::kTime},
                                {"dollars", base::Dimension::kMoney}};
 
-std::filesystem::path folder() {
-  return base::data_path("workloads/jobs/bert_emotion.toml").parent_path();
-}
+std::filesystem::path folder() { return base::data_path("workloads/jobs/bert_emotion.toml").parent_path(); }
 
 }  // namespace
 
@@ -51,11 +49,17 @@ Job load_job(std::string_view name_or_file) {
     path = folder() / (std::string{name_or_file} + ".toml");
   }
   base::ParamFile file = base::ParamFile::load(path);
-  Job job{.name = file.read_string("name").value, .text = file.read_string("text").value,
-          .model = file.read_string("model").value, .small_model = file.read_string("small_model").value,
-          .samples = file.read_count("samples").value, .eval_samples = file.read_count("eval_samples").value,
-          .labels = file.read_count("labels").value, .options = read_options(file, "options"),
-          .small_options = read_options(file, "small_options"), .published = {}, .file = path.string()};
+  Job job{.name = file.read_string("name").value,
+          .text = file.read_string("text").value,
+          .model = file.read_string("model").value,
+          .small_model = file.read_string("small_model").value,
+          .samples = file.read_count("samples").value,
+          .eval_samples = file.read_count("eval_samples").value,
+          .labels = file.read_count("labels").value,
+          .options = read_options(file, "options"),
+          .small_options = read_options(file, "small_options"),
+          .published = {},
+          .file = path.string()};
   for (const Figure& figure : kFigures) {
     const std::string key = fmt::format("published.{}", figure.name);
     if (!file.has(key)) continue;

@@ -12,15 +12,15 @@ namespace workloads {
 
 /// A figure that somebody measured on the real machine.
 struct Published {
-  std::string name;    // "train_samples_per_second", "train_runtime", "dollars"
-  double value = 0;    // samples/s, seconds, US dollars
+  std::string name;  // "train_samples_per_second", "train_runtime", "dollars"
+  double value = 0;  // samples/s, seconds, US dollars
   std::string source;
 };
 
 struct Job {
   std::string name, text;
-  std::string model;         // preset that is projected
-  std::string small_model;   // preset that is trained for real, from scratch
+  std::string model;        // preset that is projected
+  std::string small_model;  // preset that is trained for real, from scratch
   std::int64_t samples = 0, eval_samples = 0, labels = 0;
   std::map<std::string, std::string> options;        // of the command line, by name: defaults of the projected job
   std::map<std::string, std::string> small_options;  // those that the small model changes

@@ -20,7 +20,11 @@ constexpr std::int64_t kSide = isa::kPartitions, kMoving = 512;
 class TunedGemm {
  public:
   TunedGemm(Emitter& e, const Gemm& g, ValueId lhs_t, ValueId rhs, ValueId out)
-      : e_{e}, g_{g}, lhs_t_{lhs_t}, rhs_{rhs}, out_{out},
+      : e_{e},
+        g_{g},
+        lhs_t_{lhs_t},
+        rhs_{rhs},
+        out_{out},
         block_m_{16 * kSide * 2 / std::max(2, isa::size_of(g.dtype))} {}  // two sets of operands share SBUF
 
   void run() {

@@ -36,9 +36,12 @@ std::uint32_t HandKernel::block(std::string name, const std::function<void(runti
   const runtime::Placement placement = runtime::place(made, true);
   base::ensure(placement.spill_bytes == 0, made.name, "its tiles do not fit in SBUF together");
   runtime::synchronize(made.instrs);
-  isa::Block block{.name = std::move(made.name), .instrs = std::move(made.instrs),
-                   .registers = static_cast<std::uint32_t>(made.registers.size()), .labels = std::move(made.labels),
-                   .sbuf_bytes = placement.sbuf_bytes, .psum_bytes = placement.psum_bytes};
+  isa::Block block{.name = std::move(made.name),
+                   .instrs = std::move(made.instrs),
+                   .registers = static_cast<std::uint32_t>(made.registers.size()),
+                   .labels = std::move(made.labels),
+                   .sbuf_bytes = placement.sbuf_bytes,
+                   .psum_bytes = placement.psum_bytes};
   for (const isa::Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
   program_.blocks.push_back(std::move(block));
   registers_.push_back(std::move(made.registers));

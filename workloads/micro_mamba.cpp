@@ -78,8 +78,14 @@ class Scan {
       const Tile decay = fp32(size), fed = fp32(size), state_of = fp32(size), seen = fp32(size);
       e_.activation(decay, isa::Fn::kExp, columns(delta, c, size), a);
       times_row(fed, columns(delta_u, c, size), t_.b, state, c);
-      e_.emit({.op = isa::Opcode::kTensorTensorScan, .engine = isa::Engine::kVector, .alu0 = Alu::kMul,
-               .alu1 = Alu::kAdd, .dst = state_of, .a = decay, .b = fed, .c = last});
+      e_.emit({.op = isa::Opcode::kTensorTensorScan,
+               .engine = isa::Engine::kVector,
+               .alu0 = Alu::kMul,
+               .alu1 = Alu::kAdd,
+               .dst = state_of,
+               .a = decay,
+               .b = fed,
+               .c = last});
       last = columns(state_of, size - 1, 1);
       times_row(seen, state_of, t_.c, state, c);
       e_.tensor_tensor(columns(sum, c, size), columns(sum, c, size), Alu::kAdd, seen);
@@ -107,8 +113,7 @@ class Scan {
 
 isa::Program mamba_scan(const MambaScan& s) {
   if (s.version < 1 || s.version > 3 || s.channels < kSide || s.channels % kSide != 0 || s.seq < 1 || s.states < 1)
-    throw base::Error{base::Fault::kUsage, "mamba scan",
-                      fmt::format("version {}, {} channels", s.version, s.channels),
+    throw base::Error{base::Fault::kUsage, "mamba scan", fmt::format("version {}, {} channels", s.version, s.channels),
                       "use version 1, 2 or 3, and a multiple of 128 channels"};
   HandKernel kernel{"mamba_scan"};
   const Tensors t{.delta = kernel.input("delta", s.channels, s.seq, Dtype::kFp32),

@@ -63,9 +63,7 @@ isa::Program memory_test(const MemoryTest& test) {
   const ValueId data = kernel.input("data", span, row, Dtype::kUint8);
   const ValueId copy = test.traffic == Traffic::kCopy ? kernel.output("copy", span, row, Dtype::kUint8) : data;
   const Mover mover{test, data, copy};
-  const auto add = [&](std::int64_t count) {
-    return kernel.block("move", [&](Emitter& e) { mover.run(e, count); });
-  };
+  const auto add = [&](std::int64_t count) { return kernel.block("move", [&](Emitter& e) { mover.run(e, count); }); };
   std::uint32_t whole = 0;
   if (rows >= most) whole = add(most);
   std::int64_t done = 0;

@@ -42,7 +42,8 @@ void save_train_checkpoint(const std::filesystem::path& folder, runtime::Session
                        }});
   }
   write_safetensors(folder / kFile, std::move(tensors),
-                    {{"fingerprint", progress.fingerprint}, {"step", fmt::format("{}", progress.step)},
+                    {{"fingerprint", progress.fingerprint},
+                     {"step", fmt::format("{}", progress.step)},
                      {"loss_sum", fmt::format("{:a}", progress.loss_sum)}});
 }
 
@@ -57,9 +58,10 @@ TrainProgress load_train_checkpoint(const std::filesystem::path& folder, runtime
   if (!meta.contains("fingerprint") || !meta.contains("step") || !meta.contains("loss_sum"))
     throw Error{Fault::kData, path.string(), "is no checkpoint of trnsim", "give RUN/checkpoint of an earlier run"};
   if (meta.at("fingerprint") != fingerprint)
-    throw Error{Fault::kData, path.string(),
-                fmt::format("is of a run with other settings:\n  then: {}\n  now:  {}", meta.at("fingerprint"), fingerprint),
-                "repeat the settings of that run"};
+    throw Error{
+        Fault::kData, path.string(),
+        fmt::format("is of a run with other settings:\n  then: {}\n  now:  {}", meta.at("fingerprint"), fingerprint),
+        "repeat the settings of that run"};
   for (const isa::Region& region : program.regions) {
     if (!is_state(region)) continue;
     const auto found = std::ranges::find(file.tensors(), region.name, &TensorInfo::name);
@@ -69,7 +71,9 @@ TrainProgress load_train_checkpoint(const std::filesystem::path& folder, runtime
     for (std::uint32_t r = 0; r < program.ranks; ++r)
       std::memcpy(session.bytes(r, region.name).data(), file.bytes(*found).data(), region.bytes);
   }
-  return {.fingerprint = fingerprint, .step = std::stoll(meta.at("step")), .loss_sum = std::strtod(meta.at("loss_sum").c_str(), nullptr)};
+  return {.fingerprint = fingerprint,
+          .step = std::stoll(meta.at("step")),
+          .loss_sum = std::strtod(meta.at("loss_sum").c_str(), nullptr)};
 }
 
 }  // namespace workloads

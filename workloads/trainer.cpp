@@ -40,10 +40,16 @@ StepSpec eval_spec(const TrainerOptions& options) {
 
 struct Trainer::State {
   State(const BertConfig& c, const TokenizedDataset& data, TrainerOptions o)
-      : config{c}, train{data}, options{std::move(o)}, specs{bert_weights(c)},
+      : config{c},
+        train{data},
+        options{std::move(o)},
+        specs{bert_weights(c)},
         compiled{runtime::compile(bert_graph(c, options.step), compile_options("train", options))},
-        sampler{data.size(), {.batch_size = static_cast<std::size_t>(options.step.batch), .ranks = options.step.ranks,
-                              .shuffle = true, .seed = options.seed}} {
+        sampler{data.size(),
+                {.batch_size = static_cast<std::size_t>(options.step.batch),
+                 .ranks = options.step.ranks,
+                 .shuffle = true,
+                 .seed = options.seed}} {
     runtime::CompileOptions eval = compile_options("evaluate", options);
     eval.shared = &compiled.program.regions;
     evaluation = runtime::compile(bert_graph(c, eval_spec(options)), eval);
@@ -52,8 +58,8 @@ struct Trainer::State {
     compiled.program.hbm_bytes = evaluation.program.hbm_bytes = bytes;
     device = options.make_device();
     use(compiled.program);
-    steps_per_epoch = std::max<std::int64_t>(
-        1, static_cast<std::int64_t>(sampler.steps_per_epoch()) / options.step.micro_batches);
+    steps_per_epoch =
+        std::max<std::int64_t>(1, static_cast<std::int64_t>(sampler.steps_per_epoch()) / options.step.micro_batches);
     max_steps = options.max_steps >= 0
                     ? options.max_steps
                     : static_cast<std::int64_t>(std::ceil(options.epochs * static_cast<double>(steps_per_epoch)));
@@ -95,7 +101,8 @@ struct Trainer::State {
     for (std::uint32_t r = 0; r < spec.ranks; ++r) {
       for (std::int64_t m = 0; m < spec.micro_batches; ++m) {
         const auto samples = sampler.batch(static_cast<std::size_t>(place * spec.micro_batches + m), r);
-        const Batch batch = make_batch(train, samples, static_cast<std::size_t>(spec.batch), static_cast<std::size_t>(spec.length));
+        const Batch batch =
+            make_batch(train, samples, static_cast<std::size_t>(spec.batch), static_cast<std::size_t>(spec.length));
         const double shares = static_cast<double>(std::max<std::size_t>(1, batch.samples)) *
                               static_cast<double>(spec.micro_batches) * static_cast<double>(spec.ranks);
         write_inputs(io, r, m, batch, static_cast<float>(1 / shares));
@@ -103,8 +110,10 @@ struct Trainer::State {
       io.write(r, "hyper", hyper_values(spec, rate, step + 1));
     }
     device->run({.seed = options.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options.host_threads});
-    StepRecord record{.step = step + 1, .epoch = static_cast<double>(step + 1) / static_cast<double>(steps_per_epoch),
-                      .learning_rate = rate, .grad_norm = io.read(0, "grad_norm").front()};
+    StepRecord record{.step = step + 1,
+                      .epoch = static_cast<double>(step + 1) / static_cast<double>(steps_per_epoch),
+                      .learning_rate = rate,
+                      .grad_norm = io.read(0, "grad_norm").front()};
     for (std::uint32_t r = 0; r < spec.ranks; ++r)
       for (std::int64_t m = 0; m < spec.micro_batches; ++m)
         for (const float x : io.read(r, micro_name("loss", m))) record.loss += x;
@@ -118,7 +127,8 @@ struct Trainer::State {
     if (options.checkpoint.empty()) return;
     use(compiled.program);
     runtime::Session io = session();
-    save_train_checkpoint(options.checkpoint, io, compiled.program, {.fingerprint = fingerprint(), .step = step, .loss_sum = loss_sum});
+    save_train_checkpoint(options.checkpoint, io, compiled.program,
+                          {.fingerprint = fingerprint(), .step = step, .loss_sum = loss_sum});
   }
 
   void resume() {
@@ -132,10 +142,10 @@ struct Trainer::State {
   /// What must be the same for the bits to be the same.
   std::string fingerprint() const {
     const StepSpec& s = options.step;
-    return fmt::format("{} {} {} {} {} {} wd {} clip {} lr {} {} warmup {} steps {} seed {} model {} {} {} data {} {}", s.batch,
-                       s.length, s.micro_batches, s.ranks, s.numerics.name, s.optimizer, s.weight_decay, s.max_grad_norm,
-                       options.learning_rate, options.schedule, warmup, max_steps, options.seed, config.hidden_size,
-                       config.num_hidden_layers, config.vocab_size, train.size(), train.ids.size());
+    return fmt::format("{} {} {} {} {} {} wd {} clip {} lr {} {} warmup {} steps {} seed {} model {} {} {} data {} {}",
+                       s.batch, s.length, s.micro_batches, s.ranks, s.numerics.name, s.optimizer, s.weight_decay,
+                       s.max_grad_norm, options.learning_rate, options.schedule, warmup, max_steps, options.seed,
+                       config.hidden_size, config.num_hidden_layers, config.vocab_size, train.size(), train.ids.size());
   }
 
   const BertConfig config;
@@ -189,9 +199,11 @@ TrainOutcome Trainer::run(const TokenizedDataset* validation) {
     out.epoch = record.epoch;
     if (on_step) on_step(record);
     if (record.step % s.options.logging_steps == 0) {
-      history.log_history.push_back({.epoch = record.epoch, .step = record.step,
+      history.log_history.push_back({.epoch = record.epoch,
+                                     .step = record.step,
                                      .values = {{"loss", logged / static_cast<double>(since_log)},
-                                                {"learning_rate", record.learning_rate}, {"grad_norm", record.grad_norm}}});
+                                                {"learning_rate", record.learning_rate},
+                                                {"grad_norm", record.grad_norm}}});
       logged = 0, since_log = 0;
     }
     if (s.options.save_steps > 0 && record.step % s.options.save_steps == 0) s.save(record.step);
@@ -199,8 +211,10 @@ TrainOutcome Trainer::run(const TokenizedDataset* validation) {
     if (!epoch_ends || !validation || !s.options.eval_each_epoch) continue;
     EvalRecord e = evaluate(*validation, "eval");
     e.step = record.step, e.epoch = record.epoch;
-    history.log_history.push_back({.epoch = e.epoch, .step = e.step,
-                                   .values = {{"eval_loss", e.loss}, {"eval_accuracy", e.accuracy}, {"eval_f1", e.f1_macro}}});
+    history.log_history.push_back(
+        {.epoch = e.epoch,
+         .step = e.step,
+         .values = {{"eval_loss", e.loss}, {"eval_accuracy", e.accuracy}, {"eval_f1", e.f1_macro}}});
     out.evaluations.push_back(e);
     if (on_eval) on_eval(e);
   }
@@ -220,7 +234,8 @@ EvalRecord Trainer::evaluate(const TokenizedDataset& data, std::string split) {
   s.use(s.evaluation.program);
   runtime::Session io = s.session();
   const std::uint32_t ranks = s.options.step.ranks;
-  const auto rows = static_cast<std::size_t>(s.options.eval_batch), length = static_cast<std::size_t>(s.options.step.length);
+  const auto rows = static_cast<std::size_t>(s.options.eval_batch),
+             length = static_cast<std::size_t>(s.options.step.length);
   Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
   Confusion scores{static_cast<std::size_t>(s.config.num_labels())};
   double loss = 0;
@@ -237,9 +252,15 @@ EvalRecord Trainer::evaluate(const TokenizedDataset& data, std::string split) {
     }
   }
   s.use(s.compiled.program);
-  return {.split = std::move(split), .step = s.done, .epoch = static_cast<double>(s.done) / static_cast<double>(s.steps_per_epoch),
-          .loss = loss / static_cast<double>(data.size()), .accuracy = scores.accuracy(), .f1_macro = scores.macro_f1(),
-          .f1_weighted = scores.weighted_f1(), .host_seconds = since(begin), .samples = static_cast<std::int64_t>(data.size())};
+  return {.split = std::move(split),
+          .step = s.done,
+          .epoch = static_cast<double>(s.done) / static_cast<double>(s.steps_per_epoch),
+          .loss = loss / static_cast<double>(data.size()),
+          .accuracy = scores.accuracy(),
+          .f1_macro = scores.macro_f1(),
+          .f1_weighted = scores.weighted_f1(),
+          .host_seconds = since(begin),
+          .samples = static_cast<std::int64_t>(data.size())};
 }
 
 void Trainer::read_weights(Weights& weights) {

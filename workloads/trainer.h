@@ -19,14 +19,14 @@
 namespace workloads {
 
 struct TrainerOptions {
-  StepSpec step;                     // of training; evaluation uses the same length, ranks and numerics
-  std::int64_t eval_batch = 8;       // samples of an evaluation batch on one core
+  StepSpec step;                // of training; evaluation uses the same length, ranks and numerics
+  std::int64_t eval_batch = 8;  // samples of an evaluation batch on one core
   double epochs = 3;
-  std::int64_t max_steps = -1;       // instead of epochs when not negative
+  std::int64_t max_steps = -1;  // instead of epochs when not negative
   double learning_rate = 5e-5;
   std::string schedule = "linear";
   double warmup_ratio = 0;
-  std::int64_t warmup_steps = 0;     // more than 0 replaces the ratio
+  std::int64_t warmup_steps = 0;  // more than 0 replaces the ratio
   bool eval_each_epoch = true;
   std::int64_t logging_steps = 10, save_steps = 0;
   std::uint64_t seed = 42;

@@ -25,9 +25,9 @@ struct StepSpec {
   std::int64_t batch = 8;     // sequences per micro-batch
   std::int64_t length = 128;  // tokens of each
   std::int64_t micro_batches = 1;
-  std::uint32_t ranks = 1;  // data parallel
-  bool training = true;     // otherwise forward only, without dropout
-  bool fold_weights = false;   // linear weights stored as TensorE multiplies them: for programs that only infer
+  std::uint32_t ranks = 1;    // data parallel
+  bool training = true;       // otherwise forward only, without dropout
+  bool fold_weights = false;  // linear weights stored as TensorE multiplies them: for programs that only infer
   Head head = Head::kClassifier;
   runtime::Numerics numerics;
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;

@@ -70,9 +70,16 @@ void grad_lower(Rows& r, const Node& node, Span span) {
 
 }  // namespace
 
-const Op kActivate{.name = "activate", .text = "fn(x): gelu, gelu_tanh, tanh, silu", .infer = same_or_broadcast,
-                   .forward = forward, .backward = backward, .lower_columns = lower};
-const Op kActivateGrad{.name = "activate_grad", .text = "dy * fn'(x)", .infer = same_or_broadcast,
-                       .forward = grad_forward, .lower_columns = grad_lower};
+const Op kActivate{.name = "activate",
+                   .text = "fn(x): gelu, gelu_tanh, tanh, silu",
+                   .infer = same_or_broadcast,
+                   .forward = forward,
+                   .backward = backward,
+                   .lower_columns = lower};
+const Op kActivateGrad{.name = "activate_grad",
+                       .text = "dy * fn'(x)",
+                       .infer = same_or_broadcast,
+                       .forward = grad_forward,
+                       .lower_columns = grad_lower};
 
 }  // namespace runtime

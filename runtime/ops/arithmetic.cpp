@@ -70,11 +70,23 @@ void affine_lower(Rows& r, const Node& node, Span span) {
 
 }  // namespace
 
-const Op kAdd{.name = "add", .text = "x + z; z may be one row or one column", .infer = same_or_broadcast,
-              .forward = add_forward, .backward = add_backward, .lower_columns = add_lower};
-const Op kMul{.name = "mul", .text = "x * z; z may be one row or one column", .infer = same_or_broadcast,
-              .forward = mul_forward, .backward = mul_backward, .lower_columns = mul_lower};
-const Op kAffine{.name = "affine", .text = "x * alpha + beta", .infer = same_or_broadcast, .forward = affine_forward,
-                 .backward = affine_backward, .lower_columns = affine_lower};
+const Op kAdd{.name = "add",
+              .text = "x + z; z may be one row or one column",
+              .infer = same_or_broadcast,
+              .forward = add_forward,
+              .backward = add_backward,
+              .lower_columns = add_lower};
+const Op kMul{.name = "mul",
+              .text = "x * z; z may be one row or one column",
+              .infer = same_or_broadcast,
+              .forward = mul_forward,
+              .backward = mul_backward,
+              .lower_columns = mul_lower};
+const Op kAffine{.name = "affine",
+                 .text = "x * alpha + beta",
+                 .infer = same_or_broadcast,
+                 .forward = affine_forward,
+                 .backward = affine_backward,
+                 .lower_columns = affine_lower};
 
 }  // namespace runtime

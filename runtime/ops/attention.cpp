@@ -10,7 +10,10 @@ namespace runtime {
 constexpr std::int64_t kSide = isa::kPartitions;
 
 Heads::Heads(const Graph& graph, const Node& node)
-    : batch{node.attrs.batch}, seq{node.attrs.seq}, heads{node.attrs.heads}, kv_heads{node.attrs.kv_heads},
+    : batch{node.attrs.batch},
+      seq{node.attrs.seq},
+      heads{node.attrs.heads},
+      kv_heads{node.attrs.kv_heads},
       size{graph.value(node.in[0]).cols / node.attrs.heads},
       type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)},
       score{node.attrs.softmax.value_or(graph.value(node.in[0]).dtype)} {}
@@ -133,7 +136,8 @@ class Attention {
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     for (std::int64_t b = 0; b < h_.batch; ++b) {
-      if (node_.in.size() > 3) mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kSide, h_.seq), 0, h_.seq));
+      if (node_.in.size() > 3)
+        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kSide, h_.seq), 0, h_.seq));
       for (std::int64_t first = 0; first < h_.heads; first += group) {
         const std::int64_t kv = first / ratio * h_.size, kv_cols = group / ratio * h_.size;
         const RowTiles q = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
@@ -148,7 +152,8 @@ class Attention {
           if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
           const Tile queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(node_.attrs.alpha));
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
-            one(b, first + i, t, queries, keys, v, kv_col, columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
+            one(b, first + i, t, queries, keys, v, kv_col,
+                columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
         }
         for (std::int64_t t = 0; t < h_.tiles(); ++t) {
           const Tile& tile = context[static_cast<std::size_t>(t)];
@@ -197,14 +202,22 @@ class Attention {
     if (node_.attrs.causal) {
       // Keys of the last 128 that come after the query: query p, key i of the tile, kept where p - i >= 0.
       const Tile edge = columns(x, t * kSide, seen - t * kSide);
-      e_.emit({.op = Opcode::kAffineSelect, .engine = isa::Engine::kGpSimd, .alu0 = Alu::kGe, .imm0 = 0, .imm1 = 1,
-               .imm2 = -1, .imm3 = -30000.0F, .dst = edge, .a = edge});
+      e_.emit({.op = Opcode::kAffineSelect,
+               .engine = isa::Engine::kGpSimd,
+               .alu0 = Alu::kGe,
+               .imm0 = 0,
+               .imm1 = 1,
+               .imm2 = -1,
+               .imm3 = -30000.0F,
+               .dst = edge,
+               .a = edge});
     }
     return x;
   }
 
   /// exp(x - max) / sum by rows.
-  Tile softmax(const Tile& x, std::int64_t parts, std::int64_t seen, std::int64_t head, std::int64_t b, std::int64_t t) {
+  Tile softmax(const Tile& x, std::int64_t parts, std::int64_t seen, std::int64_t head, std::int64_t b,
+               std::int64_t t) {
     const Tile most = e_.sbuf(Dtype::kFp32, parts, 1), least = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile sum = e_.sbuf(Dtype::kFp32, parts, 1), inverse = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile exponentials = e_.sbuf(h_.score, parts, seen);
@@ -239,7 +252,12 @@ double flops(const Graph& g, const Node& node) {
 
 }  // namespace
 
-const Op kAttention{.name = "attention", .text = "softmax(alpha q k^T + mask) v by heads", .infer = infer,
-                    .forward = forward, .backward = backward, .lower_whole = lower, .matmul_flops = flops};
+const Op kAttention{.name = "attention",
+                    .text = "softmax(alpha q k^T + mask) v by heads",
+                    .infer = infer,
+                    .forward = forward,
+                    .backward = backward,
+                    .lower_whole = lower,
+                    .matmul_flops = flops};
 
 }  // namespace runtime

@@ -20,7 +20,9 @@ struct Heads {
 
   Heads(const Graph& graph, const Node& node);
   std::int64_t tiles() const { return ceil_div(seq, isa::kPartitions); }
-  std::int64_t tile_rows(std::int64_t t) const { return std::min<std::int64_t>(isa::kPartitions, seq - t * isa::kPartitions); }
+  std::int64_t tile_rows(std::int64_t t) const {
+    return std::min<std::int64_t>(isa::kPartitions, seq - t * isa::kPartitions);
+  }
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
   std::int64_t group() const;
   std::int64_t kv_of(std::int64_t head) const { return head / (heads / kv_heads); }

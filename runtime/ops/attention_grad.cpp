@@ -102,7 +102,8 @@ class AttentionGrad {
   void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(node_.attrs.causal, t);
     const std::int64_t place = (b * h_.heads + head) * h_.tiles() + t;
-    const Tile p = e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, seen, 1));
+    const Tile p =
+        e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, seen, 1));
     const Tile dp = e_.sbuf(h_.score, parts, seen);
     Tile kept = p;
     const bool drops = node_.attrs.p > 0;
@@ -187,7 +188,11 @@ double flops(const Graph& g, const Node& node) {
 
 }  // namespace
 
-const Op kAttentionGrad{.name = "attention_grad", .text = "gradients of attention for q, k, v", .infer = infer,
-                        .forward = forward, .lower_whole = lower, .matmul_flops = flops};
+const Op kAttentionGrad{.name = "attention_grad",
+                        .text = "gradients of attention for q, k, v",
+                        .infer = infer,
+                        .forward = forward,
+                        .lower_whole = lower,
+                        .matmul_flops = flops};
 
 }  // namespace runtime

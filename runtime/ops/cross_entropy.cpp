@@ -58,7 +58,11 @@ void lower(Rows& r, const Node& node) {
 
 }  // namespace
 
-const Op kCrossEntropy{.name = "cross_entropy", .text = "weighted softmax cross-entropy by rows, and its gradient",
-                       .infer = infer, .forward = forward, .backward = backward, .lower_rows = lower};
+const Op kCrossEntropy{.name = "cross_entropy",
+                       .text = "weighted softmax cross-entropy by rows, and its gradient",
+                       .infer = infer,
+                       .forward = forward,
+                       .backward = backward,
+                       .lower_rows = lower};
 
 }  // namespace runtime

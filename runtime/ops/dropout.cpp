@@ -27,7 +27,11 @@ void lower(Rows& r, const Node& node, Span span) {
 
 }  // namespace
 
-const Op kDropout{.name = "dropout", .text = "x / (1 - p) with probability 1 - p, else 0", .infer = same_or_broadcast,
-                  .forward = forward, .backward = backward, .lower_columns = lower};
+const Op kDropout{.name = "dropout",
+                  .text = "x / (1 - p) with probability 1 - p, else 0",
+                  .infer = same_or_broadcast,
+                  .forward = forward,
+                  .backward = backward,
+                  .lower_columns = lower};
 
 }  // namespace runtime

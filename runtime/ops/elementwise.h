@@ -19,9 +19,8 @@ inline std::vector<Shape> same_or_broadcast(const Contract& c) {
 
 template <class F>
 Tensors map(std::span<const Tensor> in, const F& f) {
-  return {generate(in[0].rows, in[0].cols, [&](auto r, auto c) {
-    return f(in[0].at(r, c), in.size() > 1 ? in[1].broadcast(r, c) : 0.0F);
-  })};
+  return {generate(in[0].rows, in[0].cols,
+                   [&](auto r, auto c) { return f(in[0].at(r, c), in.size() > 1 ? in[1].broadcast(r, c) : 0.0F); })};
 }
 
 /// An operand [P, 1] as wide as the others.

@@ -21,7 +21,8 @@ Tensors forward(const Attrs&, std::span<const Tensor> in) {
 
 void backward(Backward& b, const Node& node) {
   if (!b.needs(node, 0)) return;
-  const Attrs attrs{.rows = b.graph().value(node.in[0]).rows, .dtype = b.graph().numerics().gradient,
+  const Attrs attrs{.rows = b.graph().value(node.in[0]).rows,
+                    .dtype = b.graph().numerics().gradient,
                     .operand = b.graph().numerics().operand};
   b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], b.grad(node)}, attrs));
 }
@@ -32,7 +33,10 @@ void lower(Rows& r, const Node& node) {
   Tile source = e.hbm(node.in[0], 0, 1);
   source.partitions = static_cast<std::uint16_t>(std::min<std::int64_t>(table.rows, 65535));
   source.pstep = table.cols * isa::size_of(table.dtype);
-  e.emit({.op = Opcode::kDmaGather, .engine = isa::Engine::kSync, .dst = r.out(node, 0), .a = source,
+  e.emit({.op = Opcode::kDmaGather,
+          .engine = isa::Engine::kSync,
+          .dst = r.out(node, 0),
+          .a = source,
           .b = e.hbm(node.in[1], r.first_row(), r.parts())});
 }
 
@@ -46,7 +50,8 @@ std::vector<Shape> grad_infer(const Contract& c) {
 Tensors grad_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensor out(a.rows, in[1].cols);
   for (std::int64_t r = 0; r < in[1].rows; ++r)
-    for (std::int64_t c = 0; c < in[1].cols; ++c) out.at(static_cast<std::int64_t>(in[0].at(r, 0)), c) += in[1].at(r, c);
+    for (std::int64_t c = 0; c < in[1].cols; ++c)
+      out.at(static_cast<std::int64_t>(in[0].at(r, 0)), c) += in[1].at(r, c);
   return {out};
 }
 
@@ -73,8 +78,13 @@ void scatter(Emitter& e, const Node& node) {
     dst.partitions = static_cast<std::uint16_t>(std::min<std::int64_t>(table.rows, 65535));
     dst.pstep = table.cols * isa::size_of(table.dtype);
     const Tile rows = e.loaded(dy.dtype, e.hbm(node.in[1], r, count));
-    e.emit({.op = Opcode::kDmaScatter, .engine = isa::Engine::kGpSimd, .accumulate = true, .queue = isa::kDmaQueues - 1,
-            .dst = dst, .a = rows, .b = e.hbm(node.in[0], r, count)});
+    e.emit({.op = Opcode::kDmaScatter,
+            .engine = isa::Engine::kGpSimd,
+            .accumulate = true,
+            .queue = isa::kDmaQueues - 1,
+            .dst = dst,
+            .a = rows,
+            .b = e.hbm(node.in[0], r, count)});
   }
 }
 
@@ -102,9 +112,7 @@ void one_hot(Emitter& e, const Node& node) {
 /// PSUM has room for the sums of a small table while TensorE does nothing else.
 bool is_small(const Value& table) { return table.rows <= kSide && table.cols <= 4 * kChunk; }
 
-void grad_lower(Emitter& e, const Node& node) {
-  is_small(e.value(node.out[0])) ? one_hot(e, node) : scatter(e, node);
-}
+void grad_lower(Emitter& e, const Node& node) { is_small(e.value(node.out[0])) ? one_hot(e, node) : scatter(e, node); }
 
 double grad_flops(const Graph& g, const Node& n) {
   const Value& table = g.value(n.out[0]);
@@ -227,18 +235,40 @@ void put_lower(Emitter& e, const Node& node) {
 
 }  // namespace
 
-const Op kEmbedding{.name = "embedding", .text = "rows of a table by id", .infer = infer, .forward = forward,
-                    .backward = backward, .lower_rows = lower};
-const Op kEmbeddingGrad{.name = "embedding_grad", .text = "sum of rows by id", .infer = grad_infer,
-                        .forward = grad_forward, .lower_whole = grad_lower, .matmul_flops = grad_flops};
-const Op kPositions{.name = "positions", .text = "rows of a table by place in the sequence", .infer = positions_infer,
-                    .forward = positions_forward, .backward = positions_backward, .lower_rows = positions_lower};
-const Op kPositionsGrad{.name = "positions_grad", .text = "sum over the batch", .infer = positions_grad_infer,
-                        .forward = positions_grad_forward, .lower_whole = positions_grad_lower,
+const Op kEmbedding{.name = "embedding",
+                    .text = "rows of a table by id",
+                    .infer = infer,
+                    .forward = forward,
+                    .backward = backward,
+                    .lower_rows = lower};
+const Op kEmbeddingGrad{.name = "embedding_grad",
+                        .text = "sum of rows by id",
+                        .infer = grad_infer,
+                        .forward = grad_forward,
+                        .lower_whole = grad_lower,
+                        .matmul_flops = grad_flops};
+const Op kPositions{.name = "positions",
+                    .text = "rows of a table by place in the sequence",
+                    .infer = positions_infer,
+                    .forward = positions_forward,
+                    .backward = positions_backward,
+                    .lower_rows = positions_lower};
+const Op kPositionsGrad{.name = "positions_grad",
+                        .text = "sum over the batch",
+                        .infer = positions_grad_infer,
+                        .forward = positions_grad_forward,
+                        .lower_whole = positions_grad_lower,
                         .matmul_flops = positions_grad_flops};
-const Op kTakeRows{.name = "take_rows", .text = "every n-th row", .infer = take_infer, .forward = take_forward,
-                   .backward = take_backward, .lower_rows = take_lower};
-const Op kPutRows{.name = "put_rows", .text = "every n-th row, zeros between", .infer = put_infer,
-                  .forward = put_forward, .lower_whole = put_lower};
+const Op kTakeRows{.name = "take_rows",
+                   .text = "every n-th row",
+                   .infer = take_infer,
+                   .forward = take_forward,
+                   .backward = take_backward,
+                   .lower_rows = take_lower};
+const Op kPutRows{.name = "put_rows",
+                  .text = "every n-th row, zeros between",
+                  .infer = put_infer,
+                  .forward = put_forward,
+                  .lower_whole = put_lower};
 
 }  // namespace runtime

@@ -49,7 +49,9 @@ Tile statistics(Rows& r, const Tile& x) {
   const std::int64_t pieces = ceil_div(x.cols(), kChunk), size = ceil_div(x.cols(), pieces);
   const Tile stats = r.scratch(Dtype::kFp32, 6 * pieces), moments = r.scratch(Dtype::kFp32, 2);
   for (std::int64_t i = 0; i < pieces; ++i)
-    r.e().emit({.op = Opcode::kBnStats, .engine = isa::Engine::kVector, .dst = columns(stats, 6 * i, 6),
+    r.e().emit({.op = Opcode::kBnStats,
+                .engine = isa::Engine::kVector,
+                .dst = columns(stats, 6 * i, 6),
                 .a = columns(x, i * size, std::min(size, x.cols() - i * size))});
   r.e().emit({.op = Opcode::kBnAggr, .engine = isa::Engine::kVector, .dst = moments, .a = stats});
   return moments;
@@ -111,9 +113,16 @@ void grad_lower(Rows& r, const Node& node) {
 
 }  // namespace
 
-const Op kLayerNorm{.name = "layernorm", .text = "(x - mean) / sqrt(var + eps) * gamma + beta, by rows", .infer = infer,
-                    .forward = forward, .backward = backward, .lower_rows = lower};
-const Op kLayerNormGrad{.name = "layernorm_grad", .text = "gradient of layernorm for x", .infer = grad_infer,
-                        .forward = grad_forward, .lower_rows = grad_lower};
+const Op kLayerNorm{.name = "layernorm",
+                    .text = "(x - mean) / sqrt(var + eps) * gamma + beta, by rows",
+                    .infer = infer,
+                    .forward = forward,
+                    .backward = backward,
+                    .lower_rows = lower};
+const Op kLayerNormGrad{.name = "layernorm_grad",
+                        .text = "gradient of layernorm for x",
+                        .infer = grad_infer,
+                        .forward = grad_forward,
+                        .lower_rows = grad_lower};
 
 }  // namespace runtime

@@ -18,7 +18,8 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
   const Tensor &x = in[0], &w = in[1];
   return {generate(x.rows, a.trans_b ? w.rows : w.cols, [&](auto r, auto c) {
     double sum = 0;
-    for (std::int64_t k = 0; k < x.cols; ++k) sum += static_cast<double>(x.at(r, k)) * (a.trans_b ? w.at(c, k) : w.at(k, c));
+    for (std::int64_t k = 0; k < x.cols; ++k)
+      sum += static_cast<double>(x.at(r, k)) * (a.trans_b ? w.at(c, k) : w.at(k, c));
     return a.alpha * sum;
   })};
 }
@@ -30,8 +31,8 @@ void backward(Backward& b, const Node& node) {
   if (b.needs(node, 0)) b.add(node, 0, b.op(kMatmul, node, "grad", {dy, w}, dx));
   const Attrs dw{.alpha = a.alpha, .dtype = b.graph().numerics().gradient, .operand = a.operand};
   if (b.needs(node, 1))
-    b.add(node, 1, b.ops(kMatmulTn, node, "weight_grad",
-                         a.trans_b ? std::vector{dy, x} : std::vector{x, dy}, dw).front());
+    b.add(node, 1,
+          b.ops(kMatmulTn, node, "weight_grad", a.trans_b ? std::vector{dy, x} : std::vector{x, dy}, dw).front());
 }
 
 double flops(const Graph& g, const Node& n) {
@@ -76,9 +77,18 @@ double sum_flops(const Graph& g, const Node& n) { return 2.0 * static_cast<doubl
 
 }  // namespace
 
-const Op kMatmul{.name = "matmul", .text = "alpha * x w, or x w^T", .infer = infer, .forward = forward,
-                 .backward = backward, .lower_rows = lower, .matmul_flops = flops};
-const Op kColSum{.name = "col_sum", .text = "sum over rows", .infer = sum_infer, .forward = sum_forward,
-                 .lower_rows = sum_lower, .matmul_flops = sum_flops};
+const Op kMatmul{.name = "matmul",
+                 .text = "alpha * x w, or x w^T",
+                 .infer = infer,
+                 .forward = forward,
+                 .backward = backward,
+                 .lower_rows = lower,
+                 .matmul_flops = flops};
+const Op kColSum{.name = "col_sum",
+                 .text = "sum over rows",
+                 .infer = sum_infer,
+                 .forward = sum_forward,
+                 .lower_rows = sum_lower,
+                 .matmul_flops = sum_flops};
 
 }  // namespace runtime

@@ -87,10 +87,16 @@ Blocking choose(std::int64_t rows, std::int64_t m, std::int64_t n, int bytes, bo
 class WeightGradient {
  public:
   WeightGradient(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, type_{operand_type(e.graph(), node)}, rows_{e.value(node.in[0]).rows},
-        m_{e.value(node.in[0]).cols}, n_{e.value(node.in[1]).cols}, sums_{node.attrs.rows == 1},
+      : e_{e},
+        node_{node},
+        type_{operand_type(e.graph(), node)},
+        rows_{e.value(node.in[0]).rows},
+        m_{e.value(node.in[0]).cols},
+        n_{e.value(node.in[1]).cols},
+        sums_{node.attrs.rows == 1},
         blocking_{choose(rows_, m_, n_, isa::size_of(type_), sums_)},
-        a_{e, node.in[0], type_, blocking_.a_resident}, b_{e, node.in[1], type_, blocking_.b_resident} {}
+        a_{e, node.in[0], type_, blocking_.a_resident},
+        b_{e, node.in[1], type_, blocking_.b_resident} {}
 
   void run() {
     for (std::int64_t n = 0; n < n_; n += blocking_.right * kChunk)
@@ -99,7 +105,8 @@ class WeightGradient {
 
  private:
   void block(std::int64_t m0, std::int64_t n0) {
-    const std::int64_t down = std::min(blocking_.down * kSide, m_ - m0), right = std::min(blocking_.right * kChunk, n_ - n0);
+    const std::int64_t down = std::min(blocking_.down * kSide, m_ - m0),
+                       right = std::min(blocking_.right * kChunk, n_ - n0);
     std::map<std::pair<std::int64_t, std::int64_t>, Tile> banks;
     for (std::int64_t r = 0; r < rows_; r += kSide) {
       const std::int64_t count = std::min(kSide, rows_ - r);
@@ -141,7 +148,11 @@ void lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
 
 }  // namespace
 
-const Op kMatmulTn{.name = "matmul_tn", .text = "alpha * a^T b, and the sums of b over its rows", .infer = infer,
-                   .forward = forward, .lower_whole = lower, .matmul_flops = flops};
+const Op kMatmulTn{.name = "matmul_tn",
+                   .text = "alpha * a^T b, and the sums of b over its rows",
+                   .infer = infer,
+                   .forward = forward,
+                   .lower_whole = lower,
+                   .matmul_flops = flops};
 
 }  // namespace runtime

@@ -239,21 +239,41 @@ void reduce_lower(Emitter& e, const Node& node) {
   for (const ValueId v : node.in) bytes += bucket_bytes(e.value(v));
   Tile all = e.hbm_flat(node.in[0], 0, 1, 1, 0);
   all.free[0].size = static_cast<std::uint32_t>(bytes / isa::size_of(all.dtype));
-  e.emit({.op = Opcode::kAllReduce, .engine = isa::Engine::kSync, .alu0 = Alu::kAdd, .group = node.attrs.group,
-          .dst = all, .a = all});
+  e.emit({.op = Opcode::kAllReduce,
+          .engine = isa::Engine::kSync,
+          .alu0 = Alu::kAdd,
+          .group = node.attrs.group,
+          .dst = all,
+          .a = all});
 }
 
 }  // namespace
 
-const Op kAdamW{.name = "adamw", .text = "AdamW update of a parameter", .infer = adamw_infer,
-                .forward = adamw_forward, .lower_whole = adamw_lower};
-const Op kSgd{.name = "sgd", .text = "gradient descent without momentum", .infer = sgd_infer, .forward = sgd_forward,
+const Op kAdamW{.name = "adamw",
+                .text = "AdamW update of a parameter",
+                .infer = adamw_infer,
+                .forward = adamw_forward,
+                .lower_whole = adamw_lower};
+const Op kSgd{.name = "sgd",
+              .text = "gradient descent without momentum",
+              .infer = sgd_infer,
+              .forward = sgd_forward,
               .lower_whole = sgd_lower};
-const Op kSumSquares{.name = "sum_squares", .text = "sum of squares of all elements", .infer = squares_infer,
-                     .forward = squares_forward, .lower_whole = squares_lower, .matmul_flops = squares_flops};
-const Op kClipScale{.name = "clip_scale", .text = "gradient norm and the factor that limits it", .infer = clip_infer,
-                    .forward = clip_forward, .lower_whole = clip_lower};
-const Op kAllReduce{.name = "all_reduce", .text = "sum over ranks, in place", .infer = reduce_infer,
-                    .forward = reduce_forward, .lower_whole = reduce_lower};
+const Op kSumSquares{.name = "sum_squares",
+                     .text = "sum of squares of all elements",
+                     .infer = squares_infer,
+                     .forward = squares_forward,
+                     .lower_whole = squares_lower,
+                     .matmul_flops = squares_flops};
+const Op kClipScale{.name = "clip_scale",
+                    .text = "gradient norm and the factor that limits it",
+                    .infer = clip_infer,
+                    .forward = clip_forward,
+                    .lower_whole = clip_lower};
+const Op kAllReduce{.name = "all_reduce",
+                    .text = "sum over ranks, in place",
+                    .infer = reduce_infer,
+                    .forward = reduce_forward,
+                    .lower_whole = reduce_lower};
 
 }  // namespace runtime

@@ -60,7 +60,7 @@ TEST(Compare, FindsWhatASlowerMachineSlowsDown) {
   EXPECT_EQ(list[0].name, "total_time");
   EXPECT_GT(list[0].percent(), 0);
   const auto engine = std::ranges::find_if(list, [](const Difference& d) { return d.part == "engine"; });
-  EXPECT_EQ(engine->name, "tensor");  // the largest change first
+  EXPECT_EQ(engine->name, "tensor");          // the largest change first
   EXPECT_NEAR(engine->percent(), 100, 1e-3);  // durations are whole femtoseconds
   const auto op = std::ranges::find_if(list, [](const Difference& d) { return d.part == "op"; });
   EXPECT_EQ(op->name, "layer.mlp.matmul");

@@ -98,7 +98,8 @@ void numeric_step(benchmark::State& state) {
   device->load(step.program);
   runtime::Session session{*device, step.program};
   const workloads::Weights weights = workloads::initial_weights(bert_base(), 42);
-  for (const workloads::WeightSpec& w : workloads::bert_weights(bert_base())) session.write(0, w.name, weights.for_device(w));
+  for (const workloads::WeightSpec& w : workloads::bert_weights(bert_base()))
+    session.write(0, w.name, weights.for_device(w));
   session.write(0, "attention_mask.0", std::vector<float>(4 * 512, 1.0F));
   session.write(0, "weights.0", std::vector<float>(4, 0.25F));
   session.write(0, "hyper", workloads::hyper_values(training_step(4, 1), 5e-5, 1));

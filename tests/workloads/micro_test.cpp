@@ -236,12 +236,18 @@ TEST(MicroStream, EveryKindPassesTheChecker) {
     isa::check(workloads::instruction_stream({.name = names.substr(0, end), .parts = 128, .cols = 256}));
     names.erase(0, end + 2);
   }
-  EXPECT_TRUE(workloads_test::fails(
-      base::Fault::kUsage, [] { workloads::instruction_stream({.name = "activatoin"}); }, {"activation"}));
+  EXPECT_TRUE(workloads_test::fails(base::Fault::kUsage, [] { workloads::instruction_stream({.name = "activatoin"}); },
+                                    {"activation"}));
 }
 
 workloads::BlockSpec small_blocks(bool training) {
-  return {.layers = 2, .hidden = 64, .heads = 2, .ffn = 256, .batch = 2, .seq = 40, .training = training,
+  return {.layers = 2,
+          .hidden = 64,
+          .heads = 2,
+          .ffn = 256,
+          .batch = 2,
+          .seq = 40,
+          .training = training,
           .numerics = runtime::numerics("fp32")};
 }
 
