@@ -28,6 +28,7 @@ class Engine {
     return {begin, done_};
   }
   Fs done() const { return done_; }
+  Ports& ports() { return ports_; }
 
  protected:
   virtual Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) {

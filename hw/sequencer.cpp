@@ -26,7 +26,7 @@ void Sequencer::run(const Stream& stream, Slots& slots, Fs begin, bool watched) 
   next_ = 0;
   free_ = met_ = begin;
   watched_ = watched;
-  blocked_ = false;
+  blocked_ = claimed_ = false;
   time_ = {};
   wake_.notify(sc_core::SC_ZERO_TIME);
 }
@@ -40,11 +40,7 @@ void Sequencer::step() {
   while (next_ < stream_->instrs.size()) {
     const TimedInstr& instr = stream_->instrs[next_];
     if (!resolve(instr)) return;
-    // Who competes for a port must ask in order of time.
-    if (instr.ports != kNoPort && ready_ > time_now()) {
-      next_trigger(time_until(ready_));
-      return;
-    }
+    if (instr.ports != kNoPort && !owns_ports()) return;
     issue(instr);
     ++next_;
   }
@@ -69,6 +65,22 @@ bool Sequencer::resolve(const TimedInstr& instr) {
     hold_ = hold_of(wait->sem);
   }
   return true;
+}
+
+/// Who competes for a port must ask in order of time. False when it is not the instruction's turn: step() runs again.
+bool Sequencer::owns_ports() {
+  if (ready_ > time_now()) {
+    next_trigger(time_until(ready_));
+    return false;
+  }
+  if (claimed_ && !unit_.ports().yields(engine_)) {
+    claimed_ = false;
+    return true;
+  }
+  if (!claimed_) unit_.ports().claim(engine_);
+  claimed_ = true;
+  next_trigger(sc_core::SC_ZERO_TIME);
+  return false;
 }
 
 void Sequencer::issue(const TimedInstr& instr) {

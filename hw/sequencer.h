@@ -47,6 +47,7 @@ class Sequencer : public sc_core::sc_module {
   void wake();
   void step();
   bool resolve(const TimedInstr& instr);
+  bool owns_ports();
   void issue(const TimedInstr& instr);
   Hold hold_of(int semaphore) const;
 
@@ -64,6 +65,7 @@ class Sequencer : public sc_core::sc_module {
   Fs met_ = 0;    // the waits alone
   Hold hold_ = Hold::kOwnEngine;
   bool watched_ = false;
+  bool claimed_ = false;  // the ports of the next instruction
   bool blocked_ = false;
   isa::Wait blocked_on_{};
   EngineTime time_;

@@ -191,7 +191,7 @@ TEST(Bert, MicroBatchesAndRanksMakeOneBatch) {
 }
 
 // Activations of a micro-batch are gone before the next one's forward: all that more micro-batches need is a place for
-// the gradients so far, beside those of the present one.
+// the gradients so far and one for those of the present one, which a single batch's update takes as they come.
 TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
   const BertConfig config = tiny();
   StepSpec one = step_spec("fp32"), four = one;
@@ -199,7 +199,7 @@ TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
   const auto bytes = [&](const StepSpec& spec, const char* kind) {
     return static_cast<double>(compile(config, spec).memory.bytes_by_kind.at(kind));
   };
-  EXPECT_LE(bytes(four, "activations"), bytes(one, "activations") + 1.5 * bytes(one, "weights"));
+  EXPECT_LE(bytes(four, "activations"), bytes(one, "activations") + 2.1 * bytes(one, "weights"));
 }
 
 // TensorE does what the mathematics needs, which is what the textbook says but for a few sums.
