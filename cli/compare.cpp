@@ -16,7 +16,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-struct Options {
+struct CompareOptions {
   std::string before, after, fail_above, format = "table";
   std::size_t ops = 20;
 };
@@ -42,7 +42,7 @@ void fail_above(const analysis::Difference& total, const std::string& limit) {
               "see which phases, engines and ops grew in the table above"};
 }
 
-void compare(const Options& options) {
+void compare(const CompareOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
@@ -55,7 +55,7 @@ void compare(const Options& options) {
 }  // namespace
 
 void add_compare(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->before, "folder of the run before")->required();
   app.add_option("B", options->after, "folder of the run after")->required();
   app.add_option("--fail-above", options->fail_above, "exit 1 when the step got slower by more, as in 5%");

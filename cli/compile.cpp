@@ -19,7 +19,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct CompileOptions {
   TrainOptions train;
   std::string workload, emit, output;
   bool explain = false;
@@ -30,7 +30,7 @@ struct Target {
   hw::MachineParams machine;
 };
 
-Target target_of(const Options& options) {
+Target target_of(const CompileOptions& options) {
   const workloads::Job job = workloads::load_job(options.workload);
   TrainOptions train = options.train;
   apply_defaults(train, job.options, job.file);
@@ -117,7 +117,7 @@ std::string explanation(const Target& t, base::Format form) {
   return notes.render(form) + "\n" + gains.render(form);
 }
 
-void compile(const Options& options) {
+void compile(const CompileOptions& options) {
   const base::Format form = base::parse_format(options.train.format);
   if (!options.emit.empty()) require_choice("--emit", options.emit, "asm|graph|memory");
   const Target t = target_of(options);
@@ -154,7 +154,7 @@ void compile(const Options& options) {
 }  // namespace
 
 void add_compile(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CompileOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
   app.add_option("--emit", options->emit, "what to print: the program, the graph, the memory plan")
       ->type_name("asm|graph|memory");

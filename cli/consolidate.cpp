@@ -10,12 +10,12 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ConsolidateOptions {
   std::string shards, output;
   bool overwrite = false;
 };
 
-void consolidate(const Options& options) {
+void consolidate(const ConsolidateOptions& options) {
   const workloads::ShardIndex index = workloads::read_shard_index(options.shards);
   const auto specs = workloads::model_weights(workloads::read_shard_config(options.shards));
   workloads::consolidate(options.shards, options.output, options.overwrite);
@@ -29,7 +29,7 @@ void consolidate(const Options& options) {
 }  // namespace
 
 void add_consolidate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ConsolidateOptions>();
   app.add_option("SHARDS", options->shards, "folder of a sharded checkpoint: shards.json and its files")->required();
   app.add_option("DIR", options->output, "folder for config.json and model.safetensors")->required();
   app.add_flag("--overwrite_output_dir", options->overwrite, "write into a folder that has files already");

@@ -17,7 +17,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-struct Options {
+struct CostOptions {
   std::string run, runtime, instance_type, prices, flops, hbm_bytes, efficiency = "40%", format = "table";
   std::vector<int> instances;
   double epochs = 0, samples = 0, tokens = 0;
@@ -42,7 +42,7 @@ double duration(const std::string& text) {
   return seconds;
 }
 
-analysis::JobToPrice job_of(const Options& options) {
+analysis::JobToPrice job_of(const CostOptions& options) {
   const bool given = !options.runtime.empty();
   if (given == !options.run.empty()) {
     throw Error{Fault::kUsage, "trnsim cost", given ? "has a run folder and --runtime" : "has no job to price",
@@ -63,7 +63,7 @@ analysis::JobToPrice job_of(const Options& options) {
   return job;
 }
 
-void cost(const Options& options) {
+void cost(const CostOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const auto prices = analysis::load_prices(std::string_view{options.prices});
   const analysis::JobToPrice job = job_of(options);
@@ -79,7 +79,7 @@ void cost(const Options& options) {
 }  // namespace
 
 void add_cost(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<CostOptions>();
   app.add_option("RUN", options->run, "folder of a run");
   app.add_option("--runtime", options->runtime, "time of a job without a run folder, as in 8:30 or \"2.5 h\"");
   app.add_option("--instance_type", options->instance_type, "that it ran on [trn1.2xlarge]");

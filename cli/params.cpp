@@ -14,13 +14,13 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ParamsOptions {
   std::string machine = "trn1.2xlarge", prefix, format = "table";
   std::vector<std::string> set;
   bool toml = false;
 };
 
-void show(const Options& options) {
+void show(const ParamsOptions& options) {
   const base::ParamFile file = load_machine(options.machine, options.set);
   if (options.toml) return print(file.to_toml());
   const std::vector<std::string> keys = file.keys(options.prefix);
@@ -40,7 +40,7 @@ void show(const Options& options) {
 }  // namespace
 
 void add_params(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ParamsOptions>();
   app.add_option("MACHINE", options->machine, "machine or file (trnsim list machines)")->capture_default_str();
   app.add_option("--prefix", options->prefix, "only keys below this one, as in --prefix hbm");
   app.add_option("--set", options->set, "KEY=VALUE of a parameter; repeatable")->expected(1)->take_all();

@@ -5,9 +5,8 @@
 #include <numeric>
 #include <utility>
 
-#include "analysis/metric.h"
 #include "base/error.h"
-#include "cli/predict.h"
+#include "cli/predict_row.h"
 #include "hw/collective.h"
 #include "hw/sim_device.h"
 
@@ -29,20 +28,6 @@ std::optional<Opcode> operation(std::string_view what) {
     if (what.starts_with(name)) return op;
   }
   return {};
-}
-
-/// "2 x trn1.32xlarge" with the changes of --set; "trn1" is any instance of the family: the smallest.
-hw::MachineParams machine_of(std::string instance, std::vector<std::string> overrides,
-                             std::vector<std::string>& assumed) {
-  if (const auto times = instance.find(" x "); times != std::string::npos) {
-    overrides.push_back("cluster.instances=" + instance.substr(0, times));
-    instance = instance.substr(times + 3);
-  }
-  if (instance == "trn1") {
-    instance = "trn1.2xlarge";
-    assumed.push_back("instance trn1.2xlarge");
-  }
-  return hw::load_machine(instance, overrides);
 }
 
 isa::Tile words(std::uint64_t count, std::int64_t offset) {
@@ -97,7 +82,7 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
     return Prediction::skip(fmt::format("shape '{}' is no multiple of {} B", micro.shape, least));
 
   std::vector<std::string> assumed;
-  const hw::MachineParams machine = machine_of(micro.instance, context.set, assumed);
+  const hw::MachineParams machine = machine_of(micro.instance, context, assumed);
   const isa::Program program = alone(*op, bytes, ranks);
   hw::SimOptions options;
   options.exact = context.exact;
@@ -106,22 +91,20 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
   const double inside = hw::seconds(result.collectives.at(0).end - result.collectives.at(0).begin);
   const double sync = hw::seconds(plan.standalone);
   const double total = inside + sync;
-  const std::optional<double> value = analysis::in_metric(row.metric, {.seconds = total,
-                                                                       .samples = {},
-                                                                       .tokens = {},
-                                                                       .flops = {},
-                                                                       .bytes = static_cast<double>(bytes),
-                                                                       .job_seconds = {}});
-  if (!value) return Prediction::skip(fmt::format("metric '{}' is unknown", row.metric));
   assumed.push_back(fmt::format("algorithm {}", plan.algorithm));
   if (sync > 0)
     assumed.push_back(fmt::format("{:.4g} us in a program, {:.4g} us for the benchmark's launch and barrier",
                                   inside * 1e6, sync * 1e6));
   const double moving = hw::seconds(plan.moving);
-  return {.value = value,
-          .skip_reason = "",
-          .assumptions = std::move(assumed),
-          .time = {{"latency", (inside - moving) / total}, {"data", moving / total}, {"benchmark", sync / total}}};
+  return in_row_metric(row,
+                       {.seconds = total,
+                        .samples = {},
+                        .tokens = {},
+                        .flops = {},
+                        .bytes = static_cast<double>(bytes),
+                        .job_seconds = {}},
+                       std::move(assumed),
+                       {{"latency", (inside - moving) / total}, {"data", moving / total}, {"benchmark", sync / total}});
 }
 
 }  // namespace cli

@@ -1,34 +1,15 @@
 // Rows that the host decides: launches, copies, training loops of models too small to keep a device busy.
 #include <fmt/format.h>
 
-#include "analysis/host_model.h"
-#include "analysis/metric.h"
-#include "cli/predict.h"
+#include "cli/predict_row.h"
 
 namespace cli {
 namespace {
 
-using analysis::Measured;
 using analysis::Prediction;
 using analysis::Row;
 
 bool says(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
-
-/// `measured` in the row's metric, or a skip when nobody knows that metric.
-Prediction in_row_metric(const Row& row, const Measured& measured, std::vector<std::string> assumptions,
-                         std::vector<analysis::TimePart> time) {
-  const std::optional<double> value = analysis::in_metric(row.metric, measured);
-  if (!value) return Prediction::skip(fmt::format("metric '{}' is unknown", row.metric));
-  return {.value = value, .skip_reason = "", .assumptions = std::move(assumptions), .time = std::move(time)};
-}
-
-std::vector<analysis::TimePart> shares(const analysis::JobTime& job) {
-  std::vector<analysis::TimePart> parts;
-  for (const analysis::TimeItem& item : job.parts) {
-    if (item.seconds > 0) parts.push_back({item.name, item.seconds / job.total});
-  }
-  return parts;
-}
 
 /// "784-120-84-10 batch 32": fully connected layers, trained by SGD as in the AWS tutorial.
 Prediction predict_mlp(const Row& row, const analysis::Shape& shape) {

@@ -8,9 +8,8 @@
 #include <regex>
 #include <variant>
 
-#include "analysis/metric.h"
 #include "base/error.h"
-#include "cli/predict.h"
+#include "cli/predict_row.h"
 #include "hw/sim_device.h"
 #include "isa/names.h"
 #include "runtime/compile.h"
@@ -54,19 +53,8 @@ struct Plan {
 };
 using Planned = std::variant<Plan, std::string>;  // or why there is none
 
-/// The row's own instances, with what --set changed; "trn1" is any instance of the family.
 hw::MachineParams machine_of(Job& job) {
-  std::vector<std::string> overrides;
-  for (const std::string& key : job.context.machine.keys()) {
-    const base::Parameter& parameter = job.context.machine.parameter(key);
-    if (parameter.where == "--set") overrides.push_back(key + "=" + parameter.values.front());
-  }
-  std::string instance = std::get<analysis::MicroRow>(job.row.job).instance;
-  if (instance == "trn1") {
-    instance = "trn1.2xlarge";
-    job.assumed.push_back("instance trn1.2xlarge");
-  }
-  return hw::load_machine(instance, overrides);
+  return machine_of(std::get<analysis::MicroRow>(job.row.job).instance, job.context, job.assumed);
 }
 
 /// Where the time went: the busiest engine's own account, or the DMA engines' when they moved longer than it ran.
@@ -85,11 +73,10 @@ std::vector<analysis::TimePart> parts(const hw::SimResult& result) {
 }
 
 Prediction answer(Job& job, const hw::SimResult& result, double seconds, const Plan& plan) {
-  const std::optional<double> value = analysis::in_metric(
-      job.row.metric,
-      {.seconds = seconds, .samples = {}, .tokens = {}, .flops = plan.flops, .bytes = plan.bytes, .job_seconds = {}});
-  if (!value) return Prediction::skip(fmt::format("metric '{}' is unknown", job.row.metric));
-  return {.value = value, .skip_reason = "", .assumptions = std::move(job.assumed), .time = parts(result)};
+  return in_row_metric(
+      job.row,
+      {.seconds = seconds, .samples = {}, .tokens = {}, .flops = plan.flops, .bytes = plan.bytes, .job_seconds = {}},
+      std::move(job.assumed), parts(result));
 }
 
 // ---- matmuls

@@ -1,10 +1,10 @@
-// Rows of kinds "train" and "infer": encoders on one instance.
+// Rows of kinds "train" and "infer": encoders, and bare transformer blocks, on one instance.
 #include <fmt/format.h>
 
-#include "analysis/metric.h"
-#include "cli/predict.h"
+#include "cli/predict_row.h"
 #include "cli/project.h"
 #include "hw/sim_device.h"
+#include "workloads/block_graph.h"
 
 namespace cli {
 namespace {
@@ -33,40 +33,62 @@ std::string numerics_of(const TrainingRow& row) {
   return "";
 }
 
-/// Shares of the step: what TensorE, VectorE, ... are busy with does not add up to it, so the host and the device do.
-std::vector<analysis::TimePart> shares(const analysis::JobTime& job) {
-  std::vector<analysis::TimePart> parts;
-  for (const analysis::TimeItem& item : job.parts)
-    if (item.seconds > 0) parts.push_back({item.name, item.seconds / job.total});
-  return parts;
-}
-
-Prediction answer(const Row& row, const analysis::Measured& measured, std::vector<std::string> assumptions,
-                  std::vector<analysis::TimePart> time) {
-  const std::optional<double> value = analysis::in_metric(row.metric, measured);
-  if (!value) return Prediction::skip(fmt::format("metric '{}' is unknown", row.metric));
-  return {.value = value, .skip_reason = "", .assumptions = std::move(assumptions), .time = std::move(time)};
-}
-
 analysis::Measured measured(double seconds, double samples) {
   return {.seconds = seconds, .samples = samples, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}};
 }
 
-/// The row's machine with the user's changes.
-hw::MachineParams machine_of(const Row& row, const PredictContext& context) {
-  const TrainingRow& job = std::get<TrainingRow>(row.job);
-  return hw::load_machine(job.instance, context.set);
-}
-
 bool is_token_task(const Row& row) { return row.notes.find("token classification") != std::string::npos; }
 
+/// "4 decoder blocks ...": no embedding, no head.
+bool is_blocks(const TrainingRow& job) { return job.model.find(" blocks") != std::string::npos; }
+
 std::string refusal(const TrainingRow& job) {
-  if (!job.model.starts_with("bert")) return fmt::format("model '{}' has no training step here yet", job.model);
+  if (!job.model.starts_with("bert") && !is_blocks(job))
+    return fmt::format("model '{}' has no training step here yet", job.model);
   if (job.nodes.value_or(1) != 1 || job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.cores.value_or(1) > 2)
     return "plans beyond the data parallelism of one chip are not modelled yet";
-  if (!config_of(job) || !job.micro_batch) return "a size of the model is not published";
+  const bool sized =
+      is_blocks(job) ? job.layers && job.hidden && job.heads && job.ffn && job.seq_len : config_of(job).has_value();
+  if (!sized || !job.micro_batch) return "a size of the model is not published";
   if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
   return "";
+}
+
+/// Bare blocks with plain SGD in a training loop of the row's stack.
+Prediction predict_blocks(const Row& row, const hw::MachineParams& machine, const analysis::Stack& stack,
+                          std::vector<std::string> assumed, bool exact) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (job.optimizer != "sgd" || job.cores.value_or(1) != 1 || job.grad_accum.value_or(1) != 1)
+    return Prediction::skip("blocks are trained by SGD, on one core, without accumulation");
+  const auto says = [&](std::string_view word) {
+    return job.model.find(word) != std::string::npos || row.notes.find(word) != std::string::npos;
+  };
+  const workloads::BlockSpec spec{.layers = *job.layers,
+                                  .hidden = *job.hidden,
+                                  .heads = *job.heads,
+                                  .ffn = *job.ffn,
+                                  .batch = *job.micro_batch,
+                                  .seq = *job.seq_len,
+                                  .causal = !says("full attention") && !says("non-causal"),
+                                  .training = true,
+                                  .numerics = runtime::numerics(numerics_of(job))};
+  const runtime::Graph graph = workloads::block_graph(spec);
+  const runtime::Compiled compiled = runtime::compile(graph, {.name = "blocks"});
+  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
+  double tensors = 0;
+  for (runtime::ValueId v = 0; v < graph.value_count(); ++v)
+    tensors += graph.root(v) == v && graph.value(v).kind == runtime::Kind::kWeight ? 1 : 0;
+  analysis::JobShape shape;
+  shape.steps = 1;
+  shape.device_step_seconds = hw::seconds(device.total - device.lead_in);
+  shape.traced_ops = analysis::traced_ops({.parameter_tensors = tensors, .optimizer = job.optimizer});
+  shape.samples_per_step = static_cast<double>(spec.batch);
+  shape.prefetch = true;  // one tensor, made once
+  const analysis::JobTime time = analysis::job_time(stack, shape);
+  assumed.push_back("stack " + stack.name);
+  assumed.push_back("the same batch in every step");
+  assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", time.device_step * 1e3, time.step * 1e3));
+  return in_row_metric(row, measured(time.total, shape.samples_per_step), std::move(assumed), shares(time));
 }
 
 }  // namespace
@@ -76,7 +98,10 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   if (const std::string why = refusal(job); !why.empty()) return Prediction::skip(why);
   const std::string stack = analysis::stack_for(job.stack);
   if (stack.empty()) return Prediction::skip(fmt::format("stack '{}' is not modelled", job.stack));
-  const hw::MachineParams machine = machine_of(row, context);
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = machine_of(job.instance, context, assumed);
+  if (is_blocks(job))
+    return predict_blocks(row, machine, analysis::load_stack(stack), std::move(assumed), context.exact);
   ProjectedJob plan;
   plan.config = *config_of(job);
   plan.config.label_names.assign(is_token_task(row) ? 9 : 6, "");
@@ -94,16 +119,19 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
                .max_grad_norm = 1};
   const Projection p = project(plan, machine);
   const double per_step = static_cast<double>(plan.step.batch * plan.step.micro_batches * plan.step.ranks);
-  return answer(row, measured(p.time.total / p.steps, per_step),
-                {"stack " + stack, "clipping of the gradient norm at 1", "the loss is read back every 10 steps",
-                 fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3)},
-                shares(p.time));
+  assumed.push_back("stack " + stack);
+  assumed.push_back("clipping of the gradient norm at 1");
+  assumed.push_back("the loss is read back every 10 steps");
+  assumed.push_back(
+      fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
+  return in_row_metric(row, measured(p.time.total / p.steps, per_step), std::move(assumed), shares(p.time));
 }
 
 Prediction predict_infer(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   if (const std::string why = refusal(job); !why.empty()) return Prediction::skip(why);
-  const hw::MachineParams machine = machine_of(row, context);
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = machine_of(job.instance, context, assumed);
   const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
   const workloads::StepSpec spec{.batch = *job.micro_batch,
                                  .length = *job.seq_len,
@@ -117,11 +145,11 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
   const analysis::Stack bare = analysis::load_stack("bare");
   const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
-  return answer(
-      row, measured(seconds, static_cast<double>(*job.micro_batch) * cores),
-      {"the graph is traced ahead of time: the host launches it and waits",
-       "matmul weights are stored as TensorE takes them", fmt::format("latency of a batch {:.3f} ms", seconds * 1e3)},
-      {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}});
+  assumed.push_back("the graph is traced ahead of time: the host launches it and waits");
+  assumed.push_back("matmul weights are stored as TensorE takes them");
+  assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));
+  return in_row_metric(row, measured(seconds, static_cast<double>(*job.micro_batch) * cores), std::move(assumed),
+                       {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}});
 }
 
 }  // namespace cli

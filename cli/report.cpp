@@ -14,12 +14,12 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct ReportOptions {
   std::vector<std::string> runs;
   std::string output, format = "html", prices, efficiency = "40%";
 };
 
-void report(const Options& options) {
+void report(const ReportOptions& options) {
   const std::vector<std::string> formats = {"html", "md"};
   if (options.format != "html" && options.format != "md") {
     throw base::Error{base::Fault::kUsage, "--format", fmt::format("'{}' is no form of a report", options.format),
@@ -42,7 +42,7 @@ void report(const Options& options) {
 }  // namespace
 
 void add_report(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ReportOptions>();
   app.add_option("RUN", options->runs, "folders of runs; the others are compared with the first")->required();
   app.add_option("--format", options->format, "a page, or Markdown on stdout")
       ->type_name("html|md")

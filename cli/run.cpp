@@ -26,7 +26,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-struct Options {
+struct RunOptions {
   TrainOptions train;
   std::string workload, command;
   std::int64_t trace_steps = 0;
@@ -42,7 +42,7 @@ std::vector<std::string> split_names(const std::string& text) {
   return out;
 }
 
-std::filesystem::path output_folder(const Options& options) {
+std::filesystem::path output_folder(const RunOptions& options) {
   if (!options.train.output_dir.empty()) return options.train.output_dir;
   return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", std::filesystem::path{options.workload}.stem().string(),
                      fmt::localtime(std::time(nullptr)));
@@ -50,7 +50,7 @@ std::filesystem::path output_folder(const Options& options) {
 
 class Run {
  public:
-  explicit Run(const Options& options)
+  explicit Run(const RunOptions& options)
       : options_{options},
         job_{workloads::load_job(options.workload)},
         projected_{options.train},
@@ -276,7 +276,7 @@ class Run {
                         report_.training->outcome.steps, (folder_ / "checkpoint").string());
   }
 
-  const Options& options_;
+  const RunOptions& options_;
   const workloads::Job job_;
   TrainOptions projected_, small_;
   hw::MachineParams machine_;
@@ -291,7 +291,7 @@ class Run {
 }  // namespace
 
 void add_run(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<RunOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
   app.add_option("--trace-steps", options->trace_steps, "record the instructions of this many steps, for trnsim trace")
       ->type_name("0|1")

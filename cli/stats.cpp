@@ -8,12 +8,12 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct StatsOptions {
   std::string run, by, format = "table";
   std::size_t limit = 0;
 };
 
-void stats(const Options& options) {
+void stats(const StatsOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const analysis::Record record = analysis::read_record(options.run);
   const base::Table table =
@@ -24,7 +24,7 @@ void stats(const Options& options) {
 }  // namespace
 
 void add_stats(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<StatsOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
   app.add_option("--by", options->by, "group the time; without it: the summary")
       ->type_name("op|part|layer|engine|opcode|phase|block|collective");

@@ -20,7 +20,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-struct Options {
+struct SweepOptions {
   std::string file, workload, program, machine, design, output_dir = "sweep", minimize, format = "table";
   std::vector<std::string> set, subject_to;
   std::size_t samples = 0;
@@ -28,7 +28,7 @@ struct Options {
   int processes = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
 };
 
-analysis::SweepSpec spec_of(const Options& options) {
+analysis::SweepSpec spec_of(const SweepOptions& options) {
   analysis::SweepSpec spec;
   if (!options.file.empty()) spec = analysis::load_sweep(options.file);
   if (!options.program.empty()) spec.program = options.program;
@@ -54,7 +54,7 @@ analysis::SweepSpec spec_of(const Options& options) {
   return spec;
 }
 
-void report_best(const analysis::SweepRun& run, const Options& options) {
+void report_best(const analysis::SweepRun& run, const SweepOptions& options) {
   if (options.minimize.empty()) return;
   std::vector<analysis::Condition> conditions;
   for (const std::string& text : options.subject_to) conditions.push_back(analysis::parse_condition(text));
@@ -65,7 +65,7 @@ void report_best(const analysis::SweepRun& run, const Options& options) {
                  settings.empty() ? " the machine as it is" : settings);
 }
 
-void sweep(const Options& options) {
+void sweep(const SweepOptions& options) {
   const base::Format format = base::parse_format(options.format);
   if (!options.subject_to.empty() && options.minimize.empty())
     throw Error{Fault::kUsage, "--subject_to", "is given without --minimize", "say what should be smallest"};
@@ -90,7 +90,7 @@ void sweep(const Options& options) {
 }  // namespace
 
 void add_sweep(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<SweepOptions>();
   app.add_option("FILE", options->file, "sweep file: workload or program, machine, design, [set]");
   app.add_option("--workload", options->workload, "job of trnsim run, compiled and projected for each point");
   app.add_option("--program", options->program, "assembler text of the program (docs/asm.md)");

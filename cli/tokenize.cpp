@@ -16,7 +16,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct TokenizeOptions {
   std::string vocab, format = "table", max_length = "0";
   std::vector<std::string> texts;
 };
@@ -39,7 +39,7 @@ void show(const workloads::Tokenizer& tokenizer, const std::string& text, const 
   print(table.render(base::parse_format(format)));
 }
 
-void tokenize(const Options& options) {
+void tokenize(const TokenizeOptions& options) {
   base::parse_format(options.format);
   const std::int64_t max_length = parse_count("--max_length", options.max_length);
   if (max_length < 0) {
@@ -58,7 +58,7 @@ void tokenize(const Options& options) {
 }  // namespace
 
 void add_tokenize(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TokenizeOptions>();
   app.add_option("TEXT", options->texts, "texts; without any, each line of stdin is one");
   app.add_option("--vocab", options->vocab,
                  "vocab.txt, tokenizer.json, tokenizer.model, tok*.bin or the folder of a model")

@@ -12,12 +12,12 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct TraceOptions {
   std::string run, format = "pftrace", output, from, until, limit = "50 MB";
   analysis::TraceOptions trace;
 };
 
-std::filesystem::path default_path(const Options& options) {
+std::filesystem::path default_path(const TraceOptions& options) {
   const std::filesystem::path folder = std::filesystem::is_directory(options.run)
                                            ? std::filesystem::path{options.run}
                                            : std::filesystem::path{options.run}.parent_path();
@@ -25,7 +25,7 @@ std::filesystem::path default_path(const Options& options) {
   return folder / ("trace." + ending);
 }
 
-void tell(const analysis::TraceSummary& summary, const analysis::Record& record, const Options& options) {
+void tell(const analysis::TraceSummary& summary, const analysis::Record& record, const TraceOptions& options) {
   base::log_info("{}: {} slices, {} flows, {} counter values, detail {}, {}", options.format, summary.slices,
                  summary.flows, summary.counter_values, summary.detail,
                  base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
@@ -35,7 +35,7 @@ void tell(const analysis::TraceSummary& summary, const analysis::Record& record,
     base::log_warning("{} events did not fit in the record and are missing", record.result.dropped_events);
 }
 
-void trace(Options options) {
+void trace(TraceOptions options) {
   if (!options.from.empty()) options.trace.from = base::parse_as(options.from, base::Dimension::kTime, "--from");
   if (!options.until.empty()) options.trace.until = base::parse_as(options.until, base::Dimension::kTime, "--until");
   options.trace.limit_bytes =
@@ -53,7 +53,7 @@ void trace(Options options) {
 }  // namespace
 
 void add_trace(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<TraceOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
   app.add_option("--format", options->format, "Perfetto's protobuf, Chrome's JSON or Chakra's execution trace")
       ->type_name("pftrace|json|chakra")

@@ -23,7 +23,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-struct Options {
+struct ValidateOptions {
   TrainOptions common;
   std::vector<std::string> files;
   std::string only, fail_above;
@@ -59,7 +59,7 @@ void fail_above(const analysis::ValidationReport& report, const std::string& lim
       "see which rows are off in the table above"};
 }
 
-void validate(const Options& options) {
+void validate(const ValidateOptions& options) {
   base::parse_format(options.common.format);
   std::vector<analysis::Row> rows;
   for (const std::string& file : options.files) {
@@ -84,7 +84,7 @@ void validate(const Options& options) {
 }  // namespace
 
 void add_validate(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<ValidateOptions>();
   app.add_option("FILE", options->files, "tables of the training or the micro schema")->required();
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
   app.add_option("--fail-above", options->fail_above,

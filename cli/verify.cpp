@@ -19,7 +19,7 @@
 namespace cli {
 namespace {
 
-struct Options {
+struct VerifyOptions {
   TrainOptions train;
   std::string folder, tolerance_loss, tolerance_gradient, tolerance_weight;
 };
@@ -34,7 +34,7 @@ struct Line {
 
 /// Tolerances: fp32 differs from PyTorch's by the order of sums. With 16 bits and fewer the losses alone are held to a
 /// bound: bf16 emulated in PyTorch is off by 0.7 % and 4 % on the shipped trajectories.
-std::vector<Line> lines_of(const workloads::VerifyReport& report, const Options& options) {
+std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOptions& options) {
   const bool exact = options.train.numerics.empty() || options.train.numerics == "fp32";
   const auto given = [](const char* flag, const std::string& text, std::optional<double> standard) {
     return text.empty() ? standard : std::optional{parse_real(flag, text)};
@@ -87,7 +87,7 @@ std::string text_of(const workloads::VerifyReport& report, const std::vector<Lin
   return losses.render(form) + "\n" + checks.render(form);
 }
 
-void verify(const Options& options) {
+void verify(const VerifyOptions& options) {
   const base::Format form = base::parse_format(options.train.format);
   const hw::MachineParams machine = hw::load_machine(options.train.instance_type, options.train.set);
   if (options.train.mode == "timed" || options.train.numerics == "off")
@@ -122,7 +122,7 @@ void verify(const Options& options) {
 }  // namespace
 
 void add_verify(CLI::App& app) {
-  auto options = std::make_shared<Options>();
+  auto options = std::make_shared<VerifyOptions>();
   app.add_option("DIR", options->folder, "folder with config.json, model, batches and expected .safetensors")
       ->required();
   app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");

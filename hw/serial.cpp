@@ -26,7 +26,7 @@ void walk(Io& io, Result& r) {
   io.list(r.rank_total);
 }
 
-struct Writer {
+struct ByteWriter {
   std::string out;
 
   template <typename T>
@@ -42,7 +42,7 @@ struct Writer {
   }
 };
 
-struct Reader {
+struct ByteReader {
   std::string_view in;
 
   void take(void* to, std::size_t bytes) {
@@ -67,13 +67,13 @@ struct Reader {
 }  // namespace
 
 std::string to_bytes(const SimResult& result) {
-  Writer writer;
+  ByteWriter writer;
   walk(writer, result);
   return std::move(writer.out);
 }
 
 SimResult from_bytes(std::string_view bytes) {
-  Reader reader{bytes};
+  ByteReader reader{bytes};
   SimResult result;
   walk(reader, result);
   base::ensure(reader.in.empty(), "simulation child", "its result is too long");

@@ -26,9 +26,9 @@ std::vector<json> parts_of(const json& file, const char* key, const char* list, 
   return inner.get<std::vector<json>>();
 }
 
-class Reader {
+class BpeReader {
  public:
-  Reader(const fs::path& path, const json& file) : path_{path}, file_{file}, model_{field(file, "model", path)} {}
+  BpeReader(const fs::path& path, const json& file) : path_{path}, file_{file}, model_{field(file, "model", path)} {}
 
   std::unique_ptr<Tokenizer> read(std::string config) {
     read_model();
@@ -220,7 +220,7 @@ class Reader {
 }  // namespace
 
 std::unique_ptr<Tokenizer> load_bpe(const fs::path& source, const json& file, std::string config) {
-  return Reader{source, file}.read(std::move(config));
+  return BpeReader{source, file}.read(std::move(config));
 }
 
 }  // namespace workloads

@@ -40,9 +40,9 @@ struct Row {
   std::string problem{};
 };
 
-class Reader {
+class CorpusReader {
  public:
-  Reader(const fs::path& file, const CorpusOptions& options) : options_{options}, file_{file} {
+  CorpusReader(const fs::path& file, const CorpusOptions& options) : options_{options}, file_{file} {
     corpus_.source = file.string();
   }
 
@@ -185,7 +185,8 @@ std::string instruction_prompt(const Instruction& row) {
 std::string instruction_text(const Instruction& row) { return instruction_prompt(row) + row.response; }
 
 Corpus read_corpus(const fs::path& file_or_folder, const CorpusOptions& options) {
-  return Reader{fs::is_directory(file_or_folder) ? training_file(file_or_folder) : file_or_folder, options}.read();
+  return CorpusReader{fs::is_directory(file_or_folder) ? training_file(file_or_folder) : file_or_folder, options}
+      .read();
 }
 
 std::string describe_problems(const Corpus& corpus) {

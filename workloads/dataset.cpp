@@ -55,9 +55,11 @@ struct RawRows {
   std::vector<std::size_t> label_counts;
 };
 
-class Reader {
+class DatasetReader {
  public:
-  Reader(const fs::path& file, const ReadOptions& options) : options_{options} { dataset_.source = file.string(); }
+  DatasetReader(const fs::path& file, const ReadOptions& options) : options_{options} {
+    dataset_.source = file.string();
+  }
 
   Dataset read() {
     read_rows();
@@ -202,7 +204,7 @@ const std::vector<std::string>& emotion_label_names() {
   return names;
 }
 
-Dataset read_dataset(const fs::path& file, const ReadOptions& options) { return Reader{file, options}.read(); }
+Dataset read_dataset(const fs::path& file, const ReadOptions& options) { return DatasetReader{file, options}.read(); }
 
 Splits read_splits(const fs::path& file_or_folder, const ReadOptions& options) {
   if (!fs::is_directory(file_or_folder)) return {.train = read_dataset(file_or_folder, options)};

@@ -15,7 +15,7 @@ using isa::Tile;
 using runtime::Emitter;
 using runtime::ValueId;
 
-constexpr std::int64_t kSide = isa::kPartitions, kMoving = 512;
+constexpr std::int64_t kMoving = 512;
 
 class TunedGemm {
  public:
@@ -25,7 +25,7 @@ class TunedGemm {
         lhs_t_{lhs_t},
         rhs_{rhs},
         out_{out},
-        block_m_{16 * kSide * 2 / std::max(2, isa::size_of(g.dtype))} {}  // two sets of operands share SBUF
+        block_m_{16 * isa::kPartitions * 2 / std::max(2, isa::size_of(g.dtype))} {}  // two sets of operands share SBUF
 
   void run() {
     for (std::int64_t n = 0; n < g_.n; n += kBlockN)
@@ -34,20 +34,20 @@ class TunedGemm {
   }
 
  private:
-  static constexpr std::int64_t kBlockN = 2 * kMoving, kBlockK = 8 * kSide;
+  static constexpr std::int64_t kBlockN = 2 * kMoving, kBlockK = 8 * isa::kPartitions;
 
   void result_block(std::int64_t m0, std::int64_t m_size, std::int64_t n0, std::int64_t n_size) {
     std::map<std::int64_t, Tile> sums;
     for (std::int64_t k0 = 0; k0 < g_.k; k0 += kBlockK) {
       std::vector<Tile> left, right;
-      for (std::int64_t k = k0; k < std::min(k0 + kBlockK, g_.k); k += kSide) {
-        const std::int64_t depth = std::min(kSide, g_.k - k);
+      for (std::int64_t k = k0; k < std::min(k0 + kBlockK, g_.k); k += isa::kPartitions) {
+        const std::int64_t depth = std::min<std::int64_t>(isa::kPartitions, g_.k - k);
         right.push_back(e_.loaded(g_.dtype, e_.hbm(rhs_, k, depth, n0, n_size, 1)));
         left.push_back(e_.loaded(g_.dtype, e_.hbm(lhs_t_, k, depth, m0, m_size, 1)));
       }
       const bool first = k0 == 0, last = k0 + kBlockK >= g_.k;
-      for (std::int64_t m = 0; m < m_size; m += kSide) {
-        const std::int64_t parts = std::min(kSide, m_size - m);
+      for (std::int64_t m = 0; m < m_size; m += isa::kPartitions) {
+        const std::int64_t parts = std::min<std::int64_t>(isa::kPartitions, m_size - m);
         if (first && !last) sums[m] = e_.sbuf(Dtype::kFp32, parts, n_size);
         Tile result;
         if (last) result = e_.sbuf(g_.dtype, parts, n_size);

@@ -18,7 +18,6 @@ using runtime::columns;
 using runtime::Emitter;
 using runtime::ValueId;
 
-constexpr std::int64_t kSide = isa::kPartitions;
 constexpr std::int64_t kPiece = 512;  // columns of a PSUM bank, and of a piece of version 3
 
 struct Tensors {
@@ -33,24 +32,24 @@ class Scan {
     if (s_.version == 1) {
       states_outermost();
     } else {
-      for (std::int64_t row = 0; row < s_.channels; row += kSide) channels_outermost(row);
+      for (std::int64_t row = 0; row < s_.channels; row += isa::kPartitions) channels_outermost(row);
     }
   }
 
  private:
-  Tile fp32(std::int64_t cols) { return e_.sbuf(Dtype::kFp32, kSide, cols); }
-  Tile rows_of(ValueId v, std::int64_t row) { return e_.loaded(Dtype::kFp32, e_.hbm(v, row, kSide)); }
+  Tile fp32(std::int64_t cols) { return e_.sbuf(Dtype::kFp32, isa::kPartitions, cols); }
+  Tile rows_of(ValueId v, std::int64_t row) { return e_.loaded(Dtype::kFp32, e_.hbm(v, row, isa::kPartitions)); }
 
   void states_outermost() {
     std::vector<Tile> sums;
-    for (std::int64_t row = 0; row < s_.channels; row += kSide) e_.fill(sums.emplace_back(fp32(s_.seq)), 0);
+    for (std::int64_t row = 0; row < s_.channels; row += isa::kPartitions) e_.fill(sums.emplace_back(fp32(s_.seq)), 0);
     for (std::int64_t state = 0; state < s_.states; ++state)
-      for (std::int64_t row = 0; row < s_.channels; row += kSide) {
+      for (std::int64_t row = 0; row < s_.channels; row += isa::kPartitions) {
         const Tile delta = rows_of(t_.delta, row), u = rows_of(t_.u, row);
-        one(delta, product(delta, u), state, row, sums[static_cast<std::size_t>(row / kSide)]);
+        one(delta, product(delta, u), state, row, sums[static_cast<std::size_t>(row / isa::kPartitions)]);
       }
-    for (std::int64_t row = 0; row < s_.channels; row += kSide)
-      e_.store(e_.hbm(t_.out, row, kSide), sums[static_cast<std::size_t>(row / kSide)]);
+    for (std::int64_t row = 0; row < s_.channels; row += isa::kPartitions)
+      e_.store(e_.hbm(t_.out, row, isa::kPartitions), sums[static_cast<std::size_t>(row / isa::kPartitions)]);
   }
 
   void channels_outermost(std::int64_t row) {
@@ -59,7 +58,7 @@ class Scan {
     const Tile delta = rows_of(t_.delta, row), u = rows_of(t_.u, row);
     const Tile delta_u = product(delta, u);  // the same for all states: the compiler takes it out of the loop
     for (std::int64_t state = 0; state < s_.states; ++state) one(delta, delta_u, state, row, sum);
-    e_.store(e_.hbm(t_.out, row, kSide), sum);
+    e_.store(e_.hbm(t_.out, row, isa::kPartitions), sum);
   }
 
   Tile product(const Tile& delta, const Tile& u) {
@@ -70,7 +69,7 @@ class Scan {
 
   /// One state of 128 channels.
   void one(const Tile& delta, const Tile& delta_u, std::int64_t state, std::int64_t row, const Tile& sum) {
-    const Tile a = e_.loaded(Dtype::kFp32, e_.hbm(t_.a, row, kSide, state, 1, 1));
+    const Tile a = e_.loaded(Dtype::kFp32, e_.hbm(t_.a, row, isa::kPartitions, state, 1, 1));
     const std::int64_t piece = s_.version == 3 ? std::min(kPiece, s_.seq) : s_.seq;
     Tile last{};
     for (std::int64_t c = 0; c < s_.seq; c += piece) {
@@ -95,10 +94,10 @@ class Scan {
   /// dst = src times one row of `v`: TensorE multiplies ones by the row, which puts it into all partitions of PSUM.
   void times_row(const Tile& dst, const Tile& src, ValueId v, std::int64_t state, std::int64_t col) {
     const Tile row = e_.loaded(Dtype::kFp32, e_.hbm(v, state, 1, col, src.cols(), 1));
-    const Tile ones = runtime::partitions(e_.ones(Dtype::kFp32, kSide), 1);
+    const Tile ones = runtime::partitions(e_.ones(Dtype::kFp32, isa::kPartitions), 1);
     for (std::int64_t c = 0; c < src.cols(); c += kPiece) {
       const std::int64_t size = std::min(kPiece, src.cols() - c);
-      const Tile bank = e_.psum(kSide, size);
+      const Tile bank = e_.psum(isa::kPartitions, size);
       e_.matmul(bank, ones, columns(row, c, size), false);
       e_.tensor_tensor(columns(dst, c, size), columns(src, c, size), Alu::kMul, bank);
     }
@@ -112,7 +111,8 @@ class Scan {
 }  // namespace
 
 isa::Program mamba_scan(const MambaScan& s) {
-  if (s.version < 1 || s.version > 3 || s.channels < kSide || s.channels % kSide != 0 || s.seq < 1 || s.states < 1)
+  if (s.version < 1 || s.version > 3 || s.channels < isa::kPartitions || s.channels % isa::kPartitions != 0 ||
+      s.seq < 1 || s.states < 1)
     throw base::Error{base::Fault::kUsage, "mamba scan", fmt::format("version {}, {} channels", s.version, s.channels),
                       "use version 1, 2 or 3, and a multiple of 128 channels"};
   HandKernel kernel{"mamba_scan"};

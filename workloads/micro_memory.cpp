@@ -18,8 +18,6 @@ using isa::Tile;
 using runtime::Emitter;
 using runtime::ValueId;
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 /// Bytes of HBM that the test goes over again and again: longer tests need no more memory.
 constexpr std::uint64_t kSpan = std::uint64_t{1} << 32;
 constexpr std::int64_t kTilesPerBlock = 1024;
@@ -31,9 +29,9 @@ class Mover {
   /// Rows [0, rows) of the data, counted from where the call begins.
   void run(Emitter& e, std::int64_t rows) const {
     Tile source;
-    if (test_.traffic == Traffic::kWrite) e.fill(source = e.sbuf(Dtype::kUint8, kSide, test_.row_bytes), 1);
-    for (std::int64_t row = 0; row < rows; row += kSide) {
-      const std::int64_t count = std::min(kSide, rows - row);
+    if (test_.traffic == Traffic::kWrite) e.fill(source = e.sbuf(Dtype::kUint8, isa::kPartitions, test_.row_bytes), 1);
+    for (std::int64_t row = 0; row < rows; row += isa::kPartitions) {
+      const std::int64_t count = std::min<std::int64_t>(isa::kPartitions, rows - row);
       const Tile here = e.hbm(data_, row, count);
       switch (test_.traffic) {
         case Traffic::kRead: e.loaded(Dtype::kUint8, here); break;
@@ -57,7 +55,8 @@ isa::Program memory_test(const MemoryTest& test) {
     throw Error{Fault::kUsage, "memory test", fmt::format("{} bytes in rows of {}", test.bytes, row),
                 fmt::format("use rows of 1 to {} bytes, and at least one", kWidest)};
   const auto rows = static_cast<std::int64_t>(test.bytes) / row;
-  const std::int64_t most = std::min(kTilesPerBlock * kSide, static_cast<std::int64_t>(kSpan) / row / kSide * kSide);
+  const std::int64_t most = std::min(kTilesPerBlock * isa::kPartitions,
+                                     static_cast<std::int64_t>(kSpan) / row / isa::kPartitions * isa::kPartitions);
   const std::int64_t span = std::min(rows, static_cast<std::int64_t>(kSpan) / row / most * most);
   HandKernel kernel{"memory", test.ranks};
   const ValueId data = kernel.input("data", span, row, Dtype::kUint8);
@@ -76,7 +75,7 @@ isa::Program memory_test(const MemoryTest& test) {
 }
 
 isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::int64_t cols, Dtype dtype) {
-  if (parts < 1 || parts > kSide || cols < 1 || elements % (parts * cols) != 0)
+  if (parts < 1 || parts > isa::kPartitions || cols < 1 || elements % (parts * cols) != 0)
     throw Error{Fault::kUsage, "vector add", fmt::format("{} elements in tiles of {} x {}", elements, parts, cols),
                 "use tiles of at most 128 partitions that divide the elements"};
   HandKernel kernel{"vector_add"};

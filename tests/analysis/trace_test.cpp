@@ -16,7 +16,7 @@ namespace {
 using analysis::Record;
 using analysis::TraceOptions;
 using analysis::TraceSummary;
-using proto_json::Json;
+using ProtoJson = proto_json::Json;
 using proto_json::whole;
 using testing::HasSubstr;
 
@@ -45,8 +45,8 @@ struct Read {
 class PerfettoReader {
  public:
   Read read(const std::filesystem::path& path) {
-    const Json trace = proto_json::Schema{"perfetto.proto"}.decode("perfetto.protos.Trace", base::read_file(path));
-    for (const Json& packet : trace["packet"]) {
+    const ProtoJson trace = proto_json::Schema{"perfetto.proto"}.decode("perfetto.protos.Trace", base::read_file(path));
+    for (const ProtoJson& packet : trace["packet"]) {
       EXPECT_EQ(packet["trusted_packet_sequence_id"], 1);
       if (packet.contains("track_descriptor")) describe(packet["track_descriptor"]);
       if (packet.contains("interned_data")) intern(packet["interned_data"]);
@@ -59,7 +59,7 @@ class PerfettoReader {
   }
 
  private:
-  void describe(const Json& track) {
+  void describe(const ProtoJson& track) {
     const std::uint64_t uuid = whole(track["uuid"]);
     EXPECT_TRUE(tracks_.find(uuid) == tracks_.end()) << "described twice";
     if (track.contains("process")) {
@@ -67,21 +67,21 @@ class PerfettoReader {
       tracks_[uuid] = "process";
     } else {
       EXPECT_EQ(tracks_.at(whole(track["parent_uuid"])), "process");
-      const Json& name = track.contains("thread") ? track["thread"]["thread_name"] : track["name"];
+      const ProtoJson& name = track.contains("thread") ? track["thread"]["thread_name"] : track["name"];
       tracks_[uuid] = name.get<std::string>();
       if (track.contains("counter")) {
         EXPECT_NE(track["counter"]["unit_name"], "");
       }
     }
   }
-  void intern(const Json& data) {
+  void intern(const ProtoJson& data) {
     for (const auto& [kind, entries] : data.items()) {
-      for (const Json& entry : entries) {
+      for (const ProtoJson& entry : entries) {
         EXPECT_TRUE(names_[kind].emplace(whole(entry["iid"]), entry["name"].get<std::string>()).second);
       }
     }
   }
-  void event(const Json& event, std::uint64_t time) {
+  void event(const ProtoJson& event, std::uint64_t time) {
     const std::uint64_t track = whole(event["track_uuid"]);
     ASSERT_TRUE(tracks_.count(track)) << track;
     EXPECT_GE(time, last_[track]) << tracks_[track];
@@ -97,7 +97,7 @@ class PerfettoReader {
       begin(event, time, tracks_[track], stack);
     }
   }
-  void begin(const Json& event, std::uint64_t time, const std::string& track, std::vector<std::size_t>& stack) {
+  void begin(const ProtoJson& event, std::uint64_t time, const std::string& track, std::vector<std::size_t>& stack) {
     EXPECT_EQ(event["type"], 1);
     Read::Slice slice{.track = track,
                       .name = names_["event_names"].at(whole(event["name_iid"])),
@@ -106,14 +106,14 @@ class PerfettoReader {
                       .end = 0,
                       .depth = static_cast<int>(stack.size()),
                       .args = {}};
-    for (const Json& arg : event.value("debug_annotations", Json::array())) {
+    for (const ProtoJson& arg : event.value("debug_annotations", ProtoJson::array())) {
       const std::string& name = names_["debug_annotation_names"].at(whole(arg["name_iid"]));
       slice.args[name] = arg.value("double_value", 0.0);
     }
     const std::size_t index = out_.slices.size();
-    for (const Json& flow : event.value("flow_ids", Json::array()))
+    for (const ProtoJson& flow : event.value("flow_ids", ProtoJson::array()))
       EXPECT_TRUE(out_.flow_from.emplace(whole(flow), index).second);
-    for (const Json& flow : event.value("terminating_flow_ids", Json::array()))
+    for (const ProtoJson& flow : event.value("terminating_flow_ids", ProtoJson::array()))
       EXPECT_TRUE(out_.flow_to.emplace(whole(flow), index).second);
     stack.push_back(index);
     out_.slices.push_back(std::move(slice));
@@ -254,8 +254,8 @@ TEST(Chrome, TheJsonHasTheSameSlicesAndArrows) {
   const TraceSummary summary = write_trace(record, path, "json", {});
   std::map<std::string, std::uint64_t> phases;
   std::map<std::pair<int, int>, double> end;  // of the last outermost slice of each thread
-  const Json trace = Json::parse(base::read_file(path));
-  for (const Json& event : trace["traceEvents"]) {
+  const ProtoJson trace = ProtoJson::parse(base::read_file(path));
+  for (const ProtoJson& event : trace["traceEvents"]) {
     ++phases[event["ph"].get<std::string>()];
     if (event["ph"] != "X") continue;
     double& last = end[{event["pid"].get<int>(), event["tid"].get<int>()}];
@@ -281,12 +281,12 @@ TEST(Chakra, NodesDependOnEarlierNodesAndKeepTheTime) {
   int collectives = 0;
   double micros = 0;
   for (std::size_t i = 1; i < items.size(); ++i) {
-    const Json node = schema.decode("ChakraProtoMsg.Node", items[i]);
+    const ProtoJson node = schema.decode("ChakraProtoMsg.Node", items[i]);
     for (const char* kind : {"ctrl_deps", "data_deps"}) {
-      for (const Json& id : node.value(kind, Json::array())) EXPECT_TRUE(seen.count(whole(id))) << node;
+      for (const ProtoJson& id : node.value(kind, ProtoJson::array())) EXPECT_TRUE(seen.count(whole(id))) << node;
     }
     EXPECT_TRUE(seen.insert(whole(node["id"])).second);
-    micros += static_cast<double>(whole(node.value("duration_micros", Json(0)))) * (node["type"] == 4);
+    micros += static_cast<double>(whole(node.value("duration_micros", ProtoJson(0)))) * (node["type"] == 4);
     if (node["type"] != 7) continue;
     ++collectives;
     EXPECT_EQ(node["name"], "all_reduce");

@@ -23,12 +23,6 @@ using hw::Hold;
 using hw::seconds;
 using hw::SimResult;
 
-hw::SimOptions exact() {
-  hw::SimOptions options;
-  options.exact = true;
-  return options;
-}
-
 /// Loads, a matmul chain, an eviction and a store, four times; long enough to settle.
 std::vector<Instr> layer() {
   std::vector<Instr> instrs;

@@ -59,12 +59,6 @@ isa::Program training(std::uint32_t ranks, std::uint32_t tensor_parallel, int la
   return program;
 }
 
-hw::SimOptions exact() {
-  hw::SimOptions options;
-  options.exact = true;
-  return options;
-}
-
 TEST(Cluster, OneCoreSpeaksForThirtyTwo) {
   const isa::Program job = training(32, 8, 4);
   const SimResult all = run(job, instances(1), exact());

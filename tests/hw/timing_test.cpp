@@ -191,9 +191,7 @@ TEST(Semaphores, ADeadlockNamesWhoWaitsForWhat) {
 TEST(Calls, CountsOfSemaphoresBeginAgainAndCallsDoNotOverlap) {
   const std::vector<Instr> instrs{signal(copy(Engine::kVector, sbuf(128, 512), sbuf(128, 512, 2048))),
                                   after(activate(sbuf(128, 512, 4096), sbuf(128, 512)), sem(Engine::kVector), 1)};
-  hw::SimOptions exact;
-  exact.exact = true;
-  const SimResult result = run(program(instrs, 3), trn1(), exact);
+  const SimResult result = run(program(instrs, 3), trn1(), exact());
   ASSERT_EQ(result.calls.size(), 3u);
   for (int c = 1; c < 3; ++c) {
     EXPECT_EQ(result.calls[c].end - result.calls[c].begin, result.calls[0].end - result.calls[0].begin);

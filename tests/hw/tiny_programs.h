@@ -130,6 +130,11 @@ inline isa::Program program(std::vector<Instr> instrs, int calls = 1, std::uint3
 inline hw::MachineParams trn1(const std::vector<std::string>& overrides = {}) {
   return hw::load_machine("trn1.2xlarge", overrides);
 }
+inline hw::SimOptions exact() {
+  hw::SimOptions options;
+  options.exact = true;
+  return options;
+}
 inline hw::SimResult run(const isa::Program& program, const hw::MachineParams& machine = trn1(),
                          const hw::SimOptions& options = {}) {
   return hw::simulate_in_child(program, machine, options);

@@ -9,21 +9,21 @@ using namespace runtime_test;
 using runtime::kAttention;
 using runtime::kAttentionGrad;
 
-struct Case {
+struct AttentionCase {
   std::int64_t batch, seq, heads, kv_heads, size;
   bool causal, masked;
   Dtype dtype;
 
-  friend void PrintTo(const Case& c, std::ostream* out) {
+  friend void PrintTo(const AttentionCase& c, std::ostream* out) {
     *out << c.batch << "x" << c.seq << " heads " << c.heads << "/" << c.kv_heads << "x" << c.size
          << (c.causal ? " causal" : "") << (c.masked ? " masked" : "") << " type " << int(c.dtype);
   }
 };
 
-class AttentionTest : public testing::TestWithParam<Case> {
+class AttentionTest : public testing::TestWithParam<AttentionCase> {
  protected:
   Attrs attrs() const {
-    const Case& c = GetParam();
+    const AttentionCase& c = GetParam();
     return {.alpha = 1 / std::sqrt(static_cast<double>(c.size)),
             .batch = c.batch,
             .seq = c.seq,
@@ -33,7 +33,7 @@ class AttentionTest : public testing::TestWithParam<Case> {
   }
   /// q, k, v, and the mask: the last quarter of each second sequence is hidden.
   Inputs inputs() const {
-    const Case& c = GetParam();
+    const AttentionCase& c = GetParam();
     const std::int64_t rows = c.batch * c.seq, kv = c.kv_heads * c.size;
     Inputs in = in_type(
         c.dtype, {random_normal(rows, c.heads * c.size, 1), random_normal(rows, kv, 2), random_normal(rows, kv, 3)});
@@ -76,15 +76,15 @@ TEST_P(AttentionTest, Gradients) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
-                         testing::Values(Case{2, 48, 3, 3, 64, false, true, Dtype::kFp32},
-                                         Case{3, 48, 4, 2, 32, true, false, Dtype::kBf16},
-                                         Case{2, 130, 4, 2, 32, true, true, Dtype::kFp32},
-                                         Case{1, 130, 2, 2, 64, false, false, Dtype::kBf16},
-                                         Case{1, 520, 4, 1, 32, false, true, Dtype::kFp32},
-                                         Case{1, 520, 2, 1, 64, true, false, Dtype::kFp32},
-                                         Case{1, 1024, 2, 1, 64, true, false, Dtype::kBf16},
-                                         Case{2, 5, 2, 2, 6, false, true, Dtype::kFp32},
-                                         Case{1, 1024, 1, 1, 32, false, true, Dtype::kFp32}));
+                         testing::Values(AttentionCase{2, 48, 3, 3, 64, false, true, Dtype::kFp32},
+                                         AttentionCase{3, 48, 4, 2, 32, true, false, Dtype::kBf16},
+                                         AttentionCase{2, 130, 4, 2, 32, true, true, Dtype::kFp32},
+                                         AttentionCase{1, 130, 2, 2, 64, false, false, Dtype::kBf16},
+                                         AttentionCase{1, 520, 4, 1, 32, false, true, Dtype::kFp32},
+                                         AttentionCase{1, 520, 2, 1, 64, true, false, Dtype::kFp32},
+                                         AttentionCase{1, 1024, 2, 1, 64, true, false, Dtype::kBf16},
+                                         AttentionCase{2, 5, 2, 2, 6, false, true, Dtype::kFp32},
+                                         AttentionCase{1, 1024, 1, 1, 32, false, true, Dtype::kFp32}));
 
 TEST(Attention, RefusesHeadsThatDoNotDivide) {
   const Inputs in{random_normal(8, 12, 1), random_normal(8, 12, 2), random_normal(8, 12, 3)};

@@ -8,14 +8,16 @@ namespace {
 using namespace runtime_test;
 using isa::Fn;
 
-struct Case {
+struct ElementwiseCase {
   std::int64_t rows, cols;
   Dtype dtype;
 
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.rows << "x" << c.cols << " " << int(c.dtype); }
+  friend void PrintTo(const ElementwiseCase& c, std::ostream* out) {
+    *out << c.rows << "x" << c.cols << " " << int(c.dtype);
+  }
 };
 
-class Elementwise : public testing::TestWithParam<Case> {
+class Elementwise : public testing::TestWithParam<ElementwiseCase> {
  protected:
   Tensor x() const { return random_normal(GetParam().rows, GetParam().cols, 1); }
   Tensor z() const { return random_normal(GetParam().rows, GetParam().cols, 2); }
@@ -58,9 +60,11 @@ TEST_P(Elementwise, ActivateAndItsGradient) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Elementwise,
-                         testing::Values(Case{5, 6, Dtype::kFp32}, Case{130, 192, Dtype::kFp32},
-                                         Case{257, 600, Dtype::kBf16}, Case{5, 9000, Dtype::kFp32},
-                                         Case{130, 1100, Dtype::kBf16}, Case{1, 320, Dtype::kFp32}));
+                         testing::Values(ElementwiseCase{5, 6, Dtype::kFp32}, ElementwiseCase{130, 192, Dtype::kFp32},
+                                         ElementwiseCase{257, 600, Dtype::kBf16},
+                                         ElementwiseCase{5, 9000, Dtype::kFp32},
+                                         ElementwiseCase{130, 1100, Dtype::kBf16},
+                                         ElementwiseCase{1, 320, Dtype::kFp32}));
 
 TEST(Activate, RefusesAFunctionWithoutDerivative) {
   EXPECT_TRUE(

@@ -10,14 +10,14 @@ using runtime::kCrossEntropy;
 using runtime::kLayerNorm;
 using runtime::kLayerNormGrad;
 
-struct Case {
+struct RowsCase {
   std::int64_t rows, cols;
   Dtype dtype;
 
-  friend void PrintTo(const Case& c, std::ostream* out) { *out << c.rows << "x" << c.cols << " " << int(c.dtype); }
+  friend void PrintTo(const RowsCase& c, std::ostream* out) { *out << c.rows << "x" << c.cols << " " << int(c.dtype); }
 };
 
-class ByRows : public testing::TestWithParam<Case> {
+class ByRows : public testing::TestWithParam<RowsCase> {
  protected:
   bool fp32() const { return GetParam().dtype == Dtype::kFp32; }
   std::string_view numerics() const { return fp32() ? "fp32" : "bf16"; }
@@ -65,10 +65,10 @@ TEST_P(ByRows, CrossEntropy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ByRows,
-                         testing::Values(Case{5, 6, Dtype::kFp32}, Case{130, 192, Dtype::kFp32},
-                                         Case{257, 320, Dtype::kBf16}, Case{5, 1100, Dtype::kFp32},
-                                         Case{130, 600, Dtype::kBf16}, Case{1, 2, Dtype::kFp32},
-                                         Case{3, 1030, Dtype::kFp32}));
+                         testing::Values(RowsCase{5, 6, Dtype::kFp32}, RowsCase{130, 192, Dtype::kFp32},
+                                         RowsCase{257, 320, Dtype::kBf16}, RowsCase{5, 1100, Dtype::kFp32},
+                                         RowsCase{130, 600, Dtype::kBf16}, RowsCase{1, 2, Dtype::kFp32},
+                                         RowsCase{3, 1030, Dtype::kFp32}));
 
 TEST(LayerNorm, RefusesOtherShapes) {
   EXPECT_TRUE(

@@ -23,16 +23,16 @@ Tensor transposed(const Tensor& t) {
   return runtime::generate(t.cols, t.rows, [&](auto r, auto c) { return t.at(c, r); });
 }
 
-struct Case {
+struct MatmulCase {
   std::int64_t rows, k, n;
   Dtype dtype;
 
-  friend void PrintTo(const Case& c, std::ostream* out) {
+  friend void PrintTo(const MatmulCase& c, std::ostream* out) {
     *out << c.rows << "x" << c.k << "x" << c.n << " " << int(c.dtype);
   }
 };
 
-class Products : public testing::TestWithParam<Case> {
+class Products : public testing::TestWithParam<MatmulCase> {
  protected:
   Dtype dtype() const { return GetParam().dtype; }
   std::string_view numerics() const { return dtype() == Dtype::kFp32 ? "fp32" : "bf16"; }
@@ -60,9 +60,10 @@ TEST_P(Products, ColSum) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Products,
-                         testing::Values(Case{5, 6, 6, Dtype::kFp32}, Case{130, 192, 600, Dtype::kFp32},
-                                         Case{257, 320, 192, Dtype::kBf16}, Case{1, 600, 6, Dtype::kFp32},
-                                         Case{130, 6, 1100, Dtype::kBf16}, Case{257, 130, 514, Dtype::kFp32}));
+                         testing::Values(MatmulCase{5, 6, 6, Dtype::kFp32}, MatmulCase{130, 192, 600, Dtype::kFp32},
+                                         MatmulCase{257, 320, 192, Dtype::kBf16}, MatmulCase{1, 600, 6, Dtype::kFp32},
+                                         MatmulCase{130, 6, 1100, Dtype::kBf16},
+                                         MatmulCase{257, 130, 514, Dtype::kFp32}));
 
 // Weights that do not stay in SBUF come in pieces, which several row tiles use.
 TEST(Matmul, StreamsLargeWeights) {
