@@ -2,8 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "workloads/emotion_synthetic.h"
+#include "workloads/safetensors.h"
 
 namespace workloads {
 namespace {
@@ -19,14 +22,27 @@ void cut(Dataset& data, std::size_t most) {
   if (most > 0 && data.samples.size() > most) data.samples.resize(most);
 }
 
+/// The model's own names of its labels, when it knows all of the data's: what it has learnt keeps its meaning. Empty
+/// when it does not, or when the user gives the names.
+std::vector<std::string> names_of_model(const ClassificationOptions& o, const std::vector<std::string>& data) {
+  if (o.model_folder.empty() || !o.read.label_names.empty()) return {};
+  const std::vector<std::string> names = read_bert_config(o.model_folder).label_names;
+  const auto knows = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  return std::ranges::all_of(data, knows) ? names : std::vector<std::string>{};
+}
+
 Splits read_data(const ClassificationOptions& o, Classification& out) {
   if (o.dataset_path.empty()) {
     out.synthetic = true;
     out.source = std::string{kSyntheticName};
     return synthetic_splits(16000, 2000, 2000, o.seed);
   }
-  Splits splits = read_splits(o.dataset_path, o.read);
   ReadOptions same = o.read;
+  Splits splits = read_splits(o.dataset_path, same);
+  if (const auto names = names_of_model(o, splits.train.label_names); !names.empty()) {
+    same.label_names = names;
+    splits = read_splits(o.dataset_path, same);
+  }
   same.label_names = splits.train.label_names;
   if (!o.validation_file.empty()) splits.validation = read_dataset(o.validation_file, same);
   if (!o.test_file.empty()) splits.test = read_dataset(o.test_file, same);
@@ -46,6 +62,11 @@ std::unique_ptr<Tokenizer> make_tokenizer(const ClassificationOptions& o, const 
   return train_tokenizer(train, out.synthetic ? kSyntheticVocabulary : kOwnVocabulary);
 }
 
+/// Whether the checkpoint has a classifier: that of a base model is drawn to fit the data.
+bool has_head(const std::string& folder) {
+  return std::ranges::count(Checkpoint::open(folder).names(), "classifier.weight") > 0;
+}
+
 void fit_model(const ClassificationOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
@@ -61,11 +82,13 @@ void fit_model(const ClassificationOptions& o, const Dataset& train, Classificat
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
                 fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config.vocab_size),
                 "use the vocabulary that the model was trained with"};
-  if (out.config.label_names.size() != labels) {
-    out.notes.push_back(fmt::format("the model's head has {} labels, the data {}: a new head is drawn",
-                                    out.config.label_names.size(), labels));
-    out.config.label_names = train.label_names;
-  }
+  const std::size_t known = out.config.label_names.size();
+  if (labels > known && has_head(o.model_folder))
+    throw Error{Fault::kData, out.source,
+                fmt::format("has {} labels, the model's head {}: label {} is out of range", labels, known,
+                            train.label_names[known]),
+                "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
+  if (labels > known) out.config.label_names = train.label_names;
   out.weights = load_weights(o.model_folder, out.config, o.seed);
   for (const std::string& note : out.weights.notes) out.notes.push_back(note);
 }
