@@ -10,10 +10,13 @@
 
 namespace runtime {
 
-Backward::Backward(Graph& graph) : graph_{graph}, needs_(graph.value_count(), 0) {
-  for (ValueId v = 0; v < graph.value_count(); ++v) needs_[v] = graph.value(v).kind == Kind::kWeight;
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    const Node& node = graph.node(n);
+Backward::Backward(Graph& graph) : graph_{graph} {}
+
+void Backward::find_needs() {
+  needs_.assign(graph_.value_count(), 0);
+  for (ValueId v = 0; v < graph_.value_count(); ++v) needs_[v] = graph_.value(v).kind == Kind::kWeight;
+  for (NodeId n = 0; n < graph_.node_count(); ++n) {
+    const Node& node = graph_.node(n);
     if (!node.op) continue;
     bool any = false;
     for (const ValueId v : node.in) any = any || needs_[v];
@@ -22,12 +25,12 @@ Backward::Backward(Graph& graph) : graph_{graph}, needs_(graph.value_count(), 0)
 }
 
 ValueId Backward::grad(const Node& node, std::size_t o) const {
-  const auto found = grads_.find(node.out[o]);
+  const auto found = grads_.find(first(node.out[o]));
   return found == grads_.end() ? kNoValue : found->second;
 }
 
 void Backward::add(const Node& node, std::size_t i, ValueId gradient) {
-  const ValueId v = node.in[i];
+  const ValueId v = first(node.in[i]);
   if (!needs_[v]) return;
   const auto [place, first] = grads_.try_emplace(v, gradient);
   if (!first) place->second = graph_.add1(kAdd, node.label + ".sum", {place->second, gradient});
@@ -42,30 +45,77 @@ std::vector<ValueId> Backward::ops(const Op& op, const Node& node, const char* w
   return graph_.add(op, fmt::format("{}.{}", node.label, what), std::move(in), std::move(attrs));
 }
 
+/// Adds the nodes of the segment that ends with node `last` once more.
+void Backward::repeat_segment(NodeId last) {
+  again_.clear();
+  NodeId begin = last;
+  while (begin > 0 && graph_.node(begin - 1).op && segment_(graph_.node(begin - 1)) == repeated_) --begin;
+  for (NodeId n = begin; n <= last; ++n) {
+    Node node = graph_.node(n);
+    Scope scope = graph_.scope_of(node);
+    scope.name += ".again";
+    scope.phase = isa::Phase::kBackward;
+    scope.again = true;
+    if (graph_.scope_of(graph_.node(graph_.node_count() - 1)) != scope) graph_.enter(scope);
+    for (ValueId& v : node.in)
+      if (const auto found = again_.find(v); found != again_.end()) v = found->second;
+    const auto out = graph_.add(*node.op, node.label, node.in, node.attrs);
+    for (std::size_t o = 0; o < out.size(); ++o) again_[node.out[o]] = out[o], first_[out[o]] = node.out[o];
+  }
+}
+
+/// Node n, or what repeats it: its backward reads what that computes.
+Node Backward::once_more(NodeId n) {
+  const Node node = graph_.node(n);  // by value: adding nodes moves the others
+  const std::int32_t segment = segment_ && node.op ? segment_(node) : -1;
+  if (segment < 0) return node;
+  if (segment != repeated_) {
+    repeated_ = segment;
+    repeat_segment(n);
+  }
+  Node again = node;
+  for (auto* values : {&again.in, &again.out})
+    for (ValueId& v : *values)
+      if (const auto found = again_.find(v); found != again_.end()) v = found->second;
+  return again;
+}
+
 std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
   std::set<NodeId> from;
   for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
+  find_needs();
   base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is no result of a node");
   // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
   std::erase_if(grads_, [&](const auto& g) { return graph_.value(g.first).kind != Kind::kWeight; });
   for (NodeId n = *from.rbegin() + 1; n-- > 0;) {
-    const Node node = graph_.node(n);  // by value: adding nodes moves the others
-    if (!node.op) continue;
+    if (!graph_.node(n).op) continue;
     bool reached = from.contains(n);
-    for (const ValueId v : node.out) reached = reached || grads_.contains(v);
+    for (const ValueId v : graph_.node(n).out) reached = reached || grads_.contains(v);
     bool leads = false;
-    for (const ValueId v : node.in) leads = leads || (v < needs_.size() && needs_[v]);
+    for (const ValueId v : graph_.node(n).in) leads = leads || (v < needs_.size() && needs_[v]);
     if (!reached || !leads) continue;
+    const Node node = once_more(n);
     if (!node.op->backward)
       throw base::Error{base::Fault::kProgram, fmt::format("{} {}", node.op->name, node.label),
                         "has no gradient, but a parameter lies behind it", "compute its parameters another way"};
-    Scope scope = graph_.scope_of(node);
+    Scope scope = graph_.scope_of(node);  // of its forward, also when it runs again
     scope.name += ".bwd";
     scope.phase = isa::Phase::kBackward;
     graph_.enter(scope);
     node.op->backward(*this, node);
   }
   return grads_;
+}
+
+std::map<ValueId, ValueId> Backward::finish() {
+  std::map<ValueId, ValueId> out;
+  for (const auto& [value, gradient] : grads_) {
+    if (graph_.value(value).kind != Kind::kWeight) continue;
+    graph_.set_kind(gradient, Kind::kGradient);
+    graph_.rename(gradient, "grad." + graph_.value(value).name);
+    out[value] = gradient;
+  }
+  return out;
 }
 
 namespace {
@@ -102,17 +152,9 @@ std::map<ValueId, ValueId> differentiate(Graph& graph, ValueId loss) {
 std::map<ValueId, ValueId> differentiate(Graph& graph, const std::vector<ValueId>& losses) {
   const std::uint32_t scope = graph.current_scope();
   Backward backward{graph};
-  std::map<ValueId, ValueId> grads;
-  for (const auto& connected : by_component(graph, losses)) grads = backward.run(connected);
-  std::map<ValueId, ValueId> out;
-  for (const auto& [value, gradient] : grads) {
-    if (graph.value(value).kind != Kind::kWeight) continue;
-    graph.set_kind(gradient, Kind::kGradient);
-    graph.rename(gradient, "grad." + graph.value(value).name);
-    out[value] = gradient;
-  }
+  for (const auto& connected : by_component(graph, losses)) backward.run(connected);
   graph.return_to(scope);
-  return out;
+  return backward.finish();
 }
 
 }  // namespace runtime

@@ -1,6 +1,7 @@
 // Reverse-mode differentiation of a graph.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <vector>
 
@@ -12,12 +13,16 @@ namespace runtime {
 class Backward {
  public:
   explicit Backward(Graph& graph);
+  /// Results of forward nodes with the same number are not kept for the backward: their nodes run again, from what
+  /// enters them. -1: kept. Nodes of a number follow each other. Source: Chen et al., arXiv:1604.06174.
+  using Segment = std::function<std::int32_t(const Node&)>;
+  void recompute(Segment segment) { segment_ = std::move(segment); }
 
   Graph& graph() { return graph_; }
   /// The gradient of result o of `node`, or kNoValue when nothing depends on it.
   ValueId grad(const Node& node, std::size_t o = 0) const;
   /// Whether operand i leads to a parameter.
-  bool needs(const Node& node, std::size_t i) const { return needs_[node.in[i]]; }
+  bool needs(const Node& node, std::size_t i) const { return needs_[first(node.in[i])]; }
   /// Adds to the gradient of operand i.
   void add(const Node& node, std::size_t i, ValueId gradient);
   /// Adds a node with one result, labelled after `node`.
@@ -27,11 +32,25 @@ class Backward {
   /// Walks back from `losses`, sums over rows that are all weighted already: their gradients are one. The gradients of
   /// parameters add to those of earlier walks, which must not have passed the same nodes.
   std::map<ValueId, ValueId> run(const std::vector<ValueId>& losses);
+  /// Gives the gradients of the parameters their kind and their names, "grad.WEIGHT". Returns weight -> gradient.
+  std::map<ValueId, ValueId> finish();
 
  private:
+  void find_needs();
+  Node once_more(NodeId n);
+  void repeat_segment(NodeId last);
+  /// The value that `v` repeats, or itself.
+  ValueId first(ValueId v) const {
+    const auto found = first_.find(v);
+    return found == first_.end() ? v : found->second;
+  }
+
   Graph& graph_;
   std::vector<char> needs_;
   std::map<ValueId, ValueId> grads_;
+  Segment segment_;
+  std::int32_t repeated_ = -1;                // the segment whose nodes run again now
+  std::map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats
 };
 
 /// Adds the nodes that compute the gradients of all weights. `loss` must come from cross_entropy (whose own gradient it

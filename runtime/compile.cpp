@@ -10,6 +10,7 @@
 #include "isa/flops.h"
 #include "runtime/emitter.h"
 #include "runtime/group.h"
+#include "runtime/hyper.h"
 #include "runtime/ops.h"
 #include "runtime/place.h"
 #include "runtime/reorder.h"
@@ -38,7 +39,7 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
   // Ready scopes, those of backward first, then by their place in `order`.
   std::vector<std::pair<bool, std::size_t>> rank(nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i)
-    rank[order[i]] = {graph.scopes()[order[i]].phase != isa::Phase::kBackward, i};
+    rank[order[i]] = {graph.scopes()[order[i]].phase != isa::Phase::kBackward || graph.scopes()[order[i]].again, i};
   std::set<std::pair<bool, std::size_t>> ready;
   for (const std::size_t scope : order)
     if (waits[scope].empty()) ready.insert(rank[scope]);
@@ -54,12 +55,14 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
   return out;
 }
 
+/// What runs beside the compute: nothing but the update waits for it.
+bool is_bucket(const Node& node) { return node.op == &kAllReduce || node.op == &kBucketScatter; }
+
 /// Scopes of reductions over ranks move to where their last operand is ready: they run beside what follows there.
 std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::size_t> order,
                                           const std::vector<std::vector<NodeId>>& nodes) {
   std::vector<std::size_t> out, late;
-  for (const std::size_t scope : order)
-    (graph.node(nodes[scope].front()).op == &kAllReduce ? late : out).push_back(scope);
+  for (const std::size_t scope : order) (is_bucket(graph.node(nodes[scope].front())) ? late : out).push_back(scope);
   for (const std::size_t scope : late) {
     std::size_t behind = 0;
     for (const NodeId n : nodes[scope])
@@ -69,7 +72,7 @@ std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::s
         const auto at = std::ranges::find(out, graph.node(from).scope);
         behind = std::max(behind, static_cast<std::size_t>(at - out.begin()) + 1);
       }
-    while (behind < out.size() && graph.node(nodes[out[behind]].front()).op == &kAllReduce) ++behind;
+    while (behind < out.size() && is_bucket(graph.node(nodes[out[behind]].front()))) ++behind;
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(behind), scope);
   }
   return out;
@@ -145,9 +148,9 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
 
 std::string text_of(const Attrs& a) {
   const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps, a.batch,
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps, a.batch,
                      a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.trans_b, a.causal,
-                     static_cast<int>(a.fn), type(a.dtype), type(a.operand), type(a.softmax));
+                     static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype), type(a.operand), type(a.softmax));
 }
 
 /// What a call computes, with its tensors numbered by first appearance: equal texts can share a block.
@@ -374,15 +377,21 @@ class Compiler {
       const Node& node = graph_.node(n);
       for (const ValueId v : node.in)
         if (const auto found = reduced_.find(v); found != reduced_.end())
-          call.await[0] = std::max(call.await[0], found->second);
+          call.await[kGradientQueue] = std::max(call.await[kGradientQueue], found->second);
       if (node.op->matmul_flops) result_.program.model_flops += node.op->matmul_flops(graph_, node);
     }
-    for (const NodeId n : nodes)
-      if (graph_.node(n).op == &kAllReduce) {
-        ++collectives_;
-        for (const ValueId v : graph_.node(n).out) reduced_[v] = collectives_;
-      }
-    result_.program.calls.push_back(std::move(call));
+    // Between tensor-parallel ranks nothing goes on meanwhile: what comes next may use the memory that they read.
+    call.await[kActivationQueue] = collectives_[kActivationQueue];
+    for (const NodeId n : nodes) {
+      const Node& node = graph_.node(n);
+      if (!node.op->collective) continue;
+      base::ensure(nodes.size() == 1, node.label, "a collective shares a scope");
+      const std::uint8_t queue = result_.program.blocks[use.block->index].instrs.front().queue;
+      ++collectives_[queue];
+      if (queue != kGradientQueue) continue;
+      for (const ValueId v : node.out) reduced_[v] = collectives_[queue];
+    }
+    if (!result_.program.blocks[use.block->index].instrs.empty()) result_.program.calls.push_back(std::move(call));
   }
 
   void require_fit() const {
@@ -413,7 +422,7 @@ class Compiler {
   std::map<std::string, Made> made_;
   std::vector<Use> uses_;
   std::map<ValueId, std::uint32_t> reduced_;
-  std::uint32_t collectives_ = 0;
+  std::array<std::uint32_t, isa::kCcQueues> collectives_{};
   std::uint64_t spill_base_ = 0;
   std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;
 };

@@ -76,9 +76,9 @@ ValueId Graph::add1(const Op& op, std::string label, std::vector<ValueId> in, At
 }
 
 void Graph::enter(Scope scope) {
-  const auto found = std::ranges::find(scopes_, scope);
-  scope_ = static_cast<std::uint32_t>(found - scopes_.begin());
-  if (found == scopes_.end()) scopes_.push_back(std::move(scope));
+  const auto found = std::find(scopes_.rbegin(), scopes_.rend(), scope);  // the last ones are entered again and again
+  scope_ = static_cast<std::uint32_t>(found == scopes_.rend() ? scopes_.size() : scopes_.rend() - found - 1);
+  if (found == scopes_.rend()) scopes_.push_back(std::move(scope));
 }
 
 void Graph::output(ValueId value, std::string name) {

@@ -51,6 +51,7 @@ struct Attrs {
   bool trans_b = false;
   bool causal = false;
   isa::Fn fn = isa::Fn::kCopy;
+  isa::Alu alu = isa::Alu::kAdd;   // of a reduction over ranks
   std::optional<Dtype> dtype{};    // of the first result, when it is not the first operand's
   std::optional<Dtype> operand{};  // what TensorE multiplies, when it is not the operands' own type
   std::optional<Dtype> softmax{};
@@ -63,6 +64,7 @@ struct Scope {
   std::int32_t instance = -1;  // which of several like it; -1: the only one
   isa::Phase phase = isa::Phase::kOther;
   std::uint32_t rng = 0;  // random streams of the call: backward repeats the dropout of its forward
+  bool again = false;     // forward once more, for a backward that did not keep its results
   bool operator==(const Scope&) const = default;
 };
 

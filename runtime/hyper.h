@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "runtime/graph.h"
 
@@ -9,16 +10,26 @@ namespace runtime {
 
 /// Columns of the input "hyper" [1, kHyperSize], fp32.
 enum Hyper : std::int64_t {
-  kRate = 0,       // lr / (1 - b1^t)
-  kRootScale = 1,  // 1 / sqrt(1 - b2^t)
-  kDecay = 2,      // 1 - lr * weight_decay
+  kRate = 0,          // lr / (1 - b1^t)
+  kRootScale = 1,     // 1 / sqrt(1 - b2^t)
+  kDecay = 2,         // 1 - lr * weight_decay
+  kLearningRate = 3,  // lr
+  kDecayedShare = 4,  // lr * weight_decay
   kHyperSize = 8,
 };
 
 /// Where tensors begin in HBM: a multiple of this, bytes.
 inline constexpr std::uint64_t kAlign = 512;
 constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
-/// What a tensor takes in a bucket of gradients.
-inline std::int64_t bucket_bytes(const Value& value) { return static_cast<std::int64_t>(aligned(value.bytes())); }
+/// Elements that a tensor takes in a bucket: the same for its gradient, its moments and itself, whatever their types,
+/// so that a rank's part of a bucket is the same elements of all of them.
+inline std::int64_t bucket_elements(const Value& value) {
+  return static_cast<std::int64_t>(aligned(static_cast<std::uint64_t>(value.elements())));
+}
+/// Elements of a bucket that `ranks` divide.
+std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& values, std::int64_t ranks);
+
+/// Collective queues: gradients and parameters, which run beside the compute, and activations, which it waits for.
+inline constexpr std::uint8_t kGradientQueue = 0, kActivationQueue = 1;
 
 }  // namespace runtime

@@ -7,6 +7,14 @@
 #include "runtime/ops.h"
 
 namespace runtime {
+
+std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& values, std::int64_t ranks) {
+  std::int64_t elements = 0;
+  for (const ValueId v : values) elements += bucket_elements(graph.value(v));
+  const std::int64_t part = static_cast<std::int64_t>(kAlign) * ranks;
+  return (elements + part - 1) / part * part;
+}
+
 namespace {
 
 /// Addresses that come and go, first fit.
@@ -46,9 +54,9 @@ class Planner {
 
   MemoryPlan run() {
     find_lives();
-    for (const Kind kind : {Kind::kWeight, Kind::kOptimizer}) place_kind(kind);
     place_buckets();
-    for (const Kind kind : {Kind::kGradient, Kind::kInput, Kind::kOutput}) place_kind(kind);
+    for (const Kind kind : {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kInput, Kind::kOutput})
+      place_kind(kind);
     place_activations();
     return std::move(plan_);
   }
@@ -96,9 +104,29 @@ class Planner {
 
   void place_buckets() {
     for (const auto& call : calls_)
-      for (const NodeId n : call)
-        if (graph_.node(n).op == &kAllReduce)
-          for (const ValueId v : graph_.node(n).in) place(graph_.root(v));
+      for (const NodeId n : call) place_bucket(graph_.node(n));
+  }
+
+  /// Side by side, each as long as in any other bucket of the same tensors, then what makes the ranks divide it.
+  void place_bucket(const Node& node) {
+    std::vector<ValueId> members = node.in;
+    if (node.op == &kBucketGather)
+      members.erase(members.begin());
+    else if (node.op != &kAllReduce && node.op != &kBucketScatter)
+      return;
+    for (ValueId& v : members) v = graph_.root(v);
+    if (plan_.address.contains(members.front())) return;
+    const std::uint64_t begin = plan_.persistent_end;
+    const auto size = static_cast<std::uint64_t>(isa::size_of(graph_.value(members.front()).dtype));
+    for (const ValueId v : members) {
+      const std::uint64_t at = plan_.persistent_end;
+      place(v);
+      if (plan_.persistent_end > at)  // not where another program has it
+        plan_.persistent_end = at + static_cast<std::uint64_t>(bucket_elements(graph_.value(v))) * size;
+    }
+    if (plan_.persistent_end == begin) return;
+    const std::int64_t ranks = node.op == &kAllReduce ? 1 : node.attrs.rows;
+    plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
   }
 
   void place_activations() {

@@ -49,6 +49,7 @@ struct Op {
   void (*lower_rows)(Rows&, const Node&) = nullptr;             // row by row: whole rows of one tile
   void (*lower_whole)(Emitter&, const Node&) = nullptr;         // its own loops, HBM to HBM
   double (*matmul_flops)(const Graph&, const Node&) = nullptr;  // analytic: 2 x multiply-adds of the mathematics
+  bool collective = false;  // waits for other ranks: has a scope of its own, and later calls wait for it
 };
 
 /// Errors: Fault::kProgram naming both shapes.

@@ -5,11 +5,13 @@
 namespace runtime {
 
 std::span<const Op* const> all_ops() {
-  static constexpr std::array kOps{&kAdd,       &kMul,           &kAffine,        &kActivate,      &kActivateGrad,
-                                   &kDropout,   &kMatmul,        &kLayerNorm,     &kLayerNormGrad, &kCrossEntropy,
-                                   &kEmbedding, &kPositions,     &kTakeRows,      &kColSum,        &kMatmulTn,
-                                   &kAttention, &kAttentionGrad, &kEmbeddingGrad, &kPositionsGrad, &kPutRows,
-                                   &kAdamW,     &kSgd,           &kSumSquares,    &kClipScale,     &kAllReduce};
+  static constexpr std::array kOps{
+      &kAdd,           &kMul,           &kAffine,        &kAssign,     &kActivate,    &kActivateGrad, &kDropout,
+      &kMatmul,        &kLayerNorm,     &kLayerNormGrad, &kRmsNorm,    &kRmsNormGrad, &kRope,         &kCrossEntropy,
+      &kEmbedding,     &kPositions,     &kTakeRows,      &kColSum,     &kMatmulTn,    &kAttention,    &kAttentionGrad,
+      &kEmbeddingGrad, &kPositionsGrad, &kPutRows,       &kAdamW,      &kSgd,         &kSumSquares,   &kClipScale,
+      &kAllReduce,     &kRankSum,       &kRankFork,      &kRankGather, &kRankScatter, &kRowMax,       &kLossSums,
+      &kSplitLoss,     &kBucketScatter, &kBucketGather};
   return kOps;
 }
 

@@ -8,12 +8,17 @@
 namespace runtime {
 
 // element by element
-extern const Op kAdd, kMul, kAffine, kActivate, kActivateGrad, kDropout;
+extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout;
 // row by row
-extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kCrossEntropy, kEmbedding, kPositions, kTakeRows, kColSum;
+extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kRope, kCrossEntropy, kEmbedding,
+    kPositions, kTakeRows, kColSum;
 // with loops of their own
-extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kSgd,
+extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb, kSgd,
     kSumSquares, kClipScale, kAllReduce;
+// between tensor-parallel ranks, and over a vocabulary that they share
+extern const Op kRankSum, kRankFork, kRankGather, kRankScatter, kRowMax, kLossSums, kSplitLoss;
+// optimizer state that data-parallel ranks share
+extern const Op kBucketScatter, kBucketGather;
 
 /// In the order of this file.
 std::span<const Op* const> all_ops();

@@ -68,6 +68,16 @@ void affine_lower(Rows& r, const Node& node, Span span) {
     r.e().tensor_scalar(y, a, Alu::kMul, alpha, Alu::kAdd, beta);
 }
 
+/// z = x in z's type and z's place: a parameter from its master copy. Shapes: x, z [R, C] -> z.
+std::vector<Shape> assign_infer(const Contract& c) {
+  c.need(0, c.in(1).rows, c.in(1).cols, "value");
+  return {{c.in(1).rows, c.in(1).cols, c.in(1).dtype, c.node.in[1]}};
+}
+
+Tensors assign_forward(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
+
+void assign_lower(Rows& r, const Node& node, Span span) { r.e().copy(r.out(node, 0, span), r.in(node, 0, span)); }
+
 }  // namespace
 
 const Op kAdd{.name = "add",
@@ -88,5 +98,11 @@ const Op kAffine{.name = "affine",
                  .forward = affine_forward,
                  .backward = affine_backward,
                  .lower_columns = affine_lower};
+
+const Op kAssign{.name = "assign",
+                 .text = "a value written into another one's place",
+                 .infer = assign_infer,
+                 .forward = assign_forward,
+                 .lower_columns = assign_lower};
 
 }  // namespace runtime

@@ -4,29 +4,12 @@
 #include "runtime/emitter.h"
 #include "runtime/hyper.h"
 #include "runtime/ops.h"
+#include "runtime/ops/flat.h"
 
 namespace runtime {
 namespace {
 
 constexpr std::int64_t kSide = isa::kPartitions;
-/// Columns of a tile of parameters: a DMA packet from each partition, and no more, so that several are under way.
-std::int64_t tile_cols(Dtype dtype) { return 4096 / isa::size_of(dtype); }
-
-/// A tensor as [parts, elements / parts], for work that does not care for its shape.
-struct Flat {
-  std::int64_t parts = 1, cols = 0;
-  explicit Flat(std::int64_t elements) {
-    for (std::int64_t p = std::min(kSide, elements); p > 1 && parts == 1; --p)
-      if (elements % p == 0) parts = p;
-    cols = elements / parts;
-  }
-};
-
-template <class F>
-void for_tiles(const Flat& flat, Dtype dtype, const F& f) {
-  const std::int64_t cols = tile_cols(dtype);
-  for (std::int64_t c = 0; c < flat.cols; c += cols) f(c, std::min(cols, flat.cols - c));
-}
 
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
 /// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/hyper.h); clip [1, 1] -> w, m, v in place.
@@ -234,17 +217,88 @@ std::vector<Shape> reduce_infer(const Contract& c) {
 
 Tensors reduce_forward(const Attrs&, std::span<const Tensor> in) { return {in.begin(), in.end()}; }
 
+/// A bucket as one row, from its first tensor on.
+Tile whole_bucket(Emitter& e, const std::vector<ValueId>& values, std::int64_t ranks) {
+  Tile all = e.hbm_flat(values[0], 0, 1, 1, 0);
+  all.free[0].size = static_cast<std::uint32_t>(bucket_elements(e.graph(), values, ranks));
+  return all;
+}
+
 void reduce_lower(Emitter& e, const Node& node) {
-  std::int64_t bytes = 0;
-  for (const ValueId v : node.in) bytes += bucket_bytes(e.value(v));
-  Tile all = e.hbm_flat(node.in[0], 0, 1, 1, 0);
-  all.free[0].size = static_cast<std::uint32_t>(bytes / isa::size_of(all.dtype));
+  const Tile all = whole_bucket(e, node.in, 1);
   e.emit({.op = Opcode::kAllReduce,
           .engine = isa::Engine::kSync,
           .alu0 = Alu::kAdd,
           .group = node.attrs.group,
           .dst = all,
           .a = all});
+}
+
+// ---- optimizer state shared by data-parallel ranks (Rajbhandari et al., arXiv:1910.02054, P_os)
+
+/// The sum of a bucket of gradients over the ranks of attrs.group, of which each of the attrs.rows ranks gets its part.
+/// Shapes: any -> [1, bucket / ranks].
+std::vector<Shape> bucket_scatter_infer(const Contract& c) {
+  for (std::size_t i = 0; i < c.inputs(); ++i)
+    if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "put tensors of other types into another one");
+  const std::int64_t ranks = c.node.attrs.rows;
+  return {{1, bucket_elements(c.graph, c.node.in, ranks) / ranks, c.in(0).dtype}};
+}
+
+Tensors bucket_scatter_forward(const Attrs& a, std::span<const Tensor> in) {
+  std::vector<float> all;
+  for (const Tensor& t : in) {
+    all.insert(all.end(), t.data.begin(), t.data.end());
+    all.resize(aligned(all.size()));
+  }
+  const auto ranks = static_cast<std::size_t>(a.rows), part = aligned(ceil_div(all.size(), ranks));
+  Tensor out(1, static_cast<std::int64_t>(part));
+  std::copy_n(all.begin(), std::min(part, all.size()), out.data.begin());
+  return {out};
+}
+
+void bucket_scatter_lower(Emitter& e, const Node& node) {
+  Tile part = e.hbm_flat(node.out[0], 0, 1, 1, 0);
+  part.free[0].size = static_cast<std::uint32_t>(e.value(node.out[0]).elements());
+  e.emit({.op = Opcode::kReduceScatter,
+          .engine = isa::Engine::kSync,
+          .alu0 = Alu::kAdd,
+          .queue = kGradientQueue,
+          .group = node.attrs.group,
+          .dst = part,
+          .a = whole_bucket(e, node.in, node.attrs.rows)});
+}
+
+/// Each rank's part of a bucket of parameters, put into all of them. Shapes: part [1, bucket / ranks], the parameters
+/// -> the parameters, in place.
+std::vector<Shape> bucket_gather_infer(const Contract& c) {
+  std::vector<Shape> out;
+  for (std::size_t i = 1; i < c.inputs(); ++i) {
+    if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "round the part before it is gathered");
+    out.push_back({c.in(i).rows, c.in(i).cols, c.in(i).dtype, c.node.in[i]});
+  }
+  return out;
+}
+
+Tensors bucket_gather_forward(const Attrs&, std::span<const Tensor> in) {
+  Tensors out{in.begin() + 1, in.end()};
+  std::size_t at = 0;
+  for (Tensor& t : out) {
+    for (std::size_t i = 0; i < t.data.size() && at + i < in[0].data.size(); ++i) t.data[i] = in[0].data[at + i];
+    at += aligned(t.data.size());
+  }
+  return out;
+}
+
+void bucket_gather_lower(Emitter& e, const Node& node) {
+  Tile part = e.hbm_flat(node.in[0], 0, 1, 1, 0);
+  part.free[0].size = static_cast<std::uint32_t>(e.value(node.in[0]).elements());
+  e.emit({.op = Opcode::kAllGather,
+          .engine = isa::Engine::kSync,
+          .queue = kGradientQueue,
+          .group = node.attrs.group,
+          .dst = whole_bucket(e, {node.in.begin() + 1, node.in.end()}, node.attrs.rows),
+          .a = part});
 }
 
 }  // namespace
@@ -274,6 +328,19 @@ const Op kAllReduce{.name = "all_reduce",
                     .text = "sum over ranks, in place",
                     .infer = reduce_infer,
                     .forward = reduce_forward,
-                    .lower_whole = reduce_lower};
+                    .lower_whole = reduce_lower,
+                    .collective = true};
+const Op kBucketScatter{.name = "bucket_scatter",
+                        .text = "sum of gradients over ranks, each gets its part",
+                        .infer = bucket_scatter_infer,
+                        .forward = bucket_scatter_forward,
+                        .lower_whole = bucket_scatter_lower,
+                        .collective = true};
+const Op kBucketGather{.name = "bucket_gather",
+                       .text = "parameters put together from the parts of all ranks",
+                       .infer = bucket_gather_infer,
+                       .forward = bucket_gather_forward,
+                       .lower_whole = bucket_gather_lower,
+                       .collective = true};
 
 }  // namespace runtime

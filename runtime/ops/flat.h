@@ -1,0 +1,31 @@
+// Tensors of parameters as flat rows of numbers: updates do not care for their shape.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+
+#include "isa/dtype.h"
+#include "isa/tile.h"
+
+namespace runtime {
+
+/// Columns of a tile of parameters: a DMA packet from each partition, and no more, so that several are under way.
+inline std::int64_t tile_cols(isa::Dtype dtype) { return 4096 / isa::size_of(dtype); }
+
+/// A tensor as [parts, elements / parts], for work that does not care for its shape.
+struct Flat {
+  std::int64_t parts = 1, cols = 0;
+  explicit Flat(std::int64_t elements) {
+    for (std::int64_t p = std::min<std::int64_t>(isa::kPartitions, elements); p > 1 && parts == 1; --p)
+      if (elements % p == 0) parts = p;
+    cols = elements / parts;
+  }
+};
+
+template <class F>
+void for_tiles(const Flat& flat, isa::Dtype dtype, const F& f) {
+  const std::int64_t cols = tile_cols(dtype);
+  for (std::int64_t c = 0; c < flat.cols; c += cols) f(c, std::min(cols, flat.cols - c));
+}
+
+}  // namespace runtime

@@ -1,0 +1,174 @@
+#include <cmath>
+
+#include "runtime/ops/elementwise.h"
+
+namespace runtime {
+namespace {
+
+/// Scales each row to a root mean square of 1: y = xhat * gamma, xhat = x * rstd, rstd = 1 / sqrt(mean(x^2) + eps).
+/// Shapes: x [R, C], gamma [1, C] -> y [R, C]; keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient.
+/// Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4. Lowering: ScalarE squares and sums, rsqrt, two products.
+std::vector<Shape> rms_infer(const Contract& c) {
+  const Value& x = c.in(0);
+  c.need(1, 1, x.cols, "gamma");
+  return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
+}
+
+Tensors rms_forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
+  for (std::int64_t r = 0; r < x.rows; ++r) {
+    double squares = 0;
+    for (std::int64_t c = 0; c < x.cols; ++c) squares += static_cast<double>(x.at(r, c)) * x.at(r, c);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + a.eps);
+    rstd.at(r, 0) = static_cast<float>(scale);
+    for (std::int64_t c = 0; c < x.cols; ++c) {
+      xhat.at(r, c) = static_cast<float>(x.at(r, c) * scale);
+      y.at(r, c) = xhat.at(r, c) * in[1].at(0, c);
+    }
+  }
+  return {y, xhat, rstd};
+}
+
+void rms_backward(Backward& b, const Node& node) {
+  const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
+  if (b.needs(node, 1)) {
+    const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
+    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, {.dtype = b.graph().numerics().gradient}));
+  }
+  if (b.needs(node, 0)) b.add(node, 0, b.op(kRmsNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
+}
+
+void rms_lower(Rows& r, const Node& node) {
+  const Tile x = r.in(node, 0), gamma = r.in(node, 1);
+  const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
+  const Tile waste = r.scratch(x.dtype, x.cols()), sum = r.scratch(Dtype::kFp32, 1);
+  r.e().activation(waste, Fn::kSquare, x, 1.0F, 0.0F, &sum);
+  r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(x.cols())),
+                   static_cast<float>(node.attrs.eps));
+  r.e().tensor_scalar(xhat, x, Alu::kMul, rstd);
+  r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
+}
+
+/// dx = rstd * (g - xhat * mean(g * xhat)), g = dy * gamma.
+/// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C].
+std::vector<Shape> rms_grad_infer(const Contract& c) {
+  const Value& dy = c.in(0);
+  c.need(1, 1, dy.cols, "gamma");
+  c.need(2, dy.rows, dy.cols, "xhat");
+  c.need(3, dy.rows, 1, "rstd");
+  return {{dy.rows, dy.cols, c.result_type()}};
+}
+
+Tensors rms_grad_forward(const Attrs&, std::span<const Tensor> in) {
+  const Tensor &dy = in[0], &gamma = in[1], &xhat = in[2], &rstd = in[3];
+  Tensor dx(dy.rows, dy.cols);
+  for (std::int64_t r = 0; r < dy.rows; ++r) {
+    double gx = 0;
+    for (std::int64_t c = 0; c < dy.cols; ++c) gx += static_cast<double>(dy.at(r, c)) * gamma.at(0, c) * xhat.at(r, c);
+    const double mean = gx / static_cast<double>(dy.cols);
+    for (std::int64_t c = 0; c < dy.cols; ++c)
+      dx.at(r, c) = static_cast<float>(rstd.at(r, 0) * (dy.at(r, c) * gamma.at(0, c) - xhat.at(r, c) * mean));
+  }
+  return {dx};
+}
+
+void rms_grad_lower(Rows& r, const Node& node) {
+  const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
+  const Tile dx = r.out(node, 0);
+  const std::int64_t cols = dy.cols();
+  const Tile g = r.scratch(dy.dtype, cols), gx = r.scratch(dy.dtype, cols), waste = r.scratch(dy.dtype, cols);
+  const Tile sum = r.scratch(Dtype::kFp32, 1), mean = r.scratch(Dtype::kFp32, 1);
+  r.e().tensor_tensor(g, dy, Alu::kMul, gamma);
+  r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
+  r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum);
+  r.e().tensor_scalar(mean, sum, Alu::kMul, static_cast<float>(-1.0 / static_cast<double>(cols)));
+  const Tile part = r.scratch(Dtype::kFp32, cols);
+  r.e().scalar_tensor_tensor(part, xhat, Alu::kMul, mean, Alu::kAdd, g);
+  r.e().tensor_scalar(dx, part, Alu::kMul, rstd);
+}
+
+// ---- rotary positions
+
+/// Turns each pair (x[j], x[j + d/2]) of each head by the angle whose cosine and sine are given: the first half becomes
+/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.alpha = -1 it turns back. Shapes: x [R, H * d], d = 2 * C,
+/// cos and sin [R, C] -> [R, H * d]. Source: Su et al., arXiv:2104.09864, with the halves of Hugging Face's Llama.
+std::vector<Shape> rope_infer(const Contract& c) {
+  const Value &x = c.in(0), &cos = c.in(1);
+  if (x.cols % (2 * cos.cols) != 0) c.fail("the angles do not divide the columns", "give half a head of angles");
+  c.need(1, x.rows, cos.cols, "cosines");
+  c.need(2, x.rows, cos.cols, "sines");
+  return {{x.rows, x.cols, c.result_type()}};
+}
+
+Tensors rope_forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensor &x = in[0], &cos = in[1], &sin = in[2];
+  const std::int64_t half = cos.cols;
+  return {generate(x.rows, x.cols, [&](auto r, auto c) {
+    const std::int64_t j = c % (2 * half);
+    const bool first = j < half;
+    const double other = first ? -static_cast<double>(x.at(r, c + half)) : x.at(r, c - half);
+    return static_cast<double>(x.at(r, c)) * cos.at(r, j % half) + a.alpha * other * sin.at(r, j % half);
+  })};
+}
+
+void rope_backward(Backward& b, const Node& node) {
+  Attrs attrs = node.attrs;
+  attrs.alpha = -attrs.alpha;
+  b.add(node, 0, b.op(kRope, node, "grad", {b.grad(node), node.in[1], node.in[2]}, attrs));
+}
+
+/// The first (or second) halves of all heads: [P, H, half].
+Tile halves(const Tile& x, std::int64_t half, bool second) {
+  const std::int64_t heads = x.cols() / (2 * half);
+  Tile out = columns(x, second ? half : 0, x.cols());
+  out.rank = 2;
+  out.free[0] = {.step = static_cast<std::int32_t>(2 * half), .size = static_cast<std::uint32_t>(heads)};
+  out.free[1] = {.step = 1, .size = static_cast<std::uint32_t>(half)};
+  return out;
+}
+
+/// [P, half] seen by each head: [P, H, half].
+Tile for_heads(const Tile& angles, std::int64_t heads) {
+  Tile out = angles;
+  out.rank = 2;
+  out.free[1] = angles.free[0];
+  out.free[0] = {.step = 0, .size = static_cast<std::uint32_t>(heads)};
+  return out;
+}
+
+void rope_lower(Rows& r, const Node& node) {
+  const Tile x = r.in(node, 0), y = r.out(node, 0);
+  const std::int64_t half = r.cols_of(node.in[1]), heads = x.cols() / (2 * half);
+  const Tile cos = for_heads(r.in(node, 1), heads), sin = for_heads(r.in(node, 2), heads);
+  const Tile a = fold(r.scratch(Dtype::kFp32, heads * half), heads, half);
+  const Tile b = fold(r.scratch(Dtype::kFp32, heads * half), heads, half);
+  const bool forward = node.attrs.alpha > 0;
+  for (const bool second : {false, true}) {
+    r.e().tensor_tensor(a, halves(x, half, second), Alu::kMul, cos);
+    r.e().tensor_tensor(b, halves(x, half, !second), Alu::kMul, sin);
+    r.e().tensor_tensor(halves(y, half, second), a, second == forward ? Alu::kAdd : Alu::kSub, b);
+  }
+}
+
+}  // namespace
+
+const Op kRmsNorm{.name = "rmsnorm",
+                  .text = "x / sqrt(mean(x^2) + eps) * gamma, by rows",
+                  .infer = rms_infer,
+                  .forward = rms_forward,
+                  .backward = rms_backward,
+                  .lower_rows = rms_lower};
+const Op kRmsNormGrad{.name = "rmsnorm_grad",
+                      .text = "gradient of rmsnorm for x",
+                      .infer = rms_grad_infer,
+                      .forward = rms_grad_forward,
+                      .lower_rows = rms_grad_lower};
+const Op kRope{.name = "rope",
+               .text = "rotary positions: pairs of a head turned by their angle",
+               .infer = rope_infer,
+               .forward = rope_forward,
+               .backward = rope_backward,
+               .lower_rows = rope_lower};
+
+}  // namespace runtime
