@@ -108,6 +108,13 @@ class Update {
     return out[1];
   }
 
+  const runtime::Op& rule() const {
+    if (spec_.optimizer == "adamw") return runtime::kAdamW;
+    if (spec_.optimizer == "lamb") return runtime::kLamb;
+    throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' is not known", spec_.optimizer),
+                      base::suggest_fix(spec_.optimizer, std::vector<std::string>{"adamw", "lamb"})};
+  }
+
   void update(ValueId weight, ValueId gradient, ValueId clip) {
     const runtime::Value w = graph_.value(weight);
     const auto moment = [&](const char* which) {
@@ -117,7 +124,7 @@ class Update {
     const bool decays = spec_.weight_decay > 0 && (spec_.decay_all || !is_gain_or_bias(w));
     const std::string label = place_of(w.name, repeated_).label;
     graph_.add(
-        runtime::kAdamW, label, {weight, gradient, moment("exp_avg"), moment("exp_avg_sq"), hyper_, clip},
+        rule(), label, {weight, gradient, moment("exp_avg"), moment("exp_avg_sq"), hyper_, clip},
         {.alpha = spec_.adam_beta1, .beta = spec_.adam_beta2, .p = decays ? 1.0 : 0.0, .eps = spec_.adam_epsilon});
   }
 
@@ -152,6 +159,8 @@ std::vector<float> hyper_values(const StepSpec& spec, double learning_rate, std:
   out[runtime::kRate] = static_cast<float>(learning_rate / (1 - std::pow(spec.adam_beta1, t)));
   out[runtime::kRootScale] = static_cast<float>(1 / std::sqrt(1 - std::pow(spec.adam_beta2, t)));
   out[runtime::kDecay] = static_cast<float>(1 - learning_rate * spec.weight_decay);
+  out[runtime::kLearningRate] = static_cast<float>(learning_rate);
+  out[runtime::kDecayedShare] = static_cast<float>(learning_rate * spec.weight_decay);
   return out;
 }
 

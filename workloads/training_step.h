@@ -34,7 +34,7 @@ struct StepSpec {
   double weight_decay = 0;          // 0: no parameter decays
   bool decay_all = true;            // also biases and gains, as plain torch.optim.AdamW; HF Trainer spares them
   double max_grad_norm = 0;         // 0: not limited
-  std::string optimizer = "adamw";  // or "sgd"
+  std::string optimizer = "adamw";  // or "lamb"
   double bucket_bytes = 50e6;       // of gradients that are reduced together: torch-xla's BUCKET_CAP_MB default of 50
 };
 

@@ -57,6 +57,72 @@ TEST(AdamW, RoundsToTheTypesOfItsTensors) {
                    "bf16+fp32-optimizer");
 }
 
+/// Algorithm 2 of the paper, in double precision and its own words; bias corrections as `hyper()` has them.
+std::vector<double> plain_lamb(const Inputs& in, const Attrs& attrs, double rate, double decay) {
+  const std::size_t n = in[0].value.data.size();
+  const double correct_m = in[4].value.at(0, runtime::kRate) / rate;  // 1 / (1 - b1^t)
+  const double correct_root = in[4].value.at(0, runtime::kRootScale), clip = in[5].value.at(0, 0);
+  std::vector<double> u(n), out(n);
+  double w_norm = 0, u_norm = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const double w = in[0].value.data[i], g = clip * in[1].value.data[i];
+    const double m = attrs.alpha * in[2].value.data[i] + (1 - attrs.alpha) * g;
+    const double v = attrs.beta * in[3].value.data[i] + (1 - attrs.beta) * g * g;
+    u[i] = m * correct_m / (std::sqrt(v) * correct_root + attrs.eps) + decay * w;
+    w_norm += w * w, u_norm += u[i] * u[i];
+  }
+  const double trust = w_norm > 0 && u_norm > 0 ? std::sqrt(w_norm / u_norm) : 1;
+  for (std::size_t i = 0; i < n; ++i) out[i] = in[0].value.data[i] - rate * trust * u[i];
+  return out;
+}
+
+Inputs lamb_inputs(std::int64_t rows, std::int64_t cols, Dtype weight, Dtype moment, double rate, double decay) {
+  Inputs in = adamw_inputs(rows, cols, weight, moment);
+  in[4].value.at(0, runtime::kLearningRate) = static_cast<float>(rate);
+  in[4].value.at(0, runtime::kDecayedShare) = static_cast<float>(rate * decay);
+  return in;
+}
+
+Tensor tensor_of(const std::vector<double>& values, std::int64_t rows, std::int64_t cols) {
+  return runtime::generate(rows, cols, [&](auto r, auto c) { return values[static_cast<std::size_t>(r * cols + c)]; });
+}
+
+// As AdamW; the norms are sums of positive numbers in fp32, some ulps that move an update of a thousandth of w.
+TEST(Lamb, UpdatesByTheTrustRatioOfTheWholeTensor) {
+  constexpr double kRate = 2e-3, kDecay = 0.01;
+  for (const double p : {0.0, 1.0})
+    for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {7, 11}, {130, 2100}, {1024, 1100}}) {
+      const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = p, .eps = 1e-6};
+      const Inputs in = lamb_inputs(rows, cols, Dtype::kFp32, Dtype::kFp32, kRate, kDecay);
+      const Tolerance within{.ulps = 8, .floor = 0.5};
+      expect_reference(runtime::kLamb, in, attrs, {within, within, within});
+      const Tensor want = tensor_of(plain_lamb(in, attrs, kRate, p * kDecay), rows, cols);
+      EXPECT_TRUE(close(run_on_device(runtime::kLamb, in, attrs)[0], want, within)) << rows << " x " << cols;
+    }
+}
+
+TEST(Lamb, RoundsToTheTypesOfItsTensors) {
+  const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-6};
+  const Tolerance half{.ulps = 0.55, .floor = 0.5, .dtype = Dtype::kBf16}, ulps{.ulps = 8, .floor = 0.5};
+  const auto in = [](Dtype moment) { return lamb_inputs(130, 320, Dtype::kBf16, moment, 2e-3, 0.01); };
+  expect_reference(runtime::kLamb, in(Dtype::kBf16), attrs, {half, half, half}, "bf16");
+  expect_reference(runtime::kLamb, in(Dtype::kFp32), attrs, {half, ulps, ulps}, "bf16+fp32-optimizer");
+}
+
+// A bias that is 0 still learns, at the ratio 1; without a gradient and decay nothing moves, and nothing is NaN.
+TEST(Lamb, RatioIsOneWhereANormIsZero) {
+  const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = 0, .eps = 1e-6};
+  Inputs in = lamb_inputs(4, 96, Dtype::kFp32, Dtype::kFp32, 2e-3, 0);
+  const Tensor weights = in[0].value;
+  for (float& x : in[0].value.data) x = 0;
+  const Tensor want = tensor_of(plain_lamb(in, attrs, 2e-3, 0), 4, 96);
+  EXPECT_TRUE(close(run_on_device(runtime::kLamb, in, attrs)[0], want, {.ulps = 8, .floor = 1e-4}));
+  in[0].value = weights;
+  for (const std::size_t i : {1u, 2u})
+    for (float& x : in[i].value.data) x = 0;
+  EXPECT_TRUE(same(run_on_device(runtime::kLamb, in, attrs)[0], weights));
+}
+
 // A product and a sum in fp32; in bf16 also the rounding of the result.
 TEST(Sgd, UpdatesInPlace) {
   for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {1, 7919}})
