@@ -17,10 +17,11 @@ using base::Fault;
 using T = TrainOptions;
 
 constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNumerics = "Numerics", kMachine = "Machine",
-                           kOutput = "Output";
+                           kPlan = "Parallel plan", kOutput = "Output";
 // Which verbs take a row.
-constexpr std::string_view kRun = "run", kJob = "run compile", kCheck = "run compile verify",
-                           kAll = "run compile verify validate";
+constexpr std::string_view kRun = "run", kJob = "run compile ablate", kCheck = "run compile ablate verify",
+                           kAll = "run compile ablate verify validate estimate", kShare = "run verify estimate",
+                           kStep = "run compile ablate verify estimate";
 constexpr double kMax = 9e15;
 
 constexpr std::string_view kFormats = "table|json|csv|md";
@@ -54,7 +55,7 @@ const std::array kRows = {
          "samples of a micro-step on one core", "", "", 1, 1 << 20}),
     row(kJob, {"--per_device_eval_batch_size", &T::per_device_eval_batch_size, kTrain,
          "samples of an evaluation batch on one core", "", "", 1, 1 << 20}),
-    row(kJob, {"--gradient_accumulation_steps", &T::gradient_accumulation_steps, kTrain,
+    row(kStep, {"--gradient_accumulation_steps", &T::gradient_accumulation_steps, kTrain,
          "micro-steps of an optimizer step", "", "", 1, 1 << 20}),
     row(kJob, {"--learning_rate", &T::learning_rate, kTrain, "peak learning rate of AdamW", "", "", 0, 1e6}),
     row(kJob, {"--weight_decay", &T::weight_decay, kTrain, "decoupled weight decay of AdamW", "", "", 0, 1e6}),
@@ -81,6 +82,18 @@ const std::array kRows = {
          "with bf16 or fp16: the same as +sr", "", "NEURON_RT_STOCHASTIC_ROUNDING_EN"}),
     row(kCheck, {"--stochastic_rounding_seed", &T::stochastic_rounding_seed, kNumerics,
          "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0}),
+
+    row(kShare, {"--tensor_parallel_size", &T::tensor_parallel_size, kPlan,
+         "cores that share each layer", "", "", 1, 1 << 20}),
+    row(kShare, {"--pipeline_parallel_size", &T::pipeline_parallel_size, kPlan,
+         "stages that share the layers", "", "", 1, 1 << 20}),
+    row(kShare, {"--disable_sequence_parallel", &T::disable_sequence_parallel, kPlan,
+         "every tensor-parallel core keeps all tokens outside of matmuls"}),
+    row(kShare, {"--zero_1", &T::zero_1, kPlan, "data-parallel cores share the optimizer's state"}),
+    row(kShare, {"--optimizer_use_master_weights", &T::optimizer_use_master_weights, kPlan,
+         "fp32 copies of the weights, which the optimizer updates"}),
+    row(kShare, {"--recompute", &T::recompute, kPlan,
+         "what backward computes again; full is gradient checkpointing", "none|selective|full"}),
 
     row(kCheck, {"--mode", &T::mode, kMachine,
          "timed: clock only; numeric: values only; full: both in one; default: the verb's", "timed|numeric|full"}),

@@ -29,6 +29,10 @@ struct TrainOptions {
   bool bf16 = false, stochastic_rounding_enabled = false;
   std::string numerics;  // empty: what the workload says
   std::int64_t stochastic_rounding_seed = 0;
+  // parallel plan
+  std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1;
+  bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
+  std::string recompute = "none";
   // machine
   std::string instance_type = "trn1.2xlarge", mode, passes, stack;
   std::int64_t nproc_per_node = 0, nnodes = 1, host_threads = 0;
@@ -42,7 +46,7 @@ struct TrainOptions {
   std::set<std::string> given;  // names of the options that came from the command line or the environment
 };
 
-/// A row of the table, and the verbs that take it ("run compile verify validate").
+/// A row of the table, and the verbs that take it ("run compile ablate verify validate").
 struct TrainOptionRow : OptionRow<TrainOptions> {
   std::string_view verbs;
 };

@@ -100,7 +100,21 @@ void verify(const VerifyOptions& options) {
                       "use fewer, or a larger --instance_type"};
   workloads::VerifyOptions v;
   v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
-  v.ranks = static_cast<std::uint32_t>(cores);
+  const std::int64_t tensor = options.train.tensor_parallel_size;
+  if (cores % tensor != 0)
+    throw base::Error{base::Fault::kUsage, "--tensor_parallel_size",
+                      fmt::format("{} does not divide the {} cores", tensor, cores),
+                      fmt::format("use --nproc_per_node {}, or a multiple of it", tensor)};
+  if (options.train.pipeline_parallel_size > 1)
+    throw base::Error{base::Fault::kUsage, "--pipeline_parallel_size", "stages are not computed yet, only timed",
+                      "leave it out"};
+  v.ranks = static_cast<std::uint32_t>(cores / tensor);
+  v.micro_batches = options.train.gradient_accumulation_steps;
+  v.tensor_parallel = tensor;
+  v.sequence_parallel = tensor > 1 && !options.train.disable_sequence_parallel;
+  v.zero1 = options.train.zero_1;
+  v.master_weights = options.train.optimizer_use_master_weights;
+  v.recompute = workloads::recompute_of(options.train.recompute);
   v.host_threads = static_cast<int>(options.train.host_threads);
   v.seed = static_cast<std::uint64_t>(options.train.seed);
   if (options.train.mode == "full")

@@ -40,72 +40,198 @@ bool is_gain_or_bias(const runtime::Value& value) { return value.rows == 1; }
 
 class Update {
  public:
-  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec, std::string_view repeated)
-      : graph_{graph}, spec_{spec}, repeated_{repeated} {
+  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec, std::string_view repeated,
+         const ParameterSets& sets)
+      : graph_{graph}, spec_{spec}, repeated_{repeated}, sets_{sets} {
     for (const auto& [weight, gradient] : gradients) weights_.push_back({weight, gradient});
   }
 
-  void run() {
-    if (spec_.ranks > 1) reduce();
+  std::vector<ZeroBucket> run() {
+    if (!sets_.partial.empty()) reduce_partial();
+    const bool zero = spec_.zero1 && spec_.ranks > 1;
+    if (zero)
+      scatter();
+    else if (spec_.ranks > 1)
+      reduce();
     const ValueId clip = clip_factor();
     hyper_ = graph_.tensor("hyper", 1, runtime::kHyperSize, isa::Dtype::kFp32, Kind::kInput);
+    if (zero) {
+      for (std::size_t b = 0; b < shards_.size(); ++b) update_shard(b, clip);
+      return std::move(buckets_);
+    }
     for (const auto& [layer, members] : by_layer()) {
       enter("optimizer", layer, isa::Phase::kOptimizer);
-      for (const std::size_t i : members) update(weights_[i].first, weights_[i].second, clip);
+      for (const std::size_t i : members) update(weights_[i].weight, weights_[i].gradient, clip);
     }
+    return {};
   }
 
  private:
+  struct Parameter {
+    ValueId weight, gradient;
+  };
+  /// What one data-parallel rank updates of a bucket.
+  struct Shard {
+    std::vector<std::size_t> members;
+    ValueId gradient;
+    bool split, decays;
+  };
+
   void enter(const char* what, std::int32_t layer, isa::Phase phase) {
     graph_.enter({.name = fmt::format("{}{}", what, layer >= 0 ? ".layer" : ""), .instance = layer, .phase = phase});
+  }
+  /// A collective has a scope of its own.
+  void enter_collective(const char* what, std::size_t number) {
+    graph_.enter({.name = what, .instance = static_cast<std::int32_t>(number), .phase = isa::Phase::kCommunication});
+  }
+  bool is_split(std::size_t i) const { return sets_.split.contains(weights_[i].weight); }
+  bool decays(const runtime::Value& w) const {
+    return spec_.weight_decay > 0 && (spec_.decay_all || !is_gain_or_bias(w));
   }
 
   std::map<std::int32_t, std::vector<std::size_t>> by_layer() const {
     std::map<std::int32_t, std::vector<std::size_t>> out;
     for (std::size_t i = 0; i < weights_.size(); ++i)
-      out[place_of(graph_.value(weights_[i].first).name, repeated_).layer].push_back(i);
+      out[place_of(graph_.value(weights_[i].weight).name, repeated_).layer].push_back(i);
     return out;
   }
 
-  /// Buckets in the order in which backward finishes them.
-  void reduce() {
+  /// Buckets of equal `kind`, each in the order in which backward finishes them, and in the order of the last one.
+  template <class KindOf>
+  std::vector<std::vector<std::size_t>> buckets(const KindOf& kind_of) const {
     std::vector<std::size_t> order(weights_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, {}, [&](std::size_t i) { return graph_.value(weights_[i].second).producer; });
-    std::vector<std::size_t> bucket;
-    double bytes = 0;
-    std::int32_t number = 0;
-    const auto flush = [&] {
-      if (bucket.empty()) return;
-      graph_.enter({.name = "all_reduce", .instance = number++, .phase = isa::Phase::kCommunication});
-      std::vector<ValueId> in;
-      for (const std::size_t i : bucket) in.push_back(weights_[i].second);
-      const auto out = graph_.add(runtime::kAllReduce, "gradients", in);
-      for (std::size_t k = 0; k < bucket.size(); ++k) weights_[bucket[k]].second = out[k];
-      bucket.clear();
-      bytes = 0;
-    };
+    std::ranges::sort(order, {}, [&](std::size_t i) { return graph_.value(weights_[i].gradient).producer; });
+    std::map<int, std::pair<std::vector<std::size_t>, double>> open;
+    std::vector<std::vector<std::size_t>> out;
     for (const std::size_t i : order) {
+      auto& [bucket, bytes] = open[kind_of(i)];
       bucket.push_back(i);
-      bytes += static_cast<double>(graph_.value(weights_[i].second).bytes());
-      if (bytes >= spec_.bucket_bytes) flush();
+      bytes += static_cast<double>(graph_.value(weights_[i].gradient).bytes());
+      if (bytes < spec_.bucket_bytes) continue;
+      out.push_back(std::exchange(bucket, {}));
+      bytes = 0;
     }
-    flush();
+    for (auto& [kind, rest] : open)
+      if (!rest.first.empty()) out.push_back(std::move(rest.first));
+    return out;
+  }
+
+  std::vector<ValueId> gradients_of(const std::vector<std::size_t>& members) const {
+    std::vector<ValueId> out;
+    for (const std::size_t i : members) out.push_back(weights_[i].gradient);
+    return out;
+  }
+
+  void all_reduce(const std::vector<std::size_t>& members, const char* scope, std::size_t number, std::uint8_t group) {
+    enter_collective(scope, number);
+    const auto out = graph_.add(runtime::kAllReduce, "gradients", gradients_of(members), {.group = group});
+    for (std::size_t k = 0; k < members.size(); ++k) weights_[members[k]].gradient = out[k];
+  }
+
+  void reduce() {
+    const auto all = buckets([](std::size_t) { return 0; });
+    for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(spec_));
+  }
+
+  /// Gains of normalizations under sequence parallelism: each rank has seen some of the tokens.
+  void reduce_partial() {
+    std::vector<std::size_t> members;
+    for (std::size_t i = 0; i < weights_.size(); ++i)
+      if (sets_.partial.contains(weights_[i].weight)) members.push_back(i);
+    all_reduce(members, "all_reduce.tokens", 0, tensor_group(spec_));
+  }
+
+  void scatter() {
+    const auto kind = [&](std::size_t i) {
+      return (is_split(i) ? 2 : 0) + (decays(graph_.value(weights_[i].weight)) ? 1 : 0);
+    };
+    for (const auto& members : buckets(kind)) {
+      enter_collective("reduce_scatter", shards_.size());
+      const ValueId part = graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
+                                       {.rows = static_cast<std::int64_t>(spec_.ranks), .group = data_group(spec_)});
+      const std::size_t i = members.front();
+      shards_.push_back({members, part, is_split(i), decays(graph_.value(weights_[i].weight))});
+    }
+  }
+
+  /// Sums of squares of gradients, of parameters that are split or not; over the ranks that share them.
+  std::vector<ValueId> squares(bool split) {
+    std::vector<ValueId> parts;
+    if (!shards_.empty()) {
+      for (std::size_t b = 0; b < shards_.size(); ++b) {
+        if (shards_[b].split != split) continue;
+        graph_.enter(
+            {.name = "grad_norm.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
+        parts.push_back(graph_.add1(runtime::kSumSquares, "sum_squares", {shards_[b].gradient}));
+      }
+      if (!parts.empty()) sum_over(parts, split ? "norm.data.split" : "norm.data", data_group(spec_));
+    } else {
+      for (const auto& [layer, members] : by_layer()) {
+        std::vector<ValueId> in;
+        for (const std::size_t i : members)
+          if (is_split(i) == split) in.push_back(weights_[i].gradient);
+        if (in.empty()) continue;
+        enter(split ? "grad_norm.split" : "grad_norm", layer, isa::Phase::kOptimizer);
+        parts.push_back(graph_.add1(runtime::kSumSquares, "sum_squares", in));
+      }
+    }
+    if (split && !parts.empty()) sum_over(parts, "norm.tensor", tensor_group(spec_));
+    return parts;
+  }
+
+  void sum_over(std::vector<ValueId>& parts, const char* scope, std::uint8_t group) {
+    enter_collective(scope, 0);
+    parts = graph_.add(runtime::kAllReduce, "norm", parts, {.group = group});
   }
 
   ValueId clip_factor() {
-    std::vector<ValueId> parts;
-    for (const auto& [layer, members] : by_layer()) {
-      enter("grad_norm", layer, isa::Phase::kOptimizer);
-      std::vector<ValueId> in;
-      for (const std::size_t i : members) in.push_back(weights_[i].second);
-      parts.push_back(graph_.add1(runtime::kSumSquares, "sum_squares", in));
-    }
+    std::vector<ValueId> parts = squares(false);
+    for (const ValueId v : squares(true)) parts.push_back(v);
     graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
     const auto out = graph_.add(runtime::kClipScale, "clip", parts,
                                 {.alpha = spec_.max_grad_norm, .beta = 1 / spec_.numerics.loss_scale});
     graph_.output(out[0], "grad_norm");
     return out[1];
+  }
+
+  ValueId state(const std::string& name, const runtime::Value& like, isa::Dtype type) {
+    return graph_.tensor(name, like.rows, like.cols, type, Kind::kOptimizer);
+  }
+
+  /// A rank's part of a bucket: update, and hand the result to the others.
+  void update_shard(std::size_t b, ValueId clip) {
+    const Shard& shard = shards_[b];
+    const std::string name = fmt::format("shard.{}", b);
+    std::vector<ValueId> weights;
+    ZeroBucket bucket{.name = name, .weights = {}};
+    for (const std::size_t i : shard.members) {
+      weights.push_back(weights_[i].weight);
+      bucket.weights.push_back(graph_.value(weights_[i].weight).name);
+    }
+    buckets_.push_back(std::move(bucket));
+    if (spec_.optimizer != "adamw")
+      throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", spec_.optimizer),
+                        "use adamw, or --zero_1 false"};
+    const runtime::Value like = graph_.value(shard.gradient);
+    const isa::Dtype type = graph_.value(weights.front()).dtype;
+    graph_.enter(
+        {.name = "optimizer.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
+    ValueId part = state(name, like, spec_.master_weights ? isa::Dtype::kFp32 : type);
+    const ValueId m = state("exp_avg." + name, like, spec_.numerics.optimizer);
+    const ValueId v = state("exp_avg_sq." + name, like, spec_.numerics.optimizer);
+    part = graph_.add(runtime::kAdamW, "shard", {part, shard.gradient, m, v, hyper_, clip}, factors(shard.decays))[0];
+    if (graph_.value(part).dtype != type)
+      part = graph_.add1(runtime::kAffine, "shard.rounded", {part}, {.dtype = type});
+    enter_collective("all_gather", b);
+    std::vector<ValueId> in{part};
+    in.insert(in.end(), weights.begin(), weights.end());
+    graph_.add(runtime::kBucketGather, "parameters", in,
+               {.rows = static_cast<std::int64_t>(spec_.ranks), .group = data_group(spec_)});
+  }
+
+  runtime::Attrs factors(bool decays) const {
+    return {.alpha = spec_.adam_beta1, .beta = spec_.adam_beta2, .p = decays ? 1.0 : 0.0, .eps = spec_.adam_epsilon};
   }
 
   const runtime::Op& rule() const {
@@ -117,29 +243,57 @@ class Update {
 
   void update(ValueId weight, ValueId gradient, ValueId clip) {
     const runtime::Value w = graph_.value(weight);
-    const auto moment = [&](const char* which) {
-      return graph_.tensor(fmt::format("{}.{}", which, w.name), w.rows, w.cols, spec_.numerics.optimizer,
-                           Kind::kOptimizer);
-    };
-    const bool decays = spec_.weight_decay > 0 && (spec_.decay_all || !is_gain_or_bias(w));
     const std::string label = place_of(w.name, repeated_).label;
-    graph_.add(
-        rule(), label, {weight, gradient, moment("exp_avg"), moment("exp_avg_sq"), hyper_, clip},
-        {.alpha = spec_.adam_beta1, .beta = spec_.adam_beta2, .p = decays ? 1.0 : 0.0, .eps = spec_.adam_epsilon});
+    const ValueId m = state("exp_avg." + w.name, w, spec_.numerics.optimizer);
+    const ValueId v = state("exp_avg_sq." + w.name, w, spec_.numerics.optimizer);
+    const bool master = spec_.master_weights && w.dtype != isa::Dtype::kFp32;
+    const ValueId target = master ? state("master." + w.name, w, isa::Dtype::kFp32) : weight;
+    const ValueId updated = graph_.add(rule(), label, {target, gradient, m, v, hyper_, clip}, factors(decays(w)))[0];
+    if (master) graph_.add(runtime::kAssign, label + ".rounded", {updated, weight});
   }
 
   Graph& graph_;
   const StepSpec& spec_;
   std::string_view repeated_;
-  std::vector<std::pair<ValueId, ValueId>> weights_;
+  const ParameterSets& sets_;
+  std::vector<Parameter> weights_;
+  std::vector<Shard> shards_;
+  std::vector<ZeroBucket> buckets_;
   ValueId hyper_ = runtime::kNoValue;
 };
 
 }  // namespace
 
-void add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec,
-                std::string_view repeated) {
-  Update{graph, gradients, spec, repeated}.run();
+Recompute recompute_of(std::string_view name) {
+  for (const Recompute r : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
+    if (name_of(r) == name) return r;
+  throw base::Error{base::Fault::kUsage, "recompute", fmt::format("'{}' is not known", name),
+                    base::suggest_fix(std::string{name}, std::vector<std::string>{"none", "selective", "full"})};
+}
+
+std::string_view name_of(Recompute recompute) {
+  return recompute == Recompute::kNone ? "none" : recompute == Recompute::kSelective ? "selective" : "full";
+}
+
+std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups(const StepSpec& spec) {
+  const auto tensor = static_cast<std::uint32_t>(spec.tensor_parallel), data = spec.ranks;
+  std::vector<std::vector<std::uint32_t>> data_sets(tensor), tensor_sets(data);
+  for (std::uint32_t r = 0; r < spec.world(); ++r) {
+    data_sets[r % tensor].push_back(r);
+    tensor_sets[r / tensor].push_back(r);
+  }
+  std::vector<std::vector<std::vector<std::uint32_t>>> out;
+  if (data > 1) out.push_back(std::move(data_sets));
+  if (tensor > 1) out.push_back(std::move(tensor_sets));
+  return out;
+}
+
+std::uint8_t data_group(const StepSpec&) { return 0; }
+std::uint8_t tensor_group(const StepSpec& spec) { return spec.ranks > 1 ? 1 : 0; }
+
+std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec,
+                                   std::string_view repeated, const ParameterSets& sets) {
+  return Update{graph, gradients, spec, repeated, sets}.run();
 }
 
 std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs, bool fold) {

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <map>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -20,6 +21,16 @@ enum class Head : std::uint8_t {
   kNone,        // the encoder's last hidden states
 };
 
+/// Which results of the forward pass the backward pass computes again instead of finding them in memory.
+enum class Recompute : std::uint8_t {
+  kNone,
+  kSelective,  // attention's probabilities (Korthikanti et al., arXiv:2205.05198, section 5)
+  kFull,       // everything inside of a layer
+};
+/// Errors: Fault::kUsage for another word than none, selective, full.
+Recompute recompute_of(std::string_view name);
+std::string_view name_of(Recompute recompute);
+
 /// What one rank does in one optimizer step.
 struct StepSpec {
   std::int64_t batch = 8;     // sequences per micro-batch
@@ -36,12 +47,42 @@ struct StepSpec {
   double max_grad_norm = 0;         // 0: not limited
   std::string optimizer = "adamw";  // or "lamb"
   double bucket_bytes = 50e6;       // of gradients that are reduced together: torch-xla's BUCKET_CAP_MB default of 50
+
+  // Decoders only. Rank r is tensor-parallel rank r mod tensor_parallel of data-parallel rank r / tensor_parallel.
+  std::int64_t tensor_parallel = 1;
+  bool sequence_parallel = false;  // what is not split by heads or columns is split by tokens
+  bool zero1 = false;              // optimizer state is shared by data-parallel ranks
+  bool master_weights = false;     // fp32 copies of the weights, which the optimizer updates
+  Recompute recompute = Recompute::kNone;
+  bool keep_logits = false;  // "logits.m" stay in memory for the host
+
+  std::uint32_t world() const { return ranks * static_cast<std::uint32_t>(tensor_parallel); }
+};
+
+/// The replica groups of a step, as a program wants them: data-parallel ones, then tensor-parallel ones; only those of
+/// more than one rank.
+std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups(const StepSpec& spec);
+std::uint8_t data_group(const StepSpec& spec);
+std::uint8_t tensor_group(const StepSpec& spec);
+
+/// What distinguishes the parameters of tensor-parallel ranks.
+struct ParameterSets {
+  std::set<runtime::ValueId> split;    // each rank has its own part; the others are the same on every rank
+  std::set<runtime::ValueId> partial;  // the same, but gradients are sums over a rank's tokens only
+};
+
+/// Parameters that ZeRO updates together: every data-parallel rank has its part of "shard.N" (runtime::bucket_elements
+/// of each tensor, one after the other, cut in equal parts).
+struct ZeroBucket {
+  std::string name;                  // "shard.0"
+  std::vector<std::string> weights;  // in their order
 };
 
 /// Adds gradients' reduction over ranks, clipping and the update of every weight. `blocks`: names in front of a number
 /// that repeats ("bert.encoder.layer."), so that equal layers share a block.
-void add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
-                const StepSpec& spec, std::string_view repeated);
+/// Returns the buckets of ZeRO, whose shards the host fills before the first step.
+std::vector<ZeroBucket> add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
+                                   const StepSpec& spec, std::string_view repeated, const ParameterSets& sets = {});
 
 /// Declares the weights of a model as tensors of the graph, under their Hugging Face names, linear ones as [in, out].
 /// `fold`: linear ones in the type that TensorE multiplies, because nobody updates them.

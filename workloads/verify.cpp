@@ -9,9 +9,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "runtime/session.h"
-#include "workloads/bert_graph.h"
 #include "workloads/config.h"
 #include "workloads/safetensors.h"
+#include "workloads/verify_model.h"
 #include "workloads/weights.h"
 
 namespace workloads {
@@ -81,48 +81,37 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
   return out;
 }
 
+std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
+                                      double weight_decay) {
+  const bool encoder = std::holds_alternative<BertConfig>(read_config(folder));
+  return encoder ? verify_bert(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
+}
+
 class Verifier {
  public:
   Verifier(const std::filesystem::path& folder, const VerifyOptions& options)
       : options_{options},
-        config_{read_bert_config(folder)},
         recipe_{read_recipe(folder / "expected.json")},
-        batches_{Checkpoint::open(folder / "batches.safetensors")},
         expected_{Checkpoint::open(folder / "expected.safetensors")},
-        weights_{load_weights(folder, config_, options.seed)} {
-    const Shape shape = batches_.info("step0.input_ids").shape;
-    if (shape.size() != 2)
-      throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
-                  "export [batch, length]"};
-    samples_ = shape[0];
-    spec_ = {.batch = (samples_ + options.ranks - 1) / options.ranks,
-             .length = shape[1],
-             .micro_batches = 1,
-             .ranks = options.ranks,
-             .training = true,
-             .head = Head::kClassifier,
-             .numerics = options.numerics,
-             .weight_decay = recipe_.weight_decay};
-    config_.hidden_dropout_prob = config_.attention_probs_dropout_prob = 0;
-    config_.classifier_dropout = 0;
-  }
+        model_{model_of(folder, options, recipe_.weight_decay)} {}
 
   VerifyReport run() {
-    runtime::CompileOptions compile{.name = "verify", .ranks = options_.ranks, .groups = {}, .passes = options_.passes};
-    std::vector<std::uint32_t> all;
-    for (std::uint32_t r = 0; r < options_.ranks; ++r) all.push_back(r);
-    if (options_.ranks > 1) compile.groups = {{all}};
-    const runtime::Compiled compiled = runtime::compile(bert_graph(config_, spec_), compile);
+    const StepSpec& spec = model_->spec();
+    const runtime::CompileOptions compile{
+        .name = "verify", .ranks = spec.world(), .groups = replica_groups(spec), .passes = options_.passes};
+    const runtime::Compiled compiled = runtime::compile(model_->graph(), compile);
     const auto device = options_.make_device();
     device->load(compiled.program);
     runtime::Session session{*device, compiled.program};
-    for (const WeightSpec& w : bert_weights(config_))
-      for (std::uint32_t r = 0; r < options_.ranks; ++r) session.write(r, w.name, weights_.for_device(w));
+    model_->write_weights(session);
     for (const isa::Block& block : compiled.program.blocks) report_.instructions += block.instrs.size();
     report_.matmul_flops = compiled.program.model_flops;
     const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
     for (std::int64_t step = 0; step < steps; ++step) {
-      write_batch(session, step, steps);
+      model_->write_batch(session, step);
+      const std::vector<float> hyper =
+          hyper_values(spec, scheduled_rate("linear", recipe_.rate, step, 0, steps), step + 1);
+      for (std::uint32_t r = 0; r < spec.world(); ++r) session.write(r, "hyper", hyper);
       device->run(
           {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
       read_loss(session, step);
@@ -134,67 +123,16 @@ class Verifier {
   }
 
  private:
-  /// Sample `row` of rank r, or -1 for a row that only fills the batch.
-  std::int64_t sample(std::uint32_t r, std::int64_t row) const {
-    const std::int64_t s = static_cast<std::int64_t>(r) * spec_.batch + row;
-    return s < samples_ ? s : -1;
-  }
-
-  void write_batch(runtime::Session& session, std::int64_t step, std::int64_t steps) {
-    const std::string prefix = fmt::format("step{}.", step);
-    const auto ids = batches_.integers(prefix + "input_ids"), mask = batches_.integers(prefix + "attention_mask");
-    const auto labels = batches_.integers(prefix + "labels");
-    std::vector<std::int64_t> types(ids.size());
-    if (batches_.contains(prefix + "token_type_ids")) types = batches_.integers(prefix + "token_type_ids");
-    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.length) || mask.size() != ids.size() ||
-        labels.size() != static_cast<std::size_t>(samples_))
-      throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
-    const double rate = scheduled_rate("linear", recipe_.rate, step, 0, steps);
-    for (std::uint32_t r = 0; r < options_.ranks; ++r) {
-      std::vector<std::int32_t> my_ids, my_types, my_labels;
-      std::vector<float> my_mask, my_weights;
-      for (std::int64_t row = 0; row < spec_.batch; ++row) {
-        const std::int64_t s = sample(r, row);
-        my_labels.push_back(s < 0 ? 0 : static_cast<std::int32_t>(labels[static_cast<std::size_t>(s)]));
-        my_weights.push_back(s < 0 ? 0.0F : 1.0F / static_cast<float>(samples_));
-        for (std::int64_t c = 0; c < spec_.length; ++c) {
-          const auto at = static_cast<std::size_t>(std::max<std::int64_t>(s, 0) * spec_.length + c);
-          my_ids.push_back(static_cast<std::int32_t>(ids[at]));
-          my_types.push_back(static_cast<std::int32_t>(types[at]));
-          my_mask.push_back(static_cast<float>(mask[at]));
-        }
-      }
-      session.write(r, micro_name("input_ids", 0), my_ids);
-      session.write(r, micro_name("token_type_ids", 0), my_types);
-      session.write(r, micro_name("attention_mask", 0), my_mask);
-      session.write(r, micro_name("labels", 0), my_labels);
-      session.write(r, micro_name("weights", 0), my_weights);
-      session.write(r, "hyper", hyper_values(spec_, rate, step + 1));
-    }
-  }
-
   void read_loss(runtime::Session& session, std::int64_t step) {
-    double loss = 0;
-    for (std::uint32_t r = 0; r < options_.ranks; ++r)
-      for (const float x : session.read(r, micro_name("loss", 0))) loss += x;
-    const double want = recipe_.losses[static_cast<std::size_t>(step)];
+    const double loss = model_->loss(session), want = recipe_.losses[static_cast<std::size_t>(step)];
     report_.losses.push_back(loss);
     report_.expected_losses.push_back(want);
     report_.loss_errors.push_back(std::abs(loss - want) / std::max(std::abs(want), 1e-6));
   }
 
   void read_first(runtime::Session& session) {
-    std::vector<float> logits;
-    for (std::uint32_t r = 0; r < options_.ranks; ++r) {
-      const std::vector<float> part = session.read(r, micro_name("logits", 0));
-      for (std::int64_t row = 0; row < spec_.batch; ++row)
-        if (sample(r, row) >= 0)
-          logits.insert(logits.end(), part.begin() + row * config_.num_labels(),
-                        part.begin() + (row + 1) * config_.num_labels());
-    }
-    report_.logits = relative({compare("logits", logits, expected_.floats("step0.logits"))}).front();
-    for (const WeightSpec& w : bert_weights(config_))
-      gradients_.push_back(distance(session, w, "grad." + w.name, "step0.grad." + w.name));
+    report_.logits = relative({compare("logits", model_->logits(session), expected_.floats("step0.logits"))}).front();
+    for (const WeightSpec& w : model_->tensors()) gradients_.push_back(distance(session, w, true));
     report_.gradients = relative(gradients_);
   }
 
@@ -203,30 +141,24 @@ class Verifier {
     double norm = 0;
     for (const Distance& g : gradients_) norm = std::max(norm, g.norm);
     std::vector<Distance> out;
-    for (const WeightSpec& w : bert_weights(config_)) {
-      out.push_back(distance(session, w, w.name, "final." + w.name));
+    for (const WeightSpec& w : model_->tensors()) {
+      out.push_back(distance(session, w, false));
       if (gradients_[out.size() - 1].norm < kSmallest * kSmallest * norm) out.back().least = 1;
     }
     return out;
   }
 
-  Distance distance(runtime::Session& session, const WeightSpec& w, const std::string& tensor,
-                    const std::string& expected) {
-    std::vector<float> got = session.read(0, tensor);
-    const double scale = tensor.starts_with("grad.") ? spec_.numerics.loss_scale : 1;
+  Distance distance(runtime::Session& session, const WeightSpec& w, bool gradient) {
+    std::vector<float> got = model_->whole(session, w, gradient);
+    const double scale = gradient ? model_->spec().numerics.loss_scale : 1;
     for (float& x : got) x = static_cast<float>(x / scale);
-    Weights on_host = weights_;
-    on_host.set_from_device(w, got);
-    return compare(w.name, on_host.values.at(w.name), expected_.floats(expected));
+    return compare(w.name, got, expected_.floats((gradient ? "step0.grad." : "final.") + w.name));
   }
 
   const VerifyOptions& options_;
-  BertConfig config_;
   Recipe recipe_;
-  Checkpoint batches_, expected_;
-  Weights weights_;
-  std::int64_t samples_ = 0;
-  StepSpec spec_;
+  Checkpoint expected_;
+  std::unique_ptr<VerifyModel> model_;
   std::vector<Distance> gradients_;  // of the first step
   VerifyReport report_;
 };
@@ -238,6 +170,31 @@ const TensorError& worst(const std::vector<TensorError>& errors) {
 }
 
 }  // namespace
+
+StepSpec verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, double weight_decay) {
+  const std::int64_t parts = static_cast<std::int64_t>(o.ranks) * o.micro_batches;
+  return {.batch = (samples + parts - 1) / parts,
+          .length = length,
+          .micro_batches = o.micro_batches,
+          .ranks = o.ranks,
+          .training = true,
+          .head = Head::kClassifier,
+          .numerics = o.numerics,
+          .weight_decay = weight_decay,
+          .tensor_parallel = o.tensor_parallel,
+          .sequence_parallel = o.sequence_parallel,
+          .zero1 = o.zero1,
+          .master_weights = o.master_weights,
+          .recompute = o.recompute};
+}
+
+double VerifyModel::loss(runtime::Session& session) const {
+  double loss = 0;
+  for (std::uint32_t d = 0; d < spec_.ranks; ++d)
+    for (std::int64_t m = 0; m < spec_.micro_batches; ++m)
+      for (const float x : session.read(rank_of(d), micro_name("loss", m))) loss += x;
+  return loss;
+}
 
 double VerifyReport::worst_loss() const {
   double out = 0;

@@ -10,12 +10,19 @@
 #include "isa/device.h"
 #include "runtime/compile.h"
 #include "runtime/numerics.h"
+#include "workloads/training_step.h"
 
 namespace workloads {
 
 struct VerifyOptions {
   runtime::Numerics numerics;
-  std::uint32_t ranks = 1;
+  std::uint32_t ranks = 1;  // data parallel
+  std::int64_t micro_batches = 1;
+  std::int64_t tensor_parallel = 1;  // decoders, as all below (StepSpec)
+  bool sequence_parallel = false;
+  bool zero1 = false;
+  bool master_weights = false;
+  Recompute recompute = Recompute::kNone;
   runtime::Passes passes;
   int host_threads = 0;
   std::uint64_t seed = 42;

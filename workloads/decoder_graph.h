@@ -1,0 +1,42 @@
+// Decoders as graphs: Llama (Touvron et al., arXiv:2307.09288; grouped queries, rotary positions with Llama 3's
+// scaling) and GPT (Brown et al., arXiv:2005.14165), for one of several ranks that share the model.
+#pragma once
+
+#include <vector>
+
+#include "workloads/config.h"
+#include "workloads/training_step.h"
+
+namespace workloads {
+
+struct DecoderStep {
+  runtime::Graph graph;
+  std::vector<ZeroBucket> zero;
+};
+
+/// One step of one rank. Tensors that the host writes, for each micro-batch m: "input_ids.m" [batch*length, 1] int32,
+/// counted from the first row of the rank's part of the vocabulary, 0 where it is another rank's; "vocabulary.m" [rows,
+/// 1], 1 or 0 for that, when ranks share the vocabulary; in training "labels.m" [rows, 1] int32, counted likewise, -1
+/// where it is another rank's, "weights.m" [rows, 1] fp32 (what each token counts in the loss) and "hyper"
+/// (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2] fp32 (rope_table). It leaves "logits.m"
+/// [rows, part of the vocabulary] fp32 with spec.keep_logits, "loss.m" [rows, 1] fp32, "grad_norm", and "grad.NAME" of
+/// every weight. Weights have the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused
+/// query-key-value of GPT is three: "...c_attn.q.weight", and so on.
+/// Errors: Fault::kUsage for a sequence that is longer than the model's positions, or a length that sequence
+/// parallelism does not divide; as check(ShardPlan).
+DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec);
+
+/// The tensors of tensor-parallel rank 0 as the graph has them.
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel);
+
+/// Cosines and sines of `length` positions, each [length, head_dim / 2].
+struct RopeTable {
+  std::vector<float> cos, sin;
+};
+RopeTable rope_table(const LlamaConfig& config, std::int64_t length);
+
+/// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
+/// a linear layer and token, 12 * layers * hidden * length per token for attention (all pairs counted, as MFU does).
+double decoder_flops(const ModelConfig& config, const StepSpec& spec);
+
+}  // namespace workloads

@@ -1,0 +1,54 @@
+// What verify() asks of a model family: its step, its batches, its tensors as PyTorch has them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/session.h"
+#include "workloads/training_step.h"
+#include "workloads/verify.h"
+
+namespace workloads {
+
+class VerifyModel {
+ public:
+  explicit VerifyModel(StepSpec spec, std::int64_t samples) : spec_{std::move(spec)}, samples_{samples} {}
+  virtual ~VerifyModel() = default;
+
+  const StepSpec& spec() const { return spec_; }
+  virtual runtime::Graph graph() = 0;
+  /// All tensors of the whole model, in its order.
+  virtual const std::vector<WeightSpec>& tensors() const = 0;
+  virtual void write_weights(runtime::Session& session) = 0;
+  virtual void write_batch(runtime::Session& session, std::int64_t step) = 0;
+  virtual std::vector<float> logits(runtime::Session& session) = 0;
+  /// A weight or its gradient, put together from all ranks, in the shape of the file.
+  virtual std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) = 0;
+  /// The sum of all tokens' or samples' shares.
+  double loss(runtime::Session& session) const;
+
+ protected:
+  /// Sample `row` of micro-batch m of data-parallel rank d, or -1 for a row that only fills the batch.
+  std::int64_t sample(std::uint32_t d, std::int64_t m, std::int64_t row) const {
+    const std::int64_t s = (static_cast<std::int64_t>(d) * spec_.micro_batches + m) * spec_.batch + row;
+    return s < samples_ ? s : -1;
+  }
+  /// Rank 0 of the tensor-parallel ranks that share data-parallel rank d.
+  std::uint32_t rank_of(std::uint32_t d, std::int64_t tensor = 0) const {
+    return d * static_cast<std::uint32_t>(spec_.tensor_parallel) + static_cast<std::uint32_t>(tensor);
+  }
+
+  const StepSpec spec_;
+  const std::int64_t samples_;
+};
+
+/// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
+StepSpec verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
+
+/// Errors: as verify().
+std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
+                                         double weight_decay);
+std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
+                                            double weight_decay);
+
+}  // namespace workloads
