@@ -70,11 +70,13 @@ class Planner {
     for (std::size_t c = 0; c < calls_.size(); ++c)
       for (const NodeId n : calls_[c]) {
         const Node& node = graph_.node(n);
+        // What runs beside the compute may still be at work long after its call.
+        const bool beside = node.op == &kAllReduce || node.op == &kBucketScatter || node.op == &kBucketGather;
         for (const auto* list : {&node.in, &node.out})
           for (const ValueId v : *list) {
             const ValueId root = graph_.root(v);
             const auto [place, added] = lives_.try_emplace(root, Life{c, c});
-            place->second.last = c;
+            place->second.last = std::max(place->second.last, beside ? calls_.size() - 1 : c);
           }
       }
   }
@@ -160,7 +162,7 @@ class Planner {
   }
 
   /// Tensors that never leave their group have no address; which ones, the blocks' registers say.
-  bool needs_memory(ValueId v) const { return lives_.contains(v) && in_hbm_.contains(v); }
+  bool needs_memory(ValueId v) const { return lives_.contains(v) && in_hbm_.contains(v) && !plan_.address.contains(v); }
 
   const Graph& graph_;
   const std::vector<std::vector<NodeId>>& calls_;

@@ -1,0 +1,102 @@
+// Parallel plans compute what one core computes: a Llama that PyTorch has trained, on up to 32 simulated cores.
+#include <gtest/gtest.h>
+
+#include "hw/sim_device.h"
+#include "tests/workloads/support.h"
+#include "workloads/verify.h"
+
+namespace {
+
+using namespace workloads_test;
+using workloads::Recompute;
+using workloads::VerifyOptions;
+using workloads::VerifyReport;
+
+struct PlanCase {
+  const char* name;
+  const char* model;
+  std::uint32_t data;
+  std::int64_t tensor, micro;
+  bool sequence, zero;
+  Recompute recompute;
+
+  friend void PrintTo(const PlanCase& c, std::ostream* out) { *out << c.name; }
+};
+
+VerifyOptions options_of(const PlanCase& c, const char* numerics) {
+  VerifyOptions options;
+  options.numerics = runtime::numerics(numerics);
+  options.ranks = c.data;
+  options.tensor_parallel = c.tensor;
+  options.micro_batches = c.micro;
+  options.sequence_parallel = c.sequence;
+  options.zero1 = c.zero;
+  options.recompute = c.recompute;
+  options.host_threads = 1;
+  return options;
+}
+
+class Plans : public testing::TestWithParam<PlanCase> {};
+
+// In fp32 a plan changes the order of sums alone.
+TEST_P(Plans, Fp32FollowsPyTorch) {
+  const VerifyReport report = workloads::verify(golden(GetParam().model), options_of(GetParam(), "fp32"));
+  EXPECT_LE(report.logits.norm, 1e-5);
+  EXPECT_LE(report.worst_loss(), 1e-5);
+  EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
+  EXPECT_LE(report.worst_weight().norm, 2e-4) << report.worst_weight().name;
+  EXPECT_GE(report.losses.size(), 6u);
+}
+
+constexpr Recompute kNone = Recompute::kNone, kFull = Recompute::kFull;
+
+INSTANTIATE_TEST_SUITE_P(
+    Golden, Plans,
+    testing::Values(PlanCase{"one core", "llama_tiny", 1, 1, 1, false, false, kNone},
+                    PlanCase{"grouped queries", "llama_gqa", 1, 1, 1, false, false, kNone},
+                    PlanCase{"grouped queries, TP 2", "llama_gqa", 1, 2, 1, true, false, kNone},
+                    PlanCase{"TP 2", "llama_tiny", 1, 2, 1, false, false, kNone},
+                    PlanCase{"TP 8", "llama_tiny", 1, 8, 1, false, false, kNone},
+                    PlanCase{"TP 8, sequence parallel", "llama_tiny", 1, 8, 1, true, false, kNone},
+                    PlanCase{"DP 2", "llama_tiny", 2, 1, 1, false, false, kNone},
+                    PlanCase{"ZeRO-1 over DP 4", "llama_tiny", 4, 1, 1, false, true, kNone},
+                    PlanCase{"accumulation 4", "llama_tiny", 1, 1, 4, false, false, kNone},
+                    PlanCase{"accumulation 3 of 4 samples", "llama_tiny", 1, 1, 3, false, false, kNone},
+                    PlanCase{"recompute full", "llama_tiny", 1, 1, 2, false, false, kFull},
+                    PlanCase{"recompute selective", "llama_tiny", 1, 2, 2, true, false, Recompute::kSelective},
+                    PlanCase{"32 cores: TP 8, DP 4, all of it", "llama_tiny", 4, 8, 1, true, true, kFull}));
+
+// Stochastic rounding, master weights, ZeRO, sequence parallelism: what a user would run.
+TEST(Plans, Bf16WithMasterWeightsStaysNear) {
+  VerifyOptions options = options_of({"", "llama_tiny", 2, 4, 2, true, true, kFull}, "bf16+sr");
+  options.master_weights = true;
+  const VerifyReport report = workloads::verify(golden("llama_tiny"), options);
+  EXPECT_LE(report.worst_loss(), 0.08);
+  EXPECT_GT(report.worst_loss(), 1e-6) << "nothing was rounded";
+}
+
+// With the clock running, no instruction touches what another one is still at work on.
+TEST(Plans, NothingRaces) {
+  const hw::MachineParams machine = hw::load_machine("trn1.32xlarge");
+  VerifyOptions options = options_of({"", "llama_tiny", 2, 2, 1, true, true, kFull}, "fp32");
+  options.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
+  const VerifyReport report = workloads::verify(golden("llama_tiny"), options);
+  EXPECT_LE(report.worst_loss(), 1e-5);
+}
+
+TEST(Plans, WhatDoesNotDivideIsRefused) {
+  const auto verify = [](const PlanCase& c) { workloads::verify(golden(c.model), options_of(c, "fp32")); };
+  EXPECT_TRUE(fails(base::Fault::kUsage,
+                    [&] {
+                      verify({"", "llama_gqa", 1, 8, 1, false, false, kNone});
+                    },
+                    {"does not divide the 6 attention heads", "1, 2"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [&] { verify({"", "llama_gqa", 1, 6, 1, false, false, kNone}); }, {"divide"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage,
+                    [&] {
+                      verify({"", "bert_tiny", 1, 2, 1, false, false, kNone});
+                    },
+                    {"encoders are trained data parallel"}));
+}
+
+}  // namespace
