@@ -10,9 +10,9 @@
 #include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
+#include "cli/step_program.h"
 #include "cli/train_options.h"
 #include "cli/verbs.h"
-#include "hw/sim_device.h"
 #include "isa/asm.h"
 #include "runtime/op.h"
 
@@ -25,34 +25,7 @@ struct CompileOptions {
   bool explain = false;
 };
 
-struct Target {
-  ProjectedJob job;
-  hw::MachineParams machine;
-};
-
-Target target_of(const CompileOptions& options) {
-  const workloads::Job job = workloads::load_job(options.workload);
-  TrainOptions train = options.train;
-  apply_defaults(train, job.options, job.file);
-  hw::MachineParams machine = hw::load_machine(train.instance_type, train.set);
-  workloads::BertConfig config =
-      train.model_id.empty() ? workloads::bert_preset(job.model) : workloads::read_bert_config(train.model_id);
-  if (train.model_id.empty()) {
-    config.label_names.clear();
-    for (std::int64_t i = 0; i < job.labels; ++i) config.label_names.push_back(fmt::format("LABEL_{}", i));
-  }
-  ProjectedJob projected = projected_job(train, config, job.samples, 0);
-  projected.step.ranks = cores_of(train, machine);
-  return {std::move(projected), std::move(machine)};
-}
-
-runtime::Compiled compiled_with(const Target& t, const runtime::Passes& passes) {
-  return runtime::compile(
-      workloads::bert_graph(t.job.config, t.job.step),
-      {.name = "train", .ranks = t.job.step.ranks, .groups = one_group(t.job.step.ranks), .passes = passes});
-}
-
-std::string graph_text(const Target& t) {
+std::string graph_text(const StepTarget& t) {
   const runtime::Graph graph = workloads::bert_graph(t.job.config, t.job.step);
   std::string out;
   for (runtime::NodeId n = 0; n < graph.node_count(); ++n) {
@@ -74,53 +47,17 @@ std::string graph_text(const Target& t) {
   return out;
 }
 
-/// One line of `--explain`: what the step is with everything on, and with one pass off.
-struct Measured {
-  double milliseconds = 0, hbm_bytes = 0, traffic = 0;
-  std::uint64_t instructions = 0;
-};
-
-Measured measure(const Target& t, const runtime::Passes& passes) {
-  const runtime::Compiled c = compiled_with(t, passes);
-  const hw::SimResult r = hw::simulate(c.program, t.machine, {.exact = t.job.exact});
-  std::uint64_t instructions = 0;
-  for (const isa::Call& call : c.program.calls) instructions += c.program.blocks[call.block].instrs.size();
-  return {hw::seconds(r.total) * 1e3, static_cast<double>(c.program.hbm_bytes),
-          static_cast<double>(r.dma.read_bytes + r.dma.written_bytes), instructions};
-}
-
-std::string explanation(const Target& t, base::Format form) {
-  const runtime::Compiled all = compiled_with(t, t.job.passes);
+std::string explanation(const StepTarget& t, base::Format form) {
   base::Table notes{{{"pass", ""}, {"count", ""}, {"what", "what it changed"}}};
-  for (const runtime::PassNote& note : all.notes) notes.add_row({note.pass, fmt::format("{}", note.count), note.text});
-  const Measured with = measure(t, t.job.passes);
-  base::Table gains{{{"pass", "without the pass"},
-                     {"step", "step ms"},
-                     {"slower", "slower %"},
-                     {"traffic", "HBM traffic"},
-                     {"memory", "HBM per core"},
-                     {"instructions", ""},
-                     {"text", "what the pass does"}}};
-  const auto row = [&](std::string_view name, const Measured& m, std::string_view text) {
-    const auto bytes = [](double b) { return base::readable(b, base::Dimension::kBytes); };
-    gains.add_row({name, fmt::format("{:.2f}", m.milliseconds),
-                   fmt::format("{:+.1f}", 100 * (m.milliseconds / with.milliseconds - 1)), bytes(m.traffic),
-                   bytes(m.hbm_bytes), fmt::format("{}", m.instructions), text});
-  };
-  row("(all as given)", with, "");
-  for (const runtime::PassInfo& pass : runtime::kPasses) {
-    if (!(t.job.passes.*pass.flag)) continue;
-    runtime::Passes without = t.job.passes;
-    without.*pass.flag = false;
-    row(pass.name, measure(t, without), pass.text);
-  }
-  return notes.render(form) + "\n" + gains.render(form);
+  for (const runtime::PassNote& note : compiled_with(t, t.job.passes).notes)
+    notes.add_row({note.pass, static_cast<std::uint64_t>(note.count), note.text});
+  return notes.render(form) + "\n" + pass_table(t).render(form);
 }
 
 void compile(const CompileOptions& options) {
   const base::Format form = base::parse_format(options.train.format);
   if (!options.emit.empty()) require_choice("--emit", options.emit, "asm|graph|memory");
-  const Target t = target_of(options);
+  const StepTarget t = step_target(options.workload, options.train);
   if (options.explain) {
     print(explanation(t, form));
     return;

@@ -1,4 +1,4 @@
-// `trnsim completion SHELL`: generated from the option tree, so that it never lags behind.
+// `trnsim completion SHELL`, and the manual page: generated from the option tree, so that it never lags behind.
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "cli/app.h"
+#include "cli/manual.h"
 #include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -164,9 +165,10 @@ std::string fish(const std::vector<VerbFlags>& verbs) {
 
 void add_completion(CLI::App& app) {
   auto shell = std::make_shared<std::string>();
-  app.add_option("SHELL", *shell, "bash, zsh or fish")->required();
+  app.add_option("SHELL", *shell, "bash, zsh, fish; man: the manual page")->type_name("bash|zsh|fish|man")->required();
   app.final_callback([shell] {
-    require_choice("completion", *shell, "bash|zsh|fish");
+    require_choice("completion", *shell, "bash|zsh|fish|man");
+    if (*shell == "man") return print(manual_page());
     const std::vector<VerbFlags> verbs = collect();
     print(*shell == "bash" ? bash(verbs) : *shell == "zsh" ? zsh(verbs) : fish(verbs));
   });

@@ -2,47 +2,23 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <filesystem>
 #include <memory>
 
+#include "base/error.h"
 #include "base/files.h"
 #include "base/table.h"
 #include "cli/machine.h"
 #include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "isa/names.h"
-#include "isa/table.h"
+#include "isa/reference.h"
+#include "runtime/ops.h"
+#include "workloads/job.h"
 
 namespace cli {
 namespace {
 
 using base::Table;
-
-std::string engines_of(const isa::Row& row) {
-  std::string text;
-  for (int e = 0; e < isa::kEngineCount; ++e) {
-    const auto engine = static_cast<isa::Engine>(e);
-    if (!row.engines.contains(engine)) continue;
-    if (!text.empty()) text += ' ';
-    text += isa::name_of(engine);
-  }
-  return text.empty() ? "none" : text;
-}
-
-Table list_isa() {
-  Table table{{{"name", ""},
-               {"engines", ""},
-               {"cost", "cost (cycles of the engine)"},
-               {"limits", ""},
-               {"source", ""},
-               {"note", ""}}};
-  for (std::size_t op = 0; op < isa::kOpcodeCount; ++op) {
-    const isa::Row& row = isa::row(static_cast<isa::Opcode>(op));
-    table.add_row({row.name, engines_of(row), row.formula, row.limits, row.source, row.note});
-  }
-  return table;
-}
 
 Table list_machines() {
   Table table{{{"name", ""}, {"file", ""}}};
@@ -61,11 +37,44 @@ Table list_params() {
   return table;
 }
 
+Table list_ops() {
+  const auto form = [](const runtime::Op& op) {
+    if (op.lower_columns) return "elements";
+    return op.lower_rows ? "rows" : "whole";
+  };
+  Table table{{{"name", "operator"},
+               {"form", "is lowered by"},
+               {"gradient", "has a gradient"},
+               {"matmul_flops", "counts matmul FLOPs"},
+               {"text", "computes"}}};
+  const auto yes_no = [](bool yes) { return yes ? "yes" : "no"; };
+  for (const runtime::Op* op : runtime::all_ops())
+    table.add_row(
+        {op->name, form(*op), yes_no(op->backward != nullptr), yes_no(op->matmul_flops != nullptr), op->text});
+  return table;
+}
+
+Table list_workloads() {
+  Table table{{{"name", ""},
+               {"text", "what"},
+               {"model", ""},
+               {"small_model", "trained for real"},
+               {"samples", ""},
+               {"eval_samples", "for evaluation"},
+               {"file", ""}}};
+  for (const std::string& name : workloads::job_names()) {
+    const workloads::Job job = workloads::load_job(name);
+    table.add_row({name, job.text, job.model, job.small_model, job.samples, job.eval_samples, job.file});
+  }
+  return table;
+}
+
 struct Listing {
   std::string_view name;
   Table (*make)();
 };
-constexpr std::array kListings = {Listing{"isa", list_isa}, Listing{"machines", list_machines},
+constexpr std::array kListings = {Listing{"isa", isa::reference}, Listing{"ops", list_ops},
+                                  Listing{"workloads", list_workloads}, Listing{"machines", list_machines},
                                   Listing{"params", list_params}};
 
 std::string choices() {
@@ -79,10 +88,12 @@ std::string choices() {
 void add_list(CLI::App& app) {
   auto what = std::make_shared<std::string>();
   auto format = std::make_shared<std::string>("table");
-  app.add_option("WHAT", *what, "what to list")->type_name(choices())->required();
+  app.add_option("WHAT", *what, "what to list")->type_name(choices());
   app.add_option("--format", *format, "form of the table")->type_name("table|json|csv|md")->capture_default_str();
   app.final_callback([what, format] {
-    require_choice("list", *what, choices());
+    if (what->empty())
+      throw base::Error{base::Fault::kUsage, "trnsim list", "what should be listed?", "choose one of " + choices()};
+    require_choice("trnsim list", *what, choices());
     const base::Format form = base::parse_format(*format);
     for (const Listing& listing : kListings) {
       if (listing.name == *what) print(listing.make().render(form));

@@ -71,9 +71,12 @@ class Run {
     if (numeric()) load_data();
     if (projected_.mode != "numeric") project_job();
     folder_ = output_folder(options_);
+    // Whatever does not fit together is refused before the first file is written.
+    std::optional<workloads::Trainer> trainer;
+    if (numeric()) trainer.emplace(data_->config, data_->weights, data_->train, trainer_options());
     base::make_output_folder(folder_, options_.train.overwrite_output_dir);
     if (form_ == base::Format::kTable || form_ == base::Format::kMarkdown) print_projection();
-    if (numeric()) train();
+    if (trainer) train(*trainer);
     report_.host_seconds = wall_clock() - begin;
     write_run_files(folder_, report_);
     finish();
@@ -160,9 +163,8 @@ class Run {
     return t;
   }
 
-  void train() {
+  void train(workloads::Trainer& trainer) {
     const workloads::TrainerOptions t = trainer_options();
-    workloads::Trainer trainer{data_->config, data_->weights, data_->train, t};
     const hw::SimResult device = hw::simulate(trainer.program(), machine_, {.exact = small_.exact});
     Training out;
     out.simulated_step_seconds = hw::seconds(device.total);

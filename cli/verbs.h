@@ -9,6 +9,7 @@ namespace cli {
 
 void add_run(CLI::App& app);
 void add_compile(CLI::App& app);
+void add_ablate(CLI::App& app);
 void add_verify(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_stats(CLI::App& app);
@@ -45,6 +46,10 @@ inline constexpr std::array kVerbs = {
          {"trnsim compile bert_emotion --explain",
           "trnsim compile bert_emotion --emit asm --output step.asm",
           "trnsim compile bert_emotion --passes=-fusion --explain"}, add_compile},
+    Verb{"ablate", "what each pass of the compiler is worth to a workload",
+         {"trnsim ablate bert_emotion",
+          "trnsim ablate bert_emotion --only time --per_device_train_batch_size 8",
+          "trnsim ablate bert_emotion --set hbm.bandwidth=0.5x --format md"}, add_ablate},
     Verb{"verify", "repeat a training trajectory exported from PyTorch and compare",
          {"trnsim verify golden/bert_tiny",
           "trnsim verify golden/bert_tiny --numerics bf16+sr --nproc_per_node 2",
@@ -79,8 +84,8 @@ inline constexpr std::array kVerbs = {
     Verb{"monitor", "a run in the JSON of neuron-monitor, for its dashboards",
          {"trnsim monitor runs/first", "trnsim monitor runs/first --period 1s --count 60",
           "trnsim monitor runs/first | jq .neuron_hardware_info"}, add_monitor},
-    Verb{"list", "list instructions, machines or parameters",
-         {"trnsim list isa --format md", "trnsim list machines --format json", "trnsim list params"}, add_list},
+    Verb{"list", "list workloads, instructions, operators, machines or parameters",
+         {"trnsim list workloads", "trnsim list isa --format md", "trnsim list machines --format json"}, add_list},
     Verb{"params", "every number of a machine with its unit and source",
          {"trnsim params trn1.2xlarge", "trnsim params trn1.2xlarge --prefix hbm",
           "trnsim params trn1.2xlarge --set hbm.bandwidth=2x --toml"}, add_params},
@@ -90,10 +95,10 @@ inline constexpr std::array kVerbs = {
     Verb{"consolidate", "merge a sharded checkpoint into one Hugging Face model",
          {"trnsim consolidate runs/first/checkpoint-100 merged", "trnsim consolidate shards models/llama-tuned",
           "trnsim consolidate runs/first/checkpoint-100 merged --overwrite_output_dir"}, add_consolidate},
-    Verb{"completion", "print a completion script for a shell",
+    Verb{"completion", "print a completion script for a shell, or the manual page",
          {"trnsim completion bash > /etc/bash_completion.d/trnsim",
           "trnsim completion zsh > ~/.zfunc/_trnsim",
-          "trnsim completion fish > ~/.config/fish/completions/trnsim.fish"}, add_completion},
+          "trnsim completion man > trnsim.1"}, add_completion},
     Verb{"version", "version, compiler and libraries",
          {"trnsim version", "trnsim version --json", "trnsim --version"}, add_version},
 };

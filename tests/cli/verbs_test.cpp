@@ -6,7 +6,9 @@
 
 #include "base/param_file.h"
 #include "isa/table.h"
+#include "runtime/ops.h"
 #include "tests/cli/run_binary.h"
+#include "workloads/job.h"
 
 namespace {
 
@@ -43,7 +45,36 @@ TEST(List, ParametersHaveValues) {
   for (const Json& row : json_of("list params")) EXPECT_NE(row["value"], "") << row["key"];
 }
 
-TEST(List, AnUnknownListIsRefused) { EXPECT_EQ(run("list foo").code, 2); }
+TEST(List, EveryOperatorIsThereWithItsTextAndForm) {
+  const Json list = json_of("list ops");
+  ASSERT_EQ(list.size(), runtime::all_ops().size());
+  for (std::size_t i = 0; i < list.size(); ++i) {
+    const runtime::Op& op = *runtime::all_ops()[i];
+    EXPECT_EQ(list[i]["name"], op.name);
+    EXPECT_EQ(list[i]["text"], op.text);
+    EXPECT_EQ(list[i]["gradient"], op.backward ? "yes" : "no") << op.name;
+    EXPECT_EQ(list[i]["form"], op.lower_columns ? "elements" : op.lower_rows ? "rows" : "whole") << op.name;
+  }
+}
+
+TEST(List, WorkloadsAreJobsThatCanBeCompiled) {
+  const Json list = json_of("list workloads");
+  ASSERT_EQ(list.size(), workloads::job_names().size());
+  for (const Json& row : list) {
+    EXPECT_EQ(row["model"], workloads::load_job(row["name"].get<std::string>()).model);
+    EXPECT_NE(row["text"], "") << row["name"];
+    EXPECT_TRUE(std::filesystem::exists(row["file"].get<std::string>())) << row["file"];
+  }
+}
+
+TEST(List, WithoutAWordOrWithAnUnknownOneTheChoicesAreNamed) {
+  for (const std::string arguments : {"list", "list foo"}) {
+    const Ran ran = run(arguments);
+    EXPECT_EQ(ran.code, 2);
+    for (const std::string choice : {"isa", "ops", "workloads", "machines", "params"})
+      EXPECT_THAT(ran.err, HasSubstr(choice)) << arguments;
+  }
+}
 
 TEST(Params, ANumberHasItsUnitAndSource) {
   const Json list = json_of("params trn1.2xlarge --prefix hbm");

@@ -1,0 +1,80 @@
+// `trnsim ablate` and `trnsim compile`: what each pass is worth.
+#include <gmock/gmock.h>
+
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "runtime/passes.h"
+#include "tests/cli/run_job.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using testing::HasSubstr;
+using Json = nlohmann::json;
+
+class Ablate : public cli_test::SmallJob {
+ protected:
+  /// Rows of the table by the name of the switch.
+  std::map<std::string, Json> table(const std::string& verb, const std::string& more) const {
+    const Ran ran = run(verb + " bert_emotion --model_id " + at("bert") +
+                        " --max_length 64 --per_device_train_batch_size 2 --nproc_per_node 1 --format json " + more);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::map<std::string, Json> rows;
+    for (const Json& row : Json::parse(ran.out.substr(ran.out.rfind("\n[") + 1))) rows[row["pass"]] = row;
+    return rows;
+  }
+};
+
+TEST_F(Ablate, SwitchesEachPassAndAllOfThem) {
+  const auto rows = table("ablate", "--only time");
+  EXPECT_EQ(rows.size(), runtime::kPasses.size() + 2);
+  for (const runtime::PassInfo& pass : runtime::kPasses) EXPECT_TRUE(rows.contains("-" + std::string{pass.name}));
+  EXPECT_EQ(rows.at("(as given)")["change_percent"], 0);
+  EXPECT_FALSE(rows.at("(as given)").contains("largest_batch"));
+  // Without fusion every operator's result goes through HBM.
+  EXPECT_GT(rows.at("-fusion")["traffic_bytes"], rows.at("(as given)")["traffic_bytes"]);
+  EXPECT_GT(rows.at("(none)")["step_seconds"], rows.at("(as given)")["step_seconds"]);
+}
+
+TEST_F(Ablate, APassThatIsOffIsSwitchedOn) {
+  const auto rows = table("ablate", "--only time --passes=-fusion");
+  EXPECT_FALSE(rows.contains("-fusion"));
+  EXPECT_LT(rows.at("+fusion")["traffic_bytes"], rows.at("(as given)")["traffic_bytes"]);
+}
+
+// The largest batch fits, one more does not: the compiler itself says so.
+TEST_F(Ablate, TheLargestBatchFitsAndOneMoreDoesNot) {
+  const std::string memory = "--set \"hbm.bytes=48 MiB\" ";
+  const auto rows = table("ablate", "--only batch " + memory);
+  const std::int64_t batch = rows.at("(as given)")["largest_batch"];
+  const auto code = [&](std::int64_t samples) {
+    return run("run bert_emotion --mode timed --model_id " + at("bert") + " --max_length 64 --nproc_per_node 1 " +
+               memory + "--overwrite_output_dir --output_dir " + at("out") + " --per_device_train_batch_size " +
+               std::to_string(samples))
+        .code;
+  };
+  EXPECT_GT(batch, 2);
+  EXPECT_EQ(code(batch), 0);
+  EXPECT_EQ(code(batch + 1), 3);
+  EXPECT_LT(rows.at("-fusion")["largest_batch"], batch);
+}
+
+TEST_F(Ablate, PassesThatOnlyMoveInstructionsChangeNoBit) {
+  const auto rows = table("ablate", "--only numbers");
+  for (const std::string same : {"(as given)", "-reorder", "-double_buffering", "-cse", "-merge_blocks"})
+    EXPECT_EQ(rows.at(same)["numbers"], 0) << same;
+  for (const auto& [name, row] : rows) EXPECT_LT(row["numbers"], 0.05) << name;
+}
+
+TEST_F(Ablate, CompileExplainsWithTheSameTable) {
+  EXPECT_EQ(table("compile", "--explain"), table("ablate", "--only time"));
+}
+
+TEST_F(Ablate, UnknownWordsAreRefused) {
+  expect_refused(run("ablate bert_emotion --only speed"), "time|batch|numbers");
+  expect_refused(run("ablate bert_emotoin"), "fix: write \"bert_emotion\"");
+}
+
+}  // namespace
