@@ -11,6 +11,9 @@
 
 namespace analysis {
 
+/// Share of its peaks that a roofline grants an accelerator, unless the user says another.
+inline constexpr double kRooflineEfficiency = 0.4;
+
 /// A job as it ran, or as it was projected. Figures that are unknown are 0.
 struct JobToPrice {
   std::string instance_type;

@@ -18,7 +18,8 @@ using base::Error;
 using base::Fault;
 
 struct CostOptions {
-  std::string run, runtime, instance_type, prices, flops, hbm_bytes, efficiency = "40%", format = "table";
+  std::string run, runtime, instance_type, prices, flops, hbm_bytes,
+      efficiency = fmt::format("{:g}%", analysis::kRooflineEfficiency * 100), format = "table";
   std::vector<int> instances;
   double epochs = 0, samples = 0, tokens = 0;
 };

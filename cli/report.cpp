@@ -16,7 +16,7 @@ namespace {
 
 struct ReportOptions {
   std::vector<std::string> runs;
-  std::string output, format = "html", prices, efficiency = "40%";
+  std::string output, format = "html", prices, efficiency = fmt::format("{:g}%", analysis::kRooflineEfficiency * 100);
 };
 
 void report(const ReportOptions& options) {

@@ -3,12 +3,15 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
+#include <array>
 #include <thread>
 
 #include "analysis/cost.h"
 #include "analysis/record.h"
+#include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/stats.h"
+#include "base/files.h"
 #include "base/param_file.h"
 #include "base/progress.h"
 #include "base/units.h"
@@ -261,6 +264,9 @@ void write_run_files(const std::filesystem::path& folder, const RunReport& run) 
   info.machine_hash = run.machine->hash;
   info.machine_toml = run.machine->toml;
   analysis::write_record(folder, p.device, p.compiled.program, info);
+  const auto prices = analysis::load_prices(std::string_view{});
+  const std::array page{analysis::load_report_run(folder, prices, analysis::kRooflineEfficiency)};
+  base::write_file(folder / "report.html", analysis::report_html(page));
 }
 
 }  // namespace cli

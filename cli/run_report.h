@@ -42,7 +42,7 @@ base::Table time_table(const Projection& projection);
 base::Table memory_table(const runtime::MemoryPlan& memory, std::uint64_t capacity);
 /// The sections of docs/result_schema.md.
 nlohmann::ordered_json result_body(const RunReport& run);
-/// result.json, stats.txt, machine.toml, summary.md, run.sqlite.
+/// result.json, stats.txt, machine.toml, summary.md; with a projection run.sqlite and report.html.
 void write_run_files(const std::filesystem::path& folder, const RunReport& run);
 
 }  // namespace cli
