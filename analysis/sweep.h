@@ -71,15 +71,27 @@ struct SweepModel {
 
 struct SweepRun {
   std::vector<SweepResult> results;  // in the order of the points
-  std::size_t computed = 0;          // now; the others were known
+  std::size_t computed = 0;          // now, by this process or by its team; the others were known
   bool interrupted = false;          // Ctrl-C: the rest is not done
+
+  std::size_t known() const;  // results that are done
+};
+
+/// Processes that share the points of a sweep, on one host or on many, through the database alone.
+struct SweepTeam {
+  std::string job{};     // the same for all of them, another one for each sweep; empty: this process alone
+  std::size_t rank = 0;  // it begins at another part of the points than the others
+  std::size_t size = 1;
+  bool waits = true;       // for what the others compute; else the points that others work on are left to them
+  double patience_s = 60;  // after this time without a sign of life a process counts as dead: its point is done again
 };
 
 /// Computes the points that `database` does not know yet, in `processes` child processes, and keeps each result as soon
-/// as it is there: a sweep that is killed goes on where it was. A child that dies costs its point only.
+/// as it is there: a sweep that is killed goes on where it was. A child that dies costs its point only. A point is
+/// computed by one process at a time, however many sweep into the same database.
 /// Errors: Fault::kUsage without points or processes; Fault::kEnvironment.
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
-                   const std::filesystem::path& database, int processes);
+                   const std::filesystem::path& database, int processes, const SweepTeam& team = {});
 
 /// A row per point: parameters, metrics, error.
 base::Table sweep_table(const SweepRun& run);

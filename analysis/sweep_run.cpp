@@ -1,23 +1,24 @@
-// run_sweep(): points are handed out to child processes, results come back through a socket each.
+// run_sweep(): points are claimed in the store, handed out to child processes, and their results kept.
 #include <fmt/format.h>
 #include <sys/poll.h>
-#include <sys/prctl.h>
-#include <sys/socket.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
-#include <charconv>
+#include <chrono>
 #include <csignal>
-#include <cstring>
+#include <cstdlib>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
+#include <random>
+#include <thread>
 
 #include "analysis/sweep.h"
 #include "analysis/sweep_store.h"
+#include "analysis/sweep_worker.h"
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/progress.h"
@@ -27,148 +28,115 @@ namespace {
 
 using base::Error;
 using base::Fault;
+using SteadyClock = std::chrono::steady_clock;
 
-/// What a child sends for a point: a length, then one byte 'r' and lines "name value", or 'e' and an error.
-using Length = std::uint32_t;
+constexpr std::chrono::milliseconds kPoll{200};  // how late Ctrl-C may be noticed
+constexpr std::chrono::milliseconds kLook{20};   // between looks at what other processes do
+constexpr const char* kDied = "its process died";
 
-bool send(int fd, std::string_view bytes) {
-  while (!bytes.empty()) {
-    const ssize_t n = ::send(fd, bytes.data(), bytes.size(), MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes.remove_prefix(static_cast<std::size_t>(n));
-  }
-  return true;
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
 }
 
-bool receive(int fd, char* bytes, std::size_t size) {
-  while (size > 0) {
-    const ssize_t n = ::read(fd, bytes, size);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) return false;
-    bytes += n;
-    size -= static_cast<std::size_t>(n);
-  }
-  return true;
+/// "host pid token": the first two tell neighbours on the host whether it lives, the last makes it unique.
+std::string owner_name() {
+  std::random_device random;
+  return fmt::format("{} {} {:08x}{:08x}", host_name(), ::getpid(), random(), random());
 }
 
-std::string packed(const Metrics& metrics) {
-  std::string text = "r";
-  for (const auto& [name, value] : metrics) text += fmt::format("{} {}\n", name, value);
-  return text;
+/// Certain only on this host; elsewhere its signs of life count.
+bool surely_dead(const std::string& owner) {
+  const std::string host = host_name() + " ";
+  if (!owner.starts_with(host)) return false;
+  const auto pid = static_cast<pid_t>(std::strtol(owner.c_str() + host.size(), nullptr, 10));
+  return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
 }
 
-Metrics unpacked(std::string_view lines) {
-  Metrics metrics;
-  while (!lines.empty()) {
-    const std::size_t end = lines.find('\n'), blank = lines.find(' ');
-    base::ensure(end != std::string_view::npos && blank < end, "sweep", "a child sent something else than metrics");
-    double& value = metrics[std::string{lines.substr(0, blank)}];
-    std::from_chars(lines.data() + blank + 1, lines.data() + end, value);
-    lines.remove_prefix(end + 1);
-  }
-  return metrics;
-}
-
-/// Life of a child: a number in, a result out, until the parent closes its end.
-[[noreturn]] void work(int fd, const std::vector<SweepPoint>& points, const SweepModel& model) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read the answers
-  ::signal(SIGINT, SIG_IGN);           // Ctrl-C reaches the whole group: the parent decides
-  std::uint64_t index = 0;
-  while (receive(fd, reinterpret_cast<char*>(&index), sizeof index)) {
-    std::string answer;
-    try {
-      answer = packed(model.evaluate(points[index]));
-    } catch (const std::exception& error) {
-      answer = std::string{"e"} + error.what();
-    }
-    const auto length = static_cast<Length>(answer.size());
-    answer.insert(0, reinterpret_cast<const char*>(&length), sizeof length);
-    if (!send(fd, answer)) break;
-  }
-  ::_exit(0);  // no destructors, no buffers: both belong to the parent
-}
-
-/// A child process and the point that it works on.
-class Worker {
- public:
-  Worker(const std::vector<SweepPoint>& points, const SweepModel& model) {
-    int pair[2];
-    if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0) fail();
-    pid_ = ::fork();
-    if (pid_ < 0) fail();
-    if (pid_ == 0) {
-      ::close(pair[0]);
-      work(pair[1], points, model);
-    }
-    ::close(pair[1]);
-    fd_ = pair[0];
-  }
-  ~Worker() {
-    ::close(fd_);
-    ::kill(pid_, SIGKILL);  // later children hold our end of the socket too: closing it alone would not end this one
-    while (::waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
-    }
-  }
-  Worker(const Worker&) = delete;
-  Worker& operator=(const Worker&) = delete;
-
-  int fd() const { return fd_; }
-  void order(std::size_t index) {
-    const std::uint64_t number = index;
-    send(fd_, {reinterpret_cast<const char*>(&number), sizeof number});  // a dead child shows when it is read
-    point = index;
-  }
-  /// Nothing when the child died.
-  std::optional<std::string> answer() {
-    Length length = 0;
-    if (!receive(fd_, reinterpret_cast<char*>(&length), sizeof length)) return std::nullopt;
-    std::string bytes(length, '\0');
-    if (!receive(fd_, bytes.data(), bytes.size())) return std::nullopt;
-    return bytes;
-  }
-
-  std::optional<std::size_t> point;
-
- private:
-  [[noreturn]] static void fail() {
-    throw Error{Fault::kEnvironment, "sweep", std::strerror(errno), "choose fewer --processes, or free memory"};
-  }
-  pid_t pid_ = -1;
-  int fd_ = -1;
-};
-
-/// Hands out the points in `waiting` until all are done.
+/// Works on the points in `waiting` until all are done, by us or by others.
 class Pool {
  public:
   Pool(SweepRun& run, const std::vector<SweepPoint>& points, const SweepModel& model, SweepStore& store,
-       std::deque<std::size_t> waiting)
-      : run_{run}, points_{points}, model_{model}, store_{store}, waiting_{std::move(waiting)} {}
+       const SweepTeam& team, std::deque<std::size_t> waiting)
+      : run_{run}, points_{points}, model_{model}, store_{store}, team_{team}, waiting_{std::move(waiting)} {}
 
   void work(std::size_t processes) {
-    base::Progress progress{"sweep", "point", waiting_.size()};
-    workers_.resize(std::min(processes, waiting_.size()));
-    for (auto& worker : workers_) start(worker);
-    while (std::ranges::any_of(workers_, [](const auto& w) { return w && w->point; })) {
+    const std::size_t all = waiting_.size();
+    base::Progress progress{"sweep", "point", all, {.quiet = !team_.waits}};
+    workers_.resize(std::min(processes, all));
+    for (;;) {
       if (base::interrupted()) {
         run_.interrupted = true;
         break;
       }
-      wait();
+      for (auto& worker : workers_) {
+        if (!worker || !worker->point) start(worker);
+      }
+      const bool busy = std::ranges::any_of(workers_, [](const auto& w) { return w && w->point; });
+      if (!busy && (elsewhere_.empty() || !team_.waits)) break;
+      wait(busy);
+      beat();
+      look();
       progress.update(run_.computed);
     }
     workers_.clear();
   }
 
  private:
-  void start(std::unique_ptr<Worker>& worker) {
-    if (waiting_.empty()) return;
-    if (!worker) worker = std::make_unique<Worker>(points_, model_);
-    worker->order(waiting_.front());
-    waiting_.pop_front();
+  /// Somebody else's point, and when the claim was last seen to change.
+  struct Watched {
+    Claim claim;
+    SteadyClock::time_point changed;
+  };
+
+  void finish(std::size_t index, std::string error = {}) {
+    SweepResult& result = run_.results[index];
+    if (!error.empty()) result.error = std::move(error);
+    result.done = true;
+    ++run_.computed;
+    elsewhere_.erase(index);
   }
 
-  void wait() {
+  /// Orders the next point that nobody else has, or none.
+  void start(std::unique_ptr<SweepWorker>& worker) {
+    while (!waiting_.empty()) {
+      const std::size_t index = waiting_.front();
+      waiting_.pop_front();
+      if (!mine(index)) continue;
+      if (!worker) worker = std::make_unique<SweepWorker>(points_, model_);
+      return worker->order(index);
+    }
+  }
+
+  /// Claims a point; one that is done or that others work on is put aside.
+  bool mine(std::size_t index) {
+    SweepResult& result = run_.results[index];
+    const auto held = store_.claim_of(result.hash);
+    if (held && held->died && held->job == team_.job) {
+      finish(index, kDied);
+    } else if ((!held || held->died || dead(index, *held)) && store_.claim(result.hash, held)) {
+      elsewhere_.erase(index);
+      return true;
+    } else if (store_.find(result)) {
+      finish(index);
+    } else if (!elsewhere_.contains(index)) {
+      elsewhere_[index] = {held.value_or(Claim{}), SteadyClock::now()};
+    }
+    return false;
+  }
+
+  bool dead(std::size_t index, const Claim& claim) {
+    if (surely_dead(claim.owner)) return true;
+    const auto seen = elsewhere_.find(index);
+    if (seen == elsewhere_.end()) return false;
+    Watched& watched = seen->second;
+    if (claim.owner != watched.claim.owner || claim.beats != watched.claim.beats) watched = {claim, SteadyClock::now()};
+    return SteadyClock::now() - watched.changed > std::chrono::duration<double>{team_.patience_s};
+  }
+
+  void wait(bool busy) {
+    if (!busy) return std::this_thread::sleep_for(kLook);
     std::vector<pollfd> fds;
     std::vector<std::size_t> owners;
     for (std::size_t w = 0; w < workers_.size(); ++w) {
@@ -176,56 +144,81 @@ class Pool {
       fds.push_back({.fd = workers_[w]->fd(), .events = POLLIN, .revents = 0});
       owners.push_back(w);
     }
-    constexpr int kPollMs = 200;  // how late Ctrl-C may be noticed
-    if (::poll(fds.data(), fds.size(), kPollMs) <= 0) return;
+    if (::poll(fds.data(), fds.size(), static_cast<int>(kPoll.count())) <= 0) return;
     for (std::size_t i = 0; i < fds.size(); ++i) {
       if (fds[i].revents != 0) take(workers_[owners[i]]);
     }
   }
 
-  void take(std::unique_ptr<Worker>& worker) {
-    SweepResult& result = run_.results[*worker->point];
-    const auto answer = worker->answer();
-    if (answer && answer->front() == 'r') {
-      result.metrics = unpacked(std::string_view{*answer}.substr(1));
-    } else {
-      result.error = answer ? answer->substr(1) : "its process died";
-    }
-    result.done = true;
-    ++run_.computed;
-    if (answer) {
+  void take(std::unique_ptr<SweepWorker>& worker) {
+    const std::size_t index = *worker->point;
+    SweepResult& result = run_.results[index];
+    if (worker->answer(result)) {
       store_.put(result);
       worker->point.reset();
+      finish(index);
     } else {
+      store_.bury(result.hash);
       worker.reset();  // a new one takes its place; the point is tried again by the next sweep
+      finish(index, kDied);
     }
-    start(worker);
+  }
+
+  void beat() {
+    const auto now = SteadyClock::now();
+    if (now - beaten_ < std::chrono::duration<double>{team_.patience_s / 10}) return;
+    beaten_ = now;
+    store_.beat();
+  }
+
+  /// Fetches what others finished, and takes over what dead ones left.
+  void look() {
+    const auto now = SteadyClock::now();
+    if (!team_.waits || !waiting_.empty() || now - looked_ < kLook) return;
+    looked_ = now;
+    for (const auto& [index, watched] : elsewhere_) {
+      const auto held = store_.claim_of(run_.results[index].hash);
+      if (!held || held->died || dead(index, *held)) waiting_.push_back(index);
+    }
   }
 
   SweepRun& run_;
   const std::vector<SweepPoint>& points_;
   const SweepModel& model_;
   SweepStore& store_;
+  const SweepTeam& team_;
   std::deque<std::size_t> waiting_;
-  std::vector<std::unique_ptr<Worker>> workers_;
+  std::map<std::size_t, Watched> elsewhere_;
+  std::vector<std::unique_ptr<SweepWorker>> workers_;
+  SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
 };
 
 }  // namespace
 
+std::size_t SweepRun::known() const {
+  return static_cast<std::size_t>(std::ranges::count(results, true, &SweepResult::done));
+}
+
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
-                   const std::filesystem::path& database, int processes) {
+                   const std::filesystem::path& database, int processes, const SweepTeam& team) {
   if (points.empty()) throw Error{Fault::kUsage, "sweep", "has no points", "give --set KEY=VALUE,VALUE"};
   if (processes < 1) throw Error{Fault::kUsage, "--processes", "is below 1", "give a whole number from 1"};
   SweepRun run;
   for (const SweepPoint& point : points) run.results.push_back({.point = point, .hash = model.hash(point)});
-  SweepStore store{database};
+  const std::string owner = owner_name();
+  SweepTeam own = team;
+  if (own.job.empty()) own.job = owner;
+  SweepStore store{database, own.job, owner, own.size > 1};
   std::map<std::uint64_t, std::size_t> first;  // points that are the same machine are computed once
   std::deque<std::size_t> waiting;
   for (std::size_t i = 0; i < points.size(); ++i) {
     if (store.find(run.results[i]) || !first.emplace(run.results[i].hash, i).second) continue;
     waiting.push_back(i);
   }
-  if (!waiting.empty()) Pool{run, points, model, store, std::move(waiting)}.work(static_cast<std::size_t>(processes));
+  // The processes of a team begin apart, so that they seldom want the same point.
+  std::ranges::rotate(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * own.rank / own.size));
+  if (!waiting.empty())
+    Pool{run, points, model, store, own, std::move(waiting)}.work(static_cast<std::size_t>(processes));
   for (SweepResult& result : run.results) {
     const auto same = first.find(result.hash);
     if (result.done || same == first.end()) continue;

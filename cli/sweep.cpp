@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <memory>
+#include <optional>
 #include <thread>
 
 #include "analysis/sweep.h"
@@ -12,6 +13,7 @@
 #include "base/log.h"
 #include "cli/output.h"
 #include "cli/sweep_model.h"
+#include "cli/sweep_team.h"
 #include "cli/verbs.h"
 
 namespace cli {
@@ -21,11 +23,12 @@ using base::Error;
 using base::Fault;
 
 struct SweepOptions {
-  std::string file, workload, program, machine, design, output_dir = "sweep", minimize, format = "table";
+  std::string file, workload, program, machine, design, output_dir = "sweep", minimize, format = "table", shard;
   std::vector<std::string> set, subject_to;
   std::size_t samples = 0;
   std::uint64_t seed = 0;
-  int processes = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  std::optional<int> processes;
+  std::size_t slurm = 0;
 };
 
 analysis::SweepSpec spec_of(const SweepOptions& options) {
@@ -65,6 +68,32 @@ void report_best(const analysis::SweepRun& run, const SweepOptions& options) {
                  settings.empty() ? " the machine as it is" : settings);
 }
 
+/// The command line that gives the same points again.
+std::vector<std::string> arguments_of(const SweepOptions& options) {
+  std::vector<std::string> list = {"sweep"};
+  if (!options.file.empty()) list.push_back(options.file);
+  const auto add = [&](const char* flag, const std::string& value) {
+    if (!value.empty()) list.insert(list.end(), {flag, value});
+  };
+  add("--workload", options.workload);
+  add("--program", options.program);
+  add("--machine", options.machine);
+  add("--design", options.design);
+  if (options.samples > 0) add("--samples", fmt::format("{}", options.samples));
+  if (options.seed > 0) add("--seed", fmt::format("{}", options.seed));
+  for (const std::string& text : options.set) add("--set", text);
+  add("--output_dir", options.output_dir);
+  add("--minimize", options.minimize);
+  for (const std::string& text : options.subject_to) add("--subject_to", text);
+  return list;
+}
+
+void print_slurm_script(const SweepOptions& options, const std::vector<analysis::SweepPoint>& points,
+                        const analysis::SweepModel& model) {
+  for (const analysis::SweepPoint& point : points) model.hash(point);  // what is wrong shows now, not in the queue
+  print(slurm_script(arguments_of(options), std::min(options.slurm, points.size()), options.processes.value_or(1)));
+}
+
 void sweep(const SweepOptions& options) {
   const base::Format format = base::parse_format(options.format);
   if (!options.subject_to.empty() && options.minimize.empty())
@@ -74,9 +103,18 @@ void sweep(const SweepOptions& options) {
   const std::string machine = spec.machine.empty() && spec.workload.empty() ? "trn1.2xlarge" : spec.machine;
   const analysis::SweepModel model =
       spec.workload.empty() ? program_model(spec.program, machine) : job_model(spec.workload, machine);
+  if (options.slurm > 0) return print_slurm_script(options, points, model);
+  const analysis::SweepTeam team = options.shard.empty() ? team_of_environment() : team_of_shard(options.shard);
+  const int cores = static_cast<int>(std::max(1u, std::thread::hardware_concurrency()));
+  const int processes = options.processes.value_or(team.size > 1 ? 1 : cores);
   const std::filesystem::path folder{options.output_dir};
   base::make_output_folder(folder, true);
-  const analysis::SweepRun run = run_sweep(points, model, folder / "sweep.sqlite", options.processes);
+  const analysis::SweepRun run = run_sweep(points, model, folder / "sweep.sqlite", processes, team);
+  if (!team.waits) {
+    if (!options.shard.empty())
+      base::log_info("shard {}: {} of {} points known", options.shard, run.known(), points.size());
+    return;
+  }
   const base::Table table = sweep_table(run);
   base::write_file(folder / "results.csv", table.render(base::Format::kCsv));
   base::write_file(folder / "sweep.html", sweep_html(run, spec.workload.empty() ? spec.program : spec.workload));
@@ -103,7 +141,11 @@ void add_sweep(CLI::App& app) {
       ->type_name("cartesian|list|one_at_a_time|random");
   app.add_option("--samples", options->samples, "points of a random design");
   app.add_option("--seed", options->seed, "of a random design");
-  app.add_option("--processes", options->processes, "points at the same time")->capture_default_str();
+  app.add_option("--processes", options->processes,
+                 "points at the same time [as many as cores; 1 under mpirun, srun and --shard]");
+  app.add_option("--slurm", options->slurm, "print a script for sbatch that computes the points in this many shards")
+      ->check(CLI::PositiveNumber);
+  app.add_option("--shard", options->shard, "I/N: compute points beside N - 1 other processes, write no results");
   app.add_option("--output_dir", options->output_dir, "results.csv, sweep.sqlite (known points), sweep.html")
       ->capture_default_str();
   app.add_option("--minimize", options->minimize, "metric whose smallest value is sought, as in dollars");
