@@ -198,6 +198,19 @@ TEST(Perfetto, TheBandwidthCounterCarriesEveryByte) {
   EXPECT_EQ(values.back().second, 0);
 }
 
+TEST(Perfetto, ThePowerCounterCarriesEveryFlop) {
+  const Record record = recorded::record();
+  const Read read = written(record).read;
+  const auto& values = read.counters.at("core 0 power: load of the PE array");
+  double flops = 0;
+  for (std::size_t i = 0; i + 1 < values.size(); ++i)
+    flops += values[i].second / 100 * static_cast<double>(values[i + 1].first - values[i].first) * 1e-9 *
+             record.result.peaks.matmul_flops;
+  // A call's load is drawn until the next call begins: the steps between calls count too.
+  EXPECT_GE(flops, 0.999 * record.result.matmul_flops);
+  EXPECT_LE(flops, 1.5 * record.result.matmul_flops);
+}
+
 TEST(Perfetto, CoarserDetailMergesInstructionsAndKeepsTheirTime) {
   const Record record = recorded::record();
   const Written ops = written(record, {.detail = "ops", .lanes = {}});
