@@ -26,6 +26,7 @@ analysis::Prediction predict_collective(const analysis::Row& row, const PredictC
 
 /// Kinds "train" and "infer": encoders on one instance.
 analysis::Prediction predict_train(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_decoder(const analysis::Row& row, const PredictContext& context);
 analysis::Prediction predict_infer(const analysis::Row& row, const PredictContext& context);
 
 /// Kinds "gemm", "memory", "kernel", "instruction": the program that the row describes, simulated.

@@ -95,6 +95,7 @@ Prediction predict_blocks(const Row& row, const hw::MachineParams& machine, cons
 
 Prediction predict_train(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (job.model.starts_with("llama") || job.model.starts_with("gpt")) return predict_decoder(row, context);
   if (const std::string why = refusal(job); !why.empty()) return Prediction::skip(why);
   const std::string stack = analysis::stack_for(job.stack);
   if (stack.empty()) return Prediction::skip(fmt::format("stack '{}' is not modelled", job.stack));
