@@ -53,7 +53,9 @@ class Grouper {
   }
   std::int64_t weight_bytes(const Node& node) const { return is_matmul(node) ? resident_bytes(graph_, node) : 0; }
   std::int64_t banks(const Node& node) const {
-    return node.op == &kColSum ? ceil_div(graph_.value(node.in[0]).cols, kChunk) : 0;
+    if (node.op != &kColSum) return 0;
+    const std::int64_t count = ceil_div(graph_.value(node.in[0]).cols, kChunk);
+    return count > kMostSumBanks ? 1 : count;
   }
   /// What a row of the node's results takes. Long rows of a matmul and of what follows it exist in chunks only.
   std::int64_t row_bytes(const Draft& draft, const Node& node) const {
@@ -63,7 +65,9 @@ class Grouper {
       const std::int64_t row = graph_.value(v).cols * isa::size_of(graph_.value(v).dtype);
       bytes += chunks ? std::min(row, kShortRow) : row;
     }
-    return node.op == &kColSum ? 0 : bytes;
+    if (node.op != &kColSum) return bytes;
+    const std::int64_t cols = graph_.value(node.in[0]).cols;
+    return ceil_div(cols, kChunk) > kMostSumBanks ? cols * 4 : 0;
   }
 
   /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile.

@@ -346,9 +346,9 @@ Tile Rows::vector(ValueId v, Span span) {
   return columns(partitions(place->second, parts_), span.begin - part.begin, span.size);
 }
 
-Tile Rows::accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols) {
+Tile Rows::accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf) {
   auto [place, added] = accumulators_.try_emplace({graph_.value(node.out[0]).producer, chunk});
-  if (added) place->second = emitter_.psum(parts, cols);
+  if (added) place->second = sbuf ? emitter_.sbuf(Dtype::kFp32, parts, cols) : emitter_.psum(parts, cols);
   return place->second;
 }
 

@@ -17,6 +17,7 @@ inline constexpr std::int64_t kRowBlockBytes = 144 * 1024;
 inline constexpr std::int64_t kStreamedTiles = 4;    // row tiles that use each piece: their sums take half of PSUM
 inline constexpr std::int64_t kShortRow = 8 * 1024;  // rows of a matmul's result up to here are kept whole
 inline constexpr std::int64_t kChunk = 512;          // columns of one PSUM bank in fp32
+inline constexpr std::int64_t kMostSumBanks = 6;     // longer sums over rows add up in SBUF
 
 /// Bytes per partition of a matmul's weight in SBUF.
 std::int64_t resident_bytes(const Graph& graph, const Node& matmul);
@@ -44,8 +45,8 @@ class Rows {
   Tile out(const Node& node, std::size_t o, Span span);
   Tile out(const Node& node, std::size_t o) { return out(node, o, {0, cols_of(node.out[o])}); }
   Tile scratch(Dtype dtype, std::int64_t cols) { return emitter_.sbuf(dtype, parts_, cols); }
-  /// PSUM that sums up over all row tiles of the group; chunk c of result o.
-  Tile accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols);
+  /// PSUM (or SBUF) that sums up over all row tiles of the group; chunk c of the first result.
+  Tile accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf = false);
 
  private:
   using Tiles = std::unordered_map<ValueId, Tile>;

@@ -123,7 +123,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 }
 
 void backward(Backward& b, const Node& node) {
-  std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node)};
+  std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
   const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
   for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
 }

@@ -36,6 +36,12 @@ struct Heads {
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
 /// [size, seq] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
 Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
+/// Dropout of the piece of 128 queries' scores that begins at column c.
+inline void drop_piece(Emitter& e, const Heads& h, const Node& node, std::int64_t place, std::int64_t c,
+                       const Tile& dst, const Tile& src) {
+  const std::int64_t piece = place * ceil_div(h.seq, kChunk) + c / kChunk;
+  e.dropout(dst, src, node.attrs.p, node.attrs.stream, static_cast<std::uint32_t>(piece));
+}
 /// Dropout of 128 queries of one head, in pieces of one size, so that forward and backward drop the same elements.
 /// `source`: the piece at that column.
 template <class Source>
@@ -43,9 +49,7 @@ void drop_scores(Emitter& e, const Heads& h, const Node& node, std::int64_t plac
                  const Source& source) {
   for (std::int64_t c = 0; c < dst.cols(); c += kChunk) {
     const std::int64_t width = std::min(kChunk, dst.cols() - c);
-    const std::int64_t piece = place * ceil_div(h.seq, kChunk) + c / kChunk;
-    e.dropout(columns(dst, c, width), source(c, width), node.attrs.p, node.attrs.stream,
-              static_cast<std::uint32_t>(piece));
+    drop_piece(e, h, node, place, c, columns(dst, c, width), source(c, width));
   }
 }
 /// [P, n] -> panels [<= 128 of n, P] for a contraction over n.

@@ -6,16 +6,21 @@ namespace {
 constexpr std::int64_t kSide = isa::kPartitions;
 
 /// The gradients of attention for q, k and v. With p the probabilities, m the dropout and o the context:
-/// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of dp p); dq = alpha ds k; dk = alpha ds^T q.
-/// Shapes: q [B*S, H*d], k and v [B*S, KV*d], p [B*H*S, S], do [B*S, H*d] -> dq, dk, dv as q, k, v.
+/// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over d of do o); dq = alpha ds k; dk = alpha ds^T q.
+/// Shapes: q [B*S, H*d], k and v [B*S, KV*d], p [B*H*S, S], do and o [B*S, H*d] -> dq, dk, dv as q, k, v.
 /// Source: Dao et al., arXiv:2205.14135, appendix B.2, with p kept instead of computed again.
+/// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> infer(const Contract& c) {
   const Attrs& a = c.node.attrs;
   const Value &q = c.in(0), &k = c.in(1);
   c.need(3, a.batch * a.heads * a.seq, a.seq, "probabilities");
   c.need(4, q.rows, q.cols, "gradient of the context");
+  c.need(5, q.rows, q.cols, "context");
   return {{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
 }
+
+/// What p and ds of all queries of a head may take of a partition.
+constexpr std::int64_t kHeadBytes = 72 * 1024;
 
 /// Without dropout: the reference has none.
 Tensors forward(const Attrs& a, std::span<const Tensor> in) {
@@ -49,7 +54,11 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 
 class AttentionGrad {
  public:
-  AttentionGrad(Emitter& e, const Node& node) : e_{e}, node_{node}, h_{e.graph(), node} {}
+  AttentionGrad(Emitter& e, const Node& node) : e_{e}, node_{node}, h_{e.graph(), node} {
+    std::int64_t columns = 0;
+    for (std::int64_t t = 0; t < h_.tiles(); ++t) columns += h_.visible(node.attrs.causal, t);
+    long_ = 2 * columns * isa::size_of(h_.type) > kHeadBytes;
+  }
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -64,11 +73,15 @@ class AttentionGrad {
 
  private:
   void load(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
-    q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
-    dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);
+    for (RowTiles* tiles : {&q_, &dy_, &o_, &dq_, &dk_, &dv_}) tiles->clear();
+    if (!long_) {
+      q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
+      dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);
+      o_ = load_rows(e_, h_, node_.in[5], b, first * h_.size, group * h_.size);
+    }
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
-    dq_.clear(), dk_.clear(), dv_.clear();
+    if (long_) return begin_sums(kv_group);
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
       dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
       dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.tile_rows(t), kv_group * h_.size));
@@ -80,7 +93,8 @@ class AttentionGrad {
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
       const std::int64_t row = b * h_.seq + t * kSide, rows = h_.tile_rows(t);
       const auto i = static_cast<std::size_t>(t);
-      e_.store(e_.hbm(node_.out[0], row, rows, first * h_.size, group * h_.size, 1), dq_[i]);
+      if (!long_) e_.store(e_.hbm(node_.out[0], row, rows, first * h_.size, group * h_.size, 1), dq_[i]);
+      if (long_) end_sums(t, kv_group);
       e_.store(e_.hbm(node_.out[1], row, rows, kv_first_, kv_group * h_.size, 1), dk_[i]);
       e_.store(e_.hbm(node_.out[2], row, rows, kv_first_, kv_group * h_.size, 1), dv_[i]);
     }
@@ -89,22 +103,36 @@ class AttentionGrad {
   /// All queries of one head; `nth`: of those that share its keys.
   void head(std::int64_t b, std::int64_t head, std::int64_t col, std::int64_t kv_col, std::int64_t nth) {
     if (nth == 0) values_ = transpose_rows(e_, h_, v_, kv_col);
-    const Tile dy = transpose_rows(e_, h_, dy_, col);
     p_.clear(), ds_.clear();
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
-      scores(b, head, t, dy);
-      queries(t, col, kv_col);
+      const auto i = static_cast<std::size_t>(t);
+      const Tile q = long_ ? rows_of(0, b, head, t) : columns(q_[i], col, h_.size);
+      const Tile dy = long_ ? rows_of(4, b, head, t) : columns(dy_[i], col, h_.size);
+      scores(b, head, t, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], col, h_.size));
+      const Tile dq =
+          long_ ? e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), h_.size) : columns(dq_[i], col, h_.size);
+      queries(dq, kv_col);
+      if (!long_) continue;
+      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kSide, h_.tile_rows(t), head * h_.size, h_.size, 1), dq);
+      add_keys(t, q, dy, kv_col);
+      p_.clear(), ds_.clear();
     }
+    if (long_) return;
     for (std::int64_t t = 0; t < h_.tiles(); ++t) keys(t, col, kv_col, nth > 0);
   }
 
+  /// 128 queries of one head.
+  Tile rows_of(std::size_t operand, std::int64_t b, std::int64_t head, std::int64_t t) {
+    return e_.loaded(h_.type,
+                     e_.hbm(node_.in[operand], b * h_.seq + t * kSide, h_.tile_rows(t), head * h_.size, h_.size, 1));
+  }
+
   /// What backward needs of 128 queries: p after dropout, and ds.
-  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
+  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy, const Tile& o) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(node_.attrs.causal, t);
     const std::int64_t place = (b * h_.heads + head) * h_.tiles() + t;
     const Tile p =
         e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, seen, 1));
-    const Tile dp = e_.sbuf(h_.score, parts, seen);
     Tile kept = p;
     const bool drops = node_.attrs.p > 0;
     if (drops) {
@@ -114,35 +142,33 @@ class AttentionGrad {
       kept = e_.sbuf(h_.type, parts, seen);
       e_.copy(kept, p);
     }
-    const auto product_of = [&](std::int64_t c, std::int64_t width) {
-      const Tile sum = e_.psum(parts, width);
-      e_.matmul(sum, columns(dy, t * kSide, parts), columns(values_, c, width), false);
-      return sum;
-    };
-    if (drops) {
-      drop_scores(e_, h_, node_, place, dp, product_of);
-    } else {
-      for (std::int64_t c = 0; c < seen; c += kChunk) {
-        const std::int64_t width = std::min(kChunk, seen - c);
-        e_.copy(columns(dp, c, width), product_of(c, width));
-      }
-    }
-    const Tile product = e_.sbuf(h_.score, parts, seen), dot = e_.sbuf(Dtype::kFp32, parts, 1);
-    const Tile ds = e_.sbuf(h_.type, parts, seen);
-    e_.tensor_tensor(product, dp, Alu::kMul, p);
+    const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
+    const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
+    e_.tensor_tensor(product, dy, Alu::kMul, o);
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
-    e_.scalar_tensor_tensor(ds, dp, Alu::kSub, dot, Alu::kMul, p);
+    const Tile ds = e_.sbuf(h_.type, parts, seen);
+    for (std::int64_t c = 0; c < seen; c += kChunk) {
+      const std::int64_t width = std::min(kChunk, seen - c);
+      Tile dp = e_.psum(parts, width);
+      e_.matmul(dp, dy_t, columns(values_, c, width), false);
+      if (drops) {
+        const Tile dropped = e_.sbuf(h_.score, parts, width);
+        drop_piece(e_, h_, node_, place, c, dropped, dp);
+        dp = dropped;
+      }
+      e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));
+    }
     p_.push_back(kept);
     ds_.push_back(ds);
   }
 
-  void queries(std::int64_t t, std::int64_t col, std::int64_t kv_col) {
-    const Tile& ds = ds_[static_cast<std::size_t>(t)];
+  void queries(const Tile& dq, std::int64_t kv_col) {
+    const Tile& ds = ds_.back();
     const std::vector<Tile> panels = transpose_tile(e_, ds, h_.type);
     const Tile sum = e_.psum(ds.partitions, h_.size);
     for (std::size_t k = 0; k < panels.size(); ++k)
       e_.matmul(sum, panels[k], columns(partitions(k_[k], panels[k].partitions), kv_col, h_.size), k > 0);
-    e_.copy(columns(dq_[static_cast<std::size_t>(t)], col, h_.size), sum, static_cast<float>(node_.attrs.alpha));
+    e_.copy(dq, sum, static_cast<float>(node_.attrs.alpha));
   }
 
   /// The keys of tile t, from all queries that see them.
@@ -167,12 +193,60 @@ class AttentionGrad {
     }
   }
 
+  // ---- long sequences: the sums of key tile t lie in columns [t * width, +width) of one tile, width: of the key heads
+
+  void begin_sums(std::int64_t kv_group) {
+    width_ = kv_group * h_.size;
+    sum_k_ = e_.sbuf(Dtype::kFp32, kSide, h_.tiles() * width_);
+    sum_v_ = e_.sbuf(Dtype::kFp32, kSide, h_.tiles() * width_);
+    e_.fill(sum_k_, 0);
+    e_.fill(sum_v_, 0);
+  }
+
+  /// What 128 queries add to the keys that they see; several tiles of keys share a PSUM bank and an addition.
+  void add_keys(std::int64_t t, const Tile& q, const Tile& dy, std::int64_t kv_col) {
+    const std::int64_t tiles = ceil_div(h_.visible(node_.attrs.causal, t), kSide);
+    const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;
+    for (std::int64_t k = 0; k < tiles; k += together) {
+      const std::int64_t count = std::min(together, tiles - k), rows = h_.tile_rows(k + count - 1);
+      // A shorter last tile of keys leaves rows of its bank untouched: it goes by itself.
+      if (count > 1 && rows < kSide) {
+        add_some(k, count - 1, q, dy, kv_col);
+        add_some(k + count - 1, 1, q, dy, kv_col);
+      } else {
+        add_some(k, count, q, dy, kv_col);
+      }
+    }
+  }
+
+  void add_some(std::int64_t k, std::int64_t count, const Tile& q, const Tile& dy, std::int64_t kv_col) {
+    const std::int64_t rows = h_.tile_rows(k);
+    const auto add = [&](const Tile& sums, const Tile& weights, const Tile& moving) {
+      const Tile bank = e_.psum(rows, count * h_.size);
+      for (std::int64_t i = 0; i < count; ++i)
+        e_.matmul(columns(bank, i * h_.size, h_.size), columns(weights, (k + i) * kSide, rows), moving, false);
+      const Tile to = columns(partitions(sums, rows), k * width_ + kv_col, count * h_.size);
+      e_.tensor_tensor(to, bank, Alu::kAdd, to);
+    };
+    add(sum_v_, p_.back(), dy);
+    add(sum_k_, ds_.back(), q);
+  }
+
+  void end_sums(std::int64_t t, std::int64_t kv_group) {
+    const std::int64_t rows = h_.tile_rows(t);
+    dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, rows, kv_group * h_.size));
+    dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, rows, kv_group * h_.size));
+    e_.copy(dk_.back(), columns(partitions(sum_k_, rows), t * width_, width_), static_cast<float>(node_.attrs.alpha));
+    e_.copy(dv_.back(), columns(partitions(sum_v_, rows), t * width_, width_));
+  }
+
   Emitter& e_;
   const Node& node_;
   const Heads h_;
-  std::int64_t kv_first_ = 0;
-  RowTiles q_, k_, v_, dy_, dq_, dk_, dv_, p_, ds_;
-  Tile values_{};
+  bool long_ = false;
+  std::int64_t kv_first_ = 0, width_ = 0;
+  RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
+  Tile values_{}, sum_k_{}, sum_v_{};
 };
 
 void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }

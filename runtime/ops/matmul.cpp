@@ -47,7 +47,7 @@ void lower(Rows&, const Node& node) {
 // ---- sums over rows
 
 /// y = sum over the rows of x. Shapes: x [R, C] -> y [1, C].
-/// Lowering: a matmul with a stationary column of ones; PSUM adds up over all row tiles.
+/// Lowering: a matmul with a stationary column of ones; PSUM adds up over all row tiles, SBUF when the row is long.
 std::vector<Shape> sum_infer(const Contract& c) { return {{1, c.in(0).cols, c.result_type()}}; }
 
 Tensors sum_forward(const Attrs&, std::span<const Tensor> in) {
@@ -62,10 +62,14 @@ void sum_lower(Rows& r, const Node& node) {
   const Tile x = r.in(node, 0);
   const Tile ones = partitions(r.e().ones(x.dtype, 1), r.parts());
   const std::int64_t cols = x.cols();
+  const bool wide = ceil_div(cols, kChunk) > kMostSumBanks;  // PSUM has 8 banks, and others need some
   for (std::int64_t c = 0; c < cols; c += kChunk) {
     const std::int64_t size = std::min(kChunk, cols - c);
-    const Tile sum = r.accumulator(node, c / kChunk, 1, size);
-    r.e().matmul(sum, ones, columns(x, c, size), !r.first_tile());
+    const Tile sum = r.accumulator(node, c / kChunk, 1, size, wide);
+    const Tile part = wide ? r.e().psum(1, size) : sum;
+    r.e().matmul(part, ones, columns(x, c, size), !wide && !r.first_tile());
+    if (wide && r.first_tile()) r.e().copy(sum, part);
+    if (wide && !r.first_tile()) r.e().tensor_tensor(sum, part, Alu::kAdd, sum);
     if (!r.last_tile()) continue;
     const Tile row = r.e().sbuf(r.e().value(node.out[0]).dtype, 1, size);
     r.e().copy(row, sum);

@@ -124,7 +124,7 @@ TEST_P(AttentionDropout, IsTheSameInBackward) {
 
   // dv[j, i] = m[i, j] p for unit gradients: the queries and keys of a square that both show.
   const Tensors by_value =
-      run_on_device(runtime::kAttentionGrad, {zero, zero, zero, u.probabilities(), u.units()}, u.attrs());
+      run_on_device(runtime::kAttentionGrad, {zero, zero, zero, u.probabilities(), u.units(), zero}, u.attrs());
   for (std::int64_t h = 0; h < Uniform::kHeads; ++h)
     for (std::int64_t i = 0; i < Uniform::kSize; ++i)
       for (std::int64_t j = 0; j < Uniform::kSize; ++j)
@@ -133,8 +133,9 @@ TEST_P(AttentionDropout, IsTheSameInBackward) {
 
   // With do v^T = 1 everywhere, dq[i, j] = p (m[i, j] - mean of m[i]) for unit keys: above 0 where it is kept.
   const Tensor even = runtime::generate(u.seq, cols, [&](auto, auto c) { return c % Uniform::kSize == 0 ? 1 : 0; });
+  const Tensor even_context = run_on_device(runtime::kAttention, {zero, zero, even}, u.attrs())[0];
   const Tensors by_score =
-      run_on_device(runtime::kAttentionGrad, {zero, u.units(), even, u.probabilities(), even}, u.attrs());
+      run_on_device(runtime::kAttentionGrad, {zero, u.units(), even, u.probabilities(), even, even_context}, u.attrs());
   EXPECT_TRUE(same(runtime::generate(u.seq, cols, [&](auto r, auto c) { return by_score[0].at(r, c) > 0 ? 1 : 0; }),
                    kept(context)));
 }
