@@ -141,6 +141,8 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
                                  {"per_1k_samples", "per 1k samples", Align::kRight},
                                  {"pareto", ""},
                                  {"basis", ""}});
+  const bool batches = std::ranges::any_of(rows, [](const CostRow& row) { return row.largest_batch.has_value(); });
+  if (batches) columns.push_back({"largest_batch", "largest batch", Align::kRight});
   base::Table table{std::move(columns)};
   for (const CostRow& row : rows) {
     std::vector<Cell> cells = {row.instance_type, row.instances, Cell{row.seconds, base::clock_text(row.seconds)}};
@@ -150,6 +152,7 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
     cells.push_back(dollars(row.per_1k_samples));
     cells.push_back(row.pareto ? Cell{*row.pareto} : Cell{});
     cells.emplace_back(basis_text(row.basis, efficiency));
+    if (batches) cells.push_back(row.largest_batch ? Cell{*row.largest_batch} : Cell{});
     table.add_row(std::move(cells));
   }
   return table;

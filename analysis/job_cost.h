@@ -1,6 +1,7 @@
 // One job, priced on every instance type.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <optional>
 #include <string>
@@ -43,6 +44,7 @@ struct CostRow {
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
   /// No other row is faster and cheaper on demand; nothing for rooflines, which know no host.
   std::optional<bool> pareto{};
+  std::optional<std::int64_t> largest_batch{};  // of a core, when somebody searched it
 };
 
 /// `counts`: numbers of instances; the job's own number is always there. `efficiency` of the peaks in a roofline, 0..1.
@@ -51,6 +53,7 @@ struct CostRow {
 std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
                                const std::vector<int>& counts, double efficiency);
 
+/// A column for the largest batch only when a row has one.
 base::Table cost_table(const std::vector<CostRow>& rows, double efficiency);
 
 }  // namespace analysis

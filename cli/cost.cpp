@@ -3,11 +3,14 @@
 
 #include <charconv>
 #include <memory>
+#include <nlohmann/json.hpp>
 
 #include "analysis/job_cost.h"
+#include "analysis/result.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/units.h"
+#include "cli/largest_batch.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
@@ -16,12 +19,14 @@ namespace {
 
 using base::Error;
 using base::Fault;
+using Json = nlohmann::ordered_json;
 
 struct CostOptions {
   std::string run, runtime, instance_type, prices, flops, hbm_bytes,
       efficiency = fmt::format("{:g}%", analysis::kRooflineEfficiency * 100), format = "table";
   std::vector<int> instances;
   double epochs = 0, samples = 0, tokens = 0;
+  bool largest_batch = false;
 };
 
 /// "8:30", "2:14:09", or a time with its unit ("510 s").
@@ -64,12 +69,43 @@ analysis::JobToPrice job_of(const CostOptions& options) {
   return job;
 }
 
+/// The options of a run as it resolved them.
+TrainOptions options_of(const Json& given) {
+  TrainOptions options;
+  for (const TrainOptionRow& row : train_option_rows()) {
+    const std::string name{row.name()};
+    if (!given.contains(name)) continue;  // of a run by an older trnsim
+    std::visit([&](auto member) { given.at(name).get_to(options.*member); }, row.member);
+    options.given.insert(name);
+  }
+  return options;
+}
+
+/// The largest batch of a core, found by compiling the job's step with ever larger ones.
+std::int64_t searched_batch(const std::string& run) {
+  if (run.empty()) throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder"};
+  const Json body = analysis::read_result(run).body;
+  const Json workload = body.value("workload", Json::object());
+  if (!workload.contains("options") || !workload.contains("name"))
+    throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
+  const StepTarget target = step_target(workload["name"].get<std::string>(), options_of(workload["options"]));
+  const std::int64_t batch = largest_batch(target, target.job.passes);
+  base::log_info("largest batch that fits into a core: {}; the job has {}", batch, target.job.step.batch);
+  return batch;
+}
+
 void cost(const CostOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const auto prices = analysis::load_prices(std::string_view{options.prices});
   const analysis::JobToPrice job = job_of(options);
   const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
-  const auto rows = price_job(job, prices, options.instances, efficiency);
+  auto rows = price_job(job, prices, options.instances, efficiency);
+  if (options.largest_batch) {
+    const std::int64_t batch = searched_batch(options.run);
+    for (analysis::CostRow& row : rows) {  // the instances that are simulated have the same memory per core
+      if (row.basis != analysis::Basis::kRoofline) row.largest_batch = batch;
+    }
+  }
   print(cost_table(rows, efficiency).render(format));
   const analysis::PricedInstance& own = find_instance(prices, job.instance_type);
   base::log_info("prices of {} on {}; spot prices are samples", own.region, own.date);
@@ -92,6 +128,7 @@ void add_cost(CLI::App& app) {
   app.add_option("--flops", options->flops, "model FLOPs of the job, as in \"1.2 EFLOP\"");
   app.add_option("--hbm_bytes", options->hbm_bytes, "bytes moved at device memory in the job, as in \"3 PB\"");
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
+  app.add_flag("--largest_batch", options->largest_batch, "also search the largest batch that fits into a core");
   app.add_option("--prices", options->prices, "price file [analysis/prices/aws.toml]");
   app.add_option("--format", options->format, "form of the table")
       ->type_name("table|json|csv|md")

@@ -83,6 +83,27 @@ TEST_F(ViewsVerbs, CostOfARunHasEveryInstanceType) {
   }
 }
 
+TEST_F(ViewsVerbs, CostOfARunKnowsTheLargestBatchThatFits) {
+  const auto code_with = [&](std::int64_t samples, const std::string& folder) {
+    return run("run bert_emotion --numerics off --set hbm.bytes=0.15x --overwrite_output_dir --output_dir " +
+               at(folder) + " --per_device_train_batch_size " + std::to_string(samples))
+        .code;
+  };
+  ASSERT_EQ(code_with(1, "bert"), 0);
+  EXPECT_THAT(slurp(at("bert/report.html")), HasSubstr("<h1>bert</h1>"));  // every run leaves its report
+  const Ran ran = run("cost " + at("bert") + " --largest_batch --format json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json rows = Json::parse(ran.out);
+  const auto batch = rows[0]["largest_batch"].get<std::int64_t>();
+  for (const Json& row : rows) {
+    const bool simulated = row["instance_type"].get<std::string>().starts_with("trn1");
+    EXPECT_EQ(row["largest_batch"].is_number(), simulated) << row;
+  }
+  EXPECT_EQ(code_with(batch, "fits"), 0);
+  EXPECT_EQ(code_with(batch + 1, "more"), 3);
+  EXPECT_EQ(run("cost --runtime 1h --largest_batch").code, 2);
+}
+
 TEST_F(ViewsVerbs, CostRefusesWhatItCannotPrice) {
   for (const char* bad : {"", "--runtime 8:70", "--runtime 8:30:1:1", "--runtime 5GHz", "--runtime 1h --instances 0",
                           "--runtime 1h --instance_type trn9", "--runtime 1h --efficiency 2"})

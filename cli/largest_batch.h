@@ -1,0 +1,13 @@
+// How many samples a core's memory holds.
+#pragma once
+
+#include <cstdint>
+
+#include "cli/step_program.h"
+
+namespace cli {
+
+/// The largest batch of one core that its HBM holds; 0 when not even one sample fits.
+std::int64_t largest_batch(const StepTarget& target, const runtime::Passes& passes);
+
+}  // namespace cli
