@@ -22,6 +22,7 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kColumns = 180;  // of the heat map
 constexpr std::size_t kAreaSteps = 400;
+constexpr std::size_t kCoreRows = 32;
 
 /// Plain value for sorting and for tests; nothing for text.
 std::string sort_value(const Cell& cell) {
@@ -117,6 +118,32 @@ std::string breakdown_html(const ReportRun& run, std::string_view id) {
   return out + table_html("by op: time of the engines", table_by("op", run.record), {fmt::format("{}-op", id), ""});
 }
 
+/// The cores of the job side by side, and how long each simulated one took.
+std::string cores_html(const ReportRun& run, const BusyMap& map) {
+  const hw::SimResult& r = run.record.result;
+  const std::size_t ranks = run.record.program.ranks, shown = std::min<std::size_t>(ranks, kCoreRows);
+  if (ranks < 2) return "";
+  std::vector<std::string> rows;
+  for (std::size_t rank = 0; rank < shown; ++rank) rows.push_back(fmt::format("core {}", rank));
+  std::string out =
+      heat_map("busy share of TensorE of each core over one step", rows,
+               std::vector<std::vector<double>>(shown, map.values.front()), hw::seconds(r.total),
+               {.title = "simulated time of one step; darker: busier", .unit = "s"}) +
+      fmt::format(
+          "<p>{} cores run the same program{}: one class of ranks, drawn as core {}, the slowest of the {} "
+          "simulated.</p>\n",
+          ranks, shown < ranks ? fmt::format(", of which {} are shown", shown) : "", r.rank, r.cores);
+  if (r.rank_total.size() < 2) return out;
+  rows.clear();
+  std::vector<std::vector<double>> shares;
+  for (std::size_t rank = 0; rank < r.rank_total.size(); ++rank) {
+    rows.push_back(fmt::format("core {}", rank));
+    shares.push_back({static_cast<double>(r.rank_total[rank]) / static_cast<double>(r.total)});
+  }
+  return out + heat_map("time of each simulated core against the slowest", rows, shares, hw::seconds(r.total),
+                        {.title = "step", .unit = "s"});
+}
+
 std::string engines_html(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   const BusyMap map = busy_map(r, kColumns);
@@ -136,15 +163,7 @@ std::string engines_html(const ReportRun& run) {
                    Cell{e.idle, readable(e.idle, "%")}, e.instructions, cause});
   }
   out += table_html("engines of the slowest core, per cent of the step", table);
-  if (r.rank_total.size() < 2) return out;
-  std::vector<std::string> rows;
-  std::vector<std::vector<double>> shares;
-  for (std::size_t rank = 0; rank < r.rank_total.size(); ++rank) {
-    rows.push_back(fmt::format("core {}", rank));
-    shares.push_back({static_cast<double>(r.rank_total[rank]) / static_cast<double>(r.total)});
-  }
-  return out + heat_map("time of each simulated core against the slowest", rows, shares, hw::seconds(r.total),
-                        {.title = "step", .unit = "s"});
+  return out + cores_html(run, map);
 }
 
 std::string roofline_html(const ReportRun& run, std::string_view id) {
