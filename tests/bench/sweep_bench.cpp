@@ -1,0 +1,60 @@
+// A thousand machines for one program: how long an architect waits.
+#include <benchmark/benchmark.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "analysis/sweep.h"
+#include "hw/sim_device.h"
+#include "runtime/compile.h"
+#include "workloads/bert_graph.h"
+
+namespace {
+
+isa::Program layer_training_step() {
+  workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
+  config.num_hidden_layers = 1;
+  workloads::StepSpec spec;
+  spec.batch = 8, spec.length = 128, spec.ranks = 2;
+  spec.numerics = runtime::numerics("bf16");
+  runtime::CompileOptions options;
+  options.ranks = 2;
+  options.groups = {{{0, 1}}};
+  return runtime::compile(workloads::bert_graph(config, spec), options).program;
+}
+
+/// Target: 60 s for 1,000 points of a BERT-base layer, in two processes.
+void sweep_1000_points(benchmark::State& state) {
+  const isa::Program program = layer_training_step();
+  analysis::SweepSpec spec;
+  spec.design = analysis::Design::kRandom;
+  spec.samples = 1000;
+  spec.seed = 1;
+  spec.axes = {{"hbm.bandwidth", {"0.5x..2x"}}, {"tensor.clock", {"0.5x..2x"}}};
+  const auto machine = [](const analysis::SweepPoint& point) {
+    std::vector<std::string> overrides;
+    for (const auto& [key, value] : point) overrides.push_back(key + "=" + value);
+    return hw::load_machine("trn1.2xlarge", overrides);
+  };
+  const analysis::SweepModel model = {
+      .hash = [&](const analysis::SweepPoint& point) { return machine(point).hash; },
+      .evaluate =
+          [&](const analysis::SweepPoint& point) {
+            return analysis::Metrics{{"seconds", hw::seconds(hw::simulate(program, machine(point)).total)}};
+          }};
+  const auto database =
+      std::filesystem::temp_directory_path() / ("trnsim_sweep_bench_" + std::to_string(getpid()) + ".sqlite");
+  std::size_t failed = 0;
+  for (auto _ : state) {
+    std::filesystem::remove(database);
+    const analysis::SweepRun run = run_sweep(design_points(spec), model, database, 2);
+    for (const auto& result : run.results) failed += !result.error.empty();
+  }
+  for (const char* suffix : {"", "-wal", "-shm"}) std::filesystem::remove(database.string() + suffix);
+  state.counters["failed"] = static_cast<double>(failed);
+}
+BENCHMARK(sweep_1000_points)->Unit(benchmark::kSecond)->Iterations(1);
+
+}  // namespace
