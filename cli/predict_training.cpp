@@ -14,7 +14,7 @@ using analysis::Row;
 using analysis::TrainingRow;
 
 /// The encoder that the row describes; nothing when a size of it is not published.
-std::optional<workloads::BertConfig> config_of(const TrainingRow& row) {
+std::optional<workloads::BertConfig> encoder_config_of(const TrainingRow& row) {
   if (!row.layers || !row.hidden || !row.heads || !row.ffn || !row.vocab || !row.seq_len) return {};
   workloads::BertConfig c;
   c.num_hidden_layers = *row.layers, c.hidden_size = *row.hidden, c.num_attention_heads = *row.heads;
@@ -47,8 +47,8 @@ std::string refusal(const TrainingRow& job) {
     return fmt::format("model '{}' has no training step here yet", job.model);
   if (job.nodes.value_or(1) != 1 || job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.cores.value_or(1) > 2)
     return "plans beyond the data parallelism of one chip are not modelled yet";
-  const bool sized =
-      is_blocks(job) ? job.layers && job.hidden && job.heads && job.ffn && job.seq_len : config_of(job).has_value();
+  const bool sized = is_blocks(job) ? job.layers && job.hidden && job.heads && job.ffn && job.seq_len
+                                    : encoder_config_of(job).has_value();
   if (!sized || !job.micro_batch) return "a size of the model is not published";
   if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
   return "";
@@ -104,7 +104,7 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   if (is_blocks(job))
     return predict_blocks(row, machine, analysis::load_stack(stack), std::move(assumed), context.exact);
   ProjectedJob plan;
-  plan.config = *config_of(job);
+  plan.config = *encoder_config_of(job);
   plan.config.label_names.assign(is_token_task(row) ? 9 : 6, "");
   plan.samples = 16000, plan.epochs = 3;
   plan.eval_each_epoch = false;
@@ -142,7 +142,7 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
                                  .head = workloads::Head::kNone,
                                  .numerics = runtime::numerics(numerics_of(job))};
   const runtime::Compiled compiled =
-      runtime::compile(workloads::bert_graph(*config_of(job), spec), {.name = "infer", .ranks = cores});
+      runtime::compile(workloads::bert_graph(*encoder_config_of(job), spec), {.name = "infer", .ranks = cores});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
   const analysis::Stack bare = analysis::load_stack("bare");
   const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;

@@ -70,13 +70,13 @@ Metrics metrics_of(const hw::SimResult& result, const isa::Program& program, dou
 }
 
 /// A workload with the options of a point.
-struct Job {
+struct JobAtPoint {
   TrainOptions options;
   hw::MachineParams machine;
 };
 
-Job job_at(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
-  Job at;
+JobAtPoint job_at(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
+  JobAtPoint at;
   std::map<std::string, std::string> changed;
   if (!machine.empty()) changed["instance_type"] = machine;
   for (const auto& [key, value] : point) {
@@ -89,7 +89,7 @@ Job job_at(const workloads::Job& job, const std::string& machine, const SweepPoi
   return at;
 }
 
-workloads::BertConfig config_of(const workloads::Job& job) {
+workloads::BertConfig model_of_job(const workloads::Job& job) {
   workloads::BertConfig config = workloads::bert_preset(job.model);
   config.label_names.clear();
   for (std::int64_t i = 0; i < job.labels; ++i) config.label_names.push_back(fmt::format("LABEL_{}", i));
@@ -97,21 +97,21 @@ workloads::BertConfig config_of(const workloads::Job& job) {
 }
 
 std::uint64_t job_hash(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
-  const Job at = job_at(job, machine, point);
+  const JobAtPoint at = job_at(job, machine, point);
   base::Hasher hasher;
   hasher.add_text(base::hash_text(binary_hash()));
   hasher.add_text(base::hash_text(at.machine.hash));
   hasher.add_text(fmt::format("{} {} {} {}", job.model, job.samples, job.eval_samples, job.labels));
   for (const TrainOptionRow& row : train_option_rows()) {
     if (!is_option(std::string{row.name()}) || row.name() == "instance_type") continue;
-    std::visit([&](auto member) { hasher.add_text(show(at.options.*member)); }, row.member);
+    std::visit([&](auto member) { hasher.add_text(cli::show(at.options.*member)); }, row.member);
   }
   return hasher.digest();
 }
 
 Metrics job_metrics(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
-  const Job at = job_at(job, machine, point);
-  ProjectedJob plan = projected_job(at.options, config_of(job), job.samples, job.eval_samples);
+  const JobAtPoint at = job_at(job, machine, point);
+  ProjectedJob plan = projected_job(at.options, model_of_job(job), job.samples, job.eval_samples);
   plan.step.ranks = cores_of(at.options, at.machine);
   const Projection p = project(plan, at.machine);
   Metrics metrics = metrics_of(p.device, p.compiled.program, 0);

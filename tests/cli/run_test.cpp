@@ -45,9 +45,9 @@ TEST_F(RunJob, LeavesACompleteFolder) {
   const Ran ran = train("out", "--validation_file " + at("data.csv"), "full");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const std::set<std::string> names = files("out");
-  for (const std::string name :
-       {"result.json", "steps.jsonl", "stats.txt", "machine.toml", "summary.md", "run.sqlite", "model/config.json",
-        "model/model.safetensors", "model/vocab.txt", "model/trainer_state.json", "checkpoint/state.safetensors"})
+  for (const std::string name : {"result.json", "steps.jsonl", "stats.txt", "machine.toml", "summary.md", "run.sqlite",
+                                 "report.html", "model/config.json", "model/model.safetensors", "model/vocab.txt",
+                                 "model/trainer_state.json", "checkpoint/state.safetensors"})
     EXPECT_TRUE(names.contains(name)) << name;
   for (const std::string& name : names) EXPECT_GT(std::filesystem::file_size(folder_ / "out" / name), 0u) << name;
   const Json result = Json::parse(slurp(folder_ / "out/result.json"));
