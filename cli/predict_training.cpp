@@ -1,6 +1,7 @@
 // Rows of kinds "train" and "infer": encoders, and bare transformer blocks, on one instance.
 #include <fmt/format.h>
 
+#include "cli/predict_pretraining.h"
 #include "cli/predict_row.h"
 #include "cli/project.h"
 #include "hw/sim_device.h"
@@ -42,11 +43,16 @@ bool is_token_task(const Row& row) { return row.notes.find("token classification
 /// "4 decoder blocks ...": no embedding, no head.
 bool is_blocks(const TrainingRow& job) { return job.model.find(" blocks") != std::string::npos; }
 
+/// Gradients are accumulated only by BERT's pre-training among the encoders' published runs: its heads are assumed.
+bool is_pretraining(const TrainingRow& job) { return job.model.starts_with("bert") && job.grad_accum.value_or(1) > 1; }
+
 std::string refusal(const TrainingRow& job) {
   if (!job.model.starts_with("bert") && !is_blocks(job))
     return fmt::format("model '{}' has no training step here yet", job.model);
-  if (job.nodes.value_or(1) != 1 || job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.cores.value_or(1) > 2)
-    return "plans beyond the data parallelism of one chip are not modelled yet";
+  if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(1) != job.cores.value_or(1))
+    return "plans of encoders beyond data parallelism are not modelled";
+  if (job.nodes.value_or(1) != 1 && !is_pretraining(job))
+    return "of encoders, pre-training alone is modelled on several instances";
   const bool sized = is_blocks(job) ? job.layers && job.hidden && job.heads && job.ffn && job.seq_len
                                     : encoder_config_of(job).has_value();
   if (!sized || !job.micro_batch) return "a size of the model is not published";
@@ -103,6 +109,8 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   const hw::MachineParams machine = machine_of(job.instance, context, assumed);
   if (is_blocks(job))
     return predict_blocks(row, machine, analysis::load_stack(stack), std::move(assumed), context.exact);
+  if (is_pretraining(job))
+    return predict_pretraining(row, runtime::numerics(numerics_of(job)), *encoder_config_of(job), context);
   ProjectedJob plan;
   plan.config = *encoder_config_of(job);
   plan.config.label_names.assign(is_token_task(row) ? 9 : 6, "");

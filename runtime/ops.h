@@ -14,7 +14,7 @@ extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kRo
     kPositions, kTakeRows, kColSum;
 // with loops of their own
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb, kSgd,
-    kSumSquares, kClipScale, kAllReduce;
+    kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate;
 // between tensor-parallel ranks, and over a vocabulary that they share
 extern const Op kRankSum, kRankFork, kRankGather, kRankScatter, kRowMax, kLossSums, kSplitLoss;
 // optimizer state that data-parallel ranks share

@@ -27,17 +27,28 @@ class Bert {
         weights_{declare_weights(graph_, weights(config, spec), spec.fold_weights)} {}
 
   Graph run() {
+    if (spec_.part == Part::kUpdate) {
+      add_update(graph_, declare_gradients(graph_, weights_), spec_, kLayers);
+      return std::move(graph_);
+    }
     std::vector<ValueId> losses;
     for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
       micro_ = m;
       const ValueId hidden = encode();
       if (spec_.head == Head::kNone) {
         graph_.output(hidden, micro_name("hidden", m));
+      } else if (spec_.head == Head::kPretraining) {
+        for (const ValueId loss : pretraining(hidden)) losses.push_back(loss);
       } else {
         losses.push_back(head(hidden));
       }
     }
-    if (spec_.training) add_update(graph_, runtime::differentiate(graph_, losses), spec_, kLayers);
+    if (!spec_.training) return std::move(graph_);
+    const auto gradients = runtime::differentiate(graph_, losses);
+    if (spec_.part == Part::kMicroStep)
+      add_accumulation(graph_, gradients, kLayers);
+    else
+      add_update(graph_, gradients, spec_, kLayers);
     return std::move(graph_);
   }
 
@@ -45,7 +56,8 @@ class Bert {
   static std::vector<WeightSpec> weights(const BertConfig& config, const StepSpec& spec) {
     std::vector<WeightSpec> out;
     for (WeightSpec& w : bert_weights(config)) {
-      const bool top = w.name.starts_with("classifier") || w.name.starts_with("bert.pooler");
+      const bool top =
+          w.name.starts_with("classifier") || w.name.starts_with("cls.") || w.name.starts_with("bert.pooler");
       const bool pooler = w.name.starts_with("bert.pooler");
       if (spec.head == Head::kNone && top) continue;
       if (spec.head == Head::kTokens && pooler) continue;
@@ -147,18 +159,55 @@ class Bert {
     std::int64_t rows = spec_.batch * spec_.length;
     if (spec_.head == Head::kClassifier) {
       rows = spec_.batch;
-      x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, {.stride = spec_.length});
-      x = linear("pooler.dense", x, "bert.pooler.dense");
-      x = graph_.add1(runtime::kActivate, "pooler.tanh", {x}, {.fn = isa::Fn::kTanh});
+      x = pooled(x);
     }
     x = dropout("classifier.dropout", x, p);
     const ValueId logits = linear("classifier", x, "classifier", {.dtype = isa::Dtype::kFp32});
     graph_.output(logits, micro_name("logits", micro_));
-    const ValueId labels = input("labels", rows, 1, isa::Dtype::kInt32);
-    const ValueId weights = input("weights", rows, 1, isa::Dtype::kFp32);
-    const auto out = graph_.add(runtime::kCrossEntropy, "loss", {logits, labels, weights},
+    return loss_of(logits, rows, "labels", "weights", "loss");
+  }
+
+  ValueId pooled(ValueId x) {
+    x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, {.stride = spec_.length});
+    x = linear("pooler.dense", x, "bert.pooler.dense");
+    return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, {.fn = isa::Fn::kTanh});
+  }
+
+  /// The two losses of BertForPreTraining. Source: Devlin et al., section 3.1; only masked tokens meet the decoder.
+  std::vector<ValueId> pretraining(ValueId x) {
+    enter("pretraining", micro_);
+    const std::int64_t rows = spec_.batch * spec_.predictions;
+    const ValueId places = input("masked_positions", rows, 1, isa::Dtype::kInt32);
+    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places}, {.dtype = spec_.numerics.activation});
+    t = linear("mlm.transform", t, "cls.predictions.transform.dense");
+    t = graph_.add1(runtime::kActivate, "mlm.activation", {t}, {.fn = activation()});
+    t = layernorm("mlm.layernorm", t, "cls.predictions.transform.LayerNorm");
+    const Attrs tied{.trans_b = true, .dtype = spec_.numerics.activation, .operand = spec_.numerics.operand};
+    t = graph_.add1(runtime::kMatmul, "mlm.decoder", {t, w("bert.embeddings.word_embeddings.weight")}, tied);
+    t = graph_.add1(runtime::kAdd, "mlm.decoder.bias", {t, w("cls.predictions.bias")});
+    const ValueId masked = vocabulary_loss(t, rows);
+    const ValueId next = linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
+    return {masked, loss_of(next, spec_.batch, "next_labels", "next_weights", "next_loss")};
+  }
+
+  ValueId loss_of(ValueId logits, std::int64_t rows, const char* label, const char* weight, const char* name) {
+    const ValueId labels = input(label, rows, 1, isa::Dtype::kInt32);
+    const ValueId weights = input(weight, rows, 1, isa::Dtype::kFp32);
+    const auto out = graph_.add(runtime::kCrossEntropy, name, {logits, labels, weights},
                                 {.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation});
-    graph_.output(out[0], micro_name("loss", micro_));
+    graph_.output(out[0], micro_name(name, micro_));
+    return out[0];
+  }
+
+  /// Cross-entropy in pieces of columns: SBUF does not hold 128 rows of a vocabulary, a float and its gradient each.
+  ValueId vocabulary_loss(ValueId logits, std::int64_t rows) {
+    const ValueId labels = input("masked_labels", rows, 1, isa::Dtype::kInt32);
+    const ValueId weights = input("masked_weights", rows, 1, isa::Dtype::kFp32);
+    const ValueId most = graph_.add1(runtime::kRowMax, "mlm.max", {logits});
+    const ValueId sums = graph_.add1(runtime::kLossSums, "mlm.sums", {logits, labels, most});
+    const auto out = graph_.add(runtime::kSplitLoss, "mlm.loss", {logits, labels, weights, most, sums},
+                                {.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation});
+    graph_.output(out[0], micro_name("masked_loss", micro_));
     return out[0];
   }
 
@@ -179,6 +228,8 @@ runtime::Graph bert_graph(const BertConfig& config, const StepSpec& spec) {
                       fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.length,
                                   config.max_position_embeddings),
                       fmt::format("use --max_length {} or less", config.max_position_embeddings)};
+  if ((spec.head == Head::kPretraining) != (config.head == BertHead::kPretraining) && spec.head != Head::kNone)
+    throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};
   return Bert{config, spec}.run();
 }
 
@@ -190,6 +241,10 @@ double bert_flops(const BertConfig& c, const StepSpec& spec) {
   const auto labels = static_cast<double>(c.num_labels());
   if (spec.head == Head::kClassifier) forward += 2 * static_cast<double>(spec.batch) * (h * h + h * labels);
   if (spec.head == Head::kTokens) forward += 2 * tokens * h * labels;
+  if (spec.head == Head::kPretraining) {
+    const auto batch = static_cast<double>(spec.batch), masked = batch * static_cast<double>(spec.predictions);
+    forward += 2 * masked * (h * h + h * static_cast<double>(c.vocab_size)) + 2 * batch * (h * h + 2 * h);
+  }
   return forward * (spec.training ? 3 : 1) * static_cast<double>(spec.micro_batches);
 }
 

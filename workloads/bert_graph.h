@@ -11,6 +11,10 @@ namespace workloads {
 /// also "labels.m" [rows, 1] int32 and "weights.m" [rows, 1] fp32 (what each row counts in the loss); when it trains,
 /// "hyper" (hyper_values). What it leaves: "logits.m" [rows, labels] fp32 and "loss.m" [rows, 1] fp32 (each row's share
 /// of the loss), or "hidden.m" without a head; "grad_norm"; and "grad.NAME" of every weight.
+/// Head::kPretraining (BertForPreTraining; config.head must say so) reads instead "masked_positions.m" [batch *
+/// predictions, 1] int32 (rows of the micro-batch: sequence * length + place), "masked_labels.m" and "masked_weights.m"
+/// of the same shape, "next_labels.m" and "next_weights.m" [batch, 1]; it leaves "masked_loss.m" and "next_loss.m".
+/// Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME".
 /// Errors: Fault::kUsage when the sequence is longer than the position table.
 runtime::Graph bert_graph(const BertConfig& config, const StepSpec& spec);
 

@@ -296,6 +296,31 @@ std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId
   return Update{graph, gradients, spec, repeated, sets}.run();
 }
 
+void add_accumulation(Graph& graph, const std::map<ValueId, ValueId>& gradients, std::string_view repeated) {
+  std::map<std::int32_t, std::vector<std::pair<ValueId, ValueId>>> by_layer;
+  for (const auto& pair : gradients) by_layer[place_of(graph.value(pair.first).name, repeated).layer].push_back(pair);
+  for (const auto& [layer, members] : by_layer) {
+    graph.enter(
+        {.name = layer >= 0 ? "accumulate.layer" : "accumulate", .instance = layer, .phase = isa::Phase::kBackward});
+    for (const auto& [weight, gradient] : members) {
+      const runtime::Value like = graph.value(gradient);
+      const std::string name = graph.value(weight).name;
+      const ValueId sum = graph.tensor("sum." + name, like.rows, like.cols, like.dtype, Kind::kGradient);
+      graph.set_kind(gradient, Kind::kActivation);  // read once, here
+      graph.add(runtime::kAccumulate, place_of(name, repeated).label, {sum, gradient});
+    }
+  }
+}
+
+std::map<ValueId, ValueId> declare_gradients(Graph& graph, const std::map<std::string, ValueId>& weights) {
+  std::map<ValueId, ValueId> out;
+  for (const auto& [name, weight] : weights) {
+    const runtime::Value like = graph.value(weight);
+    out[weight] = graph.tensor("grad." + name, like.rows, like.cols, graph.numerics().gradient, Kind::kGradient);
+  }
+  return out;
+}
+
 std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs, bool fold) {
   std::map<std::string, ValueId> out;
   for (const WeightSpec& spec : specs) {

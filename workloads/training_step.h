@@ -16,9 +16,17 @@ namespace workloads {
 
 /// Which part of a model a step needs.
 enum class Head : std::uint8_t {
-  kClassifier,  // of sequences
-  kTokens,      // of every token
-  kNone,        // the encoder's last hidden states
+  kClassifier,   // of sequences
+  kTokens,       // of every token
+  kNone,         // the encoder's last hidden states
+  kPretraining,  // masked language model and next sentence
+};
+
+/// Which of the graphs of an optimizer step: a framework that compiles each micro-step by itself has two.
+enum class Part : std::uint8_t {
+  kWhole,      // all micro-batches and the update
+  kMicroStep,  // one micro-batch; its gradients are added to "sum.NAME"
+  kUpdate,     // reduction over ranks, clipping, and the optimizer, from "grad.NAME"
 };
 
 /// Which results of the forward pass the backward pass computes again instead of finding them in memory.
@@ -40,6 +48,8 @@ struct StepSpec {
   bool training = true;       // otherwise forward only, without dropout
   bool fold_weights = false;  // linear weights stored as TensorE multiplies them: for programs that only infer
   Head head = Head::kClassifier;
+  Part part = Part::kWhole;
+  std::int64_t predictions = 20;  // masked tokens of a sequence, for Head::kPretraining
   runtime::Numerics numerics;
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
   double weight_decay = 0;          // 0: no parameter decays
@@ -83,6 +93,14 @@ struct ZeroBucket {
 /// Returns the buckets of ZeRO, whose shards the host fills before the first step.
 std::vector<ZeroBucket> add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
                                    const StepSpec& spec, std::string_view repeated, const ParameterSets& sets = {});
+
+/// Adds each gradient to a tensor "sum.NAME" that outlives the program.
+void add_accumulation(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
+                      std::string_view repeated);
+
+/// A tensor "grad.NAME" for each weight, when another program has computed them.
+std::map<runtime::ValueId, runtime::ValueId> declare_gradients(runtime::Graph& graph,
+                                                               const std::map<std::string, runtime::ValueId>& weights);
 
 /// Declares the weights of a model as tensors of the graph, under their Hugging Face names, linear ones as [in, out].
 /// `fold`: linear ones in the type that TensorE multiplies, because nobody updates them.

@@ -11,7 +11,10 @@ ValueId reduce_to(Backward& b, const Node& node, std::size_t i, ValueId gradient
   if (operand.rows == g.rows && operand.cols == g.cols) return gradient;
   if (operand.rows != 1 || operand.cols != g.cols)
     Contract{b.graph(), node}.fail("needs the gradient of a broadcast column", "make it a row, or write that gradient");
-  return b.op(kColSum, node, "bias_grad", {gradient}, {.dtype = b.graph().numerics().gradient});
+  // Longer sums do not stay beside the rows that they are made of: SBUF has 48 Ki floats in a partition.
+  constexpr std::int64_t kLongest = 16 * 1024;
+  const Op& sum = g.cols > kLongest ? kWideColSum : kColSum;
+  return b.op(sum, node, "bias_grad", {gradient}, {.dtype = b.graph().numerics().gradient});
 }
 
 /// y = x + z. Shapes: x [R, C]; z [R, C], or [1, C] or [R, 1] for all rows or columns -> y [R, C].

@@ -1,0 +1,116 @@
+// Rows of kind "train" that pre-train BERT: data parallel over any number of instances, gradients accumulated.
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "cli/predict_pretraining.h"
+#include "cli/predict_row.h"
+#include "cli/project.h"
+#include "hw/sim_device.h"
+#include "isa/check.h"
+
+namespace cli {
+namespace {
+
+using analysis::Prediction;
+using analysis::Row;
+using analysis::TrainingRow;
+
+/// The two graphs of an optimizer step, on one of the job's equal cores.
+struct MicroSteps {
+  double micro_seconds = 0;   // forward, backward, and the sum of gradients
+  double update_seconds = 0;  // all-reduce, clipping, optimizer
+};
+
+double device_seconds(const workloads::BertConfig& config, workloads::StepSpec spec, workloads::Part part,
+                      const hw::MachineParams& machine, bool exact) {
+  spec.part = part;
+  spec.micro_batches = 1;
+  const runtime::Compiled compiled = runtime::compile(
+      workloads::bert_graph(config, spec), {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
+                                            .ranks = spec.ranks,
+                                            .groups = one_group(spec.ranks),
+                                            .hbm_bytes = machine.hbm_bytes_per_core()});
+  isa::check(compiled.program);
+  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
+  return hw::seconds(device.total - device.lead_in);
+}
+
+/// An optimizer step as the host drives it: a graph per micro-step, the loss read back after the last one, then the
+/// update's own graph.
+std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack& stack, const MicroSteps& device,
+                                                           const TrainingRow& job, double tensors, int launched) {
+  const double steps = job.grad_accum.value_or(1), samples = *job.micro_batch;
+  const double micro_ops =
+      analysis::traced_ops({.parameter_tensors = tensors, .optimizer = job.optimizer}) -
+      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 0, .optimizer = job.optimizer});
+  analysis::JobShape micro;
+  micro.steps = steps;
+  micro.device_step_seconds = device.micro_seconds;
+  micro.traced_ops = micro_ops;
+  micro.cores = launched;
+  micro.samples_per_step = samples;
+  micro.bytes_in_per_step = samples * *job.seq_len * 4 * 8;  // ids, types, mask and labels as int64
+  micro.prefetch = true;                                     // torch-xla's MpDeviceLoader
+  micro.log_every = steps;
+  analysis::JobShape update;
+  update.steps = 1;
+  update.device_step_seconds = device.update_seconds;
+  update.traced_ops =
+      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 0, .optimizer = job.optimizer});
+  update.cores = launched;
+  return {analysis::job_time(stack, micro), analysis::job_time(stack, update)};
+}
+
+std::vector<analysis::TimePart> shares_of(const analysis::JobTime& micro, const analysis::JobTime& update) {
+  const double total = micro.total + update.total;
+  std::vector<analysis::TimePart> parts;
+  for (const analysis::TimeItem& item : micro.parts)
+    if (item.seconds > 0) parts.push_back({item.name, item.seconds / total});
+  parts.push_back({"update", update.total / total});
+  return parts;
+}
+
+}  // namespace
+
+Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::BertConfig config,
+                               const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  const int nodes = job.nodes.value_or(1);
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine =
+      machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
+  const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
+  if (cores > machine.instance_cores() * static_cast<std::uint32_t>(nodes))
+    return Prediction::skip(fmt::format("{} cores are more than {} x {} has", cores, nodes, machine.name));
+  config.head = workloads::BertHead::kPretraining;
+  const workloads::StepSpec spec{.batch = *job.micro_batch,
+                                 .length = *job.seq_len,
+                                 .ranks = cores,
+                                 .head = workloads::Head::kPretraining,
+                                 .predictions = *job.seq_len <= 128 ? 20 : 80,
+                                 .numerics = numerics,
+                                 .weight_decay = 0.01,
+                                 .decay_all = false,
+                                 .max_grad_norm = 1,
+                                 .optimizer = job.optimizer};
+  const MicroSteps device{device_seconds(config, spec, workloads::Part::kMicroStep, machine, context.exact),
+                          device_seconds(config, spec, workloads::Part::kUpdate, machine, context.exact)};
+  const std::string stack = analysis::stack_for(job.stack);
+  const auto tensors = static_cast<double>(workloads::bert_weights(config).size());
+  const auto [micro, update] = host_times(analysis::load_stack(stack), device, job, tensors,
+                                          static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
+  assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
+  assumed.push_back(fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.predictions));
+  assumed.push_back("clipping of the gradient norm at 1; the loss is read back once in an optimizer step");
+  assumed.push_back(fmt::format(
+      "micro-step: device {:.1f} ms, host {:.1f} ms; update: device {:.1f} ms, host {:.1f} ms",
+      device.micro_seconds * 1e3, micro.host_step * 1e3, device.update_seconds * 1e3, update.host_step * 1e3));
+  const double samples = static_cast<double>(spec.batch) * job.grad_accum.value_or(1) * cores;
+  const double seconds = micro.total + update.total;
+  return in_row_metric(
+      row, {.seconds = seconds, .samples = samples, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}},
+      std::move(assumed), shares_of(micro, update));
+}
+
+}  // namespace cli
