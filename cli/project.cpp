@@ -131,8 +131,9 @@ Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
                                : std::ceil(static_cast<double>(job.samples) / per_step * job.epochs);
   p.samples = job.max_steps >= 0 ? p.steps * per_step : static_cast<double>(job.samples) * job.epochs;
   p.time = analysis::job_time(analysis::load_stack(job.stack), job_shape(job, p));
-  p.dollars = analysis::cost_of(p.time.total, machine.price_on_demand.value, static_cast<int>(machine.instances.value),
-                                job.epochs, p.samples)
+  p.price_per_hour = job.price_per_hour > 0 ? job.price_per_hour : machine.price_on_demand.value;
+  p.dollars = analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(machine.instances.value), job.epochs,
+                                p.samples)
                   .run;
   return p;
 }

@@ -28,7 +28,8 @@ struct ProjectedJob {
   std::string stack = "hf-trainer";
   runtime::Passes passes;
   bool exact = false;
-  double trace_until = 0;  // s of the step that are recorded
+  double trace_until = 0;     // s of the step that are recorded
+  double price_per_hour = 0;  // dollars of an instance; 0: the machine's own, on demand
 };
 
 struct Projection {
@@ -37,7 +38,7 @@ struct Projection {
   std::optional<hw::SimResult> eval_device;  // one evaluation batch
   analysis::JobTime time;
   double steps = 0, samples = 0;
-  double dollars = 0;
+  double dollars = 0, price_per_hour = 0;
   double compile_seconds = 0, simulate_seconds = 0;  // of this host
 
   double samples_per_second() const { return samples / time.total; }

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/prices.h"
 #include "analysis/result.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -13,6 +14,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/table.h"
+#include "cli/compiler_gain.h"
 #include "cli/output.h"
 #include "cli/run_report.h"
 #include "cli/verbs.h"
@@ -113,9 +115,31 @@ class Run {
     plan_.step.ranks = cores_of(projected_, machine_);
     // One step of a base model is a fraction of a second: all of it is recorded when a trace is asked for.
     plan_.trace_until = options_.trace_steps > 0 ? 1e3 : 0;
-    projection_ = project(plan_, machine_);
+    plan_.price_per_hour = price_per_hour();
+    if (job_.speed_up) {
+      gain_ = compiler_gain(plan_, projected_.learning_rate, machine_);
+      plan_ = gain_->cases.back().job;
+      projection_ = gain_->cases.back().projection;
+    } else {
+      projection_ = project(plan_, machine_);
+    }
     report_.projected = &plan_;
     report_.projection = &*projection_;
+  }
+
+  double price_per_hour() const {
+    const auto bought = std::ranges::find(analysis::kPurchaseNames, job_.price);
+    if (bought == analysis::kPurchaseNames.end())
+      throw Error{Fault::kUsage, job_.file, fmt::format("price '{}' is not known", job_.price),
+                  "use on_demand, reserved_1y, reserved_3y, spot or sagemaker"};
+    const auto which = static_cast<analysis::Purchase>(bought - analysis::kPurchaseNames.begin());
+    if (which == analysis::Purchase::kOnDemand) return machine_.price_on_demand.value;
+    const auto prices = analysis::load_prices(std::string_view{});
+    const auto& price = analysis::find_instance(prices, machine_.name).per_hour[static_cast<std::size_t>(which)];
+    if (!price)
+      throw Error{Fault::kUsage, job_.file, fmt::format("{} has no {} price", machine_.name, job_.price),
+                  "add it to analysis/prices/aws.toml, or choose another --instance_type"};
+    return price->value;
   }
 
   void load_data() {
@@ -129,6 +153,7 @@ class Run {
                                        .read = {.text_column = o.text_column,
                                                 .label_column = o.label_column,
                                                 .label_names = split_names(o.label_names),
+                                                .backslash_escapes = job_.backslash_escapes,
                                                 .strict = o.strict},
                                        .max_length = static_cast<std::size_t>(o.max_length),
                                        .max_train_samples = static_cast<std::size_t>(o.max_train_samples),
@@ -224,7 +249,14 @@ class Run {
     print(fmt::format("{} x {}, {} cores, {} per core, length {}, {}, {:.0f} steps\n\n", machine_.instances.value,
                       machine_.name, plan_.step.ranks, plan_.step.batch, plan_.step.length, plan_.step.numerics.name,
                       p.steps));
+    if (gain_) {
+      print(compiler_table(*gain_).render(form_));
+      print(fmt::format("speed-up {:.1f} %, published: up to {:.0f} % ({})\n\n", 100 * gain_->speed_up(),
+                        100 * job_.speed_up->value, job_.speed_up->source));
+    }
     print(job_table(report_).render(form_) + "\n");
+    if (job_.price != "on_demand")
+      print(fmt::format("price: {}, ${:.2f} per instance and hour\n", job_.price, p.price_per_hour));
     const auto resources = analysis::resources(p.device);
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
     print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3,
@@ -286,6 +318,7 @@ class Run {
   std::optional<workloads::Classification> data_;
   ProjectedJob plan_;
   std::optional<Projection> projection_;
+  std::optional<CompilerGain> gain_;
   RunReport report_;
   std::filesystem::path folder_;
 };

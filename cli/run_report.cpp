@@ -149,6 +149,11 @@ Table job_table(const RunReport& run) {
     table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
                    fmt::format("{:+.1f}", 100 * (*value / published.value - 1)), published.source});
   }
+  for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
+    const auto known = [&](const workloads::Published& published) { return published.name == name; };
+    if (std::ranges::none_of(run.job->published, known))
+      table.add_row({name, show(name, *predicted(name, *run.projection)), "", "", ""});
+  }
   return table;
 }
 
@@ -200,9 +205,9 @@ ordered_json result_body(const RunReport& run) {
     const Projection& p = *run.projection;
     body["job"] = job_json(run);
     const analysis::Cost cost =
-        analysis::cost_of(p.time.total, run.machine->price_on_demand.value,
-                          static_cast<int>(run.machine->instances.value), run.projected->epochs, p.samples);
-    body["cost"] = {{"price_per_hour", run.machine->price_on_demand.value},
+        analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(run.machine->instances.value),
+                          run.projected->epochs, p.samples);
+    body["cost"] = {{"price_per_hour", p.price_per_hour},
                     {"run", cost.run},
                     {"per_epoch", cost.per_epoch},
                     {"per_1k_samples", cost.per_1k_samples}};

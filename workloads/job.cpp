@@ -66,6 +66,12 @@ Job load_job(std::string_view name_or_file) {
     const auto read = file.read(key, figure.dimension);
     job.published.push_back({std::string{figure.name}, read.value, read.source});
   }
+  if (file.has("price")) job.price = file.read_string("price").value;
+  if (file.has("backslash_escapes")) job.backslash_escapes = file.read_flag("backslash_escapes").value;
+  if (file.has("compiler.speed_up")) {
+    const auto read = file.read("compiler.speed_up", base::Dimension::kRatio);
+    job.speed_up = {"speed_up", read.value, read.source};
+  }
   file.reject_unread();
   return job;
 }

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,9 @@ struct Job {
   std::map<std::string, std::string> options;        // of the command line, by name: defaults of the projected job
   std::map<std::string, std::string> small_options;  // those that the small model changes
   std::vector<Published> published;
+  std::string price = "on_demand";      // how the instance is bought, as analysis/prices/ names it
+  bool backslash_escapes = false;       // of csv data
+  std::optional<Published> speed_up{};  // by the compiler's passes, of 1: then the job is compared without them
   std::string file;
 };
 
