@@ -4,12 +4,14 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 
 #include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
+#include "workloads/presets.h"
 #include "workloads/shards.h"
 #include "workloads/weights.h"
 
@@ -114,6 +116,35 @@ hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instan
   return hw::load_machine(instance, overrides);
 }
 
+std::uint64_t least_memory(const DecoderJob& job) {
+  const workloads::StepSpec& s = job.step;
+  const workloads::ModelConfig stage = stage_config(job);
+  double weights = 0;
+  for (const workloads::WeightSpec& w : workloads::decoder_weights(stage, s.tensor_parallel))
+    weights += static_cast<double>(workloads::element_count(w.shape));
+  // A stage has its embedding or its head; all of them have the layers.
+  const auto vocabulary =
+      std::visit([](const auto& c) { return static_cast<double>(c.vocab_size * c.hidden_size); }, job.config);
+  if (job.pipeline > 1) weights -= 2 * vocabulary / static_cast<double>(s.tensor_parallel);
+  const auto size = [](isa::Dtype type) { return static_cast<double>(isa::size_of(type)); };
+  double state = 2 * size(s.numerics.optimizer) + (s.master_weights ? 4 : 0);
+  if (s.zero1) state /= static_cast<double>(s.ranks);
+  const double parameters = weights * (size(s.numerics.weight) + size(s.numerics.gradient) + state);
+  const double tokens = static_cast<double>(s.batch * s.length);
+  const double activations = std::visit(
+      [&](const auto& c) {
+        const auto layers = static_cast<double>(c.num_hidden_layers);
+        const double rows = s.sequence_parallel ? tokens / static_cast<double>(s.tensor_parallel) : tokens;
+        const double scores = tokens * static_cast<double>(s.length * c.num_attention_heads / s.tensor_parallel);
+        const double per_layer =
+            rows * static_cast<double>(c.hidden_size) + (s.recompute == workloads::Recompute::kNone ? scores : 0);
+        return layers * per_layer * size(s.numerics.activation);
+      },
+      stage);
+  const auto kept = static_cast<double>(std::min(job.pipeline, s.micro_batches));
+  return static_cast<std::uint64_t>(parameters + activations * kept);
+}
+
 DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage) {
   // More micro-batches than these need no more memory.
   return memory_of(job, compile_stage(job, std::min<std::int64_t>(job.step.micro_batches, 2)), stage);
@@ -122,10 +153,11 @@ DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& sta
 DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage) {
   const std::int64_t all = job.step.micro_batches;
   const std::int64_t simulated = job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
-  const runtime::Compiled compiled = compile_stage(job, simulated);
   DecoderProjection p;
+  p.compiled = compile_stage(job, simulated);
+  const runtime::Compiled& compiled = p.compiled;
   p.memory = memory_of(job, compiled, stage);
-  require_fit(p.memory);
+  if (!job.may_exceed_memory) require_fit(p.memory);
   p.device = hw::simulate_in_child(compiled.program, stage, {.exact = job.exact});
   p.micro_seconds = time_of_micro_batch(compiled.program, p.device);
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
@@ -141,11 +173,66 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
   return p;
 }
 
+workloads::ModelConfig decoder_config(const std::string& name_or_folder) {
+  workloads::ModelConfig config = workloads::is_model_preset(name_or_folder) ? workloads::model_preset(name_or_folder)
+                                  : std::filesystem::exists(name_or_folder)  ? workloads::read_config(name_or_folder)
+                                                                             : workloads::model_preset(name_or_folder);
+  if (std::holds_alternative<workloads::BertConfig>(config))
+    throw Error{Fault::kUsage, name_or_folder, "is an encoder: its plans are data parallel alone",
+                "use trnsim run bert_emotion --mode timed, or name a Llama or GPT"};
+  return config;
+}
+
+DecoderJob decoder_job(const TrainOptions& o, const workloads::ModelConfig& config, double sequences) {
+  const hw::MachineParams machine = hw::load_machine(o.instance_type, o.set);
+  const std::int64_t per_node = o.nproc_per_node > 0 ? o.nproc_per_node : machine.instance_cores();
+  if (per_node > machine.instance_cores())
+    throw Error{Fault::kUsage, "--nproc_per_node",
+                fmt::format("{} cores, but {} has {}", per_node, machine.name, machine.instance_cores()),
+                "use fewer, or a larger --instance_type"};
+  const std::int64_t cores = per_node * o.nnodes, share = o.tensor_parallel_size * o.pipeline_parallel_size;
+  if (cores % share != 0)
+    throw Error{
+        Fault::kUsage, "--tensor_parallel_size",
+        fmt::format("TP {} x PP {} does not divide {} cores", o.tensor_parallel_size, o.pipeline_parallel_size, cores),
+        "choose degrees whose product divides the cores"};
+  const std::string numerics = o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics;
+  DecoderJob job{.config = config, .step = {}};
+  job.step = {.batch = o.per_device_train_batch_size,
+              .length = o.max_length > 0 ? o.max_length : 2048,
+              .micro_batches = o.gradient_accumulation_steps,
+              .ranks = static_cast<std::uint32_t>(cores / share),
+              .training = true,
+              .numerics = runtime::numerics(o.optimizer_use_master_weights && numerics.starts_with("bf16")
+                                                ? "bf16+fp32-optimizer" + numerics.substr(4)
+                                                : numerics),
+              .adam_beta1 = o.adam_beta1,
+              .adam_beta2 = o.adam_beta2,
+              .adam_epsilon = o.adam_epsilon,
+              .weight_decay = o.weight_decay,
+              .max_grad_norm = o.max_grad_norm,
+              .tensor_parallel = o.tensor_parallel_size,
+              .sequence_parallel = o.tensor_parallel_size > 1 && !o.disable_sequence_parallel,
+              .zero1 = o.zero_1,
+              .master_weights = o.optimizer_use_master_weights,
+              .recompute = workloads::recompute_of(o.recompute)};
+  job.pipeline = o.pipeline_parallel_size;
+  job.instances = o.nnodes;
+  job.sequences = sequences > 0 ? sequences : job.sequences_per_step();
+  job.epochs = o.num_train_epochs;
+  job.log_every = static_cast<double>(o.logging_steps);
+  if (!o.stack.empty()) job.stack = o.stack;
+  job.passes = runtime::parse_passes(o.passes);
+  job.exact = o.exact;
+  return job;
+}
+
 std::optional<DecoderJob> nearest_that_fits(DecoderJob job, const std::string& instance,
                                             const std::vector<std::string>& set) {
   const auto fits = [&](const DecoderJob& candidate) {
     try {
-      return decoder_memory(candidate, stage_machine(candidate, instance, set)).fits();
+      const hw::MachineParams stage = stage_machine(candidate, instance, set);
+      return least_memory(candidate) <= stage.hbm_bytes_per_core() && decoder_memory(candidate, stage).fits();
     } catch (const Error& e) {
       if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
       throw;

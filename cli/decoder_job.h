@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "analysis/host_model.h"
+#include "cli/train_options.h"
 #include "hw/params.h"
 #include "hw/trace.h"
 #include "runtime/compile.h"
@@ -28,6 +29,7 @@ struct DecoderJob {
   bool exact = false;
   /// Micro-batches that are simulated when there are more: the rest takes as long as the last of them. 0: all.
   std::int64_t simulated_micro_batches = 0;
+  bool may_exceed_memory = false;  // a published plan is timed although our memory plan says that it does not fit
 
   std::int64_t cores() const { return static_cast<std::int64_t>(step.world()) * pipeline; }
   double sequences_per_step() const {
@@ -46,6 +48,7 @@ struct DecoderMemory {
 };
 
 struct DecoderProjection {
+  runtime::Compiled compiled;  // of one stage
   DecoderMemory memory;
   hw::SimResult device;       // a step of one stage
   double micro_seconds = 0;   // of a micro-batch, forward and backward, on that stage
@@ -58,6 +61,9 @@ struct DecoderProjection {
   double mfu = 0;          // model_flops over what all cores could do in the device's time of a step
 };
 
+/// What no compiler can do without, per core: weights, gradients, optimizer state, and what enters each layer (with
+/// everything kept, also attention's probabilities). Takes no time: most plans of a large model are refused by it.
+std::uint64_t least_memory(const DecoderJob& job);
 /// Compiles alone: what it needs. Errors: Fault::kUsage for a plan that the model or the machine does not allow.
 DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage);
 /// Errors: as above; Fault::kCapacity when it does not fit.
@@ -66,6 +72,13 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
 /// The instances that hold one stage. Errors: Fault::kUsage when the plan's cores are not those of the instances.
 hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instance,
                                 const std::vector<std::string>& set);
+
+/// The job that the options describe: cores of --nproc_per_node x --nnodes, shared as the plan says. `sequences`: of
+/// the whole job. Errors: Fault::kUsage when the plan does not divide the cores.
+DecoderJob decoder_job(const TrainOptions& options, const workloads::ModelConfig& config, double sequences);
+
+/// "llama2-7b", or a Hugging Face folder. Errors: Fault::kUsage for neither.
+workloads::ModelConfig decoder_config(const std::string& name_or_folder);
 
 /// A plan that fits, changed as little as may be: recomputation first, then ZeRO, then wider, then longer. Nothing when
 /// none does.

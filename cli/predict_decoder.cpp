@@ -85,6 +85,7 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   job.pipeline = r.pp.value_or(1);
   job.instances = r.nodes.value_or(1);
   job.exact = context.exact;
+  job.may_exceed_memory = true;
   const std::string stack = analysis::stack_for(r.stack);
   job.stack = stack.empty() ? "torch-xla" : stack;
   assumed.push_back("stack " + job.stack);
@@ -96,6 +97,10 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
   try {
     const DecoderProjection p = project(job, stage_machine(job, r.instance, context.set));
+    if (!p.memory.fits())
+      assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
+                                    static_cast<double>(p.memory.total) / (1 << 30),
+                                    static_cast<double>(p.memory.capacity) / (1 << 30)));
     if (job.pipeline > 1)
       assumed.push_back(fmt::format("pipeline: one stage simulated, a bubble of {:.3g} s added", p.bubble_seconds));
     assumed.push_back(fmt::format("numerics {}; MFU of the device's time {:.1f} %", numerics, p.mfu * 100));

@@ -11,6 +11,8 @@ void add_run(CLI::App& app);
 void add_compile(CLI::App& app);
 void add_ablate(CLI::App& app);
 void add_verify(CLI::App& app);
+void add_estimate(CLI::App& app);
+void add_plan(CLI::App& app);
 void add_validate(CLI::App& app);
 void add_stats(CLI::App& app);
 void add_report(CLI::App& app);
@@ -50,6 +52,15 @@ inline constexpr std::array kVerbs = {
          {"trnsim ablate bert_emotion",
           "trnsim ablate bert_emotion --only time --per_device_train_batch_size 8",
           "trnsim ablate bert_emotion --set hbm.bandwidth=0.5x --format md"}, add_ablate},
+    Verb{"estimate", "memory, step time and cost of a decoder's training on a plan",
+         {"trnsim estimate llama2-7b --tensor_parallel_size 8 --zero_1 --gradient_accumulation_steps 16",
+          "trnsim estimate llama2-70b --nnodes 32 --tensor_parallel_size 32 --pipeline_parallel_size 8 --zero_1 "
+          "--gradient_accumulation_steps 32 --recompute selective",
+          "trnsim estimate llama3-8b --max_length 8192 --tensor_parallel_size 32 --format json"}, add_estimate},
+    Verb{"plan", "every legal way to share a decoder's training between cores, ranked",
+         {"trnsim plan llama2-7b --global_batch_size 64",
+          "trnsim plan llama2-13b --nnodes 4 --max_length 4096 --limit 5",
+          "trnsim plan gpt3-6.7b --optimizer_use_master_weights --format md"}, add_plan},
     Verb{"verify", "repeat a training trajectory exported from PyTorch and compare",
          {"trnsim verify golden/bert_tiny",
           "trnsim verify golden/bert_tiny --numerics bf16+sr --nproc_per_node 2",
