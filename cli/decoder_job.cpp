@@ -136,8 +136,13 @@ std::uint64_t least_memory(const DecoderJob& job) {
         const auto layers = static_cast<double>(c.num_hidden_layers);
         const double rows = s.sequence_parallel ? tokens / static_cast<double>(s.tensor_parallel) : tokens;
         const double scores = tokens * static_cast<double>(s.length * c.num_attention_heads / s.tensor_parallel);
-        const double per_layer =
-            rows * static_cast<double>(c.hidden_size) + (s.recompute == workloads::Recompute::kNone ? scores : 0);
+        // Kept for the backward: what enters the layer, or what enters each of its norms and matmuls.
+        double per_layer = rows * static_cast<double>(c.hidden_size);
+        if (s.recompute != workloads::Recompute::kFull)
+          per_layer += 3 * rows * static_cast<double>(c.hidden_size) +
+                       tokens * static_cast<double>(c.hidden_size + 2 * c.intermediate_size) /
+                           static_cast<double>(s.tensor_parallel);
+        if (s.recompute == workloads::Recompute::kNone) per_layer += scores;
         return layers * per_layer * size(s.numerics.activation);
       },
       stage);

@@ -50,11 +50,13 @@ std::string json_of(const DecoderJob& job, const DecoderProjection& p) {
 void estimate(const EstimateOptions& options) {
   const TrainOptions& o = options.train;
   const base::Format form = base::parse_format(o.format);
-  const DecoderJob job = decoder_job(o, decoder_config(options.model), options.sequences);
+  DecoderJob job = decoder_job(o, decoder_config(options.model), options.sequences);
   const hw::MachineParams stage = stage_machine(job, o.instance_type, o.set);
-  const DecoderMemory memory = decoder_memory(job, stage);
-  if (!memory.fits()) refuse(job, memory, o);
+  job.may_exceed_memory = true;  // refused here, with a plan that fits
+  if (const std::uint64_t least = least_memory(job); least > stage.hbm_bytes_per_core())
+    refuse(job, {.by_kind = {{"at least", least}}, .total = least, .capacity = stage.hbm_bytes_per_core()}, o);
   const DecoderProjection p = project(job, stage);
+  if (!p.memory.fits()) refuse(job, p.memory, o);
   if (form == base::Format::kJson) return print(json_of(job, p));
   if (form == base::Format::kCsv) return print(decoder_table(job, p).render(form));
   print(fmt::format("{} on {} x {}: {}\n\n", options.model, job.instances, o.instance_type, describe(job)));

@@ -21,8 +21,7 @@ constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNume
 // Which verbs take a row.
 constexpr std::string_view kRun = "run", kJob = "run compile ablate", kCheck = "run compile ablate verify",
                            kAll = "run compile ablate verify validate estimate plan", kShare = "run verify estimate",
-                           kSize = "run compile ablate estimate plan",
-                           kStep = "run compile ablate verify estimate";
+                           kSize = "run compile ablate estimate plan", kStep = "run compile ablate verify estimate";
 constexpr std::string_view kMemory = "run verify estimate plan", kEach = "run compile ablate verify estimate plan";
 constexpr double kMax = 9e15;
 
