@@ -113,7 +113,9 @@ JobTime job_time(const Stack& stack, const JobShape& shape) {
   const double save = drained + shape.checkpoint_bytes / stack.copy_bandwidth.value;
   job.parts.push_back({"checkpoints", shape.checkpoints * save});
   job.total = sum(job.parts);
-  job.compile = (shape.traced_ops + (shape.eval_passes > 0 ? shape.eval_traced_ops : 0)) * stack.compile_per_op.value;
+  job.compile = ((shape.compiled_ops > 0 ? shape.compiled_ops : shape.traced_ops) +
+                 (shape.eval_passes > 0 ? shape.eval_traced_ops : 0)) *
+                stack.compile_per_op.value;
   return job;
 }
 

@@ -29,6 +29,7 @@ struct JobShape {
   double steps = 0;
   double device_step_seconds = 0;
   double traced_ops = 0;        // per step; 0 when the graph was traced ahead of time
+  double compiled_ops = 0;      // of the distinct graphs; 0: all of a step's
   double launches = 1;          // graphs per step
   int cores = 1;                // that one launch starts together, over all processes of the instance
   double samples_per_step = 0;  // that this process loads

@@ -91,6 +91,8 @@ analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
   shape.device_step_seconds = p.device_seconds;
   shape.traced_ops =
       analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = static_cast<double>(job.step.micro_batches)});
+  // Micro-batches are one graph, compiled once.
+  shape.compiled_ops = analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 1});
   shape.launches = static_cast<double>(job.step.micro_batches);
   shape.cores = static_cast<int>(std::min<std::int64_t>(job.cores() / job.instances, job.cores()));
   shape.samples_per_step = static_cast<double>(job.step.batch * job.step.micro_batches);

@@ -16,6 +16,7 @@
 #include "base/table.h"
 #include "cli/compiler_gain.h"
 #include "cli/output.h"
+#include "cli/run_decoder.h"
 #include "cli/run_report.h"
 #include "cli/verbs.h"
 #include "hw/sim_device.h"
@@ -336,7 +337,11 @@ void add_run(CLI::App& app) {
     settle(app, "run", options->train);
     options->command = fmt::format("trnsim run {}", options->workload);
     base::catch_interrupts();
-    Run{*options}.run();
+    const workloads::Job job = workloads::load_job(options->workload);
+    if (!is_decoder(job)) return Run{*options}.run();
+    TrainOptions settled = options->train;
+    apply_defaults(settled, job.options, job.file);
+    run_decoder(job, settled, options->command, output_folder(*options));
   });
 }
 

@@ -104,6 +104,19 @@ ordered_json options_json(const TrainOptions& options) {
   return out;
 }
 
+ordered_json model_json(const workloads::ModelConfig& config) {
+  std::string family{workloads::family_of(config)};
+  for (char& c : family) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  return std::visit(
+      [&](const auto& c) {
+        return ordered_json{{"family", family},
+                            {"layers", c.num_hidden_layers},
+                            {"hidden", c.hidden_size},
+                            {"parameters", workloads::parameter_count(workloads::model_weights(config))}};
+      },
+      config);
+}
+
 double peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
@@ -188,17 +201,15 @@ ordered_json result_body(const RunReport& run) {
   body["command"] = run.command;
   ordered_json workload{{"name", run.workload}, {"options", options_json(run.options)}};
   if (run.projected) {
-    const workloads::BertConfig& c = run.projected->config;
-    workload["model"] = {{"family", "bert"},
-                         {"layers", c.num_hidden_layers},
-                         {"hidden", c.hidden_size},
-                         {"parameters", workloads::parameter_count(workloads::bert_weights(c))}};
+    workload["model"] = model_json(run.decoder ? *run.decoder : workloads::ModelConfig{run.projected->config});
     workload["dataset"] = {{"samples", run.projected->samples}};
   }
   body["workload"] = std::move(workload);
   body["machine"] = {{"instance_type", run.machine->name},
                      {"instances", run.machine->instances.value},
-                     {"cores", run.projected ? run.projected->step.ranks : 0},
+                     {"cores", run.decoder     ? run.cores
+                               : run.projected ? run.projected->step.ranks
+                                               : 0},
                      {"hash", fmt::format("{:016x}", run.machine->hash)}};
   body["seed"] = run.options.seed;
   if (run.projection) {

@@ -31,6 +31,8 @@ struct RunReport {
   const hw::MachineParams* machine = nullptr;
   const ProjectedJob* projected = nullptr;
   const Projection* projection = nullptr;
+  const workloads::ModelConfig* decoder = nullptr;  // then the model is this one, on so many cores
+  std::uint32_t cores = 0;
   std::optional<Training> training;
   double host_seconds = 0;
 };

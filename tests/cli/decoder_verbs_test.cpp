@@ -1,0 +1,114 @@
+// Decoders on parallel plans: estimate, plan, and the Llama tutorial.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using nlohmann::json;
+using testing::HasSubstr;
+namespace fs = std::filesystem;
+
+/// A Llama of four layers, small enough to be projected in a moment on 32 cores.
+class DecoderVerbs : public testing::Test {
+ protected:
+  void SetUp() override {
+    folder_ = fs::path{testing::TempDir()} / ("decoder_verbs_" + std::to_string(getpid()));
+    fs::create_directories(folder_ / "model");
+    std::ofstream{folder_ / "model" / "config.json"} << R"({"model_type": "llama", "hidden_size": 1024,
+      "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 16, "intermediate_size": 2816,
+      "vocab_size": 32000, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "hidden_act": "silu",
+      "rope_theta": 10000.0, "tie_word_embeddings": false})";
+  }
+  void TearDown() override { fs::remove_all(folder_); }
+  std::string model() const { return (folder_ / "model").string(); }
+
+  json estimate(const std::string& flags) const {
+    const Ran ran = run("estimate " + model() + " --max_length 512 --format json " + flags);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return json::parse(ran.out);
+  }
+
+  fs::path folder_;
+};
+
+// One core per class of ranks speaks for all 32 within 1 %.
+TEST_F(DecoderVerbs, TheRepresentativeSpeaksForAllCores) {
+  const std::string plan = "--tensor_parallel_size 8 --zero_1 --gradient_accumulation_steps 2";
+  const double one = estimate(plan)["device_step_seconds"], all = estimate(plan + " --exact")["device_step_seconds"];
+  EXPECT_NEAR(one / all, 1, 0.01);
+}
+
+TEST_F(DecoderVerbs, PlansTradeMemoryForTime) {
+  const json none = estimate("--tensor_parallel_size 8 --gradient_accumulation_steps 4");
+  const json full = estimate("--tensor_parallel_size 8 --gradient_accumulation_steps 4 --recompute full");
+  const json zero = estimate("--tensor_parallel_size 8 --gradient_accumulation_steps 4 --zero_1");
+  EXPECT_LT(full["memory"]["activations"].get<double>(), 0.9 * none["memory"]["activations"].get<double>());
+  EXPECT_GT(full["device_step_seconds"], none["device_step_seconds"]);
+  EXPECT_LT(zero["memory"]["optimizer"].get<double>(), 0.5 * none["memory"]["optimizer"].get<double>());
+  const json stages = estimate("--tensor_parallel_size 8 --pipeline_parallel_size 2 --gradient_accumulation_steps 4");
+  EXPECT_GT(stages["pipeline_bubble_seconds"].get<double>(), 0);
+  EXPECT_EQ(stages["cores"], 32);
+  EXPECT_EQ(stages["sequences_per_step"].get<double>(), none["sequences_per_step"].get<double>() / 2);
+}
+
+TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
+  const std::string flags = "estimate " + model() + " --max_length 512 --set 'hbm.bytes=1 GiB' ";
+  const Ran ran = run(flags + "--tensor_parallel_size 1");
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("does not fit"));
+  const std::string mark = "fix: this one does: ";
+  const std::size_t at = ran.err.find(mark);
+  ASSERT_NE(at, std::string::npos) << ran.err;
+  const std::string fix = ran.err.substr(at + mark.size(), ran.err.find('\n', at) - at - mark.size());
+  EXPECT_EQ(run(flags + fix).code, 0) << fix;
+}
+
+TEST_F(DecoderVerbs, PlanRanksWhatFits) {
+  const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 32 --format json --limit 100");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  const json plans = json::parse(ran.out);
+  ASSERT_GT(plans.size(), 5u);
+  const auto number = [](const json& row) { return std::stod(row["step"].get<std::string>()); };
+  for (std::size_t i = 1; i < plans.size(); ++i) EXPECT_GE(number(plans[i]), number(plans[i - 1]));
+}
+
+TEST_F(DecoderVerbs, PlansThatCannotBeAreRefused) {
+  const auto refused = [&](const std::string& flags, const std::string& words) {
+    const Ran ran = run("estimate " + model() + " " + flags);
+    EXPECT_EQ(ran.code, 2) << flags;
+    EXPECT_THAT(ran.err, HasSubstr(words));
+    EXPECT_THAT(ran.err, HasSubstr("\n  fix: "));
+    EXPECT_EQ(ran.out, "");
+  };
+  refused("--tensor_parallel_size 5", "does not divide 32 cores");
+  refused("--tensor_parallel_size 32", "does not divide the 16 attention heads");
+  refused("--nproc_per_node 64", "64 cores, but trn1.32xlarge has 32");
+  refused("--max_length 4096", "longer than the model's 2048 positions");
+  refused("--pipeline_parallel_size 8", "layers");
+  EXPECT_EQ(run("estimate llama2-8b").code, 2);
+}
+
+TEST_F(DecoderVerbs, TheLlamaTutorialIsProjected) {
+  const fs::path out = folder_ / "run";
+  const Ran ran = run("run llama2_7b_dolly --gradient_accumulation_steps 2 --output_dir " + out.string());
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("train_runtime"));
+  EXPECT_THAT(ran.out, HasSubstr("31:46"));
+  for (const char* file : {"result.json", "stats.txt", "machine.toml", "summary.md", "report.html"})
+    EXPECT_TRUE(fs::exists(out / file)) << file;
+  const json result = json::parse(cli_test::slurp(out / "result.json"));
+  EXPECT_EQ(result["workload"]["model"]["family"], "llama");
+  EXPECT_EQ(result["machine"]["cores"], 32);
+}
+
+}  // namespace
