@@ -17,7 +17,7 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::optional<double> figure(const Json& body, const char* section, const char* key) {
+std::optional<double> figure_of(const Json& body, const char* section, const char* key) {
   const auto found = body.find(section);
   if (found == body.end() || !found->is_object()) return std::nullopt;
   const auto value = found->find(key);
@@ -65,7 +65,7 @@ ReportRun load_report_run(const std::filesystem::path& folder, const std::vector
   run.efficiency = efficiency;
   if (std::filesystem::exists(folder / "steps.jsonl")) run.steps = read_steps(folder);
   const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
-  if (priced && figure(run.result, "job", "train_runtime") && figure(run.result, "job", "train_steps_per_second"))
+  if (priced && figure_of(run.result, "job", "train_runtime") && figure_of(run.result, "job", "train_steps_per_second"))
     run.costs = price_job(job_of_run(folder), prices, {1}, efficiency);
   run.warnings = warnings_of(run);
   return run;
@@ -74,7 +74,7 @@ ReportRun load_report_run(const std::filesystem::path& folder, const std::vector
 std::vector<Headline> headlines(const ReportRun& run) {
   const Record& r = run.record;
   const auto from_result = [&](const char* name, const char* section, const char* key, auto text) {
-    const auto value = figure(run.result, section, key);
+    const auto value = figure_of(run.result, section, key);
     return Headline{name, value, value ? text(*value) : std::string{}};
   };
   const auto seconds = [](double v) { return readable(v, "s"); };
@@ -91,7 +91,7 @@ std::vector<Headline> headlines(const ReportRun& run) {
       {"HFU", r.utilisation.hfu, percent(r.utilisation.hfu)},
       {"MBU", r.utilisation.mbu, percent(r.utilisation.mbu)}};
   if (!binding.empty()) {
-    const double host = figure(run.result, "job", "host_step_seconds").value_or(0);
+    const double host = figure_of(run.result, "job", "host_step_seconds").value_or(0);
     list.push_back({"binds", binding[0].busy,
                     fmt::format("{}{}, {} busy", host > step ? "the host; on the device " : "", binding[0].name,
                                 percent(binding[0].busy))});

@@ -14,8 +14,6 @@
 namespace hw {
 namespace {
 
-Fs fs_of(double time) { return static_cast<Fs>(std::llround(time * 1e15)); }
-
 /// From the last engine's result to the first instruction of the next call: the Sync sequencer sees the semaphores, and
 /// raises the one that the others wait for.
 Fs semaphore_round_trip(const MachineParams& machine) {

@@ -15,8 +15,6 @@ int sc_main(int, char**) { return 0; }
 namespace hw {
 namespace {
 
-Fs fs_of(double time) { return static_cast<Fs>(std::llround(time * 1e15)); }
-
 /// Time with at least one collective under way.
 Fs active_time(const std::vector<CollectiveTime>& records) {
   std::vector<std::pair<Fs, Fs>> spans;

@@ -14,7 +14,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 using Prefix = BpeStyle::Prefix;
 
-constexpr std::string_view kBlankMark = "\u2581";
+constexpr std::string_view kVisibleBlank = "\u2581";
 
 /// The parts of a "Sequence", or the one part; nothing for null.
 std::vector<json> parts_of(const json& file, const char* key, const char* list, const fs::path& path) {
@@ -94,11 +94,11 @@ class BpeReader {
       const json& type = part.at("type");
       if (type == "NFC") style_.nfc = true;
       if (type == "Prepend") {
-        if (field(part, "prepend", path_) != kBlankMark) refuse("normalizer prepends {}", part.at("prepend").dump());
+        if (field(part, "prepend", path_) != kVisibleBlank) refuse("normalizer prepends {}", part.at("prepend").dump());
         style_.prefix = Prefix::kAlways;
       }
       if (type == "Replace") {
-        if (field(part, "pattern", path_) != json{{"String", " "}} || field(part, "content", path_) != kBlankMark)
+        if (field(part, "pattern", path_) != json{{"String", " "}} || field(part, "content", path_) != kVisibleBlank)
           refuse("normalizer replaces {}; supported: blanks by U+2581", part.at("pattern").dump());
         style_.byte_level = false;
       }
@@ -143,7 +143,7 @@ class BpeReader {
   void read_metaspace(const json& part) {
     style_.byte_level = false;
     style_.prefix_once = true;
-    if (part.value("replacement", std::string{kBlankMark}) != kBlankMark)
+    if (part.value("replacement", std::string{kVisibleBlank}) != kVisibleBlank)
       refuse("pre_tokenizer Metaspace replaces blanks by {}", part.at("replacement").dump());
     const bool old = flag(part, "add_prefix_space", true, path_);
     const json scheme = part.value("prepend_scheme", json(old ? "always" : "never"));

@@ -22,21 +22,21 @@ constexpr std::array kRegexes = {
     Regex{SplitPattern::kOneDigit, R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
                                    R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)"}};
 
-enum class Kind : std::uint8_t { kLetter, kNumber, kBlank, kNewline, kOther };
+enum class CharKind : std::uint8_t { kLetter, kNumber, kBlank, kNewline, kOther };
 
 /// The property White_Space; "\r" and "\n" are told apart.
-bool is_white_space(char32_t c) {
+bool is_split_space(char32_t c) {
   return (c >= 0x09 && c <= 0x0d) || c == 0x20 || c == 0x85 || c == 0xa0 || c == 0x1680 ||
          (c >= 0x2000 && c <= 0x200a) || c == 0x2028 || c == 0x2029 || c == 0x202f || c == 0x205f || c == 0x3000;
 }
 
-Kind kind_of(char32_t c) {
-  if (c == '\r' || c == '\n') return Kind::kNewline;
-  if (is_white_space(c)) return Kind::kBlank;
+CharKind kind_of(char32_t c) {
+  if (c == '\r' || c == '\n') return CharKind::kNewline;
+  if (is_split_space(c)) return CharKind::kBlank;
   const utf8proc_category_t category = utf8proc_category(static_cast<utf8proc_int32_t>(c));
-  if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return Kind::kLetter;
-  if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) return Kind::kNumber;
-  return Kind::kOther;
+  if (category >= UTF8PROC_CATEGORY_LU && category <= UTF8PROC_CATEGORY_LO) return CharKind::kLetter;
+  if (category >= UTF8PROC_CATEGORY_ND && category <= UTF8PROC_CATEGORY_NO) return CharKind::kNumber;
+  return CharKind::kOther;
 }
 
 /// A text as kinds of characters; each function returns where a match that starts at `at` ends, or `at` for none.
@@ -65,18 +65,18 @@ class Matcher {
   }
 
  private:
-  static const std::array<Kind, 128>& ascii() {
-    static const std::array<Kind, 128> kinds = [] {
-      std::array<Kind, 128> made{};
+  static const std::array<CharKind, 128>& ascii() {
+    static const std::array<CharKind, 128> kinds = [] {
+      std::array<CharKind, 128> made{};
       for (char32_t c = 0; c < made.size(); ++c) made[c] = kind_of(c);
       return made;
     }();
     return kinds;
   }
 
-  bool is(std::size_t at, Kind kind) const { return at < kinds_.size() && kinds_[at] == kind; }
-  bool is_space(std::size_t at) const { return is(at, Kind::kBlank) || is(at, Kind::kNewline); }
-  std::size_t run(std::size_t at, Kind kind) const {
+  bool is(std::size_t at, CharKind kind) const { return at < kinds_.size() && kinds_[at] == kind; }
+  bool is_space(std::size_t at) const { return is(at, CharKind::kBlank) || is(at, CharKind::kNewline); }
+  std::size_t run(std::size_t at, CharKind kind) const {
     while (is(at, kind)) ++at;
     return at;
   }
@@ -84,25 +84,25 @@ class Matcher {
   std::size_t match_gpt2(std::size_t at) const {
     if (const std::size_t end = contraction(at, false); end > at) return end;
     const std::size_t word = text_[offsets_[at]] == ' ' && at + 1 < kinds_.size() ? at + 1 : at;  // " ?"
-    for (const Kind kind : {Kind::kLetter, Kind::kNumber, Kind::kOther})
+    for (const CharKind kind : {CharKind::kLetter, CharKind::kNumber, CharKind::kOther})
       if (is(word, kind)) return run(word, kind);
     return spaces(at);
   }
 
   std::size_t match_llama3(std::size_t at) const {
     if (const std::size_t end = contraction(at, true); end > at) return end;
-    if (is(at, Kind::kLetter)) return run(at, Kind::kLetter);
-    const bool joins = is(at, Kind::kBlank) || is(at, Kind::kOther);
-    if (joins && is(at + 1, Kind::kLetter)) return run(at + 1, Kind::kLetter);
-    if (is(at, Kind::kNumber)) {
+    if (is(at, CharKind::kLetter)) return run(at, CharKind::kLetter);
+    const bool joins = is(at, CharKind::kBlank) || is(at, CharKind::kOther);
+    if (joins && is(at + 1, CharKind::kLetter)) return run(at + 1, CharKind::kLetter);
+    if (is(at, CharKind::kNumber)) {
       const std::size_t most = pattern_ == SplitPattern::kOneDigit ? 1 : 3;
-      return std::min(run(at, Kind::kNumber), at + most);
+      return std::min(run(at, CharKind::kNumber), at + most);
     }
     const std::size_t other = text_[offsets_[at]] == ' ' ? at + 1 : at;
-    if (is(other, Kind::kOther)) return run(run(other, Kind::kOther), Kind::kNewline);
+    if (is(other, CharKind::kOther)) return run(run(other, CharKind::kOther), CharKind::kNewline);
     std::size_t newline = at;  // behind the last one in this run of white space
     for (std::size_t i = at; is_space(i); ++i)
-      if (is(i, Kind::kNewline)) newline = i + 1;
+      if (is(i, CharKind::kNewline)) newline = i + 1;
     return newline > at ? newline : spaces(at);
   }
 
@@ -134,7 +134,7 @@ class Matcher {
 
   SplitPattern pattern_;
   std::string_view text_;
-  std::vector<Kind> kinds_;
+  std::vector<CharKind> kinds_;
   std::vector<std::uint32_t> offsets_;  // of the characters, in bytes; one more at the end
 };
 

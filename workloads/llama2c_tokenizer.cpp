@@ -16,7 +16,7 @@ namespace {
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kBlankMark = "\u2581";
+constexpr std::string_view kPieceBlank = "\u2581";
 constexpr std::size_t kFirstPiece = 259;  // behind <unk>, <s>, </s> and the 256 bytes
 
 struct Piece {
@@ -55,8 +55,8 @@ void restore(std::vector<Piece>& pieces) {
   pieces[2].text = "</s>";
   for (std::size_t id = kFirstPiece; id < pieces.size(); ++id) {
     std::string& text = pieces[id].text;
-    for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + kBlankMark.size()))
-      text.replace(at, 1, kBlankMark);
+    for (std::size_t at = text.find(' '); at != std::string::npos; at = text.find(' ', at + kPieceBlank.size()))
+      text.replace(at, 1, kPieceBlank);
   }
 }
 
@@ -88,7 +88,7 @@ json special_token(const std::string& text, std::size_t id) {
 json tokenizer_json(const std::vector<Piece>& pieces) {
   json vocab = json::object();
   for (std::size_t id = 0; id < pieces.size(); ++id) vocab[pieces[id].text] = id;
-  const json blanks = {{"String", " "}}, marks = {{"String", kBlankMark}};
+  const json blanks = {{"String", " "}}, marks = {{"String", kPieceBlank}};
   const json begin = {{"SpecialToken", {{"id", "<s>"}, {"type_id", 0}}}};
   const json text = {{"Sequence", {{"id", "A"}, {"type_id", 0}}}};
   const json begin2 = {{"SpecialToken", {{"id", "<s>"}, {"type_id", 1}}}};
@@ -100,8 +100,8 @@ json tokenizer_json(const std::vector<Piece>& pieces) {
       {"added_tokens", json::array({special_token("<unk>", 0), special_token("<s>", 1), special_token("</s>", 2)})},
       {"normalizer",
        {{"type", "Sequence"},
-        {"normalizers", json::array({json{{"type", "Prepend"}, {"prepend", kBlankMark}},
-                                     json{{"type", "Replace"}, {"pattern", blanks}, {"content", kBlankMark}}})}}},
+        {"normalizers", json::array({json{{"type", "Prepend"}, {"prepend", kPieceBlank}},
+                                     json{{"type", "Replace"}, {"pattern", blanks}, {"content", kPieceBlank}}})}}},
       {"pre_tokenizer", nullptr},
       {"post_processor",
        {{"type", "TemplateProcessing"},

@@ -20,7 +20,7 @@ using isa::Tile;
 using runtime::Emitter;
 
 /// dst = f(a) on [parts, cols] each. Kinds that change the shape cannot depend on themselves.
-struct Kind {
+struct StreamKind {
   std::string_view name;
   void (*emit)(Emitter&, const Tile& dst, const Tile& a);
   bool chains = true;
@@ -28,37 +28,37 @@ struct Kind {
 
 // clang-format off
 constexpr std::array kKinds = {
-    Kind{"activation",    [](Emitter& e, const Tile& d, const Tile& a) { e.activation(d, isa::Fn::kCopy, a); }},
-    Kind{"tensor_tensor", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_tensor(d, a, Alu::kAdd, a); }},
-    Kind{"tensor_scalar", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_scalar(d, a, Alu::kMul, 0.5F); }},
-    Kind{"tensor_tensor_scan", [](Emitter& e, const Tile& d, const Tile& a) {
+    StreamKind{"activation",    [](Emitter& e, const Tile& d, const Tile& a) { e.activation(d, isa::Fn::kCopy, a); }},
+    StreamKind{"tensor_tensor", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_tensor(d, a, Alu::kAdd, a); }},
+    StreamKind{"tensor_scalar", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_scalar(d, a, Alu::kMul, 0.5F); }},
+    StreamKind{"tensor_tensor_scan", [](Emitter& e, const Tile& d, const Tile& a) {
            e.emit({.op = Opcode::kTensorTensorScan, .engine = Engine::kVector, .alu0 = Alu::kMul, .alu1 = Alu::kAdd,
                    .dst = d, .a = a, .b = a});
          }},
-    Kind{"tensor_copy",   [](Emitter& e, const Tile& d, const Tile& a) {
+    StreamKind{"tensor_copy",   [](Emitter& e, const Tile& d, const Tile& a) {
            e.emit({.op = Opcode::kTensorCopy, .engine = Engine::kVector, .dst = d, .a = a});
          }},
-    Kind{"reciprocal",    [](Emitter& e, const Tile& d, const Tile& a) {
+    StreamKind{"reciprocal",    [](Emitter& e, const Tile& d, const Tile& a) {
            e.emit({.op = Opcode::kReciprocal, .engine = Engine::kVector, .dst = d, .a = a});
          }},
-    Kind{"memset",        [](Emitter& e, const Tile& d, const Tile&) {
+    StreamKind{"memset",        [](Emitter& e, const Tile& d, const Tile&) {
            e.emit({.op = Opcode::kMemset, .engine = Engine::kVector, .imm0 = 1, .dst = d});
          }},
-    Kind{"iota",          [](Emitter& e, const Tile& d, const Tile&) {
+    StreamKind{"iota",          [](Emitter& e, const Tile& d, const Tile&) {
            e.emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = d});
          }},
-    Kind{"tensor_reduce", [](Emitter& e, const Tile& d, const Tile& a) {
+    StreamKind{"tensor_reduce", [](Emitter& e, const Tile& d, const Tile& a) {
            e.reduce(runtime::columns(d, 0, 1), Alu::kAdd, a);
          }, false},
-    Kind{"matmul",        [](Emitter& e, const Tile& d, const Tile& a) {
+    StreamKind{"matmul",        [](Emitter& e, const Tile& d, const Tile& a) {
            e.matmul(e.psum(a.partitions, a.cols()), runtime::columns(d, 0, a.partitions), a, false);
          }, false},
 };
 // clang-format on
 
-const Kind& kind_of(const Stream& stream) {
+const StreamKind& kind_of(const Stream& stream) {
   std::vector<std::string> names;
-  for (const Kind& kind : kKinds) {
+  for (const StreamKind& kind : kKinds) {
     if (kind.name == stream.name) return kind;
     names.emplace_back(kind.name);
   }
@@ -70,12 +70,12 @@ const Kind& kind_of(const Stream& stream) {
 
 std::string stream_names() {
   std::string names;
-  for (const Kind& kind : kKinds) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  for (const StreamKind& kind : kKinds) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
   return names;
 }
 
 isa::Program instruction_stream(const Stream& stream) {
-  const Kind& kind = kind_of(stream);
+  const StreamKind& kind = kind_of(stream);
   if (stream.dependent && !kind.chains)
     throw base::Error{base::Fault::kUsage, stream.name, "its result is no operand of the next one",
                       "ask for independent instructions"};

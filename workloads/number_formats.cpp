@@ -15,22 +15,22 @@
 namespace workloads {
 namespace {
 
-struct Row {
+struct FormatRow {
   ElementType type;
   std::string_view name;
   std::size_t size;
 };
 constexpr std::array kTypes = {
-    Row{ElementType::kF64, "F64", 8},        Row{ElementType::kF32, "F32", 4},
-    Row{ElementType::kF16, "F16", 2},        Row{ElementType::kBf16, "BF16", 2},
-    Row{ElementType::kF8E4m3, "F8_E4M3", 1}, Row{ElementType::kF8E5m2, "F8_E5M2", 1},
-    Row{ElementType::kI64, "I64", 8},        Row{ElementType::kI32, "I32", 4},
-    Row{ElementType::kI16, "I16", 2},        Row{ElementType::kI8, "I8", 1},
-    Row{ElementType::kU64, "U64", 8},        Row{ElementType::kU32, "U32", 4},
-    Row{ElementType::kU16, "U16", 2},        Row{ElementType::kU8, "U8", 1},
-    Row{ElementType::kBool, "BOOL", 1},
+    FormatRow{ElementType::kF64, "F64", 8},        FormatRow{ElementType::kF32, "F32", 4},
+    FormatRow{ElementType::kF16, "F16", 2},        FormatRow{ElementType::kBf16, "BF16", 2},
+    FormatRow{ElementType::kF8E4m3, "F8_E4M3", 1}, FormatRow{ElementType::kF8E5m2, "F8_E5M2", 1},
+    FormatRow{ElementType::kI64, "I64", 8},        FormatRow{ElementType::kI32, "I32", 4},
+    FormatRow{ElementType::kI16, "I16", 2},        FormatRow{ElementType::kI8, "I8", 1},
+    FormatRow{ElementType::kU64, "U64", 8},        FormatRow{ElementType::kU32, "U32", 4},
+    FormatRow{ElementType::kU16, "U16", 2},        FormatRow{ElementType::kU8, "U8", 1},
+    FormatRow{ElementType::kBool, "BOOL", 1},
 };
-static_assert(std::ranges::is_sorted(kTypes, {}, &Row::type) && kTypes.size() == 15);
+static_assert(std::ranges::is_sorted(kTypes, {}, &FormatRow::type) && kTypes.size() == 15);
 
 /// A binary format of at most 16 bits: sign, exponent, mantissa.
 struct Small {
@@ -134,13 +134,13 @@ std::string_view name_of(ElementType type) { return kTypes.at(static_cast<std::s
 bool is_floating(ElementType type) { return type < ElementType::kI64; }
 
 std::optional<ElementType> element_type_from(std::string_view name) {
-  const auto row = std::ranges::find(kTypes, name, &Row::name);
+  const auto row = std::ranges::find(kTypes, name, &FormatRow::name);
   return row == kTypes.end() ? std::nullopt : std::optional{row->type};
 }
 
 std::string element_type_names() {
   std::vector<std::string_view> names;
-  for (const Row& row : kTypes) names.push_back(row.name);
+  for (const FormatRow& row : kTypes) names.push_back(row.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 

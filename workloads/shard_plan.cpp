@@ -43,17 +43,17 @@ std::string tensor_obstacle(const Sizes& sizes, std::int64_t ranks) {
   return {};
 }
 
-/// Part of an axis that is seen as [outer, size, inner]: `count` of `size` from `begin` on.
-struct Part {
+/// AxisPart of an axis that is seen as [outer, size, inner]: `count` of `size` from `begin` on.
+struct AxisPart {
   std::int64_t outer = 1, size = 1, inner = 1, begin = 0, count = 1;
 };
 
-Part part_of(const WeightSpec& spec, const ModelConfig& config, std::int64_t ranks, std::int64_t rank) {
+AxisPart part_of(const WeightSpec& spec, const ModelConfig& config, std::int64_t ranks, std::int64_t rank) {
   const auto all = static_cast<std::int64_t>(element_count(spec.shape));
   const std::int64_t rows = spec.shape.at(0), row = all / rows;
   const auto equal = [&](std::int64_t outer, std::int64_t size, std::int64_t inner) {
     base::ensure(size % ranks == 0, spec.name, "the plan does not divide it");
-    return Part{outer, size, inner, rank * (size / ranks), size / ranks};
+    return AxisPart{outer, size, inner, rank * (size / ranks), size / ranks};
   };
   switch (spec.split) {
     case TensorSplit::kNone: return {1, 1, all, 0, 1};
@@ -74,7 +74,7 @@ Part part_of(const WeightSpec& spec, const ModelConfig& config, std::int64_t ran
   return {};
 }
 
-Shape part_shape(const WeightSpec& spec, const Part& part) {
+Shape part_shape(const WeightSpec& spec, const AxisPart& part) {
   Shape shape = spec.shape;
   if (spec.split == TensorSplit::kNone) return shape;
   const std::size_t axis = spec.split == TensorSplit::kAxis1   ? 1
@@ -86,7 +86,7 @@ Shape part_shape(const WeightSpec& spec, const Part& part) {
 
 /// Calls copy(offset in the whole, offset in the part, length) for every run of elements.
 template <typename Copy>
-void for_each_run(const Part& part, Copy copy) {
+void for_each_run(const AxisPart& part, Copy copy) {
   const std::int64_t length = part.count * part.inner;
   for (std::int64_t outer = 0; outer < part.outer; ++outer)
     copy((outer * part.size + part.begin) * part.inner, outer * length, length);
@@ -136,7 +136,7 @@ std::vector<WeightSpec> shard_specs(const ModelConfig& config, const ShardPlan& 
 std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelConfig& config,
                             const ShardPlan& plan, std::int64_t tensor_rank) {
   base::ensure(values.size() == element_count(whole.shape), whole.name, "has not as many values as its shape");
-  const Part part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
+  const AxisPart part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
   std::vector<float> out(static_cast<std::size_t>(part.outer * part.count * part.inner));
   for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
     std::copy_n(values.begin() + in_whole, length, out.begin() + in_part);
@@ -146,7 +146,7 @@ std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> valu
 
 void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part_values,
                const ModelConfig& config, const ShardPlan& plan, std::int64_t tensor_rank) {
-  const Part part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
+  const AxisPart part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
   base::ensure(values.size() == element_count(whole.shape) &&
                    part_values.size() == static_cast<std::size_t>(part.outer * part.count * part.inner),
                whole.name, "has not as many values as its shape");

@@ -19,7 +19,7 @@ using base::Fault;
 using nlohmann::json;
 namespace fs = std::filesystem;
 
-constexpr const char* kIndex = "shards.json";
+constexpr const char* kShardIndex = "shards.json";
 constexpr int kVersion = 1;
 constexpr std::array kTokenizerFiles = {"tokenizer.json",          "tokenizer.model", "tokenizer_config.json",
                                         "special_tokens_map.json", "vocab.txt",       "generation_config.json"};
@@ -48,7 +48,7 @@ class ShardSet {
   ShardSet(const fs::path& folder, std::string_view state)
       : index_{read_shard_index(folder)}, config_{read_shard_config(folder)}, specs_{model_weights(config_)} {
     if (std::ranges::find(index_.states, state) == index_.states.end())
-      throw Error{Fault::kData, (folder / kIndex).string(), fmt::format("lists no state \"{}\"", state),
+      throw Error{Fault::kData, (folder / kShardIndex).string(), fmt::format("lists no state \"{}\"", state),
                   "use a checkpoint that was saved with it"};
     check(index_.plan, config_);
     for_each_rank(index_.plan, [&](ShardRank rank) { open(folder, state, rank); });
@@ -100,7 +100,7 @@ class ShardSet {
       const std::string found = at == shard->file.metadata().end() ? "not given" : at->second;
       if (found != value)
         throw Error{Fault::kData, path.string(),
-                    fmt::format("is of another plan: its {} is {}, that of {} is {}", key, found, kIndex, value),
+                    fmt::format("is of another plan: its {} is {}, that of {} is {}", key, found, kShardIndex, value),
                     "use the shards of one save"};
     }
     for (const TensorInfo& tensor : shard->file.tensors()) shard->tensors[tensor.name] = tensor;
@@ -163,11 +163,11 @@ void write_shard_index(const fs::path& folder, const ModelConfig& config, const 
                      {"bert_pretraining_head", bert && bert->head == BertHead::kPretraining},
                      {"states", index.states},
                      {"step", index.step}};
-  base::write_file(folder / kIndex, file.dump(2) + "\n");
+  base::write_file(folder / kShardIndex, file.dump(2) + "\n");
 }
 
 ShardIndex read_shard_index(const fs::path& folder) {
-  const fs::path path = folder / kIndex;
+  const fs::path path = folder / kShardIndex;
   if (!fs::exists(path))
     throw Error{Fault::kData, path.string(), "is not there: no sharded checkpoint, or one that was not finished",
                 "give the folder of a finished checkpoint"};
@@ -196,7 +196,7 @@ ShardIndex read_shard_index(const fs::path& folder) {
 ModelConfig read_shard_config(const fs::path& folder) {
   ModelConfig config = read_config(folder);
   auto* bert = std::get_if<BertConfig>(&config);
-  if (bert && read_json_file(folder / kIndex).value("bert_pretraining_head", json()) == true)
+  if (bert && read_json_file(folder / kShardIndex).value("bert_pretraining_head", json()) == true)
     bert->head = BertHead::kPretraining;
   return config;
 }

@@ -16,12 +16,12 @@ bool classifies(const ModelConfig& config) {
 }
 
 /// The task-independent part of a model may be saved without its prefix (BertModel, LlamaModel, GPT2Model).
-struct Prefix {
+struct NamePrefix {
   std::string_view prefix;
   std::initializer_list<std::string_view> tops;
 };
 
-std::string with_prefix(std::string name, const Prefix& prefix) {
+std::string with_prefix(std::string name, const NamePrefix& prefix) {
   return starts_with_any(name, prefix.tops) ? std::string{prefix.prefix} + name : name;
 }
 

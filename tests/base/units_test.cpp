@@ -17,7 +17,7 @@ namespace {
 using enum Dimension;
 using testing::HasSubstr;
 
-std::string error_of(auto call) {
+std::string unit_error_of(auto call) {
   try {
     call();
   } catch (const Error& error) {
@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(
 class RefusesQuantity : public testing::TestWithParam<std::string> {};
 
 TEST_P(RefusesQuantity, WithAFix) {
-  const std::string message = error_of([] { parse_quantity(GetParam(), "here"); });
+  const std::string message = unit_error_of([] { parse_quantity(GetParam(), "here"); });
   EXPECT_THAT(message, HasSubstr("usage error: here: "));
   EXPECT_THAT(message, HasSubstr("fix: write a number and its unit"));
   EXPECT_FALSE(try_quantity(GetParam()).has_value());
@@ -73,20 +73,20 @@ INSTANTIATE_TEST_SUITE_P(Units, RefusesQuantity,
                                          "1 µ"));
 
 TEST(Units, AWrongUnitNamesTheOneExpected) {
-  const std::string message = error_of([] { parse_as("64 cycles", kBandwidth, "trn1.toml:12: hbm.bandwidth"); });
+  const std::string message = unit_error_of([] { parse_as("64 cycles", kBandwidth, "trn1.toml:12: hbm.bandwidth"); });
   EXPECT_EQ(message,
             "usage error: trn1.toml:12: hbm.bandwidth: \"64 cycles\" is a number of cycles but must be a bandwidth\n"
             "  fix: write a bandwidth, for example 410 GB/s");
 }
 
 TEST(Units, AMissingUnitIsAnError) {
-  EXPECT_THAT(error_of([] { parse_as("2.8", kFrequency); }), HasSubstr("a plain number but must be a frequency"));
+  EXPECT_THAT(unit_error_of([] { parse_as("2.8", kFrequency); }), HasSubstr("a plain number but must be a frequency"));
 }
 
 TEST(Units, ACountIsWhole) {
   EXPECT_EQ(parse_as("128", kCount), 128);
-  EXPECT_THAT(error_of([] { parse_as("1.5", kCount); }), HasSubstr("must be a whole number"));
-  EXPECT_THAT(error_of([] { parse_as("16 B", kCount); }), HasSubstr("must be a whole number"));
+  EXPECT_THAT(unit_error_of([] { parse_as("1.5", kCount); }), HasSubstr("must be a whole number"));
+  EXPECT_THAT(unit_error_of([] { parse_as("16 B", kCount); }), HasSubstr("must be a whole number"));
 }
 
 TEST(Units, ExactTextIsReadable) {

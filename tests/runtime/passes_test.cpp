@@ -11,13 +11,13 @@ using namespace runtime_test;
 using runtime::kAdd;
 using runtime::kMatmul;
 
-constexpr std::int64_t kSeq = 130, kRows = 2 * kSeq, kHidden = 192, kMiddle = 600, kLabels = 6;
+constexpr std::int64_t kSeq = 130, kTileRows = 2 * kSeq, kHidden = 192, kMiddle = 600, kLabels = 6;
 
 /// A transformer layer with dropout and a classifier, forward and backward.
 class Layer {
  public:
   explicit Layer(std::string_view numerics) : graph_{runtime::numerics(numerics)} {
-    const ValueId x = weight("x", kRows, kHidden);
+    const ValueId x = weight("x", kTileRows, kHidden);
     graph_.enter({.name = "layer", .phase = isa::Phase::kForward, .rng = 3});
     const ValueId q = linear("q", x, kHidden, kHidden), k = linear("k", x, kHidden, kHidden);
     const ValueId v = linear("v", x, kHidden, kHidden);
@@ -28,8 +28,8 @@ class Layer {
     ValueId h = graph_.add1(runtime::kActivate, "gelu", {linear("up", y, kHidden, kMiddle)}, {.fn = isa::Fn::kGelu});
     h = graph_.add1(kAdd, "residual2", {linear("down", h, kMiddle, kHidden), y});
     const ValueId logits = linear("logits", norm("norm2", h), kHidden, kLabels);
-    const ValueId labels = graph_.tensor("labels", kRows, 1, Dtype::kInt32, Kind::kInput);
-    const ValueId shares = graph_.tensor("shares", kRows, 1, Dtype::kFp32, Kind::kInput);
+    const ValueId labels = graph_.tensor("labels", kTileRows, 1, Dtype::kInt32, Kind::kInput);
+    const ValueId shares = graph_.tensor("shares", kTileRows, 1, Dtype::kFp32, Kind::kInput);
     const auto loss = graph_.add(runtime::kCrossEntropy, "loss", {logits, labels, shares});
     graph_.output(loss[0], "loss");
     runtime::differentiate(graph_, loss[0]);
@@ -44,8 +44,8 @@ class Layer {
       const double scale = name == "x" ? 1 : 1 / std::sqrt(static_cast<double>(shape.first));
       running.write(name, random_normal(shape.first, shape.second, ++seed, scale));
     }
-    running.write("labels", random_ids(kRows, kLabels, 77));
-    running.write("shares", runtime::generate(kRows, 1, [](auto, auto) { return 1.0 / kRows; }));
+    running.write("labels", random_ids(kTileRows, kLabels, 77));
+    running.write("shares", runtime::generate(kTileRows, 1, [](auto, auto) { return 1.0 / kTileRows; }));
     running.run();
     std::map<std::string, Tensor> out{{"loss", running.read("loss")}};
     for (const auto& [name, shape] : weights_) out[name] = running.read("grad." + name);
