@@ -20,7 +20,7 @@ using isa::Tile;
 using runtime::Emitter;
 
 /// dst = f(a) on [parts, cols] each. Kinds that change the shape cannot depend on themselves.
-struct StreamKind {
+struct Chained {
   std::string_view name;
   void (*emit)(Emitter&, const Tile& dst, const Tile& a);
   bool chains = true;
@@ -28,37 +28,37 @@ struct StreamKind {
 
 // clang-format off
 constexpr std::array kKinds = {
-    StreamKind{"activation",    [](Emitter& e, const Tile& d, const Tile& a) { e.activation(d, isa::Fn::kCopy, a); }},
-    StreamKind{"tensor_tensor", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_tensor(d, a, Alu::kAdd, a); }},
-    StreamKind{"tensor_scalar", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_scalar(d, a, Alu::kMul, 0.5F); }},
-    StreamKind{"tensor_tensor_scan", [](Emitter& e, const Tile& d, const Tile& a) {
+    Chained{"activation",    [](Emitter& e, const Tile& d, const Tile& a) { e.activation(d, isa::Fn::kCopy, a); }},
+    Chained{"tensor_tensor", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_tensor(d, a, Alu::kAdd, a); }},
+    Chained{"tensor_scalar", [](Emitter& e, const Tile& d, const Tile& a) { e.tensor_scalar(d, a, Alu::kMul, 0.5F); }},
+    Chained{"tensor_tensor_scan", [](Emitter& e, const Tile& d, const Tile& a) {
            e.emit({.op = Opcode::kTensorTensorScan, .engine = Engine::kVector, .alu0 = Alu::kMul, .alu1 = Alu::kAdd,
                    .dst = d, .a = a, .b = a});
          }},
-    StreamKind{"tensor_copy",   [](Emitter& e, const Tile& d, const Tile& a) {
+    Chained{"tensor_copy",   [](Emitter& e, const Tile& d, const Tile& a) {
            e.emit({.op = Opcode::kTensorCopy, .engine = Engine::kVector, .dst = d, .a = a});
          }},
-    StreamKind{"reciprocal",    [](Emitter& e, const Tile& d, const Tile& a) {
+    Chained{"reciprocal",    [](Emitter& e, const Tile& d, const Tile& a) {
            e.emit({.op = Opcode::kReciprocal, .engine = Engine::kVector, .dst = d, .a = a});
          }},
-    StreamKind{"memset",        [](Emitter& e, const Tile& d, const Tile&) {
+    Chained{"memset",        [](Emitter& e, const Tile& d, const Tile&) {
            e.emit({.op = Opcode::kMemset, .engine = Engine::kVector, .imm0 = 1, .dst = d});
          }},
-    StreamKind{"iota",          [](Emitter& e, const Tile& d, const Tile&) {
+    Chained{"iota",          [](Emitter& e, const Tile& d, const Tile&) {
            e.emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = d});
          }},
-    StreamKind{"tensor_reduce", [](Emitter& e, const Tile& d, const Tile& a) {
+    Chained{"tensor_reduce", [](Emitter& e, const Tile& d, const Tile& a) {
            e.reduce(runtime::columns(d, 0, 1), Alu::kAdd, a);
          }, false},
-    StreamKind{"matmul",        [](Emitter& e, const Tile& d, const Tile& a) {
+    Chained{"matmul",        [](Emitter& e, const Tile& d, const Tile& a) {
            e.matmul(e.psum(a.partitions, a.cols()), runtime::columns(d, 0, a.partitions), a, false);
          }, false},
 };
 // clang-format on
 
-const StreamKind& kind_of(const Stream& stream) {
+const Chained& kind_of(const Stream& stream) {
   std::vector<std::string> names;
-  for (const StreamKind& kind : kKinds) {
+  for (const Chained& kind : kKinds) {
     if (kind.name == stream.name) return kind;
     names.emplace_back(kind.name);
   }
@@ -70,12 +70,12 @@ const StreamKind& kind_of(const Stream& stream) {
 
 std::string stream_names() {
   std::string names;
-  for (const StreamKind& kind : kKinds) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
+  for (const Chained& kind : kKinds) names += fmt::format("{}{}", names.empty() ? "" : ", ", kind.name);
   return names;
 }
 
 isa::Program instruction_stream(const Stream& stream) {
-  const StreamKind& kind = kind_of(stream);
+  const Chained& kind = kind_of(stream);
   if (stream.dependent && !kind.chains)
     throw base::Error{base::Fault::kUsage, stream.name, "its result is no operand of the next one",
                       "ask for independent instructions"};
