@@ -67,6 +67,7 @@ struct SweepResult {
 struct SweepModel {
   std::function<std::uint64_t(const SweepPoint&)> hash;
   std::function<Metrics(const SweepPoint&)> evaluate;
+  std::string name = "sweep";  // in front of its progress
 };
 
 struct SweepRun {

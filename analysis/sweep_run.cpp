@@ -63,7 +63,7 @@ class Pool {
 
   void work(std::size_t processes) {
     const std::size_t all = waiting_.size();
-    base::Progress progress{"sweep", "point", all, {.quiet = !team_.waits}};
+    base::Progress progress{model_.name, "point", all, {.quiet = !team_.waits}};
     workers_.resize(std::min(processes, all));
     for (;;) {
       if (base::interrupted()) {

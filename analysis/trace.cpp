@@ -28,9 +28,8 @@ std::unique_ptr<TraceSink> make_sink(std::string_view format, ByteSink out) {
 }
 
 TimelineWindow window_of(const Record& record, const TraceOptions& options) {
-  const auto fs = [](double seconds) { return static_cast<hw::Fs>(std::llround(seconds * 1e15)); };
-  TimelineWindow window{.from = fs(options.from),
-                        .until = options.until > 0 ? fs(options.until) : record.result.total + 1,
+  TimelineWindow window{.from = hw::fs_of(options.from),
+                        .until = options.until > 0 ? hw::fs_of(options.until) : record.result.total + 1,
                         .lanes = {options.lanes.begin(), options.lanes.end()}};
   for (const std::string& lane : options.lanes) {
     if (std::ranges::find(kLanes, lane) != kLanes.end()) continue;

@@ -66,7 +66,8 @@ void compile(const CompileOptions& options) {
   std::string text;
   if (options.emit == "asm") text = isa::print(c.program);
   if (options.emit == "graph") text = graph_text(t);
-  if (options.emit == "memory") text = memory_table(c.memory, t.machine.hbm_bytes_per_core()).render(form);
+  if (options.emit == "memory")
+    text = memory_table(c.memory.bytes_by_kind, c.memory.total, t.machine.hbm_bytes_per_core()).render(form);
   if (options.emit.empty()) {
     base::Table blocks{{{"block", ""},
                         {"calls", ""},
@@ -80,7 +81,8 @@ void compile(const CompileOptions& options) {
       blocks.add_row({block.name, fmt::format("{}", calls), fmt::format("{}", block.instrs.size()),
                       fmt::format("{:.3f}", block.matmul_flops / 1e9), fmt::format("{}", block.sbuf_bytes)});
     }
-    text = blocks.render(form) + "\n" + memory_table(c.memory, t.machine.hbm_bytes_per_core()).render(form);
+    text = blocks.render(form) + "\n" +
+           memory_table(c.memory.bytes_by_kind, c.memory.total, t.machine.hbm_bytes_per_core()).render(form);
   }
   if (options.output.empty())
     print(text);

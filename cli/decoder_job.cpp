@@ -3,13 +3,12 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <filesystem>
 
 #include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
-#include "base/units.h"
+#include "cli/project.h"
 #include "hw/sim_device.h"
 #include "workloads/presets.h"
 #include "workloads/shards.h"
@@ -49,20 +48,6 @@ DecoderMemory memory_of(const DecoderJob& job, const runtime::Compiled& compiled
   return memory;
 }
 
-void require_fit(const DecoderMemory& memory) {
-  if (memory.fits()) return;
-  std::string table;
-  const auto readable = [](std::uint64_t bytes) {
-    return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
-  };
-  for (const auto& [kind, bytes] : memory.by_kind) table += fmt::format("\n  {:<12} {:>12}", kind, readable(bytes));
-  throw Error{Fault::kCapacity, "train",
-              fmt::format("needs {} of HBM per core, there are {}:{}", readable(memory.total),
-                          readable(memory.capacity), table),
-              "use --recompute full, --zero_1, a larger --tensor_parallel_size or a smaller "
-              "--per_device_train_batch_size"};
-}
-
 /// When each micro-batch begins.
 std::vector<hw::Fs> beginnings(const isa::Program& program, const hw::SimResult& result) {
   std::vector<hw::Fs> out;
@@ -94,7 +79,7 @@ analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
   // Micro-batches are one graph, compiled once.
   shape.compiled_ops = analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 1});
   shape.launches = static_cast<double>(job.step.micro_batches);
-  shape.cores = static_cast<int>(std::min<std::int64_t>(job.cores() / job.instances, job.cores()));
+  shape.cores = static_cast<int>(job.cores() / job.instances);
   shape.samples_per_step = static_cast<double>(job.step.batch * job.step.micro_batches);
   shape.bytes_in_per_step = bytes_in(job.step);
   shape.log_every = job.log_every;
@@ -102,6 +87,11 @@ analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
 }
 
 }  // namespace
+
+hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances) {
+  if (instances > 1) set.push_back(fmt::format("cluster.instances={}", instances));
+  return hw::load_machine(instance, set);
+}
 
 hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instance,
                                 const std::vector<std::string>& set) {
@@ -112,10 +102,8 @@ hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instan
                 fmt::format("needs {} cores (TP {} x PP {} x DP {}), {} x {} have {}", job.cores(),
                             job.step.tensor_parallel, job.pipeline, job.step.ranks, job.instances, instance, there),
                 "use more --nnodes, or a smaller plan"};
-  std::vector<std::string> overrides = set;
-  const std::int64_t per_stage = std::max<std::int64_t>(1, job.instances / job.pipeline);
-  if (per_stage > 1) overrides.push_back(fmt::format("cluster.instances={}", per_stage));
-  return hw::load_machine(instance, overrides);
+  const std::int64_t per_stage = job.instances / job.pipeline;
+  return per_stage > 1 ? load_cluster(instance, set, per_stage) : one;
 }
 
 std::uint64_t least_memory(const DecoderJob& job) {
@@ -164,7 +152,10 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
   p.compiled = compile_stage(job, simulated);
   const runtime::Compiled& compiled = p.compiled;
   p.memory = memory_of(job, compiled, stage);
-  if (!job.may_exceed_memory) require_fit(p.memory);
+  if (!job.may_exceed_memory)
+    runtime::require_fit("train", p.memory.by_kind, p.memory.total, p.memory.capacity,
+                         "use --recompute full, --zero_1, a larger --tensor_parallel_size or a smaller "
+                         "--per_device_train_batch_size");
   p.device = hw::simulate_in_child(compiled.program, stage, {.exact = job.exact});
   p.micro_seconds = time_of_micro_batch(compiled.program, p.device);
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
@@ -192,12 +183,7 @@ workloads::ModelConfig decoder_config(const std::string& name_or_folder) {
 
 DecoderJob decoder_job(const TrainOptions& o, const workloads::ModelConfig& config, double sequences) {
   const hw::MachineParams machine = hw::load_machine(o.instance_type, o.set);
-  const std::int64_t per_node = o.nproc_per_node > 0 ? o.nproc_per_node : machine.instance_cores();
-  if (per_node > machine.instance_cores())
-    throw Error{Fault::kUsage, "--nproc_per_node",
-                fmt::format("{} cores, but {} has {}", per_node, machine.name, machine.instance_cores()),
-                "use fewer, or a larger --instance_type"};
-  const std::int64_t cores = per_node * o.nnodes, share = o.tensor_parallel_size * o.pipeline_parallel_size;
+  const std::int64_t cores = cores_of(o, machine), share = o.tensor_parallel_size * o.pipeline_parallel_size;
   if (cores % share != 0)
     throw Error{
         Fault::kUsage, "--tensor_parallel_size",

@@ -69,6 +69,8 @@ DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& sta
 /// Errors: as above; Fault::kCapacity when it does not fit.
 DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage);
 
+/// So many of an instance, with what --set changed.
+hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances);
 /// The instances that hold one stage. Errors: Fault::kUsage when the plan's cores are not those of the instances.
 hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instance,
                                 const std::vector<std::string>& set);

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/progress.h"
-#include "base/units.h"
+#include "cli/run_report.h"
 #include "workloads/weights.h"
 
 namespace cli {
@@ -38,12 +38,7 @@ base::Table decoder_table(const DecoderJob& job, const DecoderProjection& p) {
 }
 
 base::Table decoder_memory_table(const DecoderMemory& memory) {
-  base::Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
-  const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
-  for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes(n)});
-  table.add_row({"in all", bytes(memory.total)});
-  table.add_row({"there are", bytes(memory.capacity)});
-  return table;
+  return memory_table(memory.by_kind, memory.total, memory.capacity);
 }
 
 }  // namespace cli

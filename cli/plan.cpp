@@ -1,15 +1,14 @@
 // `trnsim plan MODEL`: every legal way to share a model's training between the cores, ranked by time and by dollars.
 #include <fmt/format.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <memory>
+#include <numeric>
 #include <thread>
 
+#include "analysis/sweep.h"
 #include "base/error.h"
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/table.h"
 #include "cli/decoder_report.h"
 #include "cli/output.h"
@@ -24,20 +23,9 @@ struct PlanOptions {
   std::int64_t batch = 256, limit = 20;
 };
 
-/// What a child tells of its candidate.
-struct Outcome {
-  enum class Kind : std::int32_t { kUntried, kDone, kTooLarge, kIllegal } kind = Kind::kUntried;
-  double seconds = 0, mfu = 0, exposed = 0, memory = 0;
-};
-
-struct Candidate {
-  DecoderJob job;
-  Outcome outcome;
-};
-
 /// All mixes of degrees, ZeRO and recomputation whose batch for the optimizer is the wanted one.
-std::vector<Candidate> candidates(const PlanOptions& options) {
-  std::vector<Candidate> out;
+std::vector<DecoderJob> candidates(const PlanOptions& options) {
+  std::vector<DecoderJob> out;
   const workloads::ModelConfig config = decoder_config(options.model);
   const std::int64_t micro = options.train.per_device_train_batch_size;
   for (std::int64_t tensor = 1; tensor <= 32; tensor *= 2)
@@ -57,7 +45,7 @@ std::vector<Candidate> candidates(const PlanOptions& options) {
             if (job.step.micro_batches < pipeline) continue;  // stages would never be all at work
             job.sequences = job.sequences_per_step();
             job.simulated_micro_batches = 3;
-            out.push_back({.job = std::move(job), .outcome = {}});
+            out.push_back(std::move(job));
           } catch (const base::Error& e) {
             if (e.fault() != base::Fault::kUsage) throw;
           }
@@ -65,79 +53,70 @@ std::vector<Candidate> candidates(const PlanOptions& options) {
   return out;
 }
 
-Outcome try_out(const DecoderJob& job, const TrainOptions& o) {
-  Outcome out;
+/// Names of what is known of a candidate.
+constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kExposed = "exposed", *kMemory = "memory",
+                     *kTooLarge = "too_large", *kIllegal = "illegal";
+
+analysis::Metrics try_out(const DecoderJob& job, const TrainOptions& o) {
   try {
     const hw::MachineParams stage = stage_machine(job, o.instance_type, o.set);
-    if (least_memory(job) > stage.hbm_bytes_per_core()) return {.kind = Outcome::Kind::kTooLarge};
+    if (least_memory(job) > stage.hbm_bytes_per_core()) return {{kTooLarge, 1}};
     const DecoderProjection p = project(job, stage);
-    out = {Outcome::Kind::kDone, p.time.step, p.mfu, hw::seconds(p.device.collective_exposed),
-           static_cast<double>(p.memory.total)};
+    return {{kSeconds, p.time.step},
+            {kMfu, p.mfu},
+            {kExposed, hw::seconds(p.device.collective_exposed)},
+            {kMemory, static_cast<double>(p.memory.total)}};
   } catch (const base::Error& e) {
-    if (e.fault() != base::Fault::kCapacity && e.fault() != base::Fault::kUsage) throw;
-    out.kind = e.fault() == base::Fault::kCapacity ? Outcome::Kind::kTooLarge : Outcome::Kind::kIllegal;
+    if (e.fault() == base::Fault::kCapacity) return {{kTooLarge, 1}};
+    if (e.fault() == base::Fault::kUsage) return {{kIllegal, 1}};
+    throw;
   }
-  return out;
 }
 
-/// Candidates are dealt to child processes: SystemC lives once in a process.
-void try_all(std::vector<Candidate>& all, const TrainOptions& o, base::Progress& progress) {
-  const std::size_t wanted =
-      o.host_threads > 0 ? static_cast<std::size_t>(o.host_threads) : std::max(1u, std::thread::hardware_concurrency());
-  const std::size_t workers = std::min(wanted, all.size());
-  struct Worker {
-    pid_t pid = 0;
-    int from = -1;
-  };
-  std::vector<Worker> pool;
-  for (std::size_t w = 0; w < workers; ++w) {
-    int ends[2];
-    base::ensure(pipe(ends) == 0, "plan", "no pipe");
-    flush();
-    const pid_t pid = fork();
-    base::ensure(pid >= 0, "plan", "no process");
-    if (pid == 0) {
-      close(ends[0]);
-      for (std::size_t i = w; i < all.size(); i += workers) {
-        const Outcome outcome = try_out(all[i].job, o);
-        if (write(ends[1], &outcome, sizeof outcome) != sizeof outcome) _exit(1);
-      }
-      _exit(0);
-    }
-    close(ends[1]);
-    pool.push_back({pid, ends[0]});
-  }
-  std::uint64_t done = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (read(pool[i % workers].from, &all[i].outcome, sizeof(Outcome)) != sizeof(Outcome))
-      throw base::Error{base::Fault::kInternal, describe(all[i].job), "could not be tried",
-                        "report it with the command"};
-    progress.update(++done);
-  }
-  for (const Worker& worker : pool) {
-    close(worker.from);
-    waitpid(worker.pid, nullptr, 0);
-  }
+/// A sweep whose points are the candidates by number, and whose results nobody keeps.
+analysis::SweepRun try_all(const std::vector<DecoderJob>& all, const TrainOptions& o) {
+  std::vector<analysis::SweepPoint> points;
+  for (std::size_t i = 0; i < all.size(); ++i) points.push_back({{"candidate", std::to_string(i)}});
+  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
+  const analysis::SweepModel model{
+      .hash = number,
+      .evaluate = [&](const analysis::SweepPoint& point) { return try_out(all[number(point)], o); },
+      .name = "plan"};
+  const auto processes = o.host_threads > 0 ? static_cast<int>(o.host_threads)
+                                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  analysis::SweepRun run = analysis::run_sweep(points, model, ":memory:", processes);
+  for (std::size_t i = 0; i < all.size(); ++i)
+    if (const std::string& error = run.results[i].error; !error.empty())
+      throw base::Error{base::Fault::kInternal, describe(all[i]), error, "report it with the command"};
+  return run;
 }
 
 void plan(const PlanOptions& options) {
   const base::Format form = base::parse_format(options.train.format);
-  std::vector<Candidate> all = candidates(options);
+  const std::vector<DecoderJob> all = candidates(options);
   if (all.empty())
     throw base::Error{base::Fault::kUsage, "trnsim plan " + options.model,
                       fmt::format("no plan makes a batch of {} sequences on these cores", options.batch),
                       "use another --global_batch_size or --nnodes"};
-  base::Progress progress{"plan", "plan", all.size()};
-  try_all(all, options.train, progress);
-  progress.finish();
-  std::vector<const Candidate*> good;
+  const analysis::SweepRun run = try_all(all, options.train);
+  if (run.interrupted)
+    throw base::Error{base::Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer --nnodes"};
+  struct Tried {
+    const DecoderJob& job;
+    const analysis::Metrics& metrics;
+    double at(const char* name) const { return metrics.at(name); }
+  };
+  std::vector<Tried> good;
   std::size_t large = 0;
-  for (const Candidate& c : all) {
-    if (c.outcome.kind == Outcome::Kind::kDone) good.push_back(&c);
-    large += c.outcome.kind == Outcome::Kind::kTooLarge;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    const analysis::Metrics& metrics = run.results[i].metrics;
+    if (metrics.contains(kSeconds)) good.push_back({all[i], metrics});
+    large += metrics.contains(kTooLarge);
   }
   // On one and the same cluster the cheapest plan is the fastest.
-  std::ranges::sort(good, {}, [](const Candidate* c) { return c->outcome.seconds; });
+  std::vector<std::size_t> order(good.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::sort(order, {}, [&](std::size_t i) { return good[i].at(kSeconds); });
   const double price =
       hw::load_machine(options.train.instance_type, options.train.set).price_on_demand.value * options.train.nnodes;
   base::Table table{{{"rank", ""},
@@ -149,13 +128,13 @@ void plan(const PlanOptions& options) {
                      {"memory", "HBM GiB"},
                      {"dollars", "$ per million tokens"},
                      {"flags", ""}}};
-  for (std::size_t i = 0; i < good.size() && i < static_cast<std::size_t>(options.limit); ++i) {
-    const Outcome& r = good[i]->outcome;
-    const DecoderJob& job = good[i]->job;
-    table.add_row({fmt::format("{}", i + 1), describe(job), fmt::format("{:.4g}", r.seconds),
-                   fmt::format("{:.2f}", job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
-                   fmt::format("{:.3g}", r.exposed), fmt::format("{:.1f}", r.memory / (1 << 30)),
-                   fmt::format("{:.3f}", r.seconds / 3600 * price / job.tokens_per_step() * 1e6), flags_of(job)});
+  for (std::size_t i = 0; i < order.size() && i < static_cast<std::size_t>(options.limit); ++i) {
+    const Tried& r = good[order[i]];
+    const double seconds = r.at(kSeconds);
+    table.add_row({fmt::format("{}", i + 1), describe(r.job), fmt::format("{:.4g}", seconds),
+                   fmt::format("{:.2f}", r.job.sequences_per_step() / seconds), fmt::format("{:.1f}", 100 * r.at(kMfu)),
+                   fmt::format("{:.3g}", r.at(kExposed)), fmt::format("{:.1f}", r.at(kMemory) / (1 << 30)),
+                   fmt::format("{:.3f}", seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
   }
   print(table.render(form));
   base::log_info("{} plans tried, {} fit, {} do not, {} cannot be formed on this machine", all.size(), good.size(),

@@ -1,6 +1,4 @@
 // Rows of kind "train" that train a decoder: any plan, on any number of instances.
-#include "workloads/presets.h"
-
 #include <fmt/format.h>
 
 #include <regex>
@@ -8,6 +6,7 @@
 #include "base/error.h"
 #include "cli/decoder_job.h"
 #include "cli/predict_row.h"
+#include "workloads/presets.h"
 
 namespace cli {
 namespace {

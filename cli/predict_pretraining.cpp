@@ -29,7 +29,7 @@ double device_seconds(const workloads::BertConfig& config, workloads::StepSpec s
   const runtime::Compiled compiled = runtime::compile(
       workloads::bert_graph(config, spec), {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
                                             .ranks = spec.ranks,
-                                            .groups = one_group(spec.ranks),
+                                            .groups = workloads::replica_groups(spec),
                                             .hbm_bytes = machine.hbm_bytes_per_core()});
   isa::check(compiled.program);
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});

@@ -18,7 +18,7 @@ namespace {
 runtime::CompileOptions compile_options(const ProjectedJob& job, const char* name, const hw::MachineParams& machine) {
   return {.name = name,
           .ranks = job.step.ranks,
-          .groups = one_group(job.step.ranks),
+          .groups = workloads::replica_groups(job.step),
           .passes = job.passes,
           .hbm_bytes = machine.hbm_bytes_per_core()};
 }
@@ -64,13 +64,6 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
 
 double wall_clock() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
-}
-
-std::vector<std::vector<std::vector<std::uint32_t>>> one_group(std::uint32_t ranks) {
-  if (ranks < 2) return {};
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t r = 0; r < ranks; ++r) all.push_back(r);
-  return {{all}};
 }
 
 std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& machine) {

@@ -54,9 +54,6 @@ ProjectedJob projected_job(const TrainOptions& options, const workloads::BertCon
 /// Cores of the job: --nproc_per_node, or all of the instance. Errors: Fault::kUsage when there are not so many.
 std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& machine);
 
-/// Replica groups of plain data parallelism.
-std::vector<std::vector<std::vector<std::uint32_t>>> one_group(std::uint32_t ranks);
-
 /// Seconds of the host's clock.
 double wall_clock();
 

@@ -53,11 +53,8 @@ std::filesystem::path output_folder(const RunOptions& options) {
 
 class Run {
  public:
-  explicit Run(const RunOptions& options)
-      : options_{options},
-        job_{workloads::load_job(options.workload)},
-        projected_{options.train},
-        small_{options.train} {
+  Run(const RunOptions& options, workloads::Job job)
+      : options_{options}, job_{std::move(job)}, projected_{options.train}, small_{options.train} {
     apply_defaults(projected_, job_.options, job_.file);
     apply_defaults(small_, job_.options, job_.file);
     if (options.train.model_id.empty()) apply_defaults(small_, job_.small_options, job_.file);
@@ -268,7 +265,9 @@ class Run {
     print(fmt::format("MFU {:.1f} % of 91.75 TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n", u.mfu, u.hfu, u.mbu));
     print(engine_table(p).render(form_) + "\n");
     print(time_table(p).render(form_) + "\n");
-    print(memory_table(p.compiled.memory, machine_.hbm_bytes_per_core()).render(form_) + "\n");
+    print(memory_table(p.compiled.memory.bytes_by_kind, p.compiled.memory.total, machine_.hbm_bytes_per_core())
+              .render(form_) +
+          "\n");
     flush();
   }
 
@@ -338,7 +337,7 @@ void add_run(CLI::App& app) {
     options->command = fmt::format("trnsim run {}", options->workload);
     base::catch_interrupts();
     const workloads::Job job = workloads::load_job(options->workload);
-    if (!is_decoder(job)) return Run{*options}.run();
+    if (!is_decoder(job)) return Run{*options, job}.run();
     TrainOptions settled = options->train;
     apply_defaults(settled, job.options, job.file);
     run_decoder(job, settled, options->command, output_folder(*options));

@@ -29,14 +29,15 @@ Projection as_projection(const DecoderJob& job, DecoderProjection p) {
   return out;
 }
 
-void show(const RunReport& report, const DecoderJob& job, const DecoderProjection& p, base::Format form) {
+void show(const RunReport& report, const DecoderJob& job, const base::Table& figures, const base::Table& memory,
+          base::Format form) {
   print(fmt::format("{}: {}\n{} x {}: {}\n\n", report.job->name, report.job->text, job.instances, report.machine->name,
                     describe(job)));
   print(job_table(report).render(form) + "\n");
-  print(decoder_table(job, p).render(form) + "\n");
+  print(figures.render(form) + "\n");
   print(engine_table(*report.projection).render(form) + "\n");
   print(time_table(*report.projection).render(form) + "\n");
-  print(decoder_memory_table(p.memory).render(form));
+  print(memory.render(form));
 }
 
 }  // namespace
@@ -56,12 +57,10 @@ void run_decoder(const workloads::Job& job, const TrainOptions& options, const s
                              static_cast<double>(job.samples) * options.num_train_epochs);
   if (options.max_steps >= 0) d.sequences = static_cast<double>(options.max_steps) * d.sequences_per_step();
   DecoderProjection p = project(d, stage_machine(d, options.instance_type, options.set));
-  std::vector<std::string> set = options.set;
-  if (d.instances > 1) set.push_back(fmt::format("cluster.instances={}", d.instances));
-  const hw::MachineParams machine = hw::load_machine(options.instance_type, set);
+  const hw::MachineParams machine = load_cluster(options.instance_type, options.set, d.instances);
   ProjectedJob plan;
   plan.step = d.step, plan.samples = job.samples, plan.epochs = options.num_train_epochs, plan.stack = d.stack;
-  const DecoderProjection shown = p;
+  const base::Table figures = decoder_table(d, p), memory = decoder_memory_table(p.memory);
   const Projection projection = as_projection(d, std::move(p));
   RunReport report;
   report.workload = job.name, report.command = command, report.options = options;
@@ -69,7 +68,7 @@ void run_decoder(const workloads::Job& job, const TrainOptions& options, const s
   report.decoder = &d.config;
   report.cores = static_cast<std::uint32_t>(d.cores());
   base::make_output_folder(folder, options.overwrite_output_dir);
-  if (form == base::Format::kTable || form == base::Format::kMarkdown) show(report, d, shown, form);
+  if (form == base::Format::kTable || form == base::Format::kMarkdown) show(report, d, figures, memory, form);
   write_run_files(folder, report);
   if (form == base::Format::kJson) print(result_body(report).dump(2) + "\n");
   if (form == base::Format::kCsv) print(job_table(report).render(form));

@@ -186,11 +186,11 @@ Table time_table(const Projection& projection) {
   return table;
 }
 
-Table memory_table(const runtime::MemoryPlan& memory, std::uint64_t capacity) {
+Table memory_table(const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total, std::uint64_t capacity) {
   Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
-  for (const auto& [kind, n] : memory.bytes_by_kind) table.add_row({kind, bytes(n)});
-  table.add_row({"in all", bytes(memory.total)});
+  for (const auto& [kind, n] : by_kind) table.add_row({kind, bytes(n)});
+  table.add_row({"in all", bytes(total)});
   if (capacity > 0) table.add_row({"there are", bytes(capacity)});
   return table;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -41,7 +42,8 @@ struct RunReport {
 base::Table job_table(const RunReport& run);
 base::Table engine_table(const Projection& projection);
 base::Table time_table(const Projection& projection);
-base::Table memory_table(const runtime::MemoryPlan& memory, std::uint64_t capacity);
+base::Table memory_table(const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
+                         std::uint64_t capacity);
 /// The sections of docs/result_schema.md.
 nlohmann::ordered_json result_body(const RunReport& run);
 /// result.json, stats.txt, machine.toml, summary.md; with a projection run.sqlite and report.html.

@@ -65,7 +65,7 @@ StepTarget step_target(const std::string& workload, const TrainOptions& given) {
 runtime::Compiled compiled_with(const StepTarget& t, const runtime::Passes& passes) {
   return runtime::compile(
       workloads::bert_graph(t.job.config, t.job.step),
-      {.name = "train", .ranks = t.job.step.ranks, .groups = one_group(t.job.step.ranks), .passes = passes});
+      {.name = "train", .ranks = t.job.step.ranks, .groups = workloads::replica_groups(t.job.step), .passes = passes});
 }
 
 base::Table pass_table(const StepTarget& target, const std::vector<PassColumn>& more) {

@@ -12,6 +12,7 @@
 #include "base/table.h"
 #include "cli/numbers.h"
 #include "cli/output.h"
+#include "cli/project.h"
 #include "cli/train_options.h"
 #include "cli/verbs.h"
 #include "hw/sim_device.h"
@@ -93,11 +94,7 @@ void verify(const VerifyOptions& options) {
   if (options.train.mode == "timed" || options.train.numerics == "off")
     throw base::Error{base::Fault::kUsage, "trnsim verify", "compares numbers, and there would be none",
                       "use --mode numeric or full, and --numerics"};
-  const std::int64_t cores = std::max<std::int64_t>(1, options.train.nproc_per_node);
-  if (cores > machine.instance_cores())
-    throw base::Error{base::Fault::kUsage, "--nproc_per_node",
-                      fmt::format("{} cores, but {} has {}", cores, machine.name, machine.instance_cores()),
-                      "use fewer, or a larger --instance_type"};
+  const std::int64_t cores = options.train.nproc_per_node > 0 ? cores_of(options.train, machine) : 1;
   workloads::VerifyOptions v;
   v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
   const std::int64_t tensor = options.train.tensor_parallel_size;

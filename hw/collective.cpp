@@ -15,8 +15,6 @@ namespace {
 
 using isa::Opcode;
 
-Fs to_fs(double time) { return static_cast<Fs>(std::llround(time * 1e15)); }
-
 bool between_two(Opcode op) { return op == Opcode::kSend || op == Opcode::kRecv; }
 
 /// Hops and chips of one set.
@@ -101,17 +99,17 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
   plan.bytes = static_cast<std::uint64_t>(collective_bytes(instr));
   const int crossed = crossings(instr, at, stages);
   const bool far = at.mesh_hops > 0 || crossed > 0;
-  plan.standalone = to_fs(crossed > 0 ? crossed * machine_.cc_network_sync.value
+  plan.standalone = fs_of(crossed > 0 ? crossed * machine_.cc_network_sync.value
                           : far       ? machine_.cc_loop_sync.value
                                       : 0);
   if (instr.op == Opcode::kRecv) {  // what it waits for is the send; then its sequencer sees the semaphore
-    plan.floor = to_fs((machine_.min_interval.value + machine_.sync_latency.value) / machine_.sync_clock.value);
+    plan.floor = fs_of((machine_.min_interval.value + machine_.sync_latency.value) / machine_.sync_clock.value);
     return plan;
   }
   const bool barrier = instr.op == Opcode::kBarrier;
   double floor = barrier ? machine_.cc_barrier.value + barrier_latency(at, machine_) : machine_.cc_floor.value;
   for (const Stage& stage : stages) floor += stage.latency;
-  plan.floor = to_fs(floor);
+  plan.floor = fs_of(floor);
   if (stages.empty()) return plan;  // a barrier, or alone in its group: nothing moves
   add_data(stages, table, plan);
   LinkLoads own{topology_, machine_};
@@ -139,7 +137,7 @@ void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table,
     time += std::max({stage.sent / machine_.cc_bandwidth.value, link_seconds(stage, table),
                       stage.read / engine / machine_.dma_engines.value, (stage.read + stage.written) / stack});
   }
-  plan.moving = to_fs(time);
+  plan.moving = fs_of(time);
   plan.link_bytes = static_cast<std::uint64_t>(std::llround(sent));
   if (time == 0) return;
   plan.hbm_bandwidth = moved / time;

@@ -11,7 +11,7 @@ namespace hw {
 Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& hbm, Listener listener)
     : sc_module{name},
       engines_{machine.dma_engines.value},
-      start_{static_cast<Fs>(std::llround(machine.dma_start.value * 1e15))},
+      start_{fs_of(machine.dma_start.value)},
       hbm_{hbm},
       listener_{std::move(listener)} {
   SC_METHOD(wake);

@@ -101,9 +101,7 @@ class BlockTimer {
     return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && instr.op != isa::Opcode::kWait;
   }
 
-  Fs to_fs(double cycles, isa::Engine engine) const {
-    return static_cast<Fs>(std::llround(cycles / machine_.clock(engine) * 1e15));
-  }
+  Fs to_fs(double cycles, isa::Engine engine) const { return fs_of(cycles / machine_.clock(engine)); }
 
   void add(std::uint32_t index) {
     const isa::Instr& instr = block_.instrs[index];

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <cmath>
 #include <cstdint>
 #include <numeric>
 #include <string>
@@ -14,6 +15,7 @@ namespace hw {
 using Fs = std::uint64_t;  // femtoseconds; 2^64 fs are 5 hours
 
 constexpr double seconds(Fs time) { return static_cast<double>(time) * 1e-15; }
+inline Fs fs_of(double seconds) { return static_cast<Fs>(std::llround(seconds * 1e15)); }
 
 /// What a sequencer waited for.
 enum class Hold : std::uint8_t {

@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "base/units.h"
 #include "isa/flops.h"
 #include "runtime/emitter.h"
 #include "runtime/group.h"
@@ -55,14 +54,13 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
   return out;
 }
 
-/// What runs beside the compute: nothing but the update waits for it.
-bool is_bucket(const Node& node) { return node.op == &kAllReduce || node.op == &kBucketScatter; }
+bool runs_beside(const Node& node) { return node.op->collective == Collective::kBeside; }
 
-/// Scopes of reductions over ranks move to where their last operand is ready: they run beside what follows there.
-std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::size_t> order,
-                                          const std::vector<std::vector<NodeId>>& nodes) {
+/// Collectives that run beside the compute move to where their last operand is ready.
+std::vector<std::size_t> collectives_early(const Graph& graph, std::vector<std::size_t> order,
+                                           const std::vector<std::vector<NodeId>>& nodes) {
   std::vector<std::size_t> out, late;
-  for (const std::size_t scope : order) (is_bucket(graph.node(nodes[scope].front())) ? late : out).push_back(scope);
+  for (const std::size_t scope : order) (runs_beside(graph.node(nodes[scope].front())) ? late : out).push_back(scope);
   for (const std::size_t scope : late) {
     std::size_t behind = 0;
     for (const NodeId n : nodes[scope])
@@ -72,7 +70,7 @@ std::vector<std::size_t> reductions_early(const Graph& graph, std::vector<std::s
         const auto at = std::ranges::find(out, graph.node(from).scope);
         behind = std::max(behind, static_cast<std::size_t>(at - out.begin()) + 1);
       }
-    while (behind < out.size() && is_bucket(graph.node(nodes[out[behind]].front()))) ++behind;
+    while (behind < out.size() && runs_beside(graph.node(nodes[out[behind]].front()))) ++behind;
     out.insert(out.begin() + static_cast<std::ptrdiff_t>(behind), scope);
   }
   return out;
@@ -101,7 +99,7 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
     if (by_scope[node.scope].empty()) order.push_back(node.scope);
     by_scope[node.scope].push_back(n);
   }
-  order = reductions_early(graph, backward_early(graph, order, by_scope), by_scope);
+  order = collectives_early(graph, backward_early(graph, order, by_scope), by_scope);
   std::vector<std::size_t> place(graph.scopes().size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   std::vector<std::vector<NodeId>> calls;
@@ -336,7 +334,9 @@ class Compiler {
       memory.bytes_by_kind["workspace"] = bytes;
       memory.total += bytes;
     }
-    require_fit();
+    if (options_.hbm_bytes > 0)
+      require_fit(options_.name, memory.bytes_by_kind, memory.total, options_.hbm_bytes,
+                  "use a smaller --per_device_train_batch_size, or more --gradient_accumulation_steps");
     for (std::size_t c = 0; c < calls.size(); ++c) add_call(uses_[c], calls[c]);
     isa::Program& program = result_.program;
     program.name = options_.name;
@@ -384,28 +384,13 @@ class Compiler {
     call.await[kActivationQueue] = collectives_[kActivationQueue];
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
-      if (!node.op->collective) continue;
+      if (node.op->collective == Collective::kNone) continue;
       base::ensure(nodes.size() == 1, node.label, "a collective shares a scope");
-      const std::uint8_t queue = result_.program.blocks[use.block->index].instrs.front().queue;
-      ++collectives_[queue];
-      if (queue != kGradientQueue) continue;
-      for (const ValueId v : node.out) reduced_[v] = collectives_[queue];
+      const std::uint32_t count = ++collectives_[runs_beside(node) ? kGradientQueue : kActivationQueue];
+      if (!runs_beside(node)) continue;
+      for (const ValueId v : node.out) reduced_[v] = count;
     }
     if (!result_.program.blocks[use.block->index].instrs.empty()) result_.program.calls.push_back(std::move(call));
-  }
-
-  void require_fit() const {
-    const MemoryPlan& memory = result_.memory;
-    if (options_.hbm_bytes == 0 || memory.total <= options_.hbm_bytes) return;
-    std::string table;
-    for (const auto& [kind, bytes] : memory.bytes_by_kind)
-      table +=
-          fmt::format("\n  {:<12} {:>12}", kind, base::readable(static_cast<double>(bytes), base::Dimension::kBytes));
-    throw Error{Fault::kCapacity, options_.name,
-                fmt::format("needs {} of HBM per core, there are {}:{}",
-                            base::readable(static_cast<double>(memory.total), base::Dimension::kBytes),
-                            base::readable(static_cast<double>(options_.hbm_bytes), base::Dimension::kBytes), table),
-                "use a smaller --per_device_train_batch_size, or more --gradient_accumulation_steps"};
   }
 
   void check_flops() const {

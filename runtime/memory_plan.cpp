@@ -1,8 +1,12 @@
 #include "runtime/memory_plan.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <set>
 
+#include "base/error.h"
+#include "base/units.h"
 #include "runtime/hyper.h"
 #include "runtime/ops.h"
 
@@ -71,7 +75,7 @@ class Planner {
       for (const NodeId n : calls_[c]) {
         const Node& node = graph_.node(n);
         // What runs beside the compute may still be at work long after its call.
-        const bool beside = node.op == &kAllReduce || node.op == &kBucketScatter || node.op == &kBucketGather;
+        const bool beside = node.op->collective == Collective::kBeside;
         for (const auto* list : {&node.in, &node.out})
           for (const ValueId v : *list) {
             const ValueId root = graph_.root(v);
@@ -173,6 +177,19 @@ class Planner {
 };
 
 }  // namespace
+
+void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
+                 std::uint64_t capacity, std::string_view fix) {
+  if (total <= capacity) return;
+  const auto readable = [](std::uint64_t bytes) {
+    return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
+  };
+  std::string table;
+  for (const auto& [kind, bytes] : by_kind) table += fmt::format("\n  {:<12} {:>12}", kind, readable(bytes));
+  throw base::Error{
+      base::Fault::kCapacity, where,
+      fmt::format("needs {} of HBM per core, there are {}:{}", readable(total), readable(capacity), table), fix};
+}
 
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared) {

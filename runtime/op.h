@@ -38,6 +38,13 @@ struct Contract {
   Dtype result_type() const { return node.attrs.dtype.value_or(in(0).dtype); }
 };
 
+/// What an op has to do with other ranks. One that has, has a scope of its own.
+enum class Collective : std::uint8_t {
+  kNone,
+  kInStep,  // on activations: later calls wait for it
+  kBeside,  // on gradients and parameters: it runs beside the compute, and only who reads its results waits
+};
+
 struct Op {
   std::string_view name;
   std::string_view text;  // one line for `trnsim list ops`
@@ -49,7 +56,7 @@ struct Op {
   void (*lower_rows)(Rows&, const Node&) = nullptr;             // row by row: whole rows of one tile
   void (*lower_whole)(Emitter&, const Node&) = nullptr;         // its own loops, HBM to HBM
   double (*matmul_flops)(const Graph&, const Node&) = nullptr;  // analytic: 2 x multiply-adds of the mathematics
-  bool collective = false;  // waits for other ranks: has a scope of its own, and later calls wait for it
+  Collective collective = Collective::kNone;
 };
 
 /// Errors: Fault::kProgram naming both shapes.

@@ -21,11 +21,7 @@ using Clock = std::chrono::steady_clock;
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
 
 runtime::CompileOptions compile_options(const char* name, const TrainerOptions& options) {
-  runtime::CompileOptions out{.name = name, .ranks = options.step.ranks, .groups = {}, .passes = options.passes};
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t r = 0; r < options.step.ranks; ++r) all.push_back(r);
-  if (options.step.ranks > 1) out.groups = {{all}};
-  return out;
+  return {.name = name, .ranks = options.step.ranks, .groups = replica_groups(options.step), .passes = options.passes};
 }
 
 StepSpec eval_spec(const TrainerOptions& options) {

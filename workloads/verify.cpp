@@ -188,6 +188,15 @@ StepSpec verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t 
           .recompute = o.recompute};
 }
 
+VerifyBatches open_batches(const std::filesystem::path& folder) {
+  Checkpoint tensors = Checkpoint::open(folder / "batches.safetensors");
+  const Shape shape = tensors.info("step0.input_ids").shape;
+  if (shape.size() != 2)
+    throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
+                "export [batch, length]"};
+  return {std::move(tensors), shape[0], shape[1]};
+}
+
 double VerifyModel::loss(runtime::Session& session) const {
   double loss = 0;
   for (std::uint32_t d = 0; d < spec_.ranks; ++d)

@@ -2,7 +2,6 @@
 
 #include "base/error.h"
 #include "workloads/bert_graph.h"
-#include "workloads/safetensors.h"
 #include "workloads/verify_model.h"
 
 namespace workloads {
@@ -97,14 +96,10 @@ std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, co
                 "leave out --tensor_parallel_size, --zero_1 and --recompute, or verify a decoder"};
   config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
   config.classifier_dropout = 0;
-  Checkpoint batches = Checkpoint::open(folder / "batches.safetensors");
-  const Shape shape = batches.info("step0.input_ids").shape;
-  if (shape.size() != 2)
-    throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
-                "export [batch, length]"};
+  VerifyBatches batches = open_batches(folder);
   Weights weights = load_weights(folder, config, options.seed);
-  StepSpec spec = verify_spec(options, shape[0], shape[1], weight_decay);
-  return std::make_unique<VerifyBert>(std::move(config), std::move(spec), shape[0], std::move(batches),
+  StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
+  return std::make_unique<VerifyBert>(std::move(config), std::move(spec), batches.samples, std::move(batches.tensors),
                                       std::move(weights));
 }
 

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "workloads/decoder_io.h"
-#include "workloads/safetensors.h"
 #include "workloads/verify_model.h"
 
 namespace workloads {
@@ -86,16 +85,12 @@ class VerifyDecoder final : public VerifyModel {
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
                                             double weight_decay) {
   ModelConfig config = read_config(folder);
-  Checkpoint batches = Checkpoint::open(folder / "batches.safetensors");
-  const Shape shape = batches.info("step0.input_ids").shape;
-  if (shape.size() != 2)
-    throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
-                "export [batch, length]"};
-  StepSpec spec = verify_spec(options, shape[0], shape[1], weight_decay);
+  VerifyBatches batches = open_batches(folder);
+  StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
   spec.keep_logits = true;
   Weights weights = load_weights(folder, config, options.seed);
-  return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), shape[0], std::move(batches),
-                                         std::move(weights));
+  return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), batches.samples,
+                                         std::move(batches.tensors), std::move(weights));
 }
 
 }  // namespace workloads

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "runtime/session.h"
+#include "workloads/safetensors.h"
 #include "workloads/training_step.h"
 #include "workloads/verify.h"
 
@@ -44,6 +45,14 @@ class VerifyModel {
 
 /// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
 StepSpec verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
+
+/// The batches of a trajectory: samples of `length` tokens in each step. Errors: Fault::kData when step 0 has another
+/// form.
+struct VerifyBatches {
+  Checkpoint tensors;
+  std::int64_t samples = 0, length = 0;
+};
+VerifyBatches open_batches(const std::filesystem::path& folder);
 
 /// Errors: as verify().
 std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,

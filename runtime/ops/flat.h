@@ -1,4 +1,4 @@
-// Tensors of parameters as flat rows of numbers: updates do not care for their shape.
+// What updates of parameters have in common: tensors as flat rows of numbers, and the contract of those with moments.
 #pragma once
 
 #include <algorithm>
@@ -6,6 +6,8 @@
 
 #include "isa/dtype.h"
 #include "isa/tile.h"
+#include "runtime/hyper.h"
+#include "runtime/op.h"
 
 namespace runtime {
 
@@ -26,6 +28,17 @@ template <class F>
 void for_tiles(const Flat& flat, isa::Dtype dtype, const F& f) {
   const std::int64_t cols = tile_cols(dtype);
   for (std::int64_t c = 0; c < flat.cols; c += cols) f(c, std::min(cols, flat.cols - c));
+}
+
+/// w, g, m, v [R, C]; hyper [1, kHyperSize]; clip [1, 1] -> w, m, v in place.
+inline std::vector<Shape> moments_infer(const Contract& c) {
+  const Value& w = c.in(0);
+  for (std::size_t i = 1; i < 4; ++i) c.need(i, w.rows, w.cols, "gradient or moment");
+  c.need(4, 1, kHyperSize, "hyper");
+  c.need(5, 1, 1, "clip");
+  std::vector<Shape> out;
+  for (const std::size_t i : {0u, 2u, 3u}) out.push_back({w.rows, w.cols, c.in(i).dtype, c.node.in[i]});
+  return out;
 }
 
 }  // namespace runtime

@@ -15,16 +15,6 @@ namespace {
 /// Lowering: two walks over the tensor. The first updates the moments and sums the squares of w and lr u; the second
 /// makes lr u again from the moments as they were stored, which costs three reads, and no tensor more in HBM.
 /// Source: You et al., arXiv:1904.00962, algorithm 2, phi the identity.
-std::vector<Shape> lamb_infer(const Contract& c) {
-  const Value& w = c.in(0);
-  for (std::size_t i = 1; i < 4; ++i) c.need(i, w.rows, w.cols, "gradient or moment");
-  c.need(4, 1, kHyperSize, "hyper");
-  c.need(5, 1, 1, "clip");
-  std::vector<Shape> out;
-  for (const std::size_t i : {0u, 2u, 3u}) out.push_back({w.rows, w.cols, c.in(i).dtype, c.node.in[i]});
-  return out;
-}
-
 Tensors lamb_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensors out{in[0], in[2], in[3]};
   const Tensor& hyper = in[4];
@@ -141,7 +131,7 @@ double lamb_flops(const Graph& g, const Node& node) {
 
 const Op kLamb{.name = "lamb",
                .text = "LAMB update of a parameter tensor",
-               .infer = lamb_infer,
+               .infer = moments_infer,
                .forward = lamb_forward,
                .lower_whole = lamb_lower,
                .matmul_flops = lamb_flops};

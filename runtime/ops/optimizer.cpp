@@ -15,16 +15,6 @@ constexpr std::int64_t kSide = isa::kPartitions;
 /// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/hyper.h); clip [1, 1] -> w, m, v in place.
 /// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays. Source: Loshchilov and Hutter, arXiv:1711.05101,
 /// algorithm 2, with PyTorch's order of the operations.
-std::vector<Shape> adamw_infer(const Contract& c) {
-  const Value& w = c.in(0);
-  for (std::size_t i = 1; i < 4; ++i) c.need(i, w.rows, w.cols, "gradient or moment");
-  c.need(4, 1, kHyperSize, "hyper");
-  c.need(5, 1, 1, "clip");
-  std::vector<Shape> out;
-  for (const std::size_t i : {0u, 2u, 3u}) out.push_back({w.rows, w.cols, c.in(i).dtype, c.node.in[i]});
-  return out;
-}
-
 Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensors out{in[0], in[2], in[3]};
   const Tensor& hyper = in[4];
@@ -305,7 +295,7 @@ void bucket_gather_lower(Emitter& e, const Node& node) {
 
 const Op kAdamW{.name = "adamw",
                 .text = "AdamW update of a parameter",
-                .infer = adamw_infer,
+                .infer = moments_infer,
                 .forward = adamw_forward,
                 .lower_whole = adamw_lower};
 const Op kSgd{.name = "sgd",
@@ -329,18 +319,18 @@ const Op kAllReduce{.name = "all_reduce",
                     .infer = reduce_infer,
                     .forward = reduce_forward,
                     .lower_whole = reduce_lower,
-                    .collective = true};
+                    .collective = Collective::kBeside};
 const Op kBucketScatter{.name = "bucket_scatter",
                         .text = "sum of gradients over ranks, each gets its part",
                         .infer = bucket_scatter_infer,
                         .forward = bucket_scatter_forward,
                         .lower_whole = bucket_scatter_lower,
-                        .collective = true};
+                        .collective = Collective::kBeside};
 const Op kBucketGather{.name = "bucket_gather",
                        .text = "parameters put together from the parts of all ranks",
                        .infer = bucket_gather_infer,
                        .forward = bucket_gather_forward,
                        .lower_whole = bucket_gather_lower,
-                       .collective = true};
+                       .collective = Collective::kBeside};
 
 }  // namespace runtime

@@ -24,6 +24,7 @@
 #include "runtime/compile.h"
 #include "runtime/ops.h"
 #include "runtime/session.h"
+#include "tests/fails.h"
 
 namespace runtime_test {
 
@@ -175,21 +176,6 @@ inline void expect_reference(const Op& op, const Inputs& inputs, const Attrs& at
     EXPECT_TRUE(close(got[o], want[o], tolerances[o])) << op.name << ", result " << o;
 }
 
-/// `run` throws a base::Error of this fault whose text holds every one of `words` and a fix.
-inline testing::AssertionResult fails(base::Fault fault, const std::function<void()>& run,
-                                      std::initializer_list<std::string_view> words) {
-  try {
-    run();
-  } catch (const base::Error& error) {
-    const std::string text = error.what();
-    if (error.fault() != fault) return testing::AssertionFailure() << "another fault: " << text;
-    if (text.find("\n  fix: ") == std::string::npos) return testing::AssertionFailure() << "no fix: " << text;
-    for (const std::string_view word : words)
-      if (text.find(word) == std::string::npos)
-        return testing::AssertionFailure() << "no \"" << word << "\" in: " << text;
-    return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure() << "no error was thrown";
-}
+using tests::fails;
 
 }  // namespace runtime_test

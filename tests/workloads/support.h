@@ -1,4 +1,4 @@
-// What the tests of this folder share: a scratch folder, and a check of an error's kind and words.
+// What the tests of this folder share: a scratch folder, fixtures, and tests/fails.h.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 #include <string_view>
 #include <vector>
 
-#include "base/error.h"
+#include "tests/fails.h"
 
 namespace workloads_test {
 
@@ -42,21 +42,6 @@ inline std::filesystem::path fixture(std::string_view name) {
   return std::filesystem::path{TRNSIM_TEST_DIR} / "workloads/data" / name;
 }
 
-/// `run` throws a base::Error of this fault whose text holds every one of `words` and a fix.
-inline testing::AssertionResult fails(base::Fault fault, const std::function<void()>& run,
-                                      std::initializer_list<std::string_view> words) {
-  try {
-    run();
-  } catch (const base::Error& error) {
-    const std::string text = error.what();
-    if (error.fault() != fault) return testing::AssertionFailure() << "another fault: " << text;
-    if (text.find("\n  fix: ") == std::string::npos) return testing::AssertionFailure() << "no fix: " << text;
-    for (const std::string_view word : words)
-      if (text.find(word) == std::string::npos)
-        return testing::AssertionFailure() << "no \"" << word << "\" in: " << text;
-    return testing::AssertionSuccess();
-  }
-  return testing::AssertionFailure() << "no error was thrown";
-}
+using tests::fails;
 
 }  // namespace workloads_test
