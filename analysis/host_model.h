@@ -11,16 +11,15 @@ namespace analysis {
 
 /// What decides how many framework operations the host dispatches in one optimizer step.
 struct TracedModel {
-  double parameter_tensors = 0;  // weights, biases, gains: 199 for BERT-base with a token classifier
-  double micro_steps = 1;        // gradient accumulation: forward and backward are traced in each
-  bool training = true;          // false: forward only
-  std::string optimizer = "adamw";
+  double forward_ops = 0;   // of one micro-step
+  double backward_ops = 0;  // of one micro-step; 0: forward only
+  double tensors = 0;      // weights, biases, gains that the optimizer walks: 199 for BERT-base with a token classifier
+  double micro_steps = 1;  // gradient accumulation: forward and backward are traced in each
+  std::string optimizer;   // "adamw"; empty: no update
 };
 
-/// Framework operations of one step: micro_steps * 2.5 * tensors * (training ? 3 : 1) + optimizer ops * tensors.
-/// One rule for all models. 2.5: a Hugging Face BERT layer dispatches about 40 operations (linears with their views and
-/// transposes, scores, mask, softmax, dropouts, residuals, LayerNorms) for its 16 tensors. 3: autograd dispatches about
-/// two operations for each forward one. Optimizer: the loop over tensors of torch.optim (12 for AdamW).
+/// Framework operations of one step: micro_steps * (forward + backward) + tensors * what the optimizer dispatches for
+/// each.
 /// Errors: Fault::kUsage for an optimizer that has no count.
 double traced_ops(const TracedModel& model);
 

@@ -35,6 +35,9 @@ Stack load_stack(base::ParamFile file) {
   Stack stack;
   stack.name = file.read_string("name").value;
   for (const Stack::Field& field : kFields) stack.*field.member = file.read(field.key, field.dimension);
+  stack.passes = file.read_string("compiler.passes").value;
+  stack.sequence_parallel = file.read_string("plan.sequence_parallel").value;
+  stack.recompute = file.read_string("plan.recompute").value;
   file.reject_unread();
   if (!(stack.copy_bandwidth.value > 0)) {
     throw base::Error{base::Fault::kUsage, file.name(), "host.copy_bandwidth must be more than 0",

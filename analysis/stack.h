@@ -23,6 +23,12 @@ struct Stack {
   base::Sourced<double> lead_in;         // s of the device before a graph's first instruction, beyond the program's own
   base::Sourced<double> compile_per_op;  // s of compilation per traced operation, when no cache has the graph
 
+  // What a published run of this stack did where its row does not say, as the reference scripts do it; and what its
+  // compiler did. Plain text: the files say why in comments.
+  std::string passes;             // switches as of --passes, in front of the user's
+  std::string sequence_parallel;  // "yes", "no"
+  std::string recompute;          // "none", "selective", "full"
+
   struct Field {
     std::string_view key;
     base::Sourced<double> Stack::*member;

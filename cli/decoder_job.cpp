@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "cli/project.h"
 #include "hw/sim_device.h"
+#include "workloads/framework_ops.h"
 #include "workloads/presets.h"
 #include "workloads/shards.h"
 #include "workloads/weights.h"
@@ -70,14 +71,19 @@ double bytes_in(const workloads::StepSpec& step) {
 }
 
 analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
-  const auto tensors = static_cast<double>(workloads::model_weights(stage_config(job)).size());
+  const workloads::FrameworkOps ops = workloads::framework_ops(stage_config(job), job.step);
   analysis::JobShape shape;
   shape.steps = p.steps;
   shape.device_step_seconds = p.device_seconds;
-  shape.traced_ops =
-      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = static_cast<double>(job.step.micro_batches)});
+  analysis::TracedModel traced{.forward_ops = ops.forward,
+                               .backward_ops = ops.backward,
+                               .tensors = ops.tensors,
+                               .micro_steps = static_cast<double>(job.step.micro_batches),
+                               .optimizer = job.step.optimizer};
+  shape.traced_ops = analysis::traced_ops(traced);
   // Micro-batches are one graph, compiled once.
-  shape.compiled_ops = analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 1});
+  traced.micro_steps = 1;
+  shape.compiled_ops = analysis::traced_ops(traced);
   shape.launches = static_cast<double>(job.step.micro_batches);
   shape.cores = static_cast<int>(job.cores() / job.instances);
   shape.samples_per_step = static_cast<double>(job.step.batch * job.step.micro_batches);

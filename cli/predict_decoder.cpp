@@ -74,19 +74,21 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
               .weight_decay = 0.01,
               .max_grad_norm = 1,
               .tensor_parallel = r.tp.value_or(1)};
-  job.step.sequence_parallel = is_yes(r.seq_parallel, job.step.tensor_parallel > 1, "sequence parallel", assumed) &&
-                               job.step.tensor_parallel > 1;
+  const std::string stack_name = analysis::stack_for(r.stack);
+  const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
+  job.step.sequence_parallel =
+      is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
+      job.step.tensor_parallel > 1;
   job.step.zero1 = is_yes(r.zero1, false, "ZeRO-1", assumed) && *r.dp > 1;
   job.step.master_weights = master;
-  if (r.recompute == "unknown") assumed.push_back("recompute selective");
-  job.step.recompute =
-      r.recompute == "unknown" ? workloads::Recompute::kSelective : workloads::recompute_of(r.recompute);
+  if (r.recompute == "unknown") assumed.push_back("recompute " + stack.recompute);
+  job.step.recompute = workloads::recompute_of(r.recompute == "unknown" ? stack.recompute : r.recompute);
   job.pipeline = r.pp.value_or(1);
   job.instances = r.nodes.value_or(1);
   job.exact = context.exact;
   job.may_exceed_memory = true;
-  const std::string stack = analysis::stack_for(r.stack);
-  job.stack = stack.empty() ? "torch-xla" : stack;
+  job.stack = stack.name;
+  job.passes = runtime::parse_passes(stack.passes);
   assumed.push_back("stack " + job.stack);
   const std::optional<double> tokens = tokens_of(row.notes);
   const bool whole = row.metric.starts_with("minutes");

@@ -8,6 +8,7 @@
 #include "cli/project.h"
 #include "hw/sim_device.h"
 #include "isa/check.h"
+#include "workloads/framework_ops.h"
 
 namespace cli {
 namespace {
@@ -39,15 +40,13 @@ double device_seconds(const workloads::BertConfig& config, workloads::StepSpec s
 /// An optimizer step as the host drives it: a graph per micro-step, the loss read back after the last one, then the
 /// update's own graph.
 std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack& stack, const MicroSteps& device,
-                                                           const TrainingRow& job, double tensors, int launched) {
-  const double steps = job.grad_accum.value_or(1), samples = *job.micro_batch;
-  const double micro_ops =
-      analysis::traced_ops({.parameter_tensors = tensors, .optimizer = job.optimizer}) -
-      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 0, .optimizer = job.optimizer});
+                                                           const TrainingRow& job, double steps,
+                                                           const workloads::FrameworkOps& ops, int launched) {
+  const double samples = *job.micro_batch;
   analysis::JobShape micro;
   micro.steps = steps;
   micro.device_step_seconds = device.micro_seconds;
-  micro.traced_ops = micro_ops;
+  micro.traced_ops = ops.forward + ops.backward;
   micro.cores = launched;
   micro.samples_per_step = samples;
   micro.bytes_in_per_step = samples * *job.seq_len * 4 * 8;  // ids, types, mask and labels as int64
@@ -56,10 +55,19 @@ std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack
   analysis::JobShape update;
   update.steps = 1;
   update.device_step_seconds = device.update_seconds;
-  update.traced_ops =
-      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 0, .optimizer = job.optimizer});
+  update.traced_ops = analysis::traced_ops({.tensors = ops.tensors, .optimizer = job.optimizer});
   update.cores = launched;
   return {analysis::job_time(stack, micro), analysis::job_time(stack, update)};
+}
+
+/// AWS's launch scripts keep the global batch: GRAD_ACCUM_USTEPS, which the published tables print, is divided by the
+/// number of nodes. Source: aws-neuron-samples, dp_bert_hf_pretrain/run_dp_bert_large_hf_pretrain_*.sh.
+double micro_steps_of(const TrainingRow& job, std::vector<std::string>& assumed) {
+  const int printed = job.grad_accum.value_or(1), nodes = job.nodes.value_or(1);
+  if (nodes == 1 || printed % nodes != 0) return printed;
+  assumed.push_back(fmt::format("{} micro-steps in a step: the AWS script divides its {} by {} nodes", printed / nodes,
+                                printed, nodes));
+  return static_cast<double>(printed) / nodes;
 }
 
 std::vector<analysis::TimePart> shares_of(const analysis::JobTime& micro, const analysis::JobTime& update) {
@@ -97,16 +105,17 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const MicroSteps device{device_seconds(config, spec, workloads::Part::kMicroStep, machine, context.exact),
                           device_seconds(config, spec, workloads::Part::kUpdate, machine, context.exact)};
   const std::string stack = analysis::stack_for(job.stack);
-  const auto tensors = static_cast<double>(workloads::bert_weights(config).size());
-  const auto [micro, update] = host_times(analysis::load_stack(stack), device, job, tensors,
-                                          static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
+  const double micro_steps = micro_steps_of(job, assumed);
+  const auto [micro, update] =
+      host_times(analysis::load_stack(stack), device, job, micro_steps, workloads::framework_ops(config, spec),
+                 static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.predictions));
   assumed.push_back("clipping of the gradient norm at 1; the loss is read back once in an optimizer step");
   assumed.push_back(fmt::format(
       "micro-step: device {:.1f} ms, host {:.1f} ms; update: device {:.1f} ms, host {:.1f} ms",
       device.micro_seconds * 1e3, micro.host_step * 1e3, device.update_seconds * 1e3, update.host_step * 1e3));
-  const double samples = static_cast<double>(spec.batch) * job.grad_accum.value_or(1) * cores;
+  const double samples = static_cast<double>(spec.batch) * micro_steps * cores;
   const double seconds = micro.total + update.total;
   return in_row_metric(
       row, {.seconds = seconds, .samples = samples, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}},

@@ -6,6 +6,7 @@
 #include "cli/project.h"
 #include "hw/sim_device.h"
 #include "workloads/block_graph.h"
+#include "workloads/framework_ops.h"
 
 namespace cli {
 namespace {
@@ -81,13 +82,12 @@ Prediction predict_blocks(const Row& row, const hw::MachineParams& machine, cons
   const runtime::Graph graph = workloads::block_graph(spec);
   const runtime::Compiled compiled = runtime::compile(graph, {.name = "blocks"});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
-  double tensors = 0;
-  for (runtime::ValueId v = 0; v < graph.value_count(); ++v)
-    tensors += graph.root(v) == v && graph.value(v).kind == runtime::Kind::kWeight ? 1 : 0;
   analysis::JobShape shape;
   shape.steps = 1;
   shape.device_step_seconds = hw::seconds(device.total - device.lead_in);
-  shape.traced_ops = analysis::traced_ops({.parameter_tensors = tensors, .optimizer = job.optimizer});
+  const workloads::FrameworkOps ops = workloads::framework_ops(spec);
+  shape.traced_ops = analysis::traced_ops(
+      {.forward_ops = ops.forward, .backward_ops = ops.backward, .tensors = ops.tensors, .optimizer = job.optimizer});
   shape.samples_per_step = static_cast<double>(spec.batch);
   shape.prefetch = true;  // one tensor, made once
   const analysis::JobTime time = analysis::job_time(stack, shape);

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "hw/sim_device.h"
 #include "isa/check.h"
+#include "workloads/framework_ops.h"
 #include "workloads/weights.h"
 
 namespace cli {
@@ -38,13 +39,16 @@ double input_bytes(const workloads::StepSpec& spec) {
 }
 
 analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
-  const auto tensors = static_cast<double>(workloads::bert_weights(job.config).size());
   const workloads::StepSpec& spec = job.step;
   analysis::JobShape shape;
   shape.steps = p.steps;
   shape.device_step_seconds = hw::seconds(p.device.total - p.device.lead_in);
-  shape.traced_ops =
-      analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = static_cast<double>(spec.micro_batches)});
+  const workloads::FrameworkOps ops = workloads::framework_ops(job.config, spec);
+  shape.traced_ops = analysis::traced_ops({.forward_ops = ops.forward,
+                                           .backward_ops = ops.backward,
+                                           .tensors = ops.tensors,
+                                           .micro_steps = static_cast<double>(spec.micro_batches),
+                                           .optimizer = spec.optimizer});
   shape.launches = static_cast<double>(spec.micro_batches);
   shape.cores = static_cast<int>(spec.ranks);
   shape.samples_per_step = static_cast<double>(spec.batch * spec.micro_batches);
@@ -55,7 +59,7 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
     shape.eval_steps =
         std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.ranks));
     shape.eval_device_step_seconds = hw::seconds(p.eval_device->total - p.eval_device->lead_in);
-    shape.eval_traced_ops = analysis::traced_ops({.parameter_tensors = tensors, .micro_steps = 1, .training = false});
+    shape.eval_traced_ops = ops.forward;
   }
   return shape;
 }
