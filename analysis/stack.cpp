@@ -24,6 +24,7 @@ constexpr std::array kFields = {
     Stack::Field{"launch.per_core", &Stack::per_launch_core, D::kTime, "more for each core of the launch"},
     Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host goes on"},
     Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
+    Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
 };
 
@@ -62,6 +63,16 @@ std::vector<std::string> stack_names() {
   }
   std::ranges::sort(names);
   return names;
+}
+
+std::string passes_of(const Stack& stack, double length, std::string_view more) {
+  std::string out = stack.passes;
+  const auto add = [&](std::string_view text) {
+    if (!text.empty()) out += (out.empty() ? "" : ",") + std::string{text};
+  };
+  if (stack.flash_from.value > 0 && length >= stack.flash_from.value) add("+flash_attention");
+  add(more);
+  return out;
 }
 
 std::string stack_for(std::string_view published_name) {

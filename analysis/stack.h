@@ -25,9 +25,10 @@ struct Stack {
 
   // What a published run of this stack did where its row does not say, as the reference scripts do it; and what its
   // compiler did. Plain text: the files say why in comments.
-  std::string passes;             // switches as of --passes, in front of the user's
-  std::string sequence_parallel;  // "yes", "no"
-  std::string recompute;          // "none", "selective", "full"
+  std::string passes;                // switches as of --passes
+  std::string sequence_parallel;     // "yes", "no"
+  std::string recompute;             // "none", "selective", "full"
+  base::Sourced<double> flash_from;  // tokens of a sequence from which on its scripts ask for flash attention
 
   struct Field {
     std::string_view key;
@@ -45,6 +46,9 @@ Stack load_stack(base::ParamFile file);
 Stack load_stack(std::string_view name);
 /// Names of the stacks that come along, in alphabetical order.
 std::vector<std::string> stack_names();
+
+/// Switches of --passes: the stack's for sequences of `length` tokens, then the user's, which win.
+std::string passes_of(const Stack& stack, double length, std::string_view more);
 
 /// The stack that a training row of a validation table names: "torch-xla", "HF Trainer on torch-xla", ... Empty when no
 /// file models it.

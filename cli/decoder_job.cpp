@@ -221,7 +221,8 @@ DecoderJob decoder_job(const TrainOptions& o, const workloads::ModelConfig& conf
   job.epochs = o.num_train_epochs;
   job.log_every = static_cast<double>(o.logging_steps);
   if (!o.stack.empty()) job.stack = o.stack;
-  job.passes = runtime::parse_passes(o.passes);
+  job.passes = runtime::parse_passes(
+      analysis::passes_of(analysis::load_stack(job.stack), static_cast<double>(job.step.length), o.passes));
   job.exact = o.exact;
   return job;
 }

@@ -76,9 +76,8 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
               .tensor_parallel = r.tp.value_or(1)};
   const std::string stack_name = analysis::stack_for(r.stack);
   const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
-  job.step.sequence_parallel =
-      is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
-      job.step.tensor_parallel > 1;
+  job.step.sequence_parallel = is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
+                               job.step.tensor_parallel > 1;
   job.step.zero1 = is_yes(r.zero1, false, "ZeRO-1", assumed) && *r.dp > 1;
   job.step.master_weights = master;
   if (r.recompute == "unknown") assumed.push_back("recompute " + stack.recompute);
@@ -88,7 +87,7 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   job.exact = context.exact;
   job.may_exceed_memory = true;
   job.stack = stack.name;
-  job.passes = runtime::parse_passes(stack.passes);
+  job.passes = runtime::parse_passes(analysis::passes_of(stack, static_cast<double>(job.step.length), ""));
   assumed.push_back("stack " + job.stack);
   const std::optional<double> tokens = tokens_of(row.notes);
   const bool whole = row.metric.starts_with("minutes");

@@ -82,6 +82,9 @@ std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& mac
 
 ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& config, std::int64_t samples,
                            std::int64_t eval_samples) {
+  const std::string passes =
+      o.stack.empty() ? o.passes
+                      : analysis::passes_of(analysis::load_stack(o.stack), static_cast<double>(o.max_length), o.passes);
   ProjectedJob job{.config = config,
                    .step = {},
                    .samples = samples,
@@ -92,7 +95,7 @@ ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& c
                    .eval_each_epoch = o.eval_strategy == "epoch",
                    .log_every = static_cast<double>(o.logging_steps),
                    .stack = o.stack,
-                   .passes = runtime::parse_passes(o.passes),
+                   .passes = runtime::parse_passes(passes),
                    .exact = o.exact};
   job.step = {.batch = o.per_device_train_batch_size,
               .length = o.max_length,

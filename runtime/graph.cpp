@@ -125,6 +125,16 @@ void Graph::remove(NodeId id) {
   boost_[id].op = nullptr;
 }
 
+void Graph::set_shape(ValueId value, const Shape& shape) {
+  Value& v = values_[value];
+  v.rows = shape.rows, v.cols = shape.cols, v.dtype = shape.dtype;
+}
+
+void Graph::append_operand(NodeId node, ValueId value) {
+  boost_[node].in.push_back(value);
+  if (values_[value].producer != kNoNode) boost::add_edge(values_[value].producer, node, boost_);
+}
+
 void Graph::adopt(NodeId id, ValueId value) {
   const NodeId before = values_[value].producer;
   const auto readers = users(value);

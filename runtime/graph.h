@@ -39,6 +39,8 @@ struct Value {
   }
 };
 
+struct Shape;
+
 /// Settings of an op; those that it does not name in its contract stay as they are here.
 struct Attrs {
   double alpha = 1, beta = 0;  // factors, see the op
@@ -50,6 +52,7 @@ struct Attrs {
   std::uint8_t group = 0;    // replica group of a collective
   bool trans_b = false;
   bool causal = false;
+  bool flash = false;  // attention keeps one number per row instead of its probabilities
   isa::Fn fn = isa::Fn::kCopy;
   isa::Alu alu = isa::Alu::kAdd;   // of a reduction over ranks
   std::optional<Dtype> dtype{};    // of the first result, when it is not the first operand's
@@ -119,6 +122,9 @@ class Graph {
   /// The value of that name, or kNoValue.
   ValueId find(std::string_view name) const;
 
+  void set_shape(ValueId value, const Shape& shape);
+  /// Gives `node` a further operand.
+  void append_operand(NodeId node, ValueId value);
   /// Lets all users of `from` read `to`.
   void replace(ValueId from, ValueId to);
   void remove(NodeId id);

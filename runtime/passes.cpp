@@ -78,6 +78,42 @@ std::size_t join_bias_gradients(Graph& graph) {
 
 namespace {
 
+/// The attention that computed the same before `again`, which repeats it for a backward.
+NodeId first_of(const Graph& graph, NodeId again) {
+  const Node& node = graph.node(again);
+  for (NodeId n = 0; n < again; ++n) {
+    const Node& other = graph.node(n);
+    if (other.op == &kAttention && other.in == node.in && other.attrs == node.attrs) return n;
+  }
+  return again;
+}
+
+}  // namespace
+
+std::size_t use_flash_attention(Graph& graph) {
+  std::size_t count = 0;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (graph.node(n).op != &kAttention) continue;
+    graph.node(n).attrs.flash = true;
+    const ValueId kept = graph.node(n).out[1];
+    graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
+    ++count;
+    // What was computed again for its probabilities alone is not: the backward pass does that itself.
+    const NodeId first = first_of(graph, n);
+    if (first == n) continue;
+    for (std::size_t o = 0; o < 2; ++o) graph.replace(graph.node(n).out[o], graph.node(first).out[o]);
+  }
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    if (graph.node(n).op != &kAttentionGrad) continue;
+    graph.node(n).attrs.flash = true;
+    const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
+    if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
+  }
+  return count;
+}
+
+namespace {
+
 /// The type in which `node` uses operand i: its own, or that of TensorE when nothing else looks at it.
 Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
   const Dtype own = graph.value(node.in[i]).dtype, operand = node.attrs.operand.value_or(own);

@@ -19,6 +19,7 @@ struct Passes {
   bool reorder = true;
   bool double_buffering = true;
   bool merge_blocks = true;
+  bool flash_attention = false;
 };
 
 struct PassInfo {
@@ -35,6 +36,8 @@ inline constexpr std::array kPasses = {
     PassInfo{"merge_blocks", &Passes::merge_blocks,
              "small programs without gradients run as one block, layers overlap"},
     PassInfo{"double_buffering", &Passes::double_buffering, "freed space is used again as late as possible"},
+    PassInfo{"flash_attention", &Passes::flash_attention,
+             "attention's probabilities are computed again in backward, tiles that a causal mask hides are left out"},
 };
 
 /// Errors: Fault::kUsage for an unknown name (with the nearest) or one without + or - in front.
@@ -49,6 +52,8 @@ struct PassNote {
 /// Each returns how many nodes it removed.
 std::size_t eliminate_common_subexpressions(Graph& graph);
 std::size_t join_bias_gradients(Graph& graph);
+/// Attention becomes flash attention: see kAttention. Returns how many attentions.
+std::size_t use_flash_attention(Graph& graph);
 /// A tensor that is rounded before each of its uses anyway is rounded when it is written: the same bits, fewer bytes.
 /// Returns how many tensors.
 std::size_t narrow_operands(Graph& graph);

@@ -238,7 +238,7 @@ class Decoder {
                       .stream = stream_++,
                       .causal = true,
                       .operand = spec_.numerics.operand,
-                      .softmax = spec_.numerics.softmax};
+                      .softmax = form_.gated ? isa::Dtype::kFp32 : spec_.numerics.softmax};  // as modeling_llama has it
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
     return linear("attention.output", context, layer_name(form_.out), !split_);
   }

@@ -16,7 +16,28 @@ Heads::Heads(const Graph& graph, const Node& node)
       kv_heads{node.attrs.kv_heads},
       size{graph.value(node.in[0]).cols / node.attrs.heads},
       type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)},
-      score{node.attrs.softmax.value_or(graph.value(node.in[0]).dtype)} {}
+      score{node.attrs.softmax.value_or(graph.value(node.in[0]).dtype)},
+      skips{node.attrs.causal && node.attrs.flash} {}
+
+double Heads::pairs() const {
+  double pairs = 0;
+  for (std::int64_t t = 0; t < tiles(); ++t)
+    pairs += static_cast<double>(tile_rows(t)) * static_cast<double>(visible(t));
+  return pairs * static_cast<double>(batch * heads);
+}
+
+void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value) {
+  // Query p of the tile, key i of dst: kept where t * 128 + p - first - i >= 0.
+  e.emit({.op = Opcode::kAffineSelect,
+          .engine = isa::Engine::kGpSimd,
+          .alu0 = Alu::kGe,
+          .imm0 = static_cast<float>(t * kSide - first),
+          .imm1 = 1,
+          .imm2 = -1,
+          .imm3 = value,
+          .dst = dst,
+          .a = dst});
+}
 
 std::int64_t Heads::group() const {
   const std::int64_t ratio = heads / kv_heads;
@@ -79,8 +100,11 @@ namespace {
 
 /// softmax(alpha * q k^T + mask) v for each head, with dropout p on the probabilities.
 /// Shapes: q [B*S, H*d], k and v [B*S, KV*d] (KV divides H: grouped queries), mask [B, S] added to the scores of each
-/// key (left out: nothing is added) -> context [B*S, H*d], probabilities [B*H*S, S] before dropout, for the gradient.
-/// attrs.causal: key j is seen by query i only when j <= i. Source: Vaswani et al., arXiv:1706.03762, eq. 1.
+/// key (left out: nothing is added) -> context [B*S, H*d], and for the gradient: probabilities [B*H*S, S] before
+/// dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash the logarithm of each
+/// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i; tiles of keys
+/// that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
+/// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2.
 std::vector<Shape> infer(const Contract& c) {
   const Attrs& a = c.node.attrs;
   const Value& q = c.in(0);
@@ -92,13 +116,15 @@ std::vector<Shape> infer(const Contract& c) {
   c.need(1, a.batch * a.seq, kv, "k");
   c.need(2, a.batch * a.seq, kv, "v");
   if (c.inputs() > 3) c.need(3, a.batch, a.seq, "mask");
-  return {{q.rows, q.cols, c.result_type()}, {a.batch * a.heads * a.seq, a.seq, c.result_type()}};
+  const std::int64_t rows = a.batch * a.heads * a.seq;
+  const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, a.seq, a.softmax.value_or(c.result_type())};
+  return {{q.rows, q.cols, c.result_type()}, kept};
 }
 
 Tensors forward(const Attrs& a, std::span<const Tensor> in) {
   const Tensor &q = in[0], &k = in[1], &v = in[2];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
-  Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.seq);
+  Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.flash ? 1 : a.seq);
   for (std::int64_t b = 0; b < a.batch; ++b)
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
@@ -112,9 +138,11 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
           most = std::max(most, s);
         }
         for (double& s : x) sum += s = std::exp(s - most);
+        const std::int64_t row = (b * a.heads + h) * a.seq + i;
+        if (a.flash) p.at(row, 0) = static_cast<float>(most + std::log(sum));
         for (std::int64_t j = 0; j < a.seq; ++j) {
           const double weight = x[static_cast<std::size_t>(j)] / sum;
-          p.at((b * a.heads + h) * a.seq + i, j) = static_cast<float>(weight);
+          if (!a.flash) p.at(row, j) = static_cast<float>(weight);
           for (std::int64_t c = 0; c < d; ++c)
             context.at(b * a.seq + i, h * d + c) += static_cast<float>(weight * v.at(b * a.seq + j, h / ratio * d + c));
         }
@@ -124,6 +152,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 
 void backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
+  if (node.attrs.flash && node.in.size() > 3) in.push_back(node.in[3]);
   const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
   for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
 }
@@ -173,13 +202,16 @@ class Attention {
   /// 128 queries of one head.
   void one(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& queries, const Tile& keys, const RowTiles& v,
            std::int64_t kv_col, const Tile& context) {
-    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(node_.attrs.causal, t);
+    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     const Tile p = softmax(scores(t, parts, seen, queries, keys), parts, seen, head, b, t);
     Tile kept = p;
     if (node_.attrs.p > 0) {
-      kept = e_.sbuf(p.dtype, parts, seen);
+      kept = e_.sbuf(h_.type, parts, seen);
       drop_scores(e_, h_, node_, (b * h_.heads + head) * h_.tiles() + t, kept,
                   [&](auto c, auto width) { return columns(p, c, width); });
+    } else if (p.dtype != h_.type) {
+      kept = e_.sbuf(h_.type, parts, seen);
+      e_.copy(kept, p);
     }
     const std::vector<Tile> panels = transpose_tile(e_, kept, h_.type);
     const Tile sum = e_.psum(parts, h_.size);
@@ -200,17 +232,8 @@ class Attention {
         e_.copy(columns(x, c, width), sum);
     }
     if (node_.attrs.causal) {
-      // Keys of the last 128 that come after the query: query p, key i of the tile, kept where p - i >= 0.
-      const Tile edge = columns(x, t * kSide, seen - t * kSide);
-      e_.emit({.op = Opcode::kAffineSelect,
-               .engine = isa::Engine::kGpSimd,
-               .alu0 = Alu::kGe,
-               .imm0 = 0,
-               .imm1 = 1,
-               .imm2 = -1,
-               .imm3 = -30000.0F,
-               .dst = edge,
-               .a = edge});
+      const std::int64_t first = h_.skips ? t * kSide : 0;
+      hide_later(e_, columns(x, first, seen - first), t, first, -30000.0F);
     }
     return x;
   }
@@ -221,14 +244,21 @@ class Attention {
     const Tile most = e_.sbuf(Dtype::kFp32, parts, 1), least = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile sum = e_.sbuf(Dtype::kFp32, parts, 1), inverse = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile exponentials = e_.sbuf(h_.score, parts, seen);
-    const Tile p = e_.sbuf(e_.value(node_.out[1]).dtype, parts, seen);
+    const bool probabilities = keep_ && !node_.attrs.flash;
+    const Tile p = e_.sbuf(probabilities ? e_.value(node_.out[1]).dtype : h_.type, parts, seen);
     e_.reduce(most, Alu::kMax, x);
     e_.tensor_scalar(least, most, Alu::kMul, -1.0F);
     e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
     e_.copy(p, exponentials, inverse);
     const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kSide;
-    if (keep_) e_.store(e_.hbm(node_.out[1], row, parts, 0, seen, 1), p);
+    if (probabilities) e_.store(e_.hbm(node_.out[1], row, parts, 0, seen, 1), p);
+    if (keep_ && node_.attrs.flash) {
+      const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
+      e_.activation(logarithm, Fn::kLog, sum);
+      e_.tensor_tensor(logarithm, logarithm, Alu::kAdd, most);
+      e_.store(e_.hbm(node_.out[1], row, parts, 0, 1, 1), logarithm);
+    }
     return p;
   }
 
@@ -241,13 +271,10 @@ class Attention {
 
 void lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
 
-/// q k^T and p v; causal tiles leave out what nobody sees.
+/// q k^T and p v.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
-  double pairs = 0;
-  for (std::int64_t t = 0; t < h.tiles(); ++t)
-    pairs += static_cast<double>(h.tile_rows(t)) * static_cast<double>(h.visible(node.attrs.causal, t));
-  return 2.0 * 2.0 * pairs * static_cast<double>(h.batch * h.heads * h.size);
+  return 2.0 * 2.0 * h.pairs() * static_cast<double>(h.size);
 }
 
 }  // namespace

@@ -17,6 +17,7 @@ struct Heads {
   std::int64_t batch, seq, heads, kv_heads, size;  // size: of one head
   Dtype type;                                      // of TensorE's operands
   Dtype score;                                     // of scores and exponentials in SBUF
+  bool skips;                                      // keys that no query of a tile sees are left out
 
   Heads(const Graph& graph, const Node& node);
   std::int64_t tiles() const { return ceil_div(seq, isa::kPartitions); }
@@ -26,16 +27,18 @@ struct Heads {
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
   std::int64_t group() const;
   std::int64_t kv_of(std::int64_t head) const { return head / (heads / kv_heads); }
-  /// Keys that the queries of tile t see; all of them unless it is causal.
-  std::int64_t visible(bool causal, std::int64_t t) const {
-    return causal ? std::min(seq, (t + 1) * isa::kPartitions) : seq;
-  }
+  /// Keys that are computed for the queries of tile t.
+  std::int64_t visible(std::int64_t t) const { return skips ? std::min(seq, (t + 1) * isa::kPartitions) : seq; }
+  /// Pairs of a query and a key that are computed, over all heads and sequences.
+  double pairs() const;
 };
 
 /// Loads columns [col, col + cols) of sequence b.
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
 /// [size, seq] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
 Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
+/// Keys that come after their query, of the queries of tile t: `dst`, which begins at key `first`, becomes `value`.
+void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
 /// Dropout of the piece of 128 queries' scores that begins at column c.
 inline void drop_piece(Emitter& e, const Heads& h, const Node& node, std::int64_t place, std::int64_t c,
                        const Tile& dst, const Tile& src) {

@@ -1,19 +1,22 @@
 #include "runtime/ops/attention.h"
 
+#include <cmath>
+
 namespace runtime {
 namespace {
 
 constexpr std::int64_t kSide = isa::kPartitions;
 
 /// The gradients of attention for q, k and v. With p the probabilities, m the dropout and o the context:
-/// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over d of do o); dq = alpha ds k; dk = alpha ds^T q.
+/// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
 /// Shapes: q [B*S, H*d], k and v [B*S, KV*d], p [B*H*S, S], do and o [B*S, H*d] -> dq, dk, dv as q, k, v.
-/// Source: Dao et al., arXiv:2205.14135, appendix B.2, with p kept instead of computed again.
+/// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, S] may follow, p is
+/// computed again, and the sum is that of do o over d. Source: Dao et al., arXiv:2205.14135, appendix B.2.
 /// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> infer(const Contract& c) {
   const Attrs& a = c.node.attrs;
   const Value &q = c.in(0), &k = c.in(1);
-  c.need(3, a.batch * a.heads * a.seq, a.seq, "probabilities");
+  c.need(3, a.batch * a.heads * a.seq, a.flash ? 1 : a.seq, a.flash ? "logarithms of sums" : "probabilities");
   c.need(4, q.rows, q.cols, "gradient of the context");
   c.need(5, q.rows, q.cols, "context");
   return {{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
@@ -31,16 +34,23 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
-        std::vector<double> dp(static_cast<std::size_t>(a.seq));
+        std::vector<double> dp(static_cast<std::size_t>(a.seq)), weights(dp.size());
         double dot = 0;
         for (std::int64_t j = 0; j < a.seq; ++j) {
           double& x = dp[static_cast<std::size_t>(j)];
           for (std::int64_t c = 0; c < d; ++c)
             x += static_cast<double>(dy.at(qi, h * d + c)) * v.at(b * a.seq + j, h / ratio * d + c);
-          dot += x * p.at(row, j);
+          double s = 0;
+          for (std::int64_t c = 0; a.flash && c < d; ++c)
+            s += static_cast<double>(q.at(qi, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
+          s = a.alpha * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
+          double& weight = weights[static_cast<std::size_t>(j)];
+          weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
+          dot += x * weight;
         }
         for (std::int64_t j = 0; j < a.seq; ++j) {
-          const double weight = p.at(row, j), ds = a.alpha * weight * (dp[static_cast<std::size_t>(j)] - dot);
+          const double weight = weights[static_cast<std::size_t>(j)];
+          const double ds = a.alpha * weight * (dp[static_cast<std::size_t>(j)] - dot);
           for (std::int64_t c = 0; c < d; ++c) {
             const std::int64_t kj = b * a.seq + j, col = h / ratio * d + c;
             dv.at(kj, col) += static_cast<float>(weight * dy.at(qi, h * d + c));
@@ -56,19 +66,22 @@ class AttentionGrad {
  public:
   AttentionGrad(Emitter& e, const Node& node) : e_{e}, node_{node}, h_{e.graph(), node} {
     std::int64_t columns = 0;
-    for (std::int64_t t = 0; t < h_.tiles(); ++t) columns += h_.visible(node.attrs.causal, t);
+    for (std::int64_t t = 0; t < h_.tiles(); ++t) columns += h_.visible(t);
     long_ = 2 * columns * isa::size_of(h_.type) > kHeadBytes;
   }
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
-    for (std::int64_t b = 0; b < h_.batch; ++b)
+    for (std::int64_t b = 0; b < h_.batch; ++b) {
+      if (node_.in.size() > 6)
+        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kSide, h_.seq), 0, h_.seq));
       for (std::int64_t first = 0; first < h_.heads; first += group) {
         kv_first_ = first / ratio * h_.size;
         load(b, first, group, group / ratio);
         for (std::int64_t i = 0; i < group; ++i) head(b, first + i, i * h_.size, i / ratio * h_.size, i % ratio);
         store(b, first, group, group / ratio);
       }
+    }
   }
 
  private:
@@ -77,7 +90,7 @@ class AttentionGrad {
     if (!long_) {
       q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
       dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);
-      o_ = load_rows(e_, h_, node_.in[5], b, first * h_.size, group * h_.size);
+      if (node_.attrs.flash) o_ = load_rows(e_, h_, node_.in[5], b, first * h_.size, group * h_.size);
     }
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
@@ -103,12 +116,16 @@ class AttentionGrad {
   /// All queries of one head; `nth`: of those that share its keys.
   void head(std::int64_t b, std::int64_t head, std::int64_t col, std::int64_t kv_col, std::int64_t nth) {
     if (nth == 0) values_ = transpose_rows(e_, h_, v_, kv_col);
+    if (nth == 0 && node_.attrs.flash) keys_ = transpose_rows(e_, h_, k_, kv_col);
     p_.clear(), ds_.clear();
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
       const auto i = static_cast<std::size_t>(t);
       const Tile q = long_ ? rows_of(0, b, head, t) : columns(q_[i], col, h_.size);
       const Tile dy = long_ ? rows_of(4, b, head, t) : columns(dy_[i], col, h_.size);
-      scores(b, head, t, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], col, h_.size));
+      if (node_.attrs.flash)
+        flash_scores(b, head, t, q, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], col, h_.size));
+      else
+        scores(b, head, t, dy);
       const Tile dq =
           long_ ? e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), h_.size) : columns(dq_[i], col, h_.size);
       queries(dq, kv_col);
@@ -127,21 +144,72 @@ class AttentionGrad {
                      e_.hbm(node_.in[operand], b * h_.seq + t * kSide, h_.tile_rows(t), head * h_.size, h_.size, 1));
   }
 
-  /// What backward needs of 128 queries: p after dropout, and ds.
-  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy, const Tile& o) {
-    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(node_.attrs.causal, t);
-    const std::int64_t place = (b * h_.heads + head) * h_.tiles() + t;
+  /// p as TensorE takes it, after dropout.
+  Tile dropped(const Tile& p, std::int64_t place) {
+    if (node_.attrs.p == 0 && p.dtype == h_.type) return p;
+    const Tile kept = e_.sbuf(h_.type, p.partitions, p.cols());
+    if (node_.attrs.p > 0)
+      drop_scores(e_, h_, node_, place, kept, [&](auto c, auto width) { return columns(p, c, width); });
+    else
+      e_.copy(kept, p);
+    return kept;
+  }
+
+  /// What backward needs of 128 queries, p after dropout and ds, from the probabilities that softmax has kept.
+  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
+    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
     const Tile p =
         e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, seen, 1));
-    Tile kept = p;
-    const bool drops = node_.attrs.p > 0;
-    if (drops) {
-      kept = e_.sbuf(h_.type, parts, seen);
-      drop_scores(e_, h_, node_, place, kept, [&](auto c, auto width) { return columns(p, c, width); });
-    } else if (p.dtype != h_.type) {
-      kept = e_.sbuf(h_.type, parts, seen);
-      e_.copy(kept, p);
+    p_.push_back(dropped(p, place));
+    const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
+    const Tile dp = e_.sbuf(h_.score, parts, seen);
+    for (std::int64_t c = 0; c < seen; c += kChunk) {
+      const std::int64_t width = std::min(kChunk, seen - c);
+      const Tile sum = e_.psum(parts, width);
+      e_.matmul(sum, dy_t, columns(values_, c, width), false);
+      if (node_.attrs.p > 0)
+        drop_piece(e_, h_, node_, place, c, columns(dp, c, width), sum);
+      else
+        e_.copy(columns(dp, c, width), sum);
     }
+    const Tile product = e_.sbuf(h_.score, parts, seen), dot = e_.sbuf(Dtype::kFp32, parts, 1);
+    e_.tensor_tensor(product, dp, Alu::kMul, p);
+    e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
+    ds_.push_back(e_.sbuf(h_.type, parts, seen));
+    e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
+  }
+
+  /// exp(alpha q k^T + mask - logarithm of the sum) of 128 queries.
+  Tile probabilities(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& q) {
+    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
+    const Tile logarithm =
+        e_.loaded(Dtype::kFp32, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, 1, 1));
+    const Tile less = e_.sbuf(Dtype::kFp32, parts, 1);
+    e_.tensor_scalar(less, logarithm, Alu::kMul, -1.0F);
+    const Tile q_t = transpose_tile(e_, q, h_.type).front(), p = e_.sbuf(h_.score, parts, seen);
+    const auto alpha = static_cast<float>(node_.attrs.alpha);
+    for (std::int64_t c = 0; c < seen; c += kChunk) {
+      const std::int64_t width = std::min(kChunk, seen - c);
+      const Tile sum = e_.psum(parts, width);
+      e_.matmul(sum, q_t, columns(keys_, c, width), false);
+      if (!mask_) {
+        e_.activation(columns(p, c, width), Fn::kExp, sum, alpha, less);
+        continue;
+      }
+      const Tile x = e_.sbuf(h_.score, parts, width);
+      e_.scalar_tensor_tensor(x, sum, Alu::kMul, alpha, Alu::kAdd, columns(partitions(mask_, parts), c, width));
+      e_.activation(columns(p, c, width), Fn::kExp, x, 1.0F, less);
+    }
+    if (node_.attrs.causal) hide_later(e_, columns(p, t * kSide, seen - t * kSide), t, t * kSide, 0);
+    return p;
+  }
+
+  /// The same as scores(), with the probabilities computed again.
+  void flash_scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& q, const Tile& dy, const Tile& o) {
+    const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
+    const Tile p = probabilities(b, head, t, q);
+    const bool drops = node_.attrs.p > 0;
+    p_.push_back(dropped(p, place));
     const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
     const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_tensor(product, dy, Alu::kMul, o);
@@ -152,13 +220,12 @@ class AttentionGrad {
       Tile dp = e_.psum(parts, width);
       e_.matmul(dp, dy_t, columns(values_, c, width), false);
       if (drops) {
-        const Tile dropped = e_.sbuf(h_.score, parts, width);
-        drop_piece(e_, h_, node_, place, c, dropped, dp);
-        dp = dropped;
+        const Tile piece = e_.sbuf(h_.score, parts, width);
+        drop_piece(e_, h_, node_, place, c, piece, dp);
+        dp = piece;
       }
       e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));
     }
-    p_.push_back(kept);
     ds_.push_back(ds);
   }
 
@@ -175,7 +242,7 @@ class AttentionGrad {
   void keys(std::int64_t t, std::int64_t col, std::int64_t kv_col, bool add) {
     const std::int64_t rows = h_.tile_rows(t);
     const Tile dv = e_.psum(rows, h_.size), dk = e_.psum(rows, h_.size);
-    const std::int64_t first = node_.attrs.causal ? t : 0;
+    const std::int64_t first = h_.skips ? t : 0;
     for (std::int64_t i = first; i < h_.tiles(); ++i) {
       const auto q = static_cast<std::size_t>(i);
       e_.matmul(dv, columns(p_[q], t * kSide, rows), columns(dy_[q], col, h_.size), i > first);
@@ -205,7 +272,7 @@ class AttentionGrad {
 
   /// What 128 queries add to the keys that they see; several tiles of keys share a PSUM bank and an addition.
   void add_keys(std::int64_t t, const Tile& q, const Tile& dy, std::int64_t kv_col) {
-    const std::int64_t tiles = ceil_div(h_.visible(node_.attrs.causal, t), kSide);
+    const std::int64_t tiles = ceil_div(h_.visible(t), kSide);
     const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;
     for (std::int64_t k = 0; k < tiles; k += together) {
       const std::int64_t count = std::min(together, tiles - k), rows = h_.tile_rows(k + count - 1);
@@ -246,18 +313,15 @@ class AttentionGrad {
   bool long_ = false;
   std::int64_t kv_first_ = 0, width_ = 0;
   RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
-  Tile values_{}, sum_k_{}, sum_v_{};
+  Tile values_{}, keys_{}, mask_{}, sum_k_{}, sum_v_{};
 };
 
 void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
 
-/// dp, dq, dk and dv; causal tiles leave out what nobody sees.
+/// dp, dq, dk and dv; with flash also the scores.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
-  double pairs = 0;
-  for (std::int64_t t = 0; t < h.tiles(); ++t)
-    pairs += static_cast<double>(h.tile_rows(t)) * static_cast<double>(h.visible(node.attrs.causal, t));
-  return 4.0 * 2.0 * pairs * static_cast<double>(h.batch * h.heads * h.size);
+  return (node.attrs.flash ? 5.0 : 4.0) * 2.0 * h.pairs() * static_cast<double>(h.size);
 }
 
 }  // namespace

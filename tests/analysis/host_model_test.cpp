@@ -129,18 +129,18 @@ TEST(HostModel, ImpossibleShapesAreRefused) {
 }
 
 TEST(TracedOps, AccumulationRepeatsForwardAndBackwardButNotTheOptimizer) {
-  // 200 tensors: 500 forward, 1500 with backward; AdamW 2400.
-  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 1, .training = true, .optimizer = "adamw"}),
-                   3900);
-  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 4, .training = true, .optimizer = "adamw"}),
-                   8400);
-  EXPECT_DOUBLE_EQ(traced_ops({.parameter_tensors = 200, .micro_steps = 1, .training = false, .optimizer = ""}), 500);
-  EXPECT_THROW(traced_ops({.parameter_tensors = 1, .micro_steps = 1, .training = true, .optimizer = "magic"}),
-               base::Error);
+  EXPECT_DOUBLE_EQ(traced_ops({.forward_ops = 500, .backward_ops = 1000, .tensors = 200, .optimizer = "adamw"}), 5300);
+  EXPECT_DOUBLE_EQ(
+      traced_ops({.forward_ops = 500, .backward_ops = 1000, .tensors = 200, .micro_steps = 4, .optimizer = "adamw"}),
+      9800);
+  EXPECT_DOUBLE_EQ(traced_ops({.forward_ops = 500}), 500);
+  EXPECT_DOUBLE_EQ(traced_ops({.tensors = 100, .optimizer = "sgd"}), 240);
+  EXPECT_THROW(traced_ops({.tensors = 1, .optimizer = "magic"}), base::Error);
 }
 
 TEST(Stacks, AllLoadWithASourceForEveryNumber) {
-  EXPECT_THAT(analysis::stack_names(), testing::ElementsAre("bare", "hf-trainer", "torch-xla"));
+  EXPECT_THAT(analysis::stack_names(),
+              testing::IsSupersetOf({"bare", "hf-trainer", "megatron", "neuronx-distributed", "torch-xla"}));
   for (const std::string& name : analysis::stack_names()) {
     const Stack s = analysis::load_stack(name);
     EXPECT_EQ(s.name, name);
@@ -153,15 +153,17 @@ TEST(Stacks, AllLoadWithASourceForEveryNumber) {
 TEST(Stacks, PublishedStackNamesFindTheirFile) {
   EXPECT_EQ(analysis::stack_for("HF Trainer on torch-xla"), "hf-trainer");
   EXPECT_EQ(analysis::stack_for("torch-xla"), "torch-xla");
-  EXPECT_EQ(analysis::stack_for("megatron"), "");
+  EXPECT_EQ(analysis::stack_for("megatron"), "megatron");
+  EXPECT_EQ(analysis::stack_for("another"), "");
 }
 
-/// BERT-base NER, 16 x 64 on each of 2 cores: 267 ms per step (published 119.8 samples/s), bound by the host.
+/// BERT-base NER, 16 x 64 on each of 2 cores: 267 ms per step (published 119.8 samples/s), nearly all of it the host's.
 TEST(Stacks, TheNerLoopIsReproduced) {
   JobShape shape;
   shape.steps = 1;
-  shape.device_step_seconds = 10e-3;
-  shape.traced_ops = traced_ops({.parameter_tensors = 199, .micro_steps = 1, .training = true, .optimizer = "adamw"});
+  shape.device_step_seconds = 25e-3;
+  shape.traced_ops =
+      traced_ops({.forward_ops = 12 * 70 + 46, .backward_ops = 12 * 118 + 40, .tensors = 199, .optimizer = "adamw"});
   shape.cores = 2;
   shape.samples_per_step = 16;
   shape.bytes_in_per_step = 16 * 64 * 4 * 8;

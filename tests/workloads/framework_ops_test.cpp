@@ -1,0 +1,51 @@
+// What a host traces follows from layers, heads, plan and recomputation.
+#include "workloads/framework_ops.h"
+
+#include <gtest/gtest.h>
+
+#include "workloads/presets.h"
+
+namespace {
+
+using workloads::framework_ops;
+using workloads::FrameworkOps;
+
+FrameworkOps ops_of(const char* preset, const workloads::StepSpec& spec) {
+  return framework_ops(workloads::model_preset(preset), spec);
+}
+
+TEST(FrameworkOps, OfBertAreLayersEmbeddingsAndHead) {
+  const FrameworkOps classifier = ops_of("bert-base", {});
+  EXPECT_DOUBLE_EQ(classifier.forward, 12 * 70 + 33 + 18);
+  EXPECT_DOUBLE_EQ(classifier.backward, 12 * 118 + 19 + 38);
+  EXPECT_DOUBLE_EQ(ops_of("bert-base", {.head = workloads::Head::kTokens}).forward, 12 * 70 + 33 + 13);
+}
+
+TEST(FrameworkOps, RecomputationIsTracedAgain) {
+  using workloads::Recompute;
+  const FrameworkOps none = ops_of("llama2-7b", {});
+  workloads::StepSpec spec;
+  spec.recompute = Recompute::kFull;
+  const FrameworkOps full = ops_of("llama2-7b", spec);
+  EXPECT_DOUBLE_EQ(full.forward, none.forward);
+  EXPECT_DOUBLE_EQ(full.backward - none.backward, 32 * 109);
+  spec.recompute = Recompute::kSelective;
+  const FrameworkOps selective = ops_of("llama2-7b", spec);
+  EXPECT_GT(selective.backward, none.backward);
+  EXPECT_LT(selective.backward, full.backward);
+}
+
+TEST(FrameworkOps, RanksAddCollectives) {
+  const FrameworkOps one = ops_of("gpt3-6.7b", {}), two = ops_of("gpt3-6.7b", {.tensor_parallel = 2});
+  const FrameworkOps sequence = ops_of("gpt3-6.7b", {.tensor_parallel = 2, .sequence_parallel = true});
+  EXPECT_LT(one.forward, two.forward);
+  EXPECT_LT(two.forward, sequence.forward);
+  EXPECT_LT(two.backward, sequence.backward);
+  EXPECT_DOUBLE_EQ(one.tensors, two.tensors);
+}
+
+TEST(FrameworkOps, GroupedQueriesAreSpread) {
+  EXPECT_GT(ops_of("llama3-8b", {}).forward, ops_of("llama2-7b", {}).forward);
+}
+
+}  // namespace
