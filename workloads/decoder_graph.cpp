@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "runtime/autodiff.h"
 #include "runtime/ops.h"
+#include "workloads/decoder_form.h"
 #include "workloads/shards.h"
 
 namespace workloads {
@@ -19,90 +20,10 @@ using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
 
-/// What the graph needs to know of either family.
-struct Form {
-  std::int64_t layers, hidden, heads, kv_heads, head, ffn, vocabulary, positions;
-  double eps;
-  bool rms, gated, rotary, bias, tied;
-  isa::Fn activation;
-  double dropout = 0, attention_dropout = 0;
-  const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
-};
-
-isa::Fn function_of(Activation a) {
-  return a == Activation::kSilu ? isa::Fn::kSilu : a == Activation::kGelu ? isa::Fn::kGelu : isa::Fn::kGeluTanh;
-}
-
-Form form_of(const LlamaConfig& c) {
-  return {.layers = c.num_hidden_layers,
-          .hidden = c.hidden_size,
-          .heads = c.num_attention_heads,
-          .kv_heads = c.num_key_value_heads,
-          .head = c.head_dim,
-          .ffn = c.intermediate_size,
-          .vocabulary = c.vocab_size,
-          .positions = c.max_position_embeddings,
-          .eps = c.rms_norm_eps,
-          .rms = true,
-          .gated = true,
-          .rotary = true,
-          .bias = false,
-          .tied = c.tie_word_embeddings,
-          .activation = function_of(c.hidden_act),
-          .blocks = "model.layers.",
-          .norm1 = "input_layernorm",
-          .norm2 = "post_attention_layernorm",
-          .last_norm = "model.norm",
-          .query = "self_attn.q_proj",
-          .key = "self_attn.k_proj",
-          .value = "self_attn.v_proj",
-          .out = "self_attn.o_proj",
-          .up = "mlp.up_proj",
-          .down = "mlp.down_proj",
-          .embedding = "model.embed_tokens.weight"};
-}
-
-Form form_of(const GptConfig& c) {
-  return {.layers = c.num_hidden_layers,
-          .hidden = c.hidden_size,
-          .heads = c.num_attention_heads,
-          .kv_heads = c.num_attention_heads,
-          .head = c.head_size(),
-          .ffn = c.intermediate_size,
-          .vocabulary = c.vocab_size,
-          .positions = c.max_position_embeddings,
-          .eps = c.layer_norm_eps,
-          .rms = false,
-          .gated = false,
-          .rotary = false,
-          .bias = true,
-          .tied = c.tie_word_embeddings,
-          .activation = function_of(c.hidden_act),
-          .dropout = c.resid_pdrop,
-          .attention_dropout = c.attn_pdrop,
-          .blocks = "transformer.h.",
-          .norm1 = "ln_1",
-          .norm2 = "ln_2",
-          .last_norm = "transformer.ln_f",
-          .query = "attn.c_attn.q",
-          .key = "attn.c_attn.k",
-          .value = "attn.c_attn.v",
-          .out = "attn.c_proj",
-          .up = "mlp.c_fc",
-          .down = "mlp.c_proj",
-          .embedding = "transformer.wte.weight"};
-}
-
-Form form_of(const ModelConfig& config) {
-  if (const auto* llama = std::get_if<LlamaConfig>(&config)) return form_of(*llama);
-  if (const auto* gpt = std::get_if<GptConfig>(&config)) return form_of(*gpt);
-  throw Error{Fault::kUsage, "model", "is an encoder, not a decoder", "choose a Llama or a GPT"};
-}
-
 class Decoder {
  public:
   Decoder(const ModelConfig& config, const StepSpec& spec)
-      : form_{form_of(config)},
+      : form_{decoder_form(config)},
         spec_{spec},
         graph_{spec.numerics},
         specs_{decoder_weights(config, spec.tensor_parallel)},
@@ -335,7 +256,7 @@ class Decoder {
     return sets;
   }
 
-  const Form form_;
+  const DecoderForm form_;
   const StepSpec& spec_;
   Graph graph_;
   const std::vector<WeightSpec> specs_;
@@ -387,7 +308,7 @@ RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
 }
 
 DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
-  const Form form = form_of(config);
+  const DecoderForm form = decoder_form(config);
   if (spec.length > form.positions)
     throw Error{
         Fault::kUsage, "--max_length",
@@ -402,7 +323,7 @@ DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
 }
 
 double decoder_flops(const ModelConfig& config, const StepSpec& spec) {
-  const Form f = form_of(config);
+  const DecoderForm f = decoder_form(config);
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
   const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
   const double layer = h * (2 * q + 2 * kv) + (f.gated ? 3 : 2) * h * ffn;

@@ -1,0 +1,22 @@
+// What the graphs of decoders need to know of Llama and GPT alike: sizes, and the names of weights.
+#pragma once
+
+#include <cstdint>
+
+#include "isa/instr.h"
+#include "workloads/config.h"
+
+namespace workloads {
+
+struct DecoderForm {
+  std::int64_t layers, hidden, heads, kv_heads, head, ffn, vocabulary, positions;
+  double eps;
+  bool rms, gated, rotary, bias, tied;
+  isa::Fn activation;
+  double dropout = 0, attention_dropout = 0;
+  const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
+};
+/// Errors: Fault::kUsage for an encoder.
+DecoderForm decoder_form(const ModelConfig& config);
+
+}  // namespace workloads
