@@ -130,7 +130,10 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
   };
   const auto plain = [&](const std::vector<NodeId>& nodes) {
     return graph.scope_of(graph.node(nodes.front())).phase == isa::Phase::kForward &&
-           std::ranges::none_of(nodes, [&](NodeId n) { return graph.node(n).attrs.p > 0; });
+           std::ranges::none_of(nodes, [&](NodeId n) {
+             const Node& node = graph.node(n);
+             return node.attrs.p > 0 || node.op->collective != Collective::kNone;
+           });
   };
   double all = 0;
   for (const auto& nodes : calls) {
@@ -146,9 +149,10 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
 
 std::string text_of(const Attrs& a) {
   const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps, a.batch,
-                     a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.trans_b, a.causal,
-                     static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype), type(a.operand), type(a.softmax));
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps,
+                     a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.trans_b, a.blocked,
+                     a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype), type(a.operand),
+                     type(a.softmax));
 }
 
 /// What a call computes, with its tensors numbered by first appearance: equal texts can share a block.

@@ -120,8 +120,13 @@ void Emitter::store(const Tile& dst, const Tile& src) {
 }
 
 Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols) {
-  const Dtype type = value(id).dtype;
-  const Tile row = loaded(type, hbm(id, 0, 1, col, cols, 1)), out = sbuf(type, parts, cols);
+  return spread(loaded(value(id).dtype, hbm(id, 0, 1, col, cols, 1)), parts);
+}
+
+Tile Emitter::spread(const Tile& row, std::int64_t parts) {
+  const Dtype type = row.dtype;
+  const std::int64_t cols = row.cols();
+  const Tile out = sbuf(type, parts, cols);
   const Tile column = columns(partitions(ones(type, isa::kPartitions), 1), 0, parts);
   constexpr std::int64_t kBank = isa::kPsumBankBytes / 4;
   for (std::int64_t c = 0; c < cols; c += kBank) {
@@ -132,6 +137,17 @@ Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::i
     block_.movement_flops += 2.0 * static_cast<double>(parts * size);
   }
   return out;
+}
+
+void Emitter::scatter(const Tile& dst, const Tile& src, const Tile& index) {
+  const std::uint8_t ring = next_ring_[1];
+  next_ring_[1] = static_cast<std::uint8_t>((ring + 1) % kStoreRings);
+  emit({.op = Opcode::kDmaScatter,
+        .engine = Engine::kGpSimd,
+        .queue = static_cast<std::uint8_t>(kLoadRings + ring),
+        .dst = dst,
+        .a = src,
+        .b = index});
 }
 
 /// Whether VectorE would finish `cols` more elements before ScalarE.

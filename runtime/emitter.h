@@ -68,6 +68,10 @@ class Emitter {
   /// One row of a tensor, columns [col, col + cols), in each of `parts` partitions. DMA would read it once for each
   /// partition; TensorE multiplies a column of ones with it, which is exact.
   Tile broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols);
+  /// The same for a row [1, cols] that is in SBUF.
+  Tile spread(const Tile& row, std::int64_t parts);
+  /// Rows of `src` to the rows of `dst` that `index` [P, 1] int32 names.
+  void scatter(const Tile& dst, const Tile& src, const Tile& index);
   void copy(const Tile& dst, const Tile& src, Scalar scale = 1.0F);
   void fill(const Tile& dst, float value);
   /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: who reads them later in the block need

@@ -15,8 +15,8 @@ using base::Error;
 using base::Fault;
 
 std::string_view name_of(Kind kind) {
-  constexpr std::array<std::string_view, 6> kNames{"activations", "weights", "optimizer",
-                                                   "gradients",   "inputs",  "outputs"};
+  constexpr std::array<std::string_view, 7> kNames{"activations", "weights", "optimizer", "gradients",
+                                                   "inputs",      "outputs", "cache"};
   return kNames[static_cast<std::size_t>(kind)];
 }
 

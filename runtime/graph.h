@@ -21,7 +21,7 @@ inline constexpr ValueId kNoValue = ~ValueId{0};
 inline constexpr NodeId kNoNode = ~NodeId{0};
 
 /// What a tensor is for: where it lives, and how long.
-enum class Kind : std::uint8_t { kActivation, kWeight, kOptimizer, kGradient, kInput, kOutput };
+enum class Kind : std::uint8_t { kActivation, kWeight, kOptimizer, kGradient, kInput, kOutput, kCache };
 std::string_view name_of(Kind kind);
 
 /// A matrix [rows, cols], row by row in HBM. Vectors over features are [1, cols], over rows [rows, 1].
@@ -51,6 +51,7 @@ struct Attrs {
   std::uint32_t stream = 0;  // of random numbers, inside the scope's instance
   std::uint8_t group = 0;    // replica group of a collective
   bool trans_b = false;
+  bool blocked = false;  // a weight's rows lie as blocked_row() says
   bool causal = false;
   bool flash = false;  // attention keeps one number per row instead of its probabilities
   isa::Fn fn = isa::Fn::kCopy;

@@ -50,7 +50,7 @@ class Planner {
       : graph_{graph}, calls_{calls}, in_hbm_{in_hbm} {
     if (!shared) return;
     for (const isa::Region& region : *shared) {
-      if (region.kind == "weights") taken_[region.name] = &region;
+      if (region.kind == "weights" || region.kind == "cache") taken_[region.name] = &region;
       if (region.kind == "activations" || region.kind == "workspace") continue;
       plan_.persistent_end = std::max(plan_.persistent_end, region.offset + region.bytes);
     }
@@ -59,7 +59,8 @@ class Planner {
   MemoryPlan run() {
     find_lives();
     place_buckets();
-    for (const Kind kind : {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kInput, Kind::kOutput})
+    for (const Kind kind :
+         {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kCache, Kind::kInput, Kind::kOutput})
       place_kind(kind);
     place_activations();
     return std::move(plan_);

@@ -28,8 +28,8 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 
 /// `calls`: nodes of each call in order; `in_hbm`: tensors (roots) that any block touches in HBM, the others never
 /// leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the call that writes them to
-/// the last that reads them. Operands of one all_reduce lie side by side. Weights that `shared` has by name lie where
-/// they lie there, all else behind what stays there.
+/// the last that reads them. Operands of one all_reduce lie side by side. Weights and caches that `shared` has by name
+/// lie where they lie there, all else behind what stays there.
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
 

@@ -21,12 +21,16 @@ Rows::Panels Rows::load_weights(const Node& node, Span span, Span depth) {
   return node.attrs.trans_b ? transposed_weights(node, span, depth, type) : natural_weights(node, span, depth, type);
 }
 
-/// w [K, N]: rows are the contracted axis as they lie. DMA converts when the type differs.
+/// w [K, N]: rows are the contracted axis, in blocks of 128. DMA converts when the type differs.
 Rows::Panels Rows::natural_weights(const Node& node, Span span, Span depth, Dtype type) {
   Panels panels;
-  for (std::int64_t row = 0; row < depth.size; row += kSide)
-    panels.push_back(emitter_.loaded(type, emitter_.hbm(node.in[1], depth.begin + row,
-                                                        std::min(kSide, depth.size - row), span.begin, span.size, 1)));
+  const std::int64_t all = graph_.value(node.in[1]).rows;
+  for (std::int64_t row = 0; row < depth.size; row += kSide) {
+    const std::int64_t first = depth.begin + row, count = std::min(kSide, depth.size - row);
+    const bool blocked = node.attrs.blocked && count == kSide;
+    const std::int64_t at = blocked ? blocked_row(first, all) : first, stride = blocked ? all / kSide : 1;
+    panels.push_back(emitter_.loaded(type, emitter_.hbm(node.in[1], at, count, span.begin, span.size, stride)));
+  }
   return panels;
 }
 

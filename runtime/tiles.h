@@ -11,6 +11,13 @@ using isa::Tile;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
+/// Where row k of a weight of `rows` rows lies when it is stored blocked: partition k mod 128 has its rows of all
+/// blocks of 128 side by side, so that one descriptor brings several; the rows behind the last whole block stay.
+constexpr std::int64_t blocked_row(std::int64_t k, std::int64_t rows) {
+  const std::int64_t blocks = rows / isa::kPartitions;
+  return k < blocks * isa::kPartitions ? k % isa::kPartitions * blocks + k / isa::kPartitions : k;
+}
+
 /// Columns [begin, begin + size) of a tile with one free axis.
 constexpr Tile columns(Tile tile, std::int64_t begin, std::int64_t size) {
   tile.offset += begin * tile.free[0].step * isa::size_of(tile.dtype);

@@ -6,10 +6,12 @@ namespace {
 
 /// y = alpha * x w, or alpha * x w^T with trans_b. Shapes: x [R, K], w [K, N] (trans_b: [N, K]) -> y [R, N].
 /// Operands enter TensorE as attrs.operand (default: x's type), sums are fp32.
+/// With attrs.blocked the rows of w lie as blocked_row() says; then it has no gradient.
 /// Lowering: runtime/rows_matmul.cpp; x is stationary after a transpose on TensorE, w moves.
 std::vector<Shape> infer(const Contract& c) {
   const Value &x = c.in(0), &w = c.in(1);
   const bool t = c.node.attrs.trans_b;
+  if (t && c.node.attrs.blocked) c.fail("a blocked weight cannot be read transposed", "store it as [in, out]");
   c.need(1, t ? w.rows : x.cols, t ? x.cols : w.cols, "w");
   return {{x.rows, t ? w.rows : w.cols, c.result_type()}};
 }
@@ -19,7 +21,8 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
   return {generate(x.rows, a.trans_b ? w.rows : w.cols, [&](auto r, auto c) {
     double sum = 0;
     for (std::int64_t k = 0; k < x.cols; ++k)
-      sum += static_cast<double>(x.at(r, k)) * (a.trans_b ? w.at(c, k) : w.at(k, c));
+      sum +=
+          static_cast<double>(x.at(r, k)) * (a.trans_b ? w.at(c, k) : w.at(a.blocked ? blocked_row(k, w.rows) : k, c));
     return a.alpha * sum;
   })};
 }
@@ -27,6 +30,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 void backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), x = node.in[0], w = node.in[1];
   const Attrs& a = node.attrs;
+  base::ensure(!a.blocked, node.label, "a blocked weight has no gradient");
   const Attrs dx{.alpha = a.alpha, .trans_b = !a.trans_b, .operand = a.operand};
   if (b.needs(node, 0)) b.add(node, 0, b.op(kMatmul, node, "grad", {dy, w}, dx));
   const Attrs dw{.alpha = a.alpha, .dtype = b.graph().numerics().gradient, .operand = a.operand};

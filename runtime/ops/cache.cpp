@@ -1,0 +1,431 @@
+// Generation: keys and values of earlier tokens stay in HBM; a step reads them and adds one row to each.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "runtime/emitter.h"
+#include "runtime/ops.h"
+#include "runtime/rows.h"
+
+namespace runtime {
+namespace {
+
+constexpr std::int64_t kSide = isa::kPartitions;
+constexpr float kHidden = -30000;              // added to scores that nobody may see: exp of it is 0
+constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of sequences keeps in each partition
+constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
+constexpr std::int64_t kMostRows = 65535;      // that one indexed transfer reaches
+
+/// Keys or values of a prompt become the first rows of each sequence's part of a cache.
+/// Shapes: rows [batch * seq, W], cache [batch * N, W], N >= seq -> cache in place.
+std::vector<Shape> fill_infer(const Contract& c) {
+  const Attrs& a = c.node.attrs;
+  const Value& cache = c.in(1);
+  if (a.batch < 1 || cache.rows % a.batch != 0 || a.seq > cache.rows / a.batch)
+    c.fail("the prompt is longer than the cache", "make the cache longer");
+  c.need(0, a.batch * a.seq, cache.cols, "rows");
+  return {{cache.rows, cache.cols, cache.dtype, c.node.in[1]}};
+}
+
+Tensors fill_forward(const Attrs& a, std::span<const Tensor> in) {
+  Tensor cache = in[1];
+  const std::int64_t length = cache.rows / a.batch;
+  for (std::int64_t r = 0; r < in[0].rows; ++r)
+    for (std::int64_t c = 0; c < cache.cols; ++c) cache.at(r / a.seq * length + r % a.seq, c) = in[0].at(r, c);
+  return {cache};
+}
+
+void fill_lower(Emitter& e, const Node& node) {
+  const Attrs& a = node.attrs;
+  const std::int64_t width = e.value(node.in[0]).cols, length = e.value(node.in[1]).rows / a.batch;
+  for (std::int64_t b = 0; b < a.batch; ++b)
+    e.store(e.hbm_flat(node.out[0], b * length * width, 1, a.seq * width, 0),
+            e.hbm_flat(node.in[0], b * a.seq * width, 1, a.seq * width, 0));
+}
+
+/// Attention of one new token per sequence to the tokens before it and to itself: with p = positions[b], head h of
+/// sequence b sees rows [0, p) of its part of the caches and the new key and value, which then become row p.
+/// Shapes: q [B, H * d], k and v [B, G * d], caches [B * N, G * d], positions [B, 1] int32; B = attrs.batch <= 128,
+/// N = attrs.seq, at most 128 or a multiple of it; H = attrs.heads, G = attrs.kv_heads -> context [B, H * d], both
+/// caches in place. Errors: Fault::kProgram for sizes that do not fit this; on a device, Fault::kData for p >= N.
+/// Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer, arXiv:1911.02150, for what is kept.
+/// Lowering: keys are on the partitions, so that scores of all heads and sequences lie side by side and softmax takes a
+/// few wide instructions; key j is in partition j / (N / 128), so that each partition reads one long stretch of HBM.
+std::vector<Shape> cached_infer(const Contract& c) {
+  const Attrs& a = c.node.attrs;
+  const Value& q = c.in(0);
+  if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
+    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
+  if (q.cols / a.heads > kSide || a.heads > kSide)
+    c.fail("a head is wider than 128, or they are more than 128", "use more ranks");
+  if (a.batch < 1 || a.batch > kSide) c.fail("more than 128 sequences", "use a smaller batch");
+  if (a.seq < 1 || a.seq > kMostRows || (a.seq > kSide && a.seq % kSide != 0))
+    c.fail("the cache's length is no multiple of 128", "round it up");
+  const std::int64_t kv = q.cols / a.heads * a.kv_heads;
+  c.need(0, a.batch, q.cols, "q");
+  c.need(1, a.batch, kv, "k");
+  c.need(2, a.batch, kv, "v");
+  c.need(3, a.batch * a.seq, kv, "keys");
+  c.need(4, a.batch * a.seq, kv, "values");
+  c.need(5, a.batch, 1, "positions");
+  const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, kv, c.in(i).dtype, c.node.in[i]}; };
+  return {{a.batch, q.cols, c.result_type()}, in_place(3), in_place(4)};
+}
+
+Tensors cached_forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensor& q = in[0];
+  Tensor context(q.rows, q.cols), keys = in[3], values = in[4];
+  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
+  for (std::int64_t b = 0; b < a.batch; ++b) {
+    const auto place = static_cast<std::int64_t>(in[5].at(b, 0)), first = b * a.seq;
+    for (std::int64_t c = 0; c < keys.cols; ++c) {
+      keys.at(first + place, c) = in[1].at(b, c);
+      values.at(first + place, c) = in[2].at(b, c);
+    }
+    for (std::int64_t h = 0; h < a.heads; ++h) {
+      std::vector<double> x(static_cast<std::size_t>(place + 1));
+      double most = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (std::int64_t j = 0; j <= place; ++j) {
+        double& s = x[static_cast<std::size_t>(j)];
+        for (std::int64_t c = 0; c < d; ++c)
+          s += static_cast<double>(q.at(b, h * d + c)) * keys.at(first + j, h / ratio * d + c);
+        most = std::max(most, s *= a.alpha);
+      }
+      for (double& s : x) sum += s = std::exp(s - most);
+      for (std::int64_t c = 0; c < d; ++c) {
+        double y = 0;
+        for (std::int64_t j = 0; j <= place; ++j)
+          y += x[static_cast<std::size_t>(j)] * values.at(first + j, h / ratio * d + c);
+        context.at(b, h * d + c) = static_cast<float>(y / sum);
+      }
+    }
+  }
+  return {context, keys, values};
+}
+
+/// Sizes, as the contract names them; `keys` rows of a cache are in each of `tiles` tiles.
+struct Sizes {
+  std::int64_t batch, length, heads, groups, d, ratio, width, keys, tiles;
+  Dtype type;  // of TensorE's operands
+
+  Sizes(const Graph& graph, const Node& node)
+      : batch{node.attrs.batch},
+        length{node.attrs.seq},
+        heads{node.attrs.heads},
+        groups{node.attrs.kv_heads},
+        d{graph.value(node.in[0]).cols / heads},
+        ratio{heads / groups},
+        width{groups * d},
+        keys{std::min(kSide, length)},
+        tiles{length / keys},
+        type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)} {}
+
+  /// Partitions that sums over keys need: the new tokens' keys are one tile more.
+  std::int64_t rows() const { return std::max(keys, batch); }
+  /// Sequences whose scores are worked on together.
+  std::int64_t together() const {
+    return std::clamp<std::int64_t>(std::min(kSide / heads, kScoreCols / (heads * tiles)), 1, batch);
+  }
+  /// Tiles of a cache in one transfer: their scores fit in a PSUM bank.
+  std::int64_t step(Dtype cache) const {
+    const std::int64_t bytes = width * isa::size_of(cache);
+    return std::max<std::int64_t>(1, std::min({tiles, kChunk / ratio, kLoadBytes / bytes}));
+  }
+};
+
+/// Columns first + i * a.step + j * b.step of a tile, i < a.size, j < b.size.
+Tile view(const Tile& tile, std::int64_t first, isa::Dim a, isa::Dim b) {
+  Tile out = columns(tile, first, 1);
+  out.rank = 2;
+  out.free[0] = a, out.free[1] = b;
+  return out;
+}
+isa::Dim dim(std::int64_t step, std::int64_t size) {
+  return {.step = static_cast<std::int32_t>(step), .size = static_cast<std::uint32_t>(size)};
+}
+
+/// Column b * heads + h of whatever has one for each sequence and head; scores have `tiles` for each of them, those of
+/// a group's heads side by side.
+class CachedAttention {
+ public:
+  CachedAttention(Emitter& e, const Node& node)
+      : e_{e}, node_{node}, n_{e.graph(), node}, new_keys_{rows_of(node.in[1])}, new_values_{rows_of(node.in[2])} {}
+
+  void run() {
+    queries_ = turned(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.alpha));
+    turned_keys_ = turned(new_keys_, n_.groups, 1);
+    const ValueId positions = node_.in[5];
+    const Tile row = e_.loaded(Dtype::kInt32, e_.hbm_flat(positions, 0, 1, n_.batch, n_.batch));
+    const Tile numbers = e_.sbuf(Dtype::kFp32, 1, n_.batch);
+    e_.tensor_scalar(numbers, row, Alu::kAdd, 0.0F);
+    places_ = e_.spread(numbers, n_.keys);
+    key_numbers_ = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
+    e_.emit({.op = Opcode::kIota,
+             .engine = isa::Engine::kGpSimd,
+             .imm1 = static_cast<float>(n_.tiles),
+             .imm2 = 1,
+             .dst = key_numbers_});
+    for (std::int64_t b = 0; b < n_.batch; b += n_.together()) group(b, std::min(n_.together(), n_.batch - b));
+    append();
+  }
+
+ private:
+  Tile rows_of(ValueId v) {
+    const Tile* kept = e_.kept(v, 0, n_.batch);
+    return kept ? *kept : e_.loaded(e_.value(v).dtype, e_.hbm(v, 0, n_.batch));
+  }
+
+  /// [B, heads * d] -> [d, B * heads]: column b * heads + h.
+  Tile turned(const Tile& rows, std::int64_t heads, float scale) {
+    const Tile out = e_.sbuf(n_.type, n_.d, n_.batch * heads);
+    const std::int64_t per_bank = std::max<std::int64_t>(1, isa::kPsumBankBytes / isa::size_of(rows.dtype) / n_.batch);
+    for (std::int64_t first = 0; first < heads; first += per_bank) {
+      const std::int64_t count = std::min(per_bank, heads - first);
+      const Tile bank = e_.psum(n_.d, count * n_.batch, rows.dtype);
+      for (std::int64_t i = 0; i < count; ++i)
+        e_.transpose(columns(bank, i * n_.batch, n_.batch), columns(rows, (first + i) * n_.d, n_.d));
+      e_.copy(view(out, first, dim(1, count), dim(heads, n_.batch)),
+              view(bank, 0, dim(n_.batch, count), dim(1, n_.batch)), scale);
+    }
+    return out;
+  }
+
+  /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * d].
+  Tile cached(std::size_t which, std::int64_t b, std::int64_t tile, std::int64_t count) {
+    const std::int64_t width = n_.width;
+    return e_.loaded(n_.type, e_.hbm_flat(node_.in[which], (b * n_.length + tile) * width, n_.keys, count * width,
+                                          n_.tiles * width));
+  }
+  template <class F>
+  void for_tiles(std::size_t which, std::int64_t b, const F& f) {
+    const std::int64_t step = n_.step(e_.value(node_.in[which]).dtype);
+    for (std::int64_t t = 0; t < n_.tiles; t += step) {
+      const std::int64_t count = std::min(step, n_.tiles - t);
+      f(t, count, cached(which, b, t, count));
+    }
+  }
+
+  void group(std::int64_t first, std::int64_t count) {
+    const std::int64_t cols = count * n_.heads;
+    const Tile scores = e_.sbuf(Dtype::kFp32, n_.keys, cols * n_.tiles);
+    for (std::int64_t b = 0; b < count; ++b)
+      score(first + b, columns(scores, b * n_.heads * n_.tiles, n_.heads * n_.tiles));
+    const Tile fresh = new_scores(first, count);
+    const Tile most = maxima(scores, fresh, cols);
+    const Tile p = e_.sbuf(n_.type, n_.keys, cols * n_.tiles), fresh_p = e_.sbuf(n_.type, n_.batch, cols);
+    e_.tensor_tensor(by_tile(scores, n_.tiles, n_.ratio), by_tile(scores, n_.tiles, n_.ratio), Alu::kSub,
+                     by_tile(partitions(most, n_.keys), 1, 0));
+    e_.activation(p, Fn::kExp, scores);
+    e_.tensor_tensor(fresh, fresh, Alu::kSub, partitions(most, n_.batch));
+    e_.activation(fresh_p, Fn::kExp, fresh);
+    const Tile inverse = inverse_sums(p, fresh_p, cols);
+    const Tile sum = e_.psum(n_.d, cols);
+    for (std::int64_t b = 0; b < count; ++b)
+      weigh(first + b, columns(p, b * n_.heads * n_.tiles, n_.heads * n_.tiles), columns(sum, b * n_.heads, n_.heads));
+    const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(new_values_);
+    for (std::int64_t g = 0; g < n_.groups; ++g)
+      e_.matmul(of_group(sum, g, count), columns(values, g * n_.d, n_.d), of_group(fresh_p, g, count), true);
+    const Tile context = e_.sbuf(e_.value(node_.out[0]).dtype, n_.d, cols);
+    e_.tensor_tensor(context, sum, Alu::kMul, inverse);
+    finish(first, count, context);
+  }
+
+  Tile converted(const Tile& tile) {
+    const Tile out = e_.sbuf(n_.type, tile.partitions, tile.cols());
+    e_.copy(out, tile);
+    return out;
+  }
+
+  /// [P, sequences and groups, tiles, heads of a group]; `tile_cols` columns of the operand for each head, `step` from
+  /// one tile to the next.
+  Tile by_tile(Tile tile, std::int64_t tile_cols, std::int64_t step) const {
+    const std::int64_t outer = tile.cols() / (tile_cols * n_.ratio);
+    tile.rank = 3;
+    tile.free[0] = dim(tile_cols * n_.ratio, outer), tile.free[1] = dim(step, n_.tiles),
+    tile.free[2] = dim(1, n_.ratio);
+    return tile;
+  }
+  /// The same with the tiles innermost.
+  Tile by_head(Tile tile) const {
+    tile = by_tile(tile, n_.tiles, n_.ratio);
+    std::swap(tile.free[1], tile.free[2]);
+    return tile;
+  }
+  /// The heads that read group g of `count` sequences, of a tile with a column for each sequence and head.
+  Tile of_group(const Tile& tile, std::int64_t g, std::int64_t count) const {
+    return view(tile, g * n_.ratio, dim(n_.heads, count), dim(1, n_.ratio));
+  }
+
+  /// Scores of sequence b to what its cache has; of what comes behind its position, less than any other.
+  void score(std::int64_t b, const Tile& scores) {
+    const Tile mask = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
+    e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(places_, b, 1), Alu::kMul, kHidden);
+    for_tiles(3, b, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {
+      for (std::int64_t g = 0; g < n_.groups; ++g) {
+        const Tile bank = e_.psum(n_.keys, count * n_.ratio);
+        const Tile queries = columns(queries_, b * n_.heads + g * n_.ratio, n_.ratio);
+        const std::int64_t per_bank = isa::kPsumBankBytes / isa::size_of(n_.type) / n_.keys;
+        for (std::int64_t t = 0; t < count; t += per_bank) {
+          const std::int64_t some = std::min(per_bank, count - t);
+          const Tile square = e_.psum(n_.d, some * n_.keys, n_.type), turned = e_.sbuf(n_.type, n_.d, some * n_.keys);
+          for (std::int64_t i = 0; i < some; ++i)
+            e_.transpose(columns(square, i * n_.keys, n_.keys), columns(keys, ((t + i) * n_.groups + g) * n_.d, n_.d));
+          e_.copy(turned, square);
+          for (std::int64_t i = 0; i < some; ++i)
+            e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(turned, i * n_.keys, n_.keys), queries,
+                      false);
+        }
+        e_.tensor_tensor(view(scores, (g * n_.tiles + tile) * n_.ratio, dim(n_.ratio, count), dim(1, n_.ratio)),
+                         fold(bank, count, n_.ratio), Alu::kAdd, view(mask, tile, dim(1, count), dim(0, n_.ratio)));
+      }
+    });
+  }
+
+  /// Scores to all new keys, of which each sequence sees its own.
+  Tile new_scores(std::int64_t first, std::int64_t count) {
+    const std::int64_t cols = count * n_.heads, heads = n_.heads;
+    const Tile bank = e_.psum(n_.batch, cols), own = e_.sbuf(Dtype::kFp32, n_.batch, cols);
+    for (std::int64_t g = 0; g < n_.groups; ++g) {
+      Tile keys = columns(turned_keys_, g, n_.batch);
+      keys.free[0].step = static_cast<std::int32_t>(n_.groups);
+      e_.matmul(of_group(bank, g, count), keys, of_group(columns(queries_, first * heads, cols), g, count), false);
+    }
+    // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
+    const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
+    e_.copy(own, bank);
+    const auto select = [&](float start, float by_row, float by_col) {
+      e_.emit({.op = Opcode::kAffineSelect,
+               .engine = isa::Engine::kGpSimd,
+               .alu0 = Alu::kGe,
+               .imm0 = start,
+               .imm1 = by_row,
+               .imm2 = by_col,
+               .imm3 = kHidden,
+               .dst = own,
+               .a = own});
+    };
+    select(begin, -size, 1);
+    select(size - 1 - begin, size, -1);
+    return own;
+  }
+
+  /// The largest score of each column, in every partition: transposed, reduced, and transposed back. In PSUM.
+  Tile maxima(const Tile& scores, const Tile& fresh, std::int64_t cols) {
+    const std::int64_t rows = n_.rows();
+    const Tile some = e_.sbuf(Dtype::kFp32, rows, cols);
+    if (n_.keys < rows) e_.fill(some, kHidden);
+    e_.reduce(partitions(some, n_.keys), Alu::kMax, by_head(scores));
+    e_.tensor_tensor(partitions(some, n_.batch), partitions(some, n_.batch), Alu::kMax, fresh);
+    const Tile turned = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);
+    e_.transpose(turned, some);
+    e_.reduce(most, Alu::kMax, turned);
+    const Tile wide = e_.sbuf(Dtype::kFp32, cols, rows), back = e_.psum(rows, cols);
+    e_.copy(wide, widen(most, rows));
+    e_.transpose(back, wide);
+    return back;
+  }
+
+  /// 1 / the sum of each column, in d partitions.
+  Tile inverse_sums(const Tile& p, const Tile& fresh, std::int64_t cols) {
+    const std::int64_t rows = n_.rows();
+    const Tile sums = e_.sbuf(Dtype::kFp32, rows, cols), all = e_.psum(n_.d, cols);
+    if (n_.keys < rows) e_.fill(sums, 0);
+    e_.reduce(partitions(sums, n_.keys), Alu::kAdd, by_head(p));
+    e_.tensor_tensor(partitions(sums, n_.batch), partitions(sums, n_.batch), Alu::kAdd, fresh);
+    e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kSide), 0, n_.d), rows), sums, false);
+    const Tile inverse = e_.sbuf(Dtype::kFp32, n_.d, cols);
+    e_.activation(inverse, Fn::kReciprocal, all);
+    return inverse;
+  }
+
+  /// Sums of the values of sequence b's cache: [d, heads].
+  void weigh(std::int64_t b, const Tile& p, const Tile& sum) {
+    for_tiles(4, b, [&](std::int64_t tile, std::int64_t count, const Tile& values) {
+      for (std::int64_t g = 0; g < n_.groups; ++g)
+        for (std::int64_t t = 0; t < count; ++t)
+          e_.matmul(columns(sum, g * n_.ratio, n_.ratio), columns(values, (t * n_.groups + g) * n_.d, n_.d),
+                    columns(p, (g * n_.tiles + tile + t) * n_.ratio, n_.ratio), tile + t > 0);
+    });
+  }
+
+  /// [d, sequences and heads] -> rows of the result.
+  void finish(std::int64_t first, std::int64_t count, const Tile& context) {
+    const ValueId out = node_.out[0];
+    const Tile rows = e_.sbuf(context.dtype, count, n_.heads * n_.d);
+    const std::int64_t per_bank = isa::kPsumBankBytes / isa::size_of(context.dtype) / n_.d;
+    for (std::int64_t h = 0; h < n_.heads; h += per_bank) {
+      const std::int64_t some = std::min(per_bank, n_.heads - h);
+      const Tile bank = e_.psum(count, some * n_.d, context.dtype);
+      for (std::int64_t i = 0; i < some; ++i) {
+        Tile head = columns(context, h + i, count);
+        head.free[0].step = static_cast<std::int32_t>(n_.heads);
+        e_.transpose(columns(bank, i * n_.d, n_.d), head);
+      }
+      e_.copy(columns(rows, h * n_.d, some * n_.d), bank);
+    }
+    e_.store(e_.hbm(out, first, count), rows);
+    if (count == n_.batch) e_.keep(out, 0, rows);
+  }
+
+  /// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
+  void append() {
+    const std::int64_t most = kMostRows / n_.length;
+    for (std::int64_t first = 0; first < n_.batch; first += most) {
+      const std::int64_t count = std::min(most, n_.batch - first);
+      const Tile place = e_.loaded(Dtype::kInt32, e_.hbm(node_.in[5], first, count));
+      const Tile begin = e_.sbuf(Dtype::kInt32, count, 1), slot = e_.sbuf(Dtype::kInt32, count, 1);
+      e_.emit({.op = Opcode::kIota,
+               .engine = isa::Engine::kGpSimd,
+               .imm1 = static_cast<float>(n_.length),
+               .imm2 = 0,
+               .dst = begin});
+      e_.emit({.op = Opcode::kTensorTensor,
+               .engine = isa::Engine::kGpSimd,
+               .alu0 = Alu::kAdd,
+               .dst = slot,
+               .a = begin,
+               .b = place});
+      for (const bool is_key : {true, false}) {
+        Tile cache = e_.hbm(node_.out[is_key ? 1 : 2], first * n_.length, 1);
+        cache.partitions = static_cast<std::uint16_t>(count * n_.length);
+        cache.pstep = n_.width * isa::size_of(cache.dtype);
+        Tile rows = partitions(is_key ? new_keys_ : new_values_, count);
+        rows.start = static_cast<std::uint8_t>(rows.start + first);
+        e_.scatter(cache, rows, slot);
+      }
+    }
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const Sizes n_;
+  const Tile new_keys_, new_values_;  // [B, groups * d]
+  Tile queries_{}, turned_keys_{};    // [d, B * heads], [d, B * groups]
+  Tile places_{}, key_numbers_{};     // [keys, B], [keys, tiles]
+};
+
+void cached_lower(Emitter& e, const Node& node) { CachedAttention{e, node}.run(); }
+
+/// q k^T and p v over all rows of the caches, the same with the new rows of all sequences, and the sums over keys.
+double cached_flops(const Graph& g, const Node& node) {
+  const Sizes n{g, node};
+  return 2.0 * static_cast<double>(n.batch * n.heads * n.d) *
+         static_cast<double>(2 * n.length + 2 * n.batch + n.rows());
+}
+
+}  // namespace
+
+const Op kCacheFill{.name = "cache_fill",
+                    .text = "a prompt's keys or values become the first rows of a cache",
+                    .infer = fill_infer,
+                    .forward = fill_forward,
+                    .lower_whole = fill_lower};
+const Op kCachedAttention{.name = "cached_attention",
+                          .text = "attention of new tokens to caches of keys and values, which grow by a row",
+                          .infer = cached_infer,
+                          .forward = cached_forward,
+                          .lower_whole = cached_lower,
+                          .matmul_flops = cached_flops};
+
+}  // namespace runtime

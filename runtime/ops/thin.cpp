@@ -1,0 +1,161 @@
+#include <algorithm>
+#include <vector>
+
+#include "runtime/emitter.h"
+#include "runtime/ops.h"
+#include "runtime/rows.h"
+
+namespace runtime {
+namespace {
+
+constexpr std::int64_t kSide = isa::kPartitions;
+constexpr std::int64_t kPieceBytes = 8 * 1024;  // of a weight in each partition: two DMA packets, several under way
+constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums stand in PSUM side by side: half of it
+constexpr std::int64_t kWholeRow = 16 * 1024;   // bytes of a result's row up to which it is stored at once
+
+/// y_i = x w_i for few rows x, so that reading the weights is the work: each passes by once, in long descriptors.
+/// Shapes: x [R, K], R <= 128, then any number of w_i [K, N_i], rows as blocked_row() says -> y_i [R, N_i].
+/// Operands enter TensorE as attrs.operand (default: x's type), sums are fp32.
+/// Errors: Fault::kProgram for more than 128 rows, or a weight of another depth.
+std::vector<Shape> thin_infer(const Contract& c) {
+  const Value& x = c.in(0);
+  if (x.rows > kSide) c.fail("more than 128 rows", "use matmul");
+  if (c.inputs() < 2) c.fail("there is no weight", "give at least one");
+  std::vector<Shape> out;
+  for (std::size_t i = 1; i < c.inputs(); ++i) {
+    c.need(i, x.cols, c.in(i).cols, "w");
+    out.push_back({x.rows, c.in(i).cols, c.result_type()});
+  }
+  return out;
+}
+
+Tensors thin_forward(const Attrs&, std::span<const Tensor> in) {
+  const Tensor& x = in[0];
+  Tensors out;
+  for (const Tensor& w : in.subspan(1))
+    out.push_back(generate(x.rows, w.cols, [&](auto r, auto c) {
+      double sum = 0;
+      for (std::int64_t k = 0; k < x.cols; ++k)
+        sum += static_cast<double>(x.at(r, k)) * w.at(blocked_row(k, w.rows), c);
+      return sum;
+    }));
+  return out;
+}
+
+class Thin {
+ public:
+  Thin(Emitter& e, const Node& node)
+      : e_{e},
+        node_{node},
+        type_{node.attrs.operand.value_or(e.value(node.in[0]).dtype)},
+        rows_{e.value(node.in[0]).rows},
+        depth_{e.value(node.in[0]).cols} {}
+
+  void run() {
+    turn_operand();
+    for (std::size_t i = 1; i < node_.in.size(); ++i) product(node_.in[i], node_.out[i - 1]);
+  }
+
+ private:
+  /// x^T in panels of 128 of its columns: four or more transposed squares leave a PSUM bank at once.
+  void turn_operand() {
+    const ValueId v = node_.in[0];
+    const Tile* kept = e_.kept(v, 0, rows_);
+    const Tile x = kept ? *kept : e_.loaded(e_.value(v).dtype, e_.hbm(v, 0, rows_));
+    const std::int64_t per_bank = std::max<std::int64_t>(1, isa::kPsumBankBytes / isa::size_of(x.dtype) / rows_);
+    const std::int64_t blocks = depth_ / kSide;
+    for (std::int64_t first = 0; first < blocks; first += per_bank) {
+      const std::int64_t count = std::min(per_bank, blocks - first);
+      const Tile bank = e_.psum(kSide, count * rows_, x.dtype), panel = e_.sbuf(type_, kSide, count * rows_);
+      for (std::int64_t i = 0; i < count; ++i) {
+        e_.transpose(columns(bank, i * rows_, rows_), columns(x, (first + i) * kSide, kSide));
+        panels_.push_back(columns(panel, i * rows_, rows_));
+      }
+      e_.copy(panel, bank);
+    }
+    if (const std::int64_t rest = depth_ % kSide; rest > 0) {
+      const Tile bank = e_.psum(rest, rows_, x.dtype), panel = e_.sbuf(type_, rest, rows_);
+      e_.transpose(bank, columns(x, blocks * kSide, rest));
+      e_.copy(panel, bank);
+      panels_.push_back(panel);
+    }
+  }
+
+  void product(ValueId w, ValueId y) {
+    const Value& out = e_.value(y);
+    const bool whole = out.cols * isa::size_of(out.dtype) <= kWholeRow;
+    const Tile row = whole ? e_.sbuf(out.dtype, rows_, out.cols) : Tile{};
+    for (std::int64_t c = 0; c < out.cols; c += kWideCols) {
+      const std::int64_t width = std::min(kWideCols, out.cols - c);
+      const Tile result = whole ? columns(row, c, width) : e_.sbuf(out.dtype, rows_, width);
+      sums(w, c, width, result);
+      if (!whole) e_.store(e_.hbm(y, 0, rows_, c, width, 1), result);
+    }
+    if (!whole) return;
+    e_.store(e_.hbm(y, 0, rows_), row);
+    e_.keep(y, 0, row);
+  }
+
+  /// Columns [c, c + width) of the product.
+  void sums(ValueId w, std::int64_t c, std::int64_t width, const Tile& result) {
+    std::vector<Tile> banks;
+    for (std::int64_t at = 0; at < width; at += kChunk) banks.push_back(e_.psum(rows_, std::min(kChunk, width - at)));
+    const std::int64_t blocks = depth_ / kSide, rest = depth_ % kSide;
+    const std::int64_t most = std::max<std::int64_t>(1, kPieceBytes / (width * isa::size_of(e_.value(w).dtype)));
+    // Pieces of one size, so that none is much shorter than the others.
+    const std::int64_t pieces = ceil_div(blocks, most), step = pieces > 0 ? ceil_div(blocks, pieces) : 0;
+    for (std::int64_t first = 0; first < blocks; first += step) {
+      const std::int64_t count = std::min(step, blocks - first);
+      const Tile piece = load(w, first, count, c, width);
+      for (std::int64_t i = 0; i < count; ++i) multiply(banks, first + i, piece, i * width);
+    }
+    if (rest > 0) multiply(banks, blocks, e_.loaded(type_, e_.hbm(w, blocks * kSide, rest, c, width, 1)), 0);
+    for (std::size_t b = 0; b < banks.size(); ++b)
+      e_.copy(columns(result, static_cast<std::int64_t>(b) * kChunk, banks[b].cols()), banks[b]);
+  }
+
+  /// Blocks [first, first + count) of a weight, columns [c, c + width): in each partition one row after the other.
+  Tile load(ValueId w, std::int64_t first, std::int64_t count, std::int64_t c, std::int64_t width) {
+    const Value& value = e_.value(w);
+    Tile from = e_.hbm(w, first, kSide, c, width, depth_ / kSide);
+    from.rank = 2;
+    from.free[1] = from.free[0];
+    from.free[0] = {.step = static_cast<std::int32_t>(value.cols), .size = static_cast<std::uint32_t>(count)};
+    const Tile to = e_.sbuf(type_, kSide, count * width);
+    e_.load(to, from);
+    return to;
+  }
+
+  void multiply(const std::vector<Tile>& banks, std::int64_t block, const Tile& piece, std::int64_t at) {
+    const Tile& stationary = panels_[static_cast<std::size_t>(block)];
+    for (const Tile& bank : banks) {
+      e_.matmul(bank, stationary, columns(piece, at, bank.cols()), block > 0);
+      at += bank.cols();
+    }
+  }
+
+  Emitter& e_;
+  const Node& node_;
+  const Dtype type_;
+  const std::int64_t rows_, depth_;
+  std::vector<Tile> panels_;
+};
+
+void thin_lower(Emitter& e, const Node& node) { Thin{e, node}.run(); }
+
+double thin_flops(const Graph& g, const Node& n) {
+  double cols = 0;
+  for (const ValueId v : n.out) cols += static_cast<double>(g.value(v).cols);
+  return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * cols;
+}
+
+}  // namespace
+
+const Op kThinMatmul{.name = "thin_matmul",
+                     .text = "x w for few rows: weights pass by once, in long descriptors",
+                     .infer = thin_infer,
+                     .forward = thin_forward,
+                     .lower_whole = thin_lower,
+                     .matmul_flops = thin_flops};
+
+}  // namespace runtime

@@ -1,0 +1,140 @@
+// What generation adds to the operators: thin matmuls, caches of keys and values, attention to them.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+using runtime::kCachedAttention;
+using runtime::kCacheFill;
+using runtime::kMatmul;
+using runtime::kThinMatmul;
+
+struct CacheCase {
+  std::int64_t batch, length, heads, kv_heads, size;
+  Dtype dtype;
+
+  friend void PrintTo(const CacheCase& c, std::ostream* out) {
+    *out << c.batch << " x " << c.length << " heads " << c.heads << "/" << c.kv_heads << " x " << c.size << " type "
+         << int(c.dtype);
+  }
+};
+
+class CachedAttentionTest : public testing::TestWithParam<CacheCase> {
+ protected:
+  bool fp32() const { return GetParam().dtype == Dtype::kFp32; }
+  Attrs attrs() const {
+    const CacheCase& c = GetParam();
+    return {.alpha = 1 / std::sqrt(static_cast<double>(c.size)),
+            .batch = c.batch,
+            .seq = c.length,
+            .heads = c.heads,
+            .kv_heads = c.kv_heads};
+  }
+  Inputs inputs(const Tensor& positions) const {
+    const CacheCase& c = GetParam();
+    const std::int64_t kv = c.kv_heads * c.size, rows = c.batch * c.length;
+    Inputs in =
+        in_type(c.dtype, {random_normal(c.batch, c.heads * c.size, 1), random_normal(c.batch, kv, 2),
+                          random_normal(c.batch, kv, 3), random_normal(rows, kv, 4), random_normal(rows, kv, 5)});
+    in.push_back({positions, Dtype::kInt32});
+    return in;
+  }
+  /// As of attention itself; in bf16 exponentials are rounded once, and the context.
+  void expect_right(const Tensor& positions) const {
+    const double sums = std::sqrt(static_cast<double>(GetParam().length));
+    const Tolerance context{.ulps = fp32() ? 64 + sums : 6, .floor = 0.25, .dtype = GetParam().dtype};
+    const Tolerance exact{.dtype = GetParam().dtype};
+    expect_reference(kCachedAttention, inputs(positions), attrs(), {context, exact, exact}, fp32() ? "fp32" : "bf16");
+  }
+};
+
+TEST_P(CachedAttentionTest, SequencesSeeTheirOwnPastAndThemselves) {
+  const CacheCase& c = GetParam();
+  Tensor positions = random_ids(c.batch, c.length, 6);
+  expect_right(positions);
+  // The first token has no past, the last fills the cache.
+  positions.data.front() = 0, positions.data.back() = static_cast<float>(c.length - 1);
+  expect_right(positions);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, CachedAttentionTest,
+                         testing::Values(CacheCase{1, 16, 2, 2, 8, Dtype::kFp32},
+                                         CacheCase{3, 128, 4, 2, 32, Dtype::kFp32},
+                                         CacheCase{2, 384, 6, 1, 64, Dtype::kFp32},
+                                         CacheCase{40, 32, 2, 1, 16, Dtype::kFp32},   // more sequences than keys
+                                         CacheCase{5, 256, 32, 32, 8, Dtype::kFp32},  // sequences in groups
+                                         CacheCase{4, 256, 8, 4, 128, Dtype::kBf16},
+                                         CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
+                                         CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
+
+// 9 x 8192 rows are more than one indexed transfer reaches.
+TEST(CachedAttention, LongCachesOfManySequencesAreWrittenInParts) {
+  const std::int64_t batch = 9, length = 8192, d = 2;
+  const Tensor positions = random_ids(batch, length, 6);
+  const Inputs in{random_normal(batch, d, 1),          random_normal(batch, d, 2),          random_normal(batch, d, 3),
+                  random_normal(batch * length, d, 4), random_normal(batch * length, d, 5), {positions, Dtype::kInt32}};
+  const Attrs attrs{.alpha = 1, .batch = batch, .seq = length, .heads = 1, .kv_heads = 1};
+  const Tensors got = run_on_device(kCachedAttention, in, attrs), want = kCachedAttention.forward(attrs, values(in));
+  EXPECT_TRUE(same(got[1], want[1]));
+  EXPECT_TRUE(same(got[2], want[2]));
+}
+
+TEST(CachedAttention, RefusesAPositionBehindTheCacheAndLengthsItCannotCut) {
+  const auto with = [](std::int64_t length, float place) {
+    return [=] {
+      const Inputs in{
+          random_normal(1, 8, 1),      random_normal(1, 8, 2),
+          random_normal(1, 8, 3),      random_normal(length, 8, 4),
+          random_normal(length, 8, 5), {runtime::generate(1, 1, [&](auto, auto) { return place; }), Dtype::kInt32}};
+      run_on_device(kCachedAttention, in, {.alpha = 1, .batch = 1, .seq = length, .heads = 1, .kv_heads = 1});
+    };
+  };
+  EXPECT_TRUE(fails(base::Fault::kData, with(16, 16), {"dma_scatter", "index 16", "16 rows"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(130, 0), {"cached_attention", "no multiple of 128"}));
+}
+
+TEST(CacheFill, APromptBecomesTheFirstRowsOfEachSequence) {
+  for (const std::int64_t seq : {1, 5, 16}) {
+    const Inputs in{random_normal(3 * seq, 24, 1), random_normal(3 * 16, 24, 2)};
+    expect_reference(kCacheFill, in, {.batch = 3, .seq = seq}, {{}});
+  }
+  const Inputs in{random_normal(17, 24, 1), random_normal(16, 24, 2)};
+  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { run_on_device(kCacheFill, in, {.batch = 1, .seq = 17}); },
+                    {"cache_fill", "longer than the cache"}));
+}
+
+struct ThinCase {
+  std::int64_t rows, depth, cols;
+  Dtype dtype;
+};
+class Thin : public testing::TestWithParam<ThinCase> {};
+
+// Sums of `depth` products in another order; in bf16 the operands are exact, the result is rounded.
+TEST_P(Thin, ProductsWithSeveralWeightsAndTheSameFromAPlainMatmul) {
+  const auto [rows, depth, cols, type] = GetParam();
+  const Inputs in =
+      in_type(type, {random_normal(rows, depth, 1), random_normal(depth, cols, 2), random_normal(depth, 40, 3)});
+  const double scale = std::sqrt(static_cast<double>(depth));
+  const bool fp32 = type == Dtype::kFp32;
+  const Tolerance within{.ulps = fp32 ? 8 + scale : 1.01, .floor = fp32 ? scale : scale / 8, .dtype = type};
+  expect_reference(kThinMatmul, in, {}, {within, within}, fp32 ? "fp32" : "bf16");
+  // Blocked rows are understood by matmul too: prompts read the same weights.
+  expect_reference(kMatmul, {in[0], in[1]}, {.blocked = true}, {within}, fp32 ? "fp32" : "bf16");
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Thin,
+                         testing::Values(ThinCase{1, 128, 8, Dtype::kFp32}, ThinCase{8, 344, 300, Dtype::kFp32},
+                                         ThinCase{3, 64, 172, Dtype::kFp32}, ThinCase{128, 640, 513, Dtype::kFp32},
+                                         ThinCase{4, 1024, 5000, Dtype::kBf16}, ThinCase{8, 4096, 128, Dtype::kBf16}));
+
+TEST(ThinMatmul, RefusesManyRowsAndWeightsOfAnotherDepth) {
+  const auto with = [](std::int64_t rows, std::int64_t depth) {
+    return [=] { run_on_device(kThinMatmul, {random_normal(rows, 32, 1), random_normal(depth, 8, 2)}); };
+  };
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(129, 32), {"thin_matmul", "more than 128 rows"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 33), {"thin_matmul", "w", "must be [32, 8]"}));
+}
+
+}  // namespace
