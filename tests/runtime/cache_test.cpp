@@ -69,6 +69,15 @@ INSTANTIATE_TEST_SUITE_P(Sizes, CachedAttentionTest,
                                          CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
                                          CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
 
+// What comes behind the rows that are read is neither seen nor changed, but for the new row.
+TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {
+  const Attrs attrs{.alpha = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};
+  const Tensor positions = runtime::generate(3, 1, [](auto r, auto) { return r * 64; });  // the last at 128
+  const Inputs in{random_normal(3, 32, 1),       random_normal(3, 16, 2),       random_normal(3, 16, 3),
+                  random_normal(3 * 384, 16, 4), random_normal(3 * 384, 16, 5), {positions, Dtype::kInt32}};
+  expect_reference(kCachedAttention, in, attrs, {{.ulps = 80, .floor = 0.25}, {}, {}});
+}
+
 // 9 x 8192 rows are more than one indexed transfer reaches.
 TEST(CachedAttention, LongCachesOfManySequencesAreWrittenInParts) {
   const std::int64_t batch = 9, length = 8192, d = 2;

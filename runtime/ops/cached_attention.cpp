@@ -17,41 +17,15 @@ constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of se
 constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
 constexpr std::int64_t kMostRows = 65535;      // that one indexed transfer reaches
 
-/// Keys or values of a prompt become the first rows of each sequence's part of a cache.
-/// Shapes: rows [batch * seq, W], cache [batch * N, W], N >= seq -> cache in place.
-std::vector<Shape> fill_infer(const Contract& c) {
-  const Attrs& a = c.node.attrs;
-  const Value& cache = c.in(1);
-  if (a.batch < 1 || cache.rows % a.batch != 0 || a.seq > cache.rows / a.batch)
-    c.fail("the prompt is longer than the cache", "make the cache longer");
-  c.need(0, a.batch * a.seq, cache.cols, "rows");
-  return {{cache.rows, cache.cols, cache.dtype, c.node.in[1]}};
-}
-
-Tensors fill_forward(const Attrs& a, std::span<const Tensor> in) {
-  Tensor cache = in[1];
-  const std::int64_t length = cache.rows / a.batch;
-  for (std::int64_t r = 0; r < in[0].rows; ++r)
-    for (std::int64_t c = 0; c < cache.cols; ++c) cache.at(r / a.seq * length + r % a.seq, c) = in[0].at(r, c);
-  return {cache};
-}
-
-void fill_lower(Emitter& e, const Node& node) {
-  const Attrs& a = node.attrs;
-  const std::int64_t width = e.value(node.in[0]).cols, length = e.value(node.in[1]).rows / a.batch;
-  for (std::int64_t b = 0; b < a.batch; ++b)
-    e.store(e.hbm_flat(node.out[0], b * length * width, 1, a.seq * width, 0),
-            e.hbm_flat(node.in[0], b * a.seq * width, 1, a.seq * width, 0));
-}
-
 /// Attention of one new token per sequence to the tokens before it and to itself: with p = positions[b], head h of
 /// sequence b sees rows [0, p) of its part of the caches and the new key and value, which then become row p.
 /// Shapes: q [B, H * d], k and v [B, G * d], caches [B * N, G * d], positions [B, 1] int32; B = attrs.batch <= 128,
-/// N = attrs.seq, at most 128 or a multiple of it; H = attrs.heads, G = attrs.kv_heads -> context [B, H * d], both
-/// caches in place. Errors: Fault::kProgram for sizes that do not fit this; on a device, Fault::kData for p >= N.
-/// Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer, arXiv:1911.02150, for what is kept.
-/// Lowering: keys are on the partitions, so that scores of all heads and sequences lie side by side and softmax takes a
-/// few wide instructions; key j is in partition j / (N / 128), so that each partition reads one long stretch of HBM.
+/// H = attrs.heads, G = attrs.kv_heads -> context [B, H * d], both caches in place. Only the first attrs.seq rows of
+/// each sequence are read: at most 128 or a multiple of it, and p <= attrs.seq. Errors: Fault::kProgram for sizes that
+/// do not fit this; on a device, Fault::kData for p >= N. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer,
+/// arXiv:1911.02150, for what is kept. Lowering: keys are on the partitions, so that scores of all heads and sequences
+/// lie side by side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each
+/// partition reads one long stretch of HBM.
 std::vector<Shape> cached_infer(const Contract& c) {
   const Attrs& a = c.node.attrs;
   const Value& q = c.in(0);
@@ -60,14 +34,16 @@ std::vector<Shape> cached_infer(const Contract& c) {
   if (q.cols / a.heads > kSide || a.heads > kSide)
     c.fail("a head is wider than 128, or they are more than 128", "use more ranks");
   if (a.batch < 1 || a.batch > kSide) c.fail("more than 128 sequences", "use a smaller batch");
-  if (a.seq < 1 || a.seq > kMostRows || (a.seq > kSide && a.seq % kSide != 0))
-    c.fail("the cache's length is no multiple of 128", "round it up");
+  if (a.seq < 1 || (a.seq > kSide && a.seq % kSide != 0))
+    c.fail("the rows that are read are no multiple of 128", "round them up");
+  const std::int64_t rows = c.in(3).rows / a.batch;
+  if (rows < a.seq || rows > kMostRows) c.fail("the cache is shorter than what is read, or too long", "resize it");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads;
   c.need(0, a.batch, q.cols, "q");
   c.need(1, a.batch, kv, "k");
   c.need(2, a.batch, kv, "v");
-  c.need(3, a.batch * a.seq, kv, "keys");
-  c.need(4, a.batch * a.seq, kv, "values");
+  c.need(3, a.batch * rows, kv, "keys");
+  c.need(4, a.batch * rows, kv, "values");
   c.need(5, a.batch, 1, "positions");
   const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, kv, c.in(i).dtype, c.node.in[i]}; };
   return {{a.batch, q.cols, c.result_type()}, in_place(3), in_place(4)};
@@ -78,7 +54,7 @@ Tensors cached_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensor context(q.rows, q.cols), keys = in[3], values = in[4];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
   for (std::int64_t b = 0; b < a.batch; ++b) {
-    const auto place = static_cast<std::int64_t>(in[5].at(b, 0)), first = b * a.seq;
+    const auto place = static_cast<std::int64_t>(in[5].at(b, 0)), first = b * (keys.rows / a.batch);
     for (std::int64_t c = 0; c < keys.cols; ++c) {
       keys.at(first + place, c) = in[1].at(b, c);
       values.at(first + place, c) = in[2].at(b, c);
@@ -104,13 +80,14 @@ Tensors cached_forward(const Attrs& a, std::span<const Tensor> in) {
   return {context, keys, values};
 }
 
-/// Sizes, as the contract names them; `keys` rows of a cache are in each of `tiles` tiles.
+/// Sizes, as the contract names them; `length` rows of a cache are read, `keys` in each of `tiles` tiles.
 struct Sizes {
-  std::int64_t batch, length, heads, groups, d, ratio, width, keys, tiles;
+  std::int64_t batch, rows_there, length, heads, groups, d, ratio, width, keys, tiles;
   Dtype type;  // of TensorE's operands
 
   Sizes(const Graph& graph, const Node& node)
       : batch{node.attrs.batch},
+        rows_there{graph.value(node.in[3]).rows / batch},
         length{node.attrs.seq},
         heads{node.attrs.heads},
         groups{node.attrs.kv_heads},
@@ -194,7 +171,7 @@ class CachedAttention {
   /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * d].
   Tile cached(std::size_t which, std::int64_t b, std::int64_t tile, std::int64_t count) {
     const std::int64_t width = n_.width;
-    return e_.loaded(n_.type, e_.hbm_flat(node_.in[which], (b * n_.length + tile) * width, n_.keys, count * width,
+    return e_.loaded(n_.type, e_.hbm_flat(node_.in[which], (b * n_.rows_there + tile) * width, n_.keys, count * width,
                                           n_.tiles * width));
   }
   template <class F>
@@ -370,14 +347,14 @@ class CachedAttention {
 
   /// The new keys and values become rows of the caches. It comes last: nothing above reads them there.
   void append() {
-    const std::int64_t most = kMostRows / n_.length;
+    const std::int64_t most = kMostRows / n_.rows_there;
     for (std::int64_t first = 0; first < n_.batch; first += most) {
       const std::int64_t count = std::min(most, n_.batch - first);
       const Tile place = e_.loaded(Dtype::kInt32, e_.hbm(node_.in[5], first, count));
       const Tile begin = e_.sbuf(Dtype::kInt32, count, 1), slot = e_.sbuf(Dtype::kInt32, count, 1);
       e_.emit({.op = Opcode::kIota,
                .engine = isa::Engine::kGpSimd,
-               .imm1 = static_cast<float>(n_.length),
+               .imm1 = static_cast<float>(n_.rows_there),
                .imm2 = 0,
                .dst = begin});
       e_.emit({.op = Opcode::kTensorTensor,
@@ -387,8 +364,8 @@ class CachedAttention {
                .a = begin,
                .b = place});
       for (const bool is_key : {true, false}) {
-        Tile cache = e_.hbm(node_.out[is_key ? 1 : 2], first * n_.length, 1);
-        cache.partitions = static_cast<std::uint16_t>(count * n_.length);
+        Tile cache = e_.hbm(node_.out[is_key ? 1 : 2], first * n_.rows_there, 1);
+        cache.partitions = static_cast<std::uint16_t>(count * n_.rows_there);
         cache.pstep = n_.width * isa::size_of(cache.dtype);
         Tile rows = partitions(is_key ? new_keys_ : new_values_, count);
         rows.start = static_cast<std::uint8_t>(rows.start + first);
@@ -416,11 +393,6 @@ double cached_flops(const Graph& g, const Node& node) {
 
 }  // namespace
 
-const Op kCacheFill{.name = "cache_fill",
-                    .text = "a prompt's keys or values become the first rows of a cache",
-                    .infer = fill_infer,
-                    .forward = fill_forward,
-                    .lower_whole = fill_lower};
 const Op kCachedAttention{.name = "cached_attention",
                           .text = "attention of new tokens to caches of keys and values, which grow by a row",
                           .infer = cached_infer,
