@@ -19,7 +19,8 @@ constexpr std::array kModels = {Model{"launch", predict_launch},
                                 Model{"kernel", predict_kernel},
                                 Model{"instruction", predict_instruction},
                                 Model{"train", predict_train},
-                                Model{"infer", predict_infer}};
+                                Model{"infer", predict_infer},
+                                Model{"generate", predict_generate}};
 
 }  // namespace
 

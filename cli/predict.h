@@ -29,6 +29,9 @@ analysis::Prediction predict_train(const analysis::Row& row, const PredictContex
 analysis::Prediction predict_decoder(const analysis::Row& row, const PredictContext& context);
 analysis::Prediction predict_infer(const analysis::Row& row, const PredictContext& context);
 
+/// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.
+analysis::Prediction predict_generate(const analysis::Row& row, const PredictContext& context);
+
 /// Kinds "gemm", "memory", "kernel", "instruction": the program that the row describes, simulated.
 analysis::Prediction predict_gemm(const analysis::Row& row, const PredictContext& context);
 analysis::Prediction predict_memory(const analysis::Row& row, const PredictContext& context);

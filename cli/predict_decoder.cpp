@@ -21,8 +21,10 @@ bool is_yes(Known known, bool otherwise, const char* what, std::vector<std::stri
   return known == Known::kUnknown ? otherwise : known == Known::kYes;
 }
 
-/// The model by name, or by its sizes when it has no preset.
+}  // namespace
+
 std::optional<workloads::ModelConfig> decoder_config_of(const TrainingRow& row) {
+  if (!row.seq_len) return {};
   if (workloads::is_model_preset(row.model)) {
     workloads::ModelConfig config = workloads::model_preset(row.model);
     std::visit(
@@ -43,6 +45,8 @@ std::optional<workloads::ModelConfig> decoder_config_of(const TrainingRow& row) 
   return llama;
 }
 
+namespace {
+
 /// "about 10.57M tokens over 3 epochs": of the whole job.
 std::optional<double> tokens_of(const std::string& notes) {
   static const std::regex kTokens{R"((\d+(\.\d+)?)\s*M tokens)"};
@@ -55,7 +59,7 @@ std::optional<double> tokens_of(const std::string& notes) {
 
 Prediction predict_decoder(const Row& row, const PredictContext& context) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);
-  const auto config = r.seq_len ? decoder_config_of(r) : std::nullopt;
+  const auto config = decoder_config_of(r);
   if (!config || !r.micro_batch || !r.dp)
     return Prediction::skip("a size of the model or of the plan is not published");
   if (r.optimizer != "adamw") return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", r.optimizer));

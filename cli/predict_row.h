@@ -5,12 +5,16 @@
 #include "analysis/metric.h"
 #include "cli/predict.h"
 #include "hw/params.h"
+#include "workloads/config.h"
 
 namespace cli {
 
 /// The instances that a row names, with what --set changed: "trn1.32xlarge", "2 x trn1.32xlarge"; "trn1" is any
 /// instance of the family: the smallest, which is added to `assumed`.
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed);
+
+/// The decoder of a row by name, or by its sizes when it has no preset; nothing when a size is not published.
+std::optional<workloads::ModelConfig> decoder_config_of(const analysis::TrainingRow& row);
 
 /// `measured` in the row's metric, or a skip when nobody knows that metric.
 analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Measured& measured,

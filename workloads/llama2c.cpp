@@ -39,6 +39,7 @@ LlamaConfig read_header(std::string_view file, const std::string& where) {
   c.tie_word_embeddings = header[5] > 0;  // a negative size says that the head has weights of its own
   c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
   c.rms_norm_eps = 1e-5;
+  c.eos_token_ids = {1, 2};  // run.c ends at the token that begins the next text
   check(c, where);
   if (c.head_dim * c.num_attention_heads != c.hidden_size)
     throw Error{Fault::kData, where, fmt::format("{} heads do not divide {}", c.num_attention_heads, c.hidden_size),

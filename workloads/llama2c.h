@@ -15,7 +15,8 @@ struct Llama2cModel {
 };
 
 /// llama2.c rotates neighbours (2j, 2j + 1), Hugging Face halves (j, j + head_dim / 2): the rows of the query and key
-/// weights are reordered, so that both compute the same. The file does not say the norm's epsilon: llama2.c's is 1e-5.
+/// weights are reordered, so that both compute the same. The file does not say the norm's epsilon: llama2.c's is 1e-5;
+/// nor where a text ends: there the next one begins (token 1).
 /// Errors: Fault::kData when the file is missing, its header is of another version or out of range, or its size is not
 /// the one that the header says; Fault::kNumerics when a value is NaN or infinite.
 Llama2cModel read_llama2c(const std::filesystem::path& file);

@@ -1,0 +1,97 @@
+// Rows of kind "generate": tokens per second of a decoder on tensor-parallel cores.
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "base/error.h"
+#include "cli/generation_job.h"
+#include "cli/predict_row.h"
+
+namespace cli {
+namespace {
+
+using analysis::Prediction;
+
+/// "input 128, output 8064" in a row's notes.
+std::optional<std::int64_t> noted(const std::string& notes, const char* what) {
+  std::smatch found;
+  if (!std::regex_search(notes, found, std::regex{fmt::format(R"({}\s+(\d+))", what)})) return {};
+  return std::stoll(found[1]);
+}
+
+/// 16-bit types take the same bytes and time.
+std::string generation_type(const std::string& weights) {
+  if (weights == "fp32") return "fp32";
+  if (weights.starts_with("fp16")) return "fp16";
+  return weights.starts_with("bf16") ? "bf16" : "";
+}
+
+std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
+  std::vector<analysis::TimePart> parts{{"prompt", time.prompt.seconds / time.total}};
+  for (const GenerationStep& step : time.tokens)
+    for (const analysis::TimeItem& part : step.parts) {
+      const double share = part.seconds * static_cast<double>(step.tokens) / time.total;
+      const auto at = std::ranges::find(parts, part.name, &analysis::TimePart::name);
+      if (at != parts.end())
+        at->share += share;
+      else if (share > 0)
+        parts.push_back({part.name, share});
+    }
+  return parts;
+}
+
+}  // namespace
+
+Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
+  const auto& r = std::get<analysis::TrainingRow>(row.job);
+  const auto config = decoder_config_of(r);
+  if (!config) return Prediction::skip("a size of the model is not published");
+  if (std::holds_alternative<workloads::BertConfig>(*config)) return Prediction::skip("an encoder generates nothing");
+  if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
+    return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
+  const std::string type = generation_type(r.weights);
+  if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = machine_of(r.instance, context, assumed);
+  GenerationJob job{.config = *config, .spec = {}};
+  const std::int64_t cores = r.cores.value_or(machine.instance_cores());
+  const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
+  if (!r.tp) assumed.push_back(fmt::format("tensor parallel over {} cores", ranks));
+  if (!r.micro_batch) assumed.push_back("a batch of 1");
+  const std::int64_t length = *r.seq_len;
+  job.prompt_tokens = noted(row.notes, "input").value_or(length / 2);
+  job.new_tokens = noted(row.notes, "output").value_or(length - job.prompt_tokens);
+  if (!noted(row.notes, "input")) assumed.push_back(fmt::format("prompts of {} tokens", job.prompt_tokens));
+  if (!noted(row.notes, "output")) assumed.push_back(fmt::format("{} new tokens", job.new_tokens));
+  job.spec = {.batch = r.micro_batch.value_or(1),
+              .length = workloads::cache_length(std::max(length, job.prompt_tokens + job.new_tokens)),
+              .tensor_parallel = ranks,
+              .numerics = workloads::generation_numerics(type)};
+  job.spec.prompt = workloads::prompt_bucket(job.prompt_tokens, job.spec.length);
+  std::visit([&](auto& c) { c.max_position_embeddings = std::max(c.max_position_embeddings, job.spec.length); },
+             job.config);
+  job.exact = context.exact;
+  if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;
+  assumed.push_back("stack " + job.stack);
+  try {
+    const GenerationTime time = generation_time(job, machine);
+    assumed.push_back("each token reads a bucket of its caches: the next power of two");
+    assumed.push_back(
+        fmt::format("first token {:.1f} ms, then {:.2f} ms (median)", time.first_token * 1e3, time.per_token * 1e3));
+    const double replicas = std::max(1.0, static_cast<double>(r.dp.value_or(1)));
+    return in_row_metric(row,
+                         {.seconds = time.total,
+                          .samples = static_cast<double>(job.spec.batch) * replicas,
+                          .tokens = static_cast<double>(job.spec.batch * job.new_tokens) * replicas,
+                          .flops = {},
+                          .bytes = {},
+                          .job_seconds = time.total},
+                         std::move(assumed), time_shares(time));
+  } catch (const base::Error& e) {
+    if (e.fault() != base::Fault::kCapacity && e.fault() != base::Fault::kUsage) throw;
+    const std::string text = e.what();
+    return Prediction::skip("the plan is refused: " + text.substr(0, text.find('\n')));
+  }
+}
+
+}  // namespace cli

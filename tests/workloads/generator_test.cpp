@@ -1,0 +1,237 @@
+// Generation on simulated cores: token by token it computes what a whole pass computes, on any number of cores.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "isa/check.h"
+#include "runtime/session.h"
+#include "tests/workloads/support.h"
+#include "workloads/decoder_io.h"
+#include "workloads/generator.h"
+#include "workloads/model_files.h"
+#include "workloads/presets.h"
+#include "workloads/tokenizer.h"
+
+namespace workloads {
+namespace {
+
+using workloads_test::fails;
+using workloads_test::fixture;
+using workloads_test::golden;
+using Ids = std::vector<std::int32_t>;
+
+Ids tokens(std::int64_t count, std::int32_t seed) {
+  Ids ids;
+  for (std::int32_t i = 0; i < count; ++i) ids.push_back((seed + 37 * i + i * i) % 264);
+  return ids;
+}
+
+std::int32_t likeliest(const float* logits, std::int64_t count) {
+  return static_cast<std::int32_t>(std::max_element(logits, logits + count) - logits);
+}
+
+GenerationSpec spec_of(std::int64_t batch, std::int64_t ranks, const char* numerics = "fp32") {
+  return {
+      .batch = batch, .prompt = 12, .length = 40, .tensor_parallel = ranks, .numerics = generation_numerics(numerics)};
+}
+
+/// Greedy tokens behind the prompts, and the logits of each step [steps][batch * vocabulary].
+struct Grown {
+  std::vector<Ids> ids;
+  std::vector<std::vector<float>> logits;
+};
+Grown grow(Generator& generator, const std::vector<Ids>& prompts, int steps) {
+  Grown out{.ids = prompts, .logits = {generator.begin(prompts)}};
+  const std::int64_t all = generator.vocabulary();
+  for (int step = 0; step < steps; ++step) {
+    Ids next;
+    for (std::size_t b = 0; b < prompts.size(); ++b) {
+      next.push_back(likeliest(out.logits.back().data() + static_cast<std::int64_t>(b) * all, all));
+      out.ids[b].push_back(next.back());
+    }
+    out.logits.push_back(generator.next(next));
+  }
+  return out;
+}
+
+/// Logits [rows, vocabulary] of one whole pass by the graph that training uses.
+std::vector<float> whole_pass(const Model& model, const Ids& ids) {
+  const StepSpec spec{.batch = 1,
+                      .length = static_cast<std::int64_t>(ids.size()),
+                      .training = false,
+                      .numerics = runtime::numerics("fp32"),
+                      .keep_logits = true};
+  DecoderStep step = decoder_step(model.config, spec);
+  const runtime::Compiled compiled = runtime::compile(std::move(step.graph), {.name = "whole"});
+  const auto device = isa::make_numeric_device();
+  device->load(compiled.program);
+  runtime::Session session{*device, compiled.program};
+  const DecoderIo io{model.config, spec, {}};
+  io.write_weights(session, model.weights);
+  io.write_tables(session);
+  io.write_batch(session, 0, 0,
+                 {.ids = ids, .targets = Ids(ids.size(), -100), .weights = std::vector<float>(ids.size())});
+  device->run({});
+  return io.logits(session, 0, 0);
+}
+
+double largest_difference(std::span<const float> a, std::span<const float> b) {
+  double most = 0;
+  for (std::size_t i = 0; i < a.size(); ++i) most = std::max(most, std::abs(double{a[i]} - double{b[i]}));
+  return most;
+}
+
+class Golden : public testing::TestWithParam<const char*> {};
+
+// 1e-4 of logits of about 1: sums of some hundred fp32 products in another order, three layers deep.
+TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
+  const Model model = load_model(golden(GetParam()), 42);
+  const std::vector<Ids> prompts{tokens(12, 5), tokens(3, 90)};
+  constexpr int kSteps = 9;
+  Grown first;
+  for (const std::int64_t ranks : {1, 2, 4, 8}) {
+    if (std::get<LlamaConfig>(model.config).num_attention_heads % ranks != 0) continue;
+    Generator generator{model.config, spec_of(2, ranks), model.weights};
+    isa::check(generator.programs().prompt.program);
+    for (const auto& token : generator.programs().tokens) isa::check(token.compiled.program);
+    const Grown grown = grow(generator, prompts, kSteps);
+    if (ranks == 1) first = grown;
+    EXPECT_EQ(grown.ids, first.ids) << ranks;
+    const std::int64_t all = generator.vocabulary();
+    for (std::size_t b = 0; b < prompts.size(); ++b) {
+      const std::vector<float> want = whole_pass(model, grown.ids[b]);
+      for (std::size_t step = 0; step < grown.logits.size(); ++step) {
+        const std::span<const float> row{grown.logits[step].data() + static_cast<std::int64_t>(b) * all,
+                                         static_cast<std::size_t>(all)};
+        const std::size_t place = prompts[b].size() - 1 + step;
+        EXPECT_LT(largest_difference(row, std::span{want}.subspan(place * row.size(), row.size())), 1e-4)
+            << ranks << " ranks, sequence " << b << ", step " << step;
+      }
+    }
+  }
+}
+
+// llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8.
+INSTANTIATE_TEST_SUITE_P(Llama, Golden, testing::Values("llama_gqa", "llama_tiny"));
+
+LlamaConfig small_llama() {
+  LlamaConfig c;
+  c.vocab_size = 266, c.hidden_size = 64, c.num_hidden_layers = 2, c.num_attention_heads = 8;
+  c.num_key_value_heads = 2, c.head_dim = 8, c.intermediate_size = 96, c.max_position_embeddings = 64;
+  c.initializer_range = 0.2;
+  return c;
+}
+
+GptConfig small_gpt() {
+  GptConfig c;
+  c.vocab_size = 266, c.hidden_size = 64, c.num_hidden_layers = 2, c.num_attention_heads = 8;
+  c.intermediate_size = 256, c.max_position_embeddings = 64;
+  c.initializer_range = 0.2;
+  return c;
+}
+
+class Family : public testing::TestWithParam<bool> {
+ protected:
+  ModelConfig config() const { return GetParam() ? ModelConfig{small_llama()} : ModelConfig{small_gpt()}; }
+};
+
+// Ranks that share a key-value head, and a vocabulary that they do not divide (266 on 8), and GPT's fused weights.
+TEST_P(Family, EightCoresWriteWhatOneWrites) {
+  const Weights weights = initial_weights(config(), 7);
+  const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2), tokens(1, 3)};
+  Generator one{config(), spec_of(3, 1), weights}, eight{config(), spec_of(3, 8), weights};
+  const Grown a = grow(one, prompts, 8), b = grow(eight, prompts, 8);
+  EXPECT_EQ(a.ids, b.ids);
+  for (std::size_t step = 0; step < a.logits.size(); ++step)
+    EXPECT_LT(largest_difference(a.logits[step], b.logits[step]), 1e-4) << step;
+}
+
+// A prompt's program and a token's agree, at every place, in every type: nothing else of them is the same.
+TEST_P(Family, APromptAndItsTokensOneByOneEndInTheSameLogits) {
+  const Weights weights = initial_weights(config(), 7);
+  const Ids ids = tokens(12, 9);
+  for (const auto& [numerics, tolerance] : {std::pair{"fp32", 1e-4}, {"fp16", 0.03}, {"bf16", 0.25}}) {
+    Generator generator{config(), spec_of(1, 2, numerics), weights};
+    const std::vector<float> want = generator.begin({ids});
+    std::vector<float> got = generator.begin({Ids{ids.front()}});
+    for (std::size_t i = 1; i < ids.size(); ++i) got = generator.next(Ids{ids[i]});
+    EXPECT_LT(largest_difference(got, want), tolerance) << numerics;
+    EXPECT_GT(largest_difference(got, generator.begin({Ids{ids.front()}})), 10 * 1e-4);
+  }
+}
+
+// What is beside it in the batch is nothing to a sequence.
+TEST_P(Family, ASequenceIsTheSameAloneAndInABatch) {
+  const Weights weights = initial_weights(config(), 7);
+  const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2)};
+  Generator both{config(), spec_of(2, 1), weights}, alone{config(), spec_of(1, 1), weights};
+  const Grown together = grow(both, prompts, 6);
+  for (std::size_t b = 0; b < prompts.size(); ++b) EXPECT_EQ(grow(alone, {prompts[b]}, 6).ids.front(), together.ids[b]);
+}
+
+INSTANTIATE_TEST_SUITE_P(LlamaAndGpt, Family, testing::Bool());
+
+TEST(Generation, AStoryOnOneTwoAndFourCores) {
+  const Model model = load_model(fixture("stories260K"), 42);
+  const auto tokenizer = load_tokenizer(fixture("stories260K"));
+  for (const std::int64_t ranks : {1, 2, 4}) {
+    GenerationSpec spec = spec_of(1, ranks);
+    spec.prompt = 1, spec.length = 128;
+    Generator generator{model.config, spec, model.weights};
+    const Grown grown = grow(generator, {tokenizer->encode("").ids}, 80);
+    const std::string text = tokenizer->decode(grown.ids.front(), true);
+    EXPECT_TRUE(text.starts_with(
+        "Once upon a time, there was a little girl named Lily. She loved to play outside in the park. "))
+        << ranks << ": " << text;
+  }
+}
+
+TEST(Generation, BucketsArePowersOfTwoUpToTheLength) {
+  EXPECT_EQ(token_buckets(1, 20, 20), (std::vector<std::int64_t>{20}));
+  EXPECT_EQ(token_buckets(1, 640, 640), (std::vector<std::int64_t>{128, 256, 512, 640}));
+  EXPECT_EQ(token_buckets(129, 512, 4096), (std::vector<std::int64_t>{256, 512}));
+  EXPECT_EQ(prompt_bucket(129, 4096), 256);
+  EXPECT_EQ(prompt_bucket(3, 64), 64);
+  EXPECT_EQ(cache_length(129), 256);
+  EXPECT_EQ(cache_length(64), 64);
+}
+
+TEST(Generation, RefusesWhatTheModelCannotDo) {
+  const ModelConfig config = small_llama();
+  const auto with = [&](auto change) {
+    return [&config, change] {
+      GenerationSpec spec = spec_of(1, 1);
+      change(spec);
+      token_graph(config, spec);
+    };
+  };
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.length = 128; }), {"128 positions", "the model has 64"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.prompt = 41; }), {"--prompt", "41 tokens"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.batch = 129; }), {"--batch_size", "129"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.tensor_parallel = 3; }), {"--tensor_parallel_size"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { generation_numerics("fp8_e4m3"); }, {"--numerics", "fp8_e4m3"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { token_graph(model_preset("bert-large"), {}); }, {"encoder"}));
+  Generator generator{config, spec_of(1, 1), initial_weights(config, 7)};
+  generator.begin({tokens(12, 1)});
+  EXPECT_TRUE(fails(base::Fault::kUsage,
+                    [&] {
+                      for (;;) generator.next(Ids{1});
+                    },
+                    {"--max_new_tokens", "40 positions are full"}));
+}
+
+// 8 sequences of Llama-2-7B on 32 cores: 13.2 GB of weights without the embeddings, and 2 x 8 x 1024 x 4096 cached
+// numbers of each of 32 layers, 2 bytes each.
+TEST(Generation, TheLeastThatATokenReads) {
+  const GenerationSpec spec{
+      .batch = 8, .length = 8192, .read = 1024, .tensor_parallel = 32, .numerics = generation_numerics("bf16")};
+  LlamaConfig config = std::get<LlamaConfig>(model_preset("llama2-7b"));
+  config.max_position_embeddings = 8192;
+  const TokenWork work = token_work(config, spec);
+  EXPECT_NEAR(work.weight_bytes * 32, 2 * (6'738'415'616.0 - 32'000 * 4'096 - 65 * 4'096), 1);
+  EXPECT_NEAR(work.cache_bytes * 32, 2.0 * 8 * 1024 * 4096 * 32 * 2, 1);
+}
+
+}  // namespace
+}  // namespace workloads
