@@ -81,6 +81,8 @@ struct Source {
 
 Source open(const GenerateOptions& o) {
   if (!fs::exists(o.model)) {
+    if (o.model.find('/') != std::string::npos)
+      throw Error{Fault::kUsage, o.model, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
     workloads::ModelConfig config = workloads::model_preset(o.model);
     if (!o.prompt.empty())
       throw Error{Fault::kUsage, "--prompt", fmt::format("{} is a name: it has no weights and no tokenizer", o.model),

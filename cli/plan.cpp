@@ -54,7 +54,7 @@ std::vector<DecoderJob> candidates(const PlanOptions& options) {
 }
 
 /// Names of what is known of a candidate.
-constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kExposed = "exposed", *kMemory = "memory",
+constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kExposed = "exposed", *kHbmBytes = "memory",
                      *kTooLarge = "too_large", *kIllegal = "illegal";
 
 analysis::Metrics try_out(const DecoderJob& job, const TrainOptions& o) {
@@ -65,7 +65,7 @@ analysis::Metrics try_out(const DecoderJob& job, const TrainOptions& o) {
     return {{kSeconds, p.time.step},
             {kMfu, p.mfu},
             {kExposed, hw::seconds(p.device.collective_exposed)},
-            {kMemory, static_cast<double>(p.memory.total)}};
+            {kHbmBytes, static_cast<double>(p.memory.total)}};
   } catch (const base::Error& e) {
     if (e.fault() == base::Fault::kCapacity) return {{kTooLarge, 1}};
     if (e.fault() == base::Fault::kUsage) return {{kIllegal, 1}};
@@ -133,7 +133,7 @@ void plan(const PlanOptions& options) {
     const double seconds = r.at(kSeconds);
     table.add_row({fmt::format("{}", i + 1), describe(r.job), fmt::format("{:.4g}", seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / seconds), fmt::format("{:.1f}", 100 * r.at(kMfu)),
-                   fmt::format("{:.3g}", r.at(kExposed)), fmt::format("{:.1f}", r.at(kMemory) / (1 << 30)),
+                   fmt::format("{:.3g}", r.at(kExposed)), fmt::format("{:.1f}", r.at(kHbmBytes) / (1 << 30)),
                    fmt::format("{:.3f}", seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
   }
   print(table.render(form));

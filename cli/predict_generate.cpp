@@ -26,6 +26,17 @@ std::string generation_type(const std::string& weights) {
   return weights.starts_with("bf16") ? "bf16" : "";
 }
 
+/// transformers-neuronx gives each rank as many heads: what is missing is padding that is computed like the rest.
+void pad_heads(workloads::ModelConfig& config, std::int64_t ranks, std::vector<std::string>& assumed) {
+  auto* llama = std::get_if<workloads::LlamaConfig>(&config);
+  if (!llama || llama->num_attention_heads % ranks == 0) return;
+  const bool grouped = llama->num_key_value_heads < llama->num_attention_heads;
+  const std::int64_t padded = (llama->num_attention_heads + ranks - 1) / ranks * ranks;
+  assumed.push_back(fmt::format("{} heads padded to {}", llama->num_attention_heads, padded));
+  llama->num_attention_heads = padded;
+  if (!grouped) llama->num_key_value_heads = padded;
+}
+
 std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
   std::vector<analysis::TimePart> parts{{"prompt", time.prompt.seconds / time.total}};
   for (const GenerationStep& step : time.tokens)
@@ -70,6 +81,7 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
   job.spec.prompt = workloads::prompt_bucket(job.prompt_tokens, job.spec.length);
   std::visit([&](auto& c) { c.max_position_embeddings = std::max(c.max_position_embeddings, job.spec.length); },
              job.config);
+  pad_heads(job.config, ranks, assumed);
   job.exact = context.exact;
   if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;
   assumed.push_back("stack " + job.stack);

@@ -68,7 +68,7 @@ inline constexpr std::array kVerbs = {
           "trnsim verify golden/bert_tiny --mode full --format json"}, add_verify},
     Verb{"generate", "text from a Llama or GPT, and the time to each token",
          {"trnsim generate stories260K/ --prompt \"Once upon a time\" --max_new_tokens 100",
-          "trnsim generate llama2-7b --tensor_parallel_size 32 --batch_size 8 --prompt_length 128 --max_new_tokens 8064",
+          "trnsim generate llama2-7b --tensor_parallel_size 32 --batch_size 8 --max_new_tokens 1000",
           "trnsim generate model/ --prompt \"Hello\" --temperature 0.8 --top_p 0.9 --tensor_parallel_size 2"},
          add_generate},
     Verb{"validate", "predict published measurements and print the error of each",

@@ -132,9 +132,8 @@ Tile Emitter::spread(const Tile& row, std::int64_t parts) {
   for (std::int64_t c = 0; c < cols; c += kBank) {
     const std::int64_t size = std::min(kBank, cols - c);
     const Tile sum = psum(parts, size);
-    matmul(sum, column, columns(row, c, size), false);
+    move(sum, column, columns(row, c, size));
     copy(columns(out, c, size), sum);
-    block_.movement_flops += 2.0 * static_cast<double>(parts * size);
   }
   return out;
 }
@@ -197,6 +196,11 @@ void Emitter::matmul(const Tile& dst, const Tile& stationary, const Tile& moving
         .dst = dst,
         .a = stationary,
         .b = moving});
+}
+
+void Emitter::move(const Tile& dst, const Tile& stationary, const Tile& moving) {
+  matmul(dst, stationary, moving, false);
+  block_.movement_flops += 2.0 * static_cast<double>(stationary.partitions * dst.elements());
 }
 
 void Emitter::transpose(const Tile& dst, const Tile& src) {

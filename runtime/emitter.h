@@ -77,11 +77,19 @@ class Emitter {
   /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: who reads them later in the block need
   /// not load them. Only small tensors, which do not take the space of others.
   void keep(ValueId id, std::int64_t row, const Tile& tile);
+  /// The same for all of a tensor of few rows, each folded over equally many partitions.
+  void keep_folded(ValueId id, const Tile& tile) { folded_[id] = tile; }
+  const Tile* kept_folded(ValueId id) const {
+    const auto found = folded_.find(id);
+    return found == folded_.end() ? nullptr : &found->second;
+  }
   /// The tile with these rows, or nullptr.
   const Tile* kept(ValueId id, std::int64_t row, std::int64_t rows) const;
 
   // --- arithmetic
   void matmul(const Tile& dst, const Tile& stationary, const Tile& moving, bool accumulate);
+  /// A matmul with ones and zeros, which moves numbers: none of the mathematics.
+  void move(const Tile& dst, const Tile& stationary, const Tile& moving);
   void transpose(const Tile& dst, const Tile& src);
   void tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b);
   void tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1 = Alu::kNone, Scalar s1 = 0.0F);
@@ -113,6 +121,7 @@ class Emitter {
   std::unordered_map<ValueId, std::uint32_t> registers_;
   std::map<std::string, Tile> constants_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;
+  std::map<ValueId, Tile> folded_;
   std::array<double, isa::kEngineCount> busy_{};  // ns of work given to each engine so far
   std::uint32_t label_ = 0;
   std::array<std::uint8_t, 2> next_ring_{};

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "isa/instr.h"
+#include "isa/program.h"
 #include "workloads/config.h"
 
 namespace workloads {

@@ -193,41 +193,52 @@ class Generation {
     return output("mlp.down", graph_.add1(runtime::kMul, "mlp.product", {active, both[1]}), layer_name(form_.down));
   }
 
-  ValueId residual(const std::string& label, ValueId y, ValueId x, const char* name) {
-    if (split_) y = biased(label, y, layer_name(name));
-    return graph_.add1(runtime::kAdd, label, {y, x});
-  }
-
-  /// Between ranks the sum of a layer's second half is added in the block of the next.
-  ValueId settled(ValueId x) {
-    if (owed_ == runtime::kNoValue) return x;
-    const ValueId y = form_.bias ? graph_.add1(runtime::kAdd, "mlp.residual.bias", {owed_, w(owed_bias_)}) : owed_;
+  /// x becomes its sum with what a part of the model has left in owed_; the result is the norm of that. A residual is
+  /// added only where it is needed, which saves a way through HBM and, between ranks, a call.
+  ValueId settled_norm(const std::string& label, ValueId& x, const std::string& name) {
+    if (!prompt_) return thin_norm(label, x, name);
+    if (owed_ != runtime::kNoValue) {
+      if (!owed_bias_.empty()) owed_ = graph_.add1(runtime::kAdd, label + ".bias", {owed_, w(owed_bias_)});
+      x = graph_.add1(runtime::kAdd, label + ".residual", {owed_, x});
+    }
     owed_ = runtime::kNoValue;
-    return graph_.add1(runtime::kAdd, "mlp.residual", {y, x});
+    return norm(label, x, name);
+  }
+  ValueId thin_norm(const std::string& label, ValueId& x, const std::string& name) {
+    std::vector<ValueId> in{x, w(name + ".weight")};
+    if (!form_.rms) in.push_back(w(name + ".bias"));
+    if (owed_ != runtime::kNoValue) in.push_back(owed_);
+    if (owed_ != runtime::kNoValue && !owed_bias_.empty()) in.push_back(w(owed_bias_));
+    const auto out =
+        graph_.add(form_.rms ? runtime::kThinRmsNorm : runtime::kThinLayerNorm, label, in, {.eps = form_.eps});
+    if (out.size() > 1) x = out[1];
+    owed_ = runtime::kNoValue;
+    return out[0];
+  }
+  /// What a half of a layer adds to x, summed over the ranks; its bias is added once.
+  void owe(ValueId part, const char* sum, const char* name) {
+    if (split_) enter_part(sum);
+    owed_ = summed(part);
+    owed_bias_ = split_ && form_.bias ? layer_name(name) + ".bias" : "";
   }
 
   ValueId layer(ValueId x) {
     enter_part("attention");
-    x = settled(x);
-    ValueId h = attention(norm("attention.norm", x, layer_name(form_.norm1)));
-    if (split_) enter_part("sum1");
-    h = summed(h);
+    owe(attention(settled_norm("attention.norm", x, layer_name(form_.norm1))), "sum1", form_.out);
     enter_part("mlp");
-    x = residual("attention.residual", h, x, form_.out);
-    h = mlp(norm("mlp.norm", x, layer_name(form_.norm2)));
-    if (!split_) return residual("mlp.residual", h, x, form_.down);
-    enter_part("sum2");
-    owed_ = summed(h);
-    owed_bias_ = layer_name(form_.down) + ".bias";
+    owe(mlp(settled_norm("mlp.norm", x, layer_name(form_.norm2))), "sum2", form_.down);
     return x;
   }
 
   /// Of a prompt only its last token is asked for what comes next.
   void head(ValueId x) {
     enter("head");
-    x = settled(x);
-    if (prompt_) x = graph_.add1(runtime::kEmbedding, "last", {x, places_}, {.dtype = spec_.numerics.activation});
-    x = norm("norm", x, form_.last_norm);
+    const auto last = [&](ValueId v) {
+      return graph_.add1(runtime::kEmbedding, "last", {v, places_}, {.dtype = spec_.numerics.activation});
+    };
+    if (prompt_) x = last(x);
+    if (prompt_ && owed_ != runtime::kNoValue) owed_ = last(owed_);
+    x = thin_norm("norm", x, form_.last_norm);
     const ValueId logits = graph_.add1(runtime::kThinMatmul, "head", {x, w(kHead)},
                                        {.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
     graph_.output(logits, "logits");
@@ -243,7 +254,7 @@ class Generation {
   ValueId cos_ = runtime::kNoValue, sin_ = runtime::kNoValue, places_ = runtime::kNoValue;
   std::int64_t layer_ = 0;
   ValueId owed_ = runtime::kNoValue;
-  std::string owed_bias_;
+  std::string owed_bias_;  // of the sum that x is still owed, if it has one
 };
 
 }  // namespace

@@ -1,9 +1,7 @@
+#include "runtime/ops/thin.h"
+
 #include <algorithm>
 #include <vector>
-
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
-#include "runtime/rows.h"
 
 namespace runtime {
 namespace {
@@ -60,6 +58,7 @@ class Thin {
   /// x^T in panels of 128 of its columns: four or more transposed squares leave a PSUM bank at once.
   void turn_operand() {
     const ValueId v = node_.in[0];
+    if (const Tile* folded = e_.kept_folded(v)) return turn_folded(*folded);
     const Tile* kept = e_.kept(v, 0, rows_);
     const Tile x = kept ? *kept : e_.loaded(e_.value(v).dtype, e_.hbm(v, 0, rows_));
     const std::int64_t per_bank = std::max<std::int64_t>(1, isa::kPsumBankBytes / isa::size_of(x.dtype) / rows_);
@@ -78,6 +77,23 @@ class Thin {
       e_.transpose(bank, columns(x, blocks * kSide, rest));
       e_.copy(panel, bank);
       panels_.push_back(panel);
+    }
+  }
+
+  /// The same of rows that are folded over partitions: a square holds blocks of several parts of each row.
+  void turn_folded(const Tile& x) {
+    const std::int64_t parts = x.partitions / rows_, blocks = x.cols() / kSide;
+    panels_.resize(static_cast<std::size_t>(depth_ / kSide));
+    for (std::int64_t i = 0; i < blocks; ++i) {
+      const Tile square = e_.psum(kSide, x.partitions, x.dtype), panel = e_.sbuf(type_, kSide, x.partitions);
+      e_.transpose(square, columns(x, i * kSide, kSide));
+      Tile by_part = square;
+      by_part.rank = 2;
+      by_part.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(parts)};
+      by_part.free[1] = {.step = static_cast<std::int32_t>(parts), .size = static_cast<std::uint32_t>(rows_)};
+      e_.copy(panel, by_part);
+      for (std::int64_t s = 0; s < parts; ++s)
+        panels_[static_cast<std::size_t>(s * blocks + i)] = columns(panel, s * rows_, rows_);
     }
   }
 

@@ -87,8 +87,10 @@ TEST_F(GenerateTime, ATokenReadsWeightsAndCachesOnce) {
   EXPECT_LT(token(one), 1.3 * (weights + cache) / 273e9);
   EXPECT_LT(token(timed("--max_new_tokens 8 --batch_size 8")), 1.3 * token(one));
   EXPECT_GT(token(timed("--max_new_tokens 8 --set dma.read_rate=0.5x")), 1.7 * token(one));
-  EXPECT_LT(token(timed("--max_new_tokens 8 --tensor_parallel_size 4")), 0.5 * token(one));
-  EXPECT_GT(timed("--max_new_tokens 8 --tensor_parallel_size 4")["buckets"][0]["collectives_seconds"], 8 * 58e-6);
+  const json four = timed("--max_new_tokens 8 --tensor_parallel_size 4");
+  const double collectives = four["buckets"].back()["collectives_seconds"];
+  EXPECT_GT(collectives, 9 * 58e-6);  // two sums for each layer and one for the embeddings
+  EXPECT_LT(token(four) - collectives, 0.5 * token(one));
 }
 
 TEST_F(GenerateTime, LongerContextsAreReadInBuckets) {
@@ -129,7 +131,7 @@ TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
   refused(model + " --numerics off --top_p 0", "--top_p");
   refused(model + " --numerics off --batch_size 200", "--batch_size");
   refused(model, "model.safetensors");
-  refused(model + "/nothing", "unknown model");
+  refused(model + "/nothing", "does not exist");
   refused("llama2-8b", "llama2-7b");
   refused("bert-large", "encoder");
   refused("llama2-7b --prompt hello", "no tokenizer");
@@ -137,6 +139,41 @@ TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
   refused(kStories + " --prompt a --prompt b --batch_size 3", "2 prompts");
   refused(kStories + " --vocab " + std::string{TRNSIM_TEST_DIR} + "/workloads/data/tokenizers/llama2.json",
           "the model 512");
+}
+
+/// The rows of kind "generate" of the published table, and what else people publish: unknown cells, other families,
+/// heads that the cores do not divide, weights that are not modelled.
+TEST_F(GenerateTime, RowsOfPublishedTablesArePredicted) {
+  const std::string tables = std::string{TRNSIM_TEST_DIR} + "/validation/training.csv";
+  const auto predicted = [](const std::string& file, const std::string& only) {
+    const Ran ran = run("validate " + file + " --format json" + only);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return json::parse(ran.out);
+  };
+  for (const json& row : predicted(tables, " --only gen_llama2_7b,gen_llama2_70b_512"))
+    EXPECT_LT(std::abs(row["error_percent"].get<double>()), 25) << row;
+  const std::string published = cli_test::slurp(tables);
+  const fs::path file = folder_ / "rows.csv";
+  const auto line = [](const std::string& model, const std::string& plan, const std::string& weights,
+                       const std::string& notes) {
+    return model.substr(0, model.find('-')) + weights + ",generate," + model + ",trn1.32xlarge,1," + plan + "," +
+           weights + ",,,transformers-neuronx,output tokens/s,100,100,100,1,here," + notes + "\n";
+  };
+  std::ofstream{file} << published.substr(0, published.find('\n') + 1)
+                      << line("opt-6.7b,32,4096,32,32,16384,50272,2048", "8,1,unknown,1,,no,,16,", "fp16",
+                              "\"input 128, output 1920\"")
+                      << line("llama2-13b,40,5120,40,40,13824,32000,1024", "32,1,32,1,,no,,1,", "bf16", "")
+                      << line("llama2-7b,32,4096,32,32,11008,32000,1024", "32,1,32,1,,no,,1,", "int8", "")
+                      << line("llama3-70b,80,8192,64,8,28672,128256,512", "2,1,2,1,,no,,1,", "bf16", "");
+  const json rows = predicted(file.string(), "");
+  ASSERT_EQ(rows.size(), 4u);
+  EXPECT_THAT(rows[0]["assumptions"].dump(), HasSubstr("tensor parallel over 8 cores"));
+  EXPECT_GT(rows[0]["predicted"], 0);
+  EXPECT_THAT(rows[1]["assumptions"].dump(), HasSubstr("40 heads padded to 64"));
+  EXPECT_THAT(rows[1]["assumptions"].dump(), HasSubstr("prompts of 512 tokens"));
+  EXPECT_GT(rows[1]["predicted"], 0);
+  EXPECT_THAT(rows[2]["skip_reason"].get<std::string>(), HasSubstr("int8"));
+  EXPECT_THAT(rows[3]["skip_reason"].get<std::string>(), HasSubstr("HBM per core"));
 }
 
 }  // namespace

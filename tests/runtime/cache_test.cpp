@@ -1,4 +1,4 @@
-// What generation adds to the operators: thin matmuls, caches of keys and values, attention to them.
+// Caches of keys and values, and attention to them.
 #include <gtest/gtest.h>
 
 #include "tests/runtime/run_op.h"
@@ -8,8 +8,6 @@ namespace {
 using namespace runtime_test;
 using runtime::kCachedAttention;
 using runtime::kCacheFill;
-using runtime::kMatmul;
-using runtime::kThinMatmul;
 
 struct CacheCase {
   std::int64_t batch, length, heads, kv_heads, size;
@@ -112,38 +110,6 @@ TEST(CacheFill, APromptBecomesTheFirstRowsOfEachSequence) {
   const Inputs in{random_normal(17, 24, 1), random_normal(16, 24, 2)};
   EXPECT_TRUE(fails(base::Fault::kProgram, [&] { run_on_device(kCacheFill, in, {.batch = 1, .seq = 17}); },
                     {"cache_fill", "longer than the cache"}));
-}
-
-struct ThinCase {
-  std::int64_t rows, depth, cols;
-  Dtype dtype;
-};
-class Thin : public testing::TestWithParam<ThinCase> {};
-
-// Sums of `depth` products in another order; in bf16 the operands are exact, the result is rounded.
-TEST_P(Thin, ProductsWithSeveralWeightsAndTheSameFromAPlainMatmul) {
-  const auto [rows, depth, cols, type] = GetParam();
-  const Inputs in =
-      in_type(type, {random_normal(rows, depth, 1), random_normal(depth, cols, 2), random_normal(depth, 40, 3)});
-  const double scale = std::sqrt(static_cast<double>(depth));
-  const bool fp32 = type == Dtype::kFp32;
-  const Tolerance within{.ulps = fp32 ? 8 + scale : 1.01, .floor = fp32 ? scale : scale / 8, .dtype = type};
-  expect_reference(kThinMatmul, in, {}, {within, within}, fp32 ? "fp32" : "bf16");
-  // Blocked rows are understood by matmul too: prompts read the same weights.
-  expect_reference(kMatmul, {in[0], in[1]}, {.blocked = true}, {within}, fp32 ? "fp32" : "bf16");
-}
-
-INSTANTIATE_TEST_SUITE_P(Sizes, Thin,
-                         testing::Values(ThinCase{1, 128, 8, Dtype::kFp32}, ThinCase{8, 344, 300, Dtype::kFp32},
-                                         ThinCase{3, 64, 172, Dtype::kFp32}, ThinCase{128, 640, 513, Dtype::kFp32},
-                                         ThinCase{4, 1024, 5000, Dtype::kBf16}, ThinCase{8, 4096, 128, Dtype::kBf16}));
-
-TEST(ThinMatmul, RefusesManyRowsAndWeightsOfAnotherDepth) {
-  const auto with = [](std::int64_t rows, std::int64_t depth) {
-    return [=] { run_on_device(kThinMatmul, {random_normal(rows, 32, 1), random_normal(depth, 8, 2)}); };
-  };
-  EXPECT_TRUE(fails(base::Fault::kProgram, with(129, 32), {"thin_matmul", "more than 128 rows"}));
-  EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 33), {"thin_matmul", "w", "must be [32, 8]"}));
 }
 
 }  // namespace
