@@ -101,7 +101,9 @@ TEST_F(GenerateTime, LongerContextsAreReadInBuckets) {
     const json& bucket = result["buckets"][i];
     tokens += bucket["tokens"].get<double>();
     seconds += bucket["tokens"].get<double>() * bucket["seconds"].get<double>();
-    if (i > 0) EXPECT_GT(bucket["read_bytes"], result["buckets"][i - 1]["read_bytes"]);
+    if (i > 0) {
+      EXPECT_GT(bucket["read_bytes"], result["buckets"][i - 1]["read_bytes"]);
+    }
   }
   EXPECT_EQ(tokens, 999);
   EXPECT_NEAR(result["total_seconds"], seconds, 1e-9);
