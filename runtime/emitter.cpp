@@ -177,10 +177,10 @@ void Emitter::fill(const Tile& dst, float value) {
         .dst = dst});
 }
 
-void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile) {
+void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes) {
   const Value& v = value(id);
-  constexpr std::int64_t kMostRows = 4 * isa::kPartitions, kMostBytes = 8 * 1024;
-  if (v.kind == Kind::kActivation && v.rows <= kMostRows && v.cols * isa::size_of(v.dtype) <= kMostBytes)
+  constexpr std::int64_t kMostRows = 4 * isa::kPartitions;
+  if (v.kind == Kind::kActivation && v.rows <= kMostRows && v.cols * isa::size_of(v.dtype) <= most_bytes)
     kept_[{id, row}] = tile;
 }
 

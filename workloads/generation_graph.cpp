@@ -98,26 +98,32 @@ class Generation {
 
   // ---- layers
 
-  /// x times each of the weights, which read the same operand together.
+  /// x times each of the weights, plus their biases. A token's rows are few: weights pass by once.
   std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names) {
-    std::vector<ValueId> in{x}, out;
-    for (const std::string& name : names) in.push_back(w(name + ".weight"));
-    if (!prompt_) {
-      out = graph_.add(runtime::kThinMatmul, label, in, {.operand = spec_.numerics.operand});
-    } else {
-      for (std::size_t i = 1; i < in.size(); ++i)
-        out.push_back(
-            graph_.add1(runtime::kMatmul, label, {x, in[i]}, {.blocked = true, .operand = spec_.numerics.operand}));
-    }
+    if (!prompt_) return graph_.add(runtime::kThinMatmul, label, thin(x, names), {.operand = spec_.numerics.operand});
+    std::vector<ValueId> out;
+    for (const std::string& name : names) out.push_back(biased(label, product(label, x, name), name));
     return out;
+  }
+  std::vector<ValueId> thin(ValueId x, const std::vector<std::string>& names, bool bias = true) {
+    std::vector<ValueId> in{x};
+    for (const std::string& name : names) {
+      in.push_back(w(name + ".weight"));
+      if (form_.bias && bias) in.push_back(w(name + ".bias"));
+    }
+    return in;
+  }
+  ValueId product(const std::string& label, ValueId x, const std::string& name) {
+    return graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
+                       {.blocked = true, .operand = spec_.numerics.operand});
   }
   ValueId biased(const std::string& label, ValueId y, const std::string& name) {
     return form_.bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
   }
   /// The partial sums of a row-split layer; with one rank the bias is added at once, else once after the sum.
   ValueId output(const std::string& label, ValueId x, const std::string& name) {
-    const ValueId y = products(label, x, {name})[0];
-    return split_ ? y : biased(label, y, name);
+    if (prompt_) return split_ ? product(label, x, name) : biased(label, product(label, x, name), name);
+    return graph_.add1(runtime::kThinMatmul, label, thin(x, {name}, !split_), {.operand = spec_.numerics.operand});
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
@@ -155,9 +161,7 @@ class Generation {
   ValueId attention(ValueId h) {
     const auto qkv =
         products("attention.qkv", h, {layer_name(form_.query), layer_name(form_.key), layer_name(form_.value)});
-    const ValueId q = rotated("attention.query.rope", biased("attention.query", qkv[0], layer_name(form_.query)));
-    const ValueId k = rotated("attention.key.rope", biased("attention.key", qkv[1], layer_name(form_.key)));
-    const ValueId v = biased("attention.value", qkv[2], layer_name(form_.value));
+    const ValueId q = rotated("attention.query.rope", qkv[0]), k = rotated("attention.key.rope", qkv[1]), v = qkv[2];
     const auto at = static_cast<std::size_t>(layer_);
     const std::int64_t ranks = spec_.tensor_parallel;
     const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
@@ -182,15 +186,17 @@ class Generation {
   }
 
   ValueId mlp(ValueId h) {
-    const std::string up = layer_name(form_.up);
-    if (!form_.gated) {
-      const ValueId wide = biased("mlp.up", products("mlp.up", h, {up})[0], up);
-      return output("mlp.down", graph_.add1(runtime::kActivate, "mlp.activation", {wide}, {.fn = form_.activation}),
+    std::vector<std::string> names{layer_name(form_.up)};
+    if (form_.gated) names.insert(names.begin(), layer_name("mlp.gate_proj"));
+    if (!prompt_)
+      return output("mlp.down",
+                    graph_.add1(runtime::kThinActive, "mlp.up", thin(h, names),
+                                {.fn = form_.activation, .operand = spec_.numerics.operand}),
                     layer_name(form_.down));
-    }
-    const auto both = products("mlp.gate_up", h, {layer_name("mlp.gate_proj"), up});
-    const ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {both[0]}, {.fn = form_.activation});
-    return output("mlp.down", graph_.add1(runtime::kMul, "mlp.product", {active, both[1]}), layer_name(form_.down));
+    const auto wide = products("mlp.up", h, names);
+    ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, {.fn = form_.activation});
+    if (form_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, wide[1]});
+    return output("mlp.down", active, layer_name(form_.down));
   }
 
   /// x becomes its sum with what a part of the model has left in owed_; the result is the norm of that. A residual is

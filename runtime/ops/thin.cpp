@@ -9,20 +9,37 @@ namespace {
 constexpr std::int64_t kSide = isa::kPartitions;
 constexpr std::int64_t kPieceBytes = 8 * 1024;  // of a weight in each partition: two DMA packets, several under way
 constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums stand in PSUM side by side: half of it
-constexpr std::int64_t kWholeRow = 16 * 1024;   // bytes of a result's row up to which it is stored at once
+constexpr std::int64_t kWholeRow = 32 * 1024;   // bytes of a result's row up to which it stays in one piece
 
-/// y_i = x w_i for few rows x, so that reading the weights is the work: each passes by once, in long descriptors.
-/// Shapes: x [R, K], R <= 128, then any number of w_i [K, N_i], rows as blocked_row() says -> y_i [R, N_i].
-/// Operands enter TensorE as attrs.operand (default: x's type), sums are fp32.
-/// Errors: Fault::kProgram for more than 128 rows, or a weight of another depth.
+/// y_i = x w_i (+ b_i) for few rows x, so that reading the weights is the work: each passes by once, in long
+/// descriptors. Shapes: x [R, K], R <= 128, then any number of w_i [K, N_i], rows as blocked_row() says, each perhaps
+/// followed by its bias [1, N_i] (K > 1) -> y_i [R, N_i]. Operands enter TensorE as attrs.operand (default: x's type),
+/// sums are fp32. Errors: Fault::kProgram for more than 128 rows, or a weight of another depth.
+struct Product {
+  std::size_t weight = 0, bias = 0;  // operands; 0: no bias
+};
+template <class RowsOf>
+std::vector<Product> products(std::size_t inputs, std::int64_t depth, const RowsOf& rows_of) {
+  std::vector<Product> out;
+  for (std::size_t i = 1; i < inputs; ++i) {
+    out.push_back({i, 0});
+    if (depth > 1 && i + 1 < inputs && rows_of(i + 1) == 1) out.back().bias = ++i;
+  }
+  return out;
+}
+std::vector<Product> products_of(const Graph& g, const Node& n) {
+  return products(n.in.size(), g.value(n.in[0]).cols, [&](std::size_t i) { return g.value(n.in[i]).rows; });
+}
+
 std::vector<Shape> thin_infer(const Contract& c) {
   const Value& x = c.in(0);
   if (x.rows > kSide) c.fail("more than 128 rows", "use matmul");
   if (c.inputs() < 2) c.fail("there is no weight", "give at least one");
   std::vector<Shape> out;
-  for (std::size_t i = 1; i < c.inputs(); ++i) {
-    c.need(i, x.cols, c.in(i).cols, "w");
-    out.push_back({x.rows, c.in(i).cols, c.result_type()});
+  for (const Product& p : products_of(c.graph, c.node)) {
+    c.need(p.weight, x.cols, c.in(p.weight).cols, "w");
+    if (p.bias) c.need(p.bias, 1, c.in(p.weight).cols, "bias");
+    out.push_back({x.rows, c.in(p.weight).cols, c.result_type()});
   }
   return out;
 }
@@ -30,14 +47,31 @@ std::vector<Shape> thin_infer(const Contract& c) {
 Tensors thin_forward(const Attrs&, std::span<const Tensor> in) {
   const Tensor& x = in[0];
   Tensors out;
-  for (const Tensor& w : in.subspan(1))
+  for (const Product& p : products(in.size(), x.cols, [&](std::size_t i) { return in[i].rows; })) {
+    const Tensor& w = in[p.weight];
     out.push_back(generate(x.rows, w.cols, [&](auto r, auto c) {
-      double sum = 0;
+      double sum = p.bias ? in[p.bias].at(0, c) : 0;
       for (std::int64_t k = 0; k < x.cols; ++k)
         sum += static_cast<double>(x.at(r, k)) * w.at(blocked_row(k, w.rows), c);
       return sum;
     }));
+  }
   return out;
+}
+
+/// y = fn(y_1), or fn(y_1) * y_2 when there are two, of the products above. Shapes: y_1, y_2 [R, N] -> y [R, N].
+std::vector<Shape> active_infer(const Contract& c) {
+  const std::vector<Shape> all = thin_infer(c);
+  if (all.size() > 2 || all.front().cols != all.back().cols) c.fail("not one or two products of one width", "give two");
+  return {all.front()};
+}
+
+Tensors active_forward(const Attrs& a, std::span<const Tensor> in) {
+  const Tensors all = thin_forward(a, in);
+  Tensor y = kActivate.forward({.fn = a.fn}, std::span{all}.first(1))[0];
+  if (all.size() == 2)
+    for (std::size_t i = 0; i < y.data.size(); ++i) y.data[i] *= all[1].data[i];
+  return {y};
 }
 
 class Thin {
@@ -50,11 +84,46 @@ class Thin {
         depth_{e.value(node.in[0]).cols} {}
 
   void run() {
-    turn_operand();
-    for (std::size_t i = 1; i < node_.in.size(); ++i) product(node_.in[i], node_.out[i - 1]);
+    begin();
+    for (std::size_t i = 0; i < products_.size(); ++i)
+      result(node_.out[i], [&](std::int64_t c, const Tile& y) {
+        if (!products_[i].bias) return sums(node_.in[products_[i].weight], c, y.cols(), y);
+        const Tile sum = product(i, c, y.cols());
+        e_.tensor_tensor(y, sum, Alu::kAdd, columns(biases_[i], c, y.cols()));
+      });
+  }
+
+  void run_active() {
+    begin();
+    result(node_.out[0], [&](std::int64_t c, const Tile& y) {
+      const Tile gate = biased(0, c, y.cols());
+      if (products_.size() == 1) return e_.activation(y, node_.attrs.fn, gate);
+      const Tile active = e_.sbuf(Dtype::kFp32, rows_, y.cols());
+      e_.activation(active, node_.attrs.fn, gate);
+      e_.tensor_tensor(y, active, Alu::kMul, biased(1, c, y.cols()));
+    });
   }
 
  private:
+  void begin() {
+    products_ = products_of(e_.graph(), node_);
+    for (const Product& p : products_)
+      biases_.push_back(p.bias ? e_.broadcast(node_.in[p.bias], rows_, 0, e_.value(node_.in[p.bias]).cols) : Tile{});
+    turn_operand();
+  }
+
+  /// Columns [c, c + width) of product i in fp32.
+  Tile product(std::size_t i, std::int64_t c, std::int64_t width) {
+    const Tile sum = e_.sbuf(Dtype::kFp32, rows_, width);
+    sums(node_.in[products_[i].weight], c, width, sum);
+    return sum;
+  }
+  Tile biased(std::size_t i, std::int64_t c, std::int64_t width) {
+    const Tile sum = product(i, c, width);
+    if (products_[i].bias) e_.tensor_tensor(sum, sum, Alu::kAdd, columns(biases_[i], c, width));
+    return sum;
+  }
+
   /// x^T in panels of 128 of its columns: four or more transposed squares leave a PSUM bank at once.
   void turn_operand() {
     const ValueId v = node_.in[0];
@@ -97,19 +166,21 @@ class Thin {
     }
   }
 
-  void product(ValueId w, ValueId y) {
+  /// Fills a result in pieces of columns, and hands it to whoever reads it next.
+  template <class Fill>
+  void result(ValueId y, const Fill& fill) {
     const Value& out = e_.value(y);
     const bool whole = out.cols * isa::size_of(out.dtype) <= kWholeRow;
     const Tile row = whole ? e_.sbuf(out.dtype, rows_, out.cols) : Tile{};
     for (std::int64_t c = 0; c < out.cols; c += kWideCols) {
       const std::int64_t width = std::min(kWideCols, out.cols - c);
-      const Tile result = whole ? columns(row, c, width) : e_.sbuf(out.dtype, rows_, width);
-      sums(w, c, width, result);
-      if (!whole) e_.store(e_.hbm(y, 0, rows_, c, width, 1), result);
+      const Tile piece = whole ? columns(row, c, width) : e_.sbuf(out.dtype, rows_, width);
+      fill(c, piece);
+      if (!whole) e_.store(e_.hbm(y, 0, rows_, c, width, 1), piece);
     }
     if (!whole) return;
     e_.store(e_.hbm(y, 0, rows_), row);
-    e_.keep(y, 0, row);
+    e_.keep(y, 0, row, kWholeRow);
   }
 
   /// Columns [c, c + width) of the product.
@@ -154,14 +225,16 @@ class Thin {
   const Node& node_;
   const Dtype type_;
   const std::int64_t rows_, depth_;
-  std::vector<Tile> panels_;
+  std::vector<Tile> panels_, biases_;
+  std::vector<Product> products_;
 };
 
 void thin_lower(Emitter& e, const Node& node) { Thin{e, node}.run(); }
+void active_lower(Emitter& e, const Node& node) { Thin{e, node}.run_active(); }
 
 double thin_flops(const Graph& g, const Node& n) {
   double cols = 0;
-  for (const ValueId v : n.out) cols += static_cast<double>(g.value(v).cols);
+  for (const Product& p : products_of(g, n)) cols += static_cast<double>(g.value(n.in[p.weight]).cols);
   return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * cols;
 }
 
@@ -172,6 +245,13 @@ const Op kThinMatmul{.name = "thin_matmul",
                      .infer = thin_infer,
                      .forward = thin_forward,
                      .lower_whole = thin_lower,
+                     .matmul_flops = thin_flops};
+
+const Op kThinActive{.name = "thin_active",
+                     .text = "fn(x w), or fn(x w) * (x v), for few rows",
+                     .infer = active_infer,
+                     .forward = active_forward,
+                     .lower_whole = active_lower,
                      .matmul_flops = thin_flops};
 
 }  // namespace runtime

@@ -8,6 +8,7 @@ namespace {
 
 using namespace runtime_test;
 using runtime::kMatmul;
+using runtime::kThinActive;
 using runtime::kThinLayerNorm;
 using runtime::kThinMatmul;
 using runtime::kThinRmsNorm;
@@ -27,6 +28,14 @@ TEST_P(ThinProducts, ProductsWithSeveralWeightsAndTheSameFromAPlainMatmul) {
   const bool fp32 = type == Dtype::kFp32;
   const Tolerance within{.ulps = fp32 ? 8 + scale : 1.01, .floor = fp32 ? scale : scale / 8, .dtype = type};
   expect_reference(kThinMatmul, in, {}, {within, within}, fp32 ? "fp32" : "bf16");
+  // With a bias, with an activation, and gated.
+  const Tensor bias = random_normal(1, cols, 4);
+  expect_reference(kThinMatmul, {in[0], in[1], {bias, type}, in[2]}, {}, {within, within}, fp32 ? "fp32" : "bf16");
+  const Attrs silu{.fn = isa::Fn::kSilu};
+  expect_reference(kThinActive, {in[0], in[1], {bias, type}}, silu, {within}, fp32 ? "fp32" : "bf16");
+  const Tolerance gated{.ulps = 2 * within.ulps, .floor = within.floor * scale, .dtype = type};
+  expect_reference(kThinActive, {in[0], in[1], {random_normal(depth, cols, 5), type}}, silu, {gated},
+                   fp32 ? "fp32" : "bf16");
   // Blocked rows are understood by matmul too: prompts read the same weights.
   expect_reference(kMatmul, {in[0], in[1]}, {.blocked = true}, {within}, fp32 ? "fp32" : "bf16");
 }
