@@ -68,7 +68,8 @@ TEST_P(ThinNorms, OfRowsAndOfTheirSumWithOthersAndABias) {
   const bool fp32 = type == Dtype::kFp32;
   // Sums of `cols` numbers in another order; in bf16 the sum of x, y and the bias is rounded, then the result.
   const Tolerance exact{.ulps = fp32 ? 4 + std::sqrt(static_cast<double>(cols)) : 3, .floor = 1, .dtype = type};
-  const Tolerance sum{.ulps = fp32 ? 1 : 0.6, .floor = 1, .dtype = type};
+  // Sums of three on the way to x' are below 16, where half a step is four of those at 1; there are two roundings.
+  const Tolerance sum{.ulps = fp32 ? 8 : 0.6, .floor = 1, .dtype = type};
   const auto check = [&](const Op& op, const Tensors& vectors) {
     Tensors in{x};
     in.insert(in.end(), vectors.begin(), vectors.end());
