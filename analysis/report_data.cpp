@@ -99,6 +99,8 @@ std::vector<Headline> headlines(const ReportRun& run) {
   list.push_back(
       from_result("eval accuracy", "metrics", "eval_accuracy", [](double v) { return fmt::format("{:.4f}", v); }));
   list.push_back(from_result("eval F1", "metrics", "eval_f1_macro", [](double v) { return fmt::format("{:.4f}", v); }));
+  list.push_back(
+      from_result("eval perplexity", "metrics", "eval_perplexity", [](double v) { return fmt::format("{:.3f}", v); }));
   std::erase_if(list, [](const Headline& h) { return !h.value; });
   return list;
 }

@@ -267,13 +267,16 @@ std::string curves_html(const ReportRun& run) {
   for (const Json& epoch : metrics["epochs"]) {
     if (!epoch.is_object()) continue;
     std::vector<Series>& series = splits[epoch.value("split", "eval")];
-    if (series.empty()) series = {{"accuracy"}, {"macro F1"}};
-    series[0].points.emplace_back(value(epoch, "epoch"), value(epoch, "accuracy"));
-    series[1].points.emplace_back(value(epoch, "epoch"), value(epoch, "f1_macro"));
+    const bool language = epoch.contains("perplexity");
+    if (series.empty())
+      series = language ? std::vector<Series>{{"perplexity"}} : std::vector<Series>{{"accuracy"}, {"macro F1"}};
+    series[0].points.emplace_back(value(epoch, "epoch"), value(epoch, language ? "perplexity" : "accuracy"));
+    if (!language) series[1].points.emplace_back(value(epoch, "epoch"), value(epoch, "f1_macro"));
   }
   for (const auto& [split, series] : splits)
     if (series[0].points.size() > 1)
-      out += line_chart(fmt::format("score on the split {} by epoch", split), series, {"epoch", ""}, {"score", ""});
+      out += line_chart(fmt::format("{} on the split {} by epoch", series.size() == 1 ? "perplexity" : "score", split),
+                        series, {"epoch", ""}, {series.size() == 1 ? "perplexity" : "score", ""});
   return out;
 }
 

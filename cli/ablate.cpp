@@ -12,7 +12,7 @@
 #include "cli/step_program.h"
 #include "cli/verbs.h"
 #include "workloads/classification.h"
-#include "workloads/trainer.h"
+#include "workloads/classifier_trainer.h"
 
 namespace cli {
 namespace {
@@ -68,13 +68,13 @@ class NumbersCheck {
                                       .checkpoint = {},
                                       .resume = {}};
     options.step.ranks = ranks_;
-    workloads::Trainer trainer{data_.config, data_.weights, data_.train, options};
+    workloads::ClassifierTrainer trainer{data_.config, data_.weights, {.train = &data_.train}, options};
     std::vector<double> values;
     trainer.on_step = [&](const workloads::StepRecord& step) {
       values.push_back(step.loss);
       values.push_back(step.grad_norm);
     };
-    trainer.run(nullptr);
+    trainer.run();
     return values;
   }
 

@@ -11,6 +11,7 @@
 #include "cli/project.h"
 #include "hw/sim_device.h"
 #include "workloads/framework_ops.h"
+#include "workloads/model_files.h"
 #include "workloads/presets.h"
 #include "workloads/shards.h"
 #include "workloads/weights.h"
@@ -155,13 +156,17 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
   const std::int64_t all = job.step.micro_batches;
   const std::int64_t simulated = job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
   DecoderProjection p;
+  constexpr const char* kSmaller =
+      "use --recompute full, --zero_1, a larger --tensor_parallel_size or a smaller --per_device_train_batch_size";
+  if (!job.may_exceed_memory) {  // to compile what cannot fit by far takes longer than to see that it does not
+    const std::uint64_t least = least_memory(job);
+    runtime::require_fit("train", {{"at least", least}}, least, stage.hbm_bytes_per_core(), kSmaller);
+  }
   p.compiled = compile_stage(job, simulated);
   const runtime::Compiled& compiled = p.compiled;
   p.memory = memory_of(job, compiled, stage);
   if (!job.may_exceed_memory)
-    runtime::require_fit("train", p.memory.by_kind, p.memory.total, p.memory.capacity,
-                         "use --recompute full, --zero_1, a larger --tensor_parallel_size or a smaller "
-                         "--per_device_train_batch_size");
+    runtime::require_fit("train", p.memory.by_kind, p.memory.total, p.memory.capacity, kSmaller);
   p.device = hw::simulate_in_child(compiled.program, stage, {.exact = job.exact});
   p.micro_seconds = time_of_micro_batch(compiled.program, p.device);
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
@@ -179,8 +184,9 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
 
 workloads::ModelConfig decoder_config(const std::string& name_or_folder) {
   workloads::ModelConfig config = workloads::is_model_preset(name_or_folder) ? workloads::model_preset(name_or_folder)
-                                  : std::filesystem::exists(name_or_folder)  ? workloads::read_config(name_or_folder)
-                                                                             : workloads::model_preset(name_or_folder);
+                                  : std::filesystem::exists(name_or_folder)
+                                      ? workloads::load_model_config(name_or_folder)
+                                      : workloads::model_preset(name_or_folder);
   if (std::holds_alternative<workloads::BertConfig>(config))
     throw Error{Fault::kUsage, name_or_folder, "is an encoder: its plans are data parallel alone",
                 "use trnsim run bert_emotion --mode timed, or name a Llama or GPT"};

@@ -4,12 +4,14 @@
 
 #include <chrono>
 #include <cmath>
+#include <map>
 
 #include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "hw/sim_device.h"
 #include "isa/check.h"
+#include "runtime/memory_plan.h"
 #include "workloads/framework_ops.h"
 #include "workloads/weights.h"
 
@@ -64,6 +66,32 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
   return shape;
 }
 
+/// What no compiler can do without, per core: weights, gradients, moments, and of each layer what its backward pass
+/// reads: the inputs of its six linear layers (of which three are one) and attention's probabilities.
+std::map<std::string, std::uint64_t> least_memory(const ProjectedJob& job) {
+  const workloads::StepSpec& s = job.step;
+  const workloads::BertConfig& c = job.config;
+  const auto size = [](isa::Dtype type) { return static_cast<double>(isa::size_of(type)); };
+  const auto weights = static_cast<double>(workloads::parameter_count(workloads::bert_weights(c)));
+  const auto tokens = static_cast<double>(s.batch * s.length);
+  const double per_token = static_cast<double>(3 * c.hidden_size + c.intermediate_size) +
+                           static_cast<double>(s.length * c.num_attention_heads);
+  const double kept = static_cast<double>(c.num_hidden_layers) * tokens * per_token * size(s.numerics.activation);
+  return {{"activations", static_cast<std::uint64_t>(kept)},
+          {"gradients", static_cast<std::uint64_t>(weights * size(s.numerics.gradient))},
+          {"optimizer", static_cast<std::uint64_t>(weights * 2 * size(s.numerics.optimizer))},
+          {"weights", static_cast<std::uint64_t>(weights * size(s.numerics.weight))}};
+}
+
+/// To compile what cannot fit by far takes longer than to see that it does not.
+void require_possible(const ProjectedJob& job, const hw::MachineParams& machine) {
+  const auto least = least_memory(job);
+  std::uint64_t total = 0;
+  for (const auto& [kind, bytes] : least) total += bytes;
+  runtime::require_fit("train, at the very least,", least, total, machine.hbm_bytes_per_core(),
+                       "use a smaller --per_device_train_batch_size or --max_length");
+}
+
 }  // namespace
 
 double wall_clock() {
@@ -116,6 +144,7 @@ ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& c
 Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
   Projection p;
   const double begin = wall_clock();
+  require_possible(job, machine);
   p.compiled = runtime::compile(workloads::bert_graph(job.config, job.step), compile_options(job, "train", machine));
   isa::check(p.compiled.program);
   const double compiled = wall_clock();

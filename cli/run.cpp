@@ -7,21 +7,22 @@
 #include <memory>
 
 #include "analysis/prices.h"
-#include "analysis/result.h"
+#include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "base/log.h"
-#include "base/progress.h"
 #include "base/table.h"
 #include "cli/compiler_gain.h"
 #include "cli/output.h"
+#include "cli/published.h"
 #include "cli/run_decoder.h"
 #include "cli/run_report.h"
+#include "cli/run_training.h"
 #include "cli/verbs.h"
 #include "hw/sim_device.h"
 #include "workloads/classification.h"
-#include "workloads/trainer.h"
+#include "workloads/classifier_trainer.h"
 
 namespace cli {
 namespace {
@@ -64,34 +65,25 @@ class Run {
 
   void run() {
     const double begin = wall_clock();
-    if (!options_.train.output_dir.empty() && !options_.train.overwrite_output_dir)
-      require_free(options_.train.output_dir);
+    require_free(options_.train);
     report_.workload = job_.name, report_.command = options_.command, report_.options = projected_;
     report_.job = &job_, report_.machine = &machine_;
     if (numeric()) load_data();
     if (projected_.mode != "numeric") project_job();
     folder_ = output_folder(options_);
     // Whatever does not fit together is refused before the first file is written.
-    std::optional<workloads::Trainer> trainer;
-    if (numeric()) trainer.emplace(data_->config, data_->weights, data_->train, trainer_options());
+    std::optional<workloads::ClassifierTrainer> trainer;
+    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), trainer_options());
     base::make_output_folder(folder_, options_.train.overwrite_output_dir);
-    if (form_ == base::Format::kTable || form_ == base::Format::kMarkdown) print_projection();
+    if (for_people(form_)) print_projection();
     if (trainer) train(*trainer);
     report_.host_seconds = wall_clock() - begin;
     write_run_files(folder_, report_);
-    finish();
+    print_end(report_, folder_, form_);
   }
 
  private:
   bool numeric() const { return projected_.numerics != "off" && projected_.mode != "timed"; }
-
-  /// Before anything is computed: an hour of work must not end at a folder that is in use.
-  static void require_free(const std::filesystem::path& folder) {
-    std::error_code error;
-    if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
-      throw Error{Fault::kUsage, "--output_dir " + folder.string(), "exists and is not empty",
-                  "choose another one, or add --overwrite_output_dir"};
-  }
 
   workloads::BertConfig projected_config() const {
     if (data_ && !options_.train.model_id.empty()) return data_->config;
@@ -123,6 +115,7 @@ class Run {
     }
     report_.projected = &plan_;
     report_.projection = &*projection_;
+    report_.is_published = is_published_job(projected_, job_);
   }
 
   double price_per_hour() const {
@@ -186,64 +179,32 @@ class Run {
     return t;
   }
 
-  void train(workloads::Trainer& trainer) {
-    const workloads::TrainerOptions t = trainer_options();
-    const hw::SimResult device = hw::simulate(trainer.program(), machine_, {.exact = small_.exact});
-    Training out;
-    out.simulated_step_seconds = hw::seconds(device.total);
-    out.dataset = data_->source, out.synthetic = data_->synthetic, out.numerics = t.step.numerics.name;
-    out.train_samples = static_cast<std::int64_t>(data_->train.size());
-    out.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::bert_weights(data_->config)));
-    out.model = small_.model_id.empty() ? job_.small_model + ", from scratch" : small_.model_id;
-    base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", out.model, out.parameters,
-                   out.dataset, out.train_samples, out.numerics, t.step.ranks);
-    analysis::StepLog steps{folder_, trainer.first_step()};
-    base::Progress progress{"train", "step", static_cast<std::uint64_t>(trainer.max_steps())};
-    const double begin = wall_clock();
-    trainer.on_step = [&](const workloads::StepRecord& r) {
-      const double simulated = static_cast<double>(r.step) * out.simulated_step_seconds;
-      if (progress.due())
-        progress.update(
-            static_cast<std::uint64_t>(r.step),
-            fmt::format("loss {:.4f}, simulated {:.1f} s, real {:.0f} s", r.loss, simulated, wall_clock() - begin));
-      if (r.step % t.logging_steps == 0 || r.step == trainer.max_steps())
-        steps.append({{"step", r.step},
-                      {"epoch", r.epoch},
-                      {"loss", r.loss},
-                      {"learning_rate", r.learning_rate},
-                      {"grad_norm", r.grad_norm},
-                      {"simulated_seconds", simulated},
-                      {"host_seconds", wall_clock() - begin}});
-    };
-    trainer.on_eval = [&](const workloads::EvalRecord& e) { print_eval(e); };
-    out.outcome = trainer.run(data_->validation ? &*data_->validation : nullptr);
-    progress.finish();
-    if (data_->test && !out.outcome.interrupted) {
-      out.outcome.evaluations.push_back(trainer.evaluate(*data_->test, "test"));
-      print_eval(out.outcome.evaluations.back());
-    }
-    out.eval_samples = data_->validation ? static_cast<std::int64_t>(data_->validation->size()) : 0;
-    trainer.read_weights(data_->weights);
-    save_model(out);
-    print_closing(out);
-    report_.training = std::move(out);
+  workloads::ClassifierData data() const {
+    const auto there = [](const auto& split) { return split ? &*split : nullptr; };
+    return {&data_->train, there(data_->validation), there(data_->test)};
   }
 
-  void save_model(Training& t) {
+  void train(workloads::Trainer& trainer) {
+    Training facts;
+    facts.dataset = data_->source, facts.synthetic = data_->synthetic;
+    facts.numerics = trainer.options().step.numerics.name;
+    facts.train_samples = static_cast<std::int64_t>(data_->train.size());
+    facts.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::bert_weights(data_->config)));
+    facts.model = small_.model_id.empty() ? job_.small_model + ", from scratch" : small_.model_id;
+    const TrainingView view{.folder = folder_, .form = form_, .machine = &machine_, .exact = small_.exact};
+    report_.training = run_training(trainer, std::move(facts), view);
     const std::filesystem::path model = folder_ / "model";
     std::filesystem::create_directories(model);
     workloads::write_config(data_->config, model);
-    workloads::save_weights(model, data_->config, data_->weights);
+    workloads::save_weights(model, data_->config, trainer.read_weights());
     data_->tokenizer->save(model);
-    base::write_file(model / "trainer_state.json", workloads::trainer_state_json(t.outcome.state));
+    close_training(*report_.training, view, model);
   }
-
-  bool for_people() const { return form_ == base::Format::kTable || form_ == base::Format::kMarkdown; }
 
   void print_projection() const {
     if (!report_.projection) return;
     const Projection& p = *projection_;
-    print(fmt::format("{}: {}\n", job_.name, job_.text));
+    print(fmt::format("{}: {}\n", job_.name, text_of(job_, options_.train)));
     print(fmt::format("{} x {}, {} cores, {} per core, length {}, {}, {:.0f} steps\n\n", machine_.instances.value,
                       machine_.name, plan_.step.ranks, plan_.step.batch, plan_.step.length, plan_.step.numerics.name,
                       p.steps));
@@ -269,45 +230,6 @@ class Run {
               .render(form_) +
           "\n");
     flush();
-  }
-
-  void print_eval(const workloads::EvalRecord& e) const {
-    if (!for_people()) return;
-    const std::string key = e.split + "_";
-    workloads::Metrics metrics{{"epoch", e.epoch},
-                               {key + "loss", e.loss},
-                               {key + "accuracy", e.accuracy},
-                               {key + "f1_macro", e.f1_macro},
-                               {key + "samples", e.samples}};
-    print(workloads::metrics_block(e.split, metrics));
-    flush();
-  }
-
-  void print_closing(const Training& t) const {
-    if (!for_people()) return;
-    const workloads::TrainOutcome& o = t.outcome;
-    const double simulated = static_cast<double>(o.steps) * t.simulated_step_seconds;
-    const auto samples =
-        o.steps * small_.per_device_train_batch_size * small_.gradient_accumulation_steps * cores_of(small_, machine_);
-    workloads::Metrics metrics = workloads::speed_metrics("train", simulated, samples, o.steps);
-    metrics.push_back({"epoch", o.epoch});
-    metrics.push_back({"total_flos", o.total_flos});
-    metrics.push_back({"train_loss", o.train_loss});
-    print(workloads::metrics_block("train", metrics));
-    print(fmt::format(
-        "trained {} on {}{}; the times above are device time of the simulated cores, the run took {:.0f} s here\n",
-        t.model, t.dataset, t.synthetic && t.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "",
-        o.host_seconds));
-    flush();
-  }
-
-  void finish() {
-    if (form_ == base::Format::kJson) print(result_body(report_).dump(2) + "\n");
-    if (form_ == base::Format::kCsv && report_.projection) print(job_table(report_).render(form_));
-    base::log_info("results in {}", folder_.string());
-    if (report_.training && report_.training->outcome.interrupted)
-      base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}",
-                        report_.training->outcome.steps, (folder_ / "checkpoint").string());
   }
 
   const RunOptions& options_;
@@ -338,9 +260,7 @@ void add_run(CLI::App& app) {
     base::catch_interrupts();
     const workloads::Job job = workloads::load_job(options->workload);
     if (!is_decoder(job)) return Run{*options, job}.run();
-    TrainOptions settled = options->train;
-    apply_defaults(settled, job.options, job.file);
-    run_decoder(job, settled, options->command, output_folder(*options));
+    run_decoder(job, options->train, options->command, output_folder(*options));
   });
 }
 

@@ -1,14 +1,26 @@
 #include "cli/run_decoder.h"
 
 #include <fmt/format.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <optional>
 
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/units.h"
 #include "cli/decoder_report.h"
 #include "cli/output.h"
+#include "cli/published.h"
 #include "cli/run_report.h"
+#include "cli/run_training.h"
+#include "hw/sim_device.h"
+#include "workloads/causal_trainer.h"
+#include "workloads/language_modelling.h"
 #include "workloads/presets.h"
 
 namespace cli {
@@ -29,16 +41,207 @@ Projection as_projection(const DecoderJob& job, DecoderProjection p) {
   return out;
 }
 
-void show(const RunReport& report, const DecoderJob& job, const base::Table& figures, const base::Table& memory,
-          base::Format form) {
-  print(fmt::format("{}: {}\n{} x {}: {}\n\n", report.job->name, report.job->text, job.instances, report.machine->name,
-                    describe(job)));
-  print(job_table(report).render(form) + "\n");
-  print(figures.render(form) + "\n");
-  print(engine_table(*report.projection).render(form) + "\n");
-  print(time_table(*report.projection).render(form) + "\n");
-  print(memory.render(form));
+/// The small model's options; if the user asks for another plan, it is theirs on the cores that they ask for.
+std::map<std::string, std::string> small_options(const workloads::Job& job, const TrainOptions& given) {
+  std::map<std::string, std::string> out = given.model_id.empty() ? job.small_options : job.own_options;
+  constexpr std::array<const char*, 4> kPlan = {"tensor_parallel_size", "pipeline_parallel_size", "nproc_per_node",
+                                                "nnodes"};
+  if (std::ranges::any_of(kPlan, [&](const char* name) { return given.given.contains(name); }))
+    for (const char* name : kPlan) out.erase(name);
+  return out;
 }
+
+/// A model that is trained for real must fit into this host. Errors: Fault::kCapacity.
+void require_host_memory(const DecoderJob& job) {
+  const auto host = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
+  const double cores = static_cast<double>(least_memory(job)) * static_cast<double>(job.cores());
+  // The weights of the file, in fp32, beside what each core holds.
+  const double file = 4 * static_cast<double>(workloads::parameter_count(workloads::model_weights(job.config)));
+  if (cores + file <= host) return;
+  const auto text = [](double bytes) { return base::readable(bytes, base::Dimension::kBytes); };
+  throw Error{Fault::kCapacity, "training for real",
+              fmt::format("needs {} of this host's memory at least, which has {}", text(cores + file), text(host)),
+              "use --numerics off, which projects time and cost alone, or a smaller model"};
+}
+
+class DecoderRun {
+ public:
+  DecoderRun(const workloads::Job& job, const TrainOptions& given, const std::string& command,
+             std::filesystem::path folder)
+      : job_{job}, given_{given}, folder_{std::move(folder)}, projected_{given}, small_{given} {
+    const bool own = !given.model_id.empty();
+    apply_defaults(projected_, job.options, job.file);
+    if (own && projected_.numerics != "off") apply_defaults(projected_, small_options(job, given), job.file);
+    apply_defaults(small_, job.options, job.file);
+    apply_defaults(small_, small_options(job, given), job.file);
+    form_ = base::parse_format(projected_.format);
+    report_.workload = job.name, report_.command = command, report_.options = projected_, report_.job = &job_;
+  }
+
+  void run() {
+    const double begin = wall_clock();
+    require_free(given_);
+    if (numeric()) load();
+    if (projected_.mode != "numeric") project_job();
+    machine_ = load_cluster(projected_.instance_type, projected_.set, projected_.nnodes);
+    report_.machine = &machine_;
+    // Whatever does not fit together is refused before the first file is written.
+    std::optional<workloads::CausalTrainer> trainer;
+    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), trainer_options());
+    base::make_output_folder(folder_, projected_.overwrite_output_dir);
+    if (for_people(form_)) show();
+    if (trainer) train(*trainer);
+    report_.host_seconds = wall_clock() - begin;
+    write_run_files(folder_, report_);
+    print_end(report_, folder_, form_);
+  }
+
+ private:
+  bool numeric() const { return projected_.numerics != "off" && projected_.mode != "timed"; }
+
+  std::string model_name() const { return given_.model_id.empty() ? job_.model : given_.model_id; }
+  std::string small_name() const { return given_.model_id.empty() ? job_.small_model : given_.model_id; }
+
+  void load() {
+    trained_ = decoder_job(small_, decoder_config(small_name()), 0);
+    if (trained_.pipeline > 1)
+      throw Error{Fault::kUsage, "--pipeline_parallel_size", "training for real knows no pipeline stages yet",
+                  "use --pipeline_parallel_size 1, or --numerics off for time and cost alone"};
+    if (trained_.step.sequence_parallel && trained_.step.zero1 && trained_.step.ranks > 1)
+      throw Error{Fault::kUsage, "--zero_1",
+                  "with sequence parallelism leaves different norms on the tensor-parallel ranks",
+                  "add --disable_sequence_parallel, or use --zero_1 false"};
+    require_host_memory(trained_);
+    data_ = workloads::load_language_modelling({.model_folder = small_.model_id,
+                                                .preset = job_.small_model,
+                                                .dataset_path = small_.dataset_path,
+                                                .validation_file = small_.validation_file,
+                                                .test_file = small_.test_file,
+                                                .vocab = small_.vocab,
+                                                .strict = small_.strict,
+                                                .hold_out = small_.eval_strategy == "epoch",
+                                                .length = static_cast<std::size_t>(trained_.step.length),
+                                                .max_train_samples = static_cast<std::size_t>(small_.max_train_samples),
+                                                .max_eval_samples = static_cast<std::size_t>(small_.max_eval_samples),
+                                                .seed = static_cast<std::uint64_t>(small_.seed)});
+    for (const std::string& note : data_->notes) base::log(base::LogLevel::kWarning, note);
+    trained_.config = data_->config;
+  }
+
+  /// Packed sequences of an epoch of the projected job.
+  double sequences() const {
+    if (given_.dataset_path.empty()) return static_cast<double>(job_.samples);
+    if (data_ && !given_.model_id.empty()) return static_cast<double>(data_->train.size());
+    const workloads::TokenCount count =
+        workloads::count_tokens(given_.dataset_path, workloads::tokenizer_path(given_.vocab, given_.model_id),
+                                static_cast<std::size_t>(given_.max_train_samples), given_.strict);
+    if (count.estimated)
+      base::log_warning("{} tokens are assumed from {} bytes of text, {} each: give --vocab to count them",
+                        count.tokens, count.bytes, workloads::kBytesPerToken);
+    const auto length = static_cast<std::size_t>(projected_.max_length);
+    if (count.tokens < length)
+      throw Error{Fault::kData, given_.dataset_path,
+                  fmt::format("has {} tokens in all, which fill no sequence of {}", count.tokens, length),
+                  "give more text, or shorter sequences: --max_length"};
+    return static_cast<double>(count.tokens / length);
+  }
+
+  void project_job() {
+    const double samples = sequences();
+    job_shape_ =
+        decoder_job(projected_, data_ && !given_.model_id.empty() ? data_->config : decoder_config(model_name()),
+                    samples * projected_.num_train_epochs);
+    if (projected_.max_steps >= 0)
+      job_shape_.sequences = static_cast<double>(projected_.max_steps) * job_shape_.sequences_per_step();
+    DecoderProjection p = project(job_shape_, stage_machine(job_shape_, projected_.instance_type, projected_.set));
+    figures_ = decoder_table(job_shape_, p), memory_ = decoder_memory_table(p.memory);
+    plan_.step = job_shape_.step, plan_.samples = static_cast<std::int64_t>(samples);
+    plan_.epochs = projected_.num_train_epochs, plan_.stack = job_shape_.stack;
+    projection_ = as_projection(job_shape_, std::move(p));
+    report_.projected = &plan_, report_.projection = &*projection_;
+    report_.decoder = &job_shape_.config;
+    report_.cores = static_cast<std::uint32_t>(job_shape_.cores());
+    report_.is_published = is_published_job(projected_, job_);
+  }
+
+  void show() const {
+    if (!projection_) return;
+    print(fmt::format("{}: {}\n{} x {}: {}\n\n", job_.name, text_of(job_, given_), job_shape_.instances, machine_.name,
+                      describe(job_shape_)));
+    print(job_table(report_).render(form_) + "\n");
+    print(figures_.render(form_) + "\n");
+    print(engine_table(*projection_).render(form_) + "\n");
+    print(time_table(*projection_).render(form_) + "\n");
+    print(memory_.render(form_) + (data_ ? "\n" : ""));
+    flush();
+  }
+
+  workloads::CausalData data() const {
+    const auto there = [](const auto& split) { return split ? &*split : nullptr; };
+    return {data_->tokenizer.get(), &data_->train, there(data_->validation), there(data_->test)};
+  }
+
+  workloads::TrainerOptions trainer_options() const {
+    const TrainOptions& o = small_;
+    workloads::TrainerOptions t{
+        .step = trained_.step,
+        .eval_batch = o.per_device_eval_batch_size,
+        .epochs = o.num_train_epochs,
+        .max_steps = o.max_steps,
+        .learning_rate = o.learning_rate,
+        .schedule = o.lr_scheduler_type,
+        .warmup_ratio = o.warmup_ratio,
+        .warmup_steps = o.warmup_steps,
+        .eval_each_epoch = o.eval_strategy == "epoch",
+        .eval_on_start = true,  // what the training is worth is the difference
+        .logging_steps = o.logging_steps,
+        .save_steps = o.save_steps,
+        .seed = static_cast<std::uint64_t>(o.seed) | static_cast<std::uint64_t>(o.stochastic_rounding_seed) << 32,
+        .host_threads = static_cast<int>(o.host_threads),
+        .passes = trained_.passes,
+        .checkpoint = folder_ / "checkpoint",
+        .resume = o.resume_from_checkpoint};
+    t.step.decay_all = false;
+    if (o.mode == "full") t.make_device = [this] { return hw::make_sim_device(machine_, {.check_races = true}); };
+    return t;
+  }
+
+  void train(workloads::Trainer& trainer) {
+    Training facts;
+    facts.dataset = data_->source, facts.synthetic = data_->synthetic;
+    facts.numerics = trainer.options().step.numerics.name;
+    facts.train_samples = static_cast<std::int64_t>(data_->train.size());
+    facts.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::model_weights(data_->config)));
+    facts.model = given_.model_id.empty() ? job_.small_model + ", from scratch" : given_.model_id;
+    if (for_people(form_)) {
+      print(fmt::format("training for real: {}, {}; {} texts, {} sequences\n", describe(trained_), facts.numerics,
+                        data_->texts, facts.train_samples));
+      flush();
+    }
+    const TrainingView view{.folder = folder_, .form = form_, .machine = &machine_, .exact = small_.exact};
+    report_.training = run_training(trainer, std::move(facts), view);
+    const std::filesystem::path model = folder_ / "model";
+    std::filesystem::create_directories(model);
+    workloads::write_config(data_->config, model);
+    workloads::save_weights(model, data_->config, trainer.read_weights(),
+                            workloads::element_type(trained_.step.numerics.weight));
+    data_->tokenizer->save(model);
+    close_training(*report_.training, view, model);
+  }
+
+  const workloads::Job& job_;
+  const TrainOptions& given_;
+  const std::filesystem::path folder_;
+  TrainOptions projected_, small_;
+  base::Format form_{};
+  hw::MachineParams machine_;
+  std::optional<workloads::LanguageModelling> data_;
+  DecoderJob trained_, job_shape_;
+  ProjectedJob plan_;
+  base::Table figures_{{}}, memory_{{}};
+  std::optional<Projection> projection_;
+  RunReport report_;
+};
 
 }  // namespace
 
@@ -49,30 +252,7 @@ bool is_decoder(const workloads::Job& job) {
 
 void run_decoder(const workloads::Job& job, const TrainOptions& options, const std::string& command,
                  const std::filesystem::path& folder) {
-  const base::Format form = base::parse_format(options.format);
-  if (options.numerics != "off" && (options.mode == "numeric" || options.mode == "full"))
-    throw Error{Fault::kUsage, "trnsim run " + job.name, "projects a decoder's time, and computes no numbers of it",
-                "use --numerics off; trnsim verify computes what a small Llama learns on any plan"};
-  DecoderJob d = decoder_job(options, decoder_config(options.model_id.empty() ? job.model : options.model_id),
-                             static_cast<double>(job.samples) * options.num_train_epochs);
-  if (options.max_steps >= 0) d.sequences = static_cast<double>(options.max_steps) * d.sequences_per_step();
-  DecoderProjection p = project(d, stage_machine(d, options.instance_type, options.set));
-  const hw::MachineParams machine = load_cluster(options.instance_type, options.set, d.instances);
-  ProjectedJob plan;
-  plan.step = d.step, plan.samples = job.samples, plan.epochs = options.num_train_epochs, plan.stack = d.stack;
-  const base::Table figures = decoder_table(d, p), memory = decoder_memory_table(p.memory);
-  const Projection projection = as_projection(d, std::move(p));
-  RunReport report;
-  report.workload = job.name, report.command = command, report.options = options;
-  report.job = &job, report.machine = &machine, report.projected = &plan, report.projection = &projection;
-  report.decoder = &d.config;
-  report.cores = static_cast<std::uint32_t>(d.cores());
-  base::make_output_folder(folder, options.overwrite_output_dir);
-  if (form == base::Format::kTable || form == base::Format::kMarkdown) show(report, d, figures, memory, form);
-  write_run_files(folder, report);
-  if (form == base::Format::kJson) print(result_body(report).dump(2) + "\n");
-  if (form == base::Format::kCsv) print(job_table(report).render(form));
-  base::log_info("results in {}", folder.string());
+  DecoderRun{job, options, command, folder}.run();
 }
 
 }  // namespace cli

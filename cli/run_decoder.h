@@ -1,7 +1,9 @@
-// `trnsim run` of a decoder: its job projected on the plan that the options describe.
+// `trnsim run` of a decoder: its job projected on the plan that the options describe, and a small model, or the user's,
+// trained for real.
 #pragma once
 
 #include <filesystem>
+#include <string>
 
 #include "cli/train_options.h"
 #include "workloads/job.h"
@@ -11,8 +13,8 @@ namespace cli {
 /// Whether the job's model is a Llama or GPT.
 bool is_decoder(const workloads::Job& job);
 
-/// Prints the projection and fills `folder`. `options`: as given, with the job's own for the rest.
-/// Errors: Fault::kUsage when numbers are asked for; Fault::kCapacity when it does not fit.
+/// Prints both halves and fills `folder`. `options`: as the user gave them. Errors: Fault::kCapacity when the job does
+/// not fit the machine, or the training this host; as workloads::load_language_modelling() and CausalTrainer.
 void run_decoder(const workloads::Job& job, const TrainOptions& options, const std::string& command,
                  const std::filesystem::path& folder);
 

@@ -33,6 +33,11 @@ std::optional<double> predicted(const std::string& name, const Projection& p) {
   return {};
 }
 
+/// Those of the projected job.
+std::vector<workloads::Published> published_figures(const RunReport& run) {
+  return run.job && run.is_published ? run.job->published : std::vector<workloads::Published>{};
+}
+
 std::string show(const std::string& name, double value) {
   if (name == "train_runtime") return base::clock_text(value);
   if (name == "dollars") return fmt::format("${:.3f}", value);
@@ -69,16 +74,23 @@ ordered_json engines_json(const hw::SimResult& result) {
   return out;
 }
 
+void add_scores(ordered_json& out, const std::string& prefix, const workloads::EvalRecord& record) {
+  for (const auto& [name, value] : record.scores) std::visit([&, key = prefix + name](auto v) { out[key] = v; }, value);
+}
+
+std::string scores_text(const workloads::EvalRecord& record) {
+  std::string text = fmt::format("loss {:.4f}", record.loss);
+  for (const auto& [name, value] : record.scores)
+    std::visit([&, key = name](auto v) { text += fmt::format(", {} {:.4f}", key, static_cast<double>(v)); }, value);
+  return text;
+}
+
 ordered_json metrics_json(const Training& t) {
   ordered_json epochs = ordered_json::array();
-  for (const workloads::EvalRecord& e : t.outcome.evaluations)
-    epochs.push_back({{"split", e.split},
-                      {"epoch", e.epoch},
-                      {"loss", e.loss},
-                      {"accuracy", e.accuracy},
-                      {"f1_macro", e.f1_macro},
-                      {"f1_weighted", e.f1_weighted},
-                      {"samples", e.samples}});
+  for (const workloads::EvalRecord& e : t.outcome.evaluations) {
+    epochs.push_back({{"split", e.split}, {"epoch", e.epoch}, {"loss", e.loss}, {"samples", e.samples}});
+    add_scores(epochs.back(), "", e);
+  }
   ordered_json out{{"model", t.model},
                    {"parameters", t.parameters},
                    {"numerics", t.numerics},
@@ -92,7 +104,8 @@ ordered_json metrics_json(const Training& t) {
                    {"epochs", epochs}};
   if (!t.outcome.evaluations.empty()) {
     const workloads::EvalRecord& last = t.outcome.evaluations.back();
-    out["eval_loss"] = last.loss, out["eval_accuracy"] = last.accuracy, out["eval_f1_macro"] = last.f1_macro;
+    out["eval_loss"] = last.loss;
+    add_scores(out, "eval_", last);
   }
   return out;
 }
@@ -144,9 +157,7 @@ std::vector<analysis::Section> summary(const RunReport& run) {
     trained.facts.push_back({"numerics", t.numerics});
     trained.facts.push_back({"train loss", fmt::format("{:.4f}", t.outcome.train_loss)});
     for (const workloads::EvalRecord& e : t.outcome.evaluations)
-      trained.facts.push_back(
-          {fmt::format("{} at epoch {:.2f}", e.split, e.epoch),
-           fmt::format("loss {:.4f}, accuracy {:.4f}, macro F1 {:.4f}", e.loss, e.accuracy, e.f1_macro)});
+      trained.facts.push_back({fmt::format("{} at epoch {:.2f}", e.split, e.epoch), scores_text(e)});
     out.push_back(std::move(trained));
   }
   return out;
@@ -156,7 +167,8 @@ std::vector<analysis::Section> summary(const RunReport& run) {
 
 Table job_table(const RunReport& run) {
   Table table{{{"figure", ""}, {"predicted", ""}, {"published", ""}, {"error", "error %"}, {"source", ""}}};
-  for (const workloads::Published& published : run.job->published) {
+  const std::vector<workloads::Published> figures = published_figures(run);
+  for (const workloads::Published& published : figures) {
     const auto value = predicted(published.name, *run.projection);
     if (!value) continue;
     table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
@@ -164,7 +176,7 @@ Table job_table(const RunReport& run) {
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };
-    if (std::ranges::none_of(run.job->published, known))
+    if (std::ranges::none_of(figures, known))
       table.add_row({name, show(name, *predicted(name, *run.projection)), "", "", ""});
   }
   return table;
@@ -245,8 +257,8 @@ ordered_json result_body(const RunReport& run) {
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
   ordered_json published = ordered_json::array();
-  if (run.projection && run.job)
-    for (const workloads::Published& figure : run.job->published)
+  if (run.projection)
+    for (const workloads::Published& figure : published_figures(run))
       if (const auto value = predicted(figure.name, *run.projection))
         published.push_back({{"name", figure.name},
                              {"published", figure.value},

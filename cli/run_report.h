@@ -20,7 +20,7 @@ struct Training {
   double simulated_step_seconds = 0;  // of the program that was trained with
   std::string dataset;
   bool synthetic = false;
-  std::int64_t train_samples = 0, eval_samples = 0, parameters = 0;
+  std::int64_t train_samples = 0, eval_samples = 0, parameters = 0, samples_per_step = 0;
   std::string model;  // "bert-small, from scratch"
   std::string numerics;
 };
@@ -34,11 +34,13 @@ struct RunReport {
   const Projection* projection = nullptr;
   const workloads::ModelConfig* decoder = nullptr;  // then the model is this one, on so many cores
   std::uint32_t cores = 0;
+  bool is_published = false;  // the projected job is the one whose figures the workload file has
   std::optional<Training> training;
   double host_seconds = 0;
 };
 
-/// The projected job: time, samples/s and dollars beside what was published, with the error of each.
+/// The projected job: time, samples/s and dollars; beside what was published, with the error of each, if it is that
+/// job.
 base::Table job_table(const RunReport& run);
 base::Table engine_table(const Projection& projection);
 base::Table time_table(const Projection& projection);

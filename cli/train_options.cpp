@@ -22,7 +22,7 @@ constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNume
 constexpr std::string_view kRun = "run", kJob = "run compile ablate", kCheck = "run compile ablate verify",
                            kAll = "run compile ablate verify validate estimate plan", kShare = "run verify estimate",
                            kSize = "run compile ablate estimate plan", kStep = "run compile ablate verify estimate";
-constexpr std::string_view kMemory = "run verify estimate plan", kEach = "run compile ablate verify estimate plan";
+constexpr std::string_view kDecoders = "run verify estimate plan", kEach = "run compile ablate verify estimate plan";
 constexpr double kMax = 9e15;
 
 constexpr std::string_view kFormats = "table|json|csv|md";
@@ -33,9 +33,10 @@ TrainOptionRow row(std::string_view verbs, OptionRow<T> option) { return {option
 // clang-format off
 const std::array kRows = {
     row(kJob, {"--model_id,--model_name_or_path", &T::model_id, kModel,
-         "Hugging Face folder with config.json and model.safetensors"}),
+         "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"}),
     row(kJob, {"--dataset_path,--train_file", &T::dataset_path, kModel,
-         "csv, tsv, jsonl or text;label file, or a folder of them", "", "SM_CHANNEL_TRAIN"}),
+         "csv, tsv, jsonl or text;label file, or a folder of them; for a decoder jsonl or plain text", "",
+         "SM_CHANNEL_TRAIN"}),
     row(kJob, {"--validation_file", &T::validation_file, kModel,
          "evaluated during training", "", "SM_CHANNEL_VALIDATION"}),
     row(kJob, {"--test_file", &T::test_file, kModel, "evaluated at the end", "", "SM_CHANNEL_TEST"}),
@@ -88,10 +89,10 @@ const std::array kRows = {
          "cores that share each layer", "", "", 1, 1 << 20}),
     row(kShare, {"--pipeline_parallel_size", &T::pipeline_parallel_size, kPlan,
          "stages that share the layers", "", "", 1, 1 << 20}),
-    row(kMemory, {"--disable_sequence_parallel", &T::disable_sequence_parallel, kPlan,
+    row(kDecoders, {"--disable_sequence_parallel", &T::disable_sequence_parallel, kPlan,
          "every tensor-parallel core keeps all tokens outside of matmuls"}),
     row(kShare, {"--zero_1", &T::zero_1, kPlan, "data-parallel cores share the optimizer's state"}),
-    row(kMemory, {"--optimizer_use_master_weights", &T::optimizer_use_master_weights, kPlan,
+    row(kDecoders, {"--optimizer_use_master_weights", &T::optimizer_use_master_weights, kPlan,
          "fp32 copies of the weights, which the optimizer updates"}),
     row(kShare, {"--recompute", &T::recompute, kPlan,
          "what backward computes again; full is gradient checkpointing", "none|selective|full"}),
@@ -114,7 +115,7 @@ const std::array kRows = {
          "run folder; default: runs/ and the time", "", "SM_MODEL_DIR"}),
     row(kRun, {"--overwrite_output_dir", &T::overwrite_output_dir, kOutput, "write into a folder that is not empty"}),
     row(kRun, {"--resume_from_checkpoint", &T::resume_from_checkpoint, kOutput,
-         "checkpoint folder to continue from, to the same bits"}),
+         "checkpoint folder to continue from, to the same bits; a decoder's also under another plan"}),
     row(kRun, {"--logging_steps", &T::logging_steps, kOutput,
          "steps between two lines of steps.jsonl and two read-backs of the loss", "", "", 1, kMax}),
     row(kRun, {"--save_steps", &T::save_steps, kOutput,

@@ -31,6 +31,7 @@ struct Keys {
   const char* answer;
 };
 constexpr std::array kFormats = {Keys{CorpusFormat::kInstructions, "instruction", "context", "response"},
+                                 Keys{CorpusFormat::kTasks, "instruction", nullptr, "instances"},
                                  Keys{CorpusFormat::kQuestions, "question", nullptr, "answer"},
                                  Keys{CorpusFormat::kTexts, nullptr, nullptr, "text"}};
 
@@ -116,7 +117,22 @@ class CorpusReader {
         continue;
       }
       if (!keys_) choose_format(object, lines.number());
-      take(row_of(object), lines.number());
+      if (keys_->format == CorpusFormat::kTasks)
+        take_task(object, lines.number());
+      else
+        take(row_of(object, *keys_), lines.number());
+    }
+  }
+
+  /// A task is as many rows as it has instances.
+  void take_task(const json& task, std::size_t line) {
+    if (!task.contains(keys_->answer) || !task.at(keys_->answer).is_array() || task.at(keys_->answer).empty())
+      return take({.problem = fmt::format("\"{}\" is no list with anything in it", keys_->answer)}, line);
+    for (const json& instance : task.at(keys_->answer)) {
+      if (full()) return;
+      json row = instance.is_object() ? instance : json::object();
+      if (task.contains(keys_->ask)) row[keys_->ask] = task.at(keys_->ask);
+      take(row_of(row, {CorpusFormat::kTasks, keys_->ask, "input", "output"}), line);
     }
   }
 
@@ -129,12 +145,14 @@ class CorpusReader {
     }
     std::vector<std::string> names;
     for (const auto& [name, value] : object.items()) names.push_back(name);
-    throw Error{Fault::kData, fmt::format("{}:{}", corpus_.source, line),
-                fmt::format("has the keys {}, which are of no known format", fmt::join(names, ", ")),
-                "give each row instruction and response (and perhaps context), or question and answer, or text"};
+    throw Error{
+        Fault::kData, fmt::format("{}:{}", corpus_.source, line),
+        fmt::format("has the keys {}, which are of no known format", fmt::join(names, ", ")),
+        "give each row instruction and response (and perhaps context), or instruction and instances, or question "
+        "and answer, or text"};
   }
 
-  Row row_of(const json& object) const {
+  static Row row_of(const json& object, const Keys& keys) {
     Row row;
     const auto text = [&](const char* key, bool needed) -> std::string {
       if (!key || !row.problem.empty()) return {};
@@ -150,9 +168,9 @@ class CorpusReader {
       if (needed && value.empty()) row.problem = fmt::format("\"{}\" is empty", key);
       return value;
     };
-    const std::string ask = text(keys_->ask, true), context = text(keys_->context, false);
-    const std::string answer = text(keys_->answer, true);
-    row.text = keys_->ask ? instruction_text({ask, context, answer}) : answer;
+    const std::string ask = text(keys.ask, true), context = text(keys.context, false);
+    const std::string answer = text(keys.answer, true);
+    row.text = keys.ask ? instruction_text({ask, context, answer}) : answer;
     return row;
   }
 
@@ -162,16 +180,18 @@ class CorpusReader {
   std::optional<Keys> keys_;
 };
 
-fs::path training_file(const fs::path& folder) {
+/// The one file of a folder with any of these names and an ending of texts.
+std::optional<fs::path> part_file(const fs::path& folder, std::initializer_list<const char*> names) {
   std::vector<fs::path> found;
-  for (const char* name : {"train.jsonl", "train.json", "train.txt"})
-    if (fs::exists(folder / name)) found.push_back(folder / name);
+  for (const char* name : names)
+    for (const char* ending : {".jsonl", ".json", ".txt"})
+      if (fs::exists(folder / (std::string{name} + ending))) found.push_back(folder / (std::string{name} + ending));
+  if (found.empty()) return std::nullopt;
   if (found.size() == 1) return found[0];
-  throw Error{Fault::kData, folder.string(),
-              found.empty() ? "holds no training file"
-                            : fmt::format("has two training files: {} and {}", found[0].filename().string(),
-                                          found[1].filename().string()),
-              "put the texts in one train.jsonl or train.txt, or name the file itself"};
+  throw Error{
+      Fault::kData, folder.string(),
+      fmt::format("has two files for one part: {} and {}", found[0].filename().string(), found[1].filename().string()),
+      "put the texts in one of them, or name the file itself"};
 }
 
 }  // namespace
@@ -184,9 +204,19 @@ std::string instruction_prompt(const Instruction& row) {
 
 std::string instruction_text(const Instruction& row) { return instruction_prompt(row) + row.response; }
 
+CorpusFiles corpus_files(const fs::path& file_or_folder) {
+  if (!fs::is_directory(file_or_folder)) return {.train = file_or_folder};
+  const auto train = part_file(file_or_folder, {"train"});
+  if (!train)
+    throw Error{Fault::kData, file_or_folder.string(), "holds no training file",
+                "put the texts in one train.jsonl or train.txt, or name the file itself"};
+  return {.train = *train,
+          .validation = part_file(file_or_folder, {"validation", "val", "dev"}),
+          .test = part_file(file_or_folder, {"test"})};
+}
+
 Corpus read_corpus(const fs::path& file_or_folder, const CorpusOptions& options) {
-  return CorpusReader{fs::is_directory(file_or_folder) ? training_file(file_or_folder) : file_or_folder, options}
-      .read();
+  return CorpusReader{corpus_files(file_or_folder).train, options}.read();
 }
 
 std::string describe_problems(const Corpus& corpus) {

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <filesystem>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -31,6 +32,7 @@ std::string instruction_prompt(const Instruction& row);
 
 enum class CorpusFormat {
   kInstructions,  // jsonl: instruction, response, and perhaps context
+  kTasks,         // jsonl: instruction, instances: a list of input (the context, perhaps empty) and output
   kQuestions,     // jsonl: question, answer; in the same template, without context
   kTexts,         // jsonl: text
   kPlain,         // a text file: documents between lines of "<|endoftext|>"; without any, one document
@@ -49,14 +51,22 @@ struct CorpusOptions {
   std::size_t max_rows = 0;  // 0: all
 };
 
-/// Reads one file, or from a folder its train.jsonl or train.txt. The first row of a jsonl says which format it is.
-/// Rows that are no JSON object, lack a key, hold no text there, are empty or not UTF-8 are skipped and counted.
-/// Errors: Fault::kData for a missing, empty or unusable file, keys of no format (with those of all formats), and with
-/// `strict` for the first malformed row; Fault::kUsage for an ending other than .jsonl, .json and .txt.
+/// Reads one file, or from a folder its train.jsonl, train.json or train.txt. The first row of a jsonl says which
+/// format it is. Rows that are no JSON object, lack a key, hold no text there, are empty or not UTF-8 are skipped and
+/// counted. Errors: Fault::kData for a missing, empty or unusable file, keys of no format (with those of all formats),
+/// and with `strict` for the first malformed row; Fault::kUsage for an ending other than .jsonl, .json and .txt.
 Corpus read_corpus(const std::filesystem::path& file_or_folder, const CorpusOptions& options = {});
 
 /// As describe_problems(const Dataset&).
 std::string describe_problems(const Corpus& corpus);
+
+/// A folder's files: training, and what is held out, if it is there: validation.* (or val.*, dev.*) and test.*.
+struct CorpusFiles {
+  std::filesystem::path train;
+  std::optional<std::filesystem::path> validation{}, test{};
+};
+/// A file is its own training file. Errors: Fault::kData when a folder has no training file, or two for one part.
+CorpusFiles corpus_files(const std::filesystem::path& file_or_folder);
 
 /// Sequences of one length, one after the other. The labels are the ids: the model shifts them itself.
 struct PackedDataset {

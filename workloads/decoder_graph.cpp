@@ -218,7 +218,7 @@ class Decoder {
         graph_.add1(runtime::kMatmul, "head", {x, w(form_.tied ? form_.embedding : "lm_head.weight")},
                     {.trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
     if (spec_.keep_logits) graph_.output(logits, micro_name("logits", micro_));
-    return spec_.training ? loss(logits) : logits;
+    return spec_.training || spec_.with_loss ? loss(logits) : logits;
   }
 
   ValueId loss(ValueId logits) {

@@ -16,10 +16,11 @@ struct DecoderStep {
 
 /// One step of one rank. Tensors that the host writes, for each micro-batch m: "input_ids.m" [batch*length, 1] int32,
 /// counted from the first row of the rank's part of the vocabulary, 0 where it is another rank's; "vocabulary.m" [rows,
-/// 1], 1 or 0 for that, when ranks share the vocabulary; in training "labels.m" [rows, 1] int32, counted likewise, -1
-/// where it is another rank's, "weights.m" [rows, 1] fp32 (what each token counts in the loss) and "hyper"
-/// (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2] fp32 (rope_table). It leaves "logits.m"
-/// [rows, part of the vocabulary] fp32 with spec.keep_logits, "loss.m" [rows, 1] fp32, "grad_norm", and "grad.NAME" of
+/// 1], 1 or 0 for that, when ranks share the vocabulary; with a loss (in training, or spec.with_loss) "labels.m" [rows,
+/// 1] int32, counted likewise, -1 where it is another rank's, and "weights.m" [rows, 1] fp32 (what each token counts in
+/// the loss); in training "hyper" (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2] fp32
+/// (rope_table). It leaves "logits.m" [rows, part of the vocabulary] fp32 with spec.keep_logits, "loss.m" [rows, 1]
+/// fp32, and in training "grad_norm" and "grad.NAME" of
 /// every weight. Weights have the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused
 /// query-key-value of GPT is three: "...c_attn.q.weight", and so on.
 /// Errors: Fault::kUsage for a sequence that is longer than the model's positions, or a length that sequence

@@ -110,7 +110,7 @@ void DecoderIo::write_batch(runtime::Session& session, std::uint32_t data_rank, 
     const std::uint32_t rank = rank_of(data_rank, t);
     session.write(rank, micro_name("input_ids", micro_batch), ids);
     if (spec_.tensor_parallel > 1) session.write(rank, micro_name("vocabulary", micro_batch), mine);
-    if (!spec_.training) continue;
+    if (!spec_.training && !spec_.with_loss) continue;
     session.write(rank, micro_name("labels", micro_batch), labels);
     session.write(rank, micro_name("weights", micro_batch), batch.weights);
   }

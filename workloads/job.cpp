@@ -58,6 +58,7 @@ Job load_job(std::string_view name_or_file) {
           .labels = file.read_count("labels").value,
           .options = read_options(file, "options"),
           .small_options = read_options(file, "small_options"),
+          .own_options = read_options(file, "own_options"),
           .published = {},
           .file = path.string()};
   for (const Figure& figure : kFigures) {

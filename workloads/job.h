@@ -25,6 +25,7 @@ struct Job {
   std::int64_t samples = 0, eval_samples = 0, labels = 0;
   std::map<std::string, std::string> options;        // of the command line, by name: defaults of the projected job
   std::map<std::string, std::string> small_options;  // those that the small model changes
+  std::map<std::string, std::string> own_options;    // those that a model of the user's changes (--model_id)
   std::vector<Published> published;
   std::string price = "on_demand";      // how the instance is bought, as analysis/prices/ names it
   bool backslash_escapes = false;       // of csv data

@@ -27,6 +27,15 @@ Model from_llama2c(const fs::path& file) {
   return {std::move(config), std::move(weights)};
 }
 
+fs::path only_llama2c_file(const fs::path& path) {
+  const auto files = fs::is_directory(path) ? llama2c_files(path) : std::vector<fs::path>{};
+  if (files.size() == 1) return files[0];
+  throw base::Error{
+      base::Fault::kData, path.string(),
+      files.empty() ? std::string{"holds no model"} : fmt::format("holds {} .bin files", files.size()),
+      "give a folder with config.json and model.safetensors, a sharded checkpoint, or a llama2.c .bin file"};
+}
+
 }  // namespace
 
 Model load_model(const fs::path& path, std::uint64_t seed, BertHead head) {
@@ -38,12 +47,14 @@ Model load_model(const fs::path& path, std::uint64_t seed, BertHead head) {
     Weights weights = load_weights(path, config, seed);
     return {std::move(config), std::move(weights)};
   }
-  const auto files = fs::is_directory(path) ? llama2c_files(path) : std::vector<fs::path>{};
-  if (files.size() == 1) return from_llama2c(files[0]);
-  throw base::Error{
-      base::Fault::kData, path.string(),
-      files.empty() ? std::string{"holds no model"} : fmt::format("holds {} .bin files", files.size()),
-      "give a folder with config.json and model.safetensors, a sharded checkpoint, or a llama2.c .bin file"};
+  return from_llama2c(only_llama2c_file(path));
+}
+
+ModelConfig load_model_config(const fs::path& path) {
+  if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path).config;
+  if (fs::exists(path / "shards.json")) return read_shard_config(path);
+  if (fs::exists(path / "config.json")) return read_config(path);
+  return from_llama2c(only_llama2c_file(path)).config;
 }
 
 }  // namespace workloads

@@ -20,4 +20,7 @@ struct Model {
 /// Errors: as load_weights(), read_shards() and read_llama2c(); Fault::kData when nothing of these is there.
 Model load_model(const std::filesystem::path& path, std::uint64_t seed, BertHead head = BertHead::kClassifier);
 
+/// The configuration alone. Errors: as load_model(), as far as it looks.
+ModelConfig load_model_config(const std::filesystem::path& path);
+
 }  // namespace workloads

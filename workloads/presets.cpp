@@ -50,6 +50,7 @@ constexpr std::array kLlama = {
     LlamaRow{"llama3.1-405b", 128256, 16384, 126, 128,  8, 53248, 131072,  5e5, 1e-5,  8, false, kLlama3},
     LlamaRow{"llama3.2-1b",   128256,  2048,  16,  32,  8,  8192, 131072,  5e5, 1e-5, 32, true,  kLlama3},
     LlamaRow{"llama3.2-3b",   128256,  3072,  28,  24,  8,  8192, 131072,  5e5, 1e-5, 32, true,  kLlama3},
+    LlamaRow{"llama-small",   512,     128,   2,   8,  8,   384,   2048,  1e4, 1e-5,  0, false, "ours, for quick runs"},
 };
 
 struct GptRow {

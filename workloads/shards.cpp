@@ -162,7 +162,8 @@ void write_shard_index(const fs::path& folder, const ModelConfig& config, const 
                      {"virtual_pipeline_size", index.plan.virtual_pipeline_size},
                      {"bert_pretraining_head", bert && bert->head == BertHead::kPretraining},
                      {"states", index.states},
-                     {"step", index.step}};
+                     {"step", index.step},
+                     {"run", index.run}};
   base::write_file(folder / kShardIndex, file.dump(2) + "\n");
 }
 
@@ -190,6 +191,10 @@ ShardIndex read_shard_index(const fs::path& folder) {
   if (!states.is_array() || !std::ranges::all_of(states, [](const json& state) { return state.is_string(); }))
     throw refuse("\"states\" is no list of names");
   index.states = states.get<std::vector<std::string>>();
+  const json run = file.value("run", json::object());
+  if (!run.is_object() || !std::ranges::all_of(run, [](const json& value) { return value.is_string(); }))
+    throw refuse("\"run\" is no list of texts");
+  index.run = run.get<std::map<std::string, std::string>>();
   return index;
 }
 

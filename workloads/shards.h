@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -57,7 +58,8 @@ void write_shard(const std::filesystem::path& folder, const ModelConfig& config,
 struct ShardIndex {
   ShardPlan plan{};
   std::vector<std::string> states{"model"};
-  std::int64_t step = 0;  // optimizer steps done
+  std::int64_t step = 0;                     // optimizer steps done
+  std::map<std::string, std::string> run{};  // what a training run wants to find again
 };
 /// Writes config.json and, when every shard is there, shards.json. Errors: Fault::kInternal when one is not.
 void write_shard_index(const std::filesystem::path& folder, const ModelConfig& config, const ShardIndex& index);

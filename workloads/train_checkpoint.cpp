@@ -18,6 +18,8 @@ constexpr const char* kFile = "state.safetensors";
 
 bool is_state(const isa::Region& region) { return region.kind == "weights" || region.kind == "optimizer"; }
 
+}  // namespace
+
 ElementType element_type(isa::Dtype type) {
   switch (type) {
     case isa::Dtype::kFp32: return ElementType::kF32;
@@ -26,8 +28,6 @@ ElementType element_type(isa::Dtype type) {
     default: throw Error{Fault::kInternal, "checkpoint", "a state of an unexpected type", "report it"};
   }
 }
-
-}  // namespace
 
 void save_train_checkpoint(const std::filesystem::path& folder, runtime::Session& session, const isa::Program& program,
                            const TrainProgress& progress) {

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "runtime/session.h"
+#include "workloads/safetensors.h"
 
 namespace workloads {
 
@@ -13,6 +14,9 @@ struct TrainProgress {
   std::int64_t step = 0;    // steps done
   double loss_sum = 0;      // of them
 };
+
+/// How a file names what is on the device: weights and moments are fp32, bf16 or fp16. Errors: Fault::kInternal.
+ElementType element_type(isa::Dtype type);
 
 /// Writes `folder`/state.safetensors: weights and moments of rank 0 as they lie on the core (data-parallel replicas are
 /// equal), and the progress. Errors: Fault::kEnvironment.

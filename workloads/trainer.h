@@ -1,26 +1,27 @@
-// Trains a classifier on simulated cores: real data, real numbers, checkpoints that resume to the same bits.
+// The training loop of every model on simulated cores: epochs, learning rate, logging, evaluation, checkpoints, Ctrl-C.
+// What a family has of its own (its batches, its scores, its checkpoint) it adds by deriving.
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <vector>
 
 #include "isa/device.h"
 #include "runtime/compile.h"
-#include "workloads/batches.h"
-#include "workloads/bert_graph.h"
+#include "runtime/session.h"
 #include "workloads/metrics.h"
+#include "workloads/train_checkpoint.h"
 #include "workloads/trainer_state.h"
-#include "workloads/weights.h"
+#include "workloads/training_step.h"
 
 namespace workloads {
 
 struct TrainerOptions {
   StepSpec step;                // of training; evaluation uses the same length, ranks and numerics
-  std::int64_t eval_batch = 8;  // samples of an evaluation batch on one core
+  std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
   double epochs = 3;
   std::int64_t max_steps = -1;  // instead of epochs when not negative
   double learning_rate = 5e-5;
@@ -28,6 +29,7 @@ struct TrainerOptions {
   double warmup_ratio = 0;
   std::int64_t warmup_steps = 0;  // more than 0 replaces the ratio
   bool eval_each_epoch = true;
+  bool eval_on_start = false;  // also before the first step
   std::int64_t logging_steps = 10, save_steps = 0;
   std::uint64_t seed = 42;
   int host_threads = 0;
@@ -42,11 +44,15 @@ struct StepRecord {
   double epoch = 0, loss = 0, learning_rate = 0, grad_norm = 0;
 };
 
+/// Held-out data: what is evaluated during training, and at its end.
+enum class Split : std::uint8_t { kValidation, kTest };
+
 struct EvalRecord {
   std::string split;  // "eval", "test"
   std::int64_t step = 0;
-  double epoch = 0, loss = 0, accuracy = 0, f1_macro = 0, f1_weighted = 0, host_seconds = 0;
+  double epoch = 0, loss = 0, host_seconds = 0;
   std::int64_t samples = 0;
+  Metrics scores;  // a classifier's: accuracy, f1_macro, f1_weighted; a language model's: perplexity
 };
 
 struct TrainOutcome {
@@ -59,28 +65,76 @@ struct TrainOutcome {
 
 class Trainer {
  public:
-  /// Compiles both programs and loads the weights. Errors: Fault::kCapacity; Fault::kData when `options.resume` is no
-  /// checkpoint of this run.
-  Trainer(const BertConfig& config, Weights& weights, const TokenizedDataset& train, TrainerOptions options);
-  ~Trainer();
+  virtual ~Trainer() = default;
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
 
   std::function<void(const StepRecord&)> on_step;
   std::function<void(const EvalRecord&)> on_eval;
 
-  std::int64_t max_steps() const;
-  std::int64_t first_step() const;  // done before, by the run that is resumed
-  const isa::Program& program() const;
+  std::int64_t max_steps() const { return max_steps_; }
+  std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
+  const isa::Program& program() const { return programs_.train.program; }
+  const TrainerOptions& options() const { return options_; }
 
-  /// Trains until the end, Ctrl-C, or an error; `validation` may be null. Writes a checkpoint at the end, every
-  /// save_steps, and on Ctrl-C. Errors: Fault::kNumerics when the loss is not finite.
-  TrainOutcome run(const TokenizedDataset* validation);
-  EvalRecord evaluate(const TokenizedDataset& data, std::string split);
+  /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C.
+  /// Errors: Fault::kNumerics when the loss is not finite.
+  TrainOutcome run();
+  EvalRecord evaluate(Split split);
+  virtual std::int64_t samples(Split split) const = 0;  // 0: there is no such data
   /// Brings the weights back from the cores.
-  void read_weights(Weights& weights);
+  virtual Weights read_weights() = 0;
+
+ protected:
+  /// Two programs that share one device and the weights in it.
+  struct Programs {
+    runtime::Compiled train, evaluation;
+  };
+  static Programs compile(runtime::Graph train, runtime::Graph evaluation, const TrainerOptions& options);
+  /// The step that evaluates: forward only, of one evaluation batch.
+  static StepSpec eval_spec(const TrainerOptions& options);
+
+  Trainer(TrainerOptions options, Programs programs, std::int64_t steps_per_epoch);
+
+  struct Place {
+    std::int64_t step = 0, epoch = 0, in_epoch = 0;  // from 0
+    double rate = 0;
+  };
+  struct StepResult {
+    double loss = 0, grad_norm = 0;
+  };
+  virtual StepResult train_step(const Place& place) = 0;
+  /// Fills loss, samples and scores.
+  virtual void score(Split split, EvalRecord& record) = 0;
+  virtual void save(const TrainProgress& progress) = 0;
+  virtual double flops_per_step() const = 0;
+  /// What must be the same for a checkpoint of this run, whatever its plan.
+  virtual std::string fingerprint() const = 0;
+
+  /// Goes on from a checkpoint.
+  void go_on(const TrainProgress& progress);
+  /// The part of a fingerprint that is common to all models.
+  std::string schedule_text() const;
+  runtime::Session session() { return {*device_, *loaded_}; }
+  void use_training() { use(programs_.train.program); }
+  void use_evaluation() { use(programs_.evaluation.program); }
+  /// Runs the program in use once.
+  void run_device(std::int64_t step);
+
+  const TrainerOptions options_;
 
  private:
-  struct State;
-  std::unique_ptr<State> state_;
+  void use(const isa::Program& program);
+  StepRecord next_step();
+  void evaluate_into(TrainOutcome& out);
+  void save_now();
+
+  Programs programs_;
+  std::unique_ptr<isa::Device> device_;
+  const isa::Program* loaded_ = nullptr;
+  const std::int64_t steps_per_epoch_;
+  std::int64_t max_steps_ = 0, warmup_ = 0, done_ = 0;
+  double loss_sum_ = 0;  // of the steps done
 };
 
 }  // namespace workloads

@@ -50,7 +50,7 @@ struct StepSpec {
   Head head = Head::kClassifier;
   Part part = Part::kWhole;
   std::int64_t predictions = 20;  // masked tokens of a sequence, for Head::kPretraining
-  runtime::Numerics numerics;
+  runtime::Numerics numerics{};
   double adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
   double weight_decay = 0;          // 0: no parameter decays
   bool decay_all = true;            // also biases and gains, as plain torch.optim.AdamW; HF Trainer spares them
@@ -65,6 +65,7 @@ struct StepSpec {
   bool master_weights = false;     // fp32 copies of the weights, which the optimizer updates
   Recompute recompute = Recompute::kNone;
   bool keep_logits = false;  // "logits.m" stay in memory for the host
+  bool with_loss = false;    // also when nothing is trained
 
   std::uint32_t world() const { return ranks * static_cast<std::uint32_t>(tensor_parallel); }
 };

@@ -1,14 +1,19 @@
 // Runs the built trnsim and looks at what a shell would see.
 #pragma once
 
+#include <fcntl.h>
+#include <signal.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <thread>
 
 namespace cli_test {
 
@@ -32,6 +37,26 @@ inline Ran run(const std::string& arguments, const std::string& before = "") {
   Ran ran{WIFEXITED(status) ? WEXITSTATUS(status) : -1, slurp(folder / "out"), slurp(folder / "err")};
   std::filesystem::remove_all(folder);
   return ran;
+}
+
+/// Starts trnsim, waits until it has logged a step, and presses Ctrl-C. Returns its exit code.
+inline int interrupted(const std::string& arguments, const std::filesystem::path& log) {
+  const pid_t child = fork();
+  if (child == 0) {
+    const int nowhere = open("/dev/null", O_RDWR);
+    for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
+    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
+    _exit(127);
+  }
+  int status = 0;
+  std::error_code error;
+  while (!(std::filesystem::exists(log, error) && std::filesystem::file_size(log, error) > 0)) {
+    if (waitpid(child, &status, WNOHANG) == child) return -1;  // it ended before it logged anything
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+  }
+  kill(child, SIGINT);
+  waitpid(child, &status, 0);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 }  // namespace cli_test

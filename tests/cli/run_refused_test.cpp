@@ -115,4 +115,14 @@ TEST_F(Refused, WhatDoesNotFitIntoMemoryWithThreeAndTheTable) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
+// Not worth compiling: what each layer must keep is more than there is.
+TEST_F(Refused, AHugeBatchAtOnce) {
+  const auto begin = std::chrono::steady_clock::now();
+  const Ran ran = run("run bert_emotion --mode timed --per_device_train_batch_size 4096 --output_dir " + at("out"));
+  EXPECT_EQ(ran.code, 3);
+  EXPECT_THAT(ran.err, HasSubstr("at the very least"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{10});
+  EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
+}
+
 }  // namespace

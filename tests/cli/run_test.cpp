@@ -1,19 +1,16 @@
 // `trnsim run` from the command line to the folder of the run: what it prints, leaves, and continues.
-#include <fcntl.h>
 #include <gmock/gmock.h>
-#include <signal.h>
 
-#include <chrono>
 #include <map>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <sstream>
-#include <thread>
 
 #include "tests/cli/run_job.h"
 
 namespace {
 
+using cli_test::interrupted;
 using cli_test::Ran;
 using cli_test::run;
 using cli_test::slurp;
@@ -87,6 +84,21 @@ TEST_F(RunJob, EndsWithTheMetricsOfHuggingFacesTrainer) {
     EXPECT_TRUE(keys.contains(key)) << key;
 }
 
+// Nobody has published what another job takes.
+TEST_F(RunJob, PublishedFiguresStandBesideThePublishedJobAlone) {
+  const auto published = [&](const std::string& out) {
+    return Json::parse(slurp(folder_ / out / "result.json"))["published"].size();
+  };
+  const Ran ours = train("ours", "", "timed");
+  EXPECT_THAT(ours.out, testing::Not(HasSubstr("optimum-neuron")));
+  EXPECT_EQ(published("ours"), 0u);
+  const std::string timed = "run bert_emotion --mode timed --output_dir ";
+  EXPECT_THAT(run(timed + at("tutorial") + " --max_length 512").out, HasSubstr("optimum-neuron"));
+  EXPECT_EQ(published("tutorial"), 3u);
+  ASSERT_EQ(run(timed + at("shorter") + " --max_steps 10").code, 0);
+  EXPECT_EQ(published("shorter"), 0u);
+}
+
 TEST_F(RunJob, DataGoesToStdoutAndTheRestToStderr) {
   const Ran ran = train("out", "--format json");
   ASSERT_EQ(ran.code, 0) << ran.err;
@@ -118,26 +130,6 @@ TEST_F(RunJob, TheNumberOfThreadsChangesNoBit) {
   ASSERT_EQ(with("two", "2").code, 0);
   EXPECT_EQ(weights("one"), weights("two"));
   EXPECT_EQ(steps("one"), steps("two"));
-}
-
-/// Starts trnsim, waits until it has logged a step, and presses Ctrl-C. Returns its exit code.
-int interrupted(const std::string& arguments, const std::filesystem::path& log) {
-  const pid_t child = fork();
-  if (child == 0) {
-    const int nowhere = open("/dev/null", O_RDWR);
-    for (const int fd : {0, 1, 2}) dup2(nowhere, fd);
-    execl("/bin/sh", "sh", "-c", ("exec " TRNSIM_BINARY " " + arguments).c_str(), nullptr);
-    _exit(127);
-  }
-  int status = 0;
-  std::error_code error;
-  while (!(std::filesystem::exists(log, error) && std::filesystem::file_size(log, error) > 0)) {
-    if (waitpid(child, &status, WNOHANG) == child) return -1;  // it ended before it logged anything
-    std::this_thread::sleep_for(std::chrono::milliseconds{2});
-  }
-  kill(child, SIGINT);
-  waitpid(child, &status, 0);
-  return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
 // With dropout and stochastic rounding, whose random numbers must go on where they stopped.

@@ -86,7 +86,7 @@ TEST(Corpus, UnusableFilesAreRefused) {
   EXPECT_TRUE(fails(Fault::kData, [&] { read_corpus(s.path()); }, {"no training file"}));
   s.write("train.txt", "x");
   s.write("train.jsonl", "x");
-  EXPECT_TRUE(fails(Fault::kData, [&] { read_corpus(s.path()); }, {"two training files"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_corpus(s.path()); }, {"two files for one part"}));
 }
 
 TEST(Packing, JoinsCutsAndDropsTheRest) {

@@ -1,0 +1,206 @@
+// Training of a small Llama on simulated cores: it learns, its checkpoints go on, and the plan does not matter.
+#include "workloads/causal_trainer.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <map>
+
+#include "base/files.h"
+#include "tests/workloads/support.h"
+#include "workloads/language_modelling.h"
+#include "workloads/model_files.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using testing::HasSubstr;
+using workloads_test::fails;
+using workloads_test::fixture;
+using workloads_test::Scratch;
+
+/// A Llama of two layers and 64 numbers a token, on the embedded instructions.
+class CausalTraining : public testing::Test {
+ protected:
+  CausalTraining() {
+    job_ = load_language_modelling({.preset = "llama-small", .length = 32, .max_train_samples = 60});
+    auto& c = std::get<LlamaConfig>(job_.config);
+    c.hidden_size = 64, c.intermediate_size = 96, c.num_attention_heads = c.num_key_value_heads = 4, c.head_dim = 16;
+    job_.weights = initial_weights(job_.config, 42);
+  }
+
+  /// Eight sequences a step, however the ranks share them.
+  TrainerOptions options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches = 1) const {
+    TrainerOptions o;
+    o.step.length = 32;
+    o.step.batch = 8 / (data * micro_batches);
+    o.step.micro_batches = micro_batches;
+    o.step.ranks = data;
+    o.step.tensor_parallel = tensor;
+    o.step.numerics = runtime::numerics("fp32");
+    o.step.max_grad_norm = 1;
+    o.max_steps = 6;
+    o.learning_rate = 5e-3;
+    o.warmup_steps = 1;
+    o.eval_each_epoch = false;
+    return o;
+  }
+
+  std::vector<double> losses(const TrainerOptions& options, Weights* end = nullptr) const {
+    CausalTrainer trainer{
+        job_.config, job_.weights, {.tokenizer = job_.tokenizer.get(), .train = &job_.train}, options};
+    std::vector<double> out;
+    trainer.on_step = [&](const StepRecord& r) { out.push_back(r.loss); };
+    trainer.run();
+    if (end) *end = trainer.read_weights();
+    return out;
+  }
+
+  /// Trains three steps of six and leaves a checkpoint: as a run that is stopped.
+  void stop_half_way(TrainerOptions o, const std::filesystem::path& checkpoint) const {
+    o.checkpoint = checkpoint;
+    o.save_steps = 3;
+    CausalTrainer trainer{job_.config, job_.weights, {.tokenizer = job_.tokenizer.get(), .train = &job_.train}, o};
+    struct Stop {};
+    trainer.on_step = [](const StepRecord& r) {
+      if (r.step == 4) throw Stop{};
+    };
+    EXPECT_THROW(trainer.run(), Stop);
+  }
+
+  /// The loss of a model for which all tokens are equally likely.
+  double even() const { return std::log(static_cast<double>(std::get<LlamaConfig>(job_.config).vocab_size)); }
+
+  LanguageModelling job_;
+};
+
+// Sums over ranks have another order: fp32 rounding, which six steps of AdamW carry on.
+void expect_near(const std::vector<double>& got, const std::vector<double>& want) {
+  ASSERT_EQ(got.size(), want.size());
+  for (std::size_t i = 0; i < got.size(); ++i) EXPECT_NEAR(got[i] / want[i], 1, 1e-4) << "step " << i;
+}
+
+TEST_F(CausalTraining, LosesAndDoesNotDependOnThePlan) {
+  const std::vector<double> one = losses(options(1, 1));
+  EXPECT_NEAR(one.front(), even(), 0.1);
+  EXPECT_LT(one.back(), one.front() - 0.5);
+  TrainerOptions tokens = options(2, 2);
+  tokens.step.sequence_parallel = true;
+  expect_near(losses(tokens), one);
+  TrainerOptions zero = options(2, 2);
+  zero.step.zero1 = true;
+  zero.step.recompute = Recompute::kFull;
+  expect_near(losses(zero), one);
+  expect_near(losses(options(1, 4, 2)), one);
+}
+
+// An epoch whose last step has fewer sequences than rows: filler rows count nothing.
+TEST_F(CausalTraining, FillerRowsCountNothing) {
+  job_.train.ids.resize(5 * 32);
+  std::vector<double> one = losses(options(1, 1));
+  expect_near(losses(options(4, 1)), one);
+  EXPECT_NEAR(one.front(), even(), 0.1);
+}
+
+TEST_F(CausalTraining, ACheckpointGoesOnToTheSameBits) {
+  const Scratch s;
+  for (const bool master : {false, true}) {
+    TrainerOptions o = options(2, 2);
+    o.step.zero1 = true;
+    o.step.master_weights = master;
+    o.step.numerics = runtime::numerics(master ? "bf16+fp32-optimizer+sr" : "bf16+sr");
+    Weights whole, resumed;
+    const std::vector<double> all = losses(o, &whole);
+    stop_half_way(o, s / "checkpoint");
+    o.resume = s / "checkpoint";
+    const std::vector<double> rest = losses(o, &resumed);
+    EXPECT_EQ(rest, std::vector<double>(all.begin() + 3, all.end()));
+    EXPECT_EQ(resumed.values, whole.values);
+  }
+}
+
+TEST_F(CausalTraining, AnotherPlanGoesOnWithTheWholeState) {
+  const Scratch s;
+  TrainerOptions from = options(2, 2);
+  from.step.zero1 = true;
+  const std::vector<double> all = losses(from), rest(all.begin() + 3, all.end());
+  stop_half_way(from, s / "checkpoint");
+  for (TrainerOptions to : {options(1, 1), options(4, 1), options(1, 4, 2)}) {
+    to.step.zero1 = to.step.ranks > 1;
+    to.resume = s / "checkpoint";
+    expect_near(losses(to), rest);
+  }
+}
+
+TEST_F(CausalTraining, ShardsBecomeOneModel) {
+  const Scratch s;
+  TrainerOptions o = options(1, 4);
+  o.checkpoint = s / "checkpoint";
+  o.max_steps = 2;
+  Weights trained;
+  losses(o, &trained);
+  EXPECT_EQ(read_shard_index(s / "checkpoint").plan.tensor_parallel_size, 4);
+  consolidate(s / "checkpoint", s / "model");
+  EXPECT_EQ(load_model(s / "model", 1).weights.values, trained.values);
+  EXPECT_EQ(load_tokenizer(s / "model")->tokenize("Who has the ball?", "t"),
+            job_.tokenizer->tokenize("Who has the ball?", "t"));
+}
+
+TEST_F(CausalTraining, RefusesWhatIsNotItsCheckpoint) {
+  const Scratch s;
+  TrainerOptions o = options(2, 2);
+  o.checkpoint = s / "checkpoint";
+  o.max_steps = 1;
+  losses(o);
+  const auto refused = [&](const std::string& words) {
+    TrainerOptions to = o;
+    to.checkpoint.clear();
+    to.resume = s / "checkpoint";
+    EXPECT_TRUE(fails(Fault::kData, [&] { losses(to); }, {words})) << words;
+  };
+  o.learning_rate = 1e-3;
+  refused("of a run with other settings");
+  o.learning_rate = 5e-3;
+  std::filesystem::rename(s / "checkpoint/exp_avg_tp01_pp00.safetensors", s / "exp_avg");
+  refused("exp_avg_tp01_pp00.safetensors: is missing");
+  std::filesystem::copy(s / "checkpoint/exp_avg_tp00_pp00.safetensors", s / "checkpoint/exp_avg_tp01_pp00.safetensors");
+  refused("is of another plan: its tensor_parallel is 0 of 2");
+  std::filesystem::remove(s / "checkpoint/shards.json");
+  refused("no sharded checkpoint, or one that was not finished");
+}
+
+TEST_F(CausalTraining, RefusesPlansThatTheModelDoesNotAllow) {
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(options(1, 3)); }, {"does not divide the 4 attention heads"}));
+  TrainerOptions longer = options(1, 1);
+  longer.step.length = 4096;
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(longer); }, {"longer than the model's 2048 positions"}));
+}
+
+// The trained model of tests/workloads/data goes on learning on a text that is new to it.
+TEST(CausalStories, TwoEpochsLowerTheLoss) {
+  const Scratch s;
+  std::string text;
+  for (int i = 0; i < 40; ++i)
+    text += "Ben had a small robot. The robot could count: " + std::to_string(i) + ", " + std::to_string(i + 1) +
+            ". Ben was proud of it.\n<|endoftext|>\n";
+  const LanguageModelling job = load_language_modelling(
+      {.model_folder = fixture("stories260K"), .dataset_path = s.write("train.txt", text), .length = 32});
+  ASSERT_TRUE(job.validation);
+  TrainerOptions o;
+  o.step.length = 32, o.step.batch = 4, o.step.ranks = 2;
+  o.step.numerics = runtime::numerics("bf16");
+  o.epochs = 2, o.learning_rate = 1e-3;
+  CausalTrainer trainer{job.config, job.weights, {job.tokenizer.get(), &job.train, &*job.validation}, o};
+  const EvalRecord before = trainer.evaluate(Split::kValidation);
+  const TrainOutcome out = trainer.run();
+  ASSERT_EQ(out.evaluations.size(), 2u);
+  EXPECT_LT(out.evaluations[1].loss, out.evaluations[0].loss);
+  EXPECT_LT(out.evaluations[0].loss, before.loss - 0.5);
+  EXPECT_EQ(std::get<double>(before.scores.at(0).second), std::exp(before.loss));
+}
+
+}  // namespace
+}  // namespace workloads

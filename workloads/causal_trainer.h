@@ -1,0 +1,58 @@
+// Trains a Llama on packed text on simulated cores, on any plan of tensor and data parallel ranks.
+#pragma once
+
+#include "workloads/batches.h"
+#include "workloads/corpus.h"
+#include "workloads/decoder_io.h"
+#include "workloads/decoder_state.h"
+#include "workloads/tokenizer.h"
+#include "workloads/trainer.h"
+
+namespace workloads {
+
+/// Must outlive the trainer; held-out data that is not there is null.
+struct CausalData {
+  const Tokenizer* tokenizer = nullptr;  // saved with the checkpoint, and for filler rows
+  const PackedDataset* train = nullptr;
+  const PackedDataset* validation = nullptr;
+  const PackedDataset* test = nullptr;
+};
+
+/// Which sequences a step sees depends on the seed and on how many there are in a step, not on how the ranks share
+/// them, so that runs under different plans see the same. The last step of an epoch may have fewer; each token counts
+/// the same in the loss of its step.
+class CausalTrainer final : public Trainer {
+ public:
+  /// Compiles both programs and loads the weights. Errors: Fault::kUsage as decoder_step() and DecoderIo;
+  /// Fault::kCapacity; Fault::kData when `options.resume` is no checkpoint of this run.
+  CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
+                const TrainerOptions& options);
+
+  std::int64_t samples(Split split) const override;
+  Weights read_weights() override;
+
+ private:
+  CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
+                const TrainerOptions& options, DecoderStep step);
+
+  StepResult train_step(const Place& place) override;
+  void score(Split split, EvalRecord& record) override;
+  void save(const TrainProgress& progress) override;
+  double flops_per_step() const override;
+  std::string fingerprint() const override;
+  const PackedDataset* data_of(Split split) const;
+  /// Writes one micro-batch of `data`'s sequences; each token counts `weight`.
+  void write_batch(runtime::Session& session, const DecoderIo& io, std::uint32_t data_rank, std::int64_t micro_batch,
+                   const PackedDataset& data, std::span<const std::uint32_t> sequences, std::int64_t rows,
+                   double weight) const;
+  double read_loss(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const;
+
+  const ModelConfig config_;
+  const CausalData data_;
+  Sampler sampler_;
+  const DecoderIo io_, eval_io_;
+  const DecoderState state_;
+  const std::uint64_t data_hash_;
+};
+
+}  // namespace workloads

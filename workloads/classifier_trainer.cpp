@@ -1,0 +1,138 @@
+#include "workloads/classifier_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+namespace workloads {
+namespace {
+
+Sampler training_sampler(const TokenizedDataset& data, const TrainerOptions& options) {
+  return {data.size(),
+          {.batch_size = static_cast<std::size_t>(options.step.batch),
+           .ranks = options.step.ranks,
+           .shuffle = true,
+           .seed = options.seed}};
+}
+
+std::int64_t steps_of_epoch(const TokenizedDataset& data, const TrainerOptions& options) {
+  const auto micro_steps = static_cast<std::int64_t>(training_sampler(data, options).steps_per_epoch());
+  return std::max<std::int64_t>(1, micro_steps / options.step.micro_batches);
+}
+
+/// A sample counts `weight` in the loss, a filler row nothing.
+void write_inputs(runtime::Session& session, std::uint32_t rank, std::int64_t micro, const Batch& batch, float weight) {
+  std::vector<float> mask(batch.attention_mask.begin(), batch.attention_mask.end()), weights;
+  std::vector<std::int32_t> labels = batch.labels;
+  for (std::int32_t& label : labels) {
+    weights.push_back(label == Batch::kIgnoredLabel ? 0.0F : weight);
+    if (label == Batch::kIgnoredLabel) label = 0;
+  }
+  session.write(rank, micro_name("input_ids", micro), batch.input_ids);
+  session.write(rank, micro_name("token_type_ids", micro), batch.token_type_ids);
+  session.write(rank, micro_name("attention_mask", micro), mask);
+  session.write(rank, micro_name("labels", micro), labels);
+  session.write(rank, micro_name("weights", micro), weights);
+}
+
+}  // namespace
+
+ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& weights, const ClassifierData& data,
+                                     TrainerOptions options)
+    : Trainer{options, compile(bert_graph(config, options.step), bert_graph(config, eval_spec(options)), options),
+              steps_of_epoch(*data.train, options)},
+      config_{config},
+      data_{data},
+      specs_{bert_weights(config)},
+      sampler_{training_sampler(*data.train, options)} {
+  runtime::Session io = session();
+  for (const WeightSpec& spec : specs_) {
+    const std::vector<float> values = weights.for_device(spec);
+    for (std::uint32_t r = 0; r < options_.step.ranks; ++r) io.write(r, spec.name, values);
+  }
+  if (!options_.resume.empty()) go_on(load_train_checkpoint(options_.resume, io, program(), fingerprint()));
+}
+
+const TokenizedDataset* ClassifierTrainer::data_of(Split split) const {
+  return split == Split::kTest ? data_.test : data_.validation;
+}
+
+std::int64_t ClassifierTrainer::samples(Split split) const {
+  const TokenizedDataset* data = data_of(split);
+  return data ? static_cast<std::int64_t>(data->size()) : 0;
+}
+
+Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
+  runtime::Session io = session();
+  const StepSpec& spec = options_.step;
+  sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
+  for (std::uint32_t r = 0; r < spec.ranks; ++r) {
+    for (std::int64_t m = 0; m < spec.micro_batches; ++m) {
+      const auto samples = sampler_.batch(static_cast<std::size_t>(place.in_epoch * spec.micro_batches + m), r);
+      const Batch batch = make_batch(*data_.train, samples, static_cast<std::size_t>(spec.batch),
+                                     static_cast<std::size_t>(spec.length));
+      const double shares = static_cast<double>(std::max<std::size_t>(1, batch.samples)) *
+                            static_cast<double>(spec.micro_batches) * static_cast<double>(spec.ranks);
+      write_inputs(io, r, m, batch, static_cast<float>(1 / shares));
+    }
+    io.write(r, "hyper", hyper_values(spec, place.rate, place.step + 1));
+  }
+  run_device(place.step);
+  StepResult result{.grad_norm = io.read(0, "grad_norm").front()};
+  for (std::uint32_t r = 0; r < spec.ranks; ++r)
+    for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+      for (const float x : io.read(r, micro_name("loss", m))) result.loss += x;
+  return result;
+}
+
+void ClassifierTrainer::score(Split split, EvalRecord& record) {
+  const TokenizedDataset& data = *data_of(split);
+  runtime::Session io = session();
+  const std::uint32_t ranks = options_.step.ranks;
+  const auto rows = static_cast<std::size_t>(options_.eval_batch),
+             length = static_cast<std::size_t>(options_.step.length);
+  const Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
+  Confusion scores{static_cast<std::size_t>(config_.num_labels())};
+  double loss = 0;
+  for (std::size_t step = 0; step < order.steps_per_epoch(); ++step) {
+    std::vector<Batch> batches;
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      batches.push_back(make_batch(data, order.batch(step, r), rows, length));
+      write_inputs(io, r, 0, batches.back(), 1);
+    }
+    run_device(0);
+    for (std::uint32_t r = 0; r < ranks; ++r) {
+      scores.add(io.read(r, micro_name("logits", 0)), batches[r].labels);
+      for (const float x : io.read(r, micro_name("loss", 0))) loss += x;
+    }
+  }
+  record.samples = static_cast<std::int64_t>(data.size());
+  record.loss = loss / static_cast<double>(data.size());
+  record.scores = {
+      {"accuracy", scores.accuracy()}, {"f1_macro", scores.macro_f1()}, {"f1_weighted", scores.weighted_f1()}};
+}
+
+void ClassifierTrainer::save(const TrainProgress& progress) {
+  runtime::Session io = session();
+  save_train_checkpoint(options_.checkpoint, io, program(), progress);
+}
+
+double ClassifierTrainer::flops_per_step() const { return bert_flops(config_, options_.step) * options_.step.ranks; }
+
+std::string ClassifierTrainer::fingerprint() const {
+  const StepSpec& s = options_.step;
+  return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {} {}", s.batch, s.length, s.micro_batches,
+                     s.ranks, s.numerics.name, s.optimizer, s.weight_decay, s.max_grad_norm, schedule_text(),
+                     config_.hidden_size, config_.num_hidden_layers, config_.vocab_size, data_.train->size(),
+                     data_.train->ids.size());
+}
+
+Weights ClassifierTrainer::read_weights() {
+  use_training();
+  runtime::Session io = session();
+  Weights weights;
+  for (const WeightSpec& spec : specs_) weights.set_from_device(spec, io.read(0, spec.name));
+  return weights;
+}
+
+}  // namespace workloads

@@ -1,0 +1,42 @@
+// Trains a BERT classifier on simulated cores: data parallel, every replica with all of the model.
+#pragma once
+
+#include "workloads/batches.h"
+#include "workloads/bert_graph.h"
+#include "workloads/trainer.h"
+#include "workloads/weights.h"
+
+namespace workloads {
+
+/// Data sets must outlive the trainer; those that are not there are null.
+struct ClassifierData {
+  const TokenizedDataset* train = nullptr;
+  const TokenizedDataset* validation = nullptr;
+  const TokenizedDataset* test = nullptr;
+};
+
+class ClassifierTrainer final : public Trainer {
+ public:
+  /// Compiles both programs and loads the weights. Errors: Fault::kCapacity; Fault::kData when `options.resume` is no
+  /// checkpoint of this run.
+  ClassifierTrainer(const BertConfig& config, const Weights& weights, const ClassifierData& data,
+                    TrainerOptions options);
+
+  std::int64_t samples(Split split) const override;
+  Weights read_weights() override;
+
+ private:
+  StepResult train_step(const Place& place) override;
+  void score(Split split, EvalRecord& record) override;
+  void save(const TrainProgress& progress) override;
+  double flops_per_step() const override;
+  std::string fingerprint() const override;
+  const TokenizedDataset* data_of(Split split) const;
+
+  const BertConfig config_;
+  const ClassifierData data_;
+  const std::vector<WeightSpec> specs_;
+  Sampler sampler_;
+};
+
+}  // namespace workloads

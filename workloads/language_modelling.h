@@ -1,0 +1,65 @@
+// Model, tokenizer and packed text of a language-model run, from the user's files or from what comes along.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/config.h"
+#include "workloads/corpus.h"
+#include "workloads/tokenizer.h"
+#include "workloads/weights.h"
+
+namespace workloads {
+
+struct LanguageModellingOptions {
+  std::string model_folder{};  // what load_model() reads; empty: `preset` from scratch
+  std::string preset{};
+  std::string dataset_path{};  // file or folder; empty: the embedded data set
+  std::string validation_file{}, test_file{}, vocab{};
+  bool strict = false;
+  bool hold_out = true;  // without a validation file, some sequences become one
+  std::size_t length = 0, max_train_samples = 0, max_eval_samples = 0;  // tokens of a sequence; texts
+  std::uint64_t seed = 42;
+};
+
+/// One of so many packed sequences is held out.
+inline constexpr std::size_t kHeldOutOneOf = 20;
+
+struct LanguageModelling {
+  ModelConfig config;
+  Weights weights;
+  std::unique_ptr<Tokenizer> tokenizer;
+  PackedDataset train;
+  std::optional<PackedDataset> validation, test;
+  std::string source;  // where the data comes from
+  bool synthetic = false;
+  std::size_t texts = 0;           // trained on
+  std::vector<std::string> notes;  // skipped rows, what is held out, a vocabulary made from the data
+};
+
+/// Reads, tokenizes, packs, and fits a new model to the vocabulary. Errors: as the readers and pack(); Fault::kUsage
+/// for a sequence that is longer than the model's positions, or a model that is no decoder; Fault::kData when the
+/// vocabulary has more tokens than the model's table.
+LanguageModelling load_language_modelling(const LanguageModellingOptions& options);
+
+/// Where the tokenizer is: `vocab`, or without it the model's folder, which for a llama2.c file is the one it lies in.
+/// Empty for neither.
+std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model);
+
+/// Tokens of a training file with the end of each text, as pack() would join them.
+struct TokenCount {
+  std::size_t tokens = 0, bytes = 0;
+  bool estimated = false;  // without a vocabulary: kBytesPerToken each
+};
+/// assumed: about what a vocabulary of 32,000 pieces makes of English.
+inline constexpr std::size_t kBytesPerToken = 4;
+
+/// `tokenizer`: what load_tokenizer() reads, or empty. Errors: as the readers.
+TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
+                        std::size_t max_rows, bool strict);
+
+}  // namespace workloads
