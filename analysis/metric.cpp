@@ -50,6 +50,16 @@ std::optional<double> in_metric(std::string_view metric, const Measured& measure
   return std::nullopt;
 }
 
+bool is_time(std::string_view metric) {
+  const auto value = [&](double seconds) {
+    const auto found = in_metric(
+        metric, {.seconds = seconds, .samples = 1, .tokens = 1, .flops = 1, .bytes = 1, .job_seconds = seconds});
+    base::ensure(found.has_value(), metric, "a metric without a value");
+    return *found;
+  };
+  return value(2) > value(1);
+}
+
 std::vector<std::string> known_metrics() {
   std::vector<std::string> names;
   for (const Metric& row : kMetrics) names.emplace_back(row.name);

@@ -22,6 +22,10 @@ struct Measured {
 /// The value of `measured` in the published metric; nothing when the metric is unknown.
 std::optional<double> in_metric(std::string_view metric, const Measured& measured);
 
+/// Whether the metric is a time, and grows with the seconds of a repetition; false for a rate, which is inverse to
+/// them. Every metric is one or the other. Errors: Fault::kInternal for an unknown metric.
+bool is_time(std::string_view metric);
+
 /// The metrics that in_metric() knows, for messages and for `trnsim list`.
 std::vector<std::string> known_metrics();
 

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
+#include <variant>
 
+#include "analysis/baseline.h"
 #include "base/error.h"
 
 namespace analysis {
@@ -35,12 +38,15 @@ Comparison compare(const Row& row, Prediction prediction) {
                  .published = row.published,
                  .low = row.low,
                  .high = row.high,
+                 .micro = std::holds_alternative<MicroRow>(row.job),
                  .predicted = prediction.value,
                  .error_percent = {},
                  .in_range = false,
                  .assumptions = std::move(prediction.assumptions),
                  .skip_reason = std::move(prediction.skip_reason),
-                 .time = std::move(prediction.time)};
+                 .time = std::move(prediction.time),
+                 .work = std::move(prediction.work)};
+  if (const auto* job = std::get_if<TrainingRow>(&row.job)) out.releases = job->releases.value_or(1);
   if (!out.predicted) return out;
   base::ensure(*out.predicted > 0 && std::isfinite(*out.predicted), row.id, "predicted value is not positive");
   out.error_percent = (*out.predicted - row.published) / row.published * 100;
@@ -48,7 +54,7 @@ Comparison compare(const Row& row, Prediction prediction) {
   return out;
 }
 
-KindSummary summarise(std::string kind, const std::vector<const Comparison*>& rows) {
+KindSummary summarise(std::string kind, const std::vector<Comparison*>& rows) {
   KindSummary summary{.kind = std::move(kind), .rows = static_cast<int>(rows.size()), .worst_id = ""};
   std::vector<double> errors;
   for (const Comparison* row : rows) {
@@ -64,6 +70,7 @@ KindSummary summarise(std::string kind, const std::vector<const Comparison*>& ro
       summary.worst_id = row->id;
     }
   }
+  add_baselines(summary, rows);
   summary.predicted = static_cast<int>(errors.size());
   if (errors.empty()) return summary;
   summary.mean /= summary.predicted;
@@ -79,16 +86,21 @@ ValidationReport validate(std::span<const Row> rows, const Predictor& predict) {
   ValidationReport report;
   for (const Row& row : rows) report.rows.push_back(compare(row, ask(row, predict)));
   std::vector<std::string> kinds;
-  std::vector<const Comparison*> all;
-  for (const Comparison& row : report.rows) {
+  std::set<std::string> micro_kinds;
+  std::vector<Comparison*> all, micro;
+  for (Comparison& row : report.rows) {
     if (std::ranges::find(kinds, row.kind) == kinds.end()) kinds.push_back(row.kind);
+    if (row.micro) micro_kinds.insert(row.kind), micro.push_back(&row);
     all.push_back(&row);
   }
   for (const std::string& kind : kinds) {
-    std::vector<const Comparison*> same;
+    std::vector<Comparison*> same;
     std::ranges::copy_if(all, std::back_inserter(same), [&](const Comparison* row) { return row->kind == kind; });
+    fit_baselines(same);
     report.summaries.push_back(summarise(kind, same));
+    report.summaries.back().utilisation = fitted_utilisation(same);
   }
+  if (micro_kinds.size() > 1) report.summaries.push_back(summarise("micro", micro));
   report.summaries.push_back(summarise("all", all));
   return report;
 }

@@ -32,26 +32,39 @@ std::string json(const ValidationReport& report) {
   for (const Comparison& row : report.rows) {
     Json time = Json::array();
     for (const TimePart& part : row.time) time.push_back({{"name", part.name}, {"share", part.share}});
+    Json baselines = Json::object();
+    for (std::size_t b = 0; b < kBaselineCount; ++b)
+      baselines[std::string{kBaselineNames[b]}] = optional(row.baseline_error_percent[b]);
     list.push_back({{"id", row.id},
                     {"kind", row.kind},
                     {"unit", row.metric},
                     {"published", row.published},
                     {"low", row.low},
                     {"high", row.high},
+                    {"releases", row.releases},
                     {"predicted", optional(row.predicted)},
                     {"error_percent", optional(row.error_percent)},
                     {"in_range", row.predicted ? Json(row.in_range) : Json(nullptr)},
                     {"assumptions", row.assumptions},
                     {"skip_reason", row.skip_reason.empty() ? Json(nullptr) : Json(row.skip_reason)},
-                    {"time", time}});
+                    {"time", time},
+                    {"baselines", baselines}});
   }
   return list.dump(2) + "\n";
 }
+
+std::string per_cent(double value) { return fmt::format("{:.1f}", value); }
 
 /// An error's text has a line for its fix; a cell has one line.
 std::string one_line(std::string text) {
   for (std::size_t at = 0; (at = text.find("\n  ", at)) != std::string::npos;) text.replace(at, 3, "; ");
   return text;
+}
+
+/// Empty for a row that one release published: a prediction cannot be inside of one figure.
+Cell in_range(const Comparison& row) {
+  if (!row.predicted || row.low >= row.high) return {};
+  return fmt::format("{} of {}", row.in_range ? "inside" : *row.predicted < row.low ? "below" : "above", row.releases);
 }
 
 base::Table rows_table(const ValidationReport& report, bool verbose) {
@@ -62,6 +75,7 @@ base::Table rows_table(const ValidationReport& report, bool verbose) {
                                        {"high", "", Align::kRight},
                                        {"predicted", "", Align::kRight},
                                        {"error_percent", "error %", Align::kRight},
+                                       {"in_range", "in low..high"},
                                        {"time", "where the time goes"}};
   if (verbose) columns.push_back({"assumptions", "assumed, or why skipped"});
   base::Table table{columns};
@@ -75,6 +89,7 @@ base::Table rows_table(const ValidationReport& report, bool verbose) {
                                number(row.high, 6),
                                number(row.predicted, 5),
                                error,
+                               in_range(row),
                                time_text(row.time)};
     if (verbose) {
       cells.push_back(row.predicted ? fmt::format("{}", fmt::join(row.assumptions, "; "))
@@ -86,7 +101,7 @@ base::Table rows_table(const ValidationReport& report, bool verbose) {
 }
 
 base::Table summary_table(const ValidationReport& report) {
-  base::Table table{{{"kind", ""},
+  base::Table table{{{"kind", "regime"},
                      {"rows", "", Align::kRight},
                      {"predicted", "", Align::kRight},
                      {"mean", "mean |error| %", Align::kRight},
@@ -95,12 +110,31 @@ base::Table summary_table(const ValidationReport& report) {
                      {"worst_id", "worst row"},
                      {"in_range", "in low..high", Align::kRight}}};
   for (const KindSummary& s : report.summaries) {
+    const std::string regime = regime_name(s.kind);
     if (s.predicted == 0) {
-      table.add_row({s.kind, s.rows, 0, Cell{}, Cell{}, Cell{}, Cell{}, Cell{}});
+      table.add_row({regime, s.rows, 0, Cell{}, Cell{}, Cell{}, Cell{}, Cell{}});
       continue;
     }
-    table.add_row({s.kind, s.rows, s.predicted, number(s.mean, 3), number(s.median, 3), number(s.worst, 3), s.worst_id,
+    table.add_row({regime, s.rows, s.predicted, Cell{s.mean, per_cent(s.mean)}, Cell{s.median, per_cent(s.median)},
+                   Cell{s.worst, per_cent(s.worst)}, s.worst_id,
                    s.ranged == 0 ? Cell{} : Cell{fmt::format("{} of {}", s.in_range, s.ranged)}});
+  }
+  return table;
+}
+
+/// Mean errors of the model and of the baselines over the same rows.
+base::Table baseline_table(const ValidationReport& report) {
+  std::vector<base::Column> columns{
+      {"kind", "regime"}, {"rows", "", Align::kRight}, {"model", "model: mean |error| %", Align::kRight}};
+  for (const std::string_view name : kBaselineNames) columns.push_back({std::string{name}, "", Align::kRight});
+  columns.push_back({"utilisation", "", Align::kRight});
+  base::Table table{columns};
+  for (const KindSummary& s : report.summaries) {
+    if (s.with_work == 0) continue;
+    std::vector<Cell> cells{regime_name(s.kind), s.with_work, Cell{s.mean_with_work, per_cent(s.mean_with_work)}};
+    for (const auto& mean : s.baseline_mean) cells.push_back(mean ? Cell{*mean, per_cent(*mean)} : Cell{});
+    cells.push_back(s.utilisation ? Cell{*s.utilisation, per_cent(*s.utilisation * 100) + " %"} : Cell{});
+    table.add_row(std::move(cells));
   }
   return table;
 }
@@ -125,17 +159,46 @@ std::string notes(const ValidationReport& report) {
   return text.empty() ? text : text + "\n";
 }
 
+constexpr std::string_view kRegimes =
+    "## Errors\n\nAbsolute errors of the predicted figures, in per cent of the published ones. `in low..high`: rows "
+    "that "
+    "several releases published with different figures, and how many of the predictions lie between the least and the "
+    "largest.\n\n";
+constexpr std::string_view kBaselines =
+    "## Beside simple baselines\n\nFrom the work of the same programs, over the rows that have device work. One "
+    "utilisation: what FLOPs, HBM bytes or sent bytes take at the machine's peaks, the longest of the three, over one "
+    "utilisation that is fitted to the regime by least squares of the errors' logarithms (none for a single row, which "
+    "it would fit exactly). Sum of engines: the busy times of all engines, of DMA and of collectives, one after the "
+    "other. Busiest engine: the longest of them hides the rest. Both leave out the host.\n\n";
+constexpr std::string_view kRows =
+    "## Rows\n\n`published`: the median over the releases, `low` and `high` their range. Where the time goes: of the "
+    "predicted time; for jobs the device is booked in full and the host with what it exceeds the device by.\n\n";
+
+/// The page's sections.
+std::string markdown(const ValidationReport& report) {
+  constexpr auto kForm = base::Format::kMarkdown;
+  return fmt::format("{}{}\n{}{}\n{}{}", kRegimes, summary_table(report).render(kForm), kBaselines,
+                     baseline_table(report).render(kForm), kRows, rows_table(report, true).render(kForm));
+}
+
 }  // namespace
+
+std::string regime_name(std::string_view kind) {
+  if (kind == "train") return "training";
+  if (kind == "infer") return "encoder inference";
+  if (kind == "generate") return "generation";
+  return std::string{kind};
+}
 
 std::string to_text(const ValidationReport& report, std::string_view format) {
   const base::Format form = base::parse_format(format);
   switch (form) {
     case base::Format::kJson: return json(report);
     case base::Format::kTable:
-      return rows_table(report, false).render(form) + "\n" + notes(report) + summary_table(report).render(form);
+      return rows_table(report, false).render(form) + "\n" + notes(report) + summary_table(report).render(form) + "\n" +
+             baseline_table(report).render(form);
     case base::Format::kCsv: return rows_table(report, true).render(form);
-    case base::Format::kMarkdown:
-      return rows_table(report, true).render(form) + "\n" + summary_table(report).render(form);
+    case base::Format::kMarkdown: return markdown(report);
   }
   return {};
 }

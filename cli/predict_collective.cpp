@@ -104,7 +104,8 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
                         .bytes = static_cast<double>(bytes),
                         .job_seconds = {}},
                        std::move(assumed),
-                       {{"latency", (inside - moving) / total}, {"data", moving / total}, {"benchmark", sync / total}});
+                       {{"latency", (inside - moving) / total}, {"data", moving / total}, {"benchmark", sync / total}},
+                       work_of(result));
 }
 
 }  // namespace cli

@@ -117,7 +117,7 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
                           .flops = {},
                           .bytes = {},
                           .job_seconds = p.time.total},
-                         std::move(assumed), shares(p.time));
+                         std::move(assumed), shares(p.time), work_of(p.device, p.steps));
   } catch (const base::Error& e) {
     if (e.fault() != base::Fault::kCapacity && e.fault() != base::Fault::kUsage) throw;
     const std::string text = e.what();

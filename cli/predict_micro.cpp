@@ -76,7 +76,7 @@ Prediction answer(Job& job, const hw::SimResult& result, double seconds, const P
   return in_row_metric(
       job.row,
       {.seconds = seconds, .samples = {}, .tokens = {}, .flops = plan.flops, .bytes = plan.bytes, .job_seconds = {}},
-      std::move(job.assumed), parts(result));
+      std::move(job.assumed), parts(result), work_of(result, seconds / hw::seconds(result.total)));
 }
 
 // ---- matmuls

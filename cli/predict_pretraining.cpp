@@ -19,12 +19,13 @@ using analysis::TrainingRow;
 
 /// The two graphs of an optimizer step, on one of the job's equal cores.
 struct MicroSteps {
-  double micro_seconds = 0;   // forward, backward, and the sum of gradients
-  double update_seconds = 0;  // all-reduce, clipping, optimizer
+  double micro_seconds = 0;     // forward, backward, and the sum of gradients
+  double update_seconds = 0;    // all-reduce, clipping, optimizer
+  analysis::DeviceWork work{};  // of a whole step
 };
 
-double device_seconds(const workloads::BertConfig& config, workloads::StepSpec spec, workloads::Part part,
-                      const hw::MachineParams& machine, bool exact) {
+hw::SimResult on_device(const workloads::BertConfig& config, workloads::StepSpec spec, workloads::Part part,
+                        const hw::MachineParams& machine, bool exact) {
   spec.part = part;
   spec.micro_batches = 1;
   const runtime::Compiled compiled = runtime::compile(
@@ -33,8 +34,7 @@ double device_seconds(const workloads::BertConfig& config, workloads::StepSpec s
                                             .groups = workloads::replica_groups(spec),
                                             .hbm_bytes = machine.hbm_bytes_per_core()});
   isa::check(compiled.program);
-  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
-  return hw::seconds(device.total - device.lead_in);
+  return hw::simulate(compiled.program, machine, {.exact = exact});
 }
 
 /// An optimizer step as the host drives it: a graph per micro-step, the loss read back after the last one, then the
@@ -102,10 +102,12 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
                                  .decay_all = false,
                                  .max_grad_norm = 1,
                                  .optimizer = job.optimizer};
-  const MicroSteps device{device_seconds(config, spec, workloads::Part::kMicroStep, machine, context.exact),
-                          device_seconds(config, spec, workloads::Part::kUpdate, machine, context.exact)};
-  const std::string stack = analysis::stack_for(job.stack);
+  const hw::SimResult step = on_device(config, spec, workloads::Part::kMicroStep, machine, context.exact),
+                      last = on_device(config, spec, workloads::Part::kUpdate, machine, context.exact);
   const double micro_steps = micro_steps_of(job, assumed);
+  const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
+                          work_of(step, micro_steps) + work_of(last)};
+  const std::string stack = analysis::stack_for(job.stack);
   const auto [micro, update] =
       host_times(analysis::load_stack(stack), device, job, micro_steps, workloads::framework_ops(config, spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
@@ -119,7 +121,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const double seconds = micro.total + update.total;
   return in_row_metric(
       row, {.seconds = seconds, .samples = samples, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}},
-      std::move(assumed), shares_of(micro, update));
+      std::move(assumed), shares_of(micro, update), device.work);
 }
 
 }  // namespace cli

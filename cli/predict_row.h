@@ -5,6 +5,7 @@
 #include "analysis/metric.h"
 #include "cli/predict.h"
 #include "hw/params.h"
+#include "hw/trace.h"
 #include "workloads/config.h"
 
 namespace cli {
@@ -16,9 +17,16 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
 /// The decoder of a row by name, or by its sizes when it has no preset; nothing when a size is not published.
 std::optional<workloads::ModelConfig> decoder_config_of(const analysis::TrainingRow& row);
 
-/// `measured` in the row's metric, or a skip when nobody knows that metric.
+/// What one core did in `times` runs of what was simulated, for the simple baselines.
+analysis::DeviceWork work_of(const hw::SimResult& result, double times = 1);
+/// One after the other: a repetition that consists of two programs.
+analysis::DeviceWork operator+(analysis::DeviceWork a, const analysis::DeviceWork& b);
+
+/// `measured` in the row's metric, or a skip when nobody knows that metric. `work`: of the device in that repetition;
+/// none for rows of the host alone.
 analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Measured& measured,
-                                   std::vector<std::string> assumptions, std::vector<analysis::TimePart> time);
+                                   std::vector<std::string> assumptions, std::vector<analysis::TimePart> time,
+                                   analysis::DeviceWork work = {});
 
 /// Parts of a job's time, of 1: what the step is bound by, the host or the device.
 std::vector<analysis::TimePart> shares(const analysis::JobTime& job);

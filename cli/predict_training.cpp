@@ -94,7 +94,8 @@ Prediction predict_blocks(const Row& row, const hw::MachineParams& machine, cons
   assumed.push_back("stack " + stack.name);
   assumed.push_back("the same batch in every step");
   assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", time.device_step * 1e3, time.step * 1e3));
-  return in_row_metric(row, measured(time.total, shape.samples_per_step), std::move(assumed), shares(time));
+  return in_row_metric(row, measured(time.total, shape.samples_per_step), std::move(assumed), shares(time),
+                       work_of(device));
 }
 
 }  // namespace
@@ -133,7 +134,8 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   assumed.push_back("the loss is read back every 10 steps");
   assumed.push_back(
       fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
-  return in_row_metric(row, measured(p.time.total / p.steps, per_step), std::move(assumed), shares(p.time));
+  return in_row_metric(row, measured(p.time.total / p.steps, per_step), std::move(assumed), shares(p.time),
+                       work_of(p.device));
 }
 
 Prediction predict_infer(const Row& row, const PredictContext& context) {
@@ -158,7 +160,8 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   assumed.push_back("matmul weights are stored as TensorE takes them");
   assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));
   return in_row_metric(row, measured(seconds, static_cast<double>(*job.micro_batch) * cores), std::move(assumed),
-                       {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}});
+                       {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}},
+                       work_of(device));
 }
 
 }  // namespace cli

@@ -133,7 +133,7 @@ TEST(TracedOps, AccumulationRepeatsForwardAndBackwardButNotTheOptimizer) {
   EXPECT_DOUBLE_EQ(
       traced_ops({.forward_ops = 500, .backward_ops = 1000, .tensors = 200, .micro_steps = 4, .optimizer = "adamw"}),
       9800);
-  EXPECT_DOUBLE_EQ(traced_ops({.forward_ops = 500}), 500);
+  EXPECT_DOUBLE_EQ(traced_ops({.forward_ops = 500, .optimizer = ""}), 500);
   EXPECT_DOUBLE_EQ(traced_ops({.tensors = 100, .optimizer = "sgd"}), 240);
   EXPECT_THROW(traced_ops({.tensors = 1, .optimizer = "magic"}), base::Error);
 }
