@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <filesystem>
 
+#include "analysis/stack_change.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
@@ -28,6 +29,11 @@ constexpr std::array kFields = {
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
 };
 
+std::vector<StackChange>& changes() {
+  static std::vector<StackChange> list;
+  return list;
+}
+
 }  // namespace
 
 std::span<const Stack::Field> Stack::fields() { return kFields; }
@@ -47,13 +53,32 @@ Stack load_stack(base::ParamFile file) {
   return stack;
 }
 
-Stack load_stack(std::string_view name) {
+base::ParamFile stack_file(std::string_view name) {
   const std::vector<std::string> names = stack_names();
   if (std::ranges::find(names, name) == names.end()) {
     throw base::Error{base::Fault::kUsage, "stack", fmt::format("unknown stack '{}'", name),
                       base::suggest_fix(name, names)};
   }
-  return load_stack(base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name))));
+  return base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name)));
+}
+
+Stack load_stack(std::string_view name) {
+  base::ParamFile file = stack_file(name);
+  for (const StackChange& change : changes()) {
+    const std::vector<std::string> keys = file.keys(change.key);
+    if (std::ranges::find(keys, change.key) != keys.end() && file_of(file.parameter(change.key)) == change.file)
+      file.set(change.key, change.value, "what-if");
+  }
+  return load_stack(std::move(file));
+}
+
+std::string file_of(const base::Parameter& parameter) {
+  return std::filesystem::path{parameter.where.substr(0, parameter.where.rfind(':'))}.stem().string();
+}
+
+void change_stacks(std::vector<StackChange> to) {
+  for (const StackChange& change : to) stack_file(change.file);
+  changes() = std::move(to);
 }
 
 std::vector<std::string> stack_names() {

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
+#include "analysis/influence.h"
 #include "analysis/validation_report.h"
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -27,6 +29,7 @@ struct ValidateOptions {
   TrainOptions common;
   std::vector<std::string> files;
   std::string only, fail_above;
+  bool sensitivity = false;
 };
 
 /// Rows named in --only, in the order of the file; all when it is empty.
@@ -59,17 +62,46 @@ void fail_above(const analysis::ValidationReport& report, const std::string& lim
       "see which rows are off in the table above"};
 }
 
-void validate(const ValidateOptions& options) {
-  base::parse_format(options.common.format);
+std::vector<analysis::Row> load_rows(const ValidateOptions& options) {
   std::vector<analysis::Row> rows;
   for (const std::string& file : options.files) {
     for (analysis::Row& row : analysis::load_validation(file)) rows.push_back(std::move(row));
   }
-  rows = choose(std::move(rows), options.only);
-  const PredictContext context{.machine = load_machine(options.common.instance_type, options.common.set),
-                               .set = options.common.set,
-                               .exact = options.common.exact,
-                               .host_threads = static_cast<int>(options.common.host_threads)};
+  return choose(std::move(rows), options.only);
+}
+
+PredictContext context_of(const TrainOptions& common, const std::vector<std::string>& set) {
+  return {.machine = load_machine(common.instance_type, set),
+          .set = set,
+          .exact = common.exact,
+          .host_threads = static_cast<int>(common.host_threads)};
+}
+
+/// Each row again under each variation, in processes of their own.
+analysis::Influence influence_of(const analysis::ValidationReport& report, const std::vector<analysis::Row>& rows,
+                                 const TrainOptions& common) {
+  std::vector<base::ParamFile> machines;
+  for (const std::string& name : machine_names()) machines.push_back(load_machine(name, {}));
+  const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
+    std::vector<std::string> set = common.set;
+    set.insert(set.end(), variation.machine.begin(), variation.machine.end());
+    analysis::change_stacks(variation.stacks);
+    const analysis::Prediction prediction = predict(rows[index], context_of(common, set));
+    base::ensure(prediction.value.has_value(), rows[index].id, prediction.skip_reason);
+    return *prediction.value;
+  };
+  const auto processes = common.host_threads > 0 ? static_cast<int>(common.host_threads)
+                                                 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return analysis::study(report, analysis::influential_parameters(machines), evaluate, processes);
+}
+
+void validate(const ValidateOptions& options) {
+  const TrainOptions& common = options.common;
+  const base::Format form = base::parse_format(common.format);
+  if (options.sensitivity && form == base::Format::kCsv)
+    throw Error{Fault::kUsage, "--sensitivity", "is several tables, and CSV one", "use --format table, md or json"};
+  const std::vector<analysis::Row> rows = load_rows(options);
+  const PredictContext context = context_of(common, common.set);
   base::Progress progress{"validate", "row", rows.size()};
   std::uint64_t done = 0;
   const auto report = analysis::validate(rows, [&](const analysis::Row& row) {
@@ -77,7 +109,13 @@ void validate(const ValidateOptions& options) {
     return base::interrupted() ? analysis::Prediction::skip("interrupted") : predict(row, context);
   });
   progress.finish();
-  print(analysis::to_text(report, options.common.format));
+  if (options.sensitivity) {
+    const analysis::Influence influence = influence_of(report, rows, common);
+    if (form != base::Format::kJson) print(to_text(report, common.format) + "\n");
+    print(to_text(report, influence, common.format));
+  } else {
+    print(analysis::to_text(report, common.format));
+  }
   fail_above(report, options.fail_above);
 }
 
@@ -89,6 +127,8 @@ void add_validate(CLI::App& app) {
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
   app.add_option("--fail-above", options->fail_above,
                  "exit 1 when the mean absolute error is above this many per cent");
+  app.add_flag("--sensitivity", options->sensitivity,
+               "what decides each row: +10 % of each fitted constant, and the share of each mechanism");
   add_train_options(app, "validate", options->common);
   app.final_callback([options, &app] {
     settle(app, "validate", options->common);

@@ -20,6 +20,7 @@ void add_report(CLI::App& app);
 void add_trace(CLI::App& app);
 void add_cost(CLI::App& app);
 void add_compare(CLI::App& app);
+void add_numerics(CLI::App& app);
 void add_sweep(CLI::App& app);
 void add_ls(CLI::App& app);
 void add_top(CLI::App& app);
@@ -73,7 +74,7 @@ inline constexpr std::array kVerbs = {
          add_generate},
     Verb{"validate", "predict published measurements and print the error of each",
          {"trnsim validate tests/validation/micro.csv",
-          "trnsim validate tests/validation/training.csv --format md",
+          "trnsim validate tests/validation/training.csv --sensitivity --format md",
           "trnsim validate tests/validation/micro.csv --only gemm_8192,silu --set power.utilisation=1"}, add_validate},
     Verb{"report", "a run on one page: where the time goes and what it costs",
          {"trnsim report runs/first", "trnsim report runs/first runs/second --output both.html",
@@ -87,6 +88,10 @@ inline constexpr std::array kVerbs = {
     Verb{"compare", "what changed from one run to another",
          {"trnsim compare runs/first runs/second", "trnsim compare main pull --fail-above 5% --format md",
           "trnsim compare runs/first runs/second --ops 0 --format json"}, add_compare},
+    Verb{"numerics", "what a number format costs: the same training in several of them",
+         {"trnsim numerics runs/fp32-1 runs/fp32-2 runs/bf16-1 runs/bf16-2",
+          "trnsim numerics runs/numerics/* --format md",
+          "trnsim numerics runs/fp32 runs/sr --format json"}, add_numerics},
     Verb{"cost", "a job priced on every instance type",
          {"trnsim cost runs/first", "trnsim cost --runtime 8:30 --instance_type trn1.2xlarge --epochs 3",
           "trnsim cost runs/first --instances 1,2,4 --efficiency 40% --format md"}, add_cost},
