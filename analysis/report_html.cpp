@@ -124,14 +124,15 @@ std::string cores_html(const ReportRun& run, const BusyMap& map) {
   const std::size_t ranks = run.record.program.ranks, shown = std::min<std::size_t>(ranks, kCoreRows);
   if (ranks < 2) return "";
   std::vector<std::string> rows;
-  for (std::size_t rank = 0; rank < shown; ++rank) rows.push_back(fmt::format("core {}", rank));
+  for (std::size_t rank = 0; rank < shown; ++rank)
+    rows.push_back(rank == r.rank ? fmt::format("core {}", rank) : fmt::format("core {} as {}", rank, r.rank));
   std::string out =
-      heat_map("busy share of TensorE of each core over one step", rows,
+      heat_map("busy share of TensorE of each core over one step; copies name the core that they are drawn as", rows,
                std::vector<std::vector<double>>(shown, map.values.front()), hw::seconds(r.total),
                {.title = "simulated time of one step; darker: busier", .unit = "s"}) +
       fmt::format(
-          "<p>{} cores run the same program{}: one class of ranks, drawn as core {}, the slowest of the {} "
-          "simulated.</p>\n",
+          "<p>{} cores run the same program{}: one class of ranks. One core's record is kept, core {}, the slowest of "
+          "the {} simulated; the rows of the others are copies of it.</p>\n",
           ranks, shown < ranks ? fmt::format(", of which {} are shown", shown) : "", r.rank, r.cores);
   if (r.rank_total.size() < 2) return out;
   rows.clear();

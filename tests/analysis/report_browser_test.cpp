@@ -10,6 +10,7 @@
 #include "analysis/result.h"
 #include "base/files.h"
 #include "tests/analysis/recorded.h"
+#include "tests/browser.h"
 
 namespace {
 
@@ -99,7 +100,7 @@ document.title = (matchMedia("(prefers-color-scheme: dark)").matches ? "dark, " 
 class ReportInABrowser : public testing::Test {
  protected:
   void SetUp() override {
-    if (std::system("command -v chromium >/dev/null 2>&1") != 0) GTEST_SKIP() << "chromium is not installed";
+    if (!browser::installed()) GTEST_SKIP() << "chromium is not installed: ./dev test installs it";
     const Json expected{{"training time", 510.25}, {"step", 0.12345}, {"samples/s", 94.062}, {"eval accuracy", 0.897}};
     write_record(folder_, recorded::record(false));
     Json epochs = Json::array();
@@ -128,18 +129,7 @@ class ReportInABrowser : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
   /// The page after its scripts have run, as a phone shows it.
-  std::string shown(const std::string& flags) const {
-    const std::string dom = (folder_ / "dom.html").string();
-    const std::string command =
-        "chromium --headless --no-sandbox --disable-gpu --no-first-run "
-        "--disable-background-networking --window-size=390,844 " +
-        flags + " --user-data-dir=" + (folder_ / "profile").string() + " --dump-dom file://" +
-        (folder_ / "probe.html").string() + " >" + dom + " 2>/dev/null";
-    EXPECT_EQ(std::system(command.c_str()), 0);
-    const std::string text = base::read_file(dom);
-    const std::size_t begin = text.find("<title>");
-    return text.substr(begin, text.find("</title>") - begin);
-  }
+  std::string shown(const std::string& flags) const { return browser::title(folder_ / "probe.html", "390,844", flags); }
   const std::filesystem::path folder_ = recorded::folder();
 };
 

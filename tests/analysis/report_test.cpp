@@ -97,7 +97,7 @@ TEST(Report, HasEverySectionAndNoNetwork) {
   EXPECT_THAT(page, Not(HasSubstr("http")));
   EXPECT_THAT(page, Not(HasSubstr("nothing was recorded")));
   EXPECT_THAT(page, Not(HasSubstr("nan")));
-  EXPECT_THAT(page, HasSubstr("2 cores run the same program: one class of ranks, drawn as core"));
+  EXPECT_THAT(page, HasSubstr("2 cores run the same program: one class of ranks. One core's record is kept, core"));
   EXPECT_THAT(page, HasSubstr("prefers-color-scheme:dark"));
   std::string plain = page.substr(0, page.find("<style>")) + page.substr(page.find("</style>") + 8);
   expect_well_formed(plain.substr(0, plain.find("<script>")) + plain.substr(plain.find("</script>") + 9));
