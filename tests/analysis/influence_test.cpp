@@ -161,7 +161,7 @@ double evaluate_rows(std::size_t row, const Variation& variation) {
   const double transfer = what == "transfer" ? 1.1 : what == "c" ? 1 / 1.1 : what == "s" ? 3 : 1;
   if (row == 0) return 100 / compute;
   if (row == 1) return 50 * compute + 50 * transfer;
-  return 100 + (what == "s" ? 7 : 0);
+  return 100 + (what == "s" ? 70 : 0);
 }
 
 analysis::ValidationReport three_rows() {
@@ -182,7 +182,7 @@ TEST(Influence, SharesAreTheTimeThatAMechanismDecidesAndChangesAreInTheMetric) {
   EXPECT_NEAR(out.change_percent[0][0], (1 / 1.1 - 1) * 100, 1e-9);  // a rate falls
   EXPECT_NEAR(out.change_percent[1][0], 5, 1e-9);
   EXPECT_EQ(out.change_percent[2][0], 0);          // the mechanism has no share, so its constants were not tried
-  EXPECT_NEAR(out.change_percent[2][3], 7, 1e-9);  // a switch is tried all the same
+  EXPECT_NEAR(out.change_percent[2][3], 70, 1e-9);  // a switch is tried all the same
   EXPECT_TRUE(out.share[3].empty());
   // c was made smaller, as it must not be larger: the change is told for the other direction.
   EXPECT_NEAR(out.change_percent[1][2], (100 / (50 + 50 / 1.1) - 1) * 100, 1e-9);

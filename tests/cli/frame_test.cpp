@@ -53,12 +53,12 @@ std::vector<std::string> examples_of(const std::string& verb) {
 TEST(Frame, TheExamplesOfEveryHelpUseFlagsThatExist) {
   const std::string elsewhere = testing::TempDir() + "/examples_of_help";
   std::filesystem::create_directories(elsewhere);
-  for (const std::string verb :
-       {"run", "compile", "verify", "validate", "list", "params", "tokenize", "consolidate", "completion", "version"}) {
+  for (const std::string verb : {"run", "compile", "ablate", "estimate", "plan", "verify", "validate", "numerics",
+                                 "list", "params", "tokenize", "consolidate", "completion", "version"}) {
     const auto examples = examples_of(verb);
     EXPECT_EQ(examples.size(), 3u) << verb;
     for (const std::string& example : examples) {
-      const Ran ran = run(example, "cd '" + elsewhere + "'; timeout 2");
+      const Ran ran = run(example, "cd '" + elsewhere + "'; timeout 1");
       EXPECT_THAT(ran.err, Not(HasSubstr("unknown flag"))) << example;
       EXPECT_THAT(ran.err, Not(HasSubstr("--set"))) << example;
       EXPECT_THAT(ran.err, Not(HasSubstr("unexpected argument"))) << example;

@@ -2,8 +2,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <nlohmann/json.hpp>
+#include <numeric>
+#include <sstream>
 
+#include "analysis/validation_report.h"
 #include "base/param_file.h"
 #include "isa/table.h"
 #include "runtime/ops.h"
@@ -159,14 +163,57 @@ TEST(Validate, HostRowsArePredictedWithinTwoPerCent) {
   }
 }
 
-TEST(Validate, EveryRowIsPredictedOrSkippedWithAReason) {
+/// Mean errors by regime as docs/accuracy.md has them, from the first table of the page.
+std::map<std::string, double> recorded_errors() {
+  std::map<std::string, double> out;
+  std::istringstream page{cli_test::slurp(std::filesystem::path{TRNSIM_SOURCE_DIR} / "docs/accuracy.md")};
+  bool inside = false;
+  for (std::string line; std::getline(page, line);) {
+    std::vector<std::string> cells;
+    std::istringstream text{line};
+    for (std::string cell; std::getline(text, cell, '|');) cells.push_back(cell);
+    if (inside && cells.size() < 5) break;
+    if (inside && cells[4].find_first_of("0123456789") != std::string::npos)
+      out[cells[1].substr(1, cells[1].size() - 2)] = std::stod(cells[4]);
+    inside |= line.starts_with("| regime |");
+  }
+  return out;
+}
+
+// One run of all rows serves both: that each has an answer, and that no regime is worse than the page says.
+TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsPage) {
+  std::map<std::string, std::vector<double>> errors;
   for (const std::string table : {"micro.csv", "training.csv"}) {
     for (const Json& row : json_of("validate " + kTables + table)) {
       EXPECT_EQ(row["predicted"].is_null(), row["skip_reason"].is_string()) << row["id"];
       EXPECT_TRUE(row["assumptions"].is_array());
       EXPECT_TRUE(row["published"].is_number());
+      if (!row["predicted"].is_null())
+        errors[analysis::regime_name(row["kind"].get<std::string>())].push_back(
+            std::abs(row["error_percent"].get<double>()));
     }
   }
+  const auto recorded = recorded_errors();
+  EXPECT_GE(recorded.size(), 8u) << "docs/accuracy.md: ./dev accuracy writes it anew";
+  for (const auto& [regime, page] : recorded) {
+    if (regime == "micro" || regime == "all") continue;  // sums of the others
+    ASSERT_TRUE(errors.contains(regime)) << regime << " is predicted no more";
+    const double mean =
+        std::accumulate(errors[regime].begin(), errors[regime].end(), 0.0) / static_cast<double>(errors[regime].size());
+    EXPECT_LT(mean, page + 1) << regime << ": the mean error grew by a point; ./dev accuracy shows where";
+  }
+}
+
+TEST(Validate, SensitivityTellsWhatARowIsMadeOf) {
+  const Json study = json_of("validate " + kTables + "micro.csv --only launch_null,hbm_read_1k --sensitivity");
+  std::map<std::string, Json> rows;
+  for (const Json& row : study["rows"]) rows[row["id"]] = row;
+  // 0.11 ms is the launch alone; the read of HBM is no launch, and slower with less bandwidth of the DMA engines.
+  EXPECT_NEAR(rows["launch_null"]["share"]["launch"].get<double>(), 1, 1e-6);
+  EXPECT_EQ(rows["launch_null"]["share"]["TensorE"], 0.0);
+  EXPECT_GT(rows["hbm_read_1k"]["share"]["DMA and HBM"].get<double>(), 0.9);
+  EXPECT_GT(rows["hbm_read_1k"]["change_percent"]["dma.read_rate"].get<double>(), 5);
+  EXPECT_EQ(run("validate " + kTables + "micro.csv --only launch_null --sensitivity --format csv").code, 2);
 }
 
 TEST(Validate, AboveTheLimitTheExitCodeIsOneAndTheTableIsThere) {
