@@ -34,6 +34,7 @@ workloads::ModelConfig stage_config(const DecoderJob& job) {
 runtime::Compiled compile_stage(const DecoderJob& job, std::int64_t micro_batches) {
   workloads::StepSpec step = job.step;
   step.micro_batches = micro_batches;
+  step.head_sharing = workloads::head_sharing(job.config, step.tensor_parallel);
   auto made = workloads::decoder_step(stage_config(job), step);
   return runtime::compile(
       std::move(made.graph),
@@ -172,6 +173,12 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
   p.device_seconds = hw::seconds(p.device.total - p.device.lead_in) +
                      static_cast<double>(all - simulated) * p.micro_seconds + p.bubble_seconds;
+  p.computed_seconds = p.device_seconds;
+  time_job(job, stage, p);
+  return p;
+}
+
+void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& p) {
   p.steps = std::max(1.0, job.sequences / job.sequences_per_step());
   p.time = analysis::job_time(analysis::load_stack(job.stack), shape_of(job, p));
   p.model_flops = workloads::decoder_flops(job.config, job.step);
@@ -179,7 +186,6 @@ DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage)
   p.dollars = analysis::cost_of(p.time.total, stage.price_on_demand.value, static_cast<int>(job.instances), job.epochs,
                                 p.steps * job.sequences_per_step())
                   .run;
-  return p;
 }
 
 workloads::ModelConfig decoder_config(const std::string& name_or_folder) {

@@ -50,11 +50,13 @@ struct DecoderMemory {
 struct DecoderProjection {
   runtime::Compiled compiled;  // of one stage
   DecoderMemory memory;
-  hw::SimResult device;       // a step of one stage
-  double micro_seconds = 0;   // of a micro-batch, forward and backward, on that stage
-  double bubble_seconds = 0;  // stages that wait for the first and the last micro-batch: computed, not simulated
-  double device_seconds = 0;  // of a step
-  analysis::JobTime time;     // of the job
+  hw::SimResult device;           // a step of one stage
+  double micro_seconds = 0;       // of a micro-batch, forward and backward, on that stage
+  double bubble_seconds = 0;      // stages that wait for the first and the last micro-batch
+  bool bubble_simulated = false;  // by all stages (cli/decoder_stages.h); otherwise computed from one
+  double device_seconds = 0;      // of a step
+  double computed_seconds = 0;    // the same by one stage and a computed bubble
+  analysis::JobTime time;         // of the job
   double steps = 0;
   double dollars = 0;
   double model_flops = 0;  // of a step, all cores
@@ -68,6 +70,8 @@ std::uint64_t least_memory(const DecoderJob& job);
 DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage);
 /// Errors: as above; Fault::kCapacity when it does not fit.
 DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage);
+/// The job around a step of `projection.device_seconds`.
+void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& projection);
 
 /// So many of an instance, with what --set changed.
 hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances);

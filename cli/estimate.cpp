@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "cli/decoder_report.h"
+#include "cli/decoder_stages.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 
@@ -34,6 +35,7 @@ std::string json_of(const DecoderJob& job, const DecoderProjection& p) {
                              {"tokens_per_step", job.tokens_per_step()},
                              {"model_flops", p.model_flops},
                              {"device_step_seconds", p.time.device_step},
+                             {"device_step_by_one_stage_seconds", p.computed_seconds},
                              {"pipeline_bubble_seconds", p.bubble_seconds},
                              {"host_step_seconds", p.time.host_step},
                              {"step_seconds", p.time.step},
@@ -55,8 +57,10 @@ void estimate(const EstimateOptions& options) {
   job.may_exceed_memory = true;  // refused here, with a plan that fits
   if (const std::uint64_t least = least_memory(job); least > stage.hbm_bytes_per_core())
     refuse(job, {.by_kind = {{"at least", least}}, .total = least, .capacity = stage.hbm_bytes_per_core()}, o);
-  const DecoderProjection p = project(job, stage);
+  DecoderProjection p = project(job, stage);
   if (!p.memory.fits()) refuse(job, p.memory, o);
+  if (job.pipeline > 1)
+    use_stages(simulate_stages(job, load_cluster(o.instance_type, o.set, job.instances), p), job, stage, p);
   if (form == base::Format::kJson) return print(json_of(job, p));
   if (form == base::Format::kCsv) return print(decoder_table(job, p).render(form));
   print(fmt::format("{} on {} x {}: {}\n\n", options.model, job.instances, o.instance_type, describe(job)));

@@ -97,15 +97,14 @@ void verify(const VerifyOptions& options) {
   const std::int64_t cores = options.train.nproc_per_node > 0 ? cores_of(options.train, machine) : 1;
   workloads::VerifyOptions v;
   v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
-  const std::int64_t tensor = options.train.tensor_parallel_size;
-  if (cores % tensor != 0)
-    throw base::Error{base::Fault::kUsage, "--tensor_parallel_size",
-                      fmt::format("{} does not divide the {} cores", tensor, cores),
-                      fmt::format("use --nproc_per_node {}, or a multiple of it", tensor)};
-  if (options.train.pipeline_parallel_size > 1)
-    throw base::Error{base::Fault::kUsage, "--pipeline_parallel_size", "stages are not computed yet, only timed",
-                      "leave it out"};
-  v.ranks = static_cast<std::uint32_t>(cores / tensor);
+  const std::int64_t tensor = options.train.tensor_parallel_size, stages = options.train.pipeline_parallel_size;
+  if (cores % (tensor * stages) != 0)
+    throw base::Error{base::Fault::kUsage, stages > 1 ? "--pipeline_parallel_size" : "--tensor_parallel_size",
+                      stages > 1 ? fmt::format("TP {} x PP {} does not divide the {} cores", tensor, stages, cores)
+                                 : fmt::format("{} does not divide the {} cores", tensor, cores),
+                      fmt::format("use --nproc_per_node {}, or a multiple of it", tensor * stages)};
+  v.ranks = static_cast<std::uint32_t>(cores / (tensor * stages));
+  v.pipeline_parallel = stages;
   v.micro_batches = options.train.gradient_accumulation_steps;
   v.tensor_parallel = tensor;
   v.sequence_parallel = tensor > 1 && !options.train.disable_sequence_parallel;

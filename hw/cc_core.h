@@ -9,6 +9,7 @@
 
 #include "hw/collective.h"
 #include "hw/fabric.h"
+#include "hw/observer.h"
 #include "hw/trace.h"
 #include "isa/program.h"
 
@@ -16,7 +17,8 @@ namespace hw {
 
 /// Meets the ranks of a group and lets their data move. A queue runs its collectives in order; the queues of a core
 /// share one way out of it, so that only the floors overlap. Ranks that are not simulated are taken to arrive with the
-/// last one that is.
+/// last one that is. Of a pair that runs two programs one rank sends without waiting for the other; a receive holds up
+/// its queue until the message is there.
 class CcCores {
  public:
   struct Done {
@@ -31,17 +33,15 @@ class CcCores {
   struct Listener {
     /// Once per simulated rank, as soon as the end is known.
     std::function<void(const Done&)> known;
-    /// Once per collective: its ranks in the order of the group, and the call in which each issued it.
-    std::function<void(const std::vector<std::uint32_t>& ranks, const std::vector<std::uint32_t>& calls,
-                       std::uint32_t index, Fs begin, Fs end)>
-        runs;
+    /// Once per collective, as Observer::collective().
+    std::function<void(const std::vector<Member>& members, Fs begin, Fs end)> runs;
   };
 
   CcCores(CollectivePlanner& planner, Fabric& fabric, Listener listener)
       : planner_{planner}, fabric_{fabric}, listener_{std::move(listener)} {}
 
-  /// A program begins: `simulated[r]` says whether rank r is.
-  void reset(const isa::Program& program, std::vector<bool> simulated);
+  /// Programs begin: `simulated[r]` says whether rank r is.
+  void reset(const isa::Programs& programs, std::vector<bool> simulated);
   /// `rank` issues `instr`, number `index` of its block, in call `call` at `when`.
   void submit(std::uint32_t rank, std::uint32_t call, const isa::Instr& instr, std::uint32_t index, Fs when);
 
@@ -64,23 +64,36 @@ class CcCores {
   };
 
   struct Record {
-    const std::vector<std::uint32_t>* ranks;
+    std::vector<Member> members;
     CollectiveTime time;
   };
+  using Lane = std::pair<std::uint32_t, std::uint8_t>;  // rank and queue
+  using Channel = std::array<std::uint32_t, 3>;         // sender, receiver, group
 
   std::uint32_t set_of(const isa::Instr& instr, std::uint32_t rank) const;
+  bool alone(const isa::Instr& instr, const std::vector<std::uint32_t>& set) const;
+  void release(Lane lane);
+  bool issue(std::uint32_t rank, const Arrival& arrival);
+  void meet(std::uint32_t rank, const Key& key, const Arrival& arrival);
+  static std::vector<Member> members_of(const Meeting& meeting);
   void launch(const Key& key, Meeting& meeting);
+  void send(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
+  bool receive(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
+  void alone_from(std::uint32_t rank, const Arrival& arrival, const CollectivePlan& plan, Fs begin, Fs data_begin,
+                  Fs end);
   Fs arrival(const isa::Instr& receive, const std::vector<std::uint32_t>& pair);
 
   CollectivePlanner& planner_;
   Fabric& fabric_;
   Listener listener_;
-  const isa::Program* program_ = nullptr;
+  const isa::Program* program_ = nullptr;  // one of them: ranks and groups are those of all
+  std::vector<const isa::Program*> runs_;  // by rank
   std::vector<bool> simulated_;
+  std::map<Lane, std::deque<Arrival>> lanes_;  // what waits behind a receive, which is the first
   std::map<Key, Meeting> meetings_;
-  std::vector<std::array<Fs, isa::kCcQueues>> queue_free_;                  // by rank
-  std::vector<Fs> path_free_;                                               // by rank
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::deque<Fs>> sent_;  // by sender and receiver: not yet received
+  std::vector<std::array<Fs, isa::kCcQueues>> queue_free_;  // by rank
+  std::vector<Fs> path_free_;                               // by rank
+  std::map<Channel, std::deque<Fs>> sent_;                  // when messages arrive, not yet received
   std::vector<Record> records_;
 };
 

@@ -41,11 +41,11 @@ std::string read_all(int fd) {
   }
 }
 
-[[noreturn]] void run_child(int fd, const isa::Program& program, const MachineParams& machine,
+[[noreturn]] void run_child(int fd, const isa::Programs& programs, const MachineParams& machine,
                             const SimOptions& options) {
   std::string message;
   try {
-    message = kResult + to_bytes(simulate(program, machine, options));
+    message = kResult + to_bytes(simulate(programs, machine, options));
   } catch (const Error& error) {
     message = std::string{kError} + static_cast<char>(error.fault()) + error.what();
   } catch (const std::exception& error) {
@@ -79,8 +79,12 @@ std::string ending(int status) {
 }  // namespace
 
 SimResult simulate_in_child(const isa::Program& program, const MachineParams& machine, const SimOptions& options) {
+  return simulate_in_child(isa::Programs{&program}, machine, options);
+}
+
+SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options) {
   if (options.execute)
-    throw Error{Fault::kUsage, program.name, "a child would lose the memory that the full mode computes",
+    throw Error{Fault::kUsage, programs.front()->name, "a child would lose the memory that the full mode computes",
                 "use simulate() or make_sim_device()"};
   int pipe[2];
   if (::pipe(pipe) != 0)
@@ -93,7 +97,7 @@ SimResult simulate_in_child(const isa::Program& program, const MachineParams& ma
   }
   if (child == 0) {
     ::close(pipe[0]);
-    run_child(pipe[1], program, machine, options);
+    run_child(pipe[1], programs, machine, options);
   }
   ::close(pipe[1]);
   const std::string message = read_all(pipe[0]);

@@ -13,9 +13,8 @@
 namespace hw {
 namespace {
 
+using isa::between_two;
 using isa::Opcode;
-
-bool between_two(Opcode op) { return op == Opcode::kSend || op == Opcode::kRecv; }
 
 /// Hops and chips of one set.
 void measure(const Ranks& set, const Topology& topology, const MachineParams& machine, Placement& at) {

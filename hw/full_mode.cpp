@@ -1,15 +1,19 @@
 #include "hw/full_mode.h"
 
+#include <algorithm>
+
 namespace hw {
 
-FullMode::FullMode(const isa::Program& program, std::vector<isa::Memory*> memories, const isa::RunOptions& run,
+FullMode::FullMode(const isa::Programs& programs, std::vector<isa::Memory*> memories, const isa::RunOptions& run,
                    bool check_races, Executor& executor)
-    : program_{program}, memories_{std::move(memories)}, run_{run}, executor_{executor} {
-  if (check_races) {
-    const auto expected = std::make_shared<const Expected>(expect(program));
-    for (std::size_t r = 0; r < memories_.size(); ++r)
-      races_.emplace_back(program, expected, static_cast<std::uint32_t>(r));
+    : programs_(memories.size()), memories_{std::move(memories)}, run_{run}, executor_{executor} {
+  std::vector<std::shared_ptr<const Expected>> expected(memories_.size());
+  for (const isa::Program* program : programs) {
+    const auto own = check_races ? std::make_shared<const Expected>(expect(*program)) : nullptr;
+    for (std::uint32_t r = program->first_rank; r < program->end_rank(); ++r) programs_[r] = program, expected[r] = own;
   }
+  for (std::uint32_t r = 0; check_races && r < memories_.size(); ++r)
+    races_.emplace_back(*programs_[r], expected[r], r);
   executor_.listen([this](const Work& work) { perform(work); });
 }
 
@@ -22,10 +26,9 @@ void FullMode::retires(std::uint32_t rank, std::uint32_t call, std::uint32_t ind
   executor_.at({.when = when, .kind = Work::Kind::kRetire, .rank = rank, .call = call, .index = index});
 }
 
-void FullMode::collective(std::span<const std::uint32_t> ranks, std::span<const std::uint32_t> calls,
-                          std::uint32_t index, Fs begin, Fs end) {
+void FullMode::collective(std::span<const Member> members, Fs begin, Fs end) {
   const auto own = static_cast<std::uint32_t>(collectives_.size());
-  collectives_.push_back({{ranks.begin(), ranks.end()}, {calls.begin(), calls.end()}, index});
+  collectives_.emplace_back(members.begin(), members.end());
   if (!races_.empty()) executor_.at({.when = begin, .kind = Work::Kind::kCollectiveBegin, .index = own});
   executor_.at({.when = end, .kind = Work::Kind::kCollectiveEnd, .index = own});
 }
@@ -37,38 +40,65 @@ void FullMode::perform(const Work& work) {
     case Work::Kind::kBegin: return races_[work.rank].begins(work.call, work.index);
     case Work::Kind::kRetire: break;
   }
-  const isa::Block& block = program_.blocks[program_.calls[work.call].block];
   isa::Context context = this->context(work.rank, work.call);
-  isa::execute(block.instrs[work.index], work.index, context);
+  isa::execute(instr(work.rank, work.call, work.index), work.index, context);
   if (!races_.empty()) races_[work.rank].retires(work.call, work.index);
 }
 
 void FullMode::begin_collective(const Collective& collective) {
-  for (std::size_t i = 0; i < collective.ranks.size(); ++i)
-    races_[collective.ranks[i]].begins(collective.calls[i], collective.index);
+  for (const Member& m : collective) races_[m.rank].begins(m.call, m.index);
 }
 
 void FullMode::end_collective(const Collective& collective) {
-  std::vector<isa::Context> contexts;
-  std::vector<isa::Context*> pointers;
-  for (std::size_t i = 0; i < collective.ranks.size(); ++i)
-    contexts.push_back(context(collective.ranks[i], collective.calls[i]));
-  for (isa::Context& one : contexts) pointers.push_back(&one);
-  const isa::Block& block = program_.blocks[program_.calls[collective.calls.front()].block];
-  isa::execute_collective(block.instrs[collective.index], pointers);
+  const isa::Instr& first = instr(collective.front().rank, collective.front().call, collective.front().index);
+  if (isa::between_two(first.op) && collective.size() == 1) {
+    exchange(collective.front());
+  } else {
+    std::vector<isa::Context> contexts;
+    std::vector<isa::Context*> pointers;
+    std::vector<isa::Participant> group;
+    for (const Member& m : collective) contexts.push_back(context(m.rank, m.call));
+    for (std::size_t i = 0; i < contexts.size(); ++i) {
+      pointers.push_back(&contexts[i]);
+      group.push_back({&instr(collective[i].rank, collective[i].call, collective[i].index), &contexts[i]});
+    }
+    if (isa::between_two(first.op))
+      isa::execute_collective(first, pointers);
+    else
+      isa::execute_collective(group);
+  }
   if (races_.empty()) return;
-  for (std::size_t i = 0; i < collective.ranks.size(); ++i)
-    races_[collective.ranks[i]].retires(collective.calls[i], collective.index);
+  for (const Member& m : collective) races_[m.rank].retires(m.call, m.index);
+}
+
+/// One side of a pair alone.
+void FullMode::exchange(const Member& member) {
+  const isa::Instr& own = instr(member.rank, member.call, member.index);
+  for (const auto& set : programs_[member.rank]->groups[own.group]) {
+    if (std::ranges::find(set, member.rank) == set.end()) continue;
+    isa::Context context = this->context(member.rank, member.call);
+    const std::uint32_t peer = set[own.peer];
+    if (own.op == isa::Opcode::kSend)
+      isa::execute_send(own, context, *memories_[peer]);
+    else
+      isa::execute_receive(own, peer, context);
+  }
+}
+
+const isa::Instr& FullMode::instr(std::uint32_t rank, std::uint32_t call, std::uint32_t index) const {
+  const isa::Program& program = *programs_[rank];
+  return program.blocks[program.calls[call].block].instrs[index];
 }
 
 isa::Context FullMode::context(std::uint32_t rank, std::uint32_t call) const {
+  const isa::Program& program = *programs_[rank];
   return {.memory = *memories_[rank],
-          .bases = program_.calls[call].bases,
-          .rounding = program_.rounding,
+          .bases = program.calls[call].bases,
+          .rounding = program.rounding,
           .seed = run_.seed,
           .step = run_.step,
           .rank = rank,
-          .call_rng = program_.calls[call].rng};
+          .call_rng = program.calls[call].rng};
 }
 
 }  // namespace hw

@@ -16,27 +16,25 @@ namespace hw {
 class FullMode final : public Observer {
  public:
   /// `memories`: by rank. Executes on the clock of `executor`.
-  FullMode(const isa::Program& program, std::vector<isa::Memory*> memories, const isa::RunOptions& run,
+  FullMode(const isa::Programs& programs, std::vector<isa::Memory*> memories, const isa::RunOptions& run,
            bool check_races, Executor& executor);
 
   void begins(std::uint32_t rank, std::uint32_t call, std::uint32_t index, Fs when) override;
   void retires(std::uint32_t rank, std::uint32_t call, std::uint32_t index, Fs when) override;
-  void collective(std::span<const std::uint32_t> ranks, std::span<const std::uint32_t> calls, std::uint32_t index,
-                  Fs begin, Fs end) override;
+  void collective(std::span<const Member> members, Fs begin, Fs end) override;
 
  private:
-  struct Collective {
-    std::vector<std::uint32_t> ranks, calls;
-    std::uint32_t index;
-  };
+  using Collective = std::vector<Member>;
   using Work = Executor::Work;
 
   void perform(const Work& work);
   void begin_collective(const Collective& collective);
   void end_collective(const Collective& collective);
+  void exchange(const Member& member);
+  const isa::Instr& instr(std::uint32_t rank, std::uint32_t call, std::uint32_t index) const;
   isa::Context context(std::uint32_t rank, std::uint32_t call) const;
 
-  const isa::Program& program_;
+  std::vector<const isa::Program*> programs_;  // by rank
   const std::vector<isa::Memory*> memories_;
   const isa::RunOptions run_;
   Executor& executor_;

@@ -74,26 +74,30 @@ TimedProgram time_program(const isa::Program& program, const MachineParams& mach
   return timed;
 }
 
-Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks)
+Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, const Ranks& ranks)
     : sc_module{name},
       params_{params},
+      ranks_{ranks},
       planner_{params_},
-      fabric_{"fabric", planner_.topology(), (ranks - 1) / static_cast<std::uint32_t>(params_.instance_cores()) + 1},
+      fabric_{"fabric", planner_.topology(), ranks.back() / static_cast<std::uint32_t>(params_.instance_cores()) + 1},
       collectives_{planner_,
                    fabric_,
-                   {.known = [this](const CcCores::Done& done) { cores_[done.rank]->collective_known(done); },
+                   {.known = [this](const CcCores::Done& done) { core(done.rank).collective_known(done); },
                     .runs =
-                        [this](const auto& members, const auto& calls, std::uint32_t index, Fs begin, Fs end) {
-                          if (observer_) observer_->collective(members, calls, index, begin, end);
+                        [this](const auto& members, Fs begin, Fs end) {
+                          if (observer_) observer_->collective(members, begin, end);
                         }}} {
-  for (std::uint32_t rank = 0; rank < ranks; ++rank)
+  for (const std::uint32_t rank : ranks_)
     cores_.push_back(std::make_unique<Core>(fmt::format("core{}", rank).c_str(), rank, params_, collectives_));
 }
 
-Machine& Machine::instance(const MachineParams& params, std::uint32_t ranks) {
+Core& Machine::core(std::uint32_t rank) {
+  return *cores_[static_cast<std::size_t>(std::ranges::lower_bound(ranks_, rank) - ranks_.begin())];
+}
+
+Machine& Machine::instance(const MachineParams& params, const Ranks& ranks) {
   static std::unique_ptr<Machine> machine;
-  if (machine && machine->params_.hash == params.hash && machine->cores_.size() == ranks && !machine->broken_)
-    return *machine;
+  if (machine && machine->params_.hash == params.hash && machine->ranks_ == ranks && !machine->broken_) return *machine;
   if (machine) {
     machine.reset();
     begin_another_context();
@@ -103,19 +107,23 @@ Machine& Machine::instance(const MachineParams& params, std::uint32_t ranks) {
   return *machine;
 }
 
-SimResult Machine::run(const TimedProgram& timed, const SimOptions& options, Observer* observer) {
+SimResult Machine::run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer) {
   const Fs origin = time_now();
   observer_ = observer;
-  std::vector<bool> simulated(timed.program->ranks, false);
-  std::fill_n(simulated.begin(), std::min(simulated.size(), cores_.size()), true);
-  collectives_.reset(*timed.program, simulated);
+  std::vector<bool> simulated(programs.front().program->ranks, false);
+  for (const std::uint32_t rank : ranks_) simulated.at(rank) = true;
+  isa::Programs plain;
+  for (const TimedProgram& timed : programs) plain.push_back(timed.program);
+  collectives_.reset(plain, simulated);
   const Core::Options core_options{
       .replay = !options.exact && !options.execute,
       .trace = {.from = origin + fs_of(options.trace_from),
                 .until = options.trace_until > options.trace_from ? origin + fs_of(options.trace_until) : 0,
                 .limit = options.trace_limit},
       .observer = observer};
-  for (auto& core : cores_) core->start(timed, core_options, origin + fs_of(params_.lead_in.value));
+  for (const TimedProgram& timed : programs)
+    for (auto& core : cores_)
+      if (timed.program->runs_on(core->rank())) core->start(timed, core_options, origin + fs_of(params_.lead_in.value));
   process_error() = nullptr;
   broken_ = true;  // until this run has come to its end
   try {
@@ -124,7 +132,8 @@ SimResult Machine::run(const TimedProgram& timed, const SimOptions& options, Obs
     if (process_error()) std::rethrow_exception(process_error());
     throw;
   }
-  if (!std::ranges::all_of(cores_, [](const auto& core) { return core->finished(); })) report_deadlock(*timed.program);
+  if (!std::ranges::all_of(cores_, [](const auto& core) { return core->finished(); }))
+    report_deadlock(*programs.front().program);
   broken_ = false;
   SimResult result = collect(options, origin);
   check_bounds(result, params_);

@@ -14,18 +14,18 @@
 
 namespace hw {
 
-/// Cores 0 to `ranks` - 1 of a machine, and the links of their instances; runs any number of programs, one after the
-/// other.
+/// Some cores of a machine, and the links of their instances; runs any number of programs, one after the other.
 class Machine : public sc_core::sc_module {
  public:
-  Machine(sc_core::sc_module_name name, const MachineParams& params, std::uint32_t ranks);
+  /// `ranks`: which cores, rising.
+  Machine(sc_core::sc_module_name name, const MachineParams& params, const Ranks& ranks);
 
-  /// Runs `program` from now on until nothing moves. Errors: as simulate().
-  SimResult run(const TimedProgram& program, const SimOptions& options, Observer* observer);
+  /// Runs programs together from now on until nothing moves. Errors: as simulate().
+  SimResult run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer);
 
   /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built
   /// anew, and references to the one before end.
-  static Machine& instance(const MachineParams& params, std::uint32_t ranks);
+  static Machine& instance(const MachineParams& params, const Ranks& ranks);
 
   const MachineParams& params() const { return params_; }
   Executor& executor() { return executor_; }
@@ -34,12 +34,15 @@ class Machine : public sc_core::sc_module {
   [[noreturn]] void report_deadlock(const isa::Program& program) const;
   SimResult collect(const SimOptions& options, Fs origin) const;
 
+  Core& core(std::uint32_t rank);
+
   const MachineParams params_;
+  const Ranks ranks_;
   Executor executor_{"executor"};
   CollectivePlanner planner_;
   Fabric fabric_;
   CcCores collectives_;
-  std::vector<std::unique_ptr<Core>> cores_;
+  std::vector<std::unique_ptr<Core>> cores_;  // of ranks_
   Observer* observer_ = nullptr;
   bool broken_ = false;  // a run ended in an error: the kernel would not start again
 };

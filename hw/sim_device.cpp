@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "hw/full_mode.h"
@@ -21,6 +22,12 @@ void check_ranks(const isa::Program& program, const MachineParams& machine) {
               "choose a larger instance, more of them (cluster.instances) or fewer cores"};
 }
 
+Ranks all_ranks(const isa::Program& program) {
+  Ranks ranks(program.ranks);
+  std::iota(ranks.begin(), ranks.end(), 0u);
+  return ranks;
+}
+
 /// The full mode: the memories of all ranks, and the machine that works on them.
 class FullDevice final : public SimDevice {
  public:
@@ -28,22 +35,26 @@ class FullDevice final : public SimDevice {
     options_.execute = true;
   }
 
-  void load(const isa::Program& program) override {
-    check_ranks(program, machine_);
-    base::ensure(memories_.empty() || memories_.size() == program.ranks, "load", "the number of ranks has changed");
-    timed_ = time_program(program, machine_);
+  void load_all(const isa::Programs& programs) override {
+    isa::require_together(programs);
+    const isa::Program& first = *programs.front();
+    check_ranks(first, machine_);
+    base::ensure(memories_.empty() || memories_.size() == first.ranks, "load", "the number of ranks has changed");
+    timed_.clear();
+    for (const isa::Program* program : programs) timed_.push_back(time_program(*program, machine_));
+    programs_ = programs;
     // All of a core's HBM, once: the host pays for what is touched, and later programs find what earlier ones left.
-    while (memories_.size() < program.ranks)
+    while (memories_.size() < first.ranks)
       memories_.push_back(std::make_unique<isa::Memory>(machine_.hbm_bytes_per_core()));
   }
 
   void run(const isa::RunOptions& run) override {
-    base::ensure(timed_.program, "run", "no program is loaded");
+    base::ensure(!timed_.empty(), "run", "no program is loaded");
     options_.run = run;
     std::vector<isa::Memory*> memories;
     for (auto& memory : memories_) memories.push_back(memory.get());
-    Machine& machine = Machine::instance(machine_, timed_.program->ranks);
-    FullMode full{*timed_.program, memories, run, options_.check_races, machine.executor()};
+    Machine& machine = Machine::instance(machine_, all_ranks(*programs_.front()));
+    FullMode full{programs_, memories, run, options_.check_races, machine.executor()};
     result_ = machine.run(timed_, options_, &full);
   }
 
@@ -53,7 +64,8 @@ class FullDevice final : public SimDevice {
  private:
   const MachineParams machine_;
   SimOptions options_;
-  TimedProgram timed_;
+  isa::Programs programs_;
+  std::vector<TimedProgram> timed_;  // of programs_
   std::vector<std::unique_ptr<isa::Memory>> memories_;
   SimResult result_;
 };
@@ -61,15 +73,27 @@ class FullDevice final : public SimDevice {
 }  // namespace
 
 SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options) {
+  return simulate(isa::Programs{&program}, machine, options);
+}
+
+SimResult simulate(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options) {
   if (options.execute) {
     const auto device = make_sim_device(machine, options);
-    device->load(program);
+    device->load_all(programs);
     device->run(options.run);
     return device->result();
   }
-  check_ranks(program, machine);
-  const TimedProgram timed = time_program(program, machine);
-  return Machine::instance(machine, options.exact ? program.ranks : 1).run(timed, options, nullptr);
+  isa::require_together(programs);
+  check_ranks(*programs.front(), machine);
+  std::vector<TimedProgram> timed;
+  Ranks representatives;
+  for (const isa::Program* program : programs) {
+    timed.push_back(time_program(*program, machine));
+    representatives.push_back(program->first_rank);
+  }
+  std::ranges::sort(representatives);
+  return Machine::instance(machine, options.exact ? all_ranks(*programs.front()) : representatives)
+      .run(timed, options, nullptr);
 }
 
 std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options) {

@@ -12,8 +12,8 @@
 namespace hw {
 
 struct SimOptions {
-  /// Every core and every call; otherwise one core per class of ranks that do the same work (in an SPMD program: rank
-  /// 0, whose peers arrive when it does), and calls that would repeat earlier ones are replayed.
+  /// Every core and every call; otherwise one core per class of ranks that do the same work (the first rank of each
+  /// program, whose peers arrive when it does), and calls that would repeat earlier ones are replayed.
   bool exact = false;
   bool execute = false;      // full mode: also compute; implies exact
   bool check_races = false;  // full mode: no byte read before it was written or after it was overwritten
@@ -30,11 +30,15 @@ struct SimOptions {
 /// Errors: Fault::kProgram for a deadlock (who waits for what), a race, an instruction that cannot run;
 /// Fault::kCapacity when the program does not fit; Fault::kInternal when the result breaks a physical bound.
 SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
+/// Programs that run together. The result has the records of the core that took longest; SimResult::rank says which.
+SimResult simulate(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options = {});
 
 /// The same in a forked child: sweeps run several at a time, and a mistake cannot take the caller down. A child that
 /// dies is Fault::kInternal; its errors arrive as they were thrown. Options with `execute` are refused: memory would be
 /// lost.
 SimResult simulate_in_child(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
+SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& machine,
+                            const SimOptions& options = {});
 
 /// The full mode as a device: memory as make_numeric_device() leaves it bit for bit, and the time of each run.
 class SimDevice : public isa::Device {

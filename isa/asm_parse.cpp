@@ -273,6 +273,11 @@ void parse_program_line(Cursor& in, Program& program) {
     program.calls.push_back(parse_call(in));
   } else if (in.accept("region")) {
     program.regions.push_back(parse_region(in));
+  } else if (in.accept("runs_on")) {
+    expect_key(in, "first");
+    program.first_rank = in.integer<std::uint32_t>("a rank");
+    expect_key(in, "ranks");
+    program.own_ranks = in.integer<std::uint32_t>("the number of ranks that run it");
   } else if (in.accept("group")) {
     auto& group = program.groups.emplace_back();
     while (!in.at_end_of_line()) group.push_back(parse_list<std::uint32_t>(in, "a rank"));

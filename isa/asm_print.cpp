@@ -180,6 +180,7 @@ void put_header(std::string& out, const Program& program) {
   put_string(out, program.name);
   put(out, " ranks={} hbm_bytes={} rounding={} model_flops={}\n", program.ranks, program.hbm_bytes,
       name_of(program.rounding), program.model_flops);
+  if (program.own_ranks > 0) put(out, "runs_on first={} ranks={}\n", program.first_rank, program.own_ranks);
   for (const auto& group : program.groups) {
     out += "group";
     for (const auto& ranks : group) {

@@ -16,8 +16,9 @@ namespace {
                     breach.fix};
 }
 
-/// Every rank belongs to exactly one list of each group, and all lists of a group are as long.
-void check_group(const std::vector<std::vector<std::uint32_t>>& group, std::uint32_t ranks) {
+/// Every rank belongs to at most one list of each group, and all lists of a group are as long. Where all ranks run one
+/// program, every rank belongs to one.
+void check_group(const std::vector<std::vector<std::uint32_t>>& group, std::uint32_t ranks, bool all) {
   std::vector<int> seen(ranks, 0);
   for (const auto& list : group) {
     if (list.empty() || list.size() != group.front().size())
@@ -28,14 +29,18 @@ void check_group(const std::vector<std::vector<std::uint32_t>>& group, std::uint
     }
   }
   const auto missing = std::ranges::find(seen, 0);
-  if (missing != seen.end())
+  if (all && missing != seen.end())
     breach("add it to a list", "rank {} is in no list, it would wait for ever", missing - seen.begin());
 }
 
 void check_groups(const Program& program) {
   if (program.ranks == 0) refuse_at(program, "ranks", {"it has no rank", "give it at least one"});
+  if (program.first_rank >= program.end_rank() || program.end_rank() > program.ranks)
+    refuse_at(program, "ranks",
+              {fmt::format("it runs on ranks {} to {} of {}", program.first_rank, program.end_rank(), program.ranks),
+               "name ranks that there are"});
   for (std::size_t g = 0; g < program.groups.size(); ++g) try {
-      check_group(program.groups[g], program.ranks);
+      check_group(program.groups[g], program.ranks, program.own_ranks == 0);
     } catch (const rule::Breach& breach) {
       refuse_at(program, fmt::format("replica group {}", g), breach);
     }
@@ -46,6 +51,9 @@ void check_collective(const Instr& i, const Program& program) {
   if (i.group >= program.groups.size())
     breach("add the group to the program", "replica group {} does not exist, there are {}", i.group,
            program.groups.size());
+  for (std::uint32_t rank = program.first_rank; rank < program.end_rank(); ++rank)
+    if (std::ranges::none_of(program.groups[i.group], [&](const auto& list) { return std::ranges::count(list, rank); }))
+      breach("add it to a list", "rank {} is in no list of replica group {}, it would wait for ever", rank, i.group);
   const auto size = static_cast<std::int64_t>(program.groups[i.group].front().size());
   const std::int64_t in = i.a.elements(), out = i.dst.elements();
   if (i.op == Opcode::kAllGather && out != size * in)
@@ -54,8 +62,8 @@ void check_collective(const Instr& i, const Program& program) {
     breach("make it that", "a has {} elements, {} ranks take {}", in, size, size * out);
   if (i.op == Opcode::kAllToAll && in % size != 0)
     breach("pad it", "a has {} elements, no multiple of {} ranks", in, size);
-  const bool pair = i.op == Opcode::kSend || i.op == Opcode::kRecv;
-  if (pair && i.peer >= size) breach("name one below that", "peer {} is not in a group of {}", i.peer, size);
+  if (between_two(i.op) && i.peer >= size)
+    breach("name one below that", "peer {} is not in a group of {}", i.peer, size);
   const bool root = i.imm0 >= 0 && i.imm0 < static_cast<float>(size) && i.imm0 == static_cast<float>(int(i.imm0));
   if (i.op == Opcode::kBroadcast && !root)
     breach("name one below that", "the root imm0 = {} is not a rank in a group of {}", i.imm0, size);
@@ -159,6 +167,28 @@ void check_region(const Region& region, std::uint64_t hbm_bytes) {
 }
 
 }  // namespace
+
+void require_together(const Programs& programs) {
+  base::ensure(!programs.empty(), "programs", "there is none");
+  const Program& first = *programs.front();
+  std::vector<const Program*> runs(first.ranks);
+  for (const Program* program : programs) {
+    if (program->ranks != first.ranks || program->groups != first.groups || program->rounding != first.rounding)
+      refuse_at(*program, "ranks",
+                {fmt::format("its ranks, replica groups or rounding are not those of \"{}\"", first.name),
+                 "compile programs that run together with the same"});
+    for (std::uint32_t rank = program->first_rank; rank < program->end_rank(); ++rank) {
+      if (rank >= first.ranks || runs[rank])
+        refuse_at(*program, "ranks",
+                  {fmt::format("rank {} does not exist or runs another program", rank), "give each rank one program"});
+      runs[rank] = program;
+    }
+  }
+  const auto idle = std::ranges::find(runs, nullptr);
+  if (idle != runs.end())
+    refuse_at(first, "ranks",
+              {fmt::format("rank {} runs no program", idle - runs.begin()), "give each rank one program"});
+}
 
 void check(const Program& program) {
   check_groups(program);

@@ -20,13 +20,16 @@ struct RunOptions {
 class Device {
  public:
   virtual ~Device() = default;
-  /// Reserves HBM of every rank for `program`; keeps the pointer. Errors: Fault::kCapacity.
-  virtual void load(const Program& program) = 0;
+  /// Reserves HBM of every rank for its program; keeps the pointers. Errors: Fault::kCapacity; as require_together().
+  virtual void load_all(const Programs& programs) = 0;
+  void load(const Program& program) { load_all({&program}); }
   virtual void run(const RunOptions& options) = 0;
   virtual Memory& memory(std::uint32_t rank) = 0;
 };
 
-/// Executes each rank's calls in program order on host threads, without time.
+/// Executes each rank's calls in program order on host threads, without time. Programs that run together take turns:
+/// each goes on until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can go on
+/// (who waits for whom).
 std::unique_ptr<Device> make_numeric_device();
 
 }  // namespace isa

@@ -28,10 +28,22 @@ struct Context {
 /// Executes anything but a collective. `index` is the instruction's place in its block (it keys stochastic rounding).
 void execute(const Instr& instr, std::uint32_t index, Context& context);
 
-/// Executes a collective for all ranks of one group at once; `contexts` in the order of the group. The sum runs in rank
-/// order in fp32, so that every rank gets the same bits. kSend and kRecv work in groups of two: the member that is not
-/// `peer` sends to it or receives from it, messages in order. Errors: Fault::kProgram when shapes do not fit the group
-/// or nothing was sent.
+/// A rank of a group, and its instruction: ranks that run different programs have their operands in other places.
+struct Participant {
+  const Instr* instr;
+  Context* context;
+};
+
+/// Executes a collective for all ranks of one group at once; `group` in its order. The sum runs in rank order in fp32,
+/// so that every rank gets the same bits. Errors: Fault::kProgram when shapes do not fit the group.
+void execute_collective(std::span<const Participant> group);
+/// The same with one instruction for all. kSend and kRecv work in groups of two: the member that is not `peer` sends to
+/// it or receives from it, messages in order. Errors: also when nothing was sent.
 void execute_collective(const Instr& instr, std::span<Context*> contexts);
+
+/// One side of a pair alone. A message waits in the receiver's inbox until it is received.
+void execute_send(const Instr& instr, Context& sender, Memory& receiver);
+/// Errors: Fault::kProgram when nothing is there, or it has another size than dst.
+void execute_receive(const Instr& instr, std::uint32_t sender, Context& receiver);
 
 }  // namespace isa

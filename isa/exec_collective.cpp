@@ -14,8 +14,8 @@ namespace {
 
 /// The operands of every rank, in flat order.
 struct Group {
-  const Instr& instr;
-  std::span<Context*> contexts;
+  const Instr& instr;  // of the first rank: what it does is the same for all
+  std::vector<Context*> contexts;
   std::vector<View> a, dst;
   Rounder how;  // the same bits for all ranks
 
@@ -24,14 +24,22 @@ struct Group {
   const View& out(std::int64_t rank) const { return dst[static_cast<std::size_t>(rank)]; }
 };
 
-Group gather_views(const Instr& instr, std::span<Context*> contexts) {
-  Group group{instr, contexts, {}, {}, {}};
-  for (Context* context : contexts) {
-    group.a.push_back(flattened(view(instr, instr.a, "a", *context)));
-    group.dst.push_back(flattened(view(instr, instr.dst, "dst", *context)));
+Group gather_views(std::span<const Participant> participants) {
+  const Instr& instr = *participants.front().instr;
+  Group group{instr, {}, {}, {}, {}};
+  for (const auto& [own, context] : participants) {
+    need(instr, own->op == instr.op && own->alu0 == instr.alu0 && own->imm0 == instr.imm0,
+         fmt::format("rank {} meets it with another operation, {}", context->rank, row(own->op).name),
+         "let all ranks of a group do the same");
+    group.contexts.push_back(context);
+    group.a.push_back(flattened(view(*own, own->a, "a", *context)));
+    group.dst.push_back(flattened(view(*own, own->dst, "dst", *context)));
+    need(instr, group.a.back().dtype == group.dst[0].dtype && group.dst.back().dtype == group.dst[0].dtype,
+         "dst and a differ in type", "make them agree");
+    need(instr, group.a.back().cols == group.a[0].cols && group.dst.back().cols == group.dst[0].cols,
+         fmt::format("rank {} brings another number of elements", context->rank), "make them agree");
   }
-  need(instr, group.a[0].dtype == group.dst[0].dtype, "dst and a differ in type", "make them agree");
-  Context shared = *contexts[0];
+  Context shared = *group.contexts[0];
   shared.rank = ~0u;
   const auto place = static_cast<std::uint32_t>(instr.dst.offset) + 0x9e3779b9u * instr.dst.reg;
   group.how = {shared.rounding, random_stream(Purpose::kCollective, place, shared)};
@@ -124,34 +132,18 @@ std::array<Context*, 2> pair(const Instr& instr, std::span<Context*> contexts) {
   return {contexts[1u - instr.peer], contexts[instr.peer]};
 }
 
-void send(const Instr& instr, std::span<Context*> contexts) {
-  const auto [sender, receiver] = pair(instr, contexts);
-  const View a = flattened(view(instr, instr.a, "a", *sender));
-  std::vector<std::byte> message(static_cast<std::size_t>(a.cols * a.size));
-  View copy = a;
-  copy.base = message.data();
-  copy.rank = 1;
-  copy.axes[0] = {a.size, a.cols};
-  for (std::int64_t first = 0; first < a.cols; first += kBlock)
-    copy_bits(copy, first, a, first, std::min(kBlock, a.cols - first));
-  receiver->memory.inbox().push_back(std::move(message));
+/// Bytes in a row, seen as elements of `like`.
+View message_view(const View& like, std::vector<std::byte>& message) {
+  View out = like;
+  out.base = message.data();
+  out.rank = 1;
+  out.axes[0] = {like.size, like.cols};
+  return out;
 }
 
-void receive(const Instr& instr, std::span<Context*> contexts) {
-  const auto [receiver, sender] = pair(instr, contexts);
-  const View dst = flattened(view(instr, instr.dst, "dst", *receiver));
-  auto& inbox = receiver->memory.inbox();
-  need(instr, !inbox.empty(), "its peer has sent nothing", "send before it");
-  std::vector<std::byte> message = std::move(inbox.front());
-  inbox.pop_front();
-  need(instr, message.size() == static_cast<std::size_t>(dst.cols * dst.size),
-       fmt::format("dst has {} bytes, the message {}", dst.cols * dst.size, message.size()), "make them agree");
-  View copy = dst;
-  copy.base = message.data();
-  copy.rank = 1;
-  copy.axes[0] = {dst.size, dst.cols};
-  for (std::int64_t first = 0; first < dst.cols; first += kBlock)
-    copy_bits(dst, first, copy, first, std::min(kBlock, dst.cols - first));
+void copy_all(const View& to, const View& from) {
+  for (std::int64_t first = 0; first < from.cols; first += kBlock)
+    copy_bits(to, first, from, first, std::min(kBlock, from.cols - first));
 }
 
 }  // namespace
@@ -163,19 +155,47 @@ void collective(const Instr& instr, std::uint32_t, Context&) {
 
 }  // namespace exec
 
-void execute_collective(const Instr& instr, std::span<Context*> contexts) {
-  base::ensure(!contexts.empty(), row(instr.op).name, "a collective without ranks");
+void execute_collective(std::span<const Participant> group) {
+  base::ensure(!group.empty(), "collective", "without ranks");
+  const Instr& instr = *group.front().instr;
   switch (instr.op) {
-    case Opcode::kSend: return exec::send(instr, contexts);
-    case Opcode::kRecv: return exec::receive(instr, contexts);
     case Opcode::kBarrier: return;  // whoever calls has brought all ranks here
-    case Opcode::kAllReduce: return exec::all_reduce(exec::gather_views(instr, contexts));
-    case Opcode::kReduceScatter: return exec::reduce_scatter(exec::gather_views(instr, contexts));
-    case Opcode::kAllGather: return exec::all_gather(exec::gather_views(instr, contexts));
-    case Opcode::kAllToAll: return exec::all_to_all(exec::gather_views(instr, contexts));
-    case Opcode::kBroadcast: return exec::broadcast(exec::gather_views(instr, contexts));
+    case Opcode::kAllReduce: return exec::all_reduce(exec::gather_views(group));
+    case Opcode::kReduceScatter: return exec::reduce_scatter(exec::gather_views(group));
+    case Opcode::kAllGather: return exec::all_gather(exec::gather_views(group));
+    case Opcode::kAllToAll: return exec::all_to_all(exec::gather_views(group));
+    case Opcode::kBroadcast: return exec::broadcast(exec::gather_views(group));
     default: throw base::Error{base::Fault::kInternal, row(instr.op).name, "it is no collective", "call execute"};
   }
+}
+
+void execute_collective(const Instr& instr, std::span<Context*> contexts) {
+  if (between_two(instr.op)) {
+    const auto [one, peer] = exec::pair(instr, contexts);
+    return instr.op == Opcode::kSend ? execute_send(instr, *one, peer->memory)
+                                     : execute_receive(instr, peer->rank, *one);
+  }
+  std::vector<Participant> group;
+  for (Context* context : contexts) group.push_back({&instr, context});
+  execute_collective(group);
+}
+
+void execute_send(const Instr& instr, Context& sender, Memory& receiver) {
+  const exec::View a = exec::flattened(exec::view(instr, instr.a, "a", sender));
+  std::vector<std::byte> message(static_cast<std::size_t>(a.cols * a.size));
+  exec::copy_all(exec::message_view(a, message), a);
+  receiver.inbox(sender.rank, instr.group).push_back(std::move(message));
+}
+
+void execute_receive(const Instr& instr, std::uint32_t sender, Context& receiver) {
+  const exec::View dst = exec::flattened(exec::view(instr, instr.dst, "dst", receiver));
+  auto& inbox = receiver.memory.inbox(sender, instr.group);
+  exec::need(instr, !inbox.empty(), "its peer has sent nothing", "send before it");
+  std::vector<std::byte> message = std::move(inbox.front());
+  inbox.pop_front();
+  exec::need(instr, message.size() == static_cast<std::size_t>(dst.cols * dst.size),
+             fmt::format("dst has {} bytes, the message {}", dst.cols * dst.size, message.size()), "make them agree");
+  exec::copy_all(dst, exec::message_view(dst, message));
 }
 
 }  // namespace isa

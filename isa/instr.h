@@ -68,8 +68,10 @@ enum class Opcode : std::uint8_t {
   kAllGather,      // dst [ranks*n] = every rank's a [n]
   kAllToAll,       // dst part i = part r of rank i's a
   kBroadcast,      // dst = rank imm0's a
-  kSend,           // to rank `peer` of the group
-  kRecv,           // from rank `peer` of the group
+  // In pairs. Ranks of one program meet in both; of two programs, one sends and the other receives, a message in the
+  // inbox until then.
+  kSend,  // to rank `peer` of the group
+  kRecv,  // from rank `peer` of the group
   // Sequencers
   kBarrier,  // all ranks of the group reach it
   kWait,     // nothing but its waits
@@ -166,5 +168,6 @@ struct Instr {
 
 constexpr bool is_dma(Opcode op) { return op >= Opcode::kDmaCopy && op <= Opcode::kDmaTranspose; }
 constexpr bool is_collective(Opcode op) { return op >= Opcode::kAllReduce && op <= Opcode::kBarrier; }
+constexpr bool between_two(Opcode op) { return op == Opcode::kSend || op == Opcode::kRecv; }
 
 }  // namespace isa

@@ -4,8 +4,10 @@
 #include <cstddef>
 #include <cstdint>
 #include <deque>
+#include <map>
 #include <memory>
 #include <span>
+#include <utility>
 #include <vector>
 
 #include "isa/tile.h"
@@ -29,15 +31,17 @@ class Memory {
   std::byte* psum() { return psum_; }
   std::byte* hbm() { return hbm_; }
   std::uint64_t hbm_bytes() const { return hbm_bytes_; }
-  /// What kSend has delivered and kRecv has not yet taken, oldest first.
-  std::deque<std::vector<std::byte>>& inbox() { return inbox_; }
+  /// What kSend of rank `sender` in replica group `group` has delivered and kRecv has not yet taken, oldest first.
+  std::deque<std::vector<std::byte>>& inbox(std::uint32_t sender, std::uint8_t group) {
+    return inbox_[{sender, group}];
+  }
 
  private:
   std::byte* sbuf_ = nullptr;
   std::byte* psum_ = nullptr;
   std::byte* hbm_ = nullptr;
   std::uint64_t hbm_bytes_ = 0;
-  std::deque<std::vector<std::byte>> inbox_;
+  std::map<std::pair<std::uint32_t, std::uint8_t>, std::deque<std::vector<std::byte>>> inbox_;
 };
 
 }  // namespace isa

@@ -47,17 +47,29 @@ struct Region {
   std::uint64_t bytes = 0;
 };
 
-/// One SPMD program, run by every rank in `ranks`; the ranks differ in data only.
+/// One SPMD program: the ranks that run it differ in data only. Programs that run together, such as the stages of a
+/// pipeline, have the same `ranks` and `groups`; each rank runs one of them.
 struct Program {
   std::string name;
   std::vector<Block> blocks;
   std::vector<Call> calls;
   std::vector<Region> regions;
-  std::uint64_t hbm_bytes = 0;  // per core: what the regions span
-  std::uint32_t ranks = 1;
+  std::uint64_t hbm_bytes = 0;                                  // per core: what the regions span
+  std::uint32_t ranks = 1;                                      // of all programs that run together
+  std::uint32_t first_rank = 0;                                 // that runs this one,
+  std::uint32_t own_ranks = 0;                                  // and how many from there on; 0: all of `ranks`
   std::vector<std::vector<std::vector<std::uint32_t>>> groups;  // replica groups: groups[group][i] = ranks, in order
   Rounding rounding = Rounding::kNearestEven;                   // of every cast to fewer bits
   double model_flops = 0;  // analytic matmul FLOPs per core of one run, to check the blocks with
+
+  std::uint32_t end_rank() const { return own_ranks == 0 ? ranks : first_rank + own_ranks; }
+  bool runs_on(std::uint32_t rank) const { return rank >= first_rank && rank < end_rank(); }
 };
+
+/// Programs that run together. Errors: see require_together().
+using Programs = std::vector<const Program*>;
+
+/// Errors: Fault::kProgram when two programs run on one rank or none runs on it, or their groups or rounding differ.
+void require_together(const Programs& programs);
 
 }  // namespace isa

@@ -18,7 +18,7 @@ void Backward::find_needs() {
   for (NodeId n = 0; n < graph_.node_count(); ++n) {
     const Node& node = graph_.node(n);
     if (!node.op) continue;
-    bool any = false;
+    bool any = node.op->reaches_out && node.in.empty();
     for (const ValueId v : node.in) any = any || needs_[v];
     for (const ValueId v : node.out) needs_[v] = any;
   }
@@ -91,7 +91,7 @@ std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
     if (!graph_.node(n).op) continue;
     bool reached = from.contains(n);
     for (const ValueId v : graph_.node(n).out) reached = reached || grads_.contains(v);
-    bool leads = false;
+    bool leads = graph_.node(n).op->reaches_out;
     for (const ValueId v : graph_.node(n).in) leads = leads || (v < needs_.size() && needs_[v]);
     if (!reached || !leads) continue;
     const Node node = once_more(n);

@@ -22,10 +22,11 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// Backward of a micro-batch runs as soon as it can, before the next one's forward: its activations are free by then.
-/// Otherwise the order stays. Scopes that wait for each other come last, as they are.
+/// Scopes with each behind those that it waits for. Unless they stay as they are, backward of a micro-batch runs as
+/// soon as it can, before the next one's forward: its activations are free by then. Scopes that wait for each other
+/// come last, as they are.
 std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<std::size_t>& order,
-                                        const std::vector<std::vector<NodeId>>& nodes) {
+                                        const std::vector<std::vector<NodeId>>& nodes, bool as_it_is) {
   std::vector<std::set<std::size_t>> waits(nodes.size()), next(nodes.size());
   for (const std::size_t scope : order)
     for (const NodeId n : nodes[scope])
@@ -38,7 +39,8 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
   // Ready scopes, those of backward first, then by their place in `order`.
   std::vector<std::pair<bool, std::size_t>> rank(nodes.size());
   for (std::size_t i = 0; i < order.size(); ++i)
-    rank[order[i]] = {graph.scopes()[order[i]].phase != isa::Phase::kBackward || graph.scopes()[order[i]].again, i};
+    rank[order[i]] = {
+        as_it_is || graph.scopes()[order[i]].phase != isa::Phase::kBackward || graph.scopes()[order[i]].again, i};
   std::set<std::pair<bool, std::size_t>> ready;
   for (const std::size_t scope : order)
     if (waits[scope].empty()) ready.insert(rank[scope]);
@@ -56,13 +58,17 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
 
 bool runs_beside(const Node& node) { return node.op->collective == Collective::kBeside; }
 
-/// Collectives that run beside the compute move to where their last operand is ready.
+/// Collectives that run beside the compute move to where their last operand is ready, but not before the last message
+/// to another stage: that stage would wait behind data that nobody is in a hurry for.
 std::vector<std::size_t> collectives_early(const Graph& graph, std::vector<std::size_t> order,
                                            const std::vector<std::vector<NodeId>>& nodes) {
   std::vector<std::size_t> out, late;
   for (const std::size_t scope : order) (runs_beside(graph.node(nodes[scope].front())) ? late : out).push_back(scope);
+  std::size_t messages = 0;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (graph.node(nodes[out[i]].front()).op->reaches_out) messages = i + 1;
   for (const std::size_t scope : late) {
-    std::size_t behind = 0;
+    std::size_t behind = messages;
     for (const NodeId n : nodes[scope])
       for (const ValueId v : graph.node(n).in) {
         const NodeId from = graph.value(v).producer;
@@ -90,7 +96,7 @@ std::vector<NodeId> in_order(const Graph& graph, const std::vector<NodeId>& node
 }
 
 /// Nodes of one scope, in order: what one call computes.
-std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
+std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
   std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
   std::vector<std::size_t> order;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
@@ -99,7 +105,7 @@ std::vector<std::vector<NodeId>> calls_of(const Graph& graph) {
     if (by_scope[node.scope].empty()) order.push_back(node.scope);
     by_scope[node.scope].push_back(n);
   }
-  order = collectives_early(graph, backward_early(graph, order, by_scope), by_scope);
+  order = collectives_early(graph, backward_early(graph, order, by_scope, as_it_is), by_scope);
   std::vector<std::size_t> place(graph.scopes().size());
   for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
   std::vector<std::vector<NodeId>> calls;
@@ -149,10 +155,10 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
 
 std::string text_of(const Attrs& a) {
   const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps,
-                     a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.trans_b, a.blocked,
-                     a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype), type(a.operand),
-                     type(a.softmax));
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps,
+                     a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.peer, a.trans_b,
+                     a.blocked, a.flash, a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype),
+                     type(a.operand), type(a.softmax));
 }
 
 /// What a call computes, with its tensors numbered by first appearance: equal texts can share a block.
@@ -203,7 +209,7 @@ class Compiler {
 
   Compiled run() {
     run_graph_passes();
-    auto calls = calls_of(graph_);
+    auto calls = calls_of(graph_, options_.in_order);
     if (options_.passes.merge_blocks)
       note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
     for (const auto& nodes : calls) uses_.push_back(make(nodes));
@@ -348,6 +354,8 @@ class Compiler {
     program.regions = memory.regions;
     program.hbm_bytes = memory.total;
     program.ranks = options_.ranks;
+    program.first_rank = options_.first_rank;
+    program.own_ranks = options_.own_ranks;
     program.groups = options_.groups;
     program.rounding = graph_.numerics().rounding;
     check_flops();

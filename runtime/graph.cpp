@@ -151,7 +151,7 @@ std::size_t Graph::remove_dead() {
   for (NodeId n = node_count(); n-- > 0;) {
     const Node& node = boost_[n];
     if (!node.op) continue;
-    if (std::ranges::none_of(node.out, [&](ValueId v) { return needed[v]; })) {
+    if (!node.op->reaches_out && std::ranges::none_of(node.out, [&](ValueId v) { return needed[v]; })) {
       remove(n);
       ++removed;
     } else {

@@ -50,6 +50,7 @@ struct Attrs {
   std::int64_t stride = 0, rows = 0;
   std::uint32_t stream = 0;  // of random numbers, inside the scope's instance
   std::uint8_t group = 0;    // replica group of a collective
+  std::uint8_t peer = 0;     // of a pair: the member that sends or receives on the other side
   bool trans_b = false;
   bool blocked = false;  // a weight's rows lie as blocked_row() says
   bool causal = false;

@@ -132,7 +132,7 @@ class Planner {
         plan_.persistent_end = at + static_cast<std::uint64_t>(bucket_elements(graph_.value(v))) * size;
     }
     if (plan_.persistent_end == begin) return;
-    const std::int64_t ranks = node.op == &kAllReduce ? 1 : node.attrs.rows;
+    const std::int64_t ranks = std::max<std::int64_t>(1, node.attrs.rows);
     plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
   }
 

@@ -57,6 +57,9 @@ struct Op {
   void (*lower_whole)(Emitter&, const Node&) = nullptr;         // its own loops, HBM to HBM
   double (*matmul_flops)(const Graph&, const Node&) = nullptr;  // analytic: 2 x multiply-adds of the mathematics
   Collective collective = Collective::kNone;
+  /// It acts on another rank: no pass removes it or joins it with one like it. Without operands its operand lies there,
+  /// and gradients go there.
+  bool reaches_out = false;
 };
 
 /// Errors: Fault::kProgram naming both shapes.

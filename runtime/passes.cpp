@@ -33,7 +33,7 @@ std::size_t eliminate_common_subexpressions(Graph& graph) {
   std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Node& node = graph.node(n);
-    if (!node.op) continue;
+    if (!node.op || node.op->reaches_out) continue;
     bool same = false;
     for (const NodeId m : by_scope[node.scope]) {
       const Node& other = graph.node(m);
@@ -127,7 +127,8 @@ Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
 std::size_t narrow_operands(Graph& graph) {
   std::size_t narrowed = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
-    if (!graph.node(n).op) continue;
+    // What another rank sends has the type in which it sends it.
+    if (!graph.node(n).op || graph.node(n).op->reaches_out) continue;
     for (const ValueId v : graph.node(n).out) {
       const Value& value = graph.value(v);
       const auto users = graph.users(v);

@@ -24,23 +24,30 @@ void need_count(const isa::Region& region, std::size_t count) {
 
 }  // namespace
 
-bool Session::has(std::string_view name) const {
-  return std::ranges::any_of(program_.regions, [&](const isa::Region& r) { return r.name == name; });
+const isa::Program& Session::program_of(std::uint32_t rank) const {
+  const auto found = std::ranges::find_if(programs_, [&](const isa::Program* p) { return p->runs_on(rank); });
+  base::ensure(found != programs_.end(), "session", fmt::format("rank {} runs no program", rank));
+  return **found;
 }
 
-const isa::Region& Session::region(std::string_view name) const {
-  const auto found = std::ranges::find(program_.regions, name, &isa::Region::name);
-  base::ensure(found != program_.regions.end(), program_.name, fmt::format("has no tensor '{}'", name));
+bool Session::has(std::uint32_t rank, std::string_view name) const {
+  return std::ranges::any_of(program_of(rank).regions, [&](const isa::Region& r) { return r.name == name; });
+}
+
+const isa::Region& Session::region(std::uint32_t rank, std::string_view name) const {
+  const isa::Program& program = program_of(rank);
+  const auto found = std::ranges::find(program.regions, name, &isa::Region::name);
+  base::ensure(found != program.regions.end(), program.name, fmt::format("has no tensor '{}'", name));
   return *found;
 }
 
 std::span<std::byte> Session::bytes(std::uint32_t rank, std::string_view name) {
-  const isa::Region& r = region(name);
+  const isa::Region& r = region(rank, name);
   return {device_.memory(rank).hbm() + r.offset, r.bytes};
 }
 
 void Session::write(std::uint32_t rank, std::string_view name, std::span<const float> values) {
-  const isa::Region& r = region(name);
+  const isa::Region& r = region(rank, name);
   need_count(r, values.size());
   std::byte* to = device_.memory(rank).hbm() + r.offset;
   if (r.dtype == isa::Dtype::kFp32) {
@@ -55,14 +62,14 @@ void Session::write(std::uint32_t rank, std::string_view name, std::span<const f
 }
 
 void Session::write(std::uint32_t rank, std::string_view name, std::span<const std::int32_t> values) {
-  const isa::Region& r = region(name);
+  const isa::Region& r = region(rank, name);
   need_count(r, values.size());
   base::ensure(r.dtype == isa::Dtype::kInt32, r.name, "is no int32 tensor");
   std::memcpy(device_.memory(rank).hbm() + r.offset, values.data(), values.size_bytes());
 }
 
 std::vector<float> Session::read(std::uint32_t rank, std::string_view name) {
-  const isa::Region& r = region(name);
+  const isa::Region& r = region(rank, name);
   std::vector<float> out(count_of(r));
   const std::byte* from = device_.memory(rank).hbm() + r.offset;
   const auto size = static_cast<std::size_t>(isa::size_of(r.dtype));

@@ -57,7 +57,7 @@ CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, 
       data_{data},
       sampler_{step_sampler(*data.train, options)},
       io_{config, options.step, step.zero},
-      eval_io_{config, with_loss(eval_spec(options)), {}},
+      eval_io_{config, with_loss(eval_spec(options)), std::vector<ZeroBucket>{}},
       state_{config, options.step, step.zero},
       data_hash_{hash_of(*data.train)} {
   runtime::Session io = session();

@@ -8,6 +8,7 @@
 #include "runtime/autodiff.h"
 #include "runtime/ops.h"
 #include "workloads/decoder_form.h"
+#include "workloads/pipeline.h"
 #include "workloads/shards.h"
 
 namespace workloads {
@@ -26,7 +27,7 @@ class Decoder {
       : form_{decoder_form(config)},
         spec_{spec},
         graph_{spec.numerics},
-        specs_{decoder_weights(config, spec.tensor_parallel)},
+        specs_{decoder_weights(config, spec)},
         weights_{declare_weights(graph_, specs_, spec.fold_weights)},
         rows_{spec.batch * spec.length},
         split_{spec.tensor_parallel > 1},
@@ -40,10 +41,15 @@ class Decoder {
     }
     runtime::Backward backward{graph_};
     backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
-    for (micro_ = 0; micro_ < spec_.micro_batches; ++micro_) {
-      const ValueId loss = forward();
-      // Backward follows its forward, so that a micro-batch's activations are gone before the next one's begin.
-      if (spec_.training) backward.run({loss});
+    // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
+    std::map<std::pair<std::int64_t, std::int64_t>, ValueId> ends;
+    for (const Turn& turn :
+         pipeline_turns(spec_.pipeline_parallel, spec_.stage, spec_.virtual_stages, spec_.micro_batches)) {
+      micro_ = turn.micro_batch;
+      if (turn.forward)
+        ends[{turn.chunk, micro_}] = forward(turn.chunk);
+      else if (spec_.training)
+        backward.run({ends.at({turn.chunk, micro_})});
     }
     std::vector<ZeroBucket> zero;
     if (spec_.training) zero = add_update(graph_, backward.finish(), spec_, form_.blocks, parameter_sets());
@@ -206,9 +212,30 @@ class Decoder {
 
   // ---- the loss
 
-  ValueId forward() {
-    ValueId x = embed();
-    for (layer_ = 0; layer_ < form_.layers; ++layer_) x = layer(x);
+  /// What the stage before has sent; what the next one gets stands for the loss.
+  ValueId receive(std::int64_t chunk, std::uint8_t from) {
+    layer_ = -1;
+    enter("stage.receive", micro_ * spec_.virtual_stages + chunk);
+    return graph_.add1(runtime::kStageReceive, "receive", {},
+                       {.stride = form_.hidden,
+                        .rows = sequence_ ? rows_ / spec_.tensor_parallel : rows_,
+                        .group = from,
+                        .peer = 0,
+                        .dtype = spec_.numerics.activation});
+  }
+  ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to) {
+    enter("stage.send", micro_ * spec_.virtual_stages + chunk);
+    return graph_.add1(runtime::kStageSend, "send", {x}, {.group = to, .peer = 1});
+  }
+
+  ValueId forward(std::int64_t number) {
+    const Chunk chunk = chunk_of(spec_, number, form_.layers);
+    ValueId x = chunk.first ? embed() : receive(number, chunk.from_group);
+    for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) x = layer(x);
+    return chunk.last ? head(x) : send(number, x, chunk.to_group);
+  }
+
+  ValueId head(ValueId x) {
     enter("head.norm", micro_);
     x = norm("norm", x, form_.last_norm);
     if (split_) enter("head.share", micro_);
@@ -245,9 +272,13 @@ class Decoder {
 
   ParameterSets parameter_sets() const {
     ParameterSets sets;
+    for (const WeightSpec& spec : specs_)
+      if (spec_.pipeline_parallel > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers)
+        sets.tied.insert(weights_.at(spec.name));
     if (!split_) return sets;
     for (const WeightSpec& spec : specs_) {
       const ValueId v = weights_.at(spec.name);
+      if (spec.split == TensorSplit::kKeyValue && spec_.head_sharing > 1) sets.shared.insert(v);
       if (spec.split != TensorSplit::kNone)
         sets.split.insert(v);
       else if (sequence_)
@@ -283,17 +314,31 @@ void add_unfused(std::vector<WeightSpec>& out, WeightSpec spec) {
 
 }  // namespace
 
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
-  const ShardPlan plan{.tensor_parallel_size = tensor_parallel};
-  check(plan, config);
+ShardPlan shard_plan(const StepSpec& spec) {
+  return {.tensor_parallel_size = spec.tensor_parallel,
+          .pipeline_parallel_size = spec.pipeline_parallel,
+          .virtual_pipeline_size = spec.virtual_stages};
+}
+
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec) {
   std::vector<WeightSpec> out;
-  for (WeightSpec& spec : shard_specs(config, plan, {})) {
-    if (spec.split == TensorSplit::kFused)
-      add_unfused(out, std::move(spec));
+  for (WeightSpec& whole : shard_specs(config, shard_plan(spec), {.pipeline = spec.stage})) {
+    if (whole.split == TensorSplit::kFused)
+      add_unfused(out, std::move(whole));
     else
-      out.push_back(std::move(spec));
+      out.push_back(std::move(whole));
   }
   return out;
+}
+
+std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel) {
+  return std::max<std::int64_t>(1, tensor_parallel / decoder_form(config).kv_heads);
+}
+
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
+  StepSpec spec{.numerics = {}};
+  spec.tensor_parallel = tensor_parallel;
+  return decoder_weights(config, spec);
 }
 
 RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
@@ -319,6 +364,8 @@ DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks", spec.batch * spec.length,
                             spec.tensor_parallel),
                 "choose a length that they divide, or --disable_sequence_parallel"};
+  base::ensure(!spec.training || spec.head_sharing == head_sharing(config, spec.tensor_parallel), "decoder",
+               "its gradients would not be summed over the ranks that share a head: set StepSpec::head_sharing");
   return Decoder{config, spec}.run();
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "workloads/config.h"
+#include "workloads/shards.h"
 #include "workloads/training_step.h"
 
 namespace workloads {
@@ -23,12 +24,18 @@ struct DecoderStep {
 /// fp32, and in training "grad_norm" and "grad.NAME" of
 /// every weight. Weights have the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused
 /// query-key-value of GPT is three: "...c_attn.q.weight", and so on.
+/// With stages the graph is that of spec.stage: the first one has ids, the last one labels, weights, logits and losses;
+/// compile_options() says how it is compiled.
 /// Errors: Fault::kUsage for a sequence that is longer than the model's positions, or a length that sequence
 /// parallelism does not divide; as check(ShardPlan).
 DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec);
 
-/// The tensors of tensor-parallel rank 0 as the graph has them.
+/// The tensors of tensor-parallel rank 0 of spec.stage as the graph has them; without stages, of the whole model.
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec);
 std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel);
+ShardPlan shard_plan(const StepSpec& spec);
+/// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
+std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel);
 
 /// Cosines and sines of `length` positions, each [length, head_dim / 2].
 struct RopeTable {

@@ -18,12 +18,14 @@ struct DecoderBatch {
   std::vector<float> weights;
 };
 
-/// Writes and reads the tensors of all ranks of a compiled decoder_step().
+/// Writes and reads the tensors of all ranks of a compiled decoder_step(), or of those of all stages.
 class DecoderIo {
  public:
-  /// Errors: Fault::kUsage when ranks would share a vocabulary or a key-value head that their number does not divide:
-  /// such plans can be timed, not computed.
+  /// Errors: Fault::kUsage when ranks would share a vocabulary that their number does not divide: such plans can be
+  /// timed, not computed.
   DecoderIo(const ModelConfig& config, const StepSpec& spec, std::vector<ZeroBucket> zero);
+  /// With the buckets of each stage.
+  DecoderIo(const ModelConfig& config, const StepSpec& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage);
 
   const std::vector<WeightSpec>& tensors() const { return whole_; }
   /// Weights in the shapes of the file, and the copies of them that the optimizer keeps.
@@ -39,19 +41,22 @@ class DecoderIo {
   std::vector<float> read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const;
 
  private:
-  std::uint32_t rank_of(std::uint32_t data, std::int64_t tensor) const {
-    return data * static_cast<std::uint32_t>(spec_.tensor_parallel) + static_cast<std::uint32_t>(tensor);
-  }
-  const WeightSpec& part_of(const WeightSpec& whole) const;
+  /// Calls body(stage, tensor-parallel rank) for all that have the tensor.
+  template <class Body>
+  void for_holders(const WeightSpec& whole, const Body& body) const;
+  const WeightSpec& part_of(const WeightSpec& whole, std::int64_t stage) const;
   std::int64_t vocabulary_part() const;
-  std::vector<float> device_part(const WeightSpec& whole, std::span<const float> values, std::int64_t tensor) const;
-  void write_shards(runtime::Session& session, const Weights& weights) const;
+  std::vector<float> device_part(const WeightSpec& whole, std::span<const float> values, std::int64_t tensor,
+                                 std::int64_t stage) const;
+  void write_shard(runtime::Session& session, const Weights& weights, const ZeroBucket& bucket, std::int64_t tensor,
+                   std::int64_t stage) const;
 
   const ModelConfig config_;
   const StepSpec spec_;
-  const std::vector<ZeroBucket> zero_;
+  const std::vector<std::vector<ZeroBucket>> zero_;  // by stage
   const ShardPlan plan_;
-  const std::vector<WeightSpec> whole_, parts_;
+  const std::vector<WeightSpec> whole_;
+  std::vector<std::vector<WeightSpec>> parts_;  // by stage
 };
 
 }  // namespace workloads

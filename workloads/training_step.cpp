@@ -47,7 +47,9 @@ class Update {
   }
 
   std::vector<ZeroBucket> run() {
-    if (!sets_.partial.empty()) reduce_partial();
+    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(spec_));
+    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(spec_));
+    reduce_tied();
     const bool zero = spec_.zero1 && spec_.ranks > 1;
     if (zero)
       scatter();
@@ -74,7 +76,7 @@ class Update {
   struct Shard {
     std::vector<std::size_t> members;
     ValueId gradient;
-    bool split, decays;
+    bool split, shared, counted, decays;
   };
 
   void enter(const char* what, std::int32_t layer, isa::Phase phase) {
@@ -85,6 +87,9 @@ class Update {
     graph_.enter({.name = what, .instance = static_cast<std::int32_t>(number), .phase = isa::Phase::kCommunication});
   }
   bool is_split(std::size_t i) const { return sets_.split.contains(weights_[i].weight); }
+  bool is_shared(std::size_t i) const { return sets_.shared.contains(weights_[i].weight); }
+  /// Whether its gradient counts in the norm here: what two stages have counts on the first.
+  bool is_counted(std::size_t i) const { return spec_.stage == 0 || !sets_.tied.contains(weights_[i].weight); }
   bool decays(const runtime::Value& w) const {
     return spec_.weight_decay > 0 && (spec_.decay_all || !is_gain_or_bias(w));
   }
@@ -101,7 +106,9 @@ class Update {
   std::vector<std::vector<std::size_t>> buckets(const KindOf& kind_of) const {
     std::vector<std::size_t> order(weights_.size());
     for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
-    std::ranges::sort(order, {}, [&](std::size_t i) { return graph_.value(weights_[i].gradient).producer; });
+    std::ranges::sort(order, {}, [&](std::size_t i) {
+      return std::pair{graph_.value(weights_[i].gradient).producer, i};
+    });
     std::map<int, std::pair<std::vector<std::size_t>, double>> open;
     std::vector<std::vector<std::size_t>> out;
     for (const std::size_t i : order) {
@@ -123,36 +130,69 @@ class Update {
     return out;
   }
 
-  void all_reduce(const std::vector<std::size_t>& members, const char* scope, std::size_t number, std::uint8_t group) {
+  /// `parts`: into how many the bucket will be cut later on.
+  void all_reduce(const std::vector<std::size_t>& members, const char* scope, std::size_t number, std::uint8_t group,
+                  std::int64_t parts = 1) {
     enter_collective(scope, number);
-    const auto out = graph_.add(runtime::kAllReduce, "gradients", gradients_of(members), {.group = group});
+    const auto out =
+        graph_.add(runtime::kAllReduce, "gradients", gradients_of(members), {.rows = parts, .group = group});
     for (std::size_t k = 0; k < members.size(); ++k) weights_[members[k]].gradient = out[k];
   }
 
   void reduce() {
-    const auto all = buckets([](std::size_t) { return 0; });
+    // What lies in a bucket already stays in one.
+    const auto all = buckets([&](std::size_t i) {
+      return sets_.partial.contains(weights_[i].weight) ? 1 : is_shared(i) ? 2 : 0;
+    });
     for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(spec_));
   }
 
-  /// Gains of normalizations under sequence parallelism: each rank has seen some of the tokens.
-  void reduce_partial() {
+  /// Gains of normalizations under sequence parallelism, of which each rank has seen some of the tokens; key-value
+  /// heads that ranks share, of whose queries each has some.
+  void reduce_set(const std::set<ValueId>& set, const char* scope, std::uint8_t group) {
     std::vector<std::size_t> members;
     for (std::size_t i = 0; i < weights_.size(); ++i)
-      if (sets_.partial.contains(weights_[i].weight)) members.push_back(i);
-    all_reduce(members, "all_reduce.tokens", 0, tensor_group(spec_));
+      if (set.contains(weights_[i].weight)) members.push_back(i);
+    if (!members.empty()) all_reduce(members, scope, 0, group, static_cast<std::int64_t>(spec_.ranks));
+  }
+
+  /// What the first and the last stage both have. Other stages wait for neither of them here, and no stage runs ahead:
+  /// both have sent all that the stages between them wait for.
+  void reduce_tied() {
+    for (std::size_t i = 0; i < weights_.size(); ++i) {
+      const auto [weight, own] = weights_[i];
+      if (!sets_.tied.contains(weight)) continue;
+      enter_collective("all_reduce.tied", i);
+      const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own}, {.rows = 2, .group = ends_group(spec_)});
+      graph_.set_kind(sum, Kind::kGradient);
+      graph_.rename(sum, graph_.value(own).name);
+      graph_.rename(own, "own." + graph_.value(own).name);
+      weights_[i].gradient = sum;
+    }
   }
 
   void scatter() {
     const auto kind = [&](std::size_t i) {
-      return (is_split(i) ? 2 : 0) + (decays(graph_.value(weights_[i].weight)) ? 1 : 0);
+      return (is_shared(i) ? 8 : 0) + (is_counted(i) ? 4 : 0) + (is_split(i) ? 2 : 0) +
+             (decays(graph_.value(weights_[i].weight)) ? 1 : 0);
     };
     for (const auto& members : buckets(kind)) {
       enter_collective("reduce_scatter", shards_.size());
       const ValueId part = graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
                                        {.rows = static_cast<std::int64_t>(spec_.ranks), .group = data_group(spec_)});
       const std::size_t i = members.front();
-      shards_.push_back({members, part, is_split(i), decays(graph_.value(weights_[i].weight))});
+      shards_.push_back(
+          {members, part, is_split(i), is_shared(i), is_counted(i), decays(graph_.value(weights_[i].weight))});
     }
+  }
+
+  /// Of gradients of the scope; those that ranks share count once.
+  void add_squares(std::vector<ValueId>& parts, const std::vector<ValueId>& gradients, bool shared) {
+    if (gradients.empty()) return;
+    ValueId sum = graph_.add1(runtime::kSumSquares, "sum_squares", gradients);
+    if (shared)
+      sum = graph_.add1(runtime::kAffine, "once", {sum}, {.alpha = 1 / static_cast<double>(spec_.head_sharing)});
+    parts.push_back(sum);
   }
 
   /// Sums of squares of gradients, of parameters that are split or not; over the ranks that share them.
@@ -160,20 +200,21 @@ class Update {
     std::vector<ValueId> parts;
     if (!shards_.empty()) {
       for (std::size_t b = 0; b < shards_.size(); ++b) {
-        if (shards_[b].split != split) continue;
+        if (shards_[b].split != split || !shards_[b].counted) continue;
         graph_.enter(
             {.name = "grad_norm.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
-        parts.push_back(graph_.add1(runtime::kSumSquares, "sum_squares", {shards_[b].gradient}));
+        add_squares(parts, {shards_[b].gradient}, shards_[b].shared);
       }
       if (!parts.empty()) sum_over(parts, split ? "norm.data.split" : "norm.data", data_group(spec_));
     } else {
       for (const auto& [layer, members] : by_layer()) {
-        std::vector<ValueId> in;
+        std::vector<ValueId> in, shared;
         for (const std::size_t i : members)
-          if (is_split(i) == split) in.push_back(weights_[i].gradient);
-        if (in.empty()) continue;
+          if (is_split(i) == split && is_counted(i)) (is_shared(i) ? shared : in).push_back(weights_[i].gradient);
+        if (in.empty() && shared.empty()) continue;
         enter(split ? "grad_norm.split" : "grad_norm", layer, isa::Phase::kOptimizer);
-        parts.push_back(graph_.add1(runtime::kSumSquares, "sum_squares", in));
+        add_squares(parts, in, false);
+        add_squares(parts, shared, true);
       }
     }
     if (split && !parts.empty()) sum_over(parts, "norm.tensor", tensor_group(spec_));
@@ -185,9 +226,19 @@ class Update {
     parts = graph_.add(runtime::kAllReduce, "norm", parts, {.group = group});
   }
 
+  ValueId over_stages(const std::vector<ValueId>& parts) {
+    graph_.enter({.name = "norm.sum", .instance = -1, .phase = isa::Phase::kOptimizer});
+    ValueId sum = parts.front();
+    for (std::size_t i = 1; i < parts.size(); ++i) sum = graph_.add1(runtime::kAdd, "norm.sum", {sum, parts[i]});
+    enter_collective("norm.stages", 0);
+    return graph_.add1(runtime::kRankSum, "norm", {sum},
+                       {.rows = spec_.pipeline_parallel, .group = stages_group(spec_)});
+  }
+
   ValueId clip_factor() {
     std::vector<ValueId> parts = squares(false);
     for (const ValueId v : squares(true)) parts.push_back(v);
+    if (spec_.pipeline_parallel > 1) parts = {over_stages(parts)};
     graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
     const auto out = graph_.add(runtime::kClipScale, "clip", parts,
                                 {.alpha = spec_.max_grad_norm, .beta = 1 / spec_.numerics.loss_scale});
@@ -274,22 +325,6 @@ Recompute recompute_of(std::string_view name) {
 std::string_view name_of(Recompute recompute) {
   return recompute == Recompute::kNone ? "none" : recompute == Recompute::kSelective ? "selective" : "full";
 }
-
-std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups(const StepSpec& spec) {
-  const auto tensor = static_cast<std::uint32_t>(spec.tensor_parallel), data = spec.ranks;
-  std::vector<std::vector<std::uint32_t>> data_sets(tensor), tensor_sets(data);
-  for (std::uint32_t r = 0; r < spec.world(); ++r) {
-    data_sets[r % tensor].push_back(r);
-    tensor_sets[r / tensor].push_back(r);
-  }
-  std::vector<std::vector<std::vector<std::uint32_t>>> out;
-  if (data > 1) out.push_back(std::move(data_sets));
-  if (tensor > 1) out.push_back(std::move(tensor_sets));
-  return out;
-}
-
-std::uint8_t data_group(const StepSpec&) { return 0; }
-std::uint8_t tensor_group(const StepSpec& spec) { return spec.ranks > 1 ? 1 : 0; }
 
 std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec,
                                    std::string_view repeated, const ParameterSets& sets) {

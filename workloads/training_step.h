@@ -58,28 +58,43 @@ struct StepSpec {
   std::string optimizer = "adamw";  // or "lamb"
   double bucket_bytes = 50e6;       // of gradients that are reduced together: torch-xla's BUCKET_CAP_MB default of 50
 
-  // Decoders only. Rank r is tensor-parallel rank r mod tensor_parallel of data-parallel rank r / tensor_parallel.
+  // Decoders only. Ranks count tensor-parallel ranks first, then data-parallel ones, then stages: see rank_of().
   std::int64_t tensor_parallel = 1;
-  bool sequence_parallel = false;  // what is not split by heads or columns is split by tokens
-  bool zero1 = false;              // optimizer state is shared by data-parallel ranks
-  bool master_weights = false;     // fp32 copies of the weights, which the optimizer updates
+  std::int64_t head_sharing = 1;       // neighbours of those that have the same key-value head: head_sharing()
+  std::int64_t pipeline_parallel = 1;  // stages, each a program of its own:
+  std::int64_t stage = 0;              // which of them this is
+  std::int64_t virtual_stages = 1;     // chunks of layers on each stage: the interleaved schedule
+  bool sequence_parallel = false;      // what is not split by heads or columns is split by tokens
+  bool zero1 = false;                  // optimizer state is shared by data-parallel ranks
+  bool master_weights = false;         // fp32 copies of the weights, which the optimizer updates
   Recompute recompute = Recompute::kNone;
   bool keep_logits = false;  // "logits.m" stay in memory for the host
   bool with_loss = false;    // also when nothing is trained
 
-  std::uint32_t world() const { return ranks * static_cast<std::uint32_t>(tensor_parallel); }
+  std::uint32_t world() const { return ranks * static_cast<std::uint32_t>(tensor_parallel * pipeline_parallel); }
+  std::uint32_t rank_of(std::int64_t data, std::int64_t tensor, std::int64_t on_stage) const {
+    return static_cast<std::uint32_t>((on_stage * static_cast<std::int64_t>(ranks) + data) * tensor_parallel + tensor);
+  }
+  std::int64_t last_stage() const { return pipeline_parallel - 1; }
 };
 
-/// The replica groups of a step, as a program wants them: data-parallel ones, then tensor-parallel ones; only those of
-/// more than one rank.
+/// The replica groups of a step, as a program wants them: data-parallel ones, then tensor-parallel ones, both only of
+/// more than one rank; those that share a key-value head; with stages, the pairs between each and the next (the last
+/// one's next is the first), all stages, and the first with the last.
 std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups(const StepSpec& spec);
 std::uint8_t data_group(const StepSpec& spec);
 std::uint8_t tensor_group(const StepSpec& spec);
+std::uint8_t link_group(const StepSpec& spec, std::int64_t from_stage);
+std::uint8_t stages_group(const StepSpec& spec);
+std::uint8_t ends_group(const StepSpec& spec);
+std::uint8_t heads_group(const StepSpec& spec);
 
 /// What distinguishes the parameters of tensor-parallel ranks.
 struct ParameterSets {
   std::set<runtime::ValueId> split;    // each rank has its own part; the others are the same on every rank
   std::set<runtime::ValueId> partial;  // the same, but gradients are sums over a rank's tokens only
+  std::set<runtime::ValueId> shared;   // split, but spec.head_sharing neighbours have the same part: gradients add up
+  std::set<runtime::ValueId> tied;     // also on the other end of the pipeline: their gradients add up
 };
 
 /// Parameters that ZeRO updates together: every data-parallel rank has its part of "shard.N" (runtime::bucket_elements

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "runtime/session.h"
 #include "workloads/config.h"
+#include "workloads/pipeline.h"
 #include "workloads/safetensors.h"
 #include "workloads/verify_model.h"
 #include "workloads/weights.h"
@@ -97,15 +98,13 @@ class Verifier {
 
   VerifyReport run() {
     const StepSpec& spec = model_->spec();
-    const runtime::CompileOptions compile{
-        .name = "verify", .ranks = spec.world(), .groups = replica_groups(spec), .passes = options_.passes};
-    const runtime::Compiled compiled = runtime::compile(model_->graph(), compile);
+    const std::vector<runtime::Compiled> stages = compiled();
+    isa::Programs programs;
+    for (const runtime::Compiled& one : stages) programs.push_back(&one.program);
     const auto device = options_.make_device();
-    device->load(compiled.program);
-    runtime::Session session{*device, compiled.program};
+    device->load_all(programs);
+    runtime::Session session{*device, programs};
     model_->write_weights(session);
-    for (const isa::Block& block : compiled.program.blocks) report_.instructions += block.instrs.size();
-    report_.matmul_flops = compiled.program.model_flops;
     const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
     for (std::int64_t step = 0; step < steps; ++step) {
       model_->write_batch(session, step);
@@ -123,6 +122,18 @@ class Verifier {
   }
 
  private:
+  std::vector<runtime::Compiled> compiled() {
+    std::vector<runtime::Compiled> out;
+    for (runtime::Graph& graph : model_->graphs()) {
+      const StepSpec spec = of_stage(model_->spec(), static_cast<std::int64_t>(out.size()));
+      out.push_back(runtime::compile(std::move(graph), compile_options(spec, "verify", options_.passes)));
+      const isa::Program& program = out.back().program;
+      for (const isa::Block& block : program.blocks) report_.instructions += block.instrs.size();
+      report_.matmul_flops += program.model_flops;
+    }
+    return out;
+  }
+
   void read_loss(runtime::Session& session, std::int64_t step) {
     const double loss = model_->loss(session), want = recipe_.losses[static_cast<std::size_t>(step)];
     report_.losses.push_back(loss);
@@ -181,7 +192,10 @@ StepSpec verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t 
           .head = Head::kClassifier,
           .numerics = o.numerics,
           .weight_decay = weight_decay,
+          .max_grad_norm = o.max_grad_norm,
           .tensor_parallel = o.tensor_parallel,
+          .pipeline_parallel = o.pipeline_parallel,
+          .virtual_stages = o.virtual_stages,
           .sequence_parallel = o.sequence_parallel,
           .zero1 = o.zero1,
           .master_weights = o.master_weights,
@@ -201,7 +215,7 @@ double VerifyModel::loss(runtime::Session& session) const {
   double loss = 0;
   for (std::uint32_t d = 0; d < spec_.ranks; ++d)
     for (std::int64_t m = 0; m < spec_.micro_batches; ++m)
-      for (const float x : session.read(rank_of(d), micro_name("loss", m))) loss += x;
+      for (const float x : session.read(spec_.rank_of(d, 0, spec_.last_stage()), micro_name("loss", m))) loss += x;
   return loss;
 }
 

@@ -19,10 +19,13 @@ struct VerifyOptions {
   std::uint32_t ranks = 1;  // data parallel
   std::int64_t micro_batches = 1;
   std::int64_t tensor_parallel = 1;  // decoders, as all below (StepSpec)
+  std::int64_t pipeline_parallel = 1;
+  std::int64_t virtual_stages = 1;  // of each stage: the interleaved schedule
   bool sequence_parallel = false;
   bool zero1 = false;
   bool master_weights = false;
   Recompute recompute = Recompute::kNone;
+  double max_grad_norm = 0;  // 0: not limited, as the trajectories of tests/golden
   runtime::Passes passes;
   int host_threads = 0;
   std::uint64_t seed = 42;

@@ -19,7 +19,7 @@ class VerifyBert final : public VerifyModel {
         weights_{std::move(weights)},
         tensors_{bert_weights(config_)} {}
 
-  runtime::Graph graph() override { return bert_graph(config_, spec_); }
+  std::vector<runtime::Graph> graphs() override { return {bert_graph(config_, spec_)}; }
   const std::vector<WeightSpec>& tensors() const override { return tensors_; }
 
   void write_weights(runtime::Session& session) override {
@@ -91,7 +91,8 @@ class VerifyBert final : public VerifyModel {
 std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
                                          double weight_decay) {
   BertConfig config = read_bert_config(folder);
-  if (options.tensor_parallel > 1 || options.zero1 || options.recompute != Recompute::kNone)
+  if (options.tensor_parallel > 1 || options.pipeline_parallel > 1 || options.zero1 ||
+      options.recompute != Recompute::kNone)
     throw Error{Fault::kUsage, "trnsim verify", "encoders are trained data parallel, without recomputation",
                 "leave out --tensor_parallel_size, --zero_1 and --recompute, or verify a decoder"};
   config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;

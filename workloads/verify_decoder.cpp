@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "workloads/decoder_io.h"
+#include "workloads/pipeline.h"
 #include "workloads/verify_model.h"
 
 namespace workloads {
@@ -12,6 +13,19 @@ namespace {
 using base::Error;
 using base::Fault;
 
+std::vector<DecoderStep> steps_of(const ModelConfig& config, const StepSpec& spec) {
+  std::vector<DecoderStep> out;
+  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage)
+    out.push_back(decoder_step(config, of_stage(spec, stage)));
+  return out;
+}
+
+std::vector<std::vector<ZeroBucket>> buckets_of(const std::vector<DecoderStep>& steps) {
+  std::vector<std::vector<ZeroBucket>> out;
+  for (const DecoderStep& step : steps) out.push_back(step.zero);
+  return out;
+}
+
 class VerifyDecoder final : public VerifyModel {
  public:
   VerifyDecoder(ModelConfig config, StepSpec spec, std::int64_t samples, Checkpoint batches, Weights weights)
@@ -19,10 +33,14 @@ class VerifyDecoder final : public VerifyModel {
         config_{std::move(config)},
         batches_{std::move(batches)},
         weights_{std::move(weights)},
-        step_{decoder_step(config_, spec_)},
-        io_{config_, spec_, step_.zero} {}
+        steps_{steps_of(config_, spec_)},
+        io_{config_, spec_, buckets_of(steps_)} {}
 
-  runtime::Graph graph() override { return std::move(step_.graph); }
+  std::vector<runtime::Graph> graphs() override {
+    std::vector<runtime::Graph> out;
+    for (DecoderStep& step : steps_) out.push_back(std::move(step.graph));
+    return out;
+  }
   const std::vector<WeightSpec>& tensors() const override { return io_.tensors(); }
   void write_weights(runtime::Session& session) override {
     io_.write_weights(session, weights_);
@@ -76,7 +94,7 @@ class VerifyDecoder final : public VerifyModel {
   const ModelConfig config_;
   Checkpoint batches_;
   const Weights weights_;
-  DecoderStep step_;
+  std::vector<DecoderStep> steps_;  // of each stage
   const DecoderIo io_;
 };
 
@@ -88,6 +106,7 @@ std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder,
   VerifyBatches batches = open_batches(folder);
   StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
   spec.keep_logits = true;
+  spec.head_sharing = head_sharing(config, spec.tensor_parallel);
   Weights weights = load_weights(folder, config, options.seed);
   return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), batches.samples,
                                          std::move(batches.tensors), std::move(weights));

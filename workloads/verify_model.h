@@ -17,7 +17,8 @@ class VerifyModel {
   virtual ~VerifyModel() = default;
 
   const StepSpec& spec() const { return spec_; }
-  virtual runtime::Graph graph() = 0;
+  /// Of each stage of the pipeline; the model has no further use for it.
+  virtual std::vector<runtime::Graph> graphs() = 0;
   /// All tensors of the whole model, in its order.
   virtual const std::vector<WeightSpec>& tensors() const = 0;
   virtual void write_weights(runtime::Session& session) = 0;
@@ -33,10 +34,6 @@ class VerifyModel {
   std::int64_t sample(std::uint32_t d, std::int64_t m, std::int64_t row) const {
     const std::int64_t s = (static_cast<std::int64_t>(d) * spec_.micro_batches + m) * spec_.batch + row;
     return s < samples_ ? s : -1;
-  }
-  /// Rank 0 of the tensor-parallel ranks that share data-parallel rank d.
-  std::uint32_t rank_of(std::uint32_t d, std::int64_t tensor = 0) const {
-    return d * static_cast<std::uint32_t>(spec_.tensor_parallel) + static_cast<std::uint32_t>(tensor);
   }
 
   const StepSpec spec_;

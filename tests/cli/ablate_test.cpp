@@ -30,7 +30,8 @@ class Ablate : public cli_test::SmallJob {
 TEST_F(Ablate, SwitchesEachPassAndAllOfThem) {
   const auto rows = table("ablate", "--only time");
   EXPECT_EQ(rows.size(), runtime::kPasses.size() + 2);
-  for (const runtime::PassInfo& pass : runtime::kPasses) EXPECT_TRUE(rows.contains("-" + std::string{pass.name}));
+  for (const runtime::PassInfo& pass : runtime::kPasses)
+    EXPECT_TRUE(rows.contains((runtime::Passes{}.*pass.flag ? "-" : "+") + std::string{pass.name})) << pass.name;
   EXPECT_EQ(rows.at("(as given)")["change_percent"], 0);
   EXPECT_FALSE(rows.at("(as given)").contains("largest_batch"));
   // Without fusion every operator's result goes through HBM.

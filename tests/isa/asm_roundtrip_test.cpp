@@ -99,6 +99,8 @@ class Generator {
     Program p;
     p.name = text();
     p.ranks = static_cast<std::uint32_t>(upto(64));
+    p.own_ranks = static_cast<std::uint32_t>(upto(2));
+    if (p.own_ranks > 0) p.first_rank = static_cast<std::uint32_t>(upto(9));
     p.hbm_bytes = upto(UINT64_MAX);
     p.rounding = static_cast<isa::Rounding>(upto(1));
     p.model_flops = static_cast<double>(upto(UINT64_MAX)) * 7;
@@ -168,6 +170,8 @@ TEST(AsmRoundTrip, Programs) {
     const Program got = isa::parse_program(isa::print(want));
     EXPECT_EQ(got.name, want.name);
     EXPECT_EQ(got.ranks, want.ranks);
+    EXPECT_EQ(got.first_rank, want.first_rank);
+    EXPECT_EQ(got.own_ranks, want.own_ranks);
     EXPECT_EQ(got.hbm_bytes, want.hbm_bytes);
     EXPECT_EQ(got.rounding, want.rounding);
     EXPECT_EQ(got.model_flops, want.model_flops);

@@ -18,7 +18,7 @@ TEST(FrameworkOps, OfBertAreLayersEmbeddingsAndHead) {
   const FrameworkOps classifier = ops_of("bert-base", {});
   EXPECT_DOUBLE_EQ(classifier.forward, 12 * 70 + 33 + 18);
   EXPECT_DOUBLE_EQ(classifier.backward, 12 * 118 + 19 + 38);
-  EXPECT_DOUBLE_EQ(ops_of("bert-base", {.head = workloads::Head::kTokens}).forward, 12 * 70 + 33 + 13);
+  EXPECT_DOUBLE_EQ(ops_of("bert-base", {.head = workloads::Head::kTokens, .numerics = {}}).forward, 12 * 70 + 33 + 13);
 }
 
 TEST(FrameworkOps, RecomputationIsTracedAgain) {
@@ -36,8 +36,8 @@ TEST(FrameworkOps, RecomputationIsTracedAgain) {
 }
 
 TEST(FrameworkOps, RanksAddCollectives) {
-  const FrameworkOps one = ops_of("gpt3-6.7b", {}), two = ops_of("gpt3-6.7b", {.tensor_parallel = 2});
-  const FrameworkOps sequence = ops_of("gpt3-6.7b", {.tensor_parallel = 2, .sequence_parallel = true});
+  const FrameworkOps one = ops_of("gpt3-6.7b", {}), two = ops_of("gpt3-6.7b", {.numerics = {}, .tensor_parallel = 2});
+  const FrameworkOps sequence = ops_of("gpt3-6.7b", {.numerics = {}, .tensor_parallel = 2, .sequence_parallel = true});
   EXPECT_LT(one.forward, two.forward);
   EXPECT_LT(two.forward, sequence.forward);
   EXPECT_LT(two.backward, sequence.backward);

@@ -19,6 +19,7 @@ struct PlanCase {
   std::int64_t tensor, micro;
   bool sequence, zero;
   Recompute recompute;
+  std::int64_t pipeline = 1, chunks = 1;
 
   friend void PrintTo(const PlanCase& c, std::ostream* out) { *out << c.name; }
 };
@@ -28,6 +29,8 @@ VerifyOptions options_of(const PlanCase& c, const char* numerics) {
   options.numerics = runtime::numerics(numerics);
   options.ranks = c.data;
   options.tensor_parallel = c.tensor;
+  options.pipeline_parallel = c.pipeline;
+  options.virtual_stages = c.chunks;
   options.micro_batches = c.micro;
   options.sequence_parallel = c.sequence;
   options.zero1 = c.zero;
@@ -64,7 +67,14 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"accumulation 3 of 4 samples", "llama_tiny", 1, 1, 3, false, false, kNone},
                     PlanCase{"recompute full", "llama_tiny", 1, 1, 2, false, false, kFull},
                     PlanCase{"recompute selective", "llama_tiny", 1, 2, 2, true, false, Recompute::kSelective},
-                    PlanCase{"32 cores: TP 8, DP 4, all of it", "llama_tiny", 4, 8, 1, true, true, kFull}));
+                    PlanCase{"32 cores: TP 8, DP 4, all of it", "llama_tiny", 4, 8, 1, true, true, kFull},
+                    PlanCase{"TP 2 x DP 2, sequence parallel", "llama_tiny", 2, 2, 1, true, false, kNone},
+                    PlanCase{"PP 2", "llama_tiny", 1, 1, 1, false, false, kNone, 2},
+                    PlanCase{"PP 2, accumulation 4", "llama_tiny", 1, 1, 4, false, false, kNone, 2},
+                    PlanCase{"PP 3, grouped queries", "llama_gqa", 1, 1, 2, false, false, kNone, 3},
+                    PlanCase{"PP 2, ZeRO-1 over DP 2, recompute", "llama_tiny", 2, 1, 2, false, true, kFull, 2},
+                    PlanCase{"TP 2 x PP 2 x DP 2", "llama_tiny", 2, 2, 2, true, false, kNone, 2},
+                    PlanCase{"32 cores: TP 8, PP 2, DP 2", "llama_tiny", 2, 8, 1, true, true, kFull, 2}));
 
 // Stochastic rounding, master weights, ZeRO, sequence parallelism: what a user would run.
 TEST(Plans, Bf16WithMasterWeightsStaysNear) {
