@@ -107,10 +107,6 @@ class DecoderRun {
     if (trained_.pipeline > 1)
       throw Error{Fault::kUsage, "--pipeline_parallel_size", "training for real knows no pipeline stages yet",
                   "use --pipeline_parallel_size 1, or --numerics off for time and cost alone"};
-    if (trained_.step.sequence_parallel && trained_.step.zero1 && trained_.step.ranks > 1)
-      throw Error{Fault::kUsage, "--zero_1",
-                  "with sequence parallelism leaves different norms on the tensor-parallel ranks",
-                  "add --disable_sequence_parallel, or use --zero_1 false"};
     require_host_memory(trained_);
     data_ = workloads::load_language_modelling({.model_folder = small_.model_id,
                                                 .preset = job_.small_model,

@@ -42,11 +42,18 @@ std::uint64_t hash_of(const PackedDataset& data) {
   return stream_of({reinterpret_cast<const char*>(data.ids.data()), data.ids.size() * sizeof(std::int32_t)});
 }
 
+/// With what follows from model and plan.
+TrainerOptions complete(TrainerOptions options, const ModelConfig& config) {
+  options.step.head_sharing = head_sharing(config, options.step.tensor_parallel);
+  return options;
+}
+
 }  // namespace
 
 CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
                              const TrainerOptions& options)
-    : CausalTrainer{config, weights, data, options, decoder_step(config, options.step)} {}
+    : CausalTrainer{config, weights, data, complete(options, config),
+                    decoder_step(config, complete(options, config).step)} {}
 
 CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
                              const TrainerOptions& options, DecoderStep step)

@@ -9,6 +9,8 @@
 
 #include "tests/cli/run_binary.h"
 
+#include "tests/tale.h"
+
 namespace {
 
 using cli_test::Ran;
@@ -18,8 +20,6 @@ using testing::HasSubstr;
 using testing::StartsWith;
 namespace fs = std::filesystem;
 
-const std::string kStories = std::string{TRNSIM_TEST_DIR} + "/workloads/data/stories260K";
-
 json generated(const std::string& arguments) {
   const Ran ran = run("generate " + arguments + " --format json");
   EXPECT_EQ(ran.code, 0) << arguments << ran.err;
@@ -27,14 +27,15 @@ json generated(const std::string& arguments) {
 }
 
 TEST(Generate, TheSameStoryOnOneTwoAndFourCores) {
+  if (tests::stories().empty()) GTEST_SKIP() << tests::kNoStories;
   const std::string lily =
       "Once upon a time, there was a little girl named Lily. She loved to play outside in the park.";
   for (const char* cores : {"1", "2", "4"}) {
-    const json result = generated(kStories + " --max_new_tokens 60 --tensor_parallel_size " + cores);
+    const json result = generated(tests::stories() + " --max_new_tokens 60 --tensor_parallel_size " + cores);
     EXPECT_THAT(result["texts"][0]["text"].get<std::string>(), StartsWith(lily)) << cores;
     EXPECT_EQ(result["texts"][0]["ids"].size(), 61u);
   }
-  const Ran people = run("generate " + kStories + " --max_new_tokens 60");
+  const Ran people = run("generate " + tests::stories() + " --max_new_tokens 60");
   EXPECT_EQ(people.code, 0) << people.err;
   EXPECT_THAT(people.out, StartsWith(lily));
   for (const char* figure : {"time_to_first_token", "time_per_output_token_p50", "tokens_per_second", "bound by"})
@@ -42,12 +43,12 @@ TEST(Generate, TheSameStoryOnOneTwoAndFourCores) {
 }
 
 TEST(Generate, PromptsAreABatchAndDrawsFollowTheSeed) {
-  const std::string two = kStories + " --prompt \"One day\" --prompt \"Tom\" --max_new_tokens 12 ";
+  const std::string two = tests::tale().string() + " --prompt \"One day\" --prompt \"Tom\" --max_new_tokens 12 ";
   const json greedy = generated(two);
   ASSERT_EQ(greedy["texts"].size(), 2u);
   EXPECT_THAT(greedy["texts"][0]["text"].get<std::string>(), StartsWith("One day"));
   EXPECT_THAT(greedy["texts"][1]["text"].get<std::string>(), StartsWith("Tom"));
-  const std::string alone = kStories + " --prompt Tom --max_new_tokens 12";
+  const std::string alone = tests::tale().string() + " --prompt Tom --max_new_tokens 12";
   EXPECT_EQ(generated(alone)["texts"][0], greedy["texts"][1]);
   const auto drawn = [&](const char* seed) {
     return generated(two + "--temperature 1.5 --top_k 50 --seed " + seed)["texts"];
@@ -137,10 +138,11 @@ TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
   refused("llama2-8b", "llama2-7b");
   refused("bert-large", "encoder");
   refused("llama2-7b --prompt hello", "no tokenizer");
-  refused(kStories + " --max_new_tokens 600", "the model has 512 positions");
-  refused(kStories + " --prompt a --prompt b --batch_size 3", "2 prompts");
-  refused(kStories + " --vocab " + std::string{TRNSIM_TEST_DIR} + "/workloads/data/tokenizers/llama2.json",
-          "the model 512");
+  refused(tests::tale().string() + " --max_new_tokens 600", "the model has 512 positions");
+  refused(tests::tale().string() + " --prompt a --prompt b --batch_size 3", "2 prompts");
+  refused(
+      tests::tale().string() + " --vocab " + std::string{TRNSIM_TEST_DIR} + "/workloads/data/tokenizers/llama2.json",
+      "the model 512");
 }
 
 /// The rows of kind "generate" of the published table, and what else people publish: unknown cells, other families,

@@ -5,6 +5,8 @@
 
 #include "tests/cli/run_job.h"
 
+#include "tests/tale.h"
+
 namespace {
 
 using cli_test::interrupted;
@@ -27,8 +29,8 @@ class RunDecoder : public cli_test::SmallJob {
   }
   /// The fixture's trained model on the test's own questions.
   std::string own() const {
-    return "run llama2_7b_dolly --model_id " TRNSIM_TEST_DIR "/workloads/data/stories260K --dataset_path " +
-           at("own.jsonl") + " --max_length 32 --per_device_train_batch_size 2 --learning_rate 1e-3 ";
+    return "run llama2_7b_dolly --model_id " + tests::tale().string() + " --dataset_path " + at("own.jsonl") +
+           " --max_length 32 --per_device_train_batch_size 2 --learning_rate 1e-3 ";
   }
   Json result(const std::string& out) const { return Json::parse(slurp(folder_ / out / "result.json")); }
   std::string weights(const std::string& out) const { return slurp(folder_ / out / "model/model.safetensors"); }
@@ -39,9 +41,9 @@ TEST_F(RunDecoder, TheTutorialTrainsASmallLlamaForReal) {
       run("run llama2_7b_dolly --mode numeric --max_train_samples 100 --max_eval_samples 20 --max_steps 3 " +
           ("--output_dir " + at("out")));
   ASSERT_EQ(ran.code, 0) << ran.err;
-  for (const char* words :
-       {"trained llama-small, from scratch", "synthetic instructions", "TP 2, PP 1, DP 2", "DP 2, ZeRO-1",
-        "***** eval metrics *****", "eval_perplexity", "***** train metrics *****", "train_samples_per_second"})
+  for (const char* words : {"trained llama-small, from scratch", "synthetic instructions", "TP 2, PP 1, DP 2",
+                            "DP 2, sequence parallel, ZeRO-1", "***** eval metrics *****", "eval_perplexity",
+                            "***** train metrics *****", "train_samples_per_second"})
     EXPECT_THAT(ran.out, HasSubstr(words));
   for (const char* file : {"model/config.json", "model/tokenizer.json", "model/trainer_state.json", "steps.jsonl",
                            "summary.md", "checkpoint/shards.json", "checkpoint/exp_avg_tp01_pp00.safetensors"})

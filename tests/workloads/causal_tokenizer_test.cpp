@@ -9,6 +9,7 @@
 #include <cstring>
 
 #include "base/files.h"
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/json_file.h"
 #include "workloads/tokenizer.h"
@@ -91,12 +92,13 @@ TEST(SentencePiece, BosIsAddedAsTheConfigSays) {
 }
 
 TEST(Llama2cTokenizer, AgreesWithRunC) {
-  const auto t = load_tokenizer(fixture("stories260K"));
+  if (tests::stories().empty()) GTEST_SKIP() << tests::kNoStories;
+  const auto t = load_tokenizer(tests::stories());
   EXPECT_EQ(t->vocab_size(), 512u);
   EXPECT_EQ(t->token(0), "<unk>");
   EXPECT_EQ(t->bos_id(), 1);
   EXPECT_EQ(t->eos_id(), 2);
-  for (const json& c : read_json_file(fixture("stories260K/cases.json"))) {
+  for (const json& c : read_json_file(fixture("tokenizers/stories260K_cases.json"))) {
     const std::string text = c.at("text");
     const std::vector<std::int32_t> want = c.at("ids");
     EXPECT_EQ(t->tokenize(text, "t"), want) << text;
@@ -106,7 +108,7 @@ TEST(Llama2cTokenizer, AgreesWithRunC) {
 
 TEST(Llama2cTokenizer, BadFilesAreRefused) {
   const Scratch s;
-  const std::string file = base::read_file(fixture("stories260K/tok512.bin"));
+  const std::string file = base::read_file(tests::tale() / "tok512.bin");
   const auto reading = [&](const std::string& content) {
     return [path = s.write("tok.bin", content)] { load_tokenizer(path); };
   };
@@ -118,7 +120,8 @@ TEST(Llama2cTokenizer, BadFilesAreRefused) {
 }
 
 TEST(CausalTokenizer, SavedTokenizersLoadAgain) {
-  for (const auto& source : {data("llama3.json"), data("llama2.json"), data("tiny.model"), fixture("stories260K")}) {
+  for (const auto& source :
+       {data("llama3.json"), data("llama2.json"), data("tiny.model"), std::filesystem::path{tests::tale()}}) {
     const Scratch s;
     const auto t = load_tokenizer(source);
     t->save(s.path());
@@ -209,7 +212,8 @@ TEST(CausalTokenizer, FoldersWithoutTokenizerAreRefused) {
 TEST(CausalTokenizer, SixteenThousandTweetsTakeLessThanTwoSeconds) {
   const std::string tweet =
       "i don't feel the code running low , a naïve world wanted me to be happy and not sad or lower";
-  for (const auto& source : {data("llama3.json"), data("llama2.json"), data("tiny.model"), fixture("stories260K")}) {
+  for (const auto& source :
+       {data("llama3.json"), data("llama2.json"), data("tiny.model"), std::filesystem::path{tests::tale()}}) {
     const auto t = load_tokenizer(source);
     const auto start = std::chrono::steady_clock::now();
     std::size_t tokens = 0;

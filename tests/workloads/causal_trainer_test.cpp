@@ -8,6 +8,7 @@
 #include <map>
 
 #include "base/files.h"
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/language_modelling.h"
 #include "workloads/model_files.h"
@@ -94,6 +95,8 @@ TEST_F(CausalTraining, LosesAndDoesNotDependOnThePlan) {
   zero.step.zero1 = true;
   zero.step.recompute = Recompute::kFull;
   expect_near(losses(zero), one);
+  zero.step.sequence_parallel = true;
+  expect_near(losses(zero), one);
   expect_near(losses(options(1, 4, 2)), one);
 }
 
@@ -179,7 +182,7 @@ TEST_F(CausalTraining, RefusesPlansThatTheModelDoesNotAllow) {
   EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(longer); }, {"longer than the model's 2048 positions"}));
 }
 
-// The trained model of tests/workloads/data goes on learning on a text that is new to it.
+// A model from a folder learns a text.
 TEST(CausalStories, TwoEpochsLowerTheLoss) {
   const Scratch s;
   std::string text;
@@ -187,7 +190,7 @@ TEST(CausalStories, TwoEpochsLowerTheLoss) {
     text += "Ben had a small robot. The robot could count: " + std::to_string(i) + ", " + std::to_string(i + 1) +
             ". Ben was proud of it.\n<|endoftext|>\n";
   const LanguageModelling job = load_language_modelling(
-      {.model_folder = fixture("stories260K"), .dataset_path = s.write("train.txt", text), .length = 32});
+      {.model_folder = tests::tale(), .dataset_path = s.write("train.txt", text), .length = 32});
   ASSERT_TRUE(job.validation);
   TrainerOptions o;
   o.step.length = 32, o.step.batch = 4, o.step.ranks = 2;

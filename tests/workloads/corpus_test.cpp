@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <numeric>
 
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/batches.h"
 
@@ -19,7 +20,7 @@ using workloads_test::fails;
 using workloads_test::fixture;
 using workloads_test::Scratch;
 
-std::unique_ptr<Tokenizer> stories() { return load_tokenizer(fixture("stories260K")); }
+std::unique_ptr<Tokenizer> stories() { return load_tokenizer(tests::tale()); }
 
 TEST(Corpus, TheTemplateIsTheTutorials) {
   EXPECT_EQ(instruction_text({"Add.", "1 and 2", "3"}),

@@ -8,6 +8,7 @@
 #include <map>
 #include <set>
 
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 
 namespace workloads {
@@ -86,8 +87,9 @@ TEST(TokenSampler, BadOptionsAndLogitsAreRefused) {
 }
 
 TEST(TextStream, ThePartsMakeTheText) {
-  for (const char* name : {"tokenizers/gpt2.json", "tokenizers/llama2.json", "tokenizers/tiny.model", "stories260K"}) {
-    const auto tokenizer = load_tokenizer(fixture(name));
+  for (const std::filesystem::path& name : {fixture("tokenizers/gpt2.json"), fixture("tokenizers/llama2.json"),
+                                            fixture("tokenizers/tiny.model"), tests::tale()}) {
+    const auto tokenizer = load_tokenizer(name);
     const std::string text = "Once upon a time \U0001F9FF\u00e9!";
     TextStream stream{*tokenizer, true};
     std::string got;

@@ -6,6 +6,7 @@
 
 #include "isa/check.h"
 #include "runtime/session.h"
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/decoder_io.h"
 #include "workloads/generator.h"
@@ -67,7 +68,7 @@ std::vector<float> whole_pass(const Model& model, const Ids& ids) {
   const auto device = isa::make_numeric_device();
   device->load(compiled.program);
   runtime::Session session{*device, compiled.program};
-  const DecoderIo io{model.config, spec, {}};
+  const DecoderIo io{model.config, spec, std::vector<ZeroBucket>{}};
   io.write_weights(session, model.weights);
   io.write_tables(session);
   io.write_batch(session, 0, 0,
@@ -173,8 +174,9 @@ TEST_P(Family, ASequenceIsTheSameAloneAndInABatch) {
 INSTANTIATE_TEST_SUITE_P(LlamaAndGpt, Family, testing::Bool());
 
 TEST(Generation, AStoryOnOneTwoAndFourCores) {
-  const Model model = load_model(fixture("stories260K"), 42);
-  const auto tokenizer = load_tokenizer(fixture("stories260K"));
+  if (tests::stories().empty()) GTEST_SKIP() << tests::kNoStories;
+  const Model model = load_model(tests::stories(), 42);
+  const auto tokenizer = load_tokenizer(tests::stories());
   for (const std::int64_t ranks : {1, 2, 4}) {
     GenerationSpec spec = spec_of(1, ranks);
     spec.prompt = 1, spec.length = 128;

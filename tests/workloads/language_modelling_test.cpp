@@ -5,6 +5,7 @@
 
 #include <set>
 
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/bpe_trainer.h"
 #include "workloads/instruction_synthetic.h"
@@ -123,12 +124,11 @@ TEST(LanguageModelling, RefusesWhatDoesNotFitTogether) {
   const auto with = [&](LanguageModellingOptions o) { return [o] { load_language_modelling(o); }; };
   EXPECT_TRUE(fails(Fault::kData, with({.preset = "llama-small", .dataset_path = s.write("t.txt", "hi"), .length = 64}),
                     {"fill no sequence of 64"}));
-  EXPECT_TRUE(fails(Fault::kUsage, with({.model_folder = fixture("stories260K"), .length = 1024}),
+  EXPECT_TRUE(fails(Fault::kUsage, with({.model_folder = tests::tale(), .length = 1024}),
                     {"longer than the model's 512 positions", "use --max_length 512"}));
-  EXPECT_TRUE(
-      fails(Fault::kData,
-            with({.model_folder = fixture("stories260K"), .vocab = fixture("tokenizers/llama2.json"), .length = 64}),
-            {"the model's table 512"}));
+  EXPECT_TRUE(fails(Fault::kData,
+                    with({.model_folder = tests::tale(), .vocab = fixture("tokenizers/llama2.json"), .length = 64}),
+                    {"the model's table 512"}));
   EXPECT_TRUE(fails(Fault::kData,
                     with({.preset = "llama-small", .dataset_path = s.write("t.jsonl", "{\"a\": 1}"), .length = 64}),
                     {"has the keys a", "instruction and response"}));
@@ -142,8 +142,8 @@ TEST(LanguageModelling, CountsTokensAsPackingDoes) {
   const auto file = s.write("q.jsonl",
                             "{\"question\": \"Once upon\", \"answer\": \"a time\"}\n"
                             "{\"question\": \"Who?\", \"answer\": \"Lily\"}\n");
-  const TokenCount counted = count_tokens(file, fixture("stories260K"), 0, false);
-  const PackedDataset packed = pack(read_corpus(file), *load_tokenizer(fixture("stories260K")), 2);
+  const TokenCount counted = count_tokens(file, tests::tale(), 0, false);
+  const PackedDataset packed = pack(read_corpus(file), *load_tokenizer(tests::tale()), 2);
   EXPECT_FALSE(counted.estimated);
   EXPECT_EQ(counted.tokens, packed.ids.size() + packed.dropped);
   EXPECT_TRUE(count_tokens(file, "", 0, false).estimated);

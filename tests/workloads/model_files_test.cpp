@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/presets.h"
 #include "workloads/shards.h"
@@ -16,8 +17,8 @@ using workloads_test::Scratch;
 
 TEST(ModelFiles, EveryFormGivesTheSameModel) {
   const Scratch s;
-  const Model story = load_model(fixture("stories260K"), 1);
-  EXPECT_EQ(load_model(fixture("stories260K/stories260K.bin"), 1).weights.values, story.weights.values);
+  const Model story = load_model(tests::tale(), 1);
+  EXPECT_EQ(load_model(tests::tale() / "tale.bin", 1).weights.values, story.weights.values);
   std::filesystem::create_directories(s / "hf");
   write_config(story.config, s / "hf");
   save_weights(s / "hf", story.config, story.weights);

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <string>
 
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/llama2c.h"
 #include "workloads/tokenizer.h"
@@ -110,8 +111,9 @@ class Reference {
 };
 
 TEST(Stories, GreedyTextFromAnEmptyPrompt) {
-  const Llama2cModel model = read_llama2c(fixture("stories260K/stories260K.bin"));
-  const auto tokenizer = load_tokenizer(fixture("stories260K"));
+  if (tests::stories().empty()) GTEST_SKIP() << tests::kNoStories;
+  const Llama2cModel model = read_llama2c(std::filesystem::path{tests::stories()} / "stories260K.bin");
+  const auto tokenizer = load_tokenizer(tests::stories());
   Reference reference{model};
   std::vector<std::int32_t> ids = tokenizer->encode("").ids;
   ASSERT_EQ(ids.size(), 1u);

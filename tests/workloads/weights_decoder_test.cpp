@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include "base/files.h"
+#include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/json_file.h"
 #include "workloads/llama2c.h"
@@ -204,8 +205,8 @@ TEST(WeightsDecoder, BadTensorsOfLlamaAreNamed) {
   EXPECT_TRUE(fails(Fault::kNumerics, load([&](Tensors& t) { t[key].second[3] = INFINITY; }), {key, "element 3"}));
 }
 
-TEST(Llama2c, ReadsStories260K) {
-  const Llama2cModel model = read_llama2c(fixture("stories260K/stories260K.bin"));
+TEST(Llama2c, ReadsTheShapesOfStories260K) {
+  const Llama2cModel model = read_llama2c(tests::tale() / "tale.bin");
   const LlamaConfig& c = model.config;
   EXPECT_EQ(c.hidden_size, 64);
   EXPECT_EQ(c.intermediate_size, 172);
@@ -221,7 +222,7 @@ TEST(Llama2c, ReadsStories260K) {
 
 TEST(Llama2c, BadFilesAreRefused) {
   const Scratch s;
-  std::string file = base::read_file(fixture("stories260K/stories260K.bin"));
+  std::string file = base::read_file(tests::tale() / "tale.bin");
   const auto reading = [&](const std::string& content) {
     return [path = s.write("m.bin", content)] { read_llama2c(path); };
   };
