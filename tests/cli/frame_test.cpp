@@ -58,7 +58,7 @@ TEST(Frame, TheExamplesOfEveryHelpUseFlagsThatExist) {
     const auto examples = examples_of(verb);
     EXPECT_EQ(examples.size(), 3u) << verb;
     for (const std::string& example : examples) {
-      const Ran ran = run(example, "cd '" + elsewhere + "'; timeout 1");
+      const Ran ran = run(example, "cd '" + elsewhere + "'; timeout 0.4");
       EXPECT_THAT(ran.err, Not(HasSubstr("unknown flag"))) << example;
       EXPECT_THAT(ran.err, Not(HasSubstr("--set"))) << example;
       EXPECT_THAT(ran.err, Not(HasSubstr("unexpected argument"))) << example;
