@@ -11,7 +11,7 @@ namespace analysis {
 namespace {
 
 constexpr double kWidth = 720, kHeight = 280, kLeft = 84, kRight = 12, kTop = 12, kBottom = 44;
-constexpr std::size_t kMostPoints = 1000;
+constexpr std::size_t kMostDrawn = 1000;
 constexpr int kColours = 8;  // classes s0 to s7 of the page's style
 
 std::string tick_text(double value, const Axis& axis) {
@@ -83,7 +83,7 @@ std::string legend(const std::vector<std::string>& names) {
   return out + "</ul>";
 }
 
-struct Range {
+struct Extent {
   double low = INFINITY, high = -INFINITY;
   void take(double value) {
     if (!std::isfinite(value)) return;
@@ -98,7 +98,7 @@ std::string nothing(std::string_view label) {
 }
 
 std::string path_of(const Series& series, const Scale& x, const Scale& y) {
-  const std::size_t step = series.points.size() / kMostPoints + 1;
+  const std::size_t step = series.points.size() / kMostDrawn + 1;
   std::string d;
   bool pen = false;
   for (std::size_t i = 0; i < series.points.size(); ++i) {
@@ -132,7 +132,7 @@ std::string escape(std::string_view text) {
 
 std::string line_chart(std::string_view label, const std::vector<Series>& series, const Axis& x_axis,
                        const Axis& y_axis) {
-  Range xs, ys;
+  Extent xs, ys;
   for (const Series& s : series) {
     for (const auto& [px, py] : s.points) {
       if (std::isfinite(py)) xs.take(px);
@@ -156,7 +156,7 @@ std::string area_chart(std::string_view label, const std::vector<std::string>& k
                        const std::optional<Limit>& limit, const Axis& x_axis, const Axis& y_axis) {
   if (kinds.empty() || at.empty()) return nothing(label);
   std::vector<double> base(at.size(), 0);
-  Range ys;
+  Extent ys;
   ys.take(limit ? limit->value : 0);
   for (std::size_t i = 0; i < at.size(); ++i) {
     double sum = 0;
@@ -210,7 +210,7 @@ std::string heat_map(std::string_view label, const std::vector<std::string>& row
 
 std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks,
                           const std::vector<std::pair<double, double>>& roof, const Axis& x_axis, const Axis& y_axis) {
-  Range xs, ys;
+  Extent xs, ys;
   for (const Mark& mark : marks) {
     if (mark.x <= 0 || mark.y <= 0) continue;
     xs.take(mark.x);
@@ -234,7 +234,7 @@ std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks
 
 std::string tornado_chart(std::string_view label, const std::vector<Reach>& bars, double base, const Axis& x_axis) {
   constexpr double kNames = 210, kBar = 24;
-  Range xs;
+  Extent xs;
   xs.take(base);
   for (const Reach& bar : bars) {
     xs.take(bar.least);

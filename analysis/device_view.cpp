@@ -16,23 +16,23 @@ namespace analysis {
 namespace {
 
 using Json = nlohmann::ordered_json;
-using Row = std::vector<std::string>;
+using Cells = std::vector<std::string>;
 constexpr const char* kNotSimulated = "not simulated";
 
 /// A table in the frame that scripts around neuron-ls look for: "| 0 | 2 | ...".
-std::string framed(const std::vector<Row>& head, const std::vector<Row>& rows) {
+std::string framed(const std::vector<Cells>& head, const std::vector<Cells>& rows) {
   std::vector<std::size_t> widths(head[0].size(), 0);
   for (const auto* part : {&head, &rows}) {
-    for (const Row& row : *part) {
+    for (const Cells& row : *part) {
       for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
     }
   }
   std::string rule = "+";
   for (const std::size_t width : widths) rule += std::string(width + 2, '-') + "+";
   rule += "\n";
-  const auto print = [&](const std::vector<Row>& part) {
+  const auto print = [&](const std::vector<Cells>& part) {
     std::string out;
-    for (const Row& row : part) {
+    for (const Cells& row : part) {
       for (std::size_t c = 0; c < row.size(); ++c) out += fmt::format("| {:<{}} ", row[c], widths[c]);
       out += "|\n";
     }
@@ -130,15 +130,15 @@ std::vector<int> neighbours(const Devices& devices, int chip) {
 }
 
 std::string ls_table(const Devices& devices) {
-  std::vector<Row> rows;
+  std::vector<Cells> rows;
   for (int chip = 0; chip < devices.chips; ++chip) {
     const auto cores = core_ids(devices, chip);
     rows.push_back({std::to_string(chip), std::to_string(devices.cores_per_chip),
                     fmt::format("{}-{}", cores.front(), cores.back()), memory_text(devices.memory),
                     fmt::format("{}", fmt::join(neighbours(devices, chip), ", ")), "-", "-", "-"});
   }
-  const std::vector<Row> head = {{"NEURON", "NEURON", "NEURON", "NEURON", "CONNECTED", "PCI", "CPU", "NUMA"},
-                                 {"DEVICE", "CORES", "CORE IDS", "MEMORY", "DEVICES", "BDF", "AFFINITY", "NODE"}};
+  const std::vector<Cells> head = {{"NEURON", "NEURON", "NEURON", "NEURON", "CONNECTED", "PCI", "CPU", "NUMA"},
+                                   {"DEVICE", "CORES", "CORE IDS", "MEMORY", "DEVICES", "BDF", "AFFINITY", "NODE"}};
   return fmt::format("instance-type: {}\ninstance-id: simulated\n", devices.instance_type) + framed(head, rows);
 }
 

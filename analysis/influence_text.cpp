@@ -168,7 +168,7 @@ std::string as_json(const ValidationReport& report, const Influence& influence) 
   return Json{{"rows", rows}, {"mechanisms", mechanisms}, {"constants", list}}.dump(2) + "\n";
 }
 
-struct Section {
+struct PageSection {
   std::string_view title, text;
   Table table;
 };
@@ -190,7 +190,7 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
     throw base::Error{base::Fault::kUsage, "sensitivity", "is several tables, and CSV one", "use table, md or json"};
   const bool markdown = form == base::Format::kMarkdown;
   const std::string count = counted(report, influence);
-  const Section sections[] = {
+  const PageSection sections[] = {
       {"What decides the predicted time",
        "Share of the predicted time in per cent that a mechanism decides: how much longer the row takes when every "
        "number of the mechanism is slower. What is hidden behind something longer has no share. What is missing from "
@@ -208,7 +208,7 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
        "0 or 1 is a switch, and turned over.",
        changes(report, influence)}};
   std::string out;
-  for (const Section& section : sections)
+  for (const PageSection& section : sections)
     out += markdown ? fmt::format("## {}\n\n{}\n\n{}\n", section.title, section.text, section.table.render(form))
                     : fmt::format("{}: {}\n\n{}\n", section.title, section.text, section.table.render(form));
   return out;

@@ -11,6 +11,7 @@
 #include "analysis/sqlite.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/interrupt.h"
 #include "isa/names.h"
 #include "isa/table.h"
 
@@ -155,6 +156,7 @@ void put_in_place(const std::filesystem::path& temporary, const std::filesystem:
 }  // namespace
 
 void write_record(const std::filesystem::path& folder, const Record& record) {
+  const base::HoldInterrupts hold;  // the temporary file goes away
   const std::filesystem::path path = folder / kRecordFile;
   const std::filesystem::path temporary = folder / fmt::format(".{}.{}", kRecordFile, ::getpid());
   try {

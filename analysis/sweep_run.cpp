@@ -62,6 +62,7 @@ class Pool {
       : run_{run}, points_{points}, model_{model}, store_{store}, team_{team}, waiting_{std::move(waiting)} {}
 
   void work(std::size_t processes) {
+    const base::HoldInterrupts hold;  // what is done is kept, and the table of it printed
     const std::size_t all = waiting_.size();
     base::Progress progress{model_.name, "point", all, {.quiet = !team_.waits}};
     workers_.resize(std::min(processes, all));

@@ -53,7 +53,7 @@ std::string json(const ValidationReport& report) {
   return list.dump(2) + "\n";
 }
 
-std::string per_cent(double value) { return fmt::format("{:.1f}", value); }
+std::string one_decimal(double value) { return fmt::format("{:.1f}", value); }
 
 /// An error's text has a line for its fix; a cell has one line.
 std::string one_line(std::string text) {
@@ -115,8 +115,8 @@ base::Table summary_table(const ValidationReport& report) {
       table.add_row({regime, s.rows, 0, Cell{}, Cell{}, Cell{}, Cell{}, Cell{}});
       continue;
     }
-    table.add_row({regime, s.rows, s.predicted, Cell{s.mean, per_cent(s.mean)}, Cell{s.median, per_cent(s.median)},
-                   Cell{s.worst, per_cent(s.worst)}, s.worst_id,
+    table.add_row({regime, s.rows, s.predicted, Cell{s.mean, one_decimal(s.mean)},
+                   Cell{s.median, one_decimal(s.median)}, Cell{s.worst, one_decimal(s.worst)}, s.worst_id,
                    s.ranged == 0 ? Cell{} : Cell{fmt::format("{} of {}", s.in_range, s.ranged)}});
   }
   return table;
@@ -131,9 +131,9 @@ base::Table baseline_table(const ValidationReport& report) {
   base::Table table{columns};
   for (const KindSummary& s : report.summaries) {
     if (s.with_work == 0) continue;
-    std::vector<Cell> cells{regime_name(s.kind), s.with_work, Cell{s.mean_with_work, per_cent(s.mean_with_work)}};
-    for (const auto& mean : s.baseline_mean) cells.push_back(mean ? Cell{*mean, per_cent(*mean)} : Cell{});
-    cells.push_back(s.utilisation ? Cell{*s.utilisation, per_cent(*s.utilisation * 100) + " %"} : Cell{});
+    std::vector<Cell> cells{regime_name(s.kind), s.with_work, Cell{s.mean_with_work, one_decimal(s.mean_with_work)}};
+    for (const auto& mean : s.baseline_mean) cells.push_back(mean ? Cell{*mean, one_decimal(*mean)} : Cell{});
+    cells.push_back(s.utilisation ? Cell{*s.utilisation, one_decimal(*s.utilisation * 100) + " %"} : Cell{});
     table.add_row(std::move(cells));
   }
   return table;

@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/interrupt.h"
+
 namespace base {
 
 /// The bytes of a file. Errors: Fault::kData when it is missing, a folder, or cannot be read.
@@ -32,6 +34,7 @@ class AtomicFile {
   std::filesystem::path path_;
   std::filesystem::path temporary_;
   int fd_ = -1;
+  HoldInterrupts hold_;  // no temporary file stays behind
 };
 
 /// AtomicFile in one call. Errors: Fault::kEnvironment.

@@ -11,10 +11,12 @@ namespace base {
 namespace {
 
 std::atomic<bool> raised{false};
-static_assert(std::atomic<bool>::is_always_lock_free, "a signal handler may use it");
+std::atomic<int> holders{0};
+static_assert(std::atomic<bool>::is_always_lock_free && std::atomic<int>::is_always_lock_free,
+              "a signal handler may use them");
 
 void on_signal(int) {
-  if (raised.exchange(true)) _exit(kExitInterrupted);
+  if (raised.exchange(true) || holders.load() == 0) _exit(kExitInterrupted);
 }
 
 }  // namespace
@@ -27,6 +29,9 @@ void catch_interrupts() {
     ensure(sigaction(signal, &action, nullptr) == 0, "catch_interrupts", "sigaction failed");
   }
 }
+
+HoldInterrupts::HoldInterrupts() { ++holders; }
+HoldInterrupts::~HoldInterrupts() { --holders; }
 
 bool interrupted() { return raised.load(std::memory_order_relaxed); }
 

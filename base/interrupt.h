@@ -1,13 +1,23 @@
-// Ctrl-C: long loops poll a flag, write their checkpoint and end with exit code 130.
+// Ctrl-C: what has something to save polls a flag, saves it and ends with exit code 130; everything else ends at once.
 #pragma once
 
 namespace base {
 
 inline constexpr int kExitInterrupted = 130;
 
-/// Makes SIGINT and SIGTERM raise the flag. A second signal ends the process at once with exit code 130.
+/// From now on SIGINT and SIGTERM end the process with exit code 130; while a HoldInterrupts lives, the first of them
+/// raises the flag instead.
 void catch_interrupts();
 /// True once a signal came. Cheap enough for inner loops; safe from any thread.
 bool interrupted();
+
+/// For what must come to an orderly end: a training that writes its checkpoint, a file that is half-written.
+class HoldInterrupts {
+ public:
+  HoldInterrupts();
+  ~HoldInterrupts();
+  HoldInterrupts(const HoldInterrupts&) = delete;
+  HoldInterrupts& operator=(const HoldInterrupts&) = delete;
+};
 
 }  // namespace base

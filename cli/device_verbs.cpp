@@ -12,7 +12,6 @@
 #include "analysis/device_view.h"
 #include "analysis/result.h"
 #include "base/error.h"
-#include "base/interrupt.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -62,8 +61,7 @@ void monitor(const MonitorOptions& options) {
   const analysis::Record record = analysis::read_record(options.run);
   const analysis::Devices devices = devices_of(hw::load_machine(record.info.instance_type));
   const double step = step_seconds(options.run, record);
-  for (int i = 0; i < options.count && !base::interrupted(); ++i)
-    print(monitor_report(record, devices, period, step).dump() + "\n");
+  for (int i = 0; i < options.count; ++i) print(monitor_report(record, devices, period, step).dump() + "\n");
 }
 
 struct TopOptions {
@@ -85,7 +83,7 @@ void top(const TopOptions& options) {
   if (!(total > 0)) throw Error{Fault::kData, options.run, "the step takes no time", "run the job again"};
   if (options.once || ::isatty(STDOUT_FILENO) == 0) return print(top_frame(record, 0, total, 80));
   const int frames = std::max(1, static_cast<int>(std::lround(options.seconds * kFramesPerSecond)));
-  for (int f = 0; f < frames && !base::interrupted(); ++f) {
+  for (int f = 0; f < frames; ++f) {
     const double from = total * f / frames;
     print("\x1b[H\x1b[2J" + top_frame(record, from, total * (f + 1) / frames, terminal_width()));
     flush();

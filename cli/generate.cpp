@@ -9,7 +9,6 @@
 #include <optional>
 
 #include "base/error.h"
-#include "base/interrupt.h"
 #include "cli/decoder_report.h"
 #include "cli/generation_job.h"
 #include "cli/option_table.h"
@@ -189,7 +188,7 @@ std::vector<Sequence> write_texts(const GenerateOptions& o, const Source& source
                                  static_cast<int>(o.host_threads)};
   std::vector<float> logits = generator.begin(prompts);
   const auto all = static_cast<std::size_t>(generator.vocabulary());
-  for (std::int64_t step = 0; step < o.max_new_tokens && !base::interrupted(); ++step) {
+  for (std::int64_t step = 0; step < o.max_new_tokens; ++step) {
     Ids next;
     for (std::size_t b = 0; b < sequences.size(); ++b) {
       Sequence& s = sequences[b];
@@ -203,7 +202,6 @@ std::vector<Sequence> write_texts(const GenerateOptions& o, const Source& source
     logits = generator.next(next);
   }
   for (Sequence& s : sequences) say(s, s.stream.finish());
-  if (base::interrupted()) throw Error{Fault::kUsage, "trnsim generate", "was interrupted", "let it end"};
   return sequences;
 }
 

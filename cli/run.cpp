@@ -73,7 +73,8 @@ class Run {
     folder_ = output_folder(options_);
     // Whatever does not fit together is refused before the first file is written.
     std::optional<workloads::ClassifierTrainer> trainer;
-    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), trainer_options());
+    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), options());
+    const base::HoldInterrupts hold;  // from here on there are results to save
     base::make_output_folder(folder_, options_.train.overwrite_output_dir);
     if (for_people(form_)) print_projection();
     if (trainer) train(*trainer);
@@ -154,35 +155,13 @@ class Run {
     for (const std::string& note : data_->notes) base::log(base::LogLevel::kWarning, note);
   }
 
-  workloads::TrainerOptions trainer_options() const {
-    const TrainOptions& o = small_;
-    const ProjectedJob plan = projected_job(o, data_->config, 0, 0);
-    workloads::TrainerOptions t{
-        .step = plan.step,
-        .eval_batch = o.per_device_eval_batch_size,
-        .epochs = o.num_train_epochs,
-        .max_steps = o.max_steps,
-        .learning_rate = o.learning_rate,
-        .schedule = o.lr_scheduler_type,
-        .warmup_ratio = o.warmup_ratio,
-        .warmup_steps = o.warmup_steps,
-        .eval_each_epoch = o.eval_strategy == "epoch",
-        .logging_steps = o.logging_steps,
-        .save_steps = o.save_steps,
-        .seed = static_cast<std::uint64_t>(o.seed) | static_cast<std::uint64_t>(o.stochastic_rounding_seed) << 32,
-        .host_threads = static_cast<int>(o.host_threads),
-        .passes = plan.passes,
-        .checkpoint = folder_ / "checkpoint",
-        .resume = o.resume_from_checkpoint};
-    t.step.ranks = cores_of(o, machine_);
-    if (o.mode == "full") t.make_device = [this] { return hw::make_sim_device(machine_, {.check_races = true}); };
-    return t;
+  workloads::TrainerOptions options() const {
+    ProjectedJob plan = projected_job(small_, data_->config, 0, 0);
+    plan.step.ranks = cores_of(small_, machine_);
+    return trainer_options(small_, plan.step, plan.passes, machine_, folder_ / "checkpoint");
   }
 
-  workloads::ClassifierData data() const {
-    const auto there = [](const auto& split) { return split ? &*split : nullptr; };
-    return {&data_->train, there(data_->validation), there(data_->test)};
-  }
+  workloads::ClassifierData data() const { return {&data_->train, if_any(data_->validation), if_any(data_->test)}; }
 
   void train(workloads::Trainer& trainer) {
     Training facts;
@@ -193,12 +172,7 @@ class Run {
     facts.model = small_.model_id.empty() ? job_.small_model + ", from scratch" : small_.model_id;
     const TrainingView view{.folder = folder_, .form = form_, .machine = &machine_, .exact = small_.exact};
     report_.training = run_training(trainer, std::move(facts), view);
-    const std::filesystem::path model = folder_ / "model";
-    std::filesystem::create_directories(model);
-    workloads::write_config(data_->config, model);
-    workloads::save_weights(model, data_->config, trainer.read_weights());
-    data_->tokenizer->save(model);
-    close_training(*report_.training, view, model);
+    close_training(*report_.training, view, trainer, {data_->config, *data_->tokenizer});
   }
 
   void print_projection() const {
@@ -257,7 +231,6 @@ void add_run(CLI::App& app) {
   app.final_callback([options, &app] {
     settle(app, "run", options->train);
     options->command = fmt::format("trnsim run {}", options->workload);
-    base::catch_interrupts();
     const workloads::Job job = workloads::load_job(options->workload);
     if (!is_decoder(job)) return Run{*options, job}.run();
     run_decoder(job, options->train, options->command, output_folder(*options));

@@ -11,6 +11,7 @@
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/decoder_report.h"
@@ -87,7 +88,8 @@ class DecoderRun {
     report_.machine = &machine_;
     // Whatever does not fit together is refused before the first file is written.
     std::optional<workloads::CausalTrainer> trainer;
-    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), trainer_options());
+    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), options());
+    const base::HoldInterrupts hold;  // from here on there are results to save
     base::make_output_folder(folder_, projected_.overwrite_output_dir);
     if (for_people(form_)) show();
     if (trainer) train(*trainer);
@@ -173,33 +175,15 @@ class DecoderRun {
   }
 
   workloads::CausalData data() const {
-    const auto there = [](const auto& split) { return split ? &*split : nullptr; };
-    return {data_->tokenizer.get(), &data_->train, there(data_->validation), there(data_->test)};
+    return {data_->tokenizer.get(), &data_->train, if_any(data_->validation), if_any(data_->test)};
   }
 
-  workloads::TrainerOptions trainer_options() const {
-    const TrainOptions& o = small_;
-    workloads::TrainerOptions t{
-        .step = trained_.step,
-        .eval_batch = o.per_device_eval_batch_size,
-        .epochs = o.num_train_epochs,
-        .max_steps = o.max_steps,
-        .learning_rate = o.learning_rate,
-        .schedule = o.lr_scheduler_type,
-        .warmup_ratio = o.warmup_ratio,
-        .warmup_steps = o.warmup_steps,
-        .eval_each_epoch = o.eval_strategy == "epoch",
-        .eval_on_start = true,  // what the training is worth is the difference
-        .logging_steps = o.logging_steps,
-        .save_steps = o.save_steps,
-        .seed = static_cast<std::uint64_t>(o.seed) | static_cast<std::uint64_t>(o.stochastic_rounding_seed) << 32,
-        .host_threads = static_cast<int>(o.host_threads),
-        .passes = trained_.passes,
-        .checkpoint = folder_ / "checkpoint",
-        .resume = o.resume_from_checkpoint};
-    t.step.decay_all = false;
-    if (o.mode == "full") t.make_device = [this] { return hw::make_sim_device(machine_, {.check_races = true}); };
-    return t;
+  workloads::TrainerOptions options() const {
+    workloads::TrainerOptions out =
+        trainer_options(small_, trained_.step, trained_.passes, machine_, folder_ / "checkpoint");
+    out.step.decay_all = false;
+    out.eval_on_start = true;  // what the training is worth is the difference
+    return out;
   }
 
   void train(workloads::Trainer& trainer) {
@@ -216,13 +200,8 @@ class DecoderRun {
     }
     const TrainingView view{.folder = folder_, .form = form_, .machine = &machine_, .exact = small_.exact};
     report_.training = run_training(trainer, std::move(facts), view);
-    const std::filesystem::path model = folder_ / "model";
-    std::filesystem::create_directories(model);
-    workloads::write_config(data_->config, model);
-    workloads::save_weights(model, data_->config, trainer.read_weights(),
-                            workloads::element_type(trained_.step.numerics.weight));
-    data_->tokenizer->save(model);
-    close_training(*report_.training, view, model);
+    close_training(*report_.training, view, trainer,
+                   {data_->config, *data_->tokenizer, workloads::element_type(trained_.step.numerics.weight)});
   }
 
   const workloads::Job& job_;

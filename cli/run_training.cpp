@@ -11,6 +11,7 @@
 #include "cli/project.h"
 #include "hw/sim_device.h"
 #include "workloads/metrics.h"
+#include "workloads/weights.h"
 
 namespace cli {
 namespace {
@@ -82,9 +83,39 @@ Training run_training(workloads::Trainer& trainer, Training out, const TrainingV
   return out;
 }
 
-void close_training(const Training& t, const TrainingView& view, const std::filesystem::path& model) {
+workloads::TrainerOptions trainer_options(const TrainOptions& o, const workloads::StepSpec& step,
+                                          const runtime::Passes& passes, const hw::MachineParams& machine,
+                                          const std::filesystem::path& checkpoint) {
+  workloads::TrainerOptions t{
+      .step = step,
+      .eval_batch = o.per_device_eval_batch_size,
+      .epochs = o.num_train_epochs,
+      .max_steps = o.max_steps,
+      .learning_rate = o.learning_rate,
+      .schedule = o.lr_scheduler_type,
+      .warmup_ratio = o.warmup_ratio,
+      .warmup_steps = o.warmup_steps,
+      .eval_each_epoch = o.eval_strategy == "epoch",
+      .logging_steps = o.logging_steps,
+      .save_steps = o.save_steps,
+      .seed = static_cast<std::uint64_t>(o.seed) | static_cast<std::uint64_t>(o.stochastic_rounding_seed) << 32,
+      .host_threads = static_cast<int>(o.host_threads),
+      .passes = passes,
+      .checkpoint = checkpoint,
+      .resume = o.resume_from_checkpoint};
+  if (o.mode == "full") t.make_device = [machine] { return hw::make_sim_device(machine, {.check_races = true}); };
+  return t;
+}
+
+void close_training(const Training& t, const TrainingView& view, workloads::Trainer& trainer,
+                    const TrainedModel& model) {
   const workloads::TrainOutcome& o = t.outcome;
-  base::write_file(model / "trainer_state.json", workloads::trainer_state_json(o.state));
+  const std::filesystem::path folder = view.folder / "model";
+  std::filesystem::create_directories(folder);
+  workloads::write_config(model.config, folder);
+  workloads::save_weights(folder, model.config, trainer.read_weights(), model.weights);
+  model.tokenizer.save(folder);
+  base::write_file(folder / "trainer_state.json", workloads::trainer_state_json(o.state));
   if (!for_people(view.form)) return;
   const double simulated = static_cast<double>(o.steps) * t.simulated_step_seconds;
   workloads::Metrics metrics = workloads::speed_metrics("train", simulated, o.steps * t.samples_per_step, o.steps);

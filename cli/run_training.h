@@ -2,16 +2,36 @@
 #pragma once
 
 #include <filesystem>
+#include <optional>
 
 #include "base/table.h"
 #include "cli/run_report.h"
 #include "hw/params.h"
+#include "workloads/tokenizer.h"
 #include "workloads/trainer.h"
 
 namespace cli {
 
 /// Whether stdout is for people, not for programs.
 bool for_people(base::Format form);
+
+/// What the user's options say of a trainer, whatever it trains. `checkpoint`: folder that checkpoints go to.
+workloads::TrainerOptions trainer_options(const TrainOptions& options, const workloads::StepSpec& step,
+                                          const runtime::Passes& passes, const hw::MachineParams& machine,
+                                          const std::filesystem::path& checkpoint);
+
+/// Null when there is none.
+template <class T>
+const T* if_any(const std::optional<T>& value) {
+  return value ? &*value : nullptr;
+}
+
+/// What was trained, beside its weights.
+struct TrainedModel {
+  workloads::ModelConfig config;
+  const workloads::Tokenizer& tokenizer;
+  workloads::ElementType weights = workloads::ElementType::kF32;  // in the file
+};
 
 struct TrainingView {
   std::filesystem::path folder;
@@ -24,8 +44,9 @@ struct TrainingView {
 /// evaluated at the end. `facts`: what is known before (model, data, numerics). Errors: as Trainer::run().
 Training run_training(workloads::Trainer& trainer, Training facts, const TrainingView& view);
 
-/// trainer_state.json in the folder of the model, and the block with which Hugging Face's Trainer ends.
-void close_training(const Training& training, const TrainingView& view, const std::filesystem::path& model);
+/// The folder "model" as Hugging Face's Trainer leaves it, and the block with which it ends.
+void close_training(const Training& training, const TrainingView& view, workloads::Trainer& trainer,
+                    const TrainedModel& model);
 
 /// The last words of a run.
 void print_end(const RunReport& report, const std::filesystem::path& folder, base::Format form);

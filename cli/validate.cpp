@@ -8,7 +8,6 @@
 #include "analysis/influence.h"
 #include "analysis/validation_report.h"
 #include "base/error.h"
-#include "base/interrupt.h"
 #include "base/progress.h"
 #include "base/suggest.h"
 #include "base/table.h"
@@ -106,7 +105,7 @@ void validate(const ValidateOptions& options) {
   std::uint64_t done = 0;
   const auto report = analysis::validate(rows, [&](const analysis::Row& row) {
     progress.update(done++, row.id);
-    return base::interrupted() ? analysis::Prediction::skip("interrupted") : predict(row, context);
+    return predict(row, context);
   });
   progress.finish();
   if (options.sensitivity) {

@@ -18,9 +18,9 @@ constexpr std::uint32_t kStays = 1500;  // instructions from first to last use t
 std::int64_t rounded(std::int64_t bytes, std::int64_t grain) { return (bytes + grain - 1) / grain * grain; }
 
 /// Free and used bytes of one memory.
-class Space {
+class FreeSpace {
  public:
-  Space(std::int64_t size, std::int64_t grain, bool rotate) : size_{size}, grain_{grain}, rotate_{rotate} {}
+  FreeSpace(std::int64_t size, std::int64_t grain, bool rotate) : size_{size}, grain_{grain}, rotate_{rotate} {}
 
   /// A place for `bytes`, or -1. What stays long goes to the far end, so that it does not cut up the space that the
   /// others take turns in.
@@ -114,7 +114,7 @@ class Placer {
   static constexpr std::int64_t kNowhere = -1;
 
   const Buffer& buffer(std::uint32_t b) const { return block_.buffers[b - 1]; }
-  Space& space(std::uint32_t b) { return buffer(b).space == isa::Space::kSbuf ? sbuf_ : psum_; }
+  FreeSpace& space(std::uint32_t b) { return buffer(b).space == isa::Space::kSbuf ? sbuf_ : psum_; }
 
   void ensure_placed(std::uint32_t b, const Instr& instr) {
     if (where_[b] != kNowhere) return;
@@ -193,7 +193,7 @@ class Placer {
   std::vector<std::vector<std::uint32_t>> uses_;  // of each buffer: instructions that name it
   std::vector<std::int64_t> where_, slot_;        // address; place in the spill area
   std::vector<std::size_t> next_;
-  Space sbuf_, psum_;
+  FreeSpace sbuf_, psum_;
   std::vector<std::uint32_t> live_, busy_;
   std::vector<Instr> out_;
   std::int64_t spill_register_ = -1;

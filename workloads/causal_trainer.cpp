@@ -42,30 +42,28 @@ std::uint64_t hash_of(const PackedDataset& data) {
   return stream_of({reinterpret_cast<const char*>(data.ids.data()), data.ids.size() * sizeof(std::int32_t)});
 }
 
-/// With what follows from model and plan.
-TrainerOptions complete(TrainerOptions options, const ModelConfig& config) {
-  options.step.head_sharing = head_sharing(config, options.step.tensor_parallel);
-  return options;
-}
-
 }  // namespace
+
+CausalTrainer::Prepared CausalTrainer::prepare(const ModelConfig& config, TrainerOptions options) {
+  options.step.head_sharing = head_sharing(config, options.step.tensor_parallel);
+  DecoderStep step = decoder_step(config, options.step);
+  return {std::move(options), std::move(step)};
+}
 
 CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
                              const TrainerOptions& options)
-    : CausalTrainer{config, weights, data, complete(options, config),
-                    decoder_step(config, complete(options, config).step)} {}
+    : CausalTrainer{config, weights, data, prepare(config, options)} {}
 
-CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
-                             const TrainerOptions& options, DecoderStep step)
-    : Trainer{options,
-              compile(std::move(step.graph), decoder_step(config, with_loss(eval_spec(options))).graph, options),
-              static_cast<std::int64_t>(step_sampler(*data.train, options).steps_per_epoch())},
+CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared p)
+    : Trainer{p.options,
+              compile(std::move(p.step.graph), decoder_step(config, with_loss(eval_spec(p.options))).graph, p.options),
+              static_cast<std::int64_t>(step_sampler(*data.train, p.options).steps_per_epoch())},
       config_{config},
       data_{data},
-      sampler_{step_sampler(*data.train, options)},
-      io_{config, options.step, step.zero},
-      eval_io_{config, with_loss(eval_spec(options)), std::vector<ZeroBucket>{}},
-      state_{config, options.step, step.zero},
+      sampler_{step_sampler(*data.train, p.options)},
+      io_{config, p.options.step, p.step.zero},
+      eval_io_{config, with_loss(eval_spec(p.options)), std::vector<ZeroBucket>{}},
+      state_{config, p.options.step, p.step.zero},
       data_hash_{hash_of(*data.train)} {
   runtime::Session io = session();
   io_.write_tables(io);

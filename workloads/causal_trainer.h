@@ -32,8 +32,13 @@ class CausalTrainer final : public Trainer {
   Weights read_weights() override;
 
  private:
-  CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
-                const TrainerOptions& options, DecoderStep step);
+  /// Options with what follows from model and plan, and the step of them.
+  struct Prepared {
+    TrainerOptions options;
+    DecoderStep step;
+  };
+  static Prepared prepare(const ModelConfig& config, TrainerOptions options);
+  CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared prepared);
 
   StepResult train_step(const Place& place) override;
   void score(Split split, EvalRecord& record) override;

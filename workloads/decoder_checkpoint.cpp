@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 
 namespace workloads {
 namespace {
@@ -52,6 +53,7 @@ class NewFolder {
   }
 
   fs::path place_, path_;
+  base::HoldInterrupts hold_;
 };
 
 void require_same_run(const fs::path& folder, const ModelConfig& config, const ShardIndex& index,

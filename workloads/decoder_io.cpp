@@ -5,8 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "runtime/hyper.h"
 #include "workloads/pipeline.h"
+#include "workloads/zero_io.h"
 
 namespace workloads {
 namespace {
@@ -80,22 +80,10 @@ void DecoderIo::write_weights(runtime::Session& session, const Weights& weights)
     });
   for (std::int64_t stage = 0; stage < spec_.pipeline_parallel; ++stage)
     for (const ZeroBucket& bucket : zero_[static_cast<std::size_t>(stage)])
-      for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t) write_shard(session, weights, bucket, t, stage);
-}
-
-void DecoderIo::write_shard(runtime::Session& session, const Weights& weights, const ZeroBucket& bucket,
-                            std::int64_t tensor, std::int64_t stage) const {
-  std::vector<float> all;
-  for (const std::string& name : bucket.weights) {
-    const auto whole = std::ranges::find(whole_, name, &WeightSpec::name);
-    const std::vector<float> part = device_part(*whole, weights.values.at(name), tensor, stage);
-    all.insert(all.end(), part.begin(), part.end());
-    all.resize(runtime::aligned(all.size()));
-  }
-  const auto size = static_cast<std::size_t>(session.region(spec_.rank_of(0, tensor, stage), bucket.name).shape.at(1));
-  all.resize(size * spec_.ranks);
-  for (std::uint32_t d = 0; d < spec_.ranks; ++d)
-    session.write(spec_.rank_of(d, tensor, stage), bucket.name, std::span<const float>{all}.subspan(d * size, size));
+      for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t)
+        write_bucket(session, spec_, bucket, {bucket.name, t, stage}, [&](const std::string& name) {
+          return device_part(*std::ranges::find(whole_, name, &WeightSpec::name), weights.values.at(name), t, stage);
+        });
 }
 
 void DecoderIo::write_tables(runtime::Session& session) const {

@@ -48,8 +48,6 @@ class DecoderIo {
   std::int64_t vocabulary_part() const;
   std::vector<float> device_part(const WeightSpec& whole, std::span<const float> values, std::int64_t tensor,
                                  std::int64_t stage) const;
-  void write_shard(runtime::Session& session, const Weights& weights, const ZeroBucket& bucket, std::int64_t tensor,
-                   std::int64_t stage) const;
 
   const ModelConfig config_;
   const StepSpec spec_;

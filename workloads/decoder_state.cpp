@@ -6,8 +6,10 @@
 #include "base/error.h"
 #include "runtime/hyper.h"
 #include "workloads/train_checkpoint.h"
+#include "workloads/zero_io.h"
 
 namespace workloads {
+
 DecoderState::DecoderState(const ModelConfig& config, const StepSpec& spec, std::vector<ZeroBucket> zero)
     : config_{config},
       spec_{spec},
@@ -39,13 +41,9 @@ const WeightSpec& DecoderState::part_of(const std::string& name) const {
   return *found;
 }
 
-void DecoderState::read_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket,
+void DecoderState::take_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket,
                                std::int64_t rank, Weights& out) const {
-  std::vector<float> all;
-  for (std::uint32_t d = 0; d < spec_.ranks; ++d) {
-    const std::vector<float> shard = session.read(rank_of(d, rank), region_of(state, bucket.name));
-    all.insert(all.end(), shard.begin(), shard.end());
-  }
+  const std::vector<float> all = read_bucket(session, spec_, {region_of(state, bucket.name), rank});
   std::size_t at = 0;
   for (const std::string& name : bucket.weights) {
     const WeightSpec& part = part_of(name);
@@ -58,39 +56,27 @@ void DecoderState::read_bucket(runtime::Session& session, const std::string& sta
 Weights DecoderState::read(runtime::Session& session, const std::string& state, std::int64_t tensor_rank) const {
   Weights out;
   if (is_shared(state)) {
-    for (const ZeroBucket& bucket : zero_) read_bucket(session, state, bucket, tensor_rank, out);
+    for (const ZeroBucket& bucket : zero_) take_bucket(session, state, bucket, tensor_rank, out);
     return out;
   }
   for (const WeightSpec& part : parts_)
-    out.set_from_device(part, session.read(rank_of(0, tensor_rank), region_of(state, part.name)));
+    out.set_from_device(part, session.read(spec_.rank_of(0, tensor_rank, 0), region_of(state, part.name)));
   return out;
-}
-
-void DecoderState::write_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket,
-                                std::int64_t rank, const Weights& part) const {
-  std::vector<float> all;
-  for (const std::string& name : bucket.weights) {
-    const std::vector<float> values = part.for_device(part_of(name));
-    all.insert(all.end(), values.begin(), values.end());
-    all.resize(runtime::aligned(all.size()));
-  }
-  const std::string region = region_of(state, bucket.name);
-  const auto size = static_cast<std::size_t>(session.region(region).shape.at(1));
-  all.resize(size * spec_.ranks);
-  for (std::uint32_t d = 0; d < spec_.ranks; ++d)
-    session.write(rank_of(d, rank), region, std::span<const float>{all}.subspan(d * size, size));
 }
 
 void DecoderState::write(runtime::Session& session, const std::string& state, const Weights& whole) const {
   for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t) {
     const Weights part = shard_of(whole, config_, plan_, {.tensor = t});
     if (is_shared(state)) {
-      for (const ZeroBucket& bucket : zero_) write_bucket(session, state, bucket, t, part);
+      for (const ZeroBucket& bucket : zero_)
+        write_bucket(session, spec_, bucket, {region_of(state, bucket.name), t},
+                     [&](const std::string& name) { return part.for_device(part_of(name)); });
       continue;
     }
     for (const WeightSpec& spec : parts_) {
       const std::vector<float> values = part.for_device(spec);
-      for (std::uint32_t d = 0; d < spec_.ranks; ++d) session.write(rank_of(d, t), region_of(state, spec.name), values);
+      for (std::uint32_t d = 0; d < spec_.ranks; ++d)
+        session.write(spec_.rank_of(d, t, 0), region_of(state, spec.name), values);
     }
   }
 }

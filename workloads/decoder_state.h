@@ -30,17 +30,12 @@ class DecoderState {
   void write(runtime::Session& session, const std::string& state, const Weights& whole) const;
 
  private:
-  std::uint32_t rank_of(std::uint32_t data, std::int64_t tensor) const {
-    return data * static_cast<std::uint32_t>(spec_.tensor_parallel) + static_cast<std::uint32_t>(tensor);
-  }
   bool is_shared(const std::string& state) const { return !zero_.empty() && state != "model"; }
   bool has_masters() const;
   std::string region_of(const std::string& state, const std::string& tensor) const;
   const WeightSpec& part_of(const std::string& name) const;
-  void read_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket, std::int64_t rank,
+  void take_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket, std::int64_t rank,
                    Weights& out) const;
-  void write_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket, std::int64_t rank,
-                    const Weights& part) const;
 
   const ModelConfig config_;
   const StepSpec spec_;

@@ -12,7 +12,7 @@ using analysis::parse_csv;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
-std::string error_of(std::string_view text) {
+std::string refusal_of(std::string_view text) {
   try {
     parse_csv(text, "t.csv");
   } catch (const base::Error& error) {
@@ -45,15 +45,15 @@ TEST(Csv, AByteOrderMarkAndCarriageReturnsAreNoContent) {
 }
 
 TEST(Csv, ARecordWithAnotherNumberOfCellsIsAnErrorWithItsLine) {
-  EXPECT_THAT(error_of("a,b\n1,2\n1,2,3\n"), HasSubstr("t.csv:3: has 3 cells but the header has 2"));
+  EXPECT_THAT(refusal_of("a,b\n1,2\n1,2,3\n"), HasSubstr("t.csv:3: has 3 cells but the header has 2"));
 }
 
 TEST(Csv, BrokenQuotingIsAnErrorWithItsLine) {
-  EXPECT_THAT(error_of("a,b\n1,2\n\"1,2\n"), HasSubstr("t.csv:3: broken quoting"));
-  EXPECT_THAT(error_of("a,b\nx\"y,2\n"), HasSubstr("t.csv:2: broken quoting"));
+  EXPECT_THAT(refusal_of("a,b\n1,2\n\"1,2\n"), HasSubstr("t.csv:3: broken quoting"));
+  EXPECT_THAT(refusal_of("a,b\nx\"y,2\n"), HasSubstr("t.csv:2: broken quoting"));
 }
 
-TEST(Csv, AnEmptyFileIsAnError) { EXPECT_THAT(error_of(""), HasSubstr("is empty")); }
+TEST(Csv, AnEmptyFileIsAnError) { EXPECT_THAT(refusal_of(""), HasSubstr("is empty")); }
 
 TEST(Csv, AMissingFileAndAFolderAreErrors) {
   EXPECT_THROW(analysis::read_csv("/nowhere/t.csv"), base::Error);

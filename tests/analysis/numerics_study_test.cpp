@@ -17,7 +17,7 @@ using analysis::answers;
 using analysis::TrainedRun;
 using analysis::Verdict;
 using testing::HasSubstr;
-using Json = nlohmann::ordered_json;
+using Ordered = nlohmann::ordered_json;
 
 TrainedRun run_of(std::string numerics, std::uint64_t seed, double accuracy) {
   return {.numerics = std::move(numerics),
@@ -78,7 +78,7 @@ TEST(NumericsStudy, TablesHaveMeansAndSpread) {
   const std::string text = numerics_text(runs_with({0, 0, 0}), "md");
   EXPECT_THAT(text, HasSubstr("| fp32 | 3 | 0.9100 +- 0.0100 |"));
   EXPECT_THAT(text, HasSubstr("| bf16 | 2 | 0.9100 |"));
-  const Json json = Json::parse(numerics_text(runs_with({0, 0, 0}), "json"));
+  const Ordered json = Ordered::parse(numerics_text(runs_with({0, 0, 0}), "json"));
   EXPECT_EQ(json["runs"].size(), 6u);
   EXPECT_EQ(json["answers"][0]["verdict"], "same");
 }
@@ -102,11 +102,11 @@ class TrainedFolder : public testing::Test {
   void TearDown() override { std::filesystem::remove_all(folder_); }
   void write(bool interrupted) const {
     const auto evaluation = [](const char* split, double epoch, double accuracy, int samples) {
-      return Json{{"split", split},       {"epoch", epoch},  {"loss", 0.3},
-                  {"accuracy", accuracy}, {"f1_macro", 0.8}, {"samples", samples}};
+      return Ordered{{"split", split},       {"epoch", epoch},  {"loss", 0.3},
+                     {"accuracy", accuracy}, {"f1_macro", 0.8}, {"samples", samples}};
     };
-    const Json epochs{evaluation("eval", 2.0, 0.5, 1000), evaluation("eval", 3.0, 0.86, 1000),
-                      evaluation("test", 3.0, 0.9, 3000)};
+    const Ordered epochs{evaluation("eval", 2.0, 0.5, 1000), evaluation("eval", 3.0, 0.86, 1000),
+                         evaluation("test", 3.0, 0.9, 3000)};
     analysis::write_result(folder_, {{"seed", 7},
                                      {"metrics",
                                       {{"model", "small"},

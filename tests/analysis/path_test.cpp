@@ -13,7 +13,7 @@ using hw::TraceEvent;
 using isa::Engine;
 using isa::Opcode;
 
-constexpr hw::Fs kUs = 1'000'000'000;
+constexpr hw::Fs kMicro = 1'000'000'000;
 
 isa::Tile tile(isa::Space space, int partitions, std::uint32_t cols) {
   isa::Tile t;
@@ -36,7 +36,7 @@ isa::Instr instr(Opcode op, Engine engine, std::uint32_t label, std::vector<isa:
 }
 
 /// load (dma0) -> matmul (tensor) -> gelu (scalar); a memset on VectorE that nothing waits for.
-isa::Program program() {
+isa::Program two_loads() {
   isa::Block block{.name = "mlp", .instrs = {}, .registers = 0, .labels = {"load", "matmul", "gelu", "clear"}};
   block.instrs = {instr(Opcode::kDmaCopy, Engine::kSync, 0),
                   instr(Opcode::kMatMul, Engine::kTensor, 1, {{.sem = isa::kFirstDmaSemaphore, .pad = 0, .count = 1}}),
@@ -52,27 +52,27 @@ isa::Program program() {
   return p;
 }
 
-hw::SimResult result() {
+hw::SimResult times_of_it() {
   const auto event = [](std::uint32_t i, TraceEvent::Track track, std::uint8_t lane, hw::Fs begin, hw::Fs end) {
     return TraceEvent{.begin = begin, .end = end, .call = 0, .instr = i, .track = track, .lane = lane, .rank = 0};
   };
   hw::SimResult r;
-  r.total = 20 * kUs;
-  r.calls.push_back({.block = 0, .begin = 0, .end = 20 * kUs, .dma = {}});
-  r.events = {event(0, TraceEvent::Track::kEngine, 4, 0, kUs),             // issue of the load
-              event(3, TraceEvent::Track::kEngine, 1, 0, 8 * kUs),         // memset
-              event(0, TraceEvent::Track::kDmaRing, 0, 2 * kUs, 9 * kUs),  // the load itself
-              event(1, TraceEvent::Track::kEngine, 0, 9 * kUs, 15 * kUs),
-              event(2, TraceEvent::Track::kEngine, 2, 16 * kUs, 19 * kUs)};
-  r.ops = {{0, 1, Opcode::kMatMul, Engine::kTensor, 1, 6 * kUs, 9 * kUs},
-           {0, 2, Opcode::kActivation, Engine::kScalar, 1, 3 * kUs, 0},
-           {0, 3, Opcode::kMemset, Engine::kVector, 1, 8 * kUs, 0}};
+  r.total = 20 * kMicro;
+  r.calls.push_back({.block = 0, .begin = 0, .end = 20 * kMicro, .dma = {}});
+  r.events = {event(0, TraceEvent::Track::kEngine, 4, 0, kMicro),                // issue of the load
+              event(3, TraceEvent::Track::kEngine, 1, 0, 8 * kMicro),            // memset
+              event(0, TraceEvent::Track::kDmaRing, 0, 2 * kMicro, 9 * kMicro),  // the load itself
+              event(1, TraceEvent::Track::kEngine, 0, 9 * kMicro, 15 * kMicro),
+              event(2, TraceEvent::Track::kEngine, 2, 16 * kMicro, 19 * kMicro)};
+  r.ops = {{0, 1, Opcode::kMatMul, Engine::kTensor, 1, 6 * kMicro, 9 * kMicro},
+           {0, 2, Opcode::kActivation, Engine::kScalar, 1, 3 * kMicro, 0},
+           {0, 3, Opcode::kMemset, Engine::kVector, 1, 8 * kMicro, 0}};
   r.peaks = {.matmul_flops = 91.75e12, .hbm_bandwidth = 410e9, .link_bandwidth = 0, .dma_bandwidth = 0, .clock = {}};
   return r;
 }
 
 TEST(CriticalPath, FollowsTheWaitsAndAddsUpToTheCall) {
-  const auto path = critical_path(result(), program(), 0);
+  const auto path = critical_path(times_of_it(), two_loads(), 0);
   std::vector<std::string> lanes;
   hw::Fs sum = path.tail;
   for (const auto& step : path.steps) {
@@ -80,15 +80,15 @@ TEST(CriticalPath, FollowsTheWaitsAndAddsUpToTheCall) {
     sum += step.gap + (step.end - step.begin);
   }
   EXPECT_THAT(lanes, testing::ElementsAre("sync", "dma0", "tensor", "scalar"));
-  EXPECT_EQ(sum, 20 * kUs);
+  EXPECT_EQ(sum, 20 * kMicro);
   EXPECT_TRUE(path.steps[2].by_wait);
   EXPECT_FALSE(path.steps[1].by_wait);
-  EXPECT_EQ(path.steps[1].gap, kUs);
-  EXPECT_EQ(path.tail, kUs);
+  EXPECT_EQ(path.steps[1].gap, kMicro);
+  EXPECT_EQ(path.tail, kMicro);
 }
 
 TEST(CriticalPath, SharesAreOfTheCallAndNameTheGaps) {
-  const auto path = critical_path(result(), program(), 0);
+  const auto path = critical_path(times_of_it(), two_loads(), 0);
   EXPECT_EQ(path.by_lane[0].name, "dma0");
   EXPECT_DOUBLE_EQ(path.by_lane[0].share, 35);
   double all = 0;
@@ -98,22 +98,22 @@ TEST(CriticalPath, SharesAreOfTheCallAndNameTheGaps) {
 }
 
 TEST(CriticalPath, WithoutAWaitTheLaneDecides) {
-  auto p = program();
+  auto p = two_loads();
   p.blocks[0].instrs[2].wait_count = 0;  // gelu no longer waits for the matmul
-  const auto path = critical_path(result(), p, 0);
+  const auto path = critical_path(times_of_it(), p, 0);
   ASSERT_EQ(path.steps.size(), 1u);
   EXPECT_EQ(path.steps[0].lane, "scalar");
-  EXPECT_EQ(path.steps[0].gap, 16 * kUs);
+  EXPECT_EQ(path.steps[0].gap, 16 * kMicro);
 }
 
 TEST(CriticalPath, ACallWithoutEventsIsAnErrorWithAFix) {
-  auto r = result();
+  auto r = times_of_it();
   r.events.clear();
-  EXPECT_THROW(critical_path(r, program(), 0), base::Error);
+  EXPECT_THROW(critical_path(r, two_loads(), 0), base::Error);
 }
 
 TEST(Roofline, MatmulIsHeldAgainstPeakAndBytes) {
-  const auto points = analysis::roofline(result(), program());
+  const auto points = analysis::roofline(times_of_it(), two_loads());
   const auto find = [&](std::string_view op) { return *std::ranges::find(points, op, &analysis::RoofPoint::op); };
   const auto matmul = find("matmul");
   EXPECT_DOUBLE_EQ(matmul.matmul_flops, 2.0 * 128 * 128 * 512);
@@ -127,9 +127,9 @@ TEST(Roofline, MatmulIsHeldAgainstPeakAndBytes) {
 }
 
 TEST(Roofline, BytesOfTheSameOperationLowerItsRoof) {
-  auto p = program();
+  auto p = two_loads();
   p.blocks[0].instrs[0].label = 1;  // the load belongs to the matmul
-  const auto points = analysis::roofline(result(), p);
+  const auto points = analysis::roofline(times_of_it(), p);
   const auto matmul = *std::ranges::find(points, "matmul", &analysis::RoofPoint::op);
   EXPECT_DOUBLE_EQ(matmul.intensity, 2.0 * 128 * 128 * 512 / (128 * 512 * 2));
   EXPECT_DOUBLE_EQ(matmul.roof, 128 * 410e9);

@@ -15,7 +15,7 @@
 namespace {
 
 using testing::HasSubstr;
-using Json = nlohmann::ordered_json;
+using Ordered = nlohmann::ordered_json;
 
 /// Sorts each table by its second column, both ways; looks at the contrast of every text (WCAG 2.1, 1.4.3), at labels,
 /// and at the numbers of the cards; tells in the title what is wrong.
@@ -101,9 +101,10 @@ class ReportInABrowser : public testing::Test {
  protected:
   void SetUp() override {
     if (!browser::installed()) GTEST_SKIP() << "chromium is not installed: ./dev test installs it";
-    const Json expected{{"training time", 510.25}, {"step", 0.12345}, {"samples/s", 94.062}, {"eval accuracy", 0.897}};
+    const Ordered expected{
+        {"training time", 510.25}, {"step", 0.12345}, {"samples/s", 94.062}, {"eval accuracy", 0.897}};
     write_record(folder_, recorded::record(false));
-    Json epochs = Json::array();
+    Ordered epochs = Ordered::array();
     for (int e = 1; e <= 3; ++e)
       epochs.push_back({{"split", "eval"}, {"epoch", e}, {"accuracy", 0.8 + 0.03 * e}, {"f1_macro", 0.79 + 0.03 * e}});
     analysis::write_result(folder_, {{"job",

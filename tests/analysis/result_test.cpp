@@ -11,7 +11,7 @@
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using Ordered = nlohmann::ordered_json;
 using analysis::StepLog;
 using analysis::write_machine;
 using analysis::write_result;
@@ -37,7 +37,7 @@ class RunFolder : public testing::Test {
 };
 
 TEST_F(RunFolder, AResultReadsBack) {
-  write_result(folder_, Json{{"job", {{"train_runtime", 510.5}}}, {"seed", 42}});
+  write_result(folder_, Ordered{{"job", {{"train_runtime", 510.5}}}, {"seed", 42}});
   const auto result = analysis::read_result(folder_);
   EXPECT_EQ(result.schema_version, analysis::kResultSchema);
   EXPECT_EQ(result.body["job"]["train_runtime"], 510.5);
@@ -45,7 +45,7 @@ TEST_F(RunFolder, AResultReadsBack) {
 }
 
 TEST_F(RunFolder, TheSchemaVersionStandsFirst) {
-  write_result(folder_, Json{{"a", 1}});
+  write_result(folder_, Ordered{{"a", 1}});
   EXPECT_TRUE(base::read_file(folder_ / "result.json").starts_with("{\n  \"schema_version\": 1,"));
 }
 
@@ -126,7 +126,7 @@ TEST_F(RunFolder, TheSummaryIsATablePerSection) {
 }
 
 TEST_F(RunFolder, AFolderThatIsNotThereIsAnEnvironmentError) {
-  EXPECT_THAT(error_of([&] { write_result(folder_ / "missing", Json::object()); }), HasSubstr("environment error"));
+  EXPECT_THAT(error_of([&] { write_result(folder_ / "missing", Ordered::object()); }), HasSubstr("environment error"));
 }
 
 }  // namespace

@@ -24,7 +24,7 @@ std::vector<Row> load(const std::string& name) {
 
 const Row& row(const std::vector<Row>& rows, std::string_view id) { return *std::ranges::find(rows, id, &Row::id); }
 
-std::string error_of(const std::string& text) {
+std::string parse_error(const std::string& text) {
   try {
     analysis::parse_validation(text, "t.csv");
   } catch (const base::Error& error) {
@@ -86,13 +86,13 @@ TEST(Validation, ColumnsMayStandInAnyOrder) {
 }
 
 TEST(Validation, AMisspeltColumnGetsASuggestion) {
-  const std::string text = error_of("id,kind,what,shape,dtyp,cores,instance,value,unit,source,notes\n");
+  const std::string text = parse_error("id,kind,what,shape,dtyp,cores,instance,value,unit,source,notes\n");
   EXPECT_THAT(text, HasSubstr("unknown column 'dtyp'"));
   EXPECT_THAT(text, HasSubstr("dtype"));
 }
 
 TEST(Validation, AMissingColumnIsNamed) {
-  EXPECT_THAT(error_of("id,kind,what,shape,dtype,cores,value,unit,source,notes\n"),
+  EXPECT_THAT(parse_error("id,kind,what,shape,dtype,cores,value,unit,source,notes\n"),
               HasSubstr("column 'instance' is missing"));
 }
 
@@ -104,7 +104,7 @@ TEST(Validation, ABadCellOfAJobMakesTheRowDefective) {
 
 TEST(Validation, AValueThatIsNoPositiveNumberIsAnError) {
   for (const std::string value : {"fast", "0", "-1", "nan", ""}) {
-    EXPECT_THAT(error_of(std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,1,trn1," + value + ",ms,me,\n"),
+    EXPECT_THAT(parse_error(std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,1,trn1," + value + ",ms,me,\n"),
                 HasSubstr("t.csv:2: value"))
         << value;
   }
@@ -112,7 +112,7 @@ TEST(Validation, AValueThatIsNoPositiveNumberIsAnError) {
 
 TEST(Validation, AnIdGivenTwiceIsAnError) {
   const std::string line = "x,gemm,m,1x2,bf16,1,trn1,2,ms,me,\n";
-  EXPECT_THAT(error_of(std::string{kMicroHeader} + line + line), HasSubstr("t.csv:3: id 'x'"));
+  EXPECT_THAT(parse_error(std::string{kMicroHeader} + line + line), HasSubstr("t.csv:3: id 'x'"));
 }
 
 TEST(Shape, SizesNamesBytesAndWordsAreTakenApart) {

@@ -7,8 +7,9 @@
 namespace base {
 namespace {
 
-TEST(Interrupt, ASignalRaisesTheFlag) {
+TEST(Interrupt, ASignalRaisesTheFlagWhereItIsHeld) {
   catch_interrupts();
+  const HoldInterrupts hold;
   EXPECT_FALSE(interrupted());
   std::raise(SIGINT);
   EXPECT_TRUE(interrupted());
@@ -16,7 +17,13 @@ TEST(Interrupt, ASignalRaisesTheFlag) {
 
 TEST(InterruptDeathTest, ASecondSignalEndsTheProcess) {
   catch_interrupts();
+  const HoldInterrupts hold;
   EXPECT_EXIT((std::raise(SIGTERM), std::raise(SIGTERM)), testing::ExitedWithCode(kExitInterrupted), "");
+}
+
+TEST(InterruptDeathTest, ASignalEndsWhatHasNothingToSave) {
+  catch_interrupts();
+  EXPECT_EXIT(std::raise(SIGINT), testing::ExitedWithCode(kExitInterrupted), "");
 }
 
 }  // namespace

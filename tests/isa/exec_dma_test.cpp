@@ -6,10 +6,6 @@
 namespace isa {
 namespace {
 
-constexpr auto kSbuf = Space::kSbuf;
-constexpr auto kHbm = Space::kHbm;
-constexpr auto kPsum = Space::kPsum;
-
 class DmaExec : public ExecTest {};
 
 TEST_F(DmaExec, DmaCopiesConvertsAndAccumulates) {

@@ -4,9 +4,6 @@
 namespace isa {
 namespace {
 
-constexpr auto kSbuf = Space::kSbuf;
-constexpr auto kPsum = Space::kPsum;
-
 float alu(Alu op, float x, float y) {
   switch (op) {
     case Alu::kAdd: return x + y;

@@ -18,6 +18,8 @@
 namespace isa {
 namespace {
 
+constexpr auto kSbuf = Space::kSbuf, kPsum = Space::kPsum, kHbm = Space::kHbm;
+
 inline Tile tile(Space space, int partitions, std::initializer_list<Dim> dims, Dtype dtype = Dtype::kFp32,
                  std::int64_t offset = 0) {
   Tile out{.space = space, .dtype = dtype, .rank = static_cast<std::uint8_t>(dims.size())};

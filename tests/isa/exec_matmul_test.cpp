@@ -4,9 +4,6 @@
 namespace isa {
 namespace {
 
-constexpr auto kSbuf = Space::kSbuf;
-constexpr auto kPsum = Space::kPsum;
-
 class MatMulExec : public ExecTest {
  protected:
   void expect_product(const Tile& dst, const Tile& a, const Tile& b, double before) {

@@ -6,8 +6,6 @@
 namespace isa {
 namespace {
 
-constexpr auto kSbuf = Space::kSbuf;
-
 class RandomExec : public ExecTest {};
 
 TEST_F(RandomExec, RandomRowsAreTheScalarStream) {

@@ -4,8 +4,6 @@
 namespace isa {
 namespace {
 
-constexpr auto kSbuf = Space::kSbuf;
-
 class ReduceExec : public ExecTest {};
 
 TEST_F(ReduceExec, TensorReduceFoldsTheInnermostAxis) {

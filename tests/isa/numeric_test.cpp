@@ -7,9 +7,6 @@
 namespace isa {
 namespace {
 
-constexpr auto kSbuf = Space::kSbuf;
-constexpr auto kHbm = Space::kHbm;
-
 /// Loads x, applies dropout and gelu in bf16, multiplies by itself, stores, sums over the ranks, and again.
 Program make_program(std::uint32_t ranks) {
   const Tile in = on(kHbm, 128, 128), out = on(kHbm, 128, 512, Dtype::kFp32, 65536);
