@@ -36,7 +36,7 @@ std::vector<Identification> identify(const ValidationReport& report, const Influ
   const auto& constants = influence.parameters.constants;
   std::vector<Identification> out;
   for (std::size_t c = 0; c < constants.size(); ++c) {
-    Identification id{.fitted_on = static_cast<int>(constants[c].fitted_on.size()), .strongest = "", .as = {}};
+    Identification id{.rows = static_cast<int>(constants[c].rows.size()), .strongest = "", .as = {}};
     double most = 0;
     for (std::size_t r = 0; r < report.rows.size(); ++r) {
       if (influence.change_percent[r].empty()) continue;
@@ -52,6 +52,15 @@ std::vector<Identification> identify(const ValidationReport& report, const Influ
     }
     out.push_back(std::move(id));
   }
+  return out;
+}
+
+std::set<std::string> rows_read_off(const ValidationReport& report, const Influence& influence) {
+  std::set<std::string> out;
+  for (const Constant& constant : influence.parameters.constants)
+    for (const Comparison& row : report.rows)
+      if (!constant.fitted && row.predicted && std::ranges::find(constant.rows, row.id) != constant.rows.end())
+        out.insert(row.id);
   return out;
 }
 

@@ -51,6 +51,9 @@ bool belongs(std::string_view key, const Sections& sections) {
   return std::ranges::any_of(sections, [&](std::string_view section) { return belongs(key, section); });
 }
 
+/// Whether published rows decided the number.
+bool decided(const base::Parameter& p) { return !p.fitted_on.empty() || !p.read_off.empty(); }
+
 /// The owner of a time or rate; nothing for what is neither, or decides no row. What else a stack file says is the
 /// host.
 std::optional<std::size_t> owner_of(const base::Parameter& p, bool stack) {
@@ -61,7 +64,7 @@ std::optional<std::size_t> owner_of(const base::Parameter& p, bool stack) {
   const auto quantity = base::try_quantity(p.values.front());
   const bool counts = !p.source.empty() && quantity &&
                       (quantity->dimension == Dimension::kTime || quantity->dimension == Dimension::kBandwidth ||
-                       quantity->dimension == Dimension::kFrequency || !p.fitted_on.empty());
+                       quantity->dimension == Dimension::kFrequency || decided(p));
   if (counts)
     throw Error{Fault::kInternal, p.where, fmt::format("{} belongs to no mechanism", p.key),
                 "add its section to kOwners in analysis/influence.cpp"};
@@ -110,13 +113,7 @@ class Collector {
       if (!owner || !seen_.insert(key).second) continue;
       if (const double factor = slower(p); factor != 1)
         out_.mechanisms[*owner].slower.machine.push_back(key + "=" + times(factor));
-      if (!p.fitted_on.empty())
-        out_.constants.push_back({key,
-                                  p.values.front(),
-                                  p.fitted_on,
-                                  *owner,
-                                  larger(p),
-                                  {.machine = {key + "=" + varied(p)}, .stacks = {}}});
+      add(p, key, *owner, {.machine = {key + "=" + varied(p)}, .stacks = {}});
     }
   }
 
@@ -128,19 +125,20 @@ class Collector {
       if (!owner || !seen_.insert(name).second) continue;
       if (const double factor = slower(p); factor != 1)
         out_.mechanisms[*owner].slower.stacks.push_back({file_of(p), key, times(factor)});
-      if (!p.fitted_on.empty())
-        out_.constants.push_back({name,
-                                  p.values.front(),
-                                  p.fitted_on,
-                                  *owner,
-                                  larger(p),
-                                  {.machine = {}, .stacks = {{file_of(p), key, varied(p)}}}});
+      add(p, name, *owner, {.machine = {}, .stacks = {{file_of(p), key, varied(p)}}});
     }
   }
 
   Parameters take() { return std::move(out_); }
 
  private:
+  void add(const base::Parameter& p, const std::string& name, std::size_t owner, Variation variation) {
+    if (!decided(p)) return;
+    const bool fitted = !p.fitted_on.empty();
+    out_.constants.push_back(
+        {name, p.values.front(), fitted ? p.fitted_on : p.read_off, fitted, owner, larger(p), std::move(variation)});
+  }
+
   Parameters out_;
   std::set<std::string> seen_;
 };
@@ -198,7 +196,7 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
   out.change_percent.resize(report.rows.size());
   std::vector<const Variation*> variations;
   for (const Mechanism& mechanism : mechanisms) variations.push_back(&mechanism.slower);
-  for (const FittedConstant& constant : constants) variations.push_back(&constant.variation);
+  for (const Constant& constant : constants) variations.push_back(&constant.variation);
 
   std::vector<SweepPoint> points;
   for (std::size_t r = 0; r < report.rows.size(); ++r) {

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <string_view>
@@ -27,20 +28,21 @@ struct Mechanism {
   Variation slower;  // every time of it 10 % longer, every rate as much lower
 };
 
-/// A number with `fitted_on`: one constant, however many files inherit it.
-struct FittedConstant {
+/// A number that published rows decided: one constant, however many files inherit it.
+struct Constant {
   std::string name;  // "dma.read_rate"; of a stack "torch-xla host.per_op"
   std::string value;
-  std::vector<std::string> fitted_on;
-  std::size_t mechanism = 0;  // whose number it is
-  double factor = 1;          // by which the variation multiplies it; 0: it turns a switch over, 0 to 1 or 1 to 0
+  std::vector<std::string> rows;  // that it was fitted on, or that state it
+  bool fitted = true;             // else read off: arithmetic on published figures, no prediction of ours in between
+  std::size_t mechanism = 0;      // whose number it is
+  double factor = 1;              // by which the variation multiplies it; 0: it turns a switch over, 0 to 1 or 1 to 0
   Variation variation;
 };
 
 /// All parameters that a prediction may depend on.
 struct Parameters {
   std::vector<Mechanism> mechanisms;
-  std::vector<FittedConstant> constants;
+  std::vector<Constant> constants;
 };
 
 /// From machine files (resolved) and the stacks of stack_names(). Every time, rate and clock belongs to one mechanism;
@@ -66,14 +68,17 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
 
 /// How well the rows tell a constant.
 struct Identification {
-  int fitted_on = 0;              // rows that it says it was fitted on
+  int rows = 0;                   // that it says it was fitted on
   int moved = 0;                  // predicted rows that change by 1 % or more when it grows by 10 %
   std::string strongest;          // the row that it moves most
   std::optional<std::string> as;  // another constant that moves the same rows in the same proportions
   /// Fitted on two rows at least, moving two at least, and not to be taken for another one.
-  bool identified() const { return fitted_on >= 2 && moved >= 2 && !as; }
+  bool identified() const { return rows >= 2 && moved >= 2 && !as; }
 };
 std::vector<Identification> identify(const ValidationReport& report, const Influence& influence);
+
+/// Predicted rows that a constant was read off: that they come out right is no merit of the model.
+std::set<std::string> rows_read_off(const ValidationReport& report, const Influence& influence);
 
 /// Mean absolute error of a mechanism in per cent: of the micro rows, each weighted with the share of its time that the
 /// mechanism decides. Nothing when they hold less than half a row of it.
@@ -81,7 +86,7 @@ std::vector<std::optional<double>> mechanism_errors(const ValidationReport& repo
 
 /// "table", "md": what decides each prediction, the error budget, the constants and what they move, with headings.
 /// "json": an object with `rows` (as to_text() of the report, each with `share` by mechanism and `change_percent` by
-/// constant), `constants` (name, value, fitted_on, mechanism, moved, strongest, like, identified) and `mechanisms`.
+/// constant), `constants` (name, value, fitted, rows, mechanism, moved, strongest, like, identified) and `mechanisms`.
 /// Errors: Fault::kUsage for another format, and for "csv", which is one table.
 std::string to_text(const ValidationReport& report, const Influence& influence, std::string_view format);
 

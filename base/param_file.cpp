@@ -137,6 +137,7 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
   p.source = by;
   p.where = where;
   p.fitted_on.clear();  // what the user sets is no fit
+  p.read_off.clear();
 }
 
 void ParamFile::set(std::string_view assignment) {

@@ -30,6 +30,7 @@ struct Parameter {
   std::string source;                  // may be empty for text, never for a number that is read
   std::string text;                    // optional explanation
   std::vector<std::string> fitted_on;  // measurements that a fitted constant was fitted on; empty: not fitted
+  std::vector<std::string> read_off;   // measurements whose figures state it: no prediction of ours lies in between
   std::string where;                   // "trn1.2xlarge.toml:12", or "--set"
   bool read = false;
 };
@@ -37,10 +38,11 @@ struct Parameter {
 /// A file of parameters. Load it, apply the user's overrides, read each key with the dimension you expect, then call
 /// reject_unread(): a key that nobody reads is a mistake, not a comment. All errors are Fault::kUsage with file:line.
 ///
-/// A key is a dotted path. Its entry is `{ value = ..., source = "...", text = "...", fitted_on = [...] }` (source
-/// obliged, the last two optional) or, for what is not a number, plain text, a flag or a list of texts. A root key
-/// `inherits = "other.toml"` starts from that file (beside this one) and replaces its keys one by one; a value such as
-/// "2x" then multiplies the inherited one. Arrays of tables get their index as a part of the path: "layer.0.name".
+/// A key is a dotted path. Its entry is `{ value = ..., source = "...", text = "...", fitted_on = [...], read_off =
+/// [...] }` (source obliged, the last three optional) or, for what is not a number, plain text, a flag or a list of
+/// texts. A root key `inherits = "other.toml"` starts from that file (beside this one) and replaces its keys one by
+/// one; a value such as "2x" then multiplies the inherited one. Arrays of tables get their index as a part of the path:
+/// "layer.0.name".
 class ParamFile {
  public:
   /// Errors: Fault::kUsage when the file is missing, is no TOML, or an entry breaks the form above.

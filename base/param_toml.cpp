@@ -15,7 +15,7 @@
 namespace base {
 namespace {
 
-const std::array<std::string, 4> kFields = {"value", "source", "text", "fitted_on"};
+const std::array<std::string, 5> kFields = {"value", "source", "text", "fitted_on", "read_off"};
 
 class Flattener {
  public:
@@ -69,7 +69,7 @@ class Flattener {
     fill_values(parameter, node);
   }
 
-  /// { value, source, text, fitted_on }
+  /// { value, source, text, fitted_on, read_off }
   void entry(const std::string& key, const toml::table& table) {
     for (const auto& [field, node] : table) {
       if (std::ranges::find(kFields, field.str()) != kFields.end()) continue;
@@ -85,7 +85,8 @@ class Flattener {
     if (parameter.source.empty())
       fail(table, fmt::format("the source of \"{}\" is empty", key), "say who gives the value");
     if (const toml::node* text = table.get("text")) parameter.text = text_of(key + ".text", *text);
-    if (const toml::node* fitted = table.get("fitted_on")) parameter.fitted_on = fitted_on(key, *fitted);
+    if (const toml::node* ids = table.get("fitted_on")) parameter.fitted_on = measurements(key + ".fitted_on", *ids);
+    if (const toml::node* ids = table.get("read_off")) parameter.read_off = measurements(key + ".read_off", *ids);
   }
 
   Parameter& add(const std::string& key, const toml::node& node) {
@@ -95,13 +96,12 @@ class Flattener {
     return parameter;
   }
 
-  std::vector<std::string> fitted_on(const std::string& key, const toml::node& node) const {
+  std::vector<std::string> measurements(const std::string& key, const toml::node& node) const {
     const toml::array* array = node.as_array();
-    if (array == nullptr || array->empty()) {
-      fail(node, fmt::format("fitted_on of \"{}\" is no list of measurements", key), "write fitted_on = [\"id\", ...]");
-    }
+    if (array == nullptr || array->empty())
+      fail(node, fmt::format("\"{}\" is no list of measurements", key), "write [\"id\", ...]");
     std::vector<std::string> ids;
-    for (const toml::node& id : *array) ids.push_back(text_of(key + ".fitted_on", id));
+    for (const toml::node& id : *array) ids.push_back(text_of(key, id));
     return ids;
   }
 
@@ -178,6 +178,7 @@ std::string write_param_toml(const Parameters& parameters) {
     out += fmt::format("{} = {{ value = {}, source = {}", key, value, in_quotes(p.source));
     if (!p.text.empty()) out += fmt::format(", text = {}", in_quotes(p.text));
     if (!p.fitted_on.empty()) out += fmt::format(", fitted_on = {}", list_in_quotes(p.fitted_on));
+    if (!p.read_off.empty()) out += fmt::format(", read_off = {}", list_in_quotes(p.read_off));
     out += " }\n";
   }
   return out;

@@ -12,6 +12,7 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "cli/version.h"
+#include "runtime/program_cache.h"
 
 namespace cli {
 namespace {
@@ -135,6 +136,9 @@ int dispatch(int argc, const char* const* argv) {
     throw Error{Fault::kUsage, where, error.what(), fmt::format("see {} --help", where)};
   }
   flush();
+  if (runtime::has_program_cache())
+    base::log_info("programs: {} from the cache, {} compiled", runtime::program_cache_use().found,
+                   runtime::program_cache_use().compiled);
   return base::interrupted() ? base::kExitInterrupted : 0;
 }
 

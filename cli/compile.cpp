@@ -26,7 +26,7 @@ struct CompileOptions {
 };
 
 std::string graph_text(const StepTarget& t) {
-  const runtime::Graph graph = workloads::bert_graph(t.job.config, t.job.step);
+  const runtime::Graph graph = t.graph(t.size);
   std::string out;
   for (runtime::NodeId n = 0; n < graph.node_count(); ++n) {
     const runtime::Node& node = graph.node(n);
@@ -49,7 +49,7 @@ std::string graph_text(const StepTarget& t) {
 
 std::string explanation(const StepTarget& t, base::Format form) {
   base::Table notes{{{"pass", ""}, {"count", ""}, {"what", "what it changed"}}};
-  for (const runtime::PassNote& note : compiled_with(t, t.job.passes).notes)
+  for (const runtime::PassNote& note : compiled_with(t, t.options.passes).notes)
     notes.add_row({note.pass, static_cast<std::uint64_t>(note.count), note.text});
   return notes.render(form) + "\n" + pass_table(t).render(form);
 }
@@ -62,7 +62,7 @@ void compile(const CompileOptions& options) {
     print(explanation(t, form));
     return;
   }
-  const runtime::Compiled c = compiled_with(t, t.job.passes);
+  const runtime::Compiled c = compiled_with(t, t.options.passes);
   std::string text;
   if (options.emit == "asm") text = isa::print(c.program);
   if (options.emit == "graph") text = graph_text(t);

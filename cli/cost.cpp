@@ -89,8 +89,8 @@ std::int64_t searched_batch(const std::string& run) {
   if (!workload.contains("options") || !workload.contains("name"))
     throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
   const StepTarget target = step_target(workload["name"].get<std::string>(), options_of(workload["options"]));
-  const std::int64_t batch = largest_batch(target, target.job.passes);
-  base::log_info("largest batch that fits into a core: {}; the job has {}", batch, target.job.step.batch);
+  const std::int64_t batch = largest_batch(target, target.options.passes);
+  base::log_info("largest batch that fits into a core: {}; the job has {}", batch, target.size.batch);
   return batch;
 }
 

@@ -31,14 +31,15 @@ workloads::ModelConfig stage_config(const DecoderJob& job) {
   return stage;
 }
 
-runtime::Compiled compile_stage(const DecoderJob& job, std::int64_t micro_batches) {
+/// With what follows from model and plan.
+workloads::StepSpec stage_spec(const DecoderJob& job) {
   workloads::StepSpec step = job.step;
-  step.micro_batches = micro_batches;
   step.head_sharing = workloads::head_sharing(job.config, step.tensor_parallel);
-  auto made = workloads::decoder_step(stage_config(job), step);
-  return runtime::compile(
-      std::move(made.graph),
-      {.name = "train", .ranks = step.world(), .groups = workloads::replica_groups(step), .passes = job.passes});
+  return step;
+}
+
+runtime::Compiled compile_stage(const DecoderJob& job, std::int64_t micro_batches) {
+  return runtime::compile(stage_step(job, micro_batches).graph, stage_options(job));
 }
 
 DecoderMemory memory_of(const DecoderJob& job, const runtime::Compiled& compiled, const hw::MachineParams& stage) {
@@ -95,6 +96,17 @@ analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
 }
 
 }  // namespace
+
+workloads::DecoderStep stage_step(const DecoderJob& job, std::int64_t micro_batches) {
+  workloads::StepSpec step = stage_spec(job);
+  step.micro_batches = micro_batches;
+  return workloads::decoder_step(stage_config(job), step);
+}
+
+runtime::CompileOptions stage_options(const DecoderJob& job) {
+  const workloads::StepSpec step = stage_spec(job);
+  return {.name = "train", .ranks = step.world(), .groups = workloads::replica_groups(step), .passes = job.passes};
+}
 
 hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances) {
   if (instances > 1) set.push_back(fmt::format("cluster.instances={}", instances));

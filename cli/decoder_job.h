@@ -63,6 +63,10 @@ struct DecoderProjection {
   double mfu = 0;          // model_flops over what all cores could do in the device's time of a step
 };
 
+/// A step of one stage, and how it is compiled.
+workloads::DecoderStep stage_step(const DecoderJob& job, std::int64_t micro_batches);
+runtime::CompileOptions stage_options(const DecoderJob& job);
+
 /// What no compiler can do without, per core: weights, gradients, optimizer state, and what enters each layer (with
 /// everything kept, also attention's probabilities). Takes no time: most plans of a large model are refused by it.
 std::uint64_t least_memory(const DecoderJob& job);

@@ -28,11 +28,12 @@ void show(const ParamsOptions& options) {
     throw base::Error{base::Fault::kUsage, "--prefix", fmt::format("no parameter begins with '{}'", options.prefix),
                       fmt::format("see trnsim params {}", options.machine)};
   }
-  base::Table table{{{"key", ""}, {"value", ""}, {"source", ""}, {"fitted_on", ""}, {"text", ""}}};
+  base::Table table{{{"key", ""}, {"value", ""}, {"source", ""}, {"fitted_on", ""}, {"read_off", ""}, {"text", ""}}};
   for (const std::string& key : keys) {
     const base::Parameter& p = file.parameter(key);
     table.add_row({p.key, fmt::format("{}", fmt::join(p.values, ", ")), p.source,
-                   fmt::format("{}", fmt::join(p.fitted_on, ", ")), p.text});
+                   fmt::format("{}", fmt::join(p.fitted_on, ", ")), fmt::format("{}", fmt::join(p.read_off, ", ")),
+                   p.text});
   }
   print(table.render(base::parse_format(options.format)));
 }

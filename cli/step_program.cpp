@@ -4,6 +4,7 @@
 
 #include "base/progress.h"
 #include "base/units.h"
+#include "cli/run_decoder.h"
 #include "hw/sim_device.h"
 #include "runtime/op.h"
 
@@ -18,7 +19,7 @@ struct StepFigures {
 
 StepFigures figures(const StepTarget& t, const runtime::Passes& passes) {
   const runtime::Compiled c = compiled_with(t, passes);
-  const hw::SimResult r = hw::simulate(c.program, t.machine, {.exact = t.job.exact});
+  const hw::SimResult r = hw::simulate_in_child(c.program, t.machine, {.exact = t.exact});
   std::uint64_t instructions = 0;
   for (const isa::Call& call : c.program.calls) instructions += c.program.blocks[call.block].instrs.size();
   return {hw::seconds(r.total), static_cast<double>(c.memory.total),
@@ -46,11 +47,45 @@ std::vector<Variant> variants(const runtime::Passes& given) {
 
 }  // namespace
 
+StepTarget step_target(const ProjectedJob& job, const hw::MachineParams& machine) {
+  const auto graph = [config = job.config, spec = job.step](const StepSize& size) {
+    workloads::StepSpec step = spec;
+    step.batch = size.batch, step.micro_batches = size.micro_batches;
+    return workloads::bert_graph(config, step);
+  };
+  return {.graph = graph,
+          .size = {job.step.batch, job.step.micro_batches},
+          .options = {.name = "train",
+                      .ranks = job.step.ranks,
+                      .groups = workloads::replica_groups(job.step),
+                      .passes = job.passes},
+          .exact = job.exact,
+          .machine = machine};
+}
+
+StepTarget step_target(const DecoderJob& job, const hw::MachineParams& machine) {
+  const auto graph = [job](const StepSize& size) {
+    DecoderJob other = job;
+    other.step.batch = size.batch;
+    return stage_step(other, size.micro_batches).graph;
+  };
+  return {.graph = graph,
+          .size = {job.step.batch, job.step.micro_batches},
+          .options = stage_options(job),
+          .exact = job.exact,
+          .machine = machine};
+}
+
 StepTarget step_target(const std::string& workload, const TrainOptions& given) {
   const workloads::Job job = workloads::load_job(workload);
   TrainOptions train = given;
   apply_defaults(train, job.options, job.file);
-  hw::MachineParams machine = hw::load_machine(train.instance_type, train.set);
+  if (is_decoder(job)) {
+    const DecoderJob decoder =
+        decoder_job(train, decoder_config(train.model_id.empty() ? job.model : train.model_id), 0);
+    return step_target(decoder, stage_machine(decoder, train.instance_type, train.set));
+  }
+  const hw::MachineParams machine = hw::load_machine(train.instance_type, train.set);
   workloads::BertConfig config =
       train.model_id.empty() ? workloads::bert_preset(job.model) : workloads::read_bert_config(train.model_id);
   if (train.model_id.empty()) {
@@ -59,13 +94,13 @@ StepTarget step_target(const std::string& workload, const TrainOptions& given) {
   }
   ProjectedJob projected = projected_job(train, config, job.samples, 0);
   projected.step.ranks = cores_of(train, machine);
-  return {std::move(projected), std::move(machine)};
+  return step_target(projected, machine);
 }
 
 runtime::Compiled compiled_with(const StepTarget& t, const runtime::Passes& passes) {
-  return runtime::compile(
-      workloads::bert_graph(t.job.config, t.job.step),
-      {.name = "train", .ranks = t.job.step.ranks, .groups = workloads::replica_groups(t.job.step), .passes = passes});
+  runtime::CompileOptions options = t.options;
+  options.passes = passes;
+  return runtime::compile(t.graph(t.size), options);
 }
 
 base::Table pass_table(const StepTarget& target, const std::vector<PassColumn>& more) {
@@ -76,7 +111,7 @@ base::Table pass_table(const StepTarget& target, const std::vector<PassColumn>& 
   columns.push_back({"text", "what the pass does"});
   base::Table table{columns};
   const auto bytes = [](double n) { return base::Cell{n, base::readable(n, base::Dimension::kBytes)}; };
-  const std::vector<Variant> all = variants(target.job.passes);
+  const std::vector<Variant> all = variants(target.options.passes);
   base::Progress progress{"passes", "program", all.size()};
   double as_given = 0;
   for (std::size_t i = 0; i < all.size(); ++i) {

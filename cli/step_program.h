@@ -1,22 +1,34 @@
 // A workload's training step as a program, and what each pass of the compiler is worth to it.
 #pragma once
 
+#include <cstdint>
 #include <functional>
 #include <string>
 #include <vector>
 
 #include "base/table.h"
+#include "cli/decoder_job.h"
 #include "cli/project.h"
 #include "hw/params.h"
 
 namespace cli {
 
-/// What is compiled, and for which machine.
+struct StepSize {
+  std::int64_t batch = 1;          // samples of a micro-batch on one data-parallel rank
+  std::int64_t micro_batches = 1;  // accumulated in a step
+};
+
+/// What is compiled, and for which machine; an encoder's step, or that of one pipeline stage of a decoder.
 struct StepTarget {
-  ProjectedJob job;
+  std::function<runtime::Graph(const StepSize&)> graph;
+  StepSize size;
+  runtime::CompileOptions options;  // with the passes of the job
+  bool exact = false;
   hw::MachineParams machine;
 };
 
+StepTarget step_target(const ProjectedJob& job, const hw::MachineParams& machine);
+StepTarget step_target(const DecoderJob& job, const hw::MachineParams& machine);
 /// Options that were not given come from the workload. Errors: Fault::kUsage for an unknown workload or machine.
 StepTarget step_target(const std::string& workload, const TrainOptions& given);
 

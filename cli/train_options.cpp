@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "runtime/program_cache.h"
 
 namespace cli {
 namespace {
@@ -107,6 +108,8 @@ const std::array kRows = {
          "host software; default: the workload's", "bare|torch-xla|hf-trainer"}),
     row(kSize, {"--passes", &T::passes, kMachine, "compiler passes to switch, as in --passes=-fusion,+cse"}),
     row(kAll, {"--set", &T::set, kMachine, "KEY=VALUE of a machine parameter (trnsim params); repeatable"}),
+    row(kAll, {"--compile_cache", &T::compile_cache, kMachine,
+         "folder of compiled programs: what is there is not compiled again", "", "TRNSIM_COMPILE_CACHE"}),
     row(kAll, {"--exact", &T::exact, kMachine, "simulate every core and every call, nothing replayed"}),
     row(kAll, {"--host_threads", &T::host_threads, kMachine,
          "threads of this host; 0: all; never changes a result", "", "", 0, 4096}),
@@ -175,6 +178,7 @@ void settle(const CLI::App& app, std::string_view verb, TrainOptions& options) {
     if (typed || value) options.given.emplace(r.name());
   }
   settle_numerics(options);
+  if (!options.compile_cache.empty()) runtime::use_program_cache(options.compile_cache);
   if (options.given.contains("warmup_ratio") && options.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }

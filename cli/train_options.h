@@ -34,7 +34,7 @@ struct TrainOptions {
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
   std::string recompute = "none";
   // machine
-  std::string instance_type = "trn1.2xlarge", mode, passes, stack;
+  std::string instance_type = "trn1.2xlarge", mode, passes, stack, compile_cache;
   std::int64_t nproc_per_node = 0, nnodes = 1, host_threads = 0;
   bool exact = false;
   std::vector<std::string> set;

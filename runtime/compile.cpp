@@ -12,6 +12,7 @@
 #include "runtime/hyper.h"
 #include "runtime/ops.h"
 #include "runtime/place.h"
+#include "runtime/program_cache.h"
 #include "runtime/reorder.h"
 #include "runtime/rows.h"
 #include "runtime/synchronize.h"
@@ -427,6 +428,9 @@ class Compiler {
 
 }  // namespace
 
-Compiled compile(Graph graph, const CompileOptions& options) { return Compiler{std::move(graph), options}.run(); }
+Compiled compile(Graph graph, const CompileOptions& options) {
+  if (!has_program_cache()) return Compiler{std::move(graph), options}.run();
+  return through_cache(graph, options, [&] { return Compiler{graph, options}.run(); });
+}
 
 }  // namespace runtime

@@ -45,6 +45,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},
+    {"zstd.h", {"runtime"}},
     {"immintrin.h", {"isa"}},
     {"malloc.h", {"cli/main.cpp"}},  // the allocator is tuned for the whole process
     {"systemc", {"hw"}},

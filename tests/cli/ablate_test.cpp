@@ -73,6 +73,31 @@ TEST_F(Ablate, CompileExplainsWithTheSameTable) {
   EXPECT_EQ(table("compile", "--explain"), table("ablate", "--only time"));
 }
 
+TEST_F(Ablate, ADecoderOnThirtyTwoCoresHasItsTableToo) {
+  const Ran ran =
+      run("ablate llama2_7b_dolly --only numbers --max_length 256 --gradient_accumulation_steps 1 --format "
+          "json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  std::map<std::string, Json> rows;
+  for (const Json& row : Json::parse(ran.out)) rows[row["pass"]] = row;
+  EXPECT_GT(rows.at("-double_buffering")["change_percent"], 1);
+  EXPECT_GT(rows.at("-fusion")["traffic_bytes"], rows.at("(as given)")["traffic_bytes"]);
+  for (const std::string same : {"-reorder", "-double_buffering", "-cse", "-merge_blocks"})
+    EXPECT_EQ(rows.at(same)["numbers"], 0) << same;
+  for (const auto& [name, row] : rows) EXPECT_LT(row["numbers"], 0.05) << name;
+}
+
+TEST_F(Ablate, CompiledProgramsAreTakenFromTheCache) {
+  const std::string cache = " --compile_cache " + at("programs");
+  const Ran plain = run("compile llama2_7b_dolly --max_length 256 --gradient_accumulation_steps 1");
+  const Ran first = run("compile llama2_7b_dolly --max_length 256 --gradient_accumulation_steps 1" + cache);
+  const Ran second = run("compile llama2_7b_dolly --max_length 256 --gradient_accumulation_steps 1" + cache);
+  EXPECT_THAT(first.err, HasSubstr("programs: 0 from the cache, 1 compiled"));
+  EXPECT_THAT(second.err, HasSubstr("programs: 1 from the cache, 0 compiled"));
+  EXPECT_EQ(second.out, plain.out);
+  EXPECT_EQ(first.out, plain.out);
+}
+
 TEST_F(Ablate, UnknownWordsAreRefused) {
   expect_refused(run("ablate bert_emotion --only speed"), "time|batch|numbers");
   expect_refused(run("ablate bert_emotoin"), "fix: write \"bert_emotion\"");

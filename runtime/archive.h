@@ -1,0 +1,133 @@
+// Values as bytes, field by field, and back. Not for exchange between machines: sizes and byte order are the host's.
+#pragma once
+
+#include <cstring>
+#include <optional>
+#include <ranges>
+#include <string>
+#include <string_view>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+
+#include "base/error.h"
+
+namespace runtime {
+
+template <class T>
+concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
+
+/// A list of such goes as one run of bytes.
+template <class T>
+concept Flat = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+
+template <class T>
+concept Resizable = requires(T list) {
+  list.resize(1);
+};
+
+template <class T>
+concept FixedList = requires {
+  std::tuple_size<T>::value;
+}
+&&Flat<T>&& std::ranges::range<T>;
+
+/// Of a structure all fields go, one after the other: `each_field(archive, structure)` names them. Written with
+/// structured bindings it does not compile once a field is added.
+class Writer {
+ public:
+  template <class... T>
+  void operator()(const T&... parts) {
+    (one(parts), ...);
+  }
+  std::string take() { return std::move(bytes_); }
+
+ private:
+  void raw(const void* from, std::size_t size) { bytes_.append(static_cast<const char*>(from), size); }
+
+  template <class T>
+  void one(const T& x) {
+    if constexpr (Plain<T> || FixedList<T>) {
+      raw(&x, sizeof x);
+    } else if constexpr (std::ranges::range<T>) {
+      const auto size = static_cast<std::uint64_t>(std::ranges::size(x));
+      raw(&size, sizeof size);
+      if constexpr (std::ranges::contiguous_range<T> && Flat<std::ranges::range_value_t<T>>) {
+        raw(std::ranges::data(x), size * sizeof(std::ranges::range_value_t<T>));
+      } else {
+        for (const auto& item : x) one(item);
+      }
+    } else {
+      each_field(*this, x);
+    }
+  }
+  template <class T>
+  void one(const std::optional<T>& x) {
+    one(x.has_value());
+    if (x) one(*x);
+  }
+  template <class A, class B>
+  void one(const std::pair<A, B>& x) {
+    one(x.first), one(x.second);
+  }
+
+  std::string bytes_;
+};
+
+/// Throws `cut_short` when the bytes end too early.
+class Reader {
+ public:
+  Reader(std::string_view bytes, const base::Error& cut_short) : rest_{bytes}, cut_short_{cut_short} {}
+
+  template <class... T>
+  void operator()(T&... parts) {
+    (one(parts), ...);
+  }
+  bool at_end() const { return rest_.empty(); }
+
+ private:
+  void raw(void* to, std::size_t size) {
+    if (size > rest_.size()) throw cut_short_;
+    std::memcpy(to, rest_.data(), size);
+    rest_.remove_prefix(size);
+  }
+
+  template <class T>
+  void one(T& x) {
+    if constexpr (Plain<T> || FixedList<T>) {
+      raw(&x, sizeof x);
+    } else if constexpr (Resizable<T>) {
+      using Item = std::ranges::range_value_t<T>;
+      std::uint64_t size = 0;
+      one(size);
+      // Each item takes a byte at least: a length that was changed must not ask for all memory.
+      if (size > rest_.size()) throw cut_short_;
+      x.resize(size);
+      if constexpr (Flat<Item>) {
+        raw(x.data(), size * sizeof(Item));
+      } else {
+        for (Item& item : x) one(item);
+      }
+    } else if constexpr (std::ranges::range<T>) {
+      map(x);
+    } else {
+      each_field(*this, x);
+    }
+  }
+  template <class T>
+  void map(T& x) {
+    std::uint64_t size = 0;
+    one(size);
+    for (std::uint64_t i = 0; i < size; ++i) {
+      std::remove_const_t<typename T::key_type> key{};
+      typename T::mapped_type value{};
+      one(key), one(value);
+      x.emplace(std::move(key), std::move(value));
+    }
+  }
+
+  std::string_view rest_;
+  const base::Error& cut_short_;
+};
+
+}  // namespace runtime
