@@ -106,9 +106,6 @@ class DecoderRun {
 
   void load() {
     trained_ = decoder_job(small_, decoder_config(small_name()), 0);
-    if (trained_.pipeline > 1)
-      throw Error{Fault::kUsage, "--pipeline_parallel_size", "training for real knows no pipeline stages yet",
-                  "use --pipeline_parallel_size 1, or --numerics off for time and cost alone"};
     require_host_memory(trained_);
     data_ = workloads::load_language_modelling({.model_folder = small_.model_id,
                                                 .preset = job_.small_model,
@@ -181,6 +178,7 @@ class DecoderRun {
   workloads::TrainerOptions options() const {
     workloads::TrainerOptions out =
         trainer_options(small_, trained_.step, trained_.passes, machine_, folder_ / "checkpoint");
+    out.step.pipeline_parallel = trained_.pipeline;
     out.step.decay_all = false;
     out.eval_on_start = true;  // what the training is worth is the difference
     return out;

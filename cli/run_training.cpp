@@ -64,11 +64,11 @@ bool for_people(base::Format form) { return form == base::Format::kTable || form
 
 Training run_training(workloads::Trainer& trainer, Training out, const TrainingView& view) {
   using workloads::Split;
-  const hw::SimResult device = hw::simulate(trainer.program(), *view.machine, {.exact = view.exact});
+  const hw::SimResult device = hw::simulate(trainer.programs(), *view.machine, {.exact = view.exact});
   out.simulated_step_seconds = hw::seconds(device.total);
   out.eval_samples = trainer.samples(Split::kValidation);
   base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", out.model, out.parameters,
-                 out.dataset, out.train_samples, out.numerics, trainer.program().ranks);
+                 out.dataset, out.train_samples, out.numerics, trainer.options().step.world());
   StepView steps{trainer, view, out.simulated_step_seconds};
   trainer.on_step = [&](const workloads::StepRecord& r) { steps.show(r); };
   trainer.on_eval = [&](const workloads::EvalRecord& e) { print_eval(e, view.form); };

@@ -46,8 +46,9 @@ std::uint64_t hash_of(const PackedDataset& data) {
 
 CausalTrainer::Prepared CausalTrainer::prepare(const ModelConfig& config, TrainerOptions options) {
   options.step.head_sharing = head_sharing(config, options.step.tensor_parallel);
-  DecoderStep step = decoder_step(config, options.step);
-  return {std::move(options), std::move(step)};
+  DecoderPipeline train = decoder_pipeline(config, options.step);
+  DecoderPipeline evaluation = decoder_pipeline(config, with_loss(eval_spec(options)));
+  return {std::move(options), std::move(train), std::move(evaluation)};
 }
 
 CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
@@ -55,15 +56,14 @@ CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, 
     : CausalTrainer{config, weights, data, prepare(config, options)} {}
 
 CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared p)
-    : Trainer{p.options,
-              compile(std::move(p.step.graph), decoder_step(config, with_loss(eval_spec(p.options))).graph, p.options),
+    : Trainer{p.options, compile(std::move(p.train.graphs), std::move(p.evaluation.graphs), p.options),
               static_cast<std::int64_t>(step_sampler(*data.train, p.options).steps_per_epoch())},
       config_{config},
       data_{data},
       sampler_{step_sampler(*data.train, p.options)},
-      io_{config, p.options.step, p.step.zero},
-      eval_io_{config, with_loss(eval_spec(p.options)), std::vector<ZeroBucket>{}},
-      state_{config, p.options.step, p.step.zero},
+      io_{config, p.options.step, p.train.zero},
+      eval_io_{config, with_loss(eval_spec(p.options)), p.evaluation.zero},
+      state_{config, p.options.step, p.train.zero},
       data_hash_{hash_of(*data.train)} {
   runtime::Session io = session();
   io_.write_tables(io);
@@ -96,10 +96,14 @@ void CausalTrainer::write_batch(runtime::Session& session, const DecoderIo& io, 
   io.write_batch(session, data_rank, micro_batch, out);
 }
 
-double CausalTrainer::read_loss(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const {
-  const std::uint32_t rank = data_rank * static_cast<std::uint32_t>(options_.step.tensor_parallel);
-  const std::vector<float> loss = session.read(rank, micro_name("loss", micro_batch));
-  return std::accumulate(loss.begin(), loss.end(), 0.0);
+double CausalTrainer::read_loss(runtime::Session& session, const StepSpec& spec) {
+  double loss = 0;
+  for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < spec.ranks; ++d) {
+      const std::vector<float> tokens = session.read(spec.rank_of(d, 0, spec.last_stage()), micro_name("loss", m));
+      loss += std::accumulate(tokens.begin(), tokens.end(), 0.0);
+    }
+  return loss;
 }
 
 Trainer::StepResult CausalTrainer::train_step(const Place& place) {
@@ -115,10 +119,7 @@ Trainer::StepResult CausalTrainer::train_step(const Place& place) {
                   spec.batch, weight);
   io_.write_hyper(io, hyper_values(spec, place.rate, place.step + 1));
   run_device(place.step);
-  StepResult result{.grad_norm = io.read(0, "grad_norm").front()};
-  for (std::int64_t m = 0; m < spec.micro_batches; ++m)
-    for (std::uint32_t d = 0; d < spec.ranks; ++d) result.loss += read_loss(io, d, m);
-  return result;
+  return {.loss = read_loss(io, spec), .grad_norm = io.read(0, "grad_norm").front()};
 }
 
 void CausalTrainer::score(Split split, EvalRecord& record) {
@@ -127,13 +128,16 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
   eval_io_.write_tables(io);
   std::vector<std::uint32_t> all(data.size());
   std::iota(all.begin(), all.end(), 0U);
-  const auto rows = static_cast<std::size_t>(options_.eval_batch), ranks = std::size_t{options_.step.ranks};
+  const StepSpec spec = eval_spec(options_);
+  const auto rows = static_cast<std::size_t>(spec.batch), at_once = static_cast<std::size_t>(step_sequences(spec));
   double loss = 0;
-  for (std::size_t first = 0; first < all.size(); first += rows * ranks) {
-    for (std::uint32_t d = 0; d < ranks; ++d)
-      write_batch(io, eval_io_, d, 0, data, part(all, first / rows + d, rows), options_.eval_batch, 1);
+  for (std::size_t first = 0; first < all.size(); first += at_once) {
+    for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+      for (std::uint32_t d = 0; d < spec.ranks; ++d)
+        write_batch(io, eval_io_, d, m, data,
+                    part(all, first / rows + static_cast<std::size_t>(m) * spec.ranks + d, rows), spec.batch, 1);
     run_device(0);
-    for (std::uint32_t d = 0; d < ranks; ++d) loss += read_loss(io, d, 0);
+    loss += read_loss(io, spec);
   }
   record.samples = static_cast<std::int64_t>(data.size());
   record.loss = loss / (static_cast<double>(data.size()) * targets(data));

@@ -1,4 +1,4 @@
-// Trains a Llama on packed text on simulated cores, on any plan of tensor and data parallel ranks.
+// Trains a decoder on packed text on simulated cores, on any plan of data, tensor and pipeline parallel ranks.
 #pragma once
 
 #include "workloads/batches.h"
@@ -23,7 +23,7 @@ struct CausalData {
 /// the same in the loss of its step.
 class CausalTrainer final : public Trainer {
  public:
-  /// Compiles both programs and loads the weights. Errors: Fault::kUsage as decoder_step() and DecoderIo;
+  /// Compiles the programs and loads the weights. Errors: Fault::kUsage as decoder_pipeline() and DecoderIo;
   /// Fault::kCapacity; Fault::kData when `options.resume` is no checkpoint of this run.
   CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
                 const TrainerOptions& options);
@@ -32,10 +32,10 @@ class CausalTrainer final : public Trainer {
   Weights read_weights() override;
 
  private:
-  /// Options with what follows from model and plan, and the step of them.
+  /// Options with what follows from model and plan, and the steps of its stages.
   struct Prepared {
     TrainerOptions options;
-    DecoderStep step;
+    DecoderPipeline train, evaluation;
   };
   static Prepared prepare(const ModelConfig& config, TrainerOptions options);
   CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared prepared);
@@ -50,7 +50,8 @@ class CausalTrainer final : public Trainer {
   void write_batch(runtime::Session& session, const DecoderIo& io, std::uint32_t data_rank, std::int64_t micro_batch,
                    const PackedDataset& data, std::span<const std::uint32_t> sequences, std::int64_t rows,
                    double weight) const;
-  double read_loss(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const;
+  /// The sum of what all tokens of a step count in the loss.
+  static double read_loss(runtime::Session& session, const StepSpec& spec);
 
   const ModelConfig config_;
   const CausalData data_;

@@ -39,7 +39,7 @@ void write_inputs(runtime::Session& session, std::uint32_t rank, std::int64_t mi
 
 ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& weights, const ClassifierData& data,
                                      TrainerOptions options)
-    : Trainer{options, compile(bert_graph(config, options.step), bert_graph(config, eval_spec(options)), options),
+    : Trainer{options, compile({bert_graph(config, options.step)}, {bert_graph(config, eval_spec(options))}, options),
               steps_of_epoch(*data.train, options)},
       config_{config},
       data_{data},

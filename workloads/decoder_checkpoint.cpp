@@ -75,9 +75,10 @@ void save_decoder_checkpoint(const fs::path& folder, const ModelConfig& config, 
                              runtime::Session& session, const Tokenizer& tokenizer, const TrainProgress& progress) {
   NewFolder out{folder};
   for (const std::string& name : state.states())
-    for (std::int64_t t = 0; t < state.plan().tensor_parallel_size; ++t)
-      write_shard(out.path(), config, state.plan(), {.tensor = t}, state.read(session, name, t), name,
-                  state.type_of(name));
+    for_each_rank(state.plan(), [&](ShardRank rank) {
+      write_shard(out.path(), config, {.plan = state.plan(), .rank = rank, .state = name, .step = progress.step},
+                  state.read(session, name, rank), state.type_of(name));
+    });
   tokenizer.save(out.path());
   write_shard_index(out.path(), config,
                     {.plan = state.plan(),

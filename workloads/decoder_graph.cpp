@@ -9,7 +9,6 @@
 #include "runtime/ops.h"
 #include "workloads/decoder_form.h"
 #include "workloads/pipeline.h"
-#include "workloads/shards.h"
 
 namespace workloads {
 namespace {
@@ -299,47 +298,7 @@ class Decoder {
   std::uint32_t stream_ = 0;
 };
 
-/// c_attn as three tensors.
-void add_unfused(std::vector<WeightSpec>& out, WeightSpec spec) {
-  spec.shape.back() /= 3;
-  spec.split = TensorSplit::kAxis1;
-  if (spec.shape.size() == 1) spec.split = TensorSplit::kAxis0;
-  const std::string name = spec.name, fused = "c_attn.";
-  const std::size_t at = name.find(fused) + fused.size();
-  for (const char* part : {"q.", "k.", "v."}) {
-    spec.name = name.substr(0, at) + part + name.substr(at);
-    out.push_back(spec);
-  }
-}
-
 }  // namespace
-
-ShardPlan shard_plan(const StepSpec& spec) {
-  return {.tensor_parallel_size = spec.tensor_parallel,
-          .pipeline_parallel_size = spec.pipeline_parallel,
-          .virtual_pipeline_size = spec.virtual_stages};
-}
-
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec) {
-  std::vector<WeightSpec> out;
-  for (WeightSpec& whole : shard_specs(config, shard_plan(spec), {.pipeline = spec.stage})) {
-    if (whole.split == TensorSplit::kFused)
-      add_unfused(out, std::move(whole));
-    else
-      out.push_back(std::move(whole));
-  }
-  return out;
-}
-
-std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel) {
-  return std::max<std::int64_t>(1, tensor_parallel / decoder_form(config).kv_heads);
-}
-
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
-  StepSpec spec{.numerics = {}};
-  spec.tensor_parallel = tensor_parallel;
-  return decoder_weights(config, spec);
-}
 
 RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
   RopeTable table;
@@ -367,6 +326,16 @@ DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
   base::ensure(!spec.training || spec.head_sharing == head_sharing(config, spec.tensor_parallel), "decoder",
                "its gradients would not be summed over the ranks that share a head: set StepSpec::head_sharing");
   return Decoder{config, spec}.run();
+}
+
+DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec) {
+  DecoderPipeline out;
+  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage) {
+    DecoderStep step = decoder_step(config, of_stage(spec, stage));
+    out.graphs.push_back(std::move(step.graph));
+    out.zero.push_back(std::move(step.zero));
+  }
+  return out;
 }
 
 double decoder_flops(const ModelConfig& config, const StepSpec& spec) {

@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "workloads/config.h"
-#include "workloads/shards.h"
+#include "workloads/decoder_weights.h"
 #include "workloads/training_step.h"
 
 namespace workloads {
@@ -30,12 +30,13 @@ struct DecoderStep {
 /// parallelism does not divide; as check(ShardPlan).
 DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec);
 
-/// The tensors of tensor-parallel rank 0 of spec.stage as the graph has them; without stages, of the whole model.
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec);
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel);
-ShardPlan shard_plan(const StepSpec& spec);
-/// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
-std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel);
+/// The steps of all stages, from the first to the last.
+struct DecoderPipeline {
+  std::vector<runtime::Graph> graphs;
+  std::vector<std::vector<ZeroBucket>> zero;
+};
+/// Errors: as decoder_step().
+DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec);
 
 /// Cosines and sines of `length` positions, each [length, head_dim / 2].
 struct RopeTable {

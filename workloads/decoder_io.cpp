@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "workloads/decoder_weights.h"
 #include "workloads/pipeline.h"
 #include "workloads/zero_io.h"
 
@@ -13,6 +14,10 @@ namespace {
 
 using base::Error;
 using base::Fault;
+
+std::int64_t vocabulary_of(const ModelConfig& config) {
+  return std::visit([](const auto& c) { return c.vocab_size; }, config);
+}
 
 void require_computable(const ModelConfig& config, std::int64_t tensor) {
   const auto* llama = std::get_if<LlamaConfig>(&config);
@@ -50,40 +55,28 @@ void DecoderIo::for_holders(const WeightSpec& whole, const Body& body) const {
       body(stage, t);
 }
 
-const WeightSpec& DecoderIo::part_of(const WeightSpec& whole, std::int64_t stage) const {
-  const auto& parts = parts_[static_cast<std::size_t>(stage)];
-  const auto found = std::ranges::find(parts, whole.name, &WeightSpec::name);
-  base::ensure(found != parts.end(), whole.name, "no rank holds it");
-  return *found;
-}
+std::int64_t DecoderIo::vocabulary_part() const { return vocabulary_of(config_) / spec_.tensor_parallel; }
 
-std::int64_t DecoderIo::vocabulary_part() const {
-  return std::get<LlamaConfig>(config_).vocab_size / spec_.tensor_parallel;
-}
-
-std::vector<float> DecoderIo::device_part(const WeightSpec& whole, std::span<const float> values, std::int64_t tensor,
-                                          std::int64_t stage) const {
-  Weights part;
-  part.values[whole.name] = shard_of(whole, values, config_, plan_, tensor);
-  return part.for_device(part_of(whole, stage));
+void DecoderIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
+                            std::int64_t stage) const {
+  for (const WeightSpec& part : parts_of(stage)) {
+    const std::vector<float> values = device_values(shard, part);
+    for (std::uint32_t d = 0; d < spec_.ranks; ++d) {
+      const std::uint32_t rank = spec_.rank_of(d, tensor, stage);
+      session.write(rank, part.name, values);
+      if (session.has(rank, "master." + part.name)) session.write(rank, "master." + part.name, values);
+    }
+  }
+  for (const ZeroBucket& bucket : zero_[static_cast<std::size_t>(stage)])
+    write_bucket(session, spec_, bucket, {bucket.name, tensor, stage}, [&](const std::string& name) {
+      return device_values(shard, *std::ranges::find(parts_of(stage), name, &WeightSpec::name));
+    });
 }
 
 void DecoderIo::write_weights(runtime::Session& session, const Weights& weights) const {
-  for (const WeightSpec& w : whole_)
-    for_holders(w, [&](std::int64_t stage, std::int64_t t) {
-      const std::vector<float> part = device_part(w, weights.values.at(w.name), t, stage);
-      for (std::uint32_t d = 0; d < spec_.ranks; ++d) {
-        const std::uint32_t rank = spec_.rank_of(d, t, stage);
-        session.write(rank, w.name, part);
-        if (session.has(rank, "master." + w.name)) session.write(rank, "master." + w.name, part);
-      }
-    });
   for (std::int64_t stage = 0; stage < spec_.pipeline_parallel; ++stage)
-    for (const ZeroBucket& bucket : zero_[static_cast<std::size_t>(stage)])
-      for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t)
-        write_bucket(session, spec_, bucket, {bucket.name, t, stage}, [&](const std::string& name) {
-          return device_part(*std::ranges::find(whole_, name, &WeightSpec::name), weights.values.at(name), t, stage);
-        });
+    for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t)
+      write_place(session, shard_of(weights, config_, plan_, {.tensor = t, .pipeline = stage}), t, stage);
 }
 
 void DecoderIo::write_tables(runtime::Session& session) const {
@@ -133,21 +126,26 @@ std::vector<float> DecoderIo::logits(runtime::Session& session, std::uint32_t da
   return out;
 }
 
+std::vector<float> DecoderIo::read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
+                                        std::int64_t stage, bool gradient) const {
+  const std::string name = (gradient ? "grad." : "") + part.name;
+  std::vector<float> out = session.read(spec_.rank_of(0, tensor, stage), name);
+  // ZeRO sums gradients on their way to the shards: each rank still has its own.
+  if (gradient && !zero_[static_cast<std::size_t>(stage)].empty())
+    for (std::uint32_t d = 1; d < spec_.ranks; ++d) {
+      const std::vector<float> more = session.read(spec_.rank_of(d, tensor, stage), name);
+      for (std::size_t i = 0; i < more.size(); ++i) out[i] += more[i];
+    }
+  return out;
+}
+
 std::vector<float> DecoderIo::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
   std::vector<float> out(element_count(tensor.shape));
-  const std::string name = (gradient ? "grad." : "") + tensor.name;
   for_holders(tensor, [&](std::int64_t stage, std::int64_t t) {
-    std::vector<float> on_device = session.read(spec_.rank_of(0, t, stage), name);
-    // ZeRO sums gradients on their way to the shards: each rank still has its own.
-    if (gradient && !zero_[static_cast<std::size_t>(stage)].empty())
-      for (std::uint32_t d = 1; d < spec_.ranks; ++d) {
-        const std::vector<float> more = session.read(spec_.rank_of(d, t, stage), name);
-        for (std::size_t i = 0; i < more.size(); ++i) on_device[i] += more[i];
-      }
-    Weights part;
-    part.values[tensor.name];
-    part.set_from_device(part_of(tensor, stage), on_device);
-    put_shard(tensor, out, part.values.at(tensor.name), config_, plan_, t);
+    Weights shard;
+    for (const WeightSpec& part : parts_of(stage))
+      if (part.in_file() == tensor.name) put_device_values(shard, part, read_part(session, part, t, stage, gradient));
+    put_shard(tensor, out, shard.values.at(tensor.name), config_, plan_, t);
   });
   return out;
 }

@@ -44,10 +44,12 @@ class DecoderIo {
   /// Calls body(stage, tensor-parallel rank) for all that have the tensor.
   template <class Body>
   void for_holders(const WeightSpec& whole, const Body& body) const;
-  const WeightSpec& part_of(const WeightSpec& whole, std::int64_t stage) const;
+  const std::vector<WeightSpec>& parts_of(std::int64_t stage) const { return parts_[static_cast<std::size_t>(stage)]; }
+  /// What one place in the plan holds of the model, given to its data-parallel ranks.
+  void write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor, std::int64_t stage) const;
+  std::vector<float> read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
+                               std::int64_t stage, bool gradient) const;
   std::int64_t vocabulary_part() const;
-  std::vector<float> device_part(const WeightSpec& whole, std::span<const float> values, std::int64_t tensor,
-                                 std::int64_t stage) const;
 
   const ModelConfig config_;
   const StepSpec spec_;

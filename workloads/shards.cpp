@@ -20,7 +20,7 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 constexpr const char* kShardIndex = "shards.json";
-constexpr int kVersion = 1;
+constexpr int kVersion = 2;
 constexpr std::array kTokenizerFiles = {"tokenizer.json",          "tokenizer.model", "tokenizer_config.json",
                                         "special_tokens_map.json", "vocab.txt",       "generation_config.json"};
 
@@ -28,18 +28,15 @@ std::string file_name(std::string_view state, ShardRank rank) {
   return fmt::format("{}_tp{:02}_pp{:02}.safetensors", state, rank.tensor, rank.pipeline);
 }
 
-/// What a shard says of itself, so that one of another checkpoint is found out.
-std::map<std::string, std::string> metadata_of(const ShardPlan& plan, ShardRank rank, std::string_view state) {
-  return {{"state", std::string{state}},
-          {"tensor_parallel", fmt::format("{} of {}", rank.tensor, plan.tensor_parallel_size)},
-          {"pipeline_parallel", fmt::format("{} of {}", rank.pipeline, plan.pipeline_parallel_size)},
-          {"virtual_pipeline_size", fmt::format("{}", plan.virtual_pipeline_size)}};
-}
+constexpr const char* kStep = "step";
 
-template <typename Visit>
-void for_each_rank(const ShardPlan& plan, Visit visit) {
-  for (std::int64_t pipeline = 0; pipeline < plan.pipeline_parallel_size; ++pipeline)
-    for (std::int64_t tensor = 0; tensor < plan.tensor_parallel_size; ++tensor) visit(ShardRank{tensor, pipeline});
+/// What a shard says of itself.
+std::map<std::string, std::string> metadata_of(const ShardId& id) {
+  return {{"state", id.state},
+          {"tensor_parallel", fmt::format("{} of {}", id.rank.tensor, id.plan.tensor_parallel_size)},
+          {"pipeline_parallel", fmt::format("{} of {}", id.rank.pipeline, id.plan.pipeline_parallel_size)},
+          {"virtual_pipeline_size", fmt::format("{}", id.plan.virtual_pipeline_size)},
+          {kStep, fmt::format("{}", id.step)}};
 }
 
 /// The shards of one state, opened and found to be of this plan.
@@ -95,12 +92,13 @@ class ShardSet {
     if (!fs::exists(path))
       throw Error{Fault::kData, path.string(), "is missing", "copy every shard of the checkpoint, or save it again"};
     auto shard = std::make_unique<Shard>(Shard{SafetensorsFile{path}, rank});
-    for (const auto& [key, value] : metadata_of(index_.plan, rank, state)) {
+    for (const auto& [key, value] : metadata_of({index_.plan, rank, std::string{state}, index_.step})) {
       const auto at = shard->file.metadata().find(key);
       const std::string found = at == shard->file.metadata().end() ? "not given" : at->second;
       if (found != value)
         throw Error{Fault::kData, path.string(),
-                    fmt::format("is of another plan: its {} is {}, that of {} is {}", key, found, kShardIndex, value),
+                    fmt::format("is of another {}: its {} is {}, that of {} is {}", key == kStep ? kStep : "plan", key,
+                                found, kShardIndex, value),
                     "use the shards of one save"};
     }
     for (const TensorInfo& tensor : shard->file.tensors()) shard->tensors[tensor.name] = tensor;
@@ -135,17 +133,17 @@ class ShardSet {
 
 }  // namespace
 
-void write_shard(const fs::path& folder, const ModelConfig& config, const ShardPlan& plan, ShardRank rank,
-                 const Weights& part, std::string_view state, ElementType type) {
+void write_shard(const fs::path& folder, const ModelConfig& config, const ShardId& id, const Weights& part,
+                 ElementType type) {
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : shard_specs(config, plan, rank)) {
+  for (const WeightSpec& spec : shard_specs(config, id.plan, id.rank)) {
     const auto at = part.values.find(spec.name);
     base::ensure(at != part.values.end(), spec.name, "is not in the shard");
     base::ensure(at->second.size() == element_count(spec.shape), spec.name, "has not the size of the shard's part");
     tensors.push_back(
         {spec.name, type, spec.shape, [&values = at->second, type] { return from_floats(type, values); }});
   }
-  write_safetensors(folder / file_name(state, rank), std::move(tensors), metadata_of(plan, rank, state));
+  write_safetensors(folder / file_name(id.state, id.rank), std::move(tensors), metadata_of(id));
 }
 
 void write_shard_index(const fs::path& folder, const ModelConfig& config, const ShardIndex& index) {

@@ -25,6 +25,12 @@ struct ShardRank {
   std::int64_t tensor = 0;
   std::int64_t pipeline = 0;
 };
+/// Calls visit(ShardRank) for every rank of the plan, stage by stage.
+template <class Visit>
+void for_each_rank(const ShardPlan& plan, const Visit& visit) {
+  for (std::int64_t pipeline = 0; pipeline < plan.pipeline_parallel_size; ++pipeline)
+    for (std::int64_t tensor = 0; tensor < plan.tensor_parallel_size; ++tensor) visit(ShardRank{tensor, pipeline});
+}
 
 /// Errors: Fault::kUsage naming the flag when a degree is below 1, does not divide the heads, the feed-forward size or
 /// the layers, does not fit the key-value heads, or leaves a rank without a row of the vocabulary; the fix lists the
@@ -48,11 +54,19 @@ std::int64_t shard_offset(const WeightSpec& whole, const ModelConfig& config, co
 /// All tensors of one rank.
 Weights shard_of(const Weights& weights, const ModelConfig& config, const ShardPlan& plan, ShardRank rank);
 
-/// Several sets of tensors of the model's names and shapes may be saved side by side: "model" (the weights), "exp_avg",
-/// "exp_avg_sq", "master". Writes STATE_tpTT_ppPP.safetensors. Errors: Fault::kEnvironment; Fault::kInternal when a
-/// tensor of the rank is missing or has another size.
-void write_shard(const std::filesystem::path& folder, const ModelConfig& config, const ShardPlan& plan, ShardRank rank,
-                 const Weights& part, std::string_view state = "model", ElementType type = ElementType::kF32);
+/// Which file of a checkpoint it is; each says so of itself, so that one of another save is found out. Several sets of
+/// tensors of the model's names and shapes may be saved side by side: "model" (the weights), "exp_avg", "exp_avg_sq",
+/// "master".
+struct ShardId {
+  ShardPlan plan{};
+  ShardRank rank{};
+  std::string state = "model";
+  std::int64_t step = 0;  // optimizer steps done
+};
+/// Writes STATE_tpTT_ppPP.safetensors. Errors: Fault::kEnvironment; Fault::kInternal when a tensor of the rank is
+/// missing or has another size.
+void write_shard(const std::filesystem::path& folder, const ModelConfig& config, const ShardId& id, const Weights& part,
+                 ElementType type = ElementType::kF32);
 
 /// What shards.json says.
 struct ShardIndex {

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "workloads/pipeline.h"
 
 namespace workloads {
 namespace {
@@ -17,11 +18,6 @@ using base::Fault;
 using Clock = std::chrono::steady_clock;
 
 double since(Clock::time_point begin) { return std::chrono::duration<double>(Clock::now() - begin).count(); }
-
-runtime::CompileOptions compile_options(const char* name, const TrainerOptions& options) {
-  return {
-      .name = name, .ranks = options.step.world(), .groups = replica_groups(options.step), .passes = options.passes};
-}
 
 TrainerState new_history(const TrainerOptions& options, std::int64_t max_steps) {
   TrainerState history;
@@ -55,23 +51,37 @@ class LossLog {
 
 }  // namespace
 
-Trainer::Programs Trainer::compile(runtime::Graph train, runtime::Graph evaluation, const TrainerOptions& options) {
-  Programs out{runtime::compile(std::move(train), compile_options("train", options)), {}};
-  runtime::CompileOptions eval = compile_options("evaluate", options);
-  eval.shared = &out.train.program.regions;
-  out.evaluation = runtime::compile(std::move(evaluation), eval);
+Trainer::Programs Trainer::compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
+                                   const TrainerOptions& options) {
+  base::ensure(train.size() == evaluation.size(), "trainer", "a stage has no program");
+  Programs out;
+  std::uint64_t bytes = 0;
+  for (std::size_t stage = 0; stage < train.size(); ++stage) {
+    const StepSpec spec = of_stage(options.step, static_cast<std::int64_t>(stage));
+    out.train.push_back(runtime::compile(std::move(train[stage]), compile_options(spec, "train", options.passes)));
+    runtime::CompileOptions eval = compile_options(spec, "evaluate", options.passes);
+    eval.shared = &out.train.back().program.regions;
+    out.evaluation.push_back(runtime::compile(std::move(evaluation[stage]), eval));
+    bytes = std::max({bytes, out.train.back().program.hbm_bytes, out.evaluation.back().program.hbm_bytes});
+  }
   // One device runs both in turn, so it needs room for the larger one.
-  const std::uint64_t bytes = std::max(out.train.program.hbm_bytes, out.evaluation.program.hbm_bytes);
-  out.train.program.hbm_bytes = out.evaluation.program.hbm_bytes = bytes;
+  for (auto* programs : {&out.train, &out.evaluation})
+    for (runtime::Compiled& stage : *programs) stage.program.hbm_bytes = bytes;
   return out;
 }
 
 StepSpec Trainer::eval_spec(const TrainerOptions& options) {
   StepSpec spec = options.step;
   spec.batch = options.eval_batch;
-  spec.micro_batches = 1;
+  spec.micro_batches = spec.pipeline_parallel;
   spec.training = false;
   return spec;
+}
+
+isa::Programs Trainer::programs_of(const std::vector<runtime::Compiled>& stages) {
+  isa::Programs out;
+  for (const runtime::Compiled& stage : stages) out.push_back(&stage.program);
+  return out;
 }
 
 Trainer::Trainer(TrainerOptions options, Programs programs, std::int64_t steps_per_epoch)
@@ -86,10 +96,11 @@ Trainer::Trainer(TrainerOptions options, Programs programs, std::int64_t steps_p
                 : static_cast<std::int64_t>(std::ceil(options_.warmup_ratio * static_cast<double>(max_steps_)));
 }
 
-void Trainer::use(const isa::Program& program) {
-  if (loaded_ == &program) return;
-  device_->load(program);
-  loaded_ = &program;
+void Trainer::use(const std::vector<runtime::Compiled>& stages) {
+  isa::Programs programs = programs_of(stages);
+  if (loaded_ == programs) return;
+  device_->load_all(programs);
+  loaded_ = std::move(programs);
 }
 
 void Trainer::run_device(std::int64_t step) {

@@ -74,7 +74,8 @@ class Trainer {
 
   std::int64_t max_steps() const { return max_steps_; }
   std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
-  const isa::Program& program() const { return programs_.train.program; }
+  /// What the cores run in a step, one program for each stage of a pipeline.
+  isa::Programs programs() const { return programs_of(programs_.train); }
   const TrainerOptions& options() const { return options_; }
 
   /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C.
@@ -86,12 +87,14 @@ class Trainer {
   virtual Weights read_weights() = 0;
 
  protected:
-  /// Two programs that share one device and the weights in it.
+  /// Training and evaluation share one device and the weights in it. Each has a program for every stage of the
+  /// pipeline.
   struct Programs {
-    runtime::Compiled train, evaluation;
+    std::vector<runtime::Compiled> train, evaluation;
   };
-  static Programs compile(runtime::Graph train, runtime::Graph evaluation, const TrainerOptions& options);
-  /// The step that evaluates: forward only, of one evaluation batch.
+  static Programs compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
+                          const TrainerOptions& options);
+  /// The step that evaluates: forward only, of one evaluation batch for each stage, so that all have one at work.
   static StepSpec eval_spec(const TrainerOptions& options);
 
   Trainer(TrainerOptions options, Programs programs, std::int64_t steps_per_epoch);
@@ -115,23 +118,24 @@ class Trainer {
   void go_on(const TrainProgress& progress);
   /// The part of a fingerprint that is common to all models.
   std::string schedule_text() const;
-  runtime::Session session() { return {*device_, *loaded_}; }
-  void use_training() { use(programs_.train.program); }
-  void use_evaluation() { use(programs_.evaluation.program); }
-  /// Runs the program in use once.
+  runtime::Session session() { return {*device_, loaded_}; }
+  void use_training() { use(programs_.train); }
+  void use_evaluation() { use(programs_.evaluation); }
+  /// Runs the programs in use once.
   void run_device(std::int64_t step);
 
   const TrainerOptions options_;
 
  private:
-  void use(const isa::Program& program);
+  static isa::Programs programs_of(const std::vector<runtime::Compiled>& stages);
+  void use(const std::vector<runtime::Compiled>& stages);
   StepRecord next_step();
   void evaluate_into(TrainOutcome& out);
   void save_now();
 
   Programs programs_;
   std::unique_ptr<isa::Device> device_;
-  const isa::Program* loaded_ = nullptr;
+  isa::Programs loaded_;
   const std::int64_t steps_per_epoch_;
   std::int64_t max_steps_ = 0, warmup_ = 0, done_ = 0;
   double loss_sum_ = 0;  // of the steps done

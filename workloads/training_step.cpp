@@ -61,10 +61,13 @@ class Update {
       for (std::size_t b = 0; b < shards_.size(); ++b) update_shard(b, clip);
       return std::move(buckets_);
     }
-    for (const auto& [layer, members] : by_layer()) {
-      enter("optimizer", layer, isa::Phase::kOptimizer);
-      for (const std::size_t i : members) update(weights_[i].weight, weights_[i].gradient, clip);
-    }
+    // Stochastic rounding counts instructions of a block: what two stages have stays the same in equal blocks alone.
+    for (const bool tied : {false, true})
+      for (const auto& [layer, members] : by_layer()) {
+        enter(tied ? "optimizer.tied" : "optimizer", layer, isa::Phase::kOptimizer);
+        for (const std::size_t i : members)
+          if (is_tied(i) == tied) update(weights_[i].weight, weights_[i].gradient, clip);
+      }
     return {};
   }
 
@@ -88,8 +91,9 @@ class Update {
   }
   bool is_split(std::size_t i) const { return sets_.split.contains(weights_[i].weight); }
   bool is_shared(std::size_t i) const { return sets_.shared.contains(weights_[i].weight); }
+  bool is_tied(std::size_t i) const { return sets_.tied.contains(weights_[i].weight); }
   /// Whether its gradient counts in the norm here: what two stages have counts on the first.
-  bool is_counted(std::size_t i) const { return spec_.stage == 0 || !sets_.tied.contains(weights_[i].weight); }
+  bool is_counted(std::size_t i) const { return spec_.stage == 0 || !is_tied(i); }
   bool decays(const runtime::Value& w) const {
     return spec_.weight_decay > 0 && (spec_.decay_all || !is_gain_or_bias(w));
   }
@@ -140,9 +144,10 @@ class Update {
   }
 
   void reduce() {
-    // What lies in a bucket already stays in one.
+    // What lies in a bucket already stays in one. What two stages have is rounded as it lies in a bucket: in one of its
+    // own on both.
     const auto all = buckets([&](std::size_t i) {
-      return sets_.partial.contains(weights_[i].weight) ? 1 : is_shared(i) ? 2 : 0;
+      return sets_.partial.contains(weights_[i].weight) ? 1 : is_shared(i) ? 2 : is_tied(i) ? 3 : 0;
     });
     for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(spec_));
   }
@@ -161,7 +166,7 @@ class Update {
   void reduce_tied() {
     for (std::size_t i = 0; i < weights_.size(); ++i) {
       const auto [weight, own] = weights_[i];
-      if (!sets_.tied.contains(weight)) continue;
+      if (!is_tied(i)) continue;
       enter_collective("all_reduce.tied", i);
       const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own}, {.rows = 2, .group = ends_group(spec_)});
       graph_.set_kind(sum, Kind::kGradient);
@@ -173,7 +178,7 @@ class Update {
 
   void scatter() {
     const auto kind = [&](std::size_t i) {
-      return (is_shared(i) ? 8 : 0) + (is_counted(i) ? 4 : 0) + (is_split(i) ? 2 : 0) +
+      return (is_shared(i) ? 8 : 0) + (is_tied(i) ? 4 : 0) + (is_split(i) ? 2 : 0) +
              (decays(graph_.value(weights_[i].weight)) ? 1 : 0);
     };
     for (const auto& members : buckets(kind)) {

@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "workloads/decoder_io.h"
-#include "workloads/pipeline.h"
 #include "workloads/verify_model.h"
 
 namespace workloads {
@@ -13,19 +12,6 @@ namespace {
 using base::Error;
 using base::Fault;
 
-std::vector<DecoderStep> steps_of(const ModelConfig& config, const StepSpec& spec) {
-  std::vector<DecoderStep> out;
-  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage)
-    out.push_back(decoder_step(config, of_stage(spec, stage)));
-  return out;
-}
-
-std::vector<std::vector<ZeroBucket>> buckets_of(const std::vector<DecoderStep>& steps) {
-  std::vector<std::vector<ZeroBucket>> out;
-  for (const DecoderStep& step : steps) out.push_back(step.zero);
-  return out;
-}
-
 class VerifyDecoder final : public VerifyModel {
  public:
   VerifyDecoder(ModelConfig config, StepSpec spec, std::int64_t samples, Checkpoint batches, Weights weights)
@@ -33,14 +19,10 @@ class VerifyDecoder final : public VerifyModel {
         config_{std::move(config)},
         batches_{std::move(batches)},
         weights_{std::move(weights)},
-        steps_{steps_of(config_, spec_)},
-        io_{config_, spec_, buckets_of(steps_)} {}
+        stages_{decoder_pipeline(config_, spec_)},
+        io_{config_, spec_, stages_.zero} {}
 
-  std::vector<runtime::Graph> graphs() override {
-    std::vector<runtime::Graph> out;
-    for (DecoderStep& step : steps_) out.push_back(std::move(step.graph));
-    return out;
-  }
+  std::vector<runtime::Graph> graphs() override { return std::move(stages_.graphs); }
   const std::vector<WeightSpec>& tensors() const override { return io_.tensors(); }
   void write_weights(runtime::Session& session) override {
     io_.write_weights(session, weights_);
@@ -94,7 +76,7 @@ class VerifyDecoder final : public VerifyModel {
   const ModelConfig config_;
   Checkpoint batches_;
   const Weights weights_;
-  std::vector<DecoderStep> steps_;  // of each stage
+  DecoderPipeline stages_;
   const DecoderIo io_;
 };
 

@@ -40,6 +40,11 @@ struct WeightSpec {
   bool transposed = false;  // a linear layer's weight: the device wants [in, out]
   TensorSplit split = TensorSplit::kNone;
   std::int64_t layer = kBeforeLayers;  // or one of the places below: which pipeline stage has it
+  std::string fused{};                 // on a device that has query, key and value apart: the file's tensor,
+  std::int64_t third = 0;              // and which of them this is
+
+  /// The file's tensor that has it.
+  const std::string& in_file() const { return fused.empty() ? name : fused; }
 
   static constexpr std::int64_t kBeforeLayers = -1;          // embeddings: the first stage
   static constexpr std::int64_t kAfterLayers = -2;           // final norm and head: the last

@@ -36,7 +36,7 @@ class Consolidate : public testing::Test {
     const workloads::ShardPlan plan{.tensor_parallel_size = 2, .pipeline_parallel_size = 2};
     for (std::int64_t pp = 0; pp < 2; ++pp)
       for (std::int64_t tp = 0; tp < 2; ++tp)
-        workloads::write_shard(folder_ / "shards", tiny(), plan, {tp, pp},
+        workloads::write_shard(folder_ / "shards", tiny(), {plan, {tp, pp}, "model", 5},
                                workloads::shard_of(weights_, tiny(), plan, {tp, pp}));
     workloads::write_shard_index(folder_ / "shards", tiny(), {.plan = plan, .step = 5});
   }

@@ -34,13 +34,15 @@ class CausalTraining : public testing::Test {
   }
 
   /// Eight sequences a step, however the ranks share them.
-  TrainerOptions options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches = 1) const {
+  TrainerOptions options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches = 1,
+                         std::int64_t stages = 1) const {
     TrainerOptions o;
     o.step.length = 32;
     o.step.batch = 8 / (data * micro_batches);
     o.step.micro_batches = micro_batches;
     o.step.ranks = data;
     o.step.tensor_parallel = tensor;
+    o.step.pipeline_parallel = stages;
     o.step.numerics = runtime::numerics("fp32");
     o.step.max_grad_norm = 1;
     o.max_steps = 6;
@@ -100,6 +102,37 @@ TEST_F(CausalTraining, LosesAndDoesNotDependOnThePlan) {
   expect_near(losses(options(1, 4, 2)), one);
 }
 
+TEST_F(CausalTraining, StagesOfAPipelineChangeNothing) {
+  const std::vector<double> one = losses(options(1, 1));
+  expect_near(losses(options(1, 1, 4, 2)), one);
+  expect_near(losses(options(1, 2, 2, 2)), one);
+  TrainerOptions zero = options(2, 1, 2, 2);
+  zero.step.zero1 = true;
+  expect_near(losses(zero), one);
+  zero.step.recompute = Recompute::kFull;
+  zero.step.tensor_parallel = 2;
+  zero.step.sequence_parallel = true;
+  expect_near(losses(zero), one);
+}
+
+TEST_F(CausalTraining, InterleavedStagesChangeNothingAndEvaluate) {
+  auto& c = std::get<LlamaConfig>(job_.config);
+  c.num_hidden_layers = 4, c.hidden_size = 32, c.head_dim = 8, c.intermediate_size = 48;
+  job_.weights = initial_weights(job_.config, 42);
+  TrainerOptions o = options(1, 1, 4, 2);
+  o.step.virtual_stages = 2;
+  o.max_steps = 3;
+  const auto train = [&](const TrainerOptions& plan) {
+    CausalTrainer trainer{job_.config, job_.weights, {job_.tokenizer.get(), &job_.train, &job_.train}, plan};
+    const TrainOutcome out = trainer.run();
+    return std::vector<double>{out.train_loss, trainer.evaluate(Split::kValidation).loss};
+  };
+  const std::vector<double> interleaved = train(o);
+  o = options(1, 1);
+  o.max_steps = 3;
+  expect_near(interleaved, train(o));
+}
+
 // An epoch whose last step has fewer sequences than rows: filler rows count nothing.
 TEST_F(CausalTraining, FillerRowsCountNothing) {
   job_.train.ids.resize(5 * 32);
@@ -123,6 +156,40 @@ TEST_F(CausalTraining, ACheckpointGoesOnToTheSameBits) {
     EXPECT_EQ(rest, std::vector<double>(all.begin() + 3, all.end()));
     EXPECT_EQ(resumed.values, whole.values);
   }
+}
+
+// Stochastic rounding must not drive embeddings apart that are the head too: the first stage has them, and the last.
+TEST_F(CausalTraining, ACheckpointOfAPipelineGoesOnToTheSameBits) {
+  const Scratch s;
+  auto& c = std::get<LlamaConfig>(job_.config);
+  c.tie_word_embeddings = true;
+  job_.weights = initial_weights(job_.config, 42);
+  for (const bool zero : {false, true}) {
+    TrainerOptions o = options(2, 1, 2, 2);
+    o.step.zero1 = o.step.master_weights = zero;
+    o.step.numerics = runtime::numerics(zero ? "bf16+fp32-optimizer+sr" : "bf16+sr");
+    Weights whole, resumed;
+    const std::vector<double> all = losses(o, &whole);
+    stop_half_way(o, s / "checkpoint");
+    o.resume = s / "checkpoint";
+    EXPECT_EQ(losses(o, &resumed), std::vector<double>(all.begin() + 3, all.end()));
+    EXPECT_EQ(resumed.values, whole.values);
+    consolidate(s / "checkpoint", s / "model", true);
+  }
+}
+
+TEST_F(CausalTraining, PipelinesAndOneCoreGoOnFromEachOther) {
+  const Scratch s;
+  TrainerOptions one = options(1, 1), stages = options(1, 2, 2, 2);
+  const std::vector<double> all = losses(one), rest(all.begin() + 3, all.end());
+  stop_half_way(one, s / "one");
+  stages.resume = s / "one";
+  expect_near(losses(stages), rest);
+  stages.resume.clear();
+  stop_half_way(stages, s / "stages");
+  EXPECT_EQ(read_shard_index(s / "stages").plan.pipeline_parallel_size, 2);
+  one.resume = s / "stages";
+  expect_near(losses(one), rest);
 }
 
 TEST_F(CausalTraining, AnotherPlanGoesOnWithTheWholeState) {
@@ -171,6 +238,15 @@ TEST_F(CausalTraining, RefusesWhatIsNotItsCheckpoint) {
   refused("exp_avg_tp01_pp00.safetensors: is missing");
   std::filesystem::copy(s / "checkpoint/exp_avg_tp00_pp00.safetensors", s / "checkpoint/exp_avg_tp01_pp00.safetensors");
   refused("is of another plan: its tensor_parallel is 0 of 2");
+  o.max_steps = 2;
+  o.checkpoint = s / "later";
+  losses(o);
+  o.max_steps = 1;
+  for (const char* name : {"exp_avg_tp01_pp00.safetensors", "model_tp00_pp00.safetensors"}) {
+    std::filesystem::copy(s / "later" / name, s / "checkpoint" / name,
+                          std::filesystem::copy_options::overwrite_existing);
+    refused(name + std::string{": is of another step: its step is 2, that of shards.json is 1"});
+  }
   std::filesystem::remove(s / "checkpoint/shards.json");
   refused("no sharded checkpoint, or one that was not finished");
 }

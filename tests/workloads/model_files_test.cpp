@@ -26,7 +26,7 @@ TEST(ModelFiles, EveryFormGivesTheSameModel) {
   const ShardPlan plan{.tensor_parallel_size = 4};
   std::filesystem::create_directories(s / "shards");
   for (std::int64_t tp = 0; tp < 4; ++tp)
-    write_shard(s / "shards", story.config, plan, {.tensor = tp},
+    write_shard(s / "shards", story.config, {plan, {.tensor = tp}},
                 shard_of(story.weights, story.config, plan, {.tensor = tp}));
   write_shard_index(s / "shards", story.config, {.plan = plan});
   const Model sharded = load_model(s / "shards", 1);

@@ -58,7 +58,7 @@ void write_all(const fs::path& folder, const ModelConfig& config, const ShardPla
                ElementType type = ElementType::kF32) {
   for (std::int64_t pp = 0; pp < plan.pipeline_parallel_size; ++pp)
     for (std::int64_t tp = 0; tp < plan.tensor_parallel_size; ++tp)
-      write_shard(folder, config, plan, {tp, pp}, shard_of(weights, config, plan, {tp, pp}), "model", type);
+      write_shard(folder, config, {plan, {tp, pp}}, shard_of(weights, config, plan, {tp, pp}), type);
   write_shard_index(folder, config, {.plan = plan});
 }
 
@@ -146,9 +146,10 @@ TEST(Shards, OtherStatesAndTypesLieBesideTheWeights) {
   const ShardPlan plan{.tensor_parallel_size = 2};
   const Weights moments = initial_weights(config, 5);
   for (std::int64_t tp = 0; tp < 2; ++tp) {
-    write_shard(s.path(), config, plan, {.tensor = tp}, shard_of(moments, config, plan, {.tensor = tp}), "exp_avg");
-    write_shard(s.path(), config, plan, {.tensor = tp},
-                shard_of(initial_weights(config, 6), config, plan, {.tensor = tp}), "model", ElementType::kBf16);
+    write_shard(s.path(), config, {plan, {.tensor = tp}, "exp_avg", 17},
+                shard_of(moments, config, plan, {.tensor = tp}));
+    write_shard(s.path(), config, {plan, {.tensor = tp}, "model", 17},
+                shard_of(initial_weights(config, 6), config, plan, {.tensor = tp}), ElementType::kBf16);
   }
   write_shard_index(s.path(), config, {.plan = plan, .states = {"model", "exp_avg"}, .step = 17});
   EXPECT_EQ(read_shards(s.path(), "exp_avg").values, moments.values);
@@ -186,16 +187,19 @@ TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
   fs::remove(s / "shards.json");
   EXPECT_TRUE(merged({"shards.json", "not finished"}));
   fresh();
-  write_shard(s.path(), config, {2, 1, 1}, {1, 0}, shard_of(whole, config, {2, 1, 1}, {1, 0}));
+  write_shard(s.path(), config, {{2, 1, 1}, {1, 0}}, shard_of(whole, config, {2, 1, 1}, {1, 0}));
   EXPECT_TRUE(merged({"model_tp01_pp00", "another plan", "pipeline_parallel", "0 of 1", "0 of 2"}));
   fresh();
   fs::copy_file(s / "model_tp00_pp00.safetensors", s / "model_tp01_pp00.safetensors",
                 fs::copy_options::overwrite_existing);
   EXPECT_TRUE(merged({"model_tp01_pp00", "tensor_parallel", "0 of 2", "1 of 2"}));
   fresh();
+  write_shard(s.path(), config, {plan, {1, 0}, "model", 6}, shard_of(whole, config, plan, {1, 0}));
+  EXPECT_TRUE(merged({"model_tp01_pp00", "another step", "its step is 6, that of shards.json is 0"}));
+  fresh();
   Weights other = shard_of(whole, config, plan, {1, 0});
   other.values["model.layers.0.input_layernorm.weight"][3] = 2;
-  write_shard(s.path(), config, plan, {1, 0}, other);
+  write_shard(s.path(), config, {plan, {1, 0}}, other);
   EXPECT_TRUE(merged({"model_tp01_pp00", "input_layernorm", "differs", "model_tp00_pp00"}));
   fresh();
   LlamaConfig wider = llama();
@@ -207,7 +211,7 @@ TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
   index["version"] = 9;
   s.write("shards.json", index.dump());
   EXPECT_TRUE(merged({"shards.json", "version 9"}));
-  index["version"] = 1;
+  index["version"] = 2;
   index["step"] = "x";
   s.write("shards.json", index.dump());
   EXPECT_TRUE(merged({"shards.json", "step"}));
