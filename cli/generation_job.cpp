@@ -16,10 +16,6 @@ namespace {
 using base::Error;
 using base::Fault;
 
-std::int64_t vocabulary_of(const workloads::ModelConfig& config) {
-  return std::visit([](const auto& c) { return c.vocab_size; }, config);
-}
-
 /// What any compiler needs per core: weights with the embeddings, and caches.
 std::map<std::string, std::uint64_t> least_bytes(const GenerationJob& job) {
   double weights = 0;
@@ -73,7 +69,7 @@ GenerationStep step_of(const GenerationJob& job, const hw::MachineParams& machin
   const auto cores = static_cast<int>(job.spec.tensor_parallel);
   constexpr double kIdBytes = 8;  // ids and positions, int32 each
   const double in = static_cast<double>(rows * cores) * kIdBytes;
-  const double out = static_cast<double>(job.spec.batch * vocabulary_of(job.config)) * 4;  // fp32 logits
+  const double out = static_cast<double>(job.spec.batch * workloads::vocabulary_of(job.config)) * 4;  // fp32 logits
   step.parts = {{"device", hw::seconds(step.device.total)},
                 {"launch", analysis::launch_seconds(stack, cores)},
                 {"loop", stack.per_step.value},

@@ -50,7 +50,7 @@ ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& we
     const std::vector<float> values = weights.for_device(spec);
     for (std::uint32_t r = 0; r < options_.step.ranks; ++r) io.write(r, spec.name, values);
   }
-  if (!options_.resume.empty()) go_on(load_train_checkpoint(options_.resume, io, program(), fingerprint()));
+  if (!options_.resume.empty()) go_on(load_train_checkpoint(options_.resume, io, *programs().front(), fingerprint()));
 }
 
 const TokenizedDataset* ClassifierTrainer::data_of(Split split) const {
@@ -114,7 +114,7 @@ void ClassifierTrainer::score(Split split, EvalRecord& record) {
 
 void ClassifierTrainer::save(const TrainProgress& progress) {
   runtime::Session io = session();
-  save_train_checkpoint(options_.checkpoint, io, program(), progress);
+  save_train_checkpoint(options_.checkpoint, io, *programs().front(), progress);
 }
 
 double ClassifierTrainer::flops_per_step() const { return bert_flops(config_, options_.step) * options_.step.ranks; }

@@ -38,6 +38,10 @@ std::string_view family_of(const ModelConfig& config) {
   return kNames.at(config.index());
 }
 
+std::int64_t vocabulary_of(const ModelConfig& config) {
+  return std::visit([](const auto& c) { return c.vocab_size; }, config);
+}
+
 ModelConfig read_config(const fs::path& file_or_folder) {
   const Keys keys{config_file(file_or_folder)};
   const std::string type = model_type(keys);

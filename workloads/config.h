@@ -100,6 +100,7 @@ struct GptConfig {
 using ModelConfig = std::variant<BertConfig, LlamaConfig, GptConfig>;
 /// "BERT", "Llama" or "GPT".
 std::string_view family_of(const ModelConfig& config);
+std::int64_t vocabulary_of(const ModelConfig& config);
 
 /// Reads a config.json, or the one in a folder. Errors: Fault::kData naming file and key: missing, of the wrong type,
 /// out of range; an unknown model_type or activation (with the known ones); a feature that would change the numbers and

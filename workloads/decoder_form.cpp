@@ -55,6 +55,7 @@ DecoderForm form_of(const GptConfig& c) {
           .tied = c.tie_word_embeddings,
           .activation = device_function(c.hidden_act),
           .dropout = c.resid_pdrop,
+          .embedding_dropout = c.embd_pdrop,
           .attention_dropout = c.attn_pdrop,
           .blocks = "transformer.h.",
           .norm1 = "ln_1",

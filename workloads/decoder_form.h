@@ -13,7 +13,7 @@ struct DecoderForm {
   double eps;
   bool rms, gated, rotary, bias, tied;
   isa::Fn activation;
-  double dropout = 0, attention_dropout = 0;
+  double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
   const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
 };
 /// Errors: Fault::kUsage for an encoder.

@@ -121,7 +121,7 @@ class Decoder {
   }
 
   ValueId embed() {
-    layer_ = -1;
+    layer_ = -1, stream_ = 0;
     enter("embeddings", micro_);
     const ValueId ids = input("input_ids", isa::Dtype::kInt32);
     ValueId x =
@@ -134,11 +134,20 @@ class Decoder {
     }
     if (form_.rotary) return x;
     if (split_) enter("embeddings.position", micro_);
-    const std::int64_t rows = graph_.value(x).rows, length = std::min(spec_.length, rows);
+    const ValueId all = graph_.add1(runtime::kAdd, "sum", {x, positions(graph_.value(x).rows)});
+    return dropout("dropout", all, form_.embedding_dropout);
+  }
+
+  /// Of learned positions, those of the rank's tokens.
+  ValueId positions(std::int64_t rows) {
     const ValueId table = w("transformer.wpe.weight");
-    const ValueId place = graph_.add1(runtime::kPositions, "position", {table},
-                                      {.batch = rows / length, .seq = length, .dtype = spec_.numerics.activation});
-    return dropout("dropout", graph_.add1(runtime::kAdd, "sum", {x, place}), form_.dropout);
+    const isa::Dtype type = spec_.numerics.activation;
+    if (places_by_rank(spec_)) {
+      if (places_ == runtime::kNoValue) places_ = graph_.tensor("places", rows, 1, isa::Dtype::kInt32, Kind::kInput);
+      return graph_.add1(runtime::kEmbedding, "position", {table, places_}, {.dtype = type});
+    }
+    return graph_.add1(runtime::kPositions, "position", {table},
+                       {.batch = rows / spec_.length, .seq = spec_.length, .dtype = type});
   }
 
   ValueId rotated(const std::string& label, ValueId x) {
@@ -293,12 +302,14 @@ class Decoder {
   std::map<std::string, ValueId> weights_;
   const std::int64_t rows_;
   const bool split_, sequence_;
-  ValueId cos_ = runtime::kNoValue, sin_ = runtime::kNoValue;
+  ValueId cos_ = runtime::kNoValue, sin_ = runtime::kNoValue, places_ = runtime::kNoValue;
   std::int64_t micro_ = 0, layer_ = 0;
   std::uint32_t stream_ = 0;
 };
 
 }  // namespace
+
+bool places_by_rank(const StepSpec& spec) { return spec.sequence_parallel && spec.batch % spec.tensor_parallel != 0; }
 
 RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
   RopeTable table;

@@ -20,8 +20,8 @@ struct DecoderStep {
 /// 1], 1 or 0 for that, when ranks share the vocabulary; with a loss (in training, or spec.with_loss) "labels.m" [rows,
 /// 1] int32, counted likewise, -1 where it is another rank's, and "weights.m" [rows, 1] fp32 (what each token counts in
 /// the loss); in training "hyper" (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2] fp32
-/// (rope_table). It leaves "logits.m" [rows, part of the vocabulary] fp32 with spec.keep_logits, "loss.m" [rows, 1]
-/// fp32, and in training "grad_norm" and "grad.NAME" of
+/// (rope_table); for GPT "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows, part of
+/// the vocabulary] fp32 with spec.keep_logits, "loss.m" [rows, 1] fp32, and in training "grad_norm" and "grad.NAME" of
 /// every weight. Weights have the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused
 /// query-key-value of GPT is three: "...c_attn.q.weight", and so on.
 /// With stages the graph is that of spec.stage: the first one has ids, the last one labels, weights, logits and losses;
@@ -37,6 +37,9 @@ struct DecoderPipeline {
 };
 /// Errors: as decoder_step().
 DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec);
+
+/// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
+bool places_by_rank(const StepSpec& spec);
 
 /// Cosines and sines of `length` positions, each [length, head_dim / 2].
 struct RopeTable {

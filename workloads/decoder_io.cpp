@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "workloads/decoder_form.h"
 #include "workloads/decoder_weights.h"
 #include "workloads/pipeline.h"
 #include "workloads/zero_io.h"
@@ -15,19 +16,17 @@ namespace {
 using base::Error;
 using base::Fault;
 
-std::int64_t vocabulary_of(const ModelConfig& config) {
-  return std::visit([](const auto& c) { return c.vocab_size; }, config);
-}
-
-void require_computable(const ModelConfig& config, std::int64_t tensor) {
-  const auto* llama = std::get_if<LlamaConfig>(&config);
-  if (!llama)
-    throw Error{Fault::kUsage, std::string{family_of(config)}, "its numbers are not computed yet, only its time",
-                "use --numerics off, or a Llama"};
-  if (llama->vocab_size % tensor != 0)
+void require_computable(const ModelConfig& config, const StepSpec& spec) {
+  const std::int64_t tensor = spec.tensor_parallel, tokens = vocabulary_of(config);
+  if (tokens % tensor != 0)
     throw Error{Fault::kUsage, "--tensor_parallel_size",
-                fmt::format("{} does not divide the vocabulary of {}", tensor, llama->vocab_size),
+                fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use --numerics off, or a degree that divides it"};
+  const DecoderForm form = decoder_form(config);
+  if (spec.training && tensor > 1 && !spec.sequence_parallel && (form.dropout > 0 || form.embedding_dropout > 0))
+    throw Error{Fault::kUsage, "--disable_sequence_parallel",
+                "each tensor-parallel rank would drop other elements of what all of them have",
+                "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }
 
 }  // namespace
@@ -45,7 +44,7 @@ DecoderIo::DecoderIo(const ModelConfig& config, const StepSpec& spec,
   base::ensure(zero_.size() == static_cast<std::size_t>(spec.pipeline_parallel), "decoder", "a stage has no buckets");
   for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage)
     parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
-  require_computable(config, spec.tensor_parallel);
+  require_computable(config, spec);
 }
 
 template <class Body>
@@ -80,10 +79,17 @@ void DecoderIo::write_weights(runtime::Session& session, const Weights& weights)
 }
 
 void DecoderIo::write_tables(runtime::Session& session) const {
-  const RopeTable table = rope_table(std::get<LlamaConfig>(config_), spec_.length);
-  for (std::uint32_t r = 0; r < spec_.world(); ++r) {
+  const auto* llama = std::get_if<LlamaConfig>(&config_);
+  const RopeTable table = llama ? rope_table(*llama, spec_.length) : RopeTable{};
+  for (std::uint32_t r = 0; llama && r < spec_.world(); ++r) {
     session.write(r, "rope.cos", table.cos);
     session.write(r, "rope.sin", table.sin);
+  }
+  for (std::int64_t t = 0; !llama && places_by_rank(spec_) && t < spec_.tensor_parallel; ++t) {
+    std::vector<std::int32_t> places;
+    const std::int64_t rows = spec_.batch * spec_.length / spec_.tensor_parallel;
+    for (std::int64_t i = 0; i < rows; ++i) places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.length));
+    for (std::uint32_t d = 0; d < spec_.ranks; ++d) session.write(spec_.rank_of(d, t, 0), "places", places);
   }
 }
 

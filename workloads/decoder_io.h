@@ -21,8 +21,8 @@ struct DecoderBatch {
 /// Writes and reads the tensors of all ranks of a compiled decoder_step(), or of those of all stages.
 class DecoderIo {
  public:
-  /// Errors: Fault::kUsage when ranks would share a vocabulary that their number does not divide: such plans can be
-  /// timed, not computed.
+  /// Errors: Fault::kUsage for plans that can be timed, not computed: ranks would share a vocabulary that their number
+  /// does not divide, or each would drop other elements of what all of them have.
   DecoderIo(const ModelConfig& config, const StepSpec& spec, std::vector<ZeroBucket> zero);
   /// With the buckets of each stage.
   DecoderIo(const ModelConfig& config, const StepSpec& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage);
@@ -30,7 +30,7 @@ class DecoderIo {
   const std::vector<WeightSpec>& tensors() const { return whole_; }
   /// Weights in the shapes of the file, and the copies of them that the optimizer keeps.
   void write_weights(runtime::Session& session, const Weights& weights) const;
-  /// Positions, which stay the same from step to step.
+  /// Angles or places of tokens, which stay the same from step to step.
   void write_tables(runtime::Session& session) const;
   void write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                    const DecoderBatch& batch) const;

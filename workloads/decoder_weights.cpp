@@ -8,20 +8,6 @@
 namespace workloads {
 namespace {
 
-/// c_attn as three tensors.
-void add_thirds(std::vector<WeightSpec>& out, WeightSpec spec) {
-  spec.fused = spec.name;
-  spec.shape.back() /= 3;
-  spec.split = spec.shape.size() == 1 ? TensorSplit::kAxis0 : TensorSplit::kAxis1;
-  const std::string word = "c_attn.";
-  const std::size_t at = spec.fused.find(word) + word.size();
-  for (const char* part : {"q.", "k.", "v."}) {
-    spec.name = spec.fused.substr(0, at) + part + spec.fused.substr(at);
-    out.push_back(spec);
-    ++spec.third;
-  }
-}
-
 /// Calls copy(place in the fused tensor, place in the third, length) for each row of it.
 template <class Copy>
 void for_each_row(const WeightSpec& spec, const Copy& copy) {
@@ -31,6 +17,22 @@ void for_each_row(const WeightSpec& spec, const Copy& copy) {
 
 }  // namespace
 
+std::vector<WeightSpec> device_parts(WeightSpec spec) {
+  if (spec.split != TensorSplit::kFused) return {std::move(spec)};
+  spec.fused = spec.name;
+  spec.shape.back() /= 3;
+  spec.split = spec.shape.size() == 1 ? TensorSplit::kAxis0 : TensorSplit::kAxis1;
+  const std::string word = "c_attn.";
+  const std::size_t at = spec.fused.find(word) + word.size();
+  std::vector<WeightSpec> out;
+  for (const char* part : {"q.", "k.", "v."}) {
+    spec.name = spec.fused.substr(0, at) + part + spec.fused.substr(at);
+    out.push_back(spec);
+    ++spec.third;
+  }
+  return out;
+}
+
 ShardPlan shard_plan(const StepSpec& spec) {
   return {.tensor_parallel_size = spec.tensor_parallel,
           .pipeline_parallel_size = spec.pipeline_parallel,
@@ -39,12 +41,8 @@ ShardPlan shard_plan(const StepSpec& spec) {
 
 std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec) {
   std::vector<WeightSpec> out;
-  for (WeightSpec& whole : shard_specs(config, shard_plan(spec), {.pipeline = spec.stage})) {
-    if (whole.split == TensorSplit::kFused)
-      add_thirds(out, std::move(whole));
-    else
-      out.push_back(std::move(whole));
-  }
+  for (WeightSpec& whole : shard_specs(config, shard_plan(spec), {.pipeline = spec.stage}))
+    for (WeightSpec& part : device_parts(std::move(whole))) out.push_back(std::move(part));
   return out;
 }
 

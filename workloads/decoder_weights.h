@@ -18,6 +18,9 @@ ShardPlan shard_plan(const StepSpec& spec);
 /// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
 std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel);
 
+/// A tensor of the file as tensors of the device: itself, or the thirds of a fused one.
+std::vector<WeightSpec> device_parts(WeightSpec spec);
+
 /// One of decoder_weights() as the device wants it, from what shard_of() gives its rank. Errors: Fault::kInternal for a
 /// tensor that is not there or of another size.
 std::vector<float> device_values(const Weights& shard, const WeightSpec& spec);

@@ -9,7 +9,7 @@
 #include "runtime/tiles.h"
 #include "workloads/decoder_form.h"
 #include "workloads/decoder_graph.h"
-#include "workloads/shards.h"
+#include "workloads/decoder_weights.h"
 
 namespace workloads {
 namespace {
@@ -37,15 +37,6 @@ std::vector<float> in_blocks(const std::vector<float>& values, std::int64_t rows
   const std::int64_t cols = static_cast<std::int64_t>(values.size()) / rows;
   for (std::int64_t r = 0; r < rows; ++r)
     std::copy_n(values.begin() + r * cols, cols, out.begin() + runtime::blocked_row(r, rows) * cols);
-  return out;
-}
-
-/// Third `part` of the columns of [rows, cols].
-std::vector<float> third(const std::vector<float>& values, std::int64_t cols, std::int64_t part) {
-  std::vector<float> out;
-  const std::int64_t width = cols / 3;
-  for (auto row = values.begin(); row != values.end(); row += cols)
-    out.insert(out.end(), row + part * width, row + (part + 1) * width);
   return out;
 }
 
@@ -97,32 +88,17 @@ struct Generator::State {
     session().write(rank, w.spec.name, values);
   }
 
-  /// c_attn is three tensors on the device.
-  void write_fused(const std::vector<GenerationWeight>& all, const WeightSpec& whole, const std::vector<float>& part,
-                   std::uint32_t rank) {
-    const std::size_t at = whole.name.find("c_attn.") + 7;
-    const std::int64_t cols = whole.shape.back() / spec.tensor_parallel;
-    std::int64_t index = 0;
-    for (const char* name : {"q.", "k.", "v."}) {
-      const auto w = std::ranges::find(all, whole.name.substr(0, at) + name + whole.name.substr(at),
-                                       [](const auto& g) { return g.spec.name; });
-      write(*w, whole, third(part, cols, index++), rank);
-    }
-  }
-
   void write_weights(const Weights& weights) {
     const auto all = generation_weights(config, spec.tensor_parallel);
     const ShardPlan plan{.tensor_parallel_size = spec.tensor_parallel};
     for (const WeightSpec& whole : model_weights(config))
       for (std::uint32_t r = 0; r < ranks(); ++r) {
-        const std::vector<float> part = shard_of(whole, weights.values.at(whole.name), config, plan, r);
-        if (whole.split == TensorSplit::kFused) {
-          write_fused(all, whole, part, r);
-          continue;
-        }
+        Weights shard;
+        const std::vector<float>& part = shard.values[whole.name] =
+            shard_of(whole, weights.values.at(whole.name), config, plan, r);
         for (const GenerationWeight& w : all)
-          if (w.spec.name == whole.name || (form.tied && whole.name == form.embedding && &w == &all.back()))
-            write(w, whole, part, r);
+          if (w.spec.in_file() == whole.name || (form.tied && whole.name == form.embedding && &w == &all.back()))
+            write(w, whole, w.spec.fused.empty() ? part : device_values(shard, w.spec), r);
       }
     const auto* llama = std::get_if<LlamaConfig>(&config);
     if (!llama) return;

@@ -74,17 +74,28 @@ void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, L
   out.tokenizer = train_bpe(train.texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
 }
 
+void set_ends(LlamaConfig& config, std::int64_t bos, std::optional<std::int64_t> eos) {
+  config.bos_token_id = bos;
+  if (eos) config.eos_token_ids = {*eos};
+}
+
+void set_ends(GptConfig& config, std::int64_t bos, std::optional<std::int64_t> eos) {
+  config.bos_token_id = bos;
+  config.eos_token_id = eos.value_or(bos);
+}
+
+void set_ends(BertConfig&, std::int64_t, std::optional<std::int64_t>) {}
+
 /// A new model whose table fits the tokenizer.
-LlamaConfig new_model(const std::string& preset, const Tokenizer& tokenizer) {
-  const ModelConfig found = model_preset(preset);
-  const auto* llama = std::get_if<LlamaConfig>(&found);
-  if (!llama)
-    throw Error{Fault::kUsage, preset, "is no Llama: others' numbers are not computed", "name a Llama as small_model"};
-  LlamaConfig config = *llama;
+ModelConfig new_model(const std::string& preset, const Tokenizer& tokenizer) {
+  ModelConfig config = model_preset(preset);
   const auto tokens = static_cast<std::int64_t>(tokenizer.vocab_size());
-  config.vocab_size = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether;
-  if (tokenizer.eos_id()) config.eos_token_ids = {*tokenizer.eos_id()};
-  config.bos_token_id = tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0));
+  std::visit(
+      [&](auto& c) {
+        c.vocab_size = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether;
+        set_ends(c, tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)), tokenizer.eos_id());
+      },
+      config);
   return config;
 }
 
@@ -98,7 +109,8 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
     for (const std::string& note : out.weights.notes) out.notes.push_back(note);
   }
   if (std::holds_alternative<BertConfig>(out.config))
-    throw Error{Fault::kUsage, o.model_folder, "is an encoder, not a decoder", "use trnsim run bert_emotion for it"};
+    throw Error{Fault::kUsage, o.model_folder.empty() ? o.preset : o.model_folder, "is an encoder, not a decoder",
+                "use trnsim run bert_emotion for it"};
   const auto [rows, positions] = std::visit(
       [](const auto& c) {
         return std::pair{c.vocab_size, c.max_position_embeddings};

@@ -62,6 +62,7 @@ constexpr std::string_view kGpt2 = "Radford et al. 2019, table 2; config.json of
 constexpr std::string_view kGpt3 = "Brown et al., arXiv:2005.14165, table 2.1";
 constexpr std::string_view kNemo = "aws-neuron/neuronx-nemo-megatron, examples/nlp/language_modeling/gpt_*.sh";
 constexpr std::array kGpt = {
+    GptRow{"gpt-small",     128,  2,  8, 2048, "ours, for quick runs"},
     GptRow{"gpt2",          768, 12, 12, 1024, kGpt2},
     GptRow{"gpt2-medium",  1024, 24, 16, 1024, kGpt2},
     GptRow{"gpt2-large",   1280, 36, 20, 1024, kGpt2},

@@ -10,6 +10,7 @@
 #include "base/files.h"
 #include "runtime/session.h"
 #include "workloads/config.h"
+#include "workloads/decoder_weights.h"
 #include "workloads/pipeline.h"
 #include "workloads/safetensors.h"
 #include "workloads/verify_model.h"
@@ -55,10 +56,14 @@ struct Distance {
   double least = kSmallest;  // part of the largest one of its kind that its size counts as at least
 };
 
+void require_same_size(const std::string& name, std::span<const float> got, std::span<const float> want) {
+  if (got.size() == want.size()) return;
+  throw Error{Fault::kData, name, fmt::format("has {} elements, expected {}", got.size(), want.size()),
+              "export the expected tensors from the same model"};
+}
+
 Distance compare(std::string name, std::span<const float> got, std::span<const float> want) {
-  if (got.size() != want.size())
-    throw Error{Fault::kData, name, fmt::format("has {} elements, expected {}", got.size(), want.size()),
-                "export the expected tensors from the same model"};
+  require_same_size(name, got, want);
   Distance out{.name = std::move(name)};
   for (std::size_t i = 0; i < got.size(); ++i) {
     const double d = static_cast<double>(got[i]) - want[i];
@@ -143,7 +148,7 @@ class Verifier {
 
   void read_first(runtime::Session& session) {
     report_.logits = relative({compare("logits", model_->logits(session), expected_.floats("step0.logits"))}).front();
-    for (const WeightSpec& w : model_->tensors()) gradients_.push_back(distance(session, w, true));
+    for (const WeightSpec& w : model_->tensors()) add_distances(gradients_, session, w, true);
     report_.gradients = relative(gradients_);
   }
 
@@ -152,18 +157,22 @@ class Verifier {
     double norm = 0;
     for (const Distance& g : gradients_) norm = std::max(norm, g.norm);
     std::vector<Distance> out;
-    for (const WeightSpec& w : model_->tensors()) {
-      out.push_back(distance(session, w, false));
-      if (gradients_[out.size() - 1].norm < kSmallest * kSmallest * norm) out.back().least = 1;
-    }
+    for (const WeightSpec& w : model_->tensors()) add_distances(out, session, w, false);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (gradients_[i].norm < kSmallest * kSmallest * norm) out[i].least = 1;
     return out;
   }
 
-  Distance distance(runtime::Session& session, const WeightSpec& w, bool gradient) {
-    std::vector<float> got = model_->whole(session, w, gradient);
+  /// Of a tensor, or of query, key and value that the file has in one: a key's bias has no gradient, the others do.
+  void add_distances(std::vector<Distance>& out, runtime::Session& session, const WeightSpec& w, bool gradient) {
+    Weights got, want;
+    std::vector<float>& values = got.values[w.name] = model_->whole(session, w, gradient);
     const double scale = gradient ? model_->spec().numerics.loss_scale : 1;
-    for (float& x : got) x = static_cast<float>(x / scale);
-    return compare(w.name, got, expected_.floats((gradient ? "step0.grad." : "final.") + w.name));
+    for (float& x : values) x = static_cast<float>(x / scale);
+    want.values[w.name] = expected_.floats((gradient ? "step0.grad." : "final.") + w.name);
+    require_same_size(w.name, values, want.values[w.name]);
+    for (const WeightSpec& part : device_parts(w))
+      out.push_back(compare(part.name, device_values(got, part), device_values(want, part)));
   }
 
   const VerifyOptions& options_;

@@ -57,7 +57,7 @@ class VerifyDecoder final : public VerifyModel {
   }
 
   std::vector<float> logits(runtime::Session& session) override {
-    const auto row = static_cast<std::ptrdiff_t>(spec_.length * std::get<LlamaConfig>(config_).vocab_size);
+    const auto row = static_cast<std::ptrdiff_t>(spec_.length * vocabulary_of(config_));
     std::vector<float> out;
     for (std::uint32_t d = 0; d < spec_.ranks; ++d)
       for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {

@@ -84,6 +84,27 @@ TEST_F(RunDecoder, AStoppedRunGoesOnToTheSameBitsAndUnderAnotherPlan) {
   EXPECT_NEAR(here / there, 1, 0.01);
 }
 
+TEST_F(RunDecoder, APipelineTrainsForRealAndGoesOnOnOneCore) {
+  const std::string job = own() + "--mode numeric --numerics fp32 --max_steps 4 --save_steps 2 --logging_steps 1 " +
+                          "--eval_strategy epoch --recompute none --nproc_per_node ";
+  const std::string plan = "--gradient_accumulation_steps 2 --tensor_parallel_size ";
+  const Ran ran = run(job + "4 " + plan + "2 --pipeline_parallel_size 5 --output_dir " + at("none"));
+  expect_refused(ran, "TP 2 x PP 5 does not divide 4 cores");
+  const Ran stages = run(job + "10 " + plan + "2 --pipeline_parallel_size 5 --output_dir " + at("stages"));
+  ASSERT_EQ(stages.code, 0) << stages.err;
+  EXPECT_THAT(stages.out, HasSubstr("TP 2, PP 5, DP 1"));
+  EXPECT_TRUE(std::filesystem::exists(folder_ / "stages/checkpoint/exp_avg_sq_tp01_pp04.safetensors"));
+  const Ran one = run(job + "1 " + plan + "1 --output_dir " + at("one"));
+  ASSERT_EQ(one.code, 0) << one.err;
+  const double here = result("stages")["metrics"]["train_loss"], there = result("one")["metrics"]["train_loss"];
+  EXPECT_NEAR(here / there, 1, 1e-4);
+  EXPECT_NEAR(
+      result("stages")["metrics"]["eval_loss"].get<double>() / result("one")["metrics"]["eval_loss"].get<double>(), 1,
+      1e-4);
+  ASSERT_EQ(run("consolidate " + at("stages/checkpoint") + " " + at("merged")).code, 0);
+  EXPECT_EQ(slurp(folder_ / "merged/model.safetensors"), weights("stages"));
+}
+
 TEST_F(RunDecoder, RefusesBeforeItWrites) {
   const std::string train = own() + "--mode numeric --max_steps 2 --output_dir " + at("out") + " ";
   expect_refused(run(train + "--tensor_parallel_size 16 --nproc_per_node 16"), "does not divide the 8 attention heads");

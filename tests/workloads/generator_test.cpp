@@ -8,6 +8,7 @@
 #include "runtime/session.h"
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
+#include "workloads/decoder_form.h"
 #include "workloads/decoder_io.h"
 #include "workloads/generator.h"
 #include "workloads/model_files.h"
@@ -22,9 +23,10 @@ using workloads_test::fixture;
 using workloads_test::golden;
 using Ids = std::vector<std::int32_t>;
 
-Ids tokens(std::int64_t count, std::int32_t seed) {
+Ids tokens(std::int64_t count, std::int32_t seed, std::int64_t vocabulary = 264) {
   Ids ids;
-  for (std::int32_t i = 0; i < count; ++i) ids.push_back((seed + 37 * i + i * i) % 264);
+  const auto all = static_cast<std::int32_t>(vocabulary);
+  for (std::int32_t i = 0; i < count; ++i) ids.push_back((seed + 37 * i + i * i) % all);
   return ids;
 }
 
@@ -88,11 +90,12 @@ class Golden : public testing::TestWithParam<const char*> {};
 // 1e-4 of logits of about 1: sums of some hundred fp32 products in another order, three layers deep.
 TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
   const Model model = load_model(golden(GetParam()), 42);
-  const std::vector<Ids> prompts{tokens(12, 5), tokens(3, 90)};
+  const DecoderForm form = decoder_form(model.config);
+  const std::vector<Ids> prompts{tokens(12, 5, form.vocabulary), tokens(3, 90, form.vocabulary)};
   constexpr int kSteps = 9;
   Grown first;
   for (const std::int64_t ranks : {1, 2, 4, 8}) {
-    if (std::get<LlamaConfig>(model.config).num_attention_heads % ranks != 0) continue;
+    if (form.heads % ranks != 0) continue;
     Generator generator{model.config, spec_of(2, ranks), model.weights};
     isa::check(generator.programs().prompt.program);
     for (const auto& token : generator.programs().tokens) isa::check(token.compiled.program);
@@ -113,8 +116,8 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
   }
 }
 
-// llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8.
-INSTANTIATE_TEST_SUITE_P(Llama, Golden, testing::Values("llama_gqa", "llama_tiny"));
+// llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8, gpt_tiny 4.
+INSTANTIATE_TEST_SUITE_P(Decoders, Golden, testing::Values("llama_gqa", "llama_tiny", "gpt_tiny"));
 
 LlamaConfig small_llama() {
   LlamaConfig c;

@@ -1,4 +1,4 @@
-// Parallel plans compute what one core computes: a Llama that PyTorch has trained, on up to 32 simulated cores.
+// Parallel plans compute what one core computes: decoders that PyTorch has trained, on up to 32 simulated cores.
 #include <gtest/gtest.h>
 
 #include "hw/sim_device.h"
@@ -74,7 +74,14 @@ INSTANTIATE_TEST_SUITE_P(
                     PlanCase{"PP 3, grouped queries", "llama_gqa", 1, 1, 2, false, false, kNone, 3},
                     PlanCase{"PP 2, ZeRO-1 over DP 2, recompute", "llama_tiny", 2, 1, 2, false, true, kFull, 2},
                     PlanCase{"TP 2 x PP 2 x DP 2", "llama_tiny", 2, 2, 2, true, false, kNone, 2},
-                    PlanCase{"32 cores: TP 8, PP 2, DP 2", "llama_tiny", 2, 8, 1, true, true, kFull, 2}));
+                    PlanCase{"32 cores: TP 8, PP 2, DP 2", "llama_tiny", 2, 8, 1, true, true, kFull, 2},
+                    PlanCase{"GPT on one core", "gpt_tiny", 1, 1, 1, false, false, kNone},
+                    PlanCase{"GPT, accumulation 2, recompute", "gpt_tiny", 1, 1, 2, false, false, kFull},
+                    PlanCase{"GPT, TP 2", "gpt_tiny", 1, 2, 1, false, false, kNone},
+                    PlanCase{"GPT, TP 4, sequence parallel", "gpt_tiny", 1, 4, 1, true, false, kNone},
+                    PlanCase{"GPT, ranks share a sequence", "gpt_tiny", 1, 4, 4, true, false, Recompute::kSelective},
+                    PlanCase{"GPT, PP 2", "gpt_tiny", 1, 1, 2, false, false, kNone, 2},
+                    PlanCase{"GPT, TP 2 x PP 2 x DP 2, ZeRO-1", "gpt_tiny", 2, 2, 2, true, true, kNone, 2}));
 
 // Stochastic rounding, master weights, ZeRO, sequence parallelism: what a user would run.
 TEST(Plans, Bf16WithMasterWeightsStaysNear) {
@@ -88,10 +95,12 @@ TEST(Plans, Bf16WithMasterWeightsStaysNear) {
 // With the clock running, no instruction touches what another one is still at work on.
 TEST(Plans, NothingRaces) {
   const hw::MachineParams machine = hw::load_machine("trn1.32xlarge");
-  VerifyOptions options = options_of({"", "llama_tiny", 2, 2, 1, true, true, kFull}, "fp32");
-  options.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
-  const VerifyReport report = workloads::verify(golden("llama_tiny"), options);
-  EXPECT_LE(report.worst_loss(), 1e-5);
+  for (const char* model : {"llama_tiny", "gpt_tiny"}) {
+    VerifyOptions options = options_of({"", model, 2, 2, 1, true, true, kFull}, "fp32");
+    options.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
+    const VerifyReport report = workloads::verify(golden(model), options);
+    EXPECT_LE(report.worst_loss(), 1e-5) << model;
+  }
 }
 
 TEST(Plans, WhatDoesNotDivideIsRefused) {
