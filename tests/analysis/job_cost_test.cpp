@@ -99,7 +99,7 @@ TEST(JobCost, OtherAcceleratorsAreRooflinesOfTheJobsWork) {
   EXPECT_THROW(row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge"), std::runtime_error);
   j.flops = 1e18;
   j.hbm_bytes = 1e12;
-  const CostRow& compute = row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge");
+  const CostRow compute = row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge");
   EXPECT_EQ(compute.basis, Basis::kRoofline);
   EXPECT_DOUBLE_EQ(compute.seconds, 1e18 / 312e12 / 8 / 0.5);
   j.hbm_bytes = 1e18;
