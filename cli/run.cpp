@@ -73,11 +73,15 @@ class Run {
     folder_ = output_folder(options_);
     // Whatever does not fit together is refused before the first file is written.
     std::optional<workloads::ClassifierTrainer> trainer;
-    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), options());
+    double step_seconds = 0;
+    if (numeric()) {
+      trainer.emplace(data_->config, data_->weights, data(), options());
+      step_seconds = simulated_step_seconds(*trainer, machine_, small_.exact);
+    }
     const base::HoldInterrupts hold;  // from here on there are results to save
     base::make_output_folder(folder_, options_.train.overwrite_output_dir);
     if (for_people(form_)) print_projection();
-    if (trainer) train(*trainer);
+    if (trainer) train(*trainer, step_seconds);
     report_.host_seconds = wall_clock() - begin;
     write_run_files(folder_, report_);
     print_end(report_, folder_, form_);
@@ -163,14 +167,15 @@ class Run {
 
   workloads::ClassifierData data() const { return {&data_->train, if_any(data_->validation), if_any(data_->test)}; }
 
-  void train(workloads::Trainer& trainer) {
+  void train(workloads::Trainer& trainer, double step_seconds) {
     Training facts;
+    facts.simulated_step_seconds = step_seconds;
     facts.dataset = data_->source, facts.synthetic = data_->synthetic;
     facts.numerics = trainer.options().step.numerics.name;
     facts.train_samples = static_cast<std::int64_t>(data_->train.size());
     facts.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::bert_weights(data_->config)));
     facts.model = small_.model_id.empty() ? job_.small_model + ", from scratch" : small_.model_id;
-    const TrainingView view{.folder = folder_, .form = form_, .machine = &machine_, .exact = small_.exact};
+    const TrainingView view{.folder = folder_, .form = form_};
     report_.training = run_training(trainer, std::move(facts), view);
     close_training(*report_.training, view, trainer, {data_->config, *data_->tokenizer});
   }

@@ -82,17 +82,24 @@ class DecoderRun {
   void run() {
     const double begin = wall_clock();
     require_free(given_);
+    if (projected_.virtual_pipeline_size > 1 && projected_.mode != "numeric")
+      throw Error{Fault::kUsage, "--virtual_pipeline_size", "interleaved stages are computed, not projected",
+                  "use --mode numeric, or leave it out"};
     if (numeric()) load();
     if (projected_.mode != "numeric") project_job();
     machine_ = load_cluster(projected_.instance_type, projected_.set, projected_.nnodes);
     report_.machine = &machine_;
     // Whatever does not fit together is refused before the first file is written.
     std::optional<workloads::CausalTrainer> trainer;
-    if (numeric()) trainer.emplace(data_->config, data_->weights, data(), options());
+    double step_seconds = 0;
+    if (numeric()) {
+      trainer.emplace(data_->config, data_->weights, data(), options());
+      step_seconds = simulated_step_seconds(*trainer, machine_, small_.exact);
+    }
     const base::HoldInterrupts hold;  // from here on there are results to save
     base::make_output_folder(folder_, projected_.overwrite_output_dir);
     if (for_people(form_)) show();
-    if (trainer) train(*trainer);
+    if (trainer) train(*trainer, step_seconds);
     report_.host_seconds = wall_clock() - begin;
     write_run_files(folder_, report_);
     print_end(report_, folder_, form_);
@@ -179,13 +186,15 @@ class DecoderRun {
     workloads::TrainerOptions out =
         trainer_options(small_, trained_.step, trained_.passes, machine_, folder_ / "checkpoint");
     out.step.pipeline_parallel = trained_.pipeline;
+    out.step.virtual_stages = small_.virtual_pipeline_size;
     out.step.decay_all = false;
     out.eval_on_start = true;  // what the training is worth is the difference
     return out;
   }
 
-  void train(workloads::Trainer& trainer) {
+  void train(workloads::Trainer& trainer, double step_seconds) {
     Training facts;
+    facts.simulated_step_seconds = step_seconds;
     facts.dataset = data_->source, facts.synthetic = data_->synthetic;
     facts.numerics = trainer.options().step.numerics.name;
     facts.train_samples = static_cast<std::int64_t>(data_->train.size());
@@ -196,7 +205,7 @@ class DecoderRun {
                         data_->texts, facts.train_samples));
       flush();
     }
-    const TrainingView view{.folder = folder_, .form = form_, .machine = &machine_, .exact = small_.exact};
+    const TrainingView view{.folder = folder_, .form = form_};
     report_.training = run_training(trainer, std::move(facts), view);
     close_training(*report_.training, view, trainer,
                    {data_->config, *data_->tokenizer, workloads::element_type(trained_.step.numerics.weight)});

@@ -62,10 +62,12 @@ class StepView {
 
 bool for_people(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
 
+double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact) {
+  return hw::seconds(hw::simulate(trainer.programs(), machine, {.exact = exact}).total);
+}
+
 Training run_training(workloads::Trainer& trainer, Training out, const TrainingView& view) {
   using workloads::Split;
-  const hw::SimResult device = hw::simulate(trainer.programs(), *view.machine, {.exact = view.exact});
-  out.simulated_step_seconds = hw::seconds(device.total);
   out.eval_samples = trainer.samples(Split::kValidation);
   base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", out.model, out.parameters,
                  out.dataset, out.train_samples, out.numerics, trainer.options().step.world());

@@ -36,12 +36,14 @@ struct TrainedModel {
 struct TrainingView {
   std::filesystem::path folder;
   base::Format form{};
-  const hw::MachineParams* machine = nullptr;
-  bool exact = false;
 };
 
+/// Of one training step on the machine. Errors: as hw::simulate(), among them groups of cores that it cannot form.
+double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
+
 /// Trains, with a progress line, steps.jsonl in the folder and a block after each evaluation; the test data is
-/// evaluated at the end. `facts`: what is known before (model, data, numerics). Errors: as Trainer::run().
+/// evaluated at the end. `facts`: what is known before (model, data, numerics,
+/// time of a step). Errors: as Trainer::run().
 Training run_training(workloads::Trainer& trainer, Training facts, const TrainingView& view);
 
 /// The folder "model" as Hugging Face's Trainer leaves it, and the block with which it ends.

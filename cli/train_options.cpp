@@ -23,7 +23,8 @@ constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNume
 constexpr std::string_view kRun = "run", kJob = "run compile ablate", kCheck = "run compile ablate verify",
                            kAll = "run compile ablate verify validate estimate plan", kShare = "run verify estimate",
                            kSize = "run compile ablate estimate plan", kStep = "run compile ablate verify estimate";
-constexpr std::string_view kDecoders = "run verify estimate plan", kEach = "run compile ablate verify estimate plan";
+constexpr std::string_view kComputed = "run verify", kDecoders = "run verify estimate plan",
+                           kEach = "run compile ablate verify estimate plan";
 constexpr double kMax = 9e15;
 
 constexpr std::string_view kFormats = "table|json|csv|md";
@@ -90,6 +91,8 @@ const std::array kRows = {
          "cores that share each layer", "", "", 1, 1 << 20}),
     row(kShare, {"--pipeline_parallel_size", &T::pipeline_parallel_size, kPlan,
          "stages that share the layers", "", "", 1, 1 << 20}),
+    row(kComputed, {"--virtual_pipeline_size", &T::virtual_pipeline_size, kPlan,
+         "chunks of layers on each stage, in turn (interleaved 1F1B): computed, not projected", "", "", 1, 1 << 20}),
     row(kDecoders, {"--disable_sequence_parallel", &T::disable_sequence_parallel, kPlan,
          "every tensor-parallel core keeps all tokens outside of matmuls"}),
     row(kShare, {"--zero_1", &T::zero_1, kPlan, "data-parallel cores share the optimizer's state"}),

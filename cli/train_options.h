@@ -30,7 +30,7 @@ struct TrainOptions {
   std::string numerics;  // empty: what the workload says
   std::int64_t stochastic_rounding_seed = 0;
   // parallel plan
-  std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1;
+  std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1, virtual_pipeline_size = 1;
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
   std::string recompute = "none";
   // machine

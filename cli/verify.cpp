@@ -103,8 +103,12 @@ void verify(const VerifyOptions& options) {
                       stages > 1 ? fmt::format("TP {} x PP {} does not divide the {} cores", tensor, stages, cores)
                                  : fmt::format("{} does not divide the {} cores", tensor, cores),
                       fmt::format("use --nproc_per_node {}, or a multiple of it", tensor * stages)};
+  if (options.train.virtual_pipeline_size > 1 && stages < 2)
+    throw base::Error{base::Fault::kUsage, "--virtual_pipeline_size", "takes stages that are more than one",
+                      "use --pipeline_parallel_size 2 or more"};
   v.ranks = static_cast<std::uint32_t>(cores / (tensor * stages));
   v.pipeline_parallel = stages;
+  v.virtual_stages = options.train.virtual_pipeline_size;
   v.micro_batches = options.train.gradient_accumulation_steps;
   v.tensor_parallel = tensor;
   v.sequence_parallel = tensor > 1 && !options.train.disable_sequence_parallel;

@@ -104,6 +104,9 @@ void check(const ShardPlan& plan, const ModelConfig& config) {
                 fmt::format("use one of: {}", fmt::join(legal, ", "))};
   }
   const std::int64_t stages = plan.pipeline_parallel_size, chunks = plan.virtual_pipeline_size;
+  if (chunks > 1 && stages < 2)
+    throw Error{Fault::kUsage, "--virtual_pipeline_size", fmt::format("{} chunks of one stage take no turns", chunks),
+                "use --pipeline_parallel_size 2 or more"};
   if (stages >= 1 && chunks >= 1 && sizes.layers % (stages * chunks) == 0) return;
   std::vector<std::int64_t> legal;
   for (std::int64_t size = 1; size <= sizes.layers; ++size)

@@ -34,7 +34,7 @@ void for_each_rank(const ShardPlan& plan, const Visit& visit) {
 
 /// Errors: Fault::kUsage naming the flag when a degree is below 1, does not divide the heads, the feed-forward size or
 /// the layers, does not fit the key-value heads, or leaves a rank without a row of the vocabulary; the fix lists the
-/// degrees that do.
+/// degrees that do. Also for several chunks of a single stage.
 void check(const ShardPlan& plan, const ModelConfig& config);
 
 /// The pipeline stage of a tensor: layer l of L is in chunk c = l / (L / (stages * chunks)), which is on stage c mod

@@ -113,6 +113,13 @@ TEST_F(RunDecoder, RefusesBeforeItWrites) {
   const std::string train = own() + "--mode numeric --max_steps 2 --output_dir " + at("out") + " ";
   expect_refused(run(train + "--tensor_parallel_size 16 --nproc_per_node 16"), "does not divide the 8 attention heads");
   expect_refused(run(train + "--tensor_parallel_size 3"), "does not divide 32 cores");
+  expect_refused(run(train + "--pipeline_parallel_size 5 --tensor_parallel_size 1 --nproc_per_node 5"),
+                 "cannot form the replica group 0 1 2 3 4");
+  expect_refused(run(train + "--virtual_pipeline_size 2 --nproc_per_node 2 --tensor_parallel_size 1"),
+                 "use --pipeline_parallel_size 2 or more");
+  std::string timed = train + "--virtual_pipeline_size 2";
+  timed.replace(timed.find("--mode numeric"), 14, "");
+  expect_refused(run(timed), "computed, not projected");
   std::string longer = train;
   longer.replace(longer.find("--max_length 32"), 15, "--max_length 1024");
   expect_refused(run(longer), "longer than the model's 512 positions");
