@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <signal.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cmath>
 #include <fstream>
 #include <set>
@@ -191,15 +193,32 @@ TEST(Sweep, AKeyThatIsNoneEndsItBeforeItBegins) {
   EXPECT_THROW(run_sweep({{{"a", "1"}}}, model(), database, 0), base::Error);
 }
 
-/// A child that sweeps and is killed after `ms`.
+/// A number that children share with us.
+class SharedCount {
+ public:
+  SharedCount()
+      : at_{static_cast<std::atomic<int>*>(
+            ::mmap(nullptr, sizeof(std::atomic<int>), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0))} {}
+  ~SharedCount() { ::munmap(at_, sizeof(std::atomic<int>)); }
+  SharedCount(const SharedCount&) = delete;
+  SharedCount& operator=(const SharedCount&) = delete;
+  std::atomic<int>& operator*() const { return *at_; }
+
+ private:
+  std::atomic<int>* at_;
+};
+
+/// A child that sweeps and is killed in the middle of its work: `ms` after `points_begun` further points were begun.
 void sweep_and_kill(const std::vector<SweepPoint>& points, const SweepModel& slow,
-                    const std::filesystem::path& database, int ms) {
+                    const std::filesystem::path& database, const std::atomic<int>& begun, int points_begun, int ms) {
+  const int enough = begun + points_begun;
   const pid_t child = ::fork();
   ASSERT_GE(child, 0);
   if (child == 0) {
     run_sweep(points, slow, database, 2);
     ::_exit(0);
   }
+  while (begun < enough) std::this_thread::sleep_for(std::chrono::microseconds{100});
   std::this_thread::sleep_for(std::chrono::milliseconds{ms});
   ::kill(child, SIGKILL);
   ::waitpid(child, nullptr, 0);
@@ -209,12 +228,14 @@ TEST(Sweep, KilledTenTimesItEndsCompleteWithNoPointTwice) {
   const auto database = recorded::folder() / "sweep.sqlite";
   std::filesystem::remove(database);
   SweepModel slow = model();
-  slow.evaluate = [](const SweepPoint& point) {
+  const SharedCount begun;
+  slow.evaluate = [&begun](const SweepPoint& point) {
+    ++*begun;
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
     return Metrics{{"seconds", std::stod(point[0].second)}};
   };
   const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(300)}}));
-  for (int kill = 0; kill < 10; ++kill) sweep_and_kill(points, slow, database, 5 + 7 * kill % 30);
+  for (int kill = 0; kill < 10; ++kill) sweep_and_kill(points, slow, database, *begun, 1 + kill, 7 * kill % 5);
   const SweepRun run = run_sweep(points, slow, database, 2);
   EXPECT_LT(run.computed, points.size());  // finished points were kept
   for (std::size_t i = 0; i < points.size(); ++i)

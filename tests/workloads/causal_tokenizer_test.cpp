@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <chrono>
 #include <cstring>
 
 #include "base/files.h"
@@ -207,21 +206,6 @@ TEST(CausalTokenizer, FoldersWithoutTokenizerAreRefused) {
   s.write("tok1.bin", "");
   s.write("tok2.bin", "");
   EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"more than one tok*.bin"}));
-}
-
-TEST(CausalTokenizer, SixteenThousandTweetsTakeLessThanTwoSeconds) {
-  const std::string tweet =
-      "i don't feel the code running low , a naïve world wanted me to be happy and not sad or lower";
-  for (const auto& source :
-       {data("llama3.json"), data("llama2.json"), data("tiny.model"), std::filesystem::path{tests::tale()}}) {
-    const auto t = load_tokenizer(source);
-    const auto start = std::chrono::steady_clock::now();
-    std::size_t tokens = 0;
-    for (int i = 0; i < 16000; ++i) tokens += t->encode(tweet).ids.size();
-    const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-    EXPECT_GT(tokens, 16000u * 20);
-    EXPECT_LT(spent.count(), 2) << source;  // measured: 0.1 to 0.5 s
-  }
 }
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include <chrono>
-
 #include "tests/workloads/support.h"
 #include "workloads/json_file.h"
 
@@ -137,22 +135,6 @@ TEST(TokenizerFiles, WhatIsNotBertIsRefused) {
   scratch.write("tokenizer.json", "{\n  \"model\": }");
   EXPECT_TRUE(fails(Fault::kData, load, {"tokenizer.json:2:12", "not valid JSON"}));
   EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(scratch / "nowhere"); }, {"nowhere"}));
-}
-
-TEST(WordPiece, SixteenThousandTweetsTakeLessThanHalfASecond) {
-  const WordPiece t = small();
-  const auto start = std::chrono::steady_clock::now();
-  std::size_t tokens = 0;
-  for (int i = 0; i < 16000; ++i)
-    tokens +=
-        t.tokenize("i don't feel the code running low , a unaffable world wanted me to be happy and not sad or lower",
-                   "t")
-            .size();
-  const std::chrono::duration<double> spent = std::chrono::steady_clock::now() - start;
-  EXPECT_GT(tokens, 16000u * 20);
-#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
-  EXPECT_LT(spent.count(), 0.5);
-#endif
 }
 
 }  // namespace
