@@ -56,6 +56,7 @@ class Run {
  public:
   Run(const RunOptions& options, workloads::Job job)
       : options_{options}, job_{std::move(job)}, projected_{options.train}, small_{options.train} {
+    refuse_plan_of_encoder(options.train, job_.model);
     apply_defaults(projected_, job_.options, job_.file);
     apply_defaults(small_, job_.options, job_.file);
     if (options.train.model_id.empty()) apply_defaults(small_, job_.small_options, job_.file);

@@ -85,6 +85,7 @@ StepTarget step_target(const std::string& workload, const TrainOptions& given) {
         decoder_job(train, decoder_config(train.model_id.empty() ? job.model : train.model_id), 0);
     return step_target(decoder, stage_machine(decoder, train.instance_type, train.set));
   }
+  refuse_plan_of_encoder(given, job.model);
   const hw::MachineParams machine = hw::load_machine(train.instance_type, train.set);
   workloads::BertConfig config =
       train.model_id.empty() ? workloads::bert_preset(job.model) : workloads::read_bert_config(train.model_id);

@@ -21,9 +21,10 @@ constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNume
                            kPlan = "Parallel plan", kOutput = "Output";
 // Which verbs take a row.
 constexpr std::string_view kRun = "run", kJob = "run compile ablate", kCheck = "run compile ablate verify",
-                           kAll = "run compile ablate verify validate estimate plan", kShare = "run verify estimate",
-                           kSize = "run compile ablate estimate plan", kStep = "run compile ablate verify estimate";
-constexpr std::string_view kComputed = "run verify", kDecoders = "run verify estimate plan",
+                           kAll = "run compile ablate verify validate estimate plan",
+                           kShare = "run compile ablate verify estimate", kSize = "run compile ablate estimate plan",
+                           kStep = "run compile ablate verify estimate";
+constexpr std::string_view kComputed = "run verify", kDecoders = "run compile ablate verify estimate plan",
                            kEach = "run compile ablate verify estimate plan";
 constexpr double kMax = 9e15;
 
@@ -189,6 +190,14 @@ void settle(const CLI::App& app, std::string_view verb, TrainOptions& options) {
     throw Error{Fault::kUsage, "--mode numeric", "has nothing to compute with --numerics off",
                 "use --mode timed, or another --numerics"};
   }
+}
+
+void refuse_plan_of_encoder(const TrainOptions& options, std::string_view model) {
+  for (const TrainOptionRow& r : kRows)
+    if (r.group == kPlan && options.given.contains(std::string{r.name()}))
+      throw Error{Fault::kUsage, fmt::format("--{}", r.name()),
+                  fmt::format("{} is an encoder, whose cores are data parallel alone", model),
+                  "leave it out, or name the workload of a Llama or GPT"};
 }
 
 void apply_defaults(TrainOptions& options, const std::map<std::string, std::string>& values, std::string_view where) {

@@ -62,6 +62,9 @@ void add_train_options(CLI::App& app, std::string_view verb, TrainOptions& optio
 /// Errors: Fault::kUsage.
 void settle(const CLI::App& app, std::string_view verb, TrainOptions& options);
 
+/// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave an option of another plan.
+void refuse_plan_of_encoder(const TrainOptions& options, std::string_view model);
+
 /// Values of a workload file by option name; those in `given` stay. Errors: Fault::kUsage with a suggestion for an
 /// unknown name, and what the option itself refuses; `where` is the file.
 void apply_defaults(TrainOptions& options, const std::map<std::string, std::string>& values, std::string_view where);
