@@ -8,7 +8,9 @@
 #include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
+#include "cli/pipeline_memory.h"
 #include "cli/project.h"
+#include "hw/replica_groups.h"
 #include "hw/sim_device.h"
 #include "workloads/framework_ops.h"
 #include "workloads/model_files.h"
@@ -38,18 +40,25 @@ workloads::StepSpec stage_spec(const DecoderJob& job) {
   return step;
 }
 
-runtime::Compiled compile_stage(const DecoderJob& job, std::int64_t micro_batches) {
-  return runtime::compile(stage_step(job, micro_batches).graph, stage_options(job));
+runtime::Compiled compile_stage(const DecoderJob& job, std::int64_t micro_batches, runtime::BlockCache* blocks) {
+  runtime::CompileOptions options = stage_options(job);
+  options.blocks = blocks;
+  return runtime::compile(stage_step(job, micro_batches).graph, options);
 }
 
 DecoderMemory memory_of(const DecoderJob& job, const runtime::Compiled& compiled, const hw::MachineParams& stage) {
   DecoderMemory memory{
       .by_kind = compiled.memory.bytes_by_kind, .total = compiled.memory.total, .capacity = stage.hbm_bytes_per_core()};
-  const auto kept = static_cast<std::uint64_t>(std::min(job.pipeline, job.step.micro_batches) - 1);
-  const std::uint64_t more = kept * memory.by_kind["activations"];
-  memory.by_kind["activations"] += more;
-  memory.total += more;
+  // Each further stage keeps the activations of one micro-batch less, which are more than its messages.
+  const std::uint64_t of_one = memory.by_kind["activations"];
+  memory.add("activations", static_cast<std::uint64_t>(std::min(job.pipeline, job.step.micro_batches) - 1) * of_one);
+  memory.add("messages", inbox_bytes(job, 0));
   return memory;
+}
+
+std::int64_t simulated_of(const DecoderJob& job) {
+  const std::int64_t all = job.step.micro_batches;
+  return job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
 }
 
 /// When each micro-batch begins.
@@ -108,6 +117,12 @@ runtime::CompileOptions stage_options(const DecoderJob& job) {
   return {.name = "train", .ranks = step.world(), .groups = workloads::replica_groups(step), .passes = job.passes};
 }
 
+workloads::StepSpec step_of_stages(const DecoderJob& job) {
+  workloads::StepSpec step = stage_spec(job);
+  step.pipeline_parallel = job.pipeline;
+  return step;
+}
+
 hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances) {
   if (instances > 1) set.push_back(fmt::format("cluster.instances={}", instances));
   return hw::load_machine(instance, set);
@@ -124,6 +139,19 @@ hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instan
                 "use more --nnodes, or a smaller plan"};
   const std::int64_t per_stage = job.instances / job.pipeline;
   return per_stage > 1 ? load_cluster(instance, set, per_stage) : one;
+}
+
+void require_groups(const DecoderJob& job, const hw::MachineParams& whole) {
+  const workloads::StepSpec step = step_of_stages(job);
+  const auto groups = workloads::replica_groups(step);
+  // Messages between stages run in pairs, wherever their two ranks are.
+  const std::size_t first = workloads::link_group(step, 0), last = workloads::stages_group(step);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (job.pipeline > 1 && g >= first && g < last)
+      hw::require_pairs(groups[g], whole, "plan");
+    else
+      hw::shape_of(groups[g], whole, "plan");
+  }
 }
 
 std::uint64_t least_memory(const DecoderJob& job) {
@@ -160,34 +188,42 @@ std::uint64_t least_memory(const DecoderJob& job) {
   return static_cast<std::uint64_t>(parameters + activations * kept);
 }
 
-DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage) {
+DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks) {
   // More micro-batches than these need no more memory.
-  return memory_of(job, compile_stage(job, std::min<std::int64_t>(job.step.micro_batches, 2)), stage);
+  return memory_of(job, compile_stage(job, std::min<std::int64_t>(job.step.micro_batches, 2), blocks), stage);
 }
 
-DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage) {
-  const std::int64_t all = job.step.micro_batches;
-  const std::int64_t simulated = job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
-  DecoderProjection p;
+DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks) {
   constexpr const char* kSmaller =
       "use --recompute full, --zero_1, a larger --tensor_parallel_size or a smaller --per_device_train_batch_size";
   if (!job.may_exceed_memory) {  // to compile what cannot fit by far takes longer than to see that it does not
     const std::uint64_t least = least_memory(job);
     runtime::require_fit("train", {{"at least", least}}, least, stage.hbm_bytes_per_core(), kSmaller);
   }
-  p.compiled = compile_stage(job, simulated);
-  const runtime::Compiled& compiled = p.compiled;
-  p.memory = memory_of(job, compiled, stage);
+  DecoderProjection p = compile_job(job, stage, blocks);
   if (!job.may_exceed_memory)
     runtime::require_fit("train", p.memory.by_kind, p.memory.total, p.memory.capacity, kSmaller);
-  p.device = hw::simulate_in_child(compiled.program, stage, {.exact = job.exact});
-  p.micro_seconds = time_of_micro_batch(compiled.program, p.device);
+  simulate_job(job, stage, p);
+  return p;
+}
+
+DecoderProjection compile_job(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks) {
+  DecoderProjection p;
+  p.compiled = compile_stage(job, simulated_of(job), blocks);
+  p.memory = memory_of(job, p.compiled, stage);
+  return p;
+}
+
+void simulate_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& p) {
+  const isa::Program& program = p.compiled.program;
+  p.device = hw::simulate_in_child(program, stage, {.exact = job.exact});
+  p.micro_seconds = time_of_micro_batch(program, p.device);
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
   p.device_seconds = hw::seconds(p.device.total - p.device.lead_in) +
-                     static_cast<double>(all - simulated) * p.micro_seconds + p.bubble_seconds;
+                     static_cast<double>(job.step.micro_batches - simulated_of(job)) * p.micro_seconds +
+                     p.bubble_seconds;
   p.computed_seconds = p.device_seconds;
   time_job(job, stage, p);
-  return p;
 }
 
 void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& p) {

@@ -45,6 +45,9 @@ struct DecoderMemory {
   std::uint64_t total = 0;
   std::uint64_t capacity = 0;
   bool fits() const { return total <= capacity; }
+  void add(const std::string& kind, std::uint64_t bytes) {
+    if (bytes > 0) by_kind[kind] += bytes, total += bytes;
+  }
 };
 
 struct DecoderProjection {
@@ -70,18 +73,30 @@ runtime::CompileOptions stage_options(const DecoderJob& job);
 /// What no compiler can do without, per core: weights, gradients, optimizer state, and what enters each layer (with
 /// everything kept, also attention's probabilities). Takes no time: most plans of a large model are refused by it.
 std::uint64_t least_memory(const DecoderJob& job);
-/// Compiles alone: what it needs. Errors: Fault::kUsage for a plan that the model or the machine does not allow.
-DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage);
+/// Compiles alone: what it needs. `blocks`: of other plans of the model, which is then compiled in less time to the
+/// same program. Errors: Fault::kUsage for a plan that the model or the machine does not allow.
+DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage,
+                             runtime::BlockCache* blocks = nullptr);
 /// Errors: as above; Fault::kCapacity when it does not fit.
-DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage);
+DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks = nullptr);
+/// The two halves of project(), for callers to whom what does not fit is no error: program and memory, then the rest.
+DecoderProjection compile_job(const DecoderJob& job, const hw::MachineParams& stage,
+                              runtime::BlockCache* blocks = nullptr);
+void simulate_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& projection);
 /// The job around a step of `projection.device_seconds`.
 void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& projection);
+
+/// The step of the first of all stages, as they run together (project() has one stage as a model of its own).
+workloads::StepSpec step_of_stages(const DecoderJob& job);
 
 /// So many of an instance, with what --set changed.
 hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances);
 /// The instances that hold one stage. Errors: Fault::kUsage when the plan's cores are not those of the instances.
 hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instance,
                                 const std::vector<std::string>& set);
+
+/// Errors: Fault::kProgram, naming legal ones, when the machine of all stages cannot form the plan's replica groups.
+void require_groups(const DecoderJob& job, const hw::MachineParams& whole);
 
 /// The job that the options describe: cores of --nproc_per_node x --nnodes, shared as the plan says. `sequences`: of
 /// the whole job. Errors: Fault::kUsage when the plan does not divide the cores.

@@ -3,21 +3,15 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "cli/pipeline_memory.h"
 #include "hw/sim_device.h"
+#include "runtime/build_block.h"
 #include "workloads/pipeline.h"
 
 namespace cli {
 namespace {
 
-std::vector<runtime::Compiled> compile_stages(const DecoderJob& job, const workloads::StepSpec& step) {
-  std::vector<runtime::Compiled> out;
-  for (std::int64_t s = 0; s < job.pipeline; ++s) {
-    const workloads::StepSpec spec = workloads::of_stage(step, s);
-    auto made = workloads::decoder_step(job.config, spec);
-    out.push_back(runtime::compile(std::move(made.graph), workloads::compile_options(spec, "train", job.passes)));
-  }
-  return out;
-}
+constexpr std::size_t kOwnBlocks = 1'000'000;  // instructions
 
 /// The calls of the core that took longest: when forward passes begin, and when the last backward pass ends.
 struct StagePasses {
@@ -38,34 +32,52 @@ StagePasses passes_of(const isa::Program& program, const hw::SimResult& result) 
 
 }  // namespace
 
-StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const DecoderProjection& projection) {
-  workloads::StepSpec step = job.step;
-  step.pipeline_parallel = job.pipeline;
-  step.head_sharing = workloads::head_sharing(job.config, step.tensor_parallel);
+Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks) {
+  require_groups(job, whole);
+  runtime::BlockCache own{kOwnBlocks};  // stages have the same layers
+  workloads::StepSpec step = step_of_stages(job);
   step.micro_batches = std::min(step.micro_batches, 2 * job.pipeline);
-  const std::vector<runtime::Compiled> compiled = compile_stages(job, step);
+  Stages out{.compiled = {}, .micro_batches = step.micro_batches, .memory = {}};
+  for (std::int64_t s = 0; s < job.pipeline; ++s) {
+    const workloads::StepSpec spec = workloads::of_stage(step, s);
+    auto made = workloads::decoder_step(job.config, spec);
+    runtime::CompileOptions options = workloads::compile_options(spec, "train", job.passes);
+    options.blocks = blocks ? blocks : &own;
+    out.compiled.push_back(runtime::compile(std::move(made.graph), options));
+    const runtime::MemoryPlan& plan = out.compiled.back().memory;
+    DecoderMemory memory{.by_kind = plan.bytes_by_kind, .total = plan.total, .capacity = whole.hbm_bytes_per_core()};
+    memory.add("messages", inbox_bytes(job, s));
+    if (memory.total > out.memory.total) out.memory = std::move(memory);
+  }
+  return out;
+}
+
+StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
+                           double micro_seconds) {
   isa::Programs programs;
-  for (const runtime::Compiled& one : compiled) programs.push_back(&one.program);
-  const hw::SimResult result = hw::simulate_in_child(programs, whole, {.exact = job.exact});
+  for (const runtime::Compiled& one : stages.compiled) programs.push_back(&one.program);
+  StagesTime out{.device = {}, .micro_seconds = micro_seconds};
+  out.device = hw::simulate_in_child(programs, whole, {.exact = job.exact});
+  const hw::SimResult& result = out.device;
   const auto slowest = std::ranges::find_if(programs, [&](const isa::Program* p) { return p->runs_on(result.rank); });
   const StagePasses passes = passes_of(**slowest, result);
-  StagesTime out{.micro_seconds = projection.micro_seconds};
   // With more micro-batches than stages the last two begin one period apart.
-  if (step.micro_batches > job.pipeline)
+  if (stages.micro_batches > job.pipeline)
     out.micro_seconds = hw::seconds(passes.begin.back() - passes.begin[passes.begin.size() - 2]);
-  const auto further = static_cast<double>(job.step.micro_batches - step.micro_batches);
+  const auto further = static_cast<double>(job.step.micro_batches - stages.micro_batches);
   out.step_seconds = hw::seconds(result.total - result.lead_in) + further * out.micro_seconds;
-  const double busy = static_cast<double>(step.micro_batches) * out.micro_seconds;
+  const double busy = static_cast<double>(stages.micro_batches) * out.micro_seconds;
   out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy);
   return out;
 }
 
-void use_stages(const StagesTime& stages, const DecoderJob& job, const hw::MachineParams& stage,
+void use_stages(const Stages& stages, const StagesTime& time, const DecoderJob& job, const hw::MachineParams& stage,
                 DecoderProjection& projection) {
-  projection.micro_seconds = stages.micro_seconds;
-  projection.bubble_seconds = stages.bubble_seconds;
+  projection.memory = stages.memory;
+  projection.micro_seconds = time.micro_seconds;
+  projection.bubble_seconds = time.bubble_seconds;
   projection.bubble_simulated = true;
-  projection.device_seconds = stages.step_seconds;
+  projection.device_seconds = time.step_seconds;
   time_job(job, stage, projection);
 }
 

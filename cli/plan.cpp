@@ -3,15 +3,12 @@
 
 #include <algorithm>
 #include <memory>
-#include <numeric>
-#include <thread>
 
-#include "analysis/sweep.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
-#include "cli/decoder_report.h"
 #include "cli/output.h"
+#include "cli/plan_search.h"
 #include "cli/verbs.h"
 
 namespace cli {
@@ -21,126 +18,88 @@ struct PlanOptions {
   TrainOptions train;
   std::string model;
   std::int64_t batch = 256, limit = 20;
+  bool refused = false;
 };
 
-/// All mixes of degrees, ZeRO and recomputation whose batch for the optimizer is the wanted one.
-std::vector<DecoderJob> candidates(const PlanOptions& options) {
-  std::vector<DecoderJob> out;
-  const workloads::ModelConfig config = decoder_config(options.model);
-  const std::int64_t micro = options.train.per_device_train_batch_size;
-  for (std::int64_t tensor = 1; tensor <= 32; tensor *= 2)
-    for (std::int64_t pipeline = 1; pipeline <= 16; pipeline *= 2)
-      for (const bool zero : {true, false})
-        for (const char* recompute : {"none", "selective", "full"}) {
-          TrainOptions o = options.train;
-          o.tensor_parallel_size = tensor;
-          o.pipeline_parallel_size = pipeline;
-          o.zero_1 = zero;
-          o.recompute = recompute;
-          try {
-            DecoderJob job = decoder_job(o, config, 0);
-            const std::int64_t samples = micro * static_cast<std::int64_t>(job.step.ranks);
-            if (options.batch % samples != 0 || (zero && job.step.ranks == 1)) continue;
-            job.step.micro_batches = options.batch / samples;
-            if (job.step.micro_batches < pipeline) continue;  // stages would never be all at work
-            job.sequences = job.sequences_per_step();
-            job.simulated_micro_batches = 3;
-            out.push_back(std::move(job));
-          } catch (const base::Error& e) {
-            if (e.fault() != base::Fault::kUsage) throw;
-          }
-        }
-  return out;
+/// Numbers of the plans that have a time, the fastest first. On one and the same cluster it is the cheapest too.
+std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if (plans[i].refused.empty()) order.push_back(i);
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return plans[i].seconds; });
+  return order;
 }
 
-/// Names of what is known of a candidate.
-constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kExposed = "exposed", *kHbmBytes = "memory",
-                     *kTooLarge = "too_large", *kIllegal = "illegal";
-
-analysis::Metrics try_out(const DecoderJob& job, const TrainOptions& o) {
-  try {
-    const hw::MachineParams stage = stage_machine(job, o.instance_type, o.set);
-    if (least_memory(job) > stage.hbm_bytes_per_core()) return {{kTooLarge, 1}};
-    const DecoderProjection p = project(job, stage);
-    return {{kSeconds, p.time.step},
-            {kMfu, p.mfu},
-            {kExposed, hw::seconds(p.device.collective_exposed)},
-            {kHbmBytes, static_cast<double>(p.memory.total)}};
-  } catch (const base::Error& e) {
-    if (e.fault() == base::Fault::kCapacity) return {{kTooLarge, 1}};
-    if (e.fault() == base::Fault::kUsage) return {{kIllegal, 1}};
-    throw;
-  }
-}
-
-/// A sweep whose points are the candidates by number, and whose results nobody keeps.
-analysis::SweepRun try_all(const std::vector<DecoderJob>& all, const TrainOptions& o) {
-  std::vector<analysis::SweepPoint> points;
-  for (std::size_t i = 0; i < all.size(); ++i) points.push_back({{"candidate", std::to_string(i)}});
-  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
-  const analysis::SweepModel model{
-      .hash = number,
-      .evaluate = [&](const analysis::SweepPoint& point) { return try_out(all[number(point)], o); },
-      .name = "plan"};
-  const auto processes = o.host_threads > 0 ? static_cast<int>(o.host_threads)
-                                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  analysis::SweepRun run = analysis::run_sweep(points, model, ":memory:", processes);
-  for (std::size_t i = 0; i < all.size(); ++i)
-    if (const std::string& error = run.results[i].error; !error.empty())
-      throw base::Error{base::Fault::kInternal, describe(all[i]), error, "report it with the command"};
-  return run;
-}
-
-void plan(const PlanOptions& options) {
-  const base::Format form = base::parse_format(options.train.format);
-  const std::vector<DecoderJob> all = candidates(options);
-  if (all.empty())
-    throw base::Error{base::Fault::kUsage, "trnsim plan " + options.model,
-                      fmt::format("no plan makes a batch of {} sequences on these cores", options.batch),
-                      "use another --global_batch_size or --nnodes"};
-  const analysis::SweepRun run = try_all(all, options.train);
-  if (run.interrupted)
-    throw base::Error{base::Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer --nnodes"};
-  struct Tried {
-    const DecoderJob& job;
-    const analysis::Metrics& metrics;
-    double at(const char* name) const { return metrics.at(name); }
-  };
-  std::vector<Tried> good;
-  std::size_t large = 0;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    const analysis::Metrics& metrics = run.results[i].metrics;
-    if (metrics.contains(kSeconds)) good.push_back({all[i], metrics});
-    large += metrics.contains(kTooLarge);
-  }
-  // On one and the same cluster the cheapest plan is the fastest.
-  std::vector<std::size_t> order(good.size());
-  std::iota(order.begin(), order.end(), std::size_t{0});
-  std::ranges::sort(order, {}, [&](std::size_t i) { return good[i].at(kSeconds); });
-  const double price =
-      hw::load_machine(options.train.instance_type, options.train.set).price_on_demand.value * options.train.nnodes;
+void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
+  const TrainOptions& o = options.train;
+  const double price = hw::load_machine(o.instance_type, o.set).price_on_demand.value * static_cast<double>(o.nnodes);
   base::Table table{{{"rank", ""},
                      {"plan", ""},
                      {"step", "step s"},
                      {"rate", "sequences/s"},
                      {"mfu", "MFU %"},
-                     {"exposed", "collectives exposed s"},
                      {"memory", "HBM GiB"},
                      {"dollars", "$ per million tokens"},
                      {"flags", ""}}};
-  for (std::size_t i = 0; i < order.size() && i < static_cast<std::size_t>(options.limit); ++i) {
-    const Tried& r = good[order[i]];
-    const double seconds = r.at(kSeconds);
-    table.add_row({fmt::format("{}", i + 1), describe(r.job), fmt::format("{:.4g}", seconds),
-                   fmt::format("{:.2f}", r.job.sequences_per_step() / seconds), fmt::format("{:.1f}", 100 * r.at(kMfu)),
-                   fmt::format("{:.3g}", r.at(kExposed)), fmt::format("{:.1f}", r.at(kHbmBytes) / (1 << 30)),
-                   fmt::format("{:.3f}", seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
+  int rank = 0;
+  for (const std::size_t i : ranked(plans)) {
+    if (++rank > options.limit) break;
+    const TriedPlan& r = plans[i];
+    table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.4g}", r.seconds),
+                   fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
+                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
+                   fmt::format("{:.3f}", r.seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
   }
   print(table.render(form));
-  base::log_info("{} plans tried, {} fit, {} do not, {} cannot be formed on this machine", all.size(), good.size(),
-                 large, all.size() - good.size() - large);
-  if (good.empty())
-    throw base::Error{base::Fault::kCapacity, "trnsim plan " + options.model, "no plan fits", "use more --nnodes"};
+}
+
+void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
+  base::Table table{{{"plan", ""}, {"reason", ""}, {"flags", ""}}};
+  for (const TriedPlan& plan : plans)
+    if (!plan.refused.empty()) table.add_row({describe(plan.job), plan.refused, flags_of(plan.job)});
+  print(table.render(form));
+}
+
+/// Errors when nothing is left: with the least that is needed, or what all plans lack.
+void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& options) {
+  const std::string where = "trnsim plan " + options.model;
+  if (plans.empty())
+    throw base::Error{base::Fault::kUsage, where, "no degrees use all cores",
+                      "use another --nnodes or --nproc_per_node"};
+  if (std::ranges::any_of(plans, [](const TriedPlan& p) { return p.refused.empty(); })) return;
+  const TriedPlan* least = nullptr;
+  for (const TriedPlan& p : plans)
+    if (p.too_large && p.memory > 0 && (!least || p.memory < least->memory)) least = &p;
+  if (least)
+    throw base::Error{base::Fault::kCapacity, where,
+                      fmt::format("no plan fits; nearest is {}, which {}", describe(least->job), least->refused),
+                      "use more --nnodes, or a smaller --max_length"};
+  throw base::Error{
+      base::Fault::kUsage, where,
+      fmt::format("no plan can be formed; the first one, {}: {}", describe(plans.front().job), plans.front().refused),
+      "see --refused for all reasons; use another --global_batch_size, --max_length or --nnodes"};
+}
+
+void plan(const PlanOptions& options) {
+  const TrainOptions& o = options.train;
+  const base::Format form = base::parse_format(o.format);
+  std::vector<TriedPlan> plans = plans_of({.options = o,
+                                           .config = decoder_config(options.model),
+                                           .batch = options.batch,
+                                           .micro_batches = {o.per_device_train_batch_size}});
+  const auto untried =
+      static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
+  time_plans(plans, o);
+  if (options.refused) {
+    print_refused(plans, form);
+  } else {
+    require_some(plans, options);
+    print_ranked(plans, options, form);
+  }
+  const auto large = static_cast<std::size_t>(std::ranges::count(plans, true, &TriedPlan::too_large));
+  const std::size_t good = ranked(plans).size();
+  base::log_info("{} plans: {} fit, {} do not, {} cannot be formed; {} were compiled. --refused prints the reasons",
+                 plans.size(), good, large, plans.size() - good - large, plans.size() - untried);
 }
 
 }  // namespace
@@ -152,6 +111,7 @@ void add_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
   app.add_option("--limit", options->limit, "plans to show")->check(CLI::PositiveNumber)->capture_default_str();
+  app.add_flag("--refused", options->refused, "print the plans that are out instead, each with its reason");
   add_train_options(app, "plan", options->train);
   app.final_callback([options, &app] {
     settle(app, "plan", options->train);

@@ -4,7 +4,7 @@
 #include <regex>
 
 #include "base/error.h"
-#include "cli/decoder_job.h"
+#include "cli/decoder_stages.h"
 #include "cli/predict_row.h"
 #include "workloads/presets.h"
 
@@ -100,13 +100,19 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   job.sequences = whole ? *tokens / length : job.sequences_per_step();
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
   try {
-    const DecoderProjection p = project(job, stage_machine(job, r.instance, context.set));
+    const hw::MachineParams stage = stage_machine(job, r.instance, context.set);
+    DecoderProjection p = project(job, stage);
+    if (job.pipeline > 1) {
+      const hw::MachineParams whole = load_cluster(r.instance, context.set, job.instances);
+      const Stages stages = compile_stages(job, whole);
+      use_stages(stages, simulate_stages(job, whole, stages, p.micro_seconds), job, stage, p);
+    }
     if (!p.memory.fits())
       assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
                                     static_cast<double>(p.memory.total) / (1 << 30),
                                     static_cast<double>(p.memory.capacity) / (1 << 30)));
     if (job.pipeline > 1)
-      assumed.push_back(fmt::format("pipeline: one stage simulated, a bubble of {:.3g} s added", p.bubble_seconds));
+      assumed.push_back(fmt::format("pipeline: all stages simulated, a bubble of {:.3g} s", p.bubble_seconds));
     assumed.push_back(fmt::format("numerics {}; MFU of the device's time {:.1f} %", numerics, p.mfu * 100));
     assumed.push_back(fmt::format("device {:.4g} s of a step of {:.4g} s", p.time.device_step, p.time.step));
     const double samples = p.steps * job.sequences_per_step();

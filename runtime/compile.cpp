@@ -6,16 +6,17 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "isa/flops.h"
-#include "runtime/emitter.h"
-#include "runtime/group.h"
+#include "runtime/build_block.h"
 #include "runtime/hyper.h"
 #include "runtime/ops.h"
 #include "runtime/place.h"
+<<<<<<< HEAD
 #include "runtime/program_cache.h"
 #include "runtime/reorder.h"
 #include "runtime/rows.h"
 #include "runtime/synchronize.h"
+=======
+>>>>>>> 228998e (plan: blocks that plans share are compiled once, pipelines are timed and measured by all stages)
 
 namespace runtime {
 namespace {
@@ -154,56 +155,6 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
   return joined;
 }
 
-std::string text_of(const Attrs& a) {
-  const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps,
-                     a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.peer, a.trans_b,
-                     a.blocked, a.flash, a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype),
-                     type(a.operand), type(a.softmax));
-}
-
-/// What a call computes, with its tensors numbered by first appearance: equal texts can share a block.
-struct Signature {
-  std::string text;
-  std::vector<ValueId> values;
-};
-
-Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
-  Signature s{.text = graph.scope_of(graph.node(nodes.front())).name, .values = {}};
-  std::map<ValueId, std::size_t> number;
-  const std::set<NodeId> inside{nodes.begin(), nodes.end()};
-  const auto name = [&](ValueId v) {
-    const auto [place, added] = number.try_emplace(v, s.values.size());
-    if (added) {
-      s.values.push_back(v);
-      const Value& value = graph.value(v);
-      s.text += fmt::format(" new {}x{} {} {}", value.rows, value.cols, static_cast<int>(value.dtype),
-                            static_cast<int>(value.kind));
-      if (graph.root(v) != v)
-        s.text += fmt::format(" in {}", number.contains(graph.root(v)) ? number[graph.root(v)] : 0);
-    }
-    s.text += fmt::format(" {}", place->second);
-  };
-  for (const NodeId n : nodes) {
-    const Node& node = graph.node(n);
-    s.text += fmt::format("\n{} {} [{}]", node.op->name, node.label, text_of(node.attrs));
-    for (const ValueId v : node.in) name(v);
-    for (const ValueId v : node.out) {
-      name(v);
-      const auto users = graph.users(v);
-      s.text += std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); }) ? " leaves" : "";
-    }
-  }
-  return s;
-}
-
-struct Made {
-  std::uint32_t index = 0;
-  std::vector<ValueId> values;     // of the call that it was made for
-  std::vector<ValueId> registers;  // which of them each register is
-  std::int64_t spill_bytes = 0;
-};
-
 class Compiler {
  public:
   Compiler(Graph graph, const CompileOptions& options) : graph_{std::move(graph)}, options_{options} {}
@@ -233,6 +184,13 @@ class Compiler {
     note("dead code", "operations removed", graph_.remove_dead());
   }
 
+  /// A block of the program.
+  struct Made {
+    std::uint32_t index = 0;
+    std::vector<std::uint32_t> registers;  // as BuiltBlock::registers
+    std::int64_t spill_bytes = 0;
+  };
+
   struct Use {
     const Made* block;
     std::vector<ValueId> values;
@@ -241,85 +199,19 @@ class Compiler {
   Use make(const std::vector<NodeId>& nodes) {
     Signature s = signature_of(graph_, nodes);
     const auto [place, added] = made_.try_emplace(s.text);
-    if (added) place->second = build(nodes, s.values);
+    if (added) place->second = add_block(nodes, s);
     return {&place->second, std::move(s.values)};
   }
 
-  Made build(const std::vector<NodeId>& nodes, const std::vector<ValueId>& values) {
-    Emitter emitter{graph_, graph_.scope_of(graph_.node(nodes.front())).name};
-    const auto groups = group_nodes(graph_, nodes, options_.passes.fusion);
-    for (const Group& group : groups) {
-      if (group.by_rows) {
-        const std::set<ValueId> out = escapes(graph_, group);
-        Rows{emitter, group.nodes, out}.run();
-      } else {
-        const Node& node = graph_.node(group.nodes.front());
-        emitter.label(node.label);
-        node.op->lower_whole(emitter, node);
-      }
-    }
-    fused_ += nodes.size() - groups.size();
-    VirtualBlock virtual_block = emitter.finish();
-    dropped_ += drop_unread(virtual_block, nodes);
-    const Placement placement = arrange(virtual_block);
-    waits_ += synchronize(virtual_block.instrs);
-    spills_ += static_cast<std::size_t>(placement.spills);
-    Made made{.index = static_cast<std::uint32_t>(result_.program.blocks.size()),
-              .values = values,
-              .registers = virtual_block.registers,
-              .spill_bytes = placement.spill_bytes};
-    isa::Block block{.name = virtual_block.name,
-                     .instrs = std::move(virtual_block.instrs),
-                     .registers = static_cast<std::uint32_t>(virtual_block.registers.size()),
-                     .labels = std::move(virtual_block.labels),
-                     .sbuf_bytes = placement.sbuf_bytes,
-                     .psum_bytes = placement.psum_bytes};
-    for (const Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
-    block.matmul_flops -= virtual_block.movement_flops;
-    result_.program.blocks.push_back(std::move(block));
-    return made;
-  }
-
-  /// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
-  std::size_t drop_unread(VirtualBlock& block, const std::vector<NodeId>& nodes) const {
-    const std::set<NodeId> inside{nodes.begin(), nodes.end()};
-    std::vector<char> wanted(block.registers.size(), 0);
-    for (ValueId v = 0; v < graph_.value_count(); ++v) {
-      const auto reg = std::ranges::find(block.registers, graph_.root(v));
-      if (reg == block.registers.end()) continue;
-      const auto users = graph_.users(v);
-      const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
-      if (graph_.value(v).kind != Kind::kActivation || leaves)
-        wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
-    }
-    for (const Instr& i : block.instrs)
-      for (const Tile* t : {&i.a, &i.b, &i.c})
-        if (t->space == isa::Space::kHbm) wanted[t->reg] = 1;
-    const std::size_t before = block.instrs.size();
-    std::erase_if(block.instrs, [&](const Instr& i) { return i.dst.space == isa::Space::kHbm && !wanted[i.dst.reg]; });
-    return before - block.instrs.size();
-  }
-
-  /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
-  Placement arrange(VirtualBlock& block) {
-    const bool rotate = options_.passes.double_buffering;
-    // A spill or two among thousands of instructions costs less than not running ahead.
-    const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
-    for (const std::int64_t limit : {184, 160, 136, 112}) {
-      if (!options_.passes.reorder) break;
-      VirtualBlock moved = block;
-      const std::size_t count = reorder(moved, limit * 1024);
-      try {
-        const Placement placement = place(moved, rotate);
-        if (placement.spills > few) continue;
-        moved_ += count;
-        block = std::move(moved);
-        return placement;
-      } catch (const Error& e) {
-        if (e.fault() != Fault::kCapacity) throw;
-      }
-    }
-    return place(block, rotate);
+  Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
+    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, options_.passes)
+                                       : build_block(graph_, nodes, signature, options_.passes);
+    fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
+    spills_ += built.spills, waits_ += built.waits;
+    result_.program.blocks.push_back(std::move(built.block));
+    return {.index = static_cast<std::uint32_t>(result_.program.blocks.size() - 1),
+            .registers = std::move(built.registers),
+            .spill_bytes = built.spill_bytes};
   }
 
   void finish(const std::vector<std::vector<NodeId>>& calls) {
@@ -371,12 +263,8 @@ class Compiler {
 
   /// The tensor behind a register of the block, for this call.
   ValueId value_of(const Use& use, std::size_t reg) const {
-    const ValueId original = use.block->registers[reg];
-    if (original == kSpillArea) return original;
-    // Registers name roots; the root is among the call's values, or reached from one that lives in it.
-    for (std::size_t i = 0; i < use.block->values.size(); ++i)
-      if (graph_.root(use.block->values[i]) == original) return graph_.root(use.values[i]);
-    throw Error{Fault::kInternal, "compile", "a register of no tensor", "report it"};
+    const std::uint32_t place = use.block->registers[reg];
+    return place == BuiltBlock::kSpills ? kSpillArea : graph_.root(use.values[place]);
   }
 
   void add_call(const Use& use, const std::vector<NodeId>& nodes) {

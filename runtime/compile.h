@@ -12,6 +12,8 @@
 
 namespace runtime {
 
+class BlockCache;
+
 struct CompileOptions {
   std::string name = "program";
   std::uint32_t ranks = 1;
@@ -19,7 +21,8 @@ struct CompileOptions {
   bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
   std::vector<std::vector<std::vector<std::uint32_t>>> groups{};  // replica groups, as isa::Program::groups
   Passes passes{};
-  std::uint64_t hbm_bytes = 0;  // per core; 0: no limit
+  std::uint64_t hbm_bytes = 0;   // per core; 0: no limit
+  BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without
   const std::vector<isa::Region>* shared =
       nullptr;  // of another program on the same device: weights stay where they are
 };

@@ -179,8 +179,7 @@ void Emitter::fill(const Tile& dst, float value) {
 
 void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes) {
   const Value& v = value(id);
-  constexpr std::int64_t kMostRows = 4 * isa::kPartitions;
-  if (v.kind == Kind::kActivation && v.rows <= kMostRows && v.cols * isa::size_of(v.dtype) <= most_bytes)
+  if (v.kind == Kind::kActivation && v.rows <= kKeptRows && v.cols * isa::size_of(v.dtype) <= most_bytes)
     kept_[{id, row}] = tile;
 }
 

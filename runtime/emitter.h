@@ -43,6 +43,8 @@ using Scalar = std::variant<float, Tile>;
 
 class Emitter {
  public:
+  static constexpr std::int64_t kKeptRows = 4 * isa::kPartitions;  // of tensors that keep() takes
+
   Emitter(const Graph& graph, std::string name);
 
   const Graph& graph() const { return graph_; }

@@ -81,7 +81,9 @@ void each_field(Writer& archive, const Graph& x) {
   for (ValueId v = 0; v < x.value_count(); ++v) archive(x.value(v));
 }
 void each_field(Writer& archive, const CompileOptions& x) {
-  const auto& [name, ranks, first_rank, own_ranks, in_order, groups, passes, hbm_bytes, shared] = x;
+  // Blocks from elsewhere are those that would be built.
+  const auto& [name, ranks, first_rank, own_ranks, in_order, groups, passes, hbm_bytes, blocks, shared] = x;
+  static_cast<void>(blocks);
   archive(name, ranks, first_rank, own_ranks, in_order, groups, passes, hbm_bytes, shared != nullptr);
   if (shared) archive(*shared);
 }

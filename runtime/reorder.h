@@ -1,13 +1,18 @@
 // Latency hiding: instructions move up in program order so that engines wait less for each other.
 #pragma once
 
+#include <functional>
+#include <span>
+
 #include "runtime/emitter.h"
 
 namespace runtime {
 
 /// List scheduling on virtual buffers: of the instructions near the front whose operands are there, the one that can
-/// start first. Dependences and the engines' documented costs decide. Who runs ahead leaves the others what they
-/// need of `sbuf_limit` bytes per partition and of the PSUM banks. Returns how many instructions changed their place.
-std::size_t reorder(VirtualBlock& block, std::int64_t sbuf_limit);
+/// start first. Dependences and the engines' documented costs decide. Who runs ahead leaves the others what they need
+/// of the first of `sbuf_limits`, bytes per partition, and of the PSUM banks. `take` gets the numbers of the
+/// instructions in their new order; while it returns false, the next limit is tried. Returns whether one was taken.
+bool reorder(const VirtualBlock& block, std::span<const std::int64_t> sbuf_limits,
+             const std::function<bool(const std::vector<std::uint32_t>&)>& take);
 
 }  // namespace runtime
