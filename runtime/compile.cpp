@@ -10,13 +10,7 @@
 #include "runtime/hyper.h"
 #include "runtime/ops.h"
 #include "runtime/place.h"
-<<<<<<< HEAD
 #include "runtime/program_cache.h"
-#include "runtime/reorder.h"
-#include "runtime/rows.h"
-#include "runtime/synchronize.h"
-=======
->>>>>>> 228998e (plan: blocks that plans share are compiled once, pipelines are timed and measured by all stages)
 
 namespace runtime {
 namespace {

@@ -100,6 +100,46 @@ TEST_F(DecoderVerbs, PlanRanksWhatFits) {
   for (std::size_t i = 1; i < plans.size(); ++i) EXPECT_GE(number(plans[i]), number(plans[i - 1]));
 }
 
+// A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. What differs is the
+// end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
+TEST_F(DecoderVerbs, AShortcutTimesAPlanAsItsEstimateDoes) {
+  const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 64 --format json --limit 400");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const json plans = json::parse(ran.out);
+  ASSERT_GT(plans.size(), 20u);
+  for (const std::size_t i : {std::size_t{0}, plans.size() / 3, plans.size() / 2, plans.size() - 1}) {
+    const json one = estimate(plans[i]["flags"].get<std::string>());
+    const double step = std::stod(plans[i]["step"].get<std::string>());
+    EXPECT_NEAR(step / one["step_seconds"].get<double>(), 1, 0.001) << plans[i];
+    const double memory = one["memory"]["total"].get<double>() / (1 << 30);
+    EXPECT_NEAR(std::stod(plans[i]["memory"].get<std::string>()), memory, 0.051) << plans[i];  // one decimal
+  }
+}
+
+TEST_F(DecoderVerbs, PlansThatAreOutHaveAReason) {
+  const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 24 --refused --format json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  std::string all;
+  for (const json& plan : json::parse(ran.out)) all += plan["reason"].get<std::string>() + "\n";
+  EXPECT_THAT(all, HasSubstr("does not divide the 16 attention heads"));
+  EXPECT_THAT(all, HasSubstr("a batch of 24 is no whole number of micro-batches of 1 on 16 data-parallel ranks"));
+  const Ran none = run("plan " + model() + " --max_length 4096");
+  EXPECT_EQ(none.code, 2);
+  EXPECT_THAT(none.err, HasSubstr("longer than the model's 2048 positions"));
+  const Ran small = run("plan " + model() + " --max_length 512 --set 'hbm.bytes=16 MiB'");
+  EXPECT_EQ(small.code, 3);
+  EXPECT_THAT(small.err, HasSubstr("no plan fits"));
+}
+
+// A stage's messages wait in its memory: the sender does not wait for it.
+TEST_F(DecoderVerbs, MessagesOfAPipelineTakeMemory) {
+  const json two = estimate("--tensor_parallel_size 8 --pipeline_parallel_size 2 --gradient_accumulation_steps 4");
+  // A message is [512 / 8 tokens, 1024] in bf16. Stage 0 may be two gradients behind the last stage: one stage ahead of
+  // it forward, it has sent all that the last one needs for two backward passes.
+  EXPECT_EQ(two["memory"]["messages"].get<double>(), 2.0 * 512 / 8 * 1024 * 2);
+  EXPECT_FALSE(estimate("--tensor_parallel_size 8")["memory"].contains("messages"));
+}
+
 TEST_F(DecoderVerbs, PlansThatCannotBeAreRefused) {
   const auto refused = [&](const std::string& flags, const std::string& words) {
     const Ran ran = run("estimate " + model() + " " + flags);

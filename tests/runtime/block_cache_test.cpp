@@ -1,0 +1,48 @@
+// Blocks that programs share are those that each would build.
+#include <gtest/gtest.h>
+
+#include "isa/asm.h"
+#include "runtime/autodiff.h"
+#include "runtime/build_block.h"
+#include "runtime/compile.h"
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+
+/// Layers of one width, forward and backward.
+runtime::Graph layers(int count, std::int64_t width) {
+  runtime::Graph graph{runtime::numerics("bf16")};
+  ValueId x = graph.tensor("x", 256, width, Dtype::kBf16, Kind::kInput);
+  for (int i = 0; i < count; ++i) {
+    graph.enter({.name = "layer", .instance = i, .phase = isa::Phase::kForward});
+    const ValueId w = graph.tensor("w" + std::to_string(i), width, width, Dtype::kBf16, Kind::kWeight);
+    x = graph.add1(runtime::kActivate, "gelu", {graph.add1(runtime::kMatmul, "up", {x, w})}, {.fn = isa::Fn::kGelu});
+  }
+  runtime::differentiate(graph, x);
+  return graph;
+}
+
+std::string compiled(runtime::Graph graph, runtime::BlockCache* blocks) {
+  return isa::print(runtime::compile(std::move(graph), {.blocks = blocks}).program);
+}
+
+TEST(BlockCache, ProgramsAreTheSameWithIt) {
+  runtime::BlockCache blocks{1'000'000};
+  for (const std::int64_t width : {256, 640})
+    for (const int count : {2, 3, 4}) {
+      const std::size_t before = blocks.found();
+      EXPECT_EQ(compiled(layers(count, width), &blocks), compiled(layers(count, width), nullptr)) << count;
+      EXPECT_EQ(blocks.found() > before, count > 2);
+    }
+}
+
+TEST(BlockCache, ForgetsWhatWasUsedLongestAgo) {
+  runtime::BlockCache blocks{1};  // a block alone may have more
+  EXPECT_EQ(compiled(layers(3, 256), &blocks), compiled(layers(3, 256), nullptr));
+  EXPECT_EQ(compiled(layers(3, 256), &blocks), compiled(layers(3, 256), nullptr));
+  EXPECT_EQ(blocks.found(), 0u);
+}
+
+}  // namespace
