@@ -107,7 +107,7 @@ const std::array kRows = {
     row(kAll, {"--instance_type", &T::instance_type, kMachine, "machine file (trnsim list machines)"}),
     row(kEach, {"--nproc_per_node,--nproc-per-node", &T::nproc_per_node, kMachine,
          "cores in use on each instance; 0: the workload's", "", "NEURON_RT_NUM_CORES", 0, 1 << 20}),
-    row(kSize, {"--nnodes", &T::nnodes, kMachine, "instances", "", "", 1, 1 << 20}),
+    row(kSize, {"--nnodes,--num_nodes", &T::nnodes, kMachine, "instances", "", "", 1, 1 << 20}),
     row(kSize, {"--stack", &T::stack, kMachine,
          "host software; default: the workload's", "bare|torch-xla|hf-trainer"}),
     row(kSize, {"--passes", &T::passes, kMachine, "compiler passes to switch, as in --passes=-fusion,+cse"}),
