@@ -45,7 +45,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
   for (const std::size_t i : ranked(plans)) {
     if (++rank > options.limit) break;
     const TriedPlan& r = plans[i];
-    table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.4g}", r.seconds),
+    table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
                    fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
                    fmt::format("{:.3f}", r.seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});

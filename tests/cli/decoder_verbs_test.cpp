@@ -134,8 +134,8 @@ TEST_F(DecoderVerbs, PlansThatAreOutHaveAReason) {
 // A stage's messages wait in its memory: the sender does not wait for it.
 TEST_F(DecoderVerbs, MessagesOfAPipelineTakeMemory) {
   const json two = estimate("--tensor_parallel_size 8 --pipeline_parallel_size 2 --gradient_accumulation_steps 4");
-  // A message is [512 / 8 tokens, 1024] in bf16. Stage 0 may be two gradients behind the last stage: one stage ahead of
-  // it forward, it has sent all that the last one needs for two backward passes.
+  // A message is [512 / 8 tokens, 1024] in bf16. Two wait at the most, in either direction: stage 0 has two forward
+  // passes before its first backward one, and the last stage may have answered both before stage 0 takes the first.
   EXPECT_EQ(two["memory"]["messages"].get<double>(), 2.0 * 512 / 8 * 1024 * 2);
   EXPECT_FALSE(estimate("--tensor_parallel_size 8")["memory"].contains("messages"));
 }
