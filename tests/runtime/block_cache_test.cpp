@@ -20,7 +20,12 @@ runtime::Graph layers(int count, std::int64_t width) {
     const ValueId w = graph.tensor("w" + std::to_string(i), width, width, Dtype::kBf16, Kind::kWeight);
     x = graph.add1(runtime::kActivate, "gelu", {graph.add1(runtime::kMatmul, "up", {x, w})}, {.fn = isa::Fn::kGelu});
   }
-  runtime::differentiate(graph, x);
+  graph.enter({.name = "loss", .phase = isa::Phase::kForward});
+  const ValueId labels = graph.tensor("labels", 256, 1, Dtype::kInt32, Kind::kInput);
+  const ValueId shares = graph.tensor("shares", 256, 1, Dtype::kFp32, Kind::kInput);
+  const ValueId loss = graph.add(runtime::kCrossEntropy, "loss", {x, labels, shares})[0];
+  graph.output(loss, "loss");
+  runtime::differentiate(graph, loss);
   return graph;
 }
 
