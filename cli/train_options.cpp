@@ -193,8 +193,10 @@ void settle(const CLI::App& app, std::string_view verb, TrainOptions& options) {
 }
 
 void refuse_plan_of_encoder(const TrainOptions& options, std::string_view model) {
+  const TrainOptions one_core;
+  const auto same = [&](auto member) { return options.*member == one_core.*member; };
   for (const TrainOptionRow& r : kRows)
-    if (r.group == kPlan && options.given.contains(std::string{r.name()}))
+    if (r.group == kPlan && options.given.contains(std::string{r.name()}) && !std::visit(same, r.member))
       throw Error{Fault::kUsage, fmt::format("--{}", r.name()),
                   fmt::format("{} is an encoder, whose cores are data parallel alone", model),
                   "leave it out, or name the workload of a Llama or GPT"};
