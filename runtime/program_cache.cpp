@@ -150,7 +150,7 @@ std::string write_compiled(const Compiled& compiled) {
   base::ensure(ZSTD_isError(size) == 0, "write_compiled", "zstd refuses");
   packed.resize(size);
   Writer file;
-  file(kMagic, static_cast<std::uint64_t>(plain.size()), base::hash64(plain), packed);
+  file(kMagic, static_cast<std::uint64_t>(plain.size()), base::hash64(packed), packed);
   return file.take();
 }
 
@@ -162,10 +162,10 @@ Compiled read_compiled(std::string_view bytes, const std::string& where) {
   file(magic);
   if (magic != kMagic) throw damaged;
   file(size, hash, packed);
+  if (base::hash64(packed) != hash) throw damaged;  // zstd takes some changes for none
   if (ZSTD_getFrameContentSize(packed.data(), packed.size()) != size) throw damaged;
   std::string plain(size, '\0');
   if (ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size()) != size) throw damaged;
-  if (base::hash64(plain) != hash) throw damaged;
   Compiled compiled;
   Reader{plain, damaged}(compiled);
   return compiled;
