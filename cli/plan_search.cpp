@@ -43,6 +43,7 @@ void require_legal(const DecoderJob& job, const hw::MachineParams& whole) {
                    job.config);
   workloads::StepSpec step = job.step;
   step.micro_batches = 1;
+  step.head_sharing = workloads::head_sharing(job.config, step.tensor_parallel);
   workloads::ModelConfig layer = job.config;
   std::visit([](auto& c) { c.num_hidden_layers = 1; }, layer);
   workloads::decoder_step(layer, step);

@@ -93,6 +93,16 @@ TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
 
 // A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. What differs is the
 // end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
+// Eight key-value heads on 32 cores: four neighbours have the same one.
+TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
+  const Ran ran = run("plan llama3.2-1b --max_length 128 --global_batch_size 32 --format json --limit 100");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  bool shared = false;
+  for (const json& plan : json::parse(ran.out))
+    shared |= plan["flags"].get<std::string>().find("--tensor_parallel_size 32") != std::string::npos;
+  EXPECT_TRUE(shared);
+}
+
 TEST_F(DecoderVerbs, PlanRanksWhatFitsAndTimesItAsItsEstimateDoes) {
   const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 32 --format json --limit 100");
   EXPECT_EQ(ran.code, 0) << ran.err;
