@@ -41,12 +41,9 @@ std::string reason_of(const Error& error) {
 void require_legal(const DecoderJob& job, const hw::MachineParams& whole) {
   workloads::check({.tensor_parallel_size = job.step.tensor_parallel, .pipeline_parallel_size = job.pipeline},
                    job.config);
-  workloads::StepSpec step = job.step;
-  step.micro_batches = 1;
-  step.head_sharing = workloads::head_sharing(job.config, step.tensor_parallel);
-  workloads::ModelConfig layer = job.config;
-  std::visit([](auto& c) { c.num_hidden_layers = 1; }, layer);
-  workloads::decoder_step(layer, step);
+  DecoderJob layers = job;  // one on each stage: they are all alike
+  std::visit([&](auto& c) { c.num_hidden_layers = job.pipeline; }, layers.config);
+  stage_step(layers, 1);
   require_groups(job, whole);
 }
 

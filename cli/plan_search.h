@@ -22,8 +22,6 @@ struct TriedPlan {
   std::uint64_t memory = 0;  // of the fullest core; of one that is too large by far what it needs at least
   double seconds = 0;        // a step
   double mfu = 0;            // of the device's time
-  double exposed = 0;        // seconds of collectives in a step
-  bool all_stages = false;   // timed with all stages of the pipeline, not by one of them
 };
 
 /// All mixes of degrees, ZeRO, recomputation and micro-batches that use all cores and make the batch. Those that the
