@@ -34,15 +34,18 @@ std::vector<double> sizes_of(std::string_view token) {
   return sizes;
 }
 
-/// "heads32" -> name "heads", value 32.
+/// "heads32", "kv_heads=8" -> name "heads", value 32; name "kvheads", value 8.
 bool named_of(std::string_view token, std::string& name, double& value) {
   std::size_t letters = 0;
-  while (letters < token.size() && std::isalpha(static_cast<unsigned char>(token[letters]))) ++letters;
-  if (letters == 0 || letters == token.size()) return false;
-  const auto [end, status] = std::from_chars(token.data() + letters, token.data() + token.size(), value);
-  if (status != std::errc{} || end != token.data() + token.size()) return false;
+  const auto in_name = [](char c) { return std::isalpha(static_cast<unsigned char>(c)) || c == '_'; };
+  while (letters < token.size() && in_name(token[letters])) ++letters;
+  if (letters == 0) return false;
   name = token.substr(0, letters);
-  return true;
+  std::erase(name, '_');
+  if (letters < token.size() && (token[letters] == '=' || token[letters] == ':')) ++letters;
+  if (letters == token.size()) return false;
+  const auto [end, status] = std::from_chars(token.data() + letters, token.data() + token.size(), value);
+  return status == std::errc{} && end == token.data() + token.size();
 }
 
 const ByteUnit* byte_unit(std::string_view token) {

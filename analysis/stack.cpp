@@ -3,7 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <cctype>
 #include <filesystem>
+#include <utility>
 
 #include "analysis/stack_change.h"
 #include "base/error.h"
@@ -28,6 +31,21 @@ constexpr std::array kFields = {
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
 };
+
+/// What published tables call the stacks; the first word that the name has decides: "HF Trainer on torch-xla".
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStackWords = {
+    {{"transformers-neuronx", "transformers-neuronx"},
+     {"megatron", "megatron"},
+     {"nemo", "megatron"},
+     {"neuronx-distributed", "neuronx-distributed"},
+     {"nxd", "neuronx-distributed"},
+     {"hf trainer", "hf-trainer"},
+     {"hf-trainer", "hf-trainer"},
+     {"optimum", "hf-trainer"},
+     {"bare", "bare"},
+     {"torch-xla", "torch-xla"},
+     {"torch-neuronx", "torch-xla"},
+     {"xla", "torch-xla"}}};
 
 std::vector<StackChange>& changes() {
   static std::vector<StackChange> list;
@@ -101,9 +119,11 @@ std::string passes_of(const Stack& stack, double length, std::string_view more) 
 }
 
 std::string stack_for(std::string_view published_name) {
-  if (published_name == "HF Trainer on torch-xla") return "hf-trainer";
-  const std::vector<std::string> names = stack_names();
-  return std::ranges::find(names, published_name) != names.end() ? std::string{published_name} : "";
+  std::string name{published_name};
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto& [word, stack] : kStackWords)
+    if (name.find(word) != std::string::npos) return std::string{stack};
+  return "";
 }
 
 }  // namespace analysis

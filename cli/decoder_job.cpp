@@ -216,7 +216,7 @@ DecoderProjection compile_job(const DecoderJob& job, const hw::MachineParams& st
 
 void simulate_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& p) {
   const isa::Program& program = p.compiled.program;
-  p.device = hw::simulate_in_child(program, stage, {.exact = job.exact});
+  p.device = hw::simulate_in_child(program, stage, {.exact = job.exact, .any_memory = job.may_exceed_memory});
   p.micro_seconds = time_of_micro_batch(program, p.device);
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
   p.device_seconds = hw::seconds(p.device.total - p.device.lead_in) +

@@ -57,7 +57,7 @@ StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole
   isa::Programs programs;
   for (const runtime::Compiled& one : stages.compiled) programs.push_back(&one.program);
   StagesTime out{.device = {}, .micro_seconds = micro_seconds};
-  out.device = hw::simulate_in_child(programs, whole, {.exact = job.exact});
+  out.device = hw::simulate_in_child(programs, whole, {.exact = job.exact, .any_memory = job.may_exceed_memory});
   const hw::SimResult& result = out.device;
   const auto slowest = std::ranges::find_if(programs, [&](const isa::Program* p) { return p->runs_on(result.rank); });
   const StagePasses passes = passes_of(**slowest, result);

@@ -2,7 +2,10 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+
+#include "base/error.h"
 
 namespace cli {
 namespace {
@@ -25,10 +28,16 @@ constexpr std::array kModels = {Model{"launch", predict_launch},
 }  // namespace
 
 analysis::Prediction predict(const analysis::Row& row, const PredictContext& context) {
-  for (const Model& model : kModels) {
-    if (model.kind == row.kind) return model.predict(row, context);
+  const auto model = std::ranges::find(kModels, row.kind, &Model::kind);
+  if (model == kModels.end())
+    return analysis::Prediction::skip(fmt::format("rows of kind '{}' are not modelled", row.kind));
+  try {
+    return model->predict(row, context);
+  } catch (const base::Error& e) {
+    if (e.fault() == base::Fault::kInternal) throw;
+    const std::string text = e.what();
+    return analysis::Prediction::skip("refused: " + text.substr(0, text.find('\n')));
   }
-  return analysis::Prediction::skip(fmt::format("rows of kind '{}' are not modelled", row.kind));
 }
 
 }  // namespace cli

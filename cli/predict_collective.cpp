@@ -96,14 +96,7 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
     assumed.push_back(fmt::format("{:.4g} us in a program, {:.4g} us for the benchmark's launch and barrier",
                                   inside * 1e6, sync * 1e6));
   const double moving = hw::seconds(plan.moving);
-  return in_row_metric(row,
-                       {.seconds = total,
-                        .samples = {},
-                        .tokens = {},
-                        .flops = {},
-                        .bytes = static_cast<double>(bytes),
-                        .job_seconds = {}},
-                       std::move(assumed),
+  return in_row_metric(row, {.seconds = total, .bytes = static_cast<double>(bytes)}, std::move(assumed),
                        {{"latency", (inside - moving) / total}, {"data", moving / total}, {"benchmark", sync / total}},
                        work_of(result));
 }

@@ -3,10 +3,9 @@
 
 #include <regex>
 
-#include "base/error.h"
 #include "cli/decoder_stages.h"
 #include "cli/predict_row.h"
-#include "workloads/presets.h"
+#include "cli/row_model.h"
 
 namespace cli {
 namespace {
@@ -21,31 +20,14 @@ bool is_yes(Known known, bool otherwise, const char* what, std::vector<std::stri
   return known == Known::kUnknown ? otherwise : known == Known::kYes;
 }
 
-}  // namespace
-
-std::optional<workloads::ModelConfig> decoder_config_of(const TrainingRow& row) {
-  if (!row.seq_len) return {};
-  if (workloads::is_model_preset(row.model)) {
-    workloads::ModelConfig config = workloads::model_preset(row.model);
-    std::visit(
-        [&](auto& c) { c.max_position_embeddings = std::max<std::int64_t>(c.max_position_embeddings, *row.seq_len); },
-        config);
-    return config;
-  }
-  if (!row.layers || !row.hidden || !row.heads || !row.ffn || !row.vocab) return {};
-  const auto fill = [&](auto c) {
-    c.num_hidden_layers = *row.layers, c.hidden_size = *row.hidden, c.num_attention_heads = *row.heads;
-    c.intermediate_size = *row.ffn, c.vocab_size = *row.vocab, c.max_position_embeddings = *row.seq_len;
-    return c;
-  };
-  if (!row.model.starts_with("llama")) return fill(workloads::GptConfig{});
-  workloads::LlamaConfig llama = fill(workloads::LlamaConfig{});
-  llama.num_key_value_heads = row.kv_heads.value_or(*row.heads);
-  llama.head_dim = llama.hidden_size / llama.num_attention_heads;
-  return llama;
+/// What the table's word for the weights' type means for a decoder; empty when it is unknown.
+std::string decoder_numerics(const std::string& weights, bool fp32_moments, std::vector<std::string>& assumed) {
+  if (weights == "fp32") return "fp32+bf16-matmul";
+  if (weights.empty() || weights == "unknown") assumed.push_back("bf16 weights");
+  const std::string base = fp32_moments ? "bf16+fp32-optimizer" : "bf16";
+  if (weights == "bf16+SR") return base + "+sr";
+  return weights.empty() || weights == "unknown" || weights == "bf16" ? base : "";
 }
-
-namespace {
 
 /// "about 10.57M tokens over 3 epochs": of the whole job.
 std::optional<double> tokens_of(const std::string& notes) {
@@ -59,16 +41,16 @@ std::optional<double> tokens_of(const std::string& notes) {
 
 Prediction predict_decoder(const Row& row, const PredictContext& context) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);
-  const auto config = decoder_config_of(r);
+  std::vector<std::string> assumed;
+  const auto config = decoder_config_of(r, assumed);
   if (!config || !r.micro_batch || !r.dp)
     return Prediction::skip("a size of the model or of the plan is not published");
   if (r.optimizer != "adamw") return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", r.optimizer));
   DecoderJob job{.config = *config, .step = {}};
-  std::vector<std::string> assumed;
   const bool master = r.optimizer_state.find("master") != std::string::npos;
   const bool moments = r.optimizer_state.find("fp32") != std::string::npos;
-  const bool rounding = r.weights == "bf16+SR";
-  const std::string numerics = std::string{moments ? "bf16+fp32-optimizer" : "bf16"} + (rounding ? "+sr" : "");
+  const std::string numerics = decoder_numerics(r.weights, moments, assumed);
+  if (numerics.empty()) return Prediction::skip(fmt::format("weights '{}' are unknown", r.weights));
   job.step = {.batch = *r.micro_batch,
               .length = *r.seq_len,
               .micro_batches = r.grad_accum.value_or(1),
@@ -99,36 +81,28 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   const double length = static_cast<double>(job.step.length);
   job.sequences = whole ? *tokens / length : job.sequences_per_step();
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
-  try {
-    const hw::MachineParams stage = stage_machine(job, r.instance, context.set);
-    DecoderProjection p = project(job, stage);
-    if (job.pipeline > 1) {
-      const hw::MachineParams whole = load_cluster(r.instance, context.set, job.instances);
-      const Stages stages = compile_stages(job, whole);
-      use_stages(stages, simulate_stages(job, whole, stages, p.micro_seconds), job, stage, p);
-    }
-    if (!p.memory.fits())
-      assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
-                                    static_cast<double>(p.memory.total) / (1 << 30),
-                                    static_cast<double>(p.memory.capacity) / (1 << 30)));
-    if (job.pipeline > 1)
-      assumed.push_back(fmt::format("pipeline: all stages simulated, a bubble of {:.3g} s", p.bubble_seconds));
-    assumed.push_back(fmt::format("numerics {}; MFU of the device's time {:.1f} %", numerics, p.mfu * 100));
-    assumed.push_back(fmt::format("device {:.4g} s of a step of {:.4g} s", p.time.device_step, p.time.step));
-    const double samples = p.steps * job.sequences_per_step();
-    return in_row_metric(row,
-                         {.seconds = p.time.total,
-                          .samples = samples,
-                          .tokens = samples * length,
-                          .flops = {},
-                          .bytes = {},
-                          .job_seconds = p.time.total},
-                         std::move(assumed), shares(p.time), work_of(p.device, p.steps));
-  } catch (const base::Error& e) {
-    if (e.fault() != base::Fault::kCapacity && e.fault() != base::Fault::kUsage) throw;
-    const std::string text = e.what();
-    return Prediction::skip("the plan is refused: " + text.substr(0, text.find('\n')));
+  const hw::MachineParams stage = stage_machine(job, r.instance, context.set);
+  DecoderProjection p = project(job, stage);
+  if (job.pipeline > 1) {
+    const hw::MachineParams whole = load_cluster(r.instance, context.set, job.instances);
+    const Stages stages = compile_stages(job, whole);
+    use_stages(stages, simulate_stages(job, whole, stages, p.micro_seconds), job, stage, p);
   }
+  if (!p.memory.fits())
+    assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
+                                  static_cast<double>(p.memory.total) / (1 << 30),
+                                  static_cast<double>(p.memory.capacity) / (1 << 30)));
+  if (job.pipeline > 1)
+    assumed.push_back(fmt::format("pipeline: all stages simulated, a bubble of {:.3g} s", p.bubble_seconds));
+  assumed.push_back(fmt::format("numerics {}; MFU of the device's time {:.1f} %", numerics, p.mfu * 100));
+  assumed.push_back(fmt::format("device {:.4g} s of a step of {:.4g} s", p.time.device_step, p.time.step));
+  const double samples = job.sequences_per_step();
+  return in_row_metric(row,
+                       {.seconds = p.time.total / p.steps,
+                        .samples = samples,
+                        .tokens = samples * length,
+                        .job_seconds = whole ? std::optional{p.time.total} : std::nullopt},
+                       std::move(assumed), shares(p.time), work_of(p.device));
 }
 
 }  // namespace cli

@@ -3,9 +3,9 @@
 
 #include <regex>
 
-#include "base/error.h"
 #include "cli/generation_job.h"
 #include "cli/predict_row.h"
+#include "cli/row_model.h"
 
 namespace cli {
 namespace {
@@ -55,14 +55,15 @@ std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
 
 Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
   const auto& r = std::get<analysis::TrainingRow>(row.job);
-  const auto config = decoder_config_of(r);
+  std::vector<std::string> assumed;
+  if (family_of(r.model) != Family::kDecoder)
+    return Prediction::skip(fmt::format("model '{}' generates nothing here", r.model));
+  const auto config = decoder_config_of(r, assumed);
   if (!config) return Prediction::skip("a size of the model is not published");
-  if (std::holds_alternative<workloads::BertConfig>(*config)) return Prediction::skip("an encoder generates nothing");
   if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
     return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
-  std::vector<std::string> assumed;
   const hw::MachineParams machine = machine_of(r.instance, context, assumed);
   GenerationJob job{.config = *config, .spec = {}};
   const std::int64_t cores = r.cores.value_or(machine.instance_cores());
@@ -85,25 +86,19 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
   job.exact = context.exact;
   if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;
   assumed.push_back("stack " + job.stack);
-  try {
-    const GenerationTime time = generation_time(job, machine);
-    assumed.push_back("each token reads a bucket of its caches: the next power of two");
-    assumed.push_back(
-        fmt::format("first token {:.1f} ms, then {:.2f} ms (median)", time.first_token * 1e3, time.per_token * 1e3));
-    const double replicas = std::max(1.0, static_cast<double>(r.dp.value_or(1)));
-    return in_row_metric(row,
-                         {.seconds = time.total,
-                          .samples = static_cast<double>(job.spec.batch) * replicas,
-                          .tokens = static_cast<double>(job.spec.batch * job.new_tokens) * replicas,
-                          .flops = {},
-                          .bytes = {},
-                          .job_seconds = time.total},
-                         std::move(assumed), time_shares(time));
-  } catch (const base::Error& e) {
-    if (e.fault() != base::Fault::kCapacity && e.fault() != base::Fault::kUsage) throw;
-    const std::string text = e.what();
-    return Prediction::skip("the plan is refused: " + text.substr(0, text.find('\n')));
-  }
+  const GenerationTime time = generation_time(job, machine);
+  assumed.push_back("each token reads a bucket of its caches: the next power of two");
+  assumed.push_back(
+      fmt::format("first token {:.1f} ms, then {:.2f} ms (median)", time.first_token * 1e3, time.per_token * 1e3));
+  const double replicas = std::max(1.0, static_cast<double>(r.dp.value_or(1)));
+  return in_row_metric(row,
+                       {.seconds = time.total,
+                        .samples = static_cast<double>(job.spec.batch) * replicas,
+                        .tokens = static_cast<double>(job.spec.batch * job.new_tokens) * replicas,
+                        .job_seconds = time.total,
+                        .first_token = time.first_token,
+                        .token_interval = time.per_token},
+                       std::move(assumed), time_shares(time));
 }
 
 }  // namespace cli

@@ -28,9 +28,9 @@ Prediction predict_mlp(const Row& row, const analysis::Shape& shape) {
   job.bytes_in_per_step = batch->second * (shape.sizes.front() * 4 + 8);  // fp32 features, int64 label
   job.prefetch = says(std::get<analysis::MicroRow>(row.job).what, "prefetch");
   const analysis::JobTime time = analysis::job_time(stack, job);
-  return in_row_metric(
-      row, {.seconds = time.total, .samples = batch->second, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}},
-      {"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"}, shares(time));
+  return in_row_metric(row, {.seconds = time.total, .samples = batch->second},
+                       {"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"},
+                       shares(time));
 }
 
 }  // namespace
@@ -40,13 +40,7 @@ Prediction predict_launch(const Row& row, const PredictContext&) {
   const bool framework = says(micro.what, "torch-xla");
   const analysis::Stack stack = analysis::load_stack(framework ? "torch-xla" : "bare");
   if (!micro.cores) return Prediction::skip("the number of cores is not published");
-  return in_row_metric(row,
-                       {.seconds = analysis::launch_seconds(stack, *micro.cores),
-                        .samples = {},
-                        .tokens = {},
-                        .flops = {},
-                        .bytes = {},
-                        .job_seconds = {}},
+  return in_row_metric(row, {.seconds = analysis::launch_seconds(stack, *micro.cores)},
                        {"stack " + stack.name, "device time hidden behind the host's"}, {{"launch", 1}});
 }
 
@@ -55,9 +49,7 @@ Prediction predict_host(const Row& row, const PredictContext&) {
   const analysis::Shape shape = analysis::parse_shape(micro.shape);
   if (says(micro.what, "copy") && shape.bytes) {
     const double seconds = *shape.bytes / analysis::load_stack("bare").copy_bandwidth.value;
-    return in_row_metric(
-        row, {.seconds = seconds, .samples = {}, .tokens = {}, .flops = {}, .bytes = shape.bytes, .job_seconds = {}},
-        {}, {{"copy", 1}});
+    return in_row_metric(row, {.seconds = seconds, .bytes = shape.bytes}, {}, {{"copy", 1}});
   }
   if (says(micro.what, "MLP")) return predict_mlp(row, shape);
   return Prediction::skip(fmt::format("'{}' is not modelled", micro.what));

@@ -119,9 +119,9 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
       device.micro_seconds * 1e3, micro.host_step * 1e3, device.update_seconds * 1e3, update.host_step * 1e3));
   const double samples = static_cast<double>(spec.batch) * micro_steps * cores;
   const double seconds = micro.total + update.total;
-  return in_row_metric(
-      row, {.seconds = seconds, .samples = samples, .tokens = {}, .flops = {}, .bytes = {}, .job_seconds = {}},
-      std::move(assumed), shares_of(micro, update), device.work);
+  return in_row_metric(row,
+                       {.seconds = seconds, .samples = samples, .tokens = samples * static_cast<double>(spec.length)},
+                       std::move(assumed), shares_of(micro, update), device.work);
 }
 
 }  // namespace cli

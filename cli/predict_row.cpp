@@ -48,10 +48,10 @@ analysis::DeviceWork operator+(analysis::DeviceWork a, const analysis::DeviceWor
 analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Measured& measured,
                                    std::vector<std::string> assumptions, std::vector<analysis::TimePart> time,
                                    analysis::DeviceWork work) {
-  const std::optional<double> value = analysis::in_metric(row.metric, measured);
-  if (!value) return analysis::Prediction::skip(fmt::format("metric '{}' is unknown", row.metric));
+  const auto value = analysis::in_metric(row.metric, measured);
+  if (const auto* why = std::get_if<std::string>(&value)) return analysis::Prediction::skip(*why);
   work.seconds = measured.seconds;
-  return {.value = value,
+  return {.value = std::get<double>(value),
           .skip_reason = "",
           .assumptions = std::move(assumptions),
           .time = std::move(time),

@@ -6,16 +6,12 @@
 #include "cli/predict.h"
 #include "hw/params.h"
 #include "hw/trace.h"
-#include "workloads/config.h"
 
 namespace cli {
 
 /// The instances that a row names, with what --set changed: "trn1.32xlarge", "2 x trn1.32xlarge"; "trn1" is any
 /// instance of the family: the smallest, which is added to `assumed`.
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed);
-
-/// The decoder of a row by name, or by its sizes when it has no preset; nothing when a size is not published.
-std::optional<workloads::ModelConfig> decoder_config_of(const analysis::TrainingRow& row);
 
 /// What one core did in `times` runs of what was simulated, for the simple baselines.
 analysis::DeviceWork work_of(const hw::SimResult& result, double times = 1);

@@ -103,9 +103,16 @@ void validate(const ValidateOptions& options) {
   const PredictContext context = context_of(common, common.set);
   base::Progress progress{"validate", "row", rows.size()};
   std::uint64_t done = 0;
+  std::optional<Error> broken;  // a fault of ours must not cost the other rows
   const auto report = analysis::validate(rows, [&](const analysis::Row& row) {
     progress.update(done++, row.id);
-    return predict(row, context);
+    try {
+      return predict(row, context);
+    } catch (const Error& e) {
+      if (e.fault() != Fault::kInternal) throw;
+      broken = e;
+      return analysis::Prediction::skip(fmt::format("ended with an internal error: {}", e.what()));
+    }
   });
   progress.finish();
   if (options.sensitivity) {
@@ -115,6 +122,7 @@ void validate(const ValidateOptions& options) {
   } else {
     print(analysis::to_text(report, common.format));
   }
+  if (broken) throw *broken;
   fail_above(report, options.fail_above);
 }
 

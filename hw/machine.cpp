@@ -57,13 +57,16 @@ void check_bounds(const SimResult& result, const MachineParams& machine) {
 
 }  // namespace
 
-TimedProgram time_program(const isa::Program& program, const MachineParams& machine) {
+void require_memory(const isa::Program& program, const MachineParams& machine) {
   if (program.hbm_bytes > machine.hbm_bytes_per_core())
     throw base::Error{base::Fault::kCapacity, program.name,
                       fmt::format("needs {:.2f} GiB of HBM per core, {} has {:.2f} GiB",
                                   static_cast<double>(program.hbm_bytes) / (1 << 30), machine.name,
                                   static_cast<double>(machine.hbm_bytes_per_core()) / (1 << 30)),
                       "use a smaller batch, recomputation or more cores"};
+}
+
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine) {
   TimedProgram timed{.program = &program, .blocks = {}};
   for (const isa::Block& block : program.blocks) timed.blocks.push_back(time_block(block, machine));
   for (const isa::Call& call : program.calls) {

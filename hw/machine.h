@@ -47,7 +47,9 @@ class Machine : public sc_core::sc_module {
   bool broken_ = false;  // a run ended in an error: the kernel would not start again
 };
 
-/// Times every block of `program` for `machine`. Errors: Fault::kProgram, Fault::kCapacity when it does not fit.
+/// Errors: Fault::kCapacity when a core's HBM does not hold the program.
+void require_memory(const isa::Program& program, const MachineParams& machine);
+/// Times every block of `program` for `machine`. Errors: Fault::kProgram.
 TimedProgram time_program(const isa::Program& program, const MachineParams& machine);
 
 }  // namespace hw

@@ -41,7 +41,10 @@ class FullDevice final : public SimDevice {
     check_ranks(first, machine_);
     base::ensure(memories_.empty() || memories_.size() == first.ranks, "load", "the number of ranks has changed");
     timed_.clear();
-    for (const isa::Program* program : programs) timed_.push_back(time_program(*program, machine_));
+    for (const isa::Program* program : programs) {
+      require_memory(*program, machine_);
+      timed_.push_back(time_program(*program, machine_));
+    }
     programs_ = programs;
     // All of a core's HBM, once: the host pays for what is touched, and later programs find what earlier ones left.
     while (memories_.size() < first.ranks)
@@ -88,6 +91,7 @@ SimResult simulate(const isa::Programs& programs, const MachineParams& machine, 
   std::vector<TimedProgram> timed;
   Ranks representatives;
   for (const isa::Program* program : programs) {
+    if (!options.any_memory) require_memory(*program, machine);
     timed.push_back(time_program(*program, machine));
     representatives.push_back(program->first_rank);
   }

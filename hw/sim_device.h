@@ -22,6 +22,7 @@ struct SimOptions {
   double trace_from = 0;
   double trace_until = 0;
   std::size_t trace_limit = 2'000'000;  // events; more are counted, not kept
+  bool any_memory = false;              // time a program that HBM is too small for: its addresses lie behind the end
   isa::RunOptions run{};                // full mode
 };
 

@@ -2,13 +2,21 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
+#include <utility>
 
 #include "base/error.h"
 #include "runtime/ops.h"
 
 namespace runtime {
+namespace {
+
+constexpr std::uint32_t kNoScope = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
 
 Backward::Backward(Graph& graph) : graph_{graph} {}
 
@@ -80,6 +88,63 @@ Node Backward::once_more(NodeId n) {
   return again;
 }
 
+/// The nodes behind the losses whose results come again.
+void Backward::find_ahead(const std::vector<ValueId>& losses) {
+  ahead_.clear();
+  coming_.clear();
+  if (!repeats_) return;
+  std::vector<char> seen(graph_.node_count(), 0);
+  std::vector<NodeId> open;
+  const auto visit = [&](ValueId v) {
+    const NodeId from = graph_.value(v).producer;
+    if (from != kNoNode && !std::exchange(seen[from], 1)) open.push_back(from);
+  };
+  for (const ValueId loss : losses) visit(loss);
+  while (!open.empty()) {
+    const NodeId n = open.back();
+    open.pop_back();
+    for (const ValueId v : graph_.node(n).in) visit(v);
+  }
+  for (NodeId n = 0; n < seen.size(); ++n) {
+    const Node& node = graph_.node(n);
+    if (seen[n] && node.op && !(segment_ && segment_(node) >= 0) && repeats_(node)) ahead_.push_back(n);
+  }
+}
+
+/// Adds what repeats node n.
+void Backward::come_again(NodeId n) {
+  const Node node = graph_.node(n);
+  Scope scope = graph_.scope_of(node);
+  scope.name += ".again";
+  scope.phase = isa::Phase::kBackward;
+  scope.again = true;
+  graph_.enter(scope);
+  const auto out = graph_.add(*repeats_(node), node.label, node.in, node.attrs);
+  for (std::size_t o = 0; o < out.size(); ++o) coming_[node.out[o]] = out[o], first_[out[o]] = node.out[o];
+}
+
+/// Before the backward of the scope that ends with node `last`: what it reads comes again, and so does what will be
+/// read next, meanwhile.
+void Backward::ask_ahead(NodeId last) {
+  if (ahead_.empty()) return;
+  const std::uint32_t scope = graph_.node(last).scope;
+  bool reads = false;
+  for (NodeId n = last + 1; n-- > 0 && graph_.node(n).scope == scope;) {
+    const std::vector<ValueId> operands = graph_.node(n).in;  // adding nodes moves the others
+    for (const ValueId v : operands)
+      if (const NodeId from = graph_.value(v).producer; std::ranges::count(ahead_, from) > 0) {
+        reads = true;
+        come_again(from);
+        std::erase(ahead_, from);
+      } else {
+        reads = reads || coming_.contains(v);
+      }
+  }
+  if (!reads || ahead_.empty()) return;
+  come_again(ahead_.back());
+  ahead_.pop_back();
+}
+
 std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
   std::set<NodeId> from;
   for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
@@ -87,6 +152,8 @@ std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
   base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is no result of a node");
   // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
   std::erase_if(grads_, [&](const auto& g) { return graph_.value(g.first).kind != Kind::kWeight; });
+  find_ahead(losses);
+  std::uint32_t asked = kNoScope;
   for (NodeId n = *from.rbegin() + 1; n-- > 0;) {
     if (!graph_.node(n).op) continue;
     bool reached = from.contains(n);
@@ -94,7 +161,10 @@ std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
     bool leads = graph_.node(n).op->reaches_out;
     for (const ValueId v : graph_.node(n).in) leads = leads || (v < needs_.size() && needs_[v]);
     if (!reached || !leads) continue;
-    const Node node = once_more(n);
+    if (graph_.node(n).scope != asked) ask_ahead(n), asked = graph_.node(n).scope;
+    Node node = once_more(n);
+    for (ValueId& v : node.in)
+      if (const auto found = coming_.find(v); found != coming_.end()) v = found->second;
     if (!node.op->backward)
       throw base::Error{base::Fault::kProgram, fmt::format("{} {}", node.op->name, node.label),
                         "has no gradient, but a parameter lies behind it", "compute its parameters another way"};

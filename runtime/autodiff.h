@@ -18,6 +18,12 @@ class Backward {
   using Segment = std::function<std::int32_t(const Node&)>;
   void recompute(Segment segment) { segment_ = std::move(segment); }
 
+  /// The op that repeats a forward node, whose results are then not kept for the backward: they come again from its
+  /// operands, asked for one such node before they are read. nullptr: kept. Source: Korthikanti et al.,
+  /// arXiv:2205.05198, section 4.2.2: what sequence parallelism gathers is gathered again.
+  using Repeats = std::function<const Op*(const Node&)>;
+  void repeat_ahead(Repeats repeats) { repeats_ = std::move(repeats); }
+
   Graph& graph() { return graph_; }
   /// The gradient of result o of `node`, or kNoValue when nothing depends on it.
   ValueId grad(const Node& node, std::size_t o = 0) const;
@@ -39,6 +45,9 @@ class Backward {
   void find_needs();
   Node once_more(NodeId n);
   void repeat_segment(NodeId last);
+  void find_ahead(const std::vector<ValueId>& losses);
+  void come_again(NodeId n);
+  void ask_ahead(NodeId last);
   /// The value that `v` repeats, or itself.
   ValueId first(ValueId v) const {
     const auto found = first_.find(v);
@@ -51,6 +60,9 @@ class Backward {
   Segment segment_;
   std::int32_t repeated_ = -1;                // the segment whose nodes run again now
   std::map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats
+  Repeats repeats_;
+  std::vector<NodeId> ahead_;          // of this walk: nodes that are repeated and not yet asked for, in order
+  std::map<ValueId, ValueId> coming_;  // of their results: what comes again
 };
 
 /// Adds the nodes that compute the gradients of all weights. `loss` must come from cross_entropy (whose own gradient it

@@ -18,6 +18,9 @@ namespace {
 using base::Error;
 using base::Fault;
 
+bool runs_beside(const Node& node) { return node.op->collective == Collective::kBeside; }
+bool is_ahead(const Node& node) { return node.op->collective == Collective::kAhead; }
+
 /// Scopes with each behind those that it waits for. Unless they stay as they are, backward of a micro-batch runs as
 /// soon as it can, before the next one's forward: its activations are free by then. Scopes that wait for each other
 /// come last, as they are.
@@ -34,9 +37,14 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
       }
   // Ready scopes, those of backward first, then by their place in `order`.
   std::vector<std::pair<bool, std::size_t>> rank(nodes.size());
-  for (std::size_t i = 0; i < order.size(); ++i)
-    rank[order[i]] = {
-        as_it_is || graph.scopes()[order[i]].phase != isa::Phase::kBackward || graph.scopes()[order[i]].again, i};
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Scope& scope = graph.scopes()[order[i]];
+    const bool ahead = is_ahead(graph.node(nodes[order[i]].front()));
+    rank[order[i]] = {as_it_is || scope.phase != isa::Phase::kBackward || (scope.again && !ahead), i};
+    if (!ahead || i == 0) continue;  // no sooner than the graph asks for it
+    waits[order[i]].insert(order[i - 1]);
+    next[order[i - 1]].insert(order[i]);
+  }
   std::set<std::pair<bool, std::size_t>> ready;
   for (const std::size_t scope : order)
     if (waits[scope].empty()) ready.insert(rank[scope]);
@@ -51,8 +59,6 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
     if (!waits[scope].empty()) out.push_back(scope);
   return out;
 }
-
-bool runs_beside(const Node& node) { return node.op->collective == Collective::kBeside; }
 
 /// Collectives that run beside the compute move to where their last operand is ready, but not before the last message
 /// to another stage: that stage would wait behind data that nobody is in a hurry for.
@@ -271,20 +277,24 @@ class Compiler {
     }
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
-      for (const ValueId v : node.in)
+      for (const ValueId v : node.in) {
         if (const auto found = reduced_.find(v); found != reduced_.end())
           call.await[kGradientQueue] = std::max(call.await[kGradientQueue], found->second);
+        if (const auto found = ahead_.find(v); found != ahead_.end()) awaited_ = std::max(awaited_, found->second);
+      }
       if (node.op->matmul_flops) result_.program.model_flops += node.op->matmul_flops(graph_, node);
     }
-    // Between tensor-parallel ranks nothing goes on meanwhile: what comes next may use the memory that they read.
-    call.await[kActivationQueue] = collectives_[kActivationQueue];
+    // Between tensor-parallel ranks nothing goes on meanwhile, but for what was asked for ahead: what comes next may
+    // use the memory that they read. The queue is in order: who waits for one has waited for those before.
+    call.await[kActivationQueue] = awaited_;
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);
       if (node.op->collective == Collective::kNone) continue;
       base::ensure(nodes.size() == 1, node.label, "a collective shares a scope");
       const std::uint32_t count = ++collectives_[runs_beside(node) ? kGradientQueue : kActivationQueue];
-      if (!runs_beside(node)) continue;
-      for (const ValueId v : node.out) reduced_[v] = count;
+      if (node.op->collective == Collective::kInStep) awaited_ = count;
+      if (node.op->collective == Collective::kInStep) continue;
+      for (const ValueId v : node.out) (runs_beside(node) ? reduced_ : ahead_)[v] = count;
     }
     if (!result_.program.blocks[use.block->index].instrs.empty()) result_.program.calls.push_back(std::move(call));
   }
@@ -302,7 +312,8 @@ class Compiler {
   Compiled result_;
   std::map<std::string, Made> made_;
   std::vector<Use> uses_;
-  std::map<ValueId, std::uint32_t> reduced_;
+  std::map<ValueId, std::uint32_t> reduced_, ahead_;  // results of collectives: which of their queue they are
+  std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on
   std::array<std::uint32_t, isa::kCcQueues> collectives_{};
   std::uint64_t spill_base_ = 0;
   std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;

@@ -82,7 +82,11 @@ class Planner {
             const ValueId root = graph_.root(v);
             const auto [place, added] = lives_.try_emplace(root, Life{c, c});
             place->second.last = std::max(place->second.last, beside ? calls_.size() - 1 : c);
+            if (const auto asked = ahead_.find(v); asked != ahead_.end())  // read until somebody waits for the results
+              lives_.at(asked->second).last = std::max(lives_.at(asked->second).last, c);
           }
+        if (node.op->collective == Collective::kAhead)
+          for (const ValueId v : node.out) ahead_[v] = graph_.root(node.in[0]);
       }
   }
 
@@ -174,6 +178,7 @@ class Planner {
   const std::set<ValueId>& in_hbm_;
   std::map<std::string, const isa::Region*> taken_;
   std::map<ValueId, Life> lives_;
+  std::map<ValueId, ValueId> ahead_;  // of results that were asked for ahead: what they are gathered from
   MemoryPlan plan_;
 };
 

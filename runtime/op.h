@@ -42,6 +42,7 @@ struct Contract {
 enum class Collective : std::uint8_t {
   kNone,
   kInStep,  // on activations: later calls wait for it
+  kAhead,   // on activations: asked for early, where the graph has it; who reads its results waits
   kBeside,  // on gradients and parameters: it runs beside the compute, and only who reads its results waits
 };
 

@@ -18,7 +18,7 @@ extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPosition
 // generation: few rows, and keys and values that stay
 extern const Op kThinMatmul, kThinActive, kThinRmsNorm, kThinLayerNorm, kCacheFill, kCachedAttention;
 // between tensor-parallel ranks, and over a vocabulary that they share
-extern const Op kRankSum, kRankFork, kRankGather, kRankScatter, kRowMax, kLossSums, kSplitLoss;
+extern const Op kRankSum, kRankFork, kRankGather, kRankGatherAgain, kRankScatter, kRowMax, kLossSums, kSplitLoss;
 extern const Op kStageSend, kStageReceive;
 // optimizer state that data-parallel ranks share
 extern const Op kBucketScatter, kBucketGather;

@@ -124,6 +124,10 @@ std::uint64_t hash_of_binary() {
 }  // namespace
 
 void use_program_cache(const fs::path& folder) {
+  if (folder.empty()) {
+    cache() = {};
+    return;
+  }
   std::error_code error;
   fs::create_directories(folder, error);
   if (error)

@@ -12,7 +12,7 @@
 namespace runtime {
 
 /// From now on compile() looks there first, and leaves there what it compiles. Errors: Fault::kEnvironment when the
-/// folder cannot be made. Several processes may share a folder: files are put in place whole.
+/// folder cannot be made. Several processes may share a folder: files are put in place whole. An empty path: nowhere.
 void use_program_cache(const std::filesystem::path& folder);
 
 bool has_program_cache();

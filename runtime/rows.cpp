@@ -90,8 +90,12 @@ std::int64_t Rows::bytes_per_tile() const {
   std::int64_t most = 0;
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const Node& node = graph_.node(nodes_[i]);
-    for (const ValueId v : node.in)  // what chains read from HBM comes in chunks
-      if (graph_.value(v).rows == rows_ && !chained_.contains(nodes_[i])) live.try_emplace(v, bytes(v));
+    for (std::size_t o = 0; o < node.in.size(); ++o) {
+      const ValueId v = node.in[o];
+      if (is_matmul(node) && o == 1) continue;     // a weight passes by, however many rows it has
+      if (chained_.contains(nodes_[i])) continue;  // what chains read from HBM comes in chunks
+      if (graph_.value(v).rows == rows_) live.try_emplace(v, bytes(v));
+    }
     if (is_matmul(node)) {
       const ValueId x = node.in[0];
       const std::int64_t transposed =

@@ -39,6 +39,8 @@ class Rows {
   bool first_tile() const { return tile_ == 0; }
   bool last_tile() const { return first_row() + parts_ == rows_; }
   std::int64_t cols_of(ValueId v) const { return emitter_.value(v).cols; }
+  /// Whether anybody does: results that are kept for a gradient have no reader where none follows.
+  bool is_read(ValueId v) const { return graph_.value(v).kind != Kind::kActivation || !graph_.users(v).empty(); }
   /// Operand i, columns `span`: [parts, span.size], or one row seen by all partitions when the operand has one row.
   Tile in(const Node& node, std::size_t i, Span span);
   Tile in(const Node& node, std::size_t i) { return in(node, i, {0, cols_of(node.in[i])}); }

@@ -40,6 +40,10 @@ class Decoder {
     }
     runtime::Backward backward{graph_};
     backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
+    // All tokens of a layer's norms would be most of what is kept.
+    backward.repeat_ahead([](const runtime::Node& node) {
+      return node.op == &runtime::kRankGather ? &runtime::kRankGatherAgain : nullptr;
+    });
     // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
     std::map<std::pair<std::int64_t, std::int64_t>, ValueId> ends;
     for (const Turn& turn :

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "isa/program.h"
 
@@ -23,22 +24,59 @@ constexpr double flops(const Gemm& g) {
 /// 1024 results meet 1024 of K at a time and add up in SBUF. Batch 1. Source: AWS Neuron docs, NKI matrix
 /// multiplication tutorial, the fully optimized kernel.
 isa::Program tuned_gemm(const Gemm& gemm);
-/// "lhs" [M, K] and "rhs" [K, N] (with a batch: "lhs.0", ...) as a framework has them: the compiler's own matmul.
+/// "x" [M, K] and "0.matmul" [K, N] as a framework has them: the compiler's own matmul, a chain of one step.
 isa::Program compiled_gemm(const Gemm& gemm);
 
-/// DMA between HBM ("data") and SBUF, or HBM and HBM, in rows of `row_bytes`; every rank moves `bytes`.
+/// Steps one after the other on "x" [rows, cols], `batch` of them, HBM to HBM: matmuls by [.., n], and what works by
+/// rows. Step i named s has its operands as "i.s" (layernorm's bias: "i.s.bias"); the result is "out". With a batch
+/// every name is followed by ".b".
+struct Chain {
+  std::vector<std::string> steps;  // of chain_steps()
+  std::int64_t rows = 0, cols = 0;
+  std::int64_t n = 0;  // columns of what a matmul gives
+  std::int64_t batch = 1;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+};
+/// "matmul", "add" (of as many rows), "bias" (of one), "multiply", "rmsnorm", "softmax", "silu", ...
+std::vector<std::string> chain_steps();
+/// 2 x multiply-adds of its matmuls.
+double flops(const Chain& chain);
+/// Compiled. Errors: Fault::kUsage for a step that it does not know.
+isa::Program chain_kernel(const Chain& chain);
+
+/// DMA between HBM ("data") and SBUF, or HBM and HBM, in rows of `row_bytes`.
 enum class Traffic : std::uint8_t { kRead, kWrite, kCopy };
 struct MemoryTest {
   Traffic traffic = Traffic::kRead;
   std::uint64_t bytes = 0;
   std::int64_t row_bytes = 16 * 1024;  // longer than a DMA packet: nothing is gained beyond
-  std::uint32_t ranks = 1;
 };
 /// Errors: Fault::kUsage when 128 rows do not fit in SBUF, or `bytes` is less than one row.
 isa::Program memory_test(const MemoryTest& test);
 
-/// "out" = fn("x"), [rows, cols]; gelu, gelu_tanh, silu, tanh: compiled.
-isa::Program activation_kernel(isa::Fn fn, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+/// "out" [M, N] = x w + (x a) b: "x" [M, K], "w" [K, N], "a" [K, R], "b" [R, N]: compiled.
+struct Lora {
+  std::int64_t m = 0, k = 0, n = 0, rank = 0;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+};
+double flops(const Lora& lora);
+isa::Program lora_kernel(const Lora& lora);
+
+/// Heads of `batch` sequences of `seq` tokens: "q" [batch * seq, heads * size], "k" and "v" of kv_heads, "out" like q.
+struct HeadsShape {
+  std::int64_t batch = 1, seq = 0, heads = 1, kv_heads = 1, size = 64;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+};
+/// softmax(q k^T / sqrt(size)) v: compiled. `causal`: each query sees the keys up to its own; `flash`: keys that no
+/// query of a tile sees are left out, and no probabilities are kept.
+isa::Program attention_kernel(const HeadsShape& shape, bool causal, bool flash);
+double attention_flops(const HeadsShape& shape);
+/// Rotary positions: "x" like q, "cos" and "sin" [seq, size / 2], "out": compiled.
+isa::Program rope_kernel(const HeadsShape& shape);
+
+/// "out" [cols, rows] = "x" [rows, cols] transposed by TensorE, squares of 128, four to a PSUM bank.
+isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+
 /// One AdamW update with weight decay: "w", "m", "v" in place, "g", "hyper", "clip": compiled.
 isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
 /// "out" [M, K] = (silu(x gate) * (x up)) down, x [M, K], gate and up [K, N], down [N, K]: compiled.

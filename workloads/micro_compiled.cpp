@@ -1,5 +1,5 @@
 // Kernels that the compiler makes from a graph of one or a few operations.
-#include <fmt/format.h>
+#include <cmath>
 
 #include "runtime/compile.h"
 #include "runtime/hyper.h"
@@ -22,24 +22,60 @@ isa::Program compiled(Graph graph, const char* name) {
 
 }  // namespace
 
-isa::Program compiled_gemm(const Gemm& gemm) {
-  Graph graph{runtime::numerics("fp32")};
-  for (std::int64_t b = 0; b < gemm.batch; ++b) {
-    const std::string index = gemm.batch > 1 ? fmt::format(".{}", b) : "";
-    graph.enter({.name = "gemm", .instance = static_cast<std::int32_t>(b)});
-    const ValueId lhs = graph.tensor("lhs" + index, gemm.m, gemm.k, gemm.dtype, Kind::kInput);
-    const ValueId rhs = graph.tensor("rhs" + index, gemm.k, gemm.n, gemm.dtype, Kind::kInput);
-    graph.output(graph.add1(runtime::kMatmul, "matmul", {lhs, rhs}), "out" + index);
-  }
-  return compiled(std::move(graph), "gemm");
+double flops(const Lora& l) {
+  const Gemm weight{.m = l.m, .k = l.k, .n = l.n}, down{.m = l.m, .k = l.k, .n = l.rank};
+  return flops(weight) + flops(down) + flops(Gemm{.m = l.m, .k = l.rank, .n = l.n});
 }
 
-isa::Program activation_kernel(isa::Fn fn, std::int64_t rows, std::int64_t cols, Dtype dtype) {
+isa::Program lora_kernel(const Lora& l) {
   Graph graph{runtime::numerics("fp32")};
-  graph.enter({.name = "activation"});
-  const ValueId x = graph.tensor("x", rows, cols, dtype, Kind::kInput);
-  graph.output(graph.add1(runtime::kActivate, "activation", {x}, {.fn = fn}), "out");
-  return compiled(std::move(graph), "activation");
+  graph.enter({.name = "lora"});
+  const ValueId x = graph.tensor("x", l.m, l.k, l.dtype, Kind::kInput);
+  const ValueId w = graph.tensor("w", l.k, l.n, l.dtype, Kind::kWeight);
+  const ValueId a = graph.tensor("a", l.k, l.rank, l.dtype, Kind::kWeight);
+  const ValueId b = graph.tensor("b", l.rank, l.n, l.dtype, Kind::kWeight);
+  const ValueId down = graph.add1(runtime::kMatmul, "down", {x, a});
+  const ValueId base = graph.add1(runtime::kMatmul, "base", {x, w});
+  const ValueId up = graph.add1(runtime::kMatmul, "up", {down, b});
+  graph.output(graph.add1(runtime::kAdd, "sum", {up, base}), "out");
+  return compiled(std::move(graph), "lora");
+}
+
+isa::Program attention_kernel(const HeadsShape& s, bool causal, bool flash) {
+  Graph graph{runtime::numerics("fp32")};
+  graph.enter({.name = "attention"});
+  const auto tensor = [&](const char* name, std::int64_t heads) {
+    return graph.tensor(name, s.batch * s.seq, heads * s.size, s.dtype, Kind::kInput);
+  };
+  const ValueId q = tensor("q", s.heads), k = tensor("k", s.kv_heads), v = tensor("v", s.kv_heads);
+  const runtime::Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(s.size)),
+                             .batch = s.batch,
+                             .seq = s.seq,
+                             .heads = s.heads,
+                             .kv_heads = s.kv_heads,
+                             .causal = causal,
+                             .flash = flash};
+  graph.output(graph.add(runtime::kAttention, "attention", {q, k, v}, attrs)[0], "out");
+  return compiled(std::move(graph), "attention");
+}
+
+double attention_flops(const HeadsShape& s) {
+  return 4.0 * static_cast<double>(s.batch * s.heads * s.size) * static_cast<double>(s.seq) *
+         static_cast<double>(s.seq);
+}
+
+isa::Program rope_kernel(const HeadsShape& s) {
+  Graph graph{runtime::numerics("fp32")};
+  graph.enter({.name = "rope"});
+  const ValueId x = graph.tensor("x", s.batch * s.seq, s.heads * s.size, s.dtype, Kind::kInput);
+  const auto angles = [&](const char* name) {
+    const ValueId table = graph.tensor(name, s.seq, s.size / 2, s.dtype, Kind::kInput);
+    return graph.add1(runtime::kPositions, std::string{"all."} + name, {table},
+                      {.batch = s.batch, .seq = s.seq, .dtype = s.dtype});
+  };
+  const ValueId cos = angles("cos"), sin = angles("sin");
+  graph.output(graph.add1(runtime::kRope, "rope", {x, cos, sin}), "out");
+  return compiled(std::move(graph), "rope");
 }
 
 isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype) {

@@ -15,10 +15,7 @@ namespace workloads {
 using runtime::Kind;
 using runtime::ValueId;
 
-HandKernel::HandKernel(std::string name, std::uint32_t ranks) : graph_{runtime::numerics("fp32")} {
-  program_.name = std::move(name);
-  program_.ranks = ranks;
-}
+HandKernel::HandKernel(std::string name) : graph_{runtime::numerics("fp32")} { program_.name = std::move(name); }
 
 ValueId HandKernel::input(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype) {
   return graph_.tensor(std::move(name), rows, cols, dtype, Kind::kInput);

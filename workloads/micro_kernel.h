@@ -13,7 +13,7 @@ namespace workloads {
 
 class HandKernel {
  public:
-  explicit HandKernel(std::string name, std::uint32_t ranks = 1);
+  explicit HandKernel(std::string name);
 
   /// A matrix in HBM; all of them before the first block.
   runtime::ValueId input(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);

@@ -58,7 +58,7 @@ isa::Program memory_test(const MemoryTest& test) {
   const std::int64_t most = std::min(kTilesPerBlock * isa::kPartitions,
                                      static_cast<std::int64_t>(kSpan) / row / isa::kPartitions * isa::kPartitions);
   const std::int64_t span = std::min(rows, static_cast<std::int64_t>(kSpan) / row / most * most);
-  HandKernel kernel{"memory", test.ranks};
+  HandKernel kernel{"memory"};
   const ValueId data = kernel.input("data", span, row, Dtype::kUint8);
   const ValueId copy = test.traffic == Traffic::kCopy ? kernel.output("copy", span, row, Dtype::kUint8) : data;
   const Mover mover{test, data, copy};

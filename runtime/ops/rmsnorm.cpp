@@ -7,7 +7,8 @@ namespace {
 
 /// Scales each row to a root mean square of 1: y = xhat * gamma, xhat = x * rstd, rstd = 1 / sqrt(mean(x^2) + eps).
 /// Shapes: x [R, C], gamma [1, C] -> y [R, C]; keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient.
-/// Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4. Lowering: ScalarE squares and sums, rsqrt, two products.
+/// Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4. Lowering: ScalarE squares and sums, rsqrt, two products; one
+/// instruction for both where nobody reads xhat.
 std::vector<Shape> rms_infer(const Contract& c) {
   const Value& x = c.in(0);
   c.need(1, 1, x.cols, "gamma");
@@ -40,12 +41,16 @@ void rms_backward(Backward& b, const Node& node) {
 }
 
 void rms_lower(Rows& r, const Node& node) {
-  const Tile x = r.in(node, 0), gamma = r.in(node, 1);
-  const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
-  const Tile waste = r.scratch(x.dtype, x.cols()), sum = r.scratch(Dtype::kFp32, 1);
-  r.e().activation(waste, Fn::kSquare, x, 1.0F, 0.0F, &sum);
+  const Tile x = r.in(node, 0), gamma = r.in(node, 1), y = r.out(node, 0), rstd = r.out(node, 2);
+  const Tile sum = r.scratch(Dtype::kFp32, 1);
+  r.e().activation(y, Fn::kSquare, x, 1.0F, 0.0F, &sum);  // the squares themselves are of no use: y comes later
   r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(x.cols())),
                    static_cast<float>(node.attrs.eps));
+  if (!r.is_read(node.out[1])) {  // no gradient follows
+    r.e().scalar_tensor_tensor(y, x, Alu::kMul, rstd, Alu::kMul, gamma);
+    return;
+  }
+  const Tile xhat = r.out(node, 1);
   r.e().tensor_scalar(xhat, x, Alu::kMul, rstd);
   r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
 }

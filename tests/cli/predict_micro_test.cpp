@@ -74,8 +74,32 @@ TEST(PredictMicro, ReadsOtherRowsOfTheSameKinds) {
       "w,memory,HBM write,64 MiB,bf16,1,trn1.2xlarge,300,GB/s,-,\n"
       "c,memory,HBM copy in 512 B rows,64 MiB,bf16,1,trn1.2xlarge,100,GB/s,-,\n"
       "v,kernel,\"vector add, 100 tiles of 1x256\",25600,fp32,1,trn1,500,us,-,\n"
-      "m,kernel,Mamba scan kernel v3,seq1024 channels128 state4,fp32,1,trn1,1,ms,-,\n"};
+      "m,kernel,Mamba scan kernel v3,seq1024 channels128 state4,fp32,1,trn1,1,ms,-,\n"
+      "k1,kernel,RMSNorm + matmul,M512 K256 N384,fp32,1,trn1,1,ms,-,\n"
+      "k2,kernel,\"matmul, then add and RMSNorm\",M512 K256 N384,fp32,1,trn1,1,ms,-,\n"
+      "k3,kernel,batched matmul + softmax,B2 M256 K64 N256,fp32,1,trn1,1,ms,-,\n"
+      "k4,kernel,LoRA,M256 K128 N128 R16,fp32,1,trn1,1,ms,-,\n"
+      "k5,kernel,RoPE,B1 H4 S256 D64,fp32,1,trn1,1,ms,-,\n"
+      "k6,kernel,flash attention forward (causal),H4 KV2 S256 D64,bf16,1,trn1,1,ms,-,\n"
+      "k7,kernel,LayerNorm,256x512,fp32,1,trn1,1,ms,-,\n"
+      "k8,kernel,transpose,256x512,fp32,1,trn1,1,ms,-,\n"
+      "k9,kernel,\"vector add, 512 elements per tile\",25600,fp32,1,trn1,50,us,-,\n"
+      "i,instruction,independent ACTIVATE,512 elements,fp32,1,trn1,512,cycles,-,\n"};
   for (const Json& row : validate(table.path(), "")) EXPECT_TRUE(row["predicted"].is_number()) << row.dump();
+}
+
+TEST(PredictMicro, AChainCostsMoreThanItsMatmul) {
+  const Table table{
+      "mm,kernel,matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
+      "norm,kernel,RMSNorm + matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
+      "both,gemm,framework matmul,1024x512x512,fp32,2,trn1.2xlarge,1,TFLOPS,-,\n"
+      "one,gemm,framework matmul,1024x512x512,fp32,1,trn1.2xlarge,1,TFLOPS,-,\n"};
+  const Json rows = validate(table.path(), "");
+  const auto predicted = [&](std::size_t i) { return rows[i]["predicted"].get<double>(); };
+  EXPECT_GT(predicted(1), predicted(0));
+  EXPECT_LT(predicted(1), 1.5 * predicted(0));
+  EXPECT_GT(predicted(2), 1.7 * predicted(3));  // two cores share HBM and power alone
+  EXPECT_LE(predicted(2), 2 * predicted(3));
 }
 
 TEST(PredictMicro, SkipsWhatItDoesNotUnderstand) {
@@ -84,7 +108,11 @@ TEST(PredictMicro, SkipsWhatItDoesNotUnderstand) {
       "b,memory,SBUF read,1 MiB,bf16,1,trn1.2xlarge,60,GB/s,-,\n"
       "c,kernel,ray tracing,12x12,bf16,1,trn1.2xlarge,60,us,-,\n"
       "d,instruction,a custom op,12x12,bf16,1,trn1.2xlarge,60,ns,-,\n"
-      "e,gemm,framework matmul,64x64x64,bf16,1,trn1.2xlarge,60,furlongs,-,\n"};
+      "e,gemm,framework matmul,64x64x64,bf16,1,trn1.2xlarge,60,furlongs,-,\n"
+      "f,kernel,matmul + ray tracing,64x64x64,bf16,1,trn1.2xlarge,60,us,-,\n"
+      "g,kernel,RMSNorm,large,fp32,1,trn1.2xlarge,60,us,-,\n"
+      "h,kernel,softmax,64x64,fp32,1,trn1.2xlarge,60,samples/s,-,\n"
+      "i,memory,HBM read,8 GiB,bf16,1,trn9.2xlarge,60,GB/s,-,\n"};
   for (const Json& row : validate(table.path(), "")) {
     EXPECT_TRUE(row["predicted"].is_null()) << row.dump();
     EXPECT_FALSE(row["skip_reason"].get<std::string>().empty()) << row.dump();

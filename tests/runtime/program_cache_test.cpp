@@ -93,6 +93,8 @@ TEST(ProgramCache, WhatIsThereIsNotCompiledAgain) {
   for (const auto& file : fs::directory_iterator{folder}) base::write_file(file.path(), "rubbish");
   EXPECT_THROW(runtime::compile(cached_graph(), cached_options()), base::Error);
   fs::remove_all(folder);
+  runtime::use_program_cache({});
+  EXPECT_FALSE(runtime::has_program_cache());
 }
 
 TEST(ProgramCache, AFolderThatCannotBeMadeIsTheHostsFault) {

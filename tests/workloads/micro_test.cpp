@@ -1,20 +1,15 @@
 // The programs of published micro-benchmarks: they compute what they say, with the work that the mathematics needs.
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <cmath>
 #include <map>
-#include <memory>
-#include <random>
 #include <string>
 #include <vector>
 
 #include "isa/check.h"
-#include "isa/device.h"
-#include "isa/flops.h"
 #include "runtime/compile.h"
 #include "runtime/hyper.h"
-#include "runtime/session.h"
+#include "tests/workloads/micro_support.h"
 #include "tests/workloads/support.h"
 #include "workloads/block_graph.h"
 #include "workloads/micro.h"
@@ -23,74 +18,7 @@ namespace {
 
 using isa::Dtype;
 using workloads::Gemm;
-using Matrix = std::vector<float>;
-using Named = std::vector<std::pair<const char*, const Matrix*>>;
-
-Matrix random_matrix(std::int64_t elements, std::uint32_t seed, double scale = 1) {
-  std::mt19937 bits{seed};
-  std::normal_distribution<double> normal;
-  Matrix out(static_cast<std::size_t>(elements));
-  for (float& x : out) x = static_cast<float>(scale * normal(bits));
-  return out;
-}
-
-/// Runs a program on the numeric device with the inputs by name.
-class Running {
- public:
-  explicit Running(isa::Program program) : program_{std::move(program)} {
-    isa::check(program_);
-    device_->load(program_);
-  }
-  void write(std::string_view name, const Matrix& values) {
-    runtime::Session{*device_, program_}.write(0, name, std::span<const float>{values});
-  }
-  Matrix read(std::string_view name) { return runtime::Session{*device_, program_}.read(0, name); }
-  void run() { device_->run({.seed = 42, .step = 0, .host_threads = 1}); }
-  const isa::Program& program() const { return program_; }
-
- private:
-  isa::Program program_;
-  std::unique_ptr<isa::Device> device_ = isa::make_numeric_device();
-};
-
-/// What TensorE multiplies for the mathematics (not to put one row into all partitions).
-double executed_flops(const isa::Program& program) {
-  double sum = 0;
-  for (const isa::Call& call : program.calls) sum += program.blocks[call.block].matmul_flops;
-  return sum;
-}
-
-/// Largest difference over the largest magnitude.
-double distance(const Matrix& got, const Matrix& want) {
-  double difference = 0, largest = 0;
-  EXPECT_EQ(got.size(), want.size());
-  for (std::size_t i = 0; i < want.size(); ++i) {
-    difference = std::max(difference, std::abs(static_cast<double>(got[i]) - want[i]));
-    largest = std::max(largest, std::abs(static_cast<double>(want[i])));
-  }
-  return difference / largest;
-}
-
-/// a [m, k] b [k, n], or with `transposed` a [k, m].
-Matrix product(const Matrix& a, const Matrix& b, std::int64_t m, std::int64_t k, std::int64_t n, bool transposed) {
-  Matrix out(static_cast<std::size_t>(m * n));
-  std::vector<double> sums(static_cast<std::size_t>(n));
-  for (std::int64_t r = 0; r < m; ++r) {
-    std::ranges::fill(sums, 0.0);
-    for (std::int64_t i = 0; i < k; ++i) {
-      const double x = a[static_cast<std::size_t>(transposed ? i * m + r : r * k + i)];
-      const float* row = b.data() + i * n;
-      for (std::int64_t c = 0; c < n; ++c) sums[static_cast<std::size_t>(c)] += x * row[c];
-    }
-    std::ranges::copy(sums, out.begin() + r * n);
-  }
-  return out;
-}
-
-double silu(double x) { return x / (1 + std::exp(-x)); }
-
-// fp32 sums of k terms in another order: sqrt(k) roundings of 2^-24, and the array's own fp32 (four passes).
-constexpr double kFp32 = 2e-5;
+using namespace micro_test;
 
 TEST(MicroGemm, TunedComputesTheProduct) {
   // More than one block in each direction, and none of them whole.
@@ -109,8 +37,8 @@ TEST(MicroGemm, CompiledComputesTheProduct) {
   const Gemm gemm{.m = 150, .k = 2100, .n = 1500, .batch = 1, .dtype = Dtype::kFp32};
   Running run{workloads::compiled_gemm(gemm)};
   const Matrix lhs = random_matrix(gemm.k * gemm.m, 1), rhs = random_matrix(gemm.k * gemm.n, 2);
-  run.write("lhs", lhs);
-  run.write("rhs", rhs);
+  run.write("x", lhs);
+  run.write("0.matmul", rhs);
   run.run();
   EXPECT_LT(distance(run.read("out"), product(lhs, rhs, gemm.m, gemm.k, gemm.n, false)), kFp32);
   EXPECT_EQ(executed_flops(run.program()), workloads::flops(gemm));
@@ -123,16 +51,6 @@ TEST(MicroGemm, LargeOnesHaveTheirFlops) {
     EXPECT_EQ(executed_flops(program), workloads::flops(gemm));
   }
   EXPECT_EQ(executed_flops(workloads::tuned_gemm({.m = 2048, .k = 2048, .n = 2048})), 2.0 * 2048 * 2048 * 2048);
-}
-
-TEST(MicroKernel, Silu) {
-  Running run{workloads::activation_kernel(isa::Fn::kSilu, 200, 300, Dtype::kFp32)};
-  const Matrix x = random_matrix(200 * 300, 3, 2);
-  Matrix want = x;
-  for (float& v : want) v = static_cast<float>(silu(v));
-  run.write("x", x);
-  run.run();
-  EXPECT_LT(distance(run.read("out"), want), 1e-6);
 }
 
 TEST(MicroKernel, AdamW) {

@@ -1,0 +1,85 @@
+// `trnsim validate` on rows of whole jobs that nobody published: other models, sizes, plans, stacks and metrics of the
+// published kinds are predicted, and what is not modelled costs its own row alone.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <filesystem>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using Rows = std::map<std::string, nlohmann::json>;
+
+Rows predictions(const std::string& rows) {
+  const auto path = std::filesystem::path{testing::TempDir()} / ("training_" + std::to_string(::getpid()) + ".csv");
+  std::ofstream{path} << "id,kind,model,layers,hidden,heads,kv_heads,ffn,vocab,seq_len,instance,nodes,cores,dp,tp,pp,"
+                         "zero1,seq_parallel,recompute,micro_batch,grad_accum,weights,optimizer_state,optimizer,stack,"
+                         "metric,value,low,high,releases,source,notes\n"
+                      << rows;
+  const Ran ran = run("validate " + path.string() + " --format json");
+  std::filesystem::remove(path);
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  Rows out;
+  for (const auto& row : nlohmann::json::parse(ran.out)) out[row["id"].get<std::string>()] = row;
+  return out;
+}
+
+const std::string kSmall = ",2,128,2,2,512,1000,64,";  // layers to sequence length
+const std::string kChip = "trn1.2xlarge,1,2,2,1,1,no,no,none,4,1,";
+
+TEST(PredictTraining, OtherEncodersAndMetrics) {
+  const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,";
+  const Rows rows =
+      predictions("roberta,train,roberta-base" + kSmall + kChip + hf + "samples/s,100,100,100,1,-,\n" +  //
+                  "tokens,train,DistilBERT" + kSmall + kChip + hf + "tokens/s,100,100,100,1,-,\n" +      //
+                  "steps,train,bert-base" + kSmall + kChip + hf + "ms per step,100,100,100,1,-,\n" +     //
+                  "job,train,bert-base" + kSmall + kChip + hf +
+                  "minutes for 2 epochs,1,1,1,1,-,\"25,000 reviews\"\n"  //
+                  "infer,infer,electra-base" +
+                  kSmall + kChip + "bf16,,,torch-xla,ms p50,1,1,1,1,-,\n" +  //
+                  "untold,train,bert-base" + kSmall + kChip + hf + "minutes for 2 epochs,1,1,1,1,-,\n");
+  for (const char* id : {"roberta", "tokens", "steps", "job", "infer"})
+    EXPECT_TRUE(rows.at(id)["predicted"].is_number()) << rows.at(id);
+  const double step = rows.at("steps")["predicted"].get<double>() / 1e3;
+  EXPECT_NEAR(rows.at("roberta")["predicted"].get<double>() * step, 8, 0.01);
+  EXPECT_NEAR(rows.at("tokens")["predicted"].get<double>() * step, 8 * 64, 0.1);
+  EXPECT_NEAR(rows.at("job")["predicted"].get<double>() * 60, 2 * 25000 / 8.0 * step, 1.0);
+  EXPECT_TRUE(rows.at("untold")["predicted"].is_null());  // how many samples the job has nobody says
+}
+
+TEST(PredictTraining, DecodersByTheirSizes) {
+  const std::string plan = "trn1.32xlarge,1,32,4,8,1,yes,yes,selective,1,4,";
+  const std::string sizes = ",2,256,8,8,1024,1024,128,";
+  const std::string run = "bf16,fp32 master+moments,adamw,neuronx-distributed,";
+  const Rows rows =
+      predictions("neox,train,gpt-neox-tiny" + sizes + plan + run + "sequences/s,1,1,1,1,-,\n" +  //
+                  "mistral,train,Mistral-tiny" + sizes + plan + run + "tokens/s,1,1,1,1,-,\n" +   //
+                  "nemo,train,llama-tiny" + sizes + plan + "bf16+SR,bf16,adamw,NeMo Megatron,steps/s,1,1,1,1,-,\n" +
+                  "fp32,train,llama-tiny" + sizes + plan + "fp32,fp32,adamw,torch-xla,s/step,1,1,1,1,-,\n");
+  for (const auto& [id, row] : rows) EXPECT_TRUE(row["predicted"].is_number()) << row;
+  EXPECT_NE(rows.at("neox")["assumptions"].dump().find("as a GPT"), std::string::npos);
+}
+
+TEST(PredictTraining, WhatIsNotModelledCostsItsOwnRow) {
+  const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,samples/s,100,100,100,1,-,\n";
+  const Rows rows = predictions(
+      "t5,train,t5-large" + kSmall + kChip + hf + "albert,train,albert-base" + kSmall + kChip + hf +
+      "heads,train,bert-base,2,130,4,4,512,1000,64," + kChip + hf +  // 130 / 4
+      "cores,train,llama-tiny,2,128,2,2,512,1000,64,trn1.2xlarge,1,64,64,1,1,no,no,none,1,1," + hf +
+      "gated,train,\"4 decoder blocks h128, SwiGLU\",4,128,2,2,512,0,128,trn1.2xlarge,1,1,1,1,1,no,no,none,1,1,bf16,"
+      "none,sgd,torch-xla,steps/s,1,1,1,1,-,\n"
+      "good,train,bert-base" +
+      kSmall + kChip + hf);
+  for (const auto& [id, row] : rows) {
+    EXPECT_EQ(row["predicted"].is_number(), id == "good") << row;
+    EXPECT_EQ(row["skip_reason"].is_null(), id == "good") << row;
+  }
+}
+
+}  // namespace
