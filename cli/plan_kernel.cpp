@@ -1,7 +1,9 @@
 // Rows of kind "kernel", and matmuls: from a row's words and sizes to a program. What is not understood is said.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
+#include <cctype>
 #include <regex>
 
 #include "cli/micro_job.h"
@@ -29,10 +31,21 @@ MicroPlanned plan_lora(MicroJob& job) {
   return MicroPlan{.program = workloads::lora_kernel(lora), .flops = workloads::flops(lora)};
 }
 
+/// "359 MB read, 90 MB written": what a profile counted.
+std::optional<double> written_bytes(const std::string& notes) {
+  static const std::regex kWritten{R"(([0-9.]+)\s*MB\s+written)"};
+  std::smatch found;
+  if (!std::regex_search(notes, found, kWritten)) return std::nullopt;
+  return std::stod(found[1]) * 1e6;
+}
+
 MicroPlanned plan_adamw(MicroJob& job) {
   if (!job.has_sizes(2)) return std::string{"AdamW needs a shape of rows x columns"};
-  job.assumed.push_back("moments written back; weight decay");
-  return MicroPlan{.program = workloads::adamw_kernel(job.size(0), job.size(1), job.dtype)};
+  const double tensor = static_cast<double>(job.size(0) * job.size(1) * isa::size_of(job.dtype));
+  const auto written = written_bytes(job.row.notes);
+  const bool stay = !written || *written > 2 * tensor;  // a profile that counts one tensor says that they do not
+  job.assumed.push_back(stay ? "moments written back; weight decay" : "moments not written back; weight decay");
+  return MicroPlan{.program = workloads::adamw_kernel(job.size(0), job.size(1), job.dtype, stay)};
 }
 
 MicroPlanned plan_scan(MicroJob& job) {
@@ -44,6 +57,7 @@ MicroPlanned plan_scan(MicroJob& job) {
   bool told = false;
   for (const int version : {1, 2, 3})
     if (job.says(fmt::format("v{}", version))) scan.version = version, told = true;
+  if (!told) scan.version = 3;  // the one that takes sequences of any length
   if (!told) job.assumed.push_back(fmt::format("version {} of the tutorial's kernel", scan.version));
   return MicroPlan{.program = workloads::mamba_scan(scan)};
 }
@@ -145,39 +159,48 @@ MicroPlanned plan_transpose(MicroJob& job) {
 struct Word {
   std::string_view word, step;
 };
-/// The first that a part of the text has decides. A transpose is no step: the left operand of a compiled matmul is
-/// turned on its way anyway.
-constexpr std::array kWords = {Word{"matmul", "matmul"},
-                               Word{"bmm", "matmul"},
-                               Word{"gemm", "matmul"},
-                               Word{"mat mul", "matmul"},
-                               Word{"rms", "rmsnorm"},
-                               Word{"layernorm", "layernorm"},
-                               Word{"layer norm", "layernorm"},
-                               Word{"layer_norm", "layernorm"},
-                               Word{"softmax", "softmax"},
-                               Word{"transpose", ""},
-                               Word{"bias", "bias"},
-                               Word{"residual", "add"},
-                               Word{"add", "add"},
-                               Word{"mul", "multiply"},
-                               Word{"silu", "silu"},
-                               Word{"swish", "silu"},
-                               Word{"gelu_tanh", "gelu_tanh"},
-                               Word{"gelu", "gelu"},
-                               Word{"tanh", "tanh"}};
+/// A transpose is no step: the left operand of a compiled matmul is turned on its way anyway.
+constexpr std::array kWords = {
+    Word{"matmul", "matmul"}, Word{"gemm", "matmul"},         Word{"mm", "matmul"},       Word{"bmm", "matmul"},
+    Word{"linear", "matmul"}, Word{"rmsnorm", "rmsnorm"},     Word{"add", "add"},         Word{"residual", "add"},
+    Word{"bias", "bias"},     Word{"layernorm", "layernorm"}, Word{"softmax", "softmax"}, Word{"mul", "multiply"},
+    Word{"silu", "silu"},     Word{"swish", "silu"},          Word{"gelu", "gelu"},       Word{"multiply", "multiply"},
+    Word{"tanh", "tanh"},     Word{"gelutanh", "gelu_tanh"},  Word{"transpose", ""}};
+/// Words that say nothing of what is computed.
+constexpr std::array<std::string_view, 31> kFillers = {
+    "a",       "an",          "and",     "batch", "batched",  "by",    "compiled",  "dense",
+    "element", "elementwise", "forward", "from",  "function", "fused", "framework", "hbm",
+    "in",      "kernel",      "naive",   "nki",   "of",       "on",    "one",       "optimized",
+    "over",    "row",         "rows",    "the",   "then",     "to",    "with"};
 
-/// The steps of "matmul + add + RMSNorm"; or the part that names none.
+/// The words of a text, with names of several words as one: "batched_rms-norm" is batched, rmsnorm.
+std::vector<std::string> words_of(std::string text) {
+  static const std::array<std::pair<std::regex, const char*>, 6> kNames = {
+      {{std::regex{R"(rms[\s_-]*norm(alization)?)"}, "rmsnorm"},
+       {std::regex{R"(layer[\s_-]*norm(alization)?)"}, "layernorm"},
+       {std::regex{R"(mat(rix)?[\s_-]*mul(tiply|tiplication)?)"}, "matmul "},
+       {std::regex{R"(batchmatmul|batch_matmul)"}, "matmul "},
+       {std::regex{R"(gelu[\s_-]*tanh)"}, "gelutanh"},
+       {std::regex{R"(residual[\s_-]*add|add[\s_-]*residual)"}, "add"}}};
+  for (const auto& [name, plain] : kNames) text = std::regex_replace(text, name, plain);
+  static const std::regex kWord{R"([a-z]+\d*|\d[\dx.]*)"};
+  std::vector<std::string> words;
+  for (std::sregex_iterator word{text.begin(), text.end(), kWord}, end; word != end; ++word)
+    words.push_back(word->str());
+  return words;
+}
+
+/// The steps of "matmul + add + RMSNorm"; or the word that is none.
 std::variant<std::vector<std::string>, std::string> steps_of(const std::string& what) {
-  static const std::regex kJoint{R"(\s*(\+|->|,?\s+then\s+|\s+and\s+)\s*)"};
   std::vector<std::string> steps;
-  for (std::sregex_token_iterator part{what.begin(), what.end(), kJoint, -1}, end; part != end; ++part) {
-    const std::string text = *part;
-    const auto word =
-        std::ranges::find_if(kWords, [&](const Word& w) { return text.find(w.word) != std::string::npos; });
-    if (word == kWords.end()) return fmt::format("kernel '{}' is not modelled", text);
+  for (const std::string& text : words_of(what)) {
+    if (std::isdigit(static_cast<unsigned char>(text.front())) || std::ranges::count(kFillers, text) > 0) continue;
+    const auto word = std::ranges::find(kWords, text, &Word::word);
+    if (word == kWords.end()) return fmt::format("kernel '{}' is not modelled: '{}' is no known step", what, text);
     if (!word->step.empty()) steps.emplace_back(word->step);
   }
+  if (steps.empty() && what.find("transpose") == std::string::npos)
+    return fmt::format("kernel '{}' names no step", what);
   return steps;
 }
 

@@ -107,7 +107,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const double micro_steps = micro_steps_of(job, assumed);
   const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
                           work_of(step, micro_steps) + work_of(last)};
-  const std::string stack = analysis::stack_for(job.stack);
+  const std::string named = analysis::stack_for(job.stack), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
       host_times(analysis::load_stack(stack), device, job, micro_steps, workloads::framework_ops(config, spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));

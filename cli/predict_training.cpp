@@ -51,7 +51,8 @@ std::string refusal(const Row& row, Family family) {
   const auto& job = std::get<TrainingRow>(row.job);
   if (family == Family::kNone || family == Family::kDecoder)
     return fmt::format("model '{}' is not modelled in rows of kind '{}'", job.model, row.kind);
-  if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(1) != job.cores.value_or(1))
+  const int cores = job.cores.value_or(1);
+  if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(cores) != cores)
     return "plans of encoders beyond data parallelism are not modelled";
   if (!job.micro_batch || !job.seq_len) return "the batch or the length is not published";
   if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
@@ -133,7 +134,7 @@ Prediction train_blocks(const Row& row, const hw::MachineParams& machine, const 
 Prediction train_encoder(const Row& row, const workloads::BertConfig& config, const hw::MachineParams& machine,
                          const std::string& stack, std::vector<std::string> assumed, bool exact) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
-  if (job.optimizer != "adamw")
+  if (!job.optimizer.starts_with("adam") && !job.optimizer.empty() && job.optimizer != "unknown")
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
   ProjectedJob plan;
@@ -203,9 +204,8 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   const Family family = family_of(job.model);
   if (family == Family::kDecoder) return predict_decoder(row, context);
   if (const std::string why = refusal(row, family); !why.empty()) return Prediction::skip(why);
-  const std::string stack = analysis::stack_for(job.stack);
-  if (stack.empty()) return Prediction::skip(fmt::format("stack '{}' is not modelled", job.stack));
   std::vector<std::string> assumed;
+  const std::string named = analysis::stack_for(job.stack), stack = named.empty() ? "torch-xla" : named;
   const hw::MachineParams machine = instances_of(job, context, assumed);
   if (family == Family::kBlocks)
     return train_blocks(row, machine, analysis::load_stack(stack), std::move(assumed), context.exact);

@@ -25,10 +25,10 @@ using base::Fault;
 
 std::string text_of(const Attrs& a) {
   const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p, a.eps,
-                     a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.peer, a.trans_b,
-                     a.blocked, a.flash, a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu), type(a.dtype),
-                     type(a.operand), type(a.softmax));
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p,
+                     a.eps, a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.peer, a.trans_b,
+                     a.blocked, a.flash, a.forgets, a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu),
+                     type(a.dtype), type(a.operand), type(a.softmax));
 }
 
 VirtualBlock in_this_order(const VirtualBlock& block, const std::vector<std::uint32_t>& order) {

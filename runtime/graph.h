@@ -54,7 +54,8 @@ struct Attrs {
   bool trans_b = false;
   bool blocked = false;  // a weight's rows lie as blocked_row() says
   bool causal = false;
-  bool flash = false;  // attention keeps one number per row instead of its probabilities
+  bool forgets = false;  // an optimizer does not write its moments back
+  bool flash = false;    // attention keeps one number per row instead of its probabilities
   isa::Fn fn = isa::Fn::kCopy;
   isa::Alu alu = isa::Alu::kAdd;   // of a reduction over ranks
   std::optional<Dtype> dtype{};    // of the first result, when it is not the first operand's

@@ -51,9 +51,9 @@ void each_field(auto& archive, Is<Compiled> auto& x) {
 
 void each_field(Writer& archive, const Attrs& x) {
   const auto& [alpha, beta, p, eps, batch, seq, heads, kv_heads, stride, rows, stream, group, peer, trans_b, blocked,
-               causal, flash, fn, alu, dtype, operand, softmax] = x;
+               causal, forgets, flash, fn, alu, dtype, operand, softmax] = x;
   archive(alpha, beta, p, eps, batch, seq, heads, kv_heads, stride, rows, stream, group, peer, trans_b, blocked, causal,
-          flash, fn, alu, dtype, operand, softmax);
+          forgets, flash, fn, alu, dtype, operand, softmax);
 }
 void each_field(Writer& archive, const Node& x) {
   const auto& [op, attrs, in, out, scope, label] = x;

@@ -77,8 +77,8 @@ isa::Program rope_kernel(const HeadsShape& shape);
 /// "out" [cols, rows] = "x" [rows, cols] transposed by TensorE, squares of 128, four to a PSUM bank.
 isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
 
-/// One AdamW update with weight decay: "w", "m", "v" in place, "g", "hyper", "clip": compiled.
-isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+/// One AdamW update with weight decay: "w" in place, and "m" and "v" when they stay; "g", "hyper", "clip": compiled.
+isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype, bool moments_stay = true);
 /// "out" [M, K] = (silu(x gate) * (x up)) down, x [M, K], gate and up [K, N], down [N, K]: compiled.
 isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, isa::Dtype dtype);
 /// "out" = "a" + "b", `elements` of them, one tile [parts, cols] after the other.

@@ -78,7 +78,7 @@ isa::Program rope_kernel(const HeadsShape& s) {
   return compiled(std::move(graph), "rope");
 }
 
-isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype) {
+isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype, bool moments_stay) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "adamw", .phase = isa::Phase::kOptimizer});
   const ValueId w = graph.tensor("w", rows, cols, dtype, Kind::kWeight);
@@ -87,7 +87,8 @@ isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype) {
   const ValueId v = graph.tensor("v", rows, cols, dtype, Kind::kOptimizer);
   const ValueId hyper = graph.tensor("hyper", 1, runtime::kHyperSize, Dtype::kFp32, Kind::kInput);
   const ValueId clip = graph.tensor("clip", 1, 1, Dtype::kFp32, Kind::kInput);
-  graph.add(runtime::kAdamW, "adamw", {w, g, m, v, hyper, clip}, {.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8});
+  graph.add(runtime::kAdamW, "adamw", {w, g, m, v, hyper, clip},
+            {.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8, .forgets = !moments_stay});
   return compiled(std::move(graph), "adamw");
 }
 

@@ -31,7 +31,8 @@ std::uint32_t HandKernel::block(std::string name, const std::function<void(runti
   write(emitter);
   runtime::VirtualBlock made = emitter.finish();
   const runtime::Placement placement = runtime::place(made, true);
-  base::ensure(placement.spill_bytes == 0, made.name, "its tiles do not fit in SBUF together");
+  if (placement.spill_bytes != 0)
+    throw base::Error{base::Fault::kCapacity, made.name, "its tiles do not fit in SBUF together", "use smaller sizes"};
   runtime::synchronize(made.instrs);
   isa::Block block{.name = std::move(made.name),
                    .instrs = std::move(made.instrs),

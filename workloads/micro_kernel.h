@@ -20,7 +20,7 @@ class HandKernel {
   runtime::ValueId output(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
 
   /// Adds a block with the instructions that `write` emits, in that order: nothing is moved. Returns its index.
-  /// Errors: Fault::kInternal when it does not fit in SBUF.
+  /// Errors: Fault::kCapacity when it does not fit in SBUF.
   std::uint32_t block(std::string name, const std::function<void(runtime::Emitter&)>& write);
   /// Runs a block, with tensors beginning `offsets` bytes later.
   void call(std::uint32_t block, const std::map<runtime::ValueId, std::uint64_t>& offsets = {});

@@ -13,8 +13,8 @@ constexpr std::int64_t kSide = isa::kPartitions;
 
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
 /// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/hyper.h); clip [1, 1] -> w, m, v in place.
-/// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays. Source: Loshchilov and Hutter, arXiv:1711.05101,
-/// algorithm 2, with PyTorch's order of the operations.
+/// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays; forgets: m and v stay as they were. Source:
+/// Loshchilov and Hutter, arXiv:1711.05101, algorithm 2, with PyTorch's order of the operations.
 Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensors out{in[0], in[2], in[3]};
   const Tensor& hyper = in[4];
@@ -76,6 +76,7 @@ class AdamW {
     else
       e_.tensor_tensor(w, w, Alu::kAdd, step);
     e_.store(at(node_.out[0], c, cols), w);
+    if (node_.attrs.forgets) return;
     e_.store(at(node_.out[1], c, cols), m);
     e_.store(at(node_.out[2], c, cols), v);
   }

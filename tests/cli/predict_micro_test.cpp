@@ -83,6 +83,8 @@ TEST(PredictMicro, ReadsOtherRowsOfTheSameKinds) {
       "k6,kernel,flash attention forward (causal),H4 KV2 S256 D64,bf16,1,trn1,1,ms,-,\n"
       "k7,kernel,LayerNorm,256x512,fp32,1,trn1,1,ms,-,\n"
       "k8,kernel,transpose,256x512,fp32,1,trn1,1,ms,-,\n"
+      "k10,kernel,fused add_rms_norm_matmul kernel,M256 K128 N128,fp32,1,trn1,1,ms,-,\n"
+      "k11,kernel,Mamba block,M2048 C128 S4,fp32,1,trn1,1,ms,-,\n"
       "k9,kernel,\"vector add, 512 elements per tile\",25600,fp32,1,trn1,50,us,-,\n"
       "i,instruction,independent ACTIVATE,512 elements,fp32,1,trn1,512,cycles,-,\n"};
   for (const Json& row : validate(table.path(), "")) EXPECT_TRUE(row["predicted"].is_number()) << row.dump();
@@ -91,7 +93,7 @@ TEST(PredictMicro, ReadsOtherRowsOfTheSameKinds) {
 TEST(PredictMicro, AChainCostsMoreThanItsMatmul) {
   const Table table{
       "mm,kernel,matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
-      "norm,kernel,RMSNorm + matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
+      "norm,kernel,rmsnorm_matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
       "both,gemm,framework matmul,1024x512x512,fp32,2,trn1.2xlarge,1,TFLOPS,-,\n"
       "one,gemm,framework matmul,1024x512x512,fp32,1,trn1.2xlarge,1,TFLOPS,-,\n"};
   const Json rows = validate(table.path(), "");
@@ -112,6 +114,7 @@ TEST(PredictMicro, SkipsWhatItDoesNotUnderstand) {
       "f,kernel,matmul + ray tracing,64x64x64,bf16,1,trn1.2xlarge,60,us,-,\n"
       "g,kernel,RMSNorm,large,fp32,1,trn1.2xlarge,60,us,-,\n"
       "h,kernel,softmax,64x64,fp32,1,trn1.2xlarge,60,samples/s,-,\n"
+      "j,kernel,Mamba scan kernel v2,seq65536 channels128 state4,fp32,1,trn1.2xlarge,60,us,-,\n"
       "i,memory,HBM read,8 GiB,bf16,1,trn9.2xlarge,60,GB/s,-,\n"};
   for (const Json& row : validate(table.path(), "")) {
     EXPECT_TRUE(row["predicted"].is_null()) << row.dump();

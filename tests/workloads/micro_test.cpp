@@ -53,10 +53,11 @@ TEST(MicroGemm, LargeOnesHaveTheirFlops) {
   EXPECT_EQ(executed_flops(workloads::tuned_gemm({.m = 2048, .k = 2048, .n = 2048})), 2.0 * 2048 * 2048 * 2048);
 }
 
-TEST(MicroKernel, AdamW) {
+/// One update of w; returns what m is afterwards.
+Matrix adamw(bool moments_stay, const Matrix& m) {
   constexpr std::int64_t kRows = 96, kCols = 80, kAll = kRows * kCols;
-  Running run{workloads::adamw_kernel(kRows, kCols, Dtype::kFp32)};
-  const Matrix w = random_matrix(kAll, 1), g = random_matrix(kAll, 2), m = random_matrix(kAll, 3);
+  Running run{workloads::adamw_kernel(kRows, kCols, Dtype::kFp32, moments_stay)};
+  const Matrix w = random_matrix(kAll, 1), g = random_matrix(kAll, 2);
   Matrix v = random_matrix(kAll, 4);
   for (float& x : v) x *= x;
   Matrix hyper(runtime::kHyperSize, 0.0F);
@@ -72,6 +73,13 @@ TEST(MicroKernel, AdamW) {
     want[i] = static_cast<float>(0.99 * w[i] - 1e-3 * first / (2 * std::sqrt(second) + 1e-8));
   }
   EXPECT_LT(distance(run.read("w"), want), 1e-5);
+  return run.read("m");
+}
+
+TEST(MicroKernel, AdamW) {
+  const Matrix m = random_matrix(96 * 80, 3);
+  EXPECT_NE(adamw(true, m), m);
+  EXPECT_EQ(adamw(false, m), m);  // a mere input
 }
 
 TEST(MicroKernel, SwiGlu) {
