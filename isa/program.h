@@ -30,7 +30,7 @@ struct Call {
   std::uint32_t block = 0;
   std::vector<std::uint64_t> bases;  // HBM byte address of each register
   std::uint32_t rng = 0;             // folded into every random stream of the call
-  std::int32_t layer = -1;           // which instance of a repeated block, -1 when it is the only one
+  std::int32_t layer = -1;           // of the model that it works for, -1 outside of layers
   Phase phase = Phase::kOther;
   /// Collectives issued by earlier calls that must be complete before this call begins, per queue (counted since the
   /// program began).
@@ -60,7 +60,7 @@ struct Program {
   std::uint32_t own_ranks = 0;                                  // and how many from there on; 0: all of `ranks`
   std::vector<std::vector<std::vector<std::uint32_t>>> groups;  // replica groups: groups[group][i] = ranks, in order
   Rounding rounding = Rounding::kNearestEven;                   // of every cast to fewer bits
-  double model_flops = 0;  // analytic matmul FLOPs per core of one run, to check the blocks with
+  double model_flops = 0;  // analytic matmul FLOPs per core of one run, without what is computed a second time
 
   std::uint32_t end_rank() const { return own_ranks == 0 ? ranks : first_rank + own_ranks; }
   bool runs_on(std::uint32_t rank) const { return rank >= first_rank && rank < end_rank(); }

@@ -64,8 +64,8 @@ void each_field(Writer& archive, const Value& x) {
   archive(name, rows, cols, dtype, kind, producer, alias);
 }
 void each_field(Writer& archive, const Scope& x) {
-  const auto& [name, instance, phase, rng, again] = x;
-  archive(name, instance, phase, rng, again);
+  const auto& [name, instance, phase, rng, again, layer] = x;
+  archive(name, instance, phase, rng, again, layer);
 }
 void each_field(Writer& archive, const Numerics& x) {
   const auto& [name, weight, activation, operand, softmax, gradient, optimizer, rounding, loss_scale] = x;

@@ -66,9 +66,12 @@ class Bert {
     return out;
   }
 
-  void enter(const char* name, std::int64_t number) {
-    const auto id = static_cast<std::int32_t>(number);
-    graph_.enter({.name = name, .instance = id, .phase = isa::Phase::kForward, .rng = ++calls_});
+  void enter(const char* name, std::int64_t number, std::int64_t layer = -1) {
+    graph_.enter({.name = name,
+                  .instance = static_cast<std::int32_t>(number),
+                  .phase = isa::Phase::kForward,
+                  .rng = ++calls_,
+                  .layer = static_cast<std::int32_t>(layer)});
     stream_ = 0;
   }
   ValueId w(const std::string& name) const { return weights_.at(name); }
@@ -117,7 +120,7 @@ class Bert {
   }
 
   ValueId layer(std::int64_t l, ValueId x) {
-    enter("layer", micro_ * config_.num_hidden_layers + l);
+    enter("layer", micro_ * config_.num_hidden_layers + l, l);
     const std::string name = fmt::format("{}{}.", kLayers, l);
     const ValueId q = linear("attention.query", x, name + "attention.self.query");
     const ValueId k = linear("attention.key", x, name + "attention.self.key");

@@ -51,7 +51,8 @@ class Blocks {
 
  private:
   void enter(const char* name, isa::Phase phase) {
-    graph_.enter({.name = name, .instance = static_cast<std::int32_t>(layer_), .phase = phase});
+    const auto layer = static_cast<std::int32_t>(layer_);
+    graph_.enter({.name = name, .instance = layer, .phase = phase, .layer = layer});
   }
 
   ValueId weight(const std::string& name, std::int64_t rows, std::int64_t cols) {

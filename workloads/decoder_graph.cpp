@@ -63,10 +63,12 @@ class Decoder {
   // ---- places in the program
 
   void enter(std::string name, std::int64_t number) {
+    const std::int64_t layer = name.starts_with("layer") ? layer_ : -1;
     graph_.enter({.name = std::move(name),
                   .instance = static_cast<std::int32_t>(number),
                   .phase = isa::Phase::kForward,
-                  .rng = static_cast<std::uint32_t>(micro_ * (form_.layers + 2) + layer_ + 2)});
+                  .rng = static_cast<std::uint32_t>(micro_ * (form_.layers + 2) + layer_ + 2),
+                  .layer = static_cast<std::int32_t>(layer)});
   }
   /// A part of a layer. With one rank a layer is one block; ranks wait for each other between parts.
   void enter_part(const char* part) {

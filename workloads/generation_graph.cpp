@@ -84,8 +84,9 @@ class Generation {
   // ---- places in the program
 
   void enter(std::string name, std::int64_t number = 0) {
-    graph_.enter(
-        {.name = std::move(name), .instance = static_cast<std::int32_t>(number), .phase = isa::Phase::kForward});
+    const auto instance = static_cast<std::int32_t>(number);
+    const std::int32_t layer = name.starts_with("layer") ? instance : -1;
+    graph_.enter({.name = std::move(name), .instance = instance, .phase = isa::Phase::kForward, .layer = layer});
   }
   /// With one rank a layer is one block; ranks meet between its halves.
   void enter_part(const char* part) { enter(split_ ? std::string{"layer."} + part : std::string{"layer"}, layer_); }

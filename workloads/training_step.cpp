@@ -83,7 +83,10 @@ class Update {
   };
 
   void enter(const char* what, std::int32_t layer, isa::Phase phase) {
-    graph_.enter({.name = fmt::format("{}{}", what, layer >= 0 ? ".layer" : ""), .instance = layer, .phase = phase});
+    graph_.enter({.name = fmt::format("{}{}", what, layer >= 0 ? ".layer" : ""),
+                  .instance = layer,
+                  .phase = phase,
+                  .layer = layer});
   }
   /// A collective has a scope of its own.
   void enter_collective(const char* what, std::size_t number) {
@@ -340,8 +343,10 @@ void add_accumulation(Graph& graph, const std::map<ValueId, ValueId>& gradients,
   std::map<std::int32_t, std::vector<std::pair<ValueId, ValueId>>> by_layer;
   for (const auto& pair : gradients) by_layer[place_of(graph.value(pair.first).name, repeated).layer].push_back(pair);
   for (const auto& [layer, members] : by_layer) {
-    graph.enter(
-        {.name = layer >= 0 ? "accumulate.layer" : "accumulate", .instance = layer, .phase = isa::Phase::kBackward});
+    graph.enter({.name = layer >= 0 ? "accumulate.layer" : "accumulate",
+                 .instance = layer,
+                 .phase = isa::Phase::kBackward,
+                 .layer = layer});
     for (const auto& [weight, gradient] : members) {
       const runtime::Value like = graph.value(gradient);
       const std::string name = graph.value(weight).name;

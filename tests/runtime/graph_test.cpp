@@ -77,7 +77,7 @@ TEST(Compile, SharesTheBlocksOfEqualLayers) {
   ValueId x = g.tensor("x", 130, 192, Dtype::kFp32, Kind::kInput);
   for (int l = 0; l < 5; ++l) {
     const ValueId w = g.tensor(fmt::format("w{}", l), 192, 192, Dtype::kFp32, Kind::kWeight);
-    g.enter({.name = "layer", .instance = l, .rng = static_cast<std::uint32_t>(l)});
+    g.enter({.name = "layer", .instance = 7 + l, .rng = static_cast<std::uint32_t>(l), .layer = l});
     x = g.add1(runtime::kMatmul, "product", {x, w}, {.alpha = 1.0 / 14});
   }
   g.output(x, "y");

@@ -1,0 +1,55 @@
+// What a decoder's program says of its calls: which layer each works for, and which FLOPs are the model's.
+#include <gmock/gmock.h>
+
+#include <map>
+
+#include "runtime/compile.h"
+#include "workloads/decoder_graph.h"
+#include "workloads/presets.h"
+
+namespace {
+
+using workloads::Recompute;
+
+isa::Program decoder_program(Recompute recompute, std::int64_t micro_batches) {
+  const workloads::ModelConfig config = workloads::model_preset("llama-small");
+  workloads::StepSpec spec;
+  spec.batch = 1, spec.length = 32, spec.micro_batches = micro_batches, spec.training = true;
+  spec.numerics = runtime::numerics("bf16");
+  spec.recompute = recompute;
+  return runtime::compile(workloads::decoder_step(config, spec).graph, {.name = "step"}).program;
+}
+
+TEST(DecoderLayers, EveryLayerHasTheSameCallsWhateverTheMicroBatch) {
+  const isa::Program program = decoder_program(Recompute::kFull, 3);
+  std::map<std::int32_t, std::map<std::string, int>> calls;
+  for (const isa::Call& call : program.calls) {
+    const std::string& block = program.blocks[call.block].name;
+    if (block.starts_with("layer")) ++calls[call.layer][block];
+    if (block.starts_with("embeddings") || block.starts_with("head")) {
+      EXPECT_EQ(call.layer, -1) << block;
+    }
+  }
+  const auto config = std::get<workloads::LlamaConfig>(workloads::model_preset("llama-small"));
+  ASSERT_EQ(calls.size(), static_cast<std::size_t>(config.num_hidden_layers));
+  for (std::int32_t layer = 0; layer < config.num_hidden_layers; ++layer) {
+    EXPECT_EQ(calls[layer], calls[0]) << layer;
+    EXPECT_EQ(calls[layer]["layer"], 3);  // forward, once for each micro-batch
+    EXPECT_EQ(calls[layer]["layer.again"], 3);
+    EXPECT_EQ(calls[layer]["layer.bwd"], 3);
+  }
+}
+
+TEST(DecoderLayers, WhatIsComputedAgainIsNoWorkOfTheModel) {
+  const isa::Program none = decoder_program(Recompute::kNone, 1), full = decoder_program(Recompute::kFull, 1);
+  const auto executed = [](const isa::Program& program) {
+    double flops = 0;
+    for (const isa::Call& call : program.calls) flops += program.blocks[call.block].matmul_flops;
+    return flops;
+  };
+  EXPECT_EQ(none.model_flops, executed(none));
+  EXPECT_EQ(full.model_flops, none.model_flops);
+  EXPECT_GT(executed(full), 1.2 * full.model_flops);  // most of a forward pass, of three
+}
+
+}  // namespace
