@@ -238,6 +238,12 @@ const Parameter& ParamFile::parameter(std::string_view key) const {
   throw Error{Fault::kUsage, name_, fmt::format("has no key \"{}\"", key), suggest_fix(key, keys())};
 }
 
+void ParamFile::explain(std::string_view key, std::string_view text) {
+  parameter(key);  // throws when there is none
+  std::string& own = parameters_.find(key)->second.text;
+  if (own.empty()) own = text;
+}
+
 void ParamFile::leave(std::string_view prefix) {
   for (auto& [key, p] : parameters_) p.read = p.read || is_below(key, prefix);
 }

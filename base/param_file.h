@@ -56,6 +56,9 @@ class ParamFile {
   /// The same for "hbm.bandwidth=1.6TB/s".
   void set(std::string_view assignment);
 
+  /// Explains a key whose file does not; who reads the key knows what it means. Errors: missing key.
+  void explain(std::string_view key, std::string_view text);
+
   /// A number in the base unit. Errors: missing key (with a suggestion), missing or other unit, missing source.
   Sourced<double> read(std::string_view key, Dimension dimension);
   /// A whole number >= 0.

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "hw/params.h"
 
 namespace cli {
 namespace {
@@ -41,6 +42,9 @@ base::ParamFile load_machine(std::string_view machine, const std::vector<std::st
   }
   base::ParamFile file = base::ParamFile::load(path);
   for (const std::string& assignment : set) file.set(assignment);
+  const std::vector<std::string> keys = file.keys();
+  for (const auto& field : hw::MachineParams::fields())
+    if (std::ranges::binary_search(keys, field.key)) file.explain(field.key, field.text);
   return file;
 }
 

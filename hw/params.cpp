@@ -184,6 +184,7 @@ MachineParams load_machine(std::string_view name_or_path, std::span<const std::s
   }
   file.reject_unread();
   check(params);
+  for (const auto& field : kFields) file.explain(field.key, field.text);
   params.toml = file.to_toml();
   params.hash = file.hash();
   return params;

@@ -76,6 +76,17 @@ TEST(ParamFile, ReadsValuesInBaseUnitsWithTheirSource) {
   EXPECT_EQ(file.parameter("tensor.clock").text, "of the PE array");
 }
 
+TEST(ParamFile, AnExplanationFillsWhatTheFileLeavesOut) {
+  ParamFile file = machine();
+  const std::uint64_t before = file.hash();
+  file.explain("tensor.clock", "another");
+  file.explain("host.launch", "time of a launch");
+  EXPECT_EQ(file.parameter("tensor.clock").text, "of the PE array");
+  EXPECT_EQ(file.parameter("host.launch").text, "time of a launch");
+  EXPECT_EQ(file.hash(), before);
+  EXPECT_THROW(file.explain("host.lunch", "?"), base::Error);
+}
+
 TEST(ParamFile, AMissingKeyPointsAtTheUnreadOneThatIsMeant) {
   ParamFile file = ParamFile::parse("[hbm]\nbandwith = { value = \"1 GB/s\", source = \"x\" }", "m.toml");
   const std::string message = error_of([&] { file.read("hbm.bandwidth", kBandwidth); });

@@ -92,6 +92,8 @@ TEST(Params, TheResolvedMachineLoadsToTheSame) {
   for (const auto& field : MachineParams::fields())
     EXPECT_EQ((again.*field.member).value, (machine.*field.member).value) << field.key;
   EXPECT_EQ(again.hash, machine.hash);
+  const auto file = base::ParamFile::load(path);
+  for (const auto& field : MachineParams::fields()) EXPECT_NE(file.parameter(field.key).text, "") << field.key;
   std::filesystem::remove(path);
 }
 
