@@ -20,7 +20,7 @@ CompilerGain compiler_gain(const ProjectedJob& job, double learning_rate, const 
   ProjectedJob bare = job, same = job, large = job;
   for (const runtime::PassInfo& pass : runtime::kPasses) bare.passes.*pass.flag = false;
   bare.eval_each_epoch = same.eval_each_epoch = false;  // what is compared is training alone
-  bare.trace_until = same.trace_until = 0;
+  bare.trace = same.trace = {};
   large.step.batch = std::max(job.step.batch, largest_batch(step_target(job, machine), job.passes));
   const double scaled = learning_rate * static_cast<double>(large.step.batch) /
                         static_cast<double>(std::max<std::int64_t>(1, job.step.batch));

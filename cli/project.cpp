@@ -148,7 +148,8 @@ Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
   p.compiled = runtime::compile(workloads::bert_graph(job.config, job.step), compile_options(job, "train", machine));
   isa::check(p.compiled.program);
   const double compiled = wall_clock();
-  p.device = hw::simulate(p.compiled.program, machine, {.exact = job.exact, .trace_until = job.trace_until});
+  p.device = hw::simulate(p.compiled.program, machine,
+                          {.exact = job.exact, .trace_from = job.trace.from, .trace_until = job.trace.until});
   p.compile_seconds = compiled - begin;
   p.simulate_seconds = wall_clock() - compiled;
   if (job.eval_each_epoch && job.eval_samples > 0) {
@@ -160,6 +161,7 @@ Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
                                : std::ceil(static_cast<double>(job.samples) / per_step * job.epochs);
   p.samples = job.max_steps >= 0 ? p.steps * per_step : static_cast<double>(job.samples) * job.epochs;
   p.time = analysis::job_time(analysis::load_stack(job.stack), job_shape(job, p));
+  p.model_flops = p.compiled.program.model_flops * job.step.ranks;
   p.price_per_hour = job.price_per_hour > 0 ? job.price_per_hour : machine.price_on_demand.value;
   p.dollars = analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(machine.instances.value), job.epochs,
                                 p.samples)

@@ -17,6 +17,11 @@
 namespace cli {
 
 /// A job taken apart: model, step, sizes of the data.
+/// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
+struct TraceWindow {
+  double from = 0, until = 0;
+};
+
 struct ProjectedJob {
   workloads::BertConfig config;
   workloads::StepSpec step;
@@ -28,7 +33,7 @@ struct ProjectedJob {
   std::string stack = "hf-trainer";
   runtime::Passes passes;
   bool exact = false;
-  double trace_until = 0;     // s of the step that are recorded
+  TraceWindow trace{};
   double price_per_hour = 0;  // dollars of an instance; 0: the machine's own, on demand
 };
 
@@ -39,6 +44,7 @@ struct Projection {
   analysis::JobTime time;
   double steps = 0, samples = 0;
   double dollars = 0, price_per_hour = 0;
+  double model_flops = 0;                            // of a step, all cores
   double compile_seconds = 0, simulate_seconds = 0;  // of this host
 
   double samples_per_second() const { return samples / time.total; }

@@ -10,7 +10,6 @@
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/table.h"
 #include "cli/compiler_gain.h"
@@ -34,6 +33,7 @@ struct RunOptions {
   TrainOptions train;
   std::string workload, command;
   std::int64_t trace_steps = 0;
+  std::string trace_from, trace_until;
 };
 
 std::vector<std::string> split_names(const std::string& text) {
@@ -50,6 +50,24 @@ std::filesystem::path output_folder(const RunOptions& options) {
   if (!options.train.output_dir.empty()) return options.train.output_dir;
   return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", std::filesystem::path{options.workload}.stem().string(),
                      fmt::localtime(std::time(nullptr)));
+}
+
+TraceWindow trace_window(const RunOptions& options) {
+  constexpr double kWholeStep = 1e6;
+  const auto time = [](const std::string& text, const char* flag) {
+    return base::parse_as(text, base::Dimension::kTime, flag);
+  };
+  TraceWindow window;
+  if (options.trace_steps > 0) window.until = kWholeStep;
+  if (!options.trace_from.empty()) window.from = time(options.trace_from, "--trace-from");
+  if (!options.trace_until.empty()) window.until = time(options.trace_until, "--trace-until");
+  const bool asked = !options.trace_from.empty() || !options.trace_until.empty();
+  if (asked && options.trace_steps == 0)
+    throw Error{Fault::kUsage, options.trace_from.empty() ? "--trace-until" : "--trace-from",
+                "is a part of a recording that nobody asked for", "add --trace-steps 1"};
+  if (window.from < 0 || (asked && !(window.until > window.from)))
+    throw Error{Fault::kUsage, "--trace-until", "is not behind --trace-from", "give the later time, as in \"2 ms\""};
+  return window;
 }
 
 class Run {
@@ -79,13 +97,11 @@ class Run {
       trainer.emplace(data_->config, data_->weights, data(), options());
       step_seconds = simulated_step_seconds(*trainer, machine_, small_.exact);
     }
-    const base::HoldInterrupts hold;  // from here on there are results to save
-    base::make_output_folder(folder_, options_.train.overwrite_output_dir);
-    if (for_people(form_)) print_projection();
-    if (trainer) train(*trainer, step_seconds);
-    report_.host_seconds = wall_clock() - begin;
-    write_run_files(folder_, report_);
-    print_end(report_, folder_, form_);
+    finish_run(
+        report_, {.folder = folder_, .form = form_}, begin, [&] { print_projection(); },
+        [&] {
+          if (trainer) train(*trainer, step_seconds);
+        });
   }
 
  private:
@@ -109,8 +125,7 @@ class Run {
         own ? (data_->validation ? static_cast<std::int64_t>(data_->validation->size()) : 0) : job_.eval_samples;
     plan_ = projected_job(projected_, projected_config(), samples, evaluated);
     plan_.step.ranks = cores_of(projected_, machine_);
-    // One step of a base model is a fraction of a second: all of it is recorded when a trace is asked for.
-    plan_.trace_until = options_.trace_steps > 0 ? 1e3 : 0;
+    plan_.trace = trace_window(options_);
     plan_.price_per_hour = price_per_hour();
     if (job_.speed_up) {
       gain_ = compiler_gain(plan_, projected_.learning_rate, machine_);
@@ -200,7 +215,7 @@ class Run {
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
     print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3,
                       p.time.device_step * 1e3, p.time.host_step * 1e3, p.time.overlapped ? " beside it" : ""));
-    print(fmt::format("bound by {}; on the device {} binds ({:.1f} % busy)\n",
+    print(fmt::format("bound by {}; busiest on the device: {} ({:.1f} %)\n",
                       p.time.host_step > p.time.device_step ? "the host" : "the device", resources.front().name,
                       resources.front().busy));
     print(fmt::format("MFU {:.1f} % of 91.75 TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n", u.mfu, u.hfu, u.mbu));
@@ -233,13 +248,15 @@ void add_run(CLI::App& app) {
   app.add_option("--trace-steps", options->trace_steps, "record the instructions of this many steps, for trnsim trace")
       ->type_name("0|1")
       ->check(CLI::Range(0, 1));
+  app.add_option("--trace-from", options->trace_from, "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
+  app.add_option("--trace-until", options->trace_until, "its end [the end of the step]");
   add_train_options(app, "run", options->train);
   app.final_callback([options, &app] {
     settle(app, "run", options->train);
     options->command = fmt::format("trnsim run {}", options->workload);
     const workloads::Job job = workloads::load_job(options->workload);
     if (!is_decoder(job)) return Run{*options, job}.run();
-    run_decoder(job, options->train, options->command, output_folder(*options));
+    run_decoder(job, options->train, {options->command, output_folder(*options), trace_window(*options)});
   });
 }
 

@@ -11,7 +11,6 @@
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/decoder_report.h"
@@ -31,7 +30,7 @@ using base::Error;
 using base::Fault;
 
 /// The decoder's projection as the report of any run has it: what it says of a step is one stage's.
-Projection as_projection(const DecoderJob& job, DecoderProjection p) {
+Projection as_projection(const DecoderJob& job, DecoderProjection p, double price_per_hour) {
   Projection out;
   out.compiled = std::move(p.compiled);
   out.device = std::move(p.device);
@@ -39,6 +38,8 @@ Projection as_projection(const DecoderJob& job, DecoderProjection p) {
   out.steps = p.steps;
   out.samples = p.steps * job.sequences_per_step();
   out.dollars = p.dollars;
+  out.price_per_hour = price_per_hour;
+  out.model_flops = p.model_flops;
   return out;
 }
 
@@ -67,16 +68,15 @@ void require_host_memory(const DecoderJob& job) {
 
 class DecoderRun {
  public:
-  DecoderRun(const workloads::Job& job, const TrainOptions& given, const std::string& command,
-             std::filesystem::path folder)
-      : job_{job}, given_{given}, folder_{std::move(folder)}, projected_{given}, small_{given} {
+  DecoderRun(const workloads::Job& job, const TrainOptions& given, RunPlace place)
+      : job_{job}, given_{given}, folder_{place.folder}, trace_{place.trace}, projected_{given}, small_{given} {
     const bool own = !given.model_id.empty();
     apply_defaults(projected_, job.options, job.file);
     if (own && projected_.numerics != "off") apply_defaults(projected_, small_options(job, given), job.file);
     apply_defaults(small_, job.options, job.file);
     apply_defaults(small_, small_options(job, given), job.file);
     form_ = base::parse_format(projected_.format);
-    report_.workload = job.name, report_.command = command, report_.options = projected_, report_.job = &job_;
+    report_.workload = job.name, report_.command = place.command, report_.options = projected_, report_.job = &job_;
   }
 
   void run() {
@@ -96,13 +96,11 @@ class DecoderRun {
       trainer.emplace(data_->config, data_->weights, data(), options());
       step_seconds = simulated_step_seconds(*trainer, machine_, small_.exact);
     }
-    const base::HoldInterrupts hold;  // from here on there are results to save
-    base::make_output_folder(folder_, projected_.overwrite_output_dir);
-    if (for_people(form_)) show();
-    if (trainer) train(*trainer, step_seconds);
-    report_.host_seconds = wall_clock() - begin;
-    write_run_files(folder_, report_);
-    print_end(report_, folder_, form_);
+    finish_run(
+        report_, {.folder = folder_, .form = form_}, begin, [&] { show(); },
+        [&] {
+          if (trainer) train(*trainer, step_seconds);
+        });
   }
 
  private:
@@ -155,11 +153,15 @@ class DecoderRun {
                     samples * projected_.num_train_epochs);
     if (projected_.max_steps >= 0)
       job_shape_.sequences = static_cast<double>(projected_.max_steps) * job_shape_.sequences_per_step();
-    DecoderProjection p = project(job_shape_, stage_machine(job_shape_, projected_.instance_type, projected_.set));
+    const hw::MachineParams stage = stage_machine(job_shape_, projected_.instance_type, projected_.set);
+    DecoderProjection p = project(job_shape_, stage);
+    if (trace_.until > trace_.from)
+      p.device = hw::simulate(p.compiled.program, stage,
+                              {.exact = job_shape_.exact, .trace_from = trace_.from, .trace_until = trace_.until});
     figures_ = decoder_table(job_shape_, p), memory_ = decoder_memory_table(p.memory);
     plan_.step = job_shape_.step, plan_.samples = static_cast<std::int64_t>(samples);
     plan_.epochs = projected_.num_train_epochs, plan_.stack = job_shape_.stack;
-    projection_ = as_projection(job_shape_, std::move(p));
+    projection_ = as_projection(job_shape_, std::move(p), stage.price_on_demand.value);
     report_.projected = &plan_, report_.projection = &*projection_;
     report_.decoder = &job_shape_.config;
     report_.cores = static_cast<std::uint32_t>(job_shape_.cores());
@@ -214,6 +216,7 @@ class DecoderRun {
   const workloads::Job& job_;
   const TrainOptions& given_;
   const std::filesystem::path folder_;
+  const TraceWindow trace_;
   TrainOptions projected_, small_;
   base::Format form_{};
   hw::MachineParams machine_;
@@ -232,9 +235,8 @@ bool is_decoder(const workloads::Job& job) {
          !std::holds_alternative<workloads::BertConfig>(workloads::model_preset(job.model));
 }
 
-void run_decoder(const workloads::Job& job, const TrainOptions& options, const std::string& command,
-                 const std::filesystem::path& folder) {
-  DecoderRun{job, options, command, folder}.run();
+void run_decoder(const workloads::Job& job, const TrainOptions& options, const RunPlace& place) {
+  DecoderRun{job, options, place}.run();
 }
 
 }  // namespace cli

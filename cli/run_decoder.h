@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <string>
 
+#include "cli/project.h"
 #include "cli/train_options.h"
 #include "workloads/job.h"
 
@@ -13,9 +14,15 @@ namespace cli {
 /// Whether the job's model is a Llama or GPT.
 bool is_decoder(const workloads::Job& job);
 
-/// Prints both halves and fills `folder`. `options`: as the user gave them. Errors: Fault::kCapacity when the job does
-/// not fit the machine, or the training this host; as workloads::load_language_modelling() and CausalTrainer.
-void run_decoder(const workloads::Job& job, const TrainOptions& options, const std::string& command,
-                 const std::filesystem::path& folder);
+/// How a run was asked for, beside its options.
+struct RunPlace {
+  std::string command;
+  std::filesystem::path folder;
+  TraceWindow trace;
+};
+
+/// Prints both halves and fills the folder. `options`: as the user gave them. Errors: Fault::kCapacity when the job
+/// does not fit the machine, or the training this host; as workloads::load_language_modelling() and CausalTrainer.
+void run_decoder(const workloads::Job& job, const TrainOptions& options, const RunPlace& place);
 
 }  // namespace cli

@@ -56,6 +56,8 @@ ordered_json job_json(const RunReport& run) {
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
           {"compile_seconds", p.time.compile},
+          {"tokens", p.samples * static_cast<double>(run.projected->step.length)},
+          {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
 }
 

@@ -5,6 +5,7 @@
 #include "analysis/result.h"
 #include "base/error.h"
 #include "base/files.h"
+#include "base/interrupt.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/output.h"
@@ -57,6 +58,16 @@ class StepView {
   analysis::StepLog steps_;
   base::Progress progress_;
 };
+
+/// The last words of a run.
+void print_end(const RunReport& report, const std::filesystem::path& folder, base::Format form) {
+  if (form == base::Format::kJson) print(result_body(report).dump(2) + "\n");
+  if (form == base::Format::kCsv && report.projection) print(job_table(report).render(form));
+  base::log_info("results in {}", folder.string());
+  if (report.training && report.training->outcome.interrupted)
+    base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", report.training->outcome.steps,
+                      (folder / "checkpoint").string());
+}
 
 }  // namespace
 
@@ -132,13 +143,15 @@ void close_training(const Training& t, const TrainingView& view, workloads::Trai
   flush();
 }
 
-void print_end(const RunReport& report, const std::filesystem::path& folder, base::Format form) {
-  if (form == base::Format::kJson) print(result_body(report).dump(2) + "\n");
-  if (form == base::Format::kCsv && report.projection) print(job_table(report).render(form));
-  base::log_info("results in {}", folder.string());
-  if (report.training && report.training->outcome.interrupted)
-    base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", report.training->outcome.steps,
-                      (folder / "checkpoint").string());
+void finish_run(RunReport& report, const TrainingView& view, double begin, const std::function<void()>& show,
+                const std::function<void()>& train) {
+  const base::HoldInterrupts hold;
+  base::make_output_folder(view.folder, report.options.overwrite_output_dir);
+  if (for_people(view.form)) show();
+  train();
+  report.host_seconds = wall_clock() - begin;
+  write_run_files(view.folder, report);
+  print_end(report, view.folder, view.form);
 }
 
 void require_free(const TrainOptions& options) {

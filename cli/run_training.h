@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 
 #include "base/table.h"
@@ -50,8 +51,10 @@ Training run_training(workloads::Trainer& trainer, Training facts, const Trainin
 void close_training(const Training& training, const TrainingView& view, workloads::Trainer& trainer,
                     const TrainedModel& model);
 
-/// The last words of a run.
-void print_end(const RunReport& report, const std::filesystem::path& folder, base::Format form);
+/// The end of every run, from the moment on when there are results to save: makes the folder, shows the projection to
+/// people, trains, writes the files, says where they are. `begin`: wall_clock() when the run began.
+void finish_run(RunReport& report, const TrainingView& view, double begin, const std::function<void()>& show,
+                const std::function<void()>& train);
 
 /// Before anything is computed: an hour of work must not end at a folder that is in use. Errors: Fault::kUsage.
 void require_free(const TrainOptions& options);

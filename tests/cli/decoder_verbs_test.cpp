@@ -3,6 +3,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include <cmath>
+#include <cstdlib>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
@@ -43,6 +45,12 @@ class DecoderVerbs : public testing::Test {
 
   fs::path folder_;
 };
+
+/// The number behind a name in a table for people, the last of that name.
+double printed_figure(const std::string& table, const std::string& name) {
+  const std::size_t at = table.rfind("\n" + name + " ");
+  return at == std::string::npos ? NAN : std::strtod(table.c_str() + at + 1 + name.size(), nullptr);
+}
 
 // One core per class of ranks speaks for all 32 within 1 %.
 TEST_F(DecoderVerbs, TheRepresentativeSpeaksForAllCores) {
@@ -170,6 +178,30 @@ TEST_F(DecoderVerbs, TheLlamaTutorialIsProjected) {
   const json result = json::parse(cli_test::slurp(out / "result.json"));
   EXPECT_EQ(result["workload"]["model"]["family"], "llama");
   EXPECT_EQ(result["machine"]["cores"], 32);
+  // The page, the folder and stdout say the same.
+  EXPECT_NEAR(result["utilisation"]["mfu"].get<double>(), printed_figure(ran.out, "mfu"), 0.05);
+  EXPECT_NEAR(result["cost"]["run"].get<double>(), printed_figure(ran.out, "dollars"), 0.005);
+  EXPECT_NEAR(result["job"]["tokens"].get<double>() / printed_figure(ran.out, "tokens_per_step"),
+              printed_figure(ran.out, "steps"), 0.5);                     // the last step is not full
+  EXPECT_GT(result["utilisation"]["hfu"], result["utilisation"]["mfu"]);  // --recompute full
+  const json layers = json::parse(run("stats " + out.string() + " --by layer --format json").out);
+  ASSERT_EQ(layers.size(), 33u);  // and what is outside of them
+  for (int l = 1; l < 32; ++l)
+    EXPECT_NEAR(layers[l]["seconds"].get<double>() / layers[0]["seconds"].get<double>(), 1, 0.01);
+}
+
+TEST_F(DecoderVerbs, APartOfAStepIsRecordedOnRequest) {
+  const fs::path out = folder_ / "run";
+  const std::string job =
+      "run llama2_7b_dolly --numerics off --gradient_accumulation_steps 1 --output_dir " + out.string();
+  EXPECT_EQ(run(job + " --trace-until \"2 ms\"").code, 2);  // without --trace-steps 1
+  EXPECT_EQ(run(job + " --trace-steps 1 --trace-from \"2 ms\" --trace-until \"1 ms\"").code, 2);
+  EXPECT_FALSE(fs::exists(out));
+  const Ran ran = run(job + " --trace-steps 1 --trace-from \"1 ms\" --trace-until \"1.5 ms\"");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Ran trace = run("trace " + out.string() + " --detail instructions --from \"1 ms\" --until \"1.5 ms\"");
+  EXPECT_EQ(trace.code, 0) << trace.err;
+  EXPECT_THAT(trace.err, HasSubstr("detail instructions"));
 }
 
 }  // namespace
