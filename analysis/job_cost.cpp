@@ -60,6 +60,8 @@ CostRow price(const JobToPrice& job, const PricedInstance& one, int count, doubl
   for (int p = 0; p < kPurchaseCount; ++p) {
     if (one.per_hour[p]) row.run[p] = cost_of(seconds, one.per_hour[p]->value, count, 0, 0).run;
   }
+  const double has = (one.simulated ? job.chip_bytes : one.memory) * one.accelerators * count;
+  if (has > 0 && job.state_bytes > has) row.too_small = TooSmall{job.state_bytes, has};
   const double run = *row.run[0];
   if (job.epochs > 0) row.per_epoch = run / job.epochs;
   if (job.tokens > 0) row.per_million_tokens = run / job.tokens * 1e6;
@@ -68,24 +70,52 @@ CostRow price(const JobToPrice& job, const PricedInstance& one, int count, doubl
 }
 
 void mark_pareto(std::vector<CostRow>& rows) {
+  const auto competes = [](const CostRow& row) { return row.basis != Basis::kRoofline && !row.too_small; };
   for (CostRow& row : rows) {
-    if (row.basis == Basis::kRoofline) continue;
+    if (!competes(row)) continue;
     row.pareto = std::ranges::none_of(rows, [&](const CostRow& other) {
-      if (other.basis == Basis::kRoofline) return false;
+      if (!competes(other)) return false;
       const bool no_worse = other.seconds <= row.seconds && *other.run[0] <= *row.run[0];
       return no_worse && (other.seconds < row.seconds || *other.run[0] < *row.run[0]);
     });
   }
 }
 
-std::string basis_text(Basis basis, double efficiency) {
-  if (basis == Basis::kGiven) return "the job's own time";
-  if (basis == Basis::kScaled) return "scaled by chips, no communication added";
+std::string basis_text(const CostRow& row, double efficiency) {
+  if (row.too_small)
+    return fmt::format("does not fit: weights, gradients and optimizer need {}, it has {}",
+                       base::readable(row.too_small->needed, base::Dimension::kBytes),
+                       base::readable(row.too_small->has, base::Dimension::kBytes));
+  if (row.basis == Basis::kGiven) return "the job's own time";
+  if (row.basis == Basis::kScaled) return "scaled by chips, no communication added";
   return fmt::format("roofline estimate at {:g} % of the peaks, without a host", efficiency * 100);
 }
 
 Cell dollars(const std::optional<double>& value) {
   return value ? Cell{*value, *value >= 0.1 ? fmt::format("${:.2f}", *value) : fmt::format("${:.3g}", *value)} : Cell{};
+}
+
+/// The record is of one core, of a pipeline of one stage, and of some of its micro-batches: the job says what all do.
+void add_job_work(JobToPrice& job, const Json& body, const Record& record, double steps) {
+  const double recorded = record.utilisation.model_flops, whole = figure(body, "job", "model_flops");
+  job.flops = whole > 0 ? whole : recorded * steps * record.program.ranks;
+  const auto bytes = static_cast<double>(record.result.dma.read_bytes + record.result.dma.written_bytes);
+  job.hbm_bytes = recorded > 0 ? bytes * (job.flops / recorded) : bytes * steps * record.program.ranks;
+}
+
+/// One copy of weights, gradients and optimizer state, from what a core holds and how the plan shares it; 0 unknown.
+double state_of(const Json& body) {
+  const Json workload = body.value("workload", Json::object()), none = Json::object();
+  const Json options = workload.is_object() ? workload.value("options", none) : none;
+  const auto size = [&](const char* key) {
+    const auto found = options.find(key);
+    return found != options.end() && found->is_number() ? found->get<double>() : 1.0;
+  };
+  const double cores = figure(body, "machine", "cores");
+  const double split = size("tensor_parallel_size") * size("pipeline_parallel_size");
+  const bool zero = options.is_object() && options.value("zero_1", Json{}) == Json(true);
+  const auto held = [&](const char* kind) { return figure(body, "memory", kind); };
+  return split * (held("weights") + held("gradients")) + (zero ? cores : split) * held("optimizer");
 }
 
 }  // namespace
@@ -104,9 +134,9 @@ JobToPrice job_of_run(const std::filesystem::path& folder) {
   const double per_epoch = figure(body, "cost", "per_epoch");
   job.epochs = per_epoch > 0 ? figure(body, "cost", "run") / per_epoch : 0;
   job.tokens = figure(body, "job", "tokens");
-  const double core_steps = steps * record.program.ranks;
-  job.flops = record.utilisation.model_flops * core_steps;
-  job.hbm_bytes = static_cast<double>(record.result.dma.read_bytes + record.result.dma.written_bytes) * core_steps;
+  add_job_work(job, body, record, steps);
+  job.state_bytes = state_of(body);
+  job.chip_bytes = static_cast<double>(record.info.hbm_bytes_per_core * record.info.cores_per_chip);
   return job;
 }
 
@@ -145,13 +175,15 @@ base::Table cost_table(const std::vector<CostRow>& rows, double efficiency) {
   if (batches) columns.push_back({"largest_batch", "largest batch", Align::kRight});
   base::Table table{std::move(columns)};
   for (const CostRow& row : rows) {
-    std::vector<Cell> cells = {row.instance_type, row.instances, Cell{row.seconds, base::clock_text(row.seconds)}};
-    for (const auto& run : row.run) cells.push_back(dollars(run));
-    cells.push_back(dollars(row.per_epoch));
-    cells.push_back(dollars(row.per_million_tokens));
-    cells.push_back(dollars(row.per_1k_samples));
+    const auto price = [&](const std::optional<double>& value) { return row.too_small ? Cell{} : dollars(value); };
+    std::vector<Cell> cells = {row.instance_type, row.instances,
+                               row.too_small ? Cell{} : Cell{row.seconds, base::clock_text(row.seconds)}};
+    for (const auto& run : row.run) cells.push_back(price(run));
+    cells.push_back(price(row.per_epoch));
+    cells.push_back(price(row.per_million_tokens));
+    cells.push_back(price(row.per_1k_samples));
     cells.push_back(row.pareto ? Cell{*row.pareto} : Cell{});
-    cells.emplace_back(basis_text(row.basis, efficiency));
+    cells.emplace_back(basis_text(row, efficiency));
     if (batches) cells.push_back(row.largest_batch ? Cell{*row.largest_batch} : Cell{});
     table.add_row(std::move(cells));
   }

@@ -24,6 +24,9 @@ struct JobToPrice {
   double epochs = 0, samples = 0, tokens = 0;
   double flops = 0;      // model FLOPs of the whole job, all cores
   double hbm_bytes = 0;  // moved at HBM in the whole job, all cores
+  /// One copy of weights, gradients and optimizer state: what the accelerators together must hold, however they share
+  /// it; and what one simulated chip holds.
+  double state_bytes = 0, chip_bytes = 0;
 };
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
@@ -35,11 +38,17 @@ enum class Basis {
   kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks
 };
 
+/// Bytes of the job's state, and of all accelerators together.
+struct TooSmall {
+  double needed = 0, has = 0;
+};
+
 struct CostRow {
   std::string instance_type;
   int instances = 1;
   Basis basis = Basis::kGiven;
   double seconds = 0;
+  std::optional<TooSmall> too_small{};  // then the job cannot run there, and the table shows neither time nor price
   std::array<std::optional<double>, kPurchaseCount> run{};                    // dollars
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
   /// No other row is faster and cheaper on demand; nothing for rooflines, which know no host.

@@ -3,9 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -58,6 +60,15 @@ Figures seconds_by(By by, const Record& record) {
   return figures;
 }
 
+/// Of all engines together.
+Figures waiting_by_cause(const hw::SimResult& result) {
+  Figures figures;
+  for (const hw::EngineTime& engine : result.engines)
+    for (int h = 0; h < hw::kHoldCount; ++h)
+      if (engine.waiting[h] > 0) figures[fmt::format("for {}", hw::kHoldNames[h])] += hw::seconds(engine.waiting[h]);
+  return figures;
+}
+
 /// Both runs' figures by name; what only one has is 0 in the other.
 void pair_up(std::string_view part, const Figures& before, const Figures& after, std::vector<Difference>& out) {
   std::map<std::string, Difference> pairs;
@@ -82,6 +93,7 @@ std::string readable(double value, std::string_view unit) {
   if (unit == "FLOP") return base::readable(value, Dimension::kFlopCount);
   if (unit == "FLOP/s") return base::readable(value, Dimension::kFlops);
   if (unit == "%") return fmt::format("{:.1f} %", value);
+  if (unit == "$") return fmt::format("{}${:.{}f}", value < 0 ? "-" : "", std::abs(value), std::abs(value) < 1 ? 4 : 2);
   if (unit == "1") return fmt::format("{}", value);
   return fmt::format("{:.6g} {}", value, unit);
 }
@@ -135,7 +147,30 @@ std::vector<Difference> compare(const Record& before, const Record& after) {
       {"total", "hfu_estimated_percent", before.utilisation.hfu, after.utilisation.hfu, "%"}};
   pair_up("phase", seconds_by(By::kPhase, before), seconds_by(By::kPhase, after), list);
   pair_up("engine", seconds_by(By::kEngine, before), seconds_by(By::kEngine, after), list);
+  pair_up("waiting", waiting_by_cause(a), waiting_by_cause(b), list);
   pair_up("op", seconds_by(By::kOp, before), seconds_by(By::kOp, after), list);
+  return list;
+}
+
+std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after) {
+  struct Figure {
+    const char *section, *key, *unit;
+  };
+  constexpr std::array kFigures = {Figure{"job", "train_runtime", "s"},
+                                   Figure{"job", "step_seconds", "s"},
+                                   Figure{"job", "host_step_seconds", "s"},
+                                   Figure{"job", "device_step_seconds", "s"},
+                                   Figure{"job", "train_samples_per_second", "1/s"},
+                                   Figure{"cost", "run", "$"}};
+  std::vector<Difference> list;
+  for (const Figure& figure : kFigures) {
+    const auto pointer = nlohmann::ordered_json::json_pointer{fmt::format("/{}/{}", figure.section, figure.key)};
+    if (!before.contains(pointer) || !after.contains(pointer)) continue;
+    const auto &a = before[pointer], &b = after[pointer];
+    if (!a.is_number() || !b.is_number()) continue;
+    const std::string name = figure.unit == std::string_view{"$"} ? "dollars" : figure.key;
+    list.push_back({"job", name, a.get<double>(), b.get<double>(), figure.unit});
+  }
   return list;
 }
 
@@ -148,7 +183,7 @@ base::Table difference_table(const std::vector<Difference>& differences, std::si
                      {"change_percent", "change", Align::kRight}}};
   std::size_t shown = 0;
   for (const Difference& d : differences) {
-    if (d.part == "op" && ops > 0 && ++shown > ops) break;
+    if (d.part == "op" && ops > 0 && (d.change() == 0 || ++shown > ops)) continue;
     const double percent = d.percent();
     table.add_row({d.part, d.name, Cell{d.before, readable(d.before, d.unit)}, Cell{d.after, readable(d.after, d.unit)},
                    Cell{d.change(), readable(d.change(), d.unit)},

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,15 +32,19 @@ std::vector<CollectiveGroup> collectives_by_kind(const hw::SimResult& result);
 
 /// A figure in two runs.
 struct Difference {
-  std::string part;  // "total", "phase", "engine", "op"
+  std::string part;  // "job", "total", "phase", "engine", "waiting", "op"
   std::string name;
   double before = 0, after = 0;
   std::string unit;  // "s", "%", "B"
   double change() const { return after - before; }
   double percent() const;  // of `before`; NaN when that is 0 and `after` is not
 };
-/// Totals first, then phases, engines and ops, each with the largest change first. Units: s, B and %.
+/// Totals first, then phases, engines' busy time, what engines waited for and ops, each with the largest change first.
+/// Units: s, B and %.
 std::vector<Difference> compare(const Record& before, const Record& after);
+/// Figures of the job that both bodies of result.json have: its step, time, rate and dollars.
+std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
+/// `ops`: at most so many ops, and only those that changed; 0: all.
 base::Table difference_table(const std::vector<Difference>& differences, std::size_t ops);
 
 /// "1.31 us", "15.9 GiB", "41.2 %": a figure with one of the units above, for people.

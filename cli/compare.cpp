@@ -1,8 +1,10 @@
 // `trnsim compare A B`: what changed from one run to another.
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <memory>
 
+#include "analysis/result.h"
 #include "analysis/views.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -42,14 +44,23 @@ void fail_above(const analysis::Difference& total, const std::string& limit) {
               "see which phases, engines and ops grew in the table above"};
 }
 
+/// Nothing where there are records alone.
+std::vector<analysis::Difference> jobs(const std::filesystem::path& before, const std::filesystem::path& after) {
+  for (const auto& folder : {before, after})
+    if (!std::filesystem::exists(folder / "result.json")) return {};
+  return analysis::compare_jobs(analysis::read_result(before).body, analysis::read_result(after).body);
+}
+
 void compare(const CompareOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
   tell_what_differs(before, after);
-  const std::vector<analysis::Difference> differences = analysis::compare(before, after);
+  const std::vector<analysis::Difference> steps = analysis::compare(before, after);
+  std::vector<analysis::Difference> differences = jobs(options.before, options.after);
+  differences.insert(differences.end(), steps.begin(), steps.end());
   print(difference_table(differences, options.ops).render(format));
-  fail_above(differences.front(), options.fail_above);
+  fail_above(steps.front(), options.fail_above);
 }
 
 }  // namespace
@@ -58,7 +69,7 @@ void add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->before, "folder of the run before")->required();
   app.add_option("B", options->after, "folder of the run after")->required();
-  app.add_option("--fail-above", options->fail_above, "exit 1 when the step got slower by more, as in 5%");
+  app.add_option("--fail-above", options->fail_above, "exit 1 when the device's step got slower by more, as in 5%");
   app.add_option("--ops", options->ops, "ops shown at most, the largest changes first; 0: all")->capture_default_str();
   app.add_option("--format", options->format, "form of the table")
       ->type_name("table|json|csv|md")

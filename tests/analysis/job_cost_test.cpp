@@ -155,6 +155,46 @@ TEST(JobCost, ARunFolderTellsItsJob) {
   EXPECT_THROW(analysis::job_of_run(folder), base::Error);
 }
 
+TEST(JobCost, AnInstanceThatCannotHoldTheJobHasNeitherTimeNorPrice) {
+  JobToPrice j = job("trn1.32xlarge", 1000);
+  j.flops = 1e17;
+  j.state_bytes = 67e9;  // a Llama-2-7B
+  j.chip_bytes = 32.0 * (1 << 30);
+  const auto rows = price_job(j, load_prices(std::string_view{}), {1, 2}, 0.4);
+  EXPECT_FALSE(row(rows, "trn1.32xlarge").too_small);
+  EXPECT_TRUE(row(rows, "trn1.2xlarge").too_small);
+  EXPECT_FALSE(row(rows, "trn1.2xlarge").pareto);
+  EXPECT_FALSE(row(rows, "trn1.2xlarge", 2).too_small);  // 64 GiB are 68.7e9 bytes
+  EXPECT_TRUE(row(rows, "p3.2xlarge").too_small);
+  EXPECT_FALSE(row(rows, "p4d.24xlarge").too_small);
+  const std::string json = cost_table(rows, 0.4).render(base::Format::kJson);
+  EXPECT_THAT(json, HasSubstr("does not fit: weights, gradients and optimizer need 62.4 GiB, it has 32 GiB"));
+}
+
+// Two tensor-parallel cores in each of four data-parallel ranks that share the optimizer's state; two stages.
+TEST(JobCost, TheStateOfAJobFollowsFromItsPlan) {
+  const auto folder = recorded::folder();
+  write_record(folder, recorded::record(false));
+  const nlohmann::ordered_json job = {{"train_runtime", 100.0},
+                                      {"train_steps_per_second", 10.0},
+                                      {"device_step_seconds", 0.06},
+                                      {"train_samples_per_second", 320.0},
+                                      {"tokens", 2e6},
+                                      {"model_flops", 5e15}};
+  nlohmann::ordered_json options = {{"tensor_parallel_size", 2}, {"pipeline_parallel_size", 2}, {"zero_1", true}};
+  const nlohmann::ordered_json memory = {{"weights", 10}, {"gradients", 20}, {"optimizer", 3}, {"peak", 99}};
+  const auto state = [&] {
+    analysis::write_result(
+        folder, {{"workload", {{"options", options}}}, {"machine", {{"cores", 16}}}, {"job", job}, {"memory", memory}});
+    return analysis::job_of_run(folder);
+  };
+  EXPECT_EQ(state().state_bytes, 4 * (10 + 20) + 16 * 3);
+  EXPECT_EQ(state().flops, 5e15);  // of all stages, whatever the record has
+  EXPECT_EQ(state().tokens, 2e6);
+  options["zero_1"] = false;
+  EXPECT_EQ(state().state_bytes, 4 * (10 + 20 + 3));
+}
+
 TEST(JobCost, WhatMakesNoSenseIsRefused) {
   const auto prices = load_prices(std::string_view{});
   EXPECT_THROW(price_job(job("trn1.2xlarge", 0), prices, {}, 0.4), base::Error);

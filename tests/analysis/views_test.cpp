@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "tests/analysis/recorded.h"
@@ -72,10 +73,37 @@ TEST(Compare, WhatIsNewHasNoPercentage) {
   EXPECT_THAT(analysis::difference_table({d}, 0).render(Format::kJson), HasSubstr("null"));
 }
 
-TEST(Compare, LimitsTheOpsAlone) {
-  const analysis::Record record = recorded::record(false);
-  const auto list = compare(record, record);
-  EXPECT_EQ(analysis::difference_table(list, 2).rows(), analysis::difference_table(list, 0).rows() - 4);
+TEST(Compare, LimitsTheOpsAloneAndLeavesOutThoseThatDidNotChange) {
+  std::vector<Difference> list = {{"total", "total_time", 1, 1, "s"}};
+  for (const char* name : {"a", "b", "c"}) list.push_back({"op", name, 1, 2, "s"});
+  list.push_back({"op", "same", 1, 1, "s"});
+  EXPECT_EQ(analysis::difference_table(list, 2).rows(), 3u);
+  EXPECT_EQ(analysis::difference_table(list, 9).rows(), 4u);
+  EXPECT_EQ(analysis::difference_table(list, 0).rows(), 5u);
+}
+
+TEST(Compare, SaysWhatEnginesWaitedFor) {
+  const hw::MachineParams slow = tiny::trn1({"dma.start=20x"});
+  const auto before = recorded::record(false);
+  const auto list = compare(before, make_record(recorded::simulated(recorded::layers(), false, slow),
+                                                recorded::layers(), recorded::info(slow)));
+  const auto waiting = std::ranges::find_if(list, [](const Difference& d) { return d.part == "waiting"; });
+  ASSERT_NE(waiting, list.end());
+  EXPECT_GT(waiting->change(), 0);
+}
+
+TEST(Compare, JobsByTheFiguresThatBothHave) {
+  const nlohmann::ordered_json a = {{"job", {{"train_runtime", 100.0}, {"step_seconds", nullptr}}},
+                                    {"cost", {{"run", 1.5}}}};
+  const nlohmann::ordered_json b = {{"job", {{"train_runtime", 50.0}, {"step_seconds", 2.0}}},
+                                    {"cost", {{"run", 0.75}}}};
+  const auto list = analysis::compare_jobs(a, b);
+  ASSERT_EQ(list.size(), 2u);
+  EXPECT_EQ(list[0].name, "train_runtime");
+  EXPECT_EQ(list[1].name, "dollars");
+  EXPECT_EQ(list[1].percent(), -50);
+  EXPECT_THAT(analysis::difference_table(list, 0).render(Format::kTable), HasSubstr("-$0.7500"));
+  EXPECT_TRUE(analysis::compare_jobs(a, nlohmann::ordered_json::object()).empty());
 }
 
 }  // namespace
