@@ -1,4 +1,5 @@
-// Charts as inline SVG: no script, no network, colours by the page's style. Text is escaped here.
+// Charts as inline SVG: no script, no network, colours by the page's style. Text is escaped here. Each is a figure
+// whose caption is its label.
 #pragma once
 
 #include <optional>
@@ -16,6 +17,7 @@ std::string escape(std::string_view text);
 struct Axis {
   std::string title, unit;
   bool logarithmic = false;
+  bool whole = false;  // ticks at whole numbers only
 };
 
 struct Series {
@@ -28,7 +30,7 @@ struct Limit {
   double value = 0;
 };
 
-/// `label` is read out by screen readers. Points that are not finite break the line; more than 1000 are thinned out.
+/// Points that are not finite break the line; more than 1000 are thinned out.
 std::string line_chart(std::string_view label, const std::vector<Series>& series, const Axis& x, const Axis& y);
 
 /// Quantities on top of each other: `values[kind][i]` holds from `at[i]` to `at[i + 1]`, the last one to `end`.
@@ -40,14 +42,21 @@ std::string area_chart(std::string_view label, const std::vector<std::string>& k
 std::string heat_map(std::string_view label, const std::vector<std::string>& rows,
                      const std::vector<std::vector<double>>& values, double end, const Axis& x);
 
-/// A point with the name that pops up.
+/// A grid of what is one of several kinds: `cells[row][column]` is a kind, or -1 for none.
+std::string category_map(std::string_view label, const std::vector<std::string>& rows,
+                         const std::vector<std::string>& columns, const std::vector<std::vector<int>>& cells,
+                         const std::vector<std::string>& kinds, const Axis& x, const Axis& y);
+
+/// A point with the name that pops up; its area is in proportion to its weight (0 to 1).
 struct Mark {
   std::string name;
-  double x = 0, y = 0;
+  double x = 0, y = 0, weight = 0;
 };
-/// Both axes logarithmic; `roof` is drawn through the points given.
+/// Both axes logarithmic; `roof` is drawn through the points given. The first `named` marks are numbered, and a list
+/// below has their names.
 std::string scatter_chart(std::string_view label, const std::vector<Mark>& marks,
-                          const std::vector<std::pair<double, double>>& roof, const Axis& x, const Axis& y);
+                          const std::vector<std::pair<double, double>>& roof, const Axis& x, const Axis& y,
+                          std::size_t named = 0);
 
 /// A bar from the least to the most that something reaches, on both sides of where it stands.
 struct Reach {

@@ -81,10 +81,13 @@ std::vector<Headline> headlines(const ReportRun& run) {
   const auto percent = [](double v) { return readable(v, "%"); };
   const double step = hw::seconds(r.result.total);
   const std::vector<Resource> binding = resources(r.result);
+  // Of the job: a pipeline's record is of one stage.
+  Headline device_step = from_result("device step", "job", "device_step_seconds", seconds);
+  if (!device_step.value) device_step = {"device step", step, seconds(step)};
   std::vector<Headline> list = {
       from_result("training time", "job", "train_runtime", [](double v) { return base::clock_text(v); }),
       from_result("step", "job", "step_seconds", seconds),
-      {"device step", step, seconds(step)},
+      device_step,
       from_result("samples/s", "job", "train_samples_per_second", [](double v) { return fmt::format("{:.4g}", v); }),
       from_result("cost of the run", "cost", "run", [](double v) { return fmt::format("${:.2f}", v); }),
       {"MFU", r.utilisation.mfu, percent(r.utilisation.mfu)},
@@ -93,7 +96,7 @@ std::vector<Headline> headlines(const ReportRun& run) {
   if (!binding.empty()) {
     const double host = figure_of(run.result, "job", "host_step_seconds").value_or(0);
     list.push_back({"binds", binding[0].busy,
-                    fmt::format("{}{}, {} busy", host > step ? "the host; on the device " : "", binding[0].name,
+                    fmt::format("{}{}, {} busy", host > step ? "the host; on the device: " : "", binding[0].name,
                                 percent(binding[0].busy))});
   }
   list.push_back(

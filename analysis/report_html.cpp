@@ -8,9 +8,9 @@
 #include "analysis/chart.h"
 #include "analysis/memory_use.h"
 #include "analysis/report.h"
+#include "analysis/report_parts.h"
 #include "analysis/report_style.h"
 #include "analysis/views.h"
-#include "base/hash.h"
 #include "base/param_file.h"
 
 namespace analysis {
@@ -23,62 +23,10 @@ using Json = nlohmann::ordered_json;
 constexpr std::size_t kColumns = 180;  // of the heat map
 constexpr std::size_t kAreaSteps = 400;
 constexpr std::size_t kCoreRows = 32;
-
-/// Plain value for sorting and for tests; nothing for text.
-std::string sort_value(const Cell& cell) {
-  if (const auto* real = std::get_if<double>(&cell.value))
-    return std::isfinite(*real) ? fmt::format(" data-v=\"{}\"", *real) : " data-v=\"\"";
-  if (const auto* whole = std::get_if<std::int64_t>(&cell.value)) return fmt::format(" data-v=\"{}\"", *whole);
-  return std::holds_alternative<std::monostate>(cell.value) ? " data-v=\"\"" : "";
-}
-
-std::string cell_text(const Cell& cell) {
-  if (!cell.text.empty()) return cell.text;
-  if (const auto* text = std::get_if<std::string>(&cell.value)) return *text;
-  if (const auto* real = std::get_if<double>(&cell.value))
-    return std::isfinite(*real) ? fmt::format("{:.6g}", *real) : "";
-  if (const auto* whole = std::get_if<std::int64_t>(&cell.value)) return fmt::format("{}", *whole);
-  if (const auto* flag = std::get_if<bool>(&cell.value)) return *flag ? "yes" : "no";
-  return "";
-}
-
-std::string anchor(std::string_view prefix, std::string_view key) {
-  return fmt::format("{}-{}", prefix, base::hash_text(base::hash64(key)));
-}
-
-/// What the first cell of a row is: a target ("op") of links, or a link to such a target. Empty: neither.
-struct Links {
-  std::string target, to;
-};
-
-std::string table_html(std::string_view caption, const base::Table& table, const Links& links = {}) {
-  std::string out = fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><caption>"
-      "{}</caption><thead><tr>",
-      escape(caption), escape(caption));
-  const auto& columns = table.columns();
-  const auto css = [&](std::size_t c) { return columns[c].align == Align::kRight ? " class=\"r\"" : ""; };
-  for (std::size_t c = 0; c < columns.size(); ++c)
-    out += fmt::format("<th scope=\"col\"{}><button type=\"button\">{}</button></th>", css(c),
-                       escape(columns[c].title.empty() ? columns[c].key : columns[c].title));
-  out += "</tr></thead><tbody>\n";
-  for (const auto& row : table.cells()) {
-    const std::string key = cell_text(row.front());
-    out += links.target.empty() ? "<tr>" : fmt::format("<tr id=\"{}\">", anchor(links.target, key));
-    for (std::size_t c = 0; c < row.size(); ++c) {
-      const std::string text = escape(cell_text(row[c]));
-      const bool link = c == 0 && !links.to.empty();
-      out += fmt::format("<td{}{}>{}</td>", css(c), sort_value(row[c]),
-                         link ? fmt::format("<a href=\"#{}\">{}</a>", anchor(links.to, key), text) : text);
-    }
-    out += "</tr>\n";
-  }
-  return out + "</tbody></table></div>\n";
-}
-
-std::string section(std::string_view id, std::string_view title, const std::string& body) {
-  return fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", id, escape(title), body);
-}
+constexpr std::size_t kWideCard = 14;  // letters that fit into a card of one column
+constexpr std::size_t kComparedOps = 50;
+constexpr std::size_t kNamedMarks = 9;
+constexpr double kDrawnShare = 0.005;  // of the busy time: what has less says nothing about the step
 
 std::string summary_html(const ReportRun& run) {
   const RecordInfo& info = run.record.info;
@@ -86,8 +34,8 @@ std::string summary_html(const ReportRun& run) {
                                 escape(info.workload), info.instances, escape(info.instance_type),
                                 run.record.result.cores, run.record.program.ranks, escape(info.trnsim));
   for (const Headline& h : headlines(run))
-    out += fmt::format("<div class=\"card\"><dt>{}</dt><dd data-v=\"{}\">{}</dd></div>", escape(h.name), *h.value,
-                       escape(h.text));
+    out += fmt::format("<div class=\"card{}\"><dt>{}</dt><dd data-v=\"{}\">{}</dd></div>",
+                       h.text.size() > kWideCard ? " long" : "", escape(h.name), *h.value, escape(h.text));
   return out + "</dl>\n";
 }
 
@@ -106,7 +54,16 @@ std::string job_html(const ReportRun& run) {
   }
   std::string out = "<h3>The job</h3>\n" + share_bar("time of the job by part", parts, "s");
   std::vector<std::pair<std::string, double>> phases;
-  for (const Group& g : time_by(By::kPhase, run.record.result, run.record.program)) phases.emplace_back(g.key, g.busy);
+  const hw::SimResult& r = run.record.result;
+  double rest = hw::seconds(r.total);
+  for (const Group& g : time_by(By::kPhase, r, run.record.program)) {
+    phases.emplace_back(g.key, g.busy);
+    rest -= g.busy;
+  }
+  // Calls end when their engines do: what lies between them is waiting for collectives, and the launch.
+  const double exposed = std::clamp(hw::seconds(r.collective_exposed), 0.0, std::max(rest, 0.0));
+  phases.emplace_back("exposed collectives", exposed);
+  phases.emplace_back("launch and gaps", std::max(rest - exposed, 0.0));
   return out + "<h3>One device step</h3>\n" + share_bar("time of a device step by phase", phases, "s");
 }
 
@@ -131,9 +88,11 @@ std::string cores_html(const ReportRun& run, const BusyMap& map) {
                std::vector<std::vector<double>>(shown, map.values.front()), hw::seconds(r.total),
                {.title = "simulated time of one step; darker: busier", .unit = "s"}) +
       fmt::format(
-          "<p>{} cores run the same program{}: one class of ranks. One core's record is kept, core {}, the slowest of "
-          "the {} simulated; the rows of the others are copies of it.</p>\n",
-          ranks, shown < ranks ? fmt::format(", of which {} are shown", shown) : "", r.rank, r.cores);
+          "<p>{} cores run the same program{}: one class of ranks. One core's record is kept, core {}, {}; the rows of "
+          "the "
+          "others are copies of it.</p>\n",
+          ranks, shown < ranks ? fmt::format(", of which {} are shown", shown) : "", r.rank,
+          r.cores > 1 ? fmt::format("the slowest of the {} simulated", r.cores) : "the one that was simulated");
   if (r.rank_total.size() < 2) return out;
   rows.clear();
   std::vector<std::vector<double>> shares;
@@ -167,9 +126,7 @@ std::string engines_html(const ReportRun& run) {
   return out + cores_html(run, map);
 }
 
-std::string roofline_html(const ReportRun& run, std::string_view id) {
-  const hw::Peaks& peaks = run.record.result.peaks;
-  std::vector<Mark> marks;
+base::Table roofline_table(const ReportRun& run) {
   base::Table table{{{"op", ""},
                      {"engine", ""},
                      {"seconds", "busy", Align::kRight},
@@ -178,35 +135,72 @@ std::string roofline_html(const ReportRun& run, std::string_view id) {
                      {"intensity", "FLOP/B", Align::kRight},
                      {"achieved", "", Align::kRight},
                      {"share_of_roof", "of its roof", Align::kRight}}};
-  double low = INFINITY, high = 0;
-  for (const RoofPoint& p : run.record.roofline) {
+  for (const RoofPoint& p : run.record.roofline)
     table.add_row({p.op, p.engine, Cell{p.seconds, readable(p.seconds, "s")},
                    Cell{p.matmul_flops, readable(p.matmul_flops, "FLOP")},
-                   Cell{p.hbm_bytes, readable(p.hbm_bytes, "B")}, p.intensity,
+                   Cell{p.hbm_bytes, readable(p.hbm_bytes, "B")}, Cell{p.intensity, fmt::format("{:.3g}", p.intensity)},
                    Cell{p.achieved, readable(p.achieved, "FLOP/s")},
                    p.roof > 0 ? Cell{p.share_of_roof, readable(p.share_of_roof, "%")} : Cell{}});
-    if (p.achieved <= 0) continue;
-    if (p.intensity <=
-        0) {  // its bytes are booked under other labels: right of the knee, where nothing but FLOPs binds
-      if (peaks.hbm_bandwidth > 0)
-        marks.push_back(
-            {p.op + ", no HBM bytes of its own", peaks.matmul_flops / peaks.hbm_bandwidth * 10, p.achieved});
-      continue;
-    }
-    marks.push_back({p.op, p.intensity, p.achieved});
-    low = std::min(low, p.intensity);
-    high = std::max(high, p.intensity);
+  return table;
+}
+
+/// Ops that multiply and take a part of the time that one can see, the longest first.
+std::vector<Mark> roofline_marks(const ReportRun& run, double knee) {
+  double busy = 0;
+  for (const RoofPoint& p : run.record.roofline) busy += p.seconds;
+  std::vector<Mark> marks;
+  for (const RoofPoint& p : run.record.roofline) {
+    if (p.achieved <= 0 || p.seconds < kDrawnShare * busy) continue;
+    const bool known = p.intensity > 0;  // else its bytes are booked under other labels: nothing but FLOPs binds
+    if (!known && !(knee > 0)) continue;
+    marks.push_back({p.op + (known ? "" : ", no HBM bytes of its own"), known ? p.intensity : knee * 10, p.achieved,
+                     p.seconds / busy});
   }
+  std::ranges::stable_sort(marks, std::greater{}, &Mark::weight);
+  return marks;
+}
+
+std::string roofline_html(const ReportRun& run, std::string_view id) {
+  const hw::Peaks& peaks = run.record.result.peaks;
+  const double knee = peaks.hbm_bandwidth > 0 ? peaks.matmul_flops / peaks.hbm_bandwidth : 0;
+  const std::vector<Mark> marks = roofline_marks(run, knee);
   std::vector<std::pair<double, double>> roof;
-  if (!marks.empty() && peaks.hbm_bandwidth > 0) {
-    const double knee = peaks.matmul_flops / peaks.hbm_bandwidth;
-    roof = {{std::min(low, knee / 10), std::min(low, knee / 10) * peaks.hbm_bandwidth},
+  if (!marks.empty() && knee > 0) {
+    const auto [low, high] = std::ranges::minmax_element(marks, {}, &Mark::x);
+    const double from = std::min(low->x, knee / 10);
+    roof = {{from, from * peaks.hbm_bandwidth},
             {knee, peaks.matmul_flops},
-            {std::max(high, knee * 10), peaks.matmul_flops}};
+            {std::max(high->x, knee * 10), peaks.matmul_flops}};
   }
   return scatter_chart("matmul rate of each op against what its HBM bytes allow", marks, roof,
-                       {"matmul FLOPs per HBM byte", "", true}, {"FLOP/s", "FLOP/s", true}) +
-         table_html("every op", table, {"", fmt::format("{}-op", id)});
+                       {"matmul FLOPs per HBM byte", "", true}, {"FLOP/s", "FLOP/s", true}, kNamedMarks) +
+         fmt::format(
+             "<p>A larger circle took more of the engines' time; ops with less than {:g} % of it, and those "
+             "without a matmul, are in the table only.</p>\n",
+             kDrawnShare * 100) +
+         table_html("every op", roofline_table(run), {"", fmt::format("{}-op", id)});
+}
+
+/// What the compiler laid out, by kind, as result.json and the end of `trnsim run` have it; NaN where unknown.
+double reserved_bytes(const ReportRun& run, const std::string& kind) {
+  const auto memory = run.result.find("memory");
+  if (memory == run.result.end() || !memory->is_object()) return NAN;
+  const auto bytes = memory->find(kind);
+  return bytes != memory->end() && bytes->is_number() ? bytes->get<double>() : NAN;
+}
+
+base::Table memory_kinds_table(const ReportRun& run, const MemoryUse& memory) {
+  base::Table table{{{"kind", ""},
+                     {"peak_bytes", "peak in use", Align::kRight},
+                     {"at_peak_bytes", "at the peak of all", Align::kRight},
+                     {"reserved_bytes", "reserved", Align::kRight}}};
+  for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
+    const double peak = *std::ranges::max_element(memory.bytes[k]), then = memory.bytes[k][memory.peak_call];
+    const double reserved = reserved_bytes(run, memory.kinds[k]);
+    table.add_row({memory.kinds[k], Cell{peak, readable(peak, "B")}, Cell{then, readable(then, "B")},
+                   std::isfinite(reserved) ? Cell{reserved, readable(reserved, "B")} : Cell{}});
+  }
+  return table;
 }
 
 std::string memory_html(const ReportRun& run) {
@@ -223,18 +217,16 @@ std::string memory_html(const ReportRun& run) {
       values[k].push_back(*std::max_element(memory.bytes[k].begin() + static_cast<std::ptrdiff_t>(c),
                                             memory.bytes[k].begin() + static_cast<std::ptrdiff_t>(end)));
   }
-  base::Table table{
-      {{"kind", ""}, {"peak_bytes", "peak", Align::kRight}, {"at_peak_bytes", "at the peak of all", Align::kRight}}};
-  for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
-    const double peak = *std::ranges::max_element(memory.bytes[k]), then = memory.bytes[k][memory.peak_call];
-    table.add_row({memory.kinds[k], Cell{peak, readable(peak, "B")}, Cell{then, readable(then, "B")}});
-  }
+  const double reserved = reserved_bytes(run, "peak");
   const auto limit = capacity > 0 ? std::optional<Limit>{{"capacity of a core", capacity}} : std::nullopt;
   return area_chart("HBM of a core in use over one step, by kind", memory.kinds, values, at,
                     hw::seconds(run.record.result.total), limit, {"simulated time of one step", "s"}, {"bytes", "B"}) +
-         fmt::format("<p>Peak <b data-v=\"{}\">{}</b> of {}.</p>\n", memory.peak, readable(memory.peak, "B"),
-                     readable(capacity, "B")) +
-         table_html("HBM of a core by kind", table);
+         fmt::format("<p>Peak in use <b data-v=\"{}\">{}</b> of {}{}.</p>\n", memory.peak, readable(memory.peak, "B"),
+                     readable(capacity, "B"),
+                     std::isfinite(reserved)
+                         ? fmt::format("; the compiler reserves {} for the whole step", readable(reserved, "B"))
+                         : "") +
+         table_html("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 
 std::string collectives_html(const ReportRun& run) {
@@ -259,9 +251,9 @@ std::string curves_html(const ReportRun& run) {
     rate.points.emplace_back(step, value(line, "learning_rate"));
     norm.points.emplace_back(step, value(line, "grad_norm"));
   }
-  std::string out = line_chart("loss by step", {loss}, {"step", ""}, {"loss", ""});
-  out += line_chart("learning rate by step", {rate}, {"step", ""}, {"learning rate", ""});
-  out += line_chart("gradient norm by step", {norm}, {"step", ""}, {"norm", ""});
+  std::string out = line_chart("loss by step", {loss}, {"step", "", false, true}, {"loss", ""});
+  out += line_chart("learning rate by step", {rate}, {"step", "", false, true}, {"learning rate", ""});
+  out += line_chart("gradient norm by step", {norm}, {"step", "", false, true}, {"norm", ""});
   const Json metrics = run.result.value("metrics", Json{});
   if (!metrics.is_object() || !metrics.value("epochs", Json{}).is_array()) return out;
   std::map<std::string, std::vector<Series>> splits;
@@ -277,7 +269,7 @@ std::string curves_html(const ReportRun& run) {
   for (const auto& [split, series] : splits)
     if (series[0].points.size() > 1)
       out += line_chart(fmt::format("{} on the split {} by epoch", series.size() == 1 ? "perplexity" : "score", split),
-                        series, {"epoch", ""}, {series.size() == 1 ? "perplexity" : "score", ""});
+                        series, {"epoch", "", false, true}, {series.size() == 1 ? "perplexity" : "score", ""});
   return out;
 }
 
@@ -307,6 +299,13 @@ std::string run_html(const ReportRun& run, std::size_t index) {
   return out + part("machine", "Machine", machine_html(run));
 }
 
+/// The i-th run against the first.
+base::Table against_first(std::span<const ReportRun> runs, std::size_t i) {
+  std::vector<Difference> list = compare_jobs(runs[0].result, runs[i].result);
+  std::ranges::move(compare(runs[0].record, runs[i].record), std::back_inserter(list));
+  return difference_table(list, kComparedOps);
+}
+
 std::string navigation(const ReportRun& run, std::size_t index) {
   std::string out = fmt::format("<nav aria-label=\"{}\">", escape(run.name));
   for (const auto& [id, title] : {std::pair{"summary", "Summary"},
@@ -331,8 +330,7 @@ std::string report_html(std::span<const ReportRun> runs) {
   std::string body;
   for (std::size_t i = 1; i < runs.size(); ++i) {
     const std::string title = fmt::format("{} against {}", runs[i].name, runs[0].name);
-    body += section(fmt::format("against-{}", i), title,
-                    table_html(title, difference_table(compare(runs[0].record, runs[i].record), 50)));
+    body += section(fmt::format("against-{}", i), title, table_html(title, against_first(runs, i)));
   }
   for (std::size_t i = 0; i < runs.size(); ++i) body += navigation(runs[i], i) + run_html(runs[i], i);
   std::string names;

@@ -19,19 +19,24 @@ nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0}
 .cards{display:grid;grid-template-columns:repeat(auto-fill,minmax(9.5rem,1fr));gap:.6rem}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.5rem .7rem}
 .card dt{color:var(--soft);font-size:.85rem}.card dd{margin:0;font-size:1.2rem;font-weight:600;overflow-wrap:anywhere}
-.wide{overflow-x:auto;max-height:32rem;overflow-y:auto;border:1px solid var(--line);border-radius:.4rem}
+.card.long{grid-column:span 2}
+.wide{overflow-x:auto;max-height:32rem;overflow-y:auto;border:1px solid var(--line);border-radius:.4rem;margin:.8rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}
 th,td{padding:.25rem .6rem;text-align:left;border-top:1px solid var(--line);vertical-align:top}
-td{overflow-wrap:anywhere;min-width:4rem}
+td{overflow-wrap:break-word;min-width:4rem}td:last-child:not(.r){min-width:14rem}
 thead th{position:sticky;top:0;background:var(--card);white-space:nowrap}
 .r{text-align:right}td.r{white-space:nowrap}th button{all:unset;cursor:pointer;font-weight:600}
 th button:focus-visible{outline:2px solid var(--accent)}
 th[aria-sort=ascending] button::after{content:" \2191"}th[aria-sort=descending] button::after{content:" \2193"}
-.chart{width:100%;height:auto;display:block;margin:.5rem 0}.grid{stroke:var(--line);fill:none}
-.tick{fill:var(--soft);font-size:11px;text-anchor:end}.tick.mid{text-anchor:middle}
+figure{margin:.8rem 0}figcaption{color:var(--soft);font-size:.9rem}.scroll{overflow-x:auto}
+.chart,.bar{width:100%;height:auto;display:block;margin:.3rem 0}.chart{min-width:35rem}
+.grid{stroke:var(--line);fill:none}
+.tick{fill:var(--soft);font-size:12px;text-anchor:end}.tick.mid{text-anchor:middle}
+.number{fill:var(--fg);font-size:12px;font-weight:600;text-anchor:middle}
 .line{fill:none;stroke-width:2}.limit{fill:none;stroke:var(--fg);stroke-width:1.5;stroke-dasharray:5 4}
-.heat{fill:var(--c0)}.mark{fill:var(--c0);fill-opacity:.7;stroke:var(--bg)}.none{color:var(--soft)}
+.heat{fill:var(--c0);shape-rendering:crispEdges}.mark{fill:var(--c0);fill-opacity:.7;stroke:var(--bg)}
+.none{color:var(--soft)}
 .s0{stroke:var(--c0)}.s1{stroke:var(--c1)}.s2{stroke:var(--c2)}.s3{stroke:var(--c3)}.s4{stroke:var(--c4)}
 .s5{stroke:var(--c5)}.s6{stroke:var(--c6)}.s7{stroke:var(--c7)}
 .a0{fill:var(--c0)}.a1{fill:var(--c1)}.a2{fill:var(--c2)}.a3{fill:var(--c3)}.a4{fill:var(--c4)}.a5{fill:var(--c5)}

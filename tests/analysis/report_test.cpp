@@ -13,6 +13,7 @@
 #include "analysis/chart.h"
 #include "analysis/memory_use.h"
 #include "analysis/result.h"
+#include "analysis/views.h"
 #include "base/error.h"
 #include "tests/analysis/recorded.h"
 
@@ -32,6 +33,7 @@ const analysis::Result& written_result() {
                  {"train_samples_per_second", 94.0},
                  {"parts", {{{"name", "device <b>"}, {"seconds", 450.0}}, {{"name", "host"}, {"seconds", 60.0}}}}}},
                {"cost", {{"run", 0.19}, {"per_epoch", 0.19 / 3}}},
+               {"memory", {{"activations", 3 << 20}, {"peak", 5 << 20}}},
                {"metrics",
                 {{"eval_accuracy", 0.9211},
                  {"epochs",
@@ -117,12 +119,29 @@ TEST(Report, TheNumbersAreThoseOfTheRun) {
   const ReportRun run = loaded(folder);
   const std::string page = html(folder);
   EXPECT_THAT(page, HasSubstr("<dt>training time</dt><dd data-v=\"510\">8:30</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>device step</dt><dd data-v=\"0.15\">150 ms</dd>"));  // the job's: not of one stage
+  EXPECT_THAT(page, HasSubstr("the compiler reserves 5 MiB"));
+  EXPECT_THAT(page, HasSubstr("<td class=\"r\" data-v=\"3145728\">3 MiB</td>"));
   EXPECT_THAT(page, HasSubstr("<dt>cost of the run</dt><dd data-v=\"0.19\">$0.19</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>eval accuracy</dt><dd data-v=\"0.9211\">0.9211</dd>"));
   EXPECT_THAT(page, HasSubstr(fmt::format("data-v=\"{}\"", run.record.utilisation.mfu)));
   for (const auto& group : time_by(analysis::By::kOp, run.record.result, run.record.program))
     EXPECT_THAT(page, HasSubstr(fmt::format("data-v=\"{}\"", group.busy))) << group.key;
   EXPECT_THAT(page, HasSubstr("hbm.bandwidth"));
+}
+
+// Phases, what collectives expose and the rest are the whole step.
+TEST(Report, ThePartsOfAStepAddUpToIt) {
+  const auto folder = run_folder();
+  const std::string page = html(folder);
+  const std::size_t begin = page.find("One device step"), end = page.find("</figure>", begin);
+  const std::string bar = page.substr(begin, end - begin);
+  const std::regex share{"\\(([0-9.]+) %\\)"};
+  double all = 0;
+  for (std::sregex_iterator it{bar.begin(), bar.end(), share}, last; it != last; ++it) all += std::stod((*it)[1]);
+  EXPECT_NEAR(all, 100, 0.3);  // each is rounded to a tenth
+  EXPECT_THAT(bar, HasSubstr("exposed collectives: " +
+                             analysis::readable(hw::seconds(loaded(folder).record.result.collective_exposed), "s")));
 }
 
 TEST(Report, LinksLeadSomewhere) {
@@ -205,6 +224,32 @@ TEST(Chart, EmptyDataIsSaidNotDrawn) {
   EXPECT_THAT(analysis::line_chart("loss", {{"loss"}}, {}, {}), HasSubstr("nothing was recorded"));
   EXPECT_THAT(analysis::share_bar("x", {}, "s"), HasSubstr("nothing was recorded"));
   EXPECT_THAT(analysis::scatter_chart("x", {}, {}, {}, {}), HasSubstr("nothing was recorded"));
+}
+
+TEST(Chart, NeighboursOfAHeatMapThatLookTheSameAreOneRectangle) {
+  const std::string map = analysis::heat_map("h", {"a"}, {{0.5, 0.501, 0.2, 0, 0.2}}, 5, {"t", "s"});
+  const std::regex mark{"<rect class=\"heat\" x=\"[0-9.]+\" y=\"13.0\" width=\"([0-9.]+)\""};  // the scale lies lower
+  std::vector<double> widths;
+  for (std::sregex_iterator it{map.begin(), map.end(), mark}, end; it != end; ++it)
+    widths.push_back(std::stod((*it)[1]));
+  ASSERT_EQ(widths.size(), 3u);
+  EXPECT_NEAR(widths[0], 2 * widths[1], 0.02);
+  EXPECT_THAT(map, HasSubstr("<figcaption>h</figcaption>"));
+  EXPECT_THAT(map, HasSubstr(">100 %<"));
+}
+
+TEST(Chart, MarksAreNumberedAndListedUpToALimit) {
+  const std::string chart =
+      analysis::scatter_chart("s", {{"<a>", 1, 2, 0.5}, {"b", 10, 20, 0.1}}, {}, {}, {"y", "s"}, 1);
+  EXPECT_THAT(chart, HasSubstr("<li>1 &lt;a&gt;: 2 s</li>"));
+  EXPECT_THAT(chart, Not(HasSubstr("<li>2 ")));
+  EXPECT_THAT(chart, HasSubstr("<title>b: 20 s</title>"));
+}
+
+TEST(Chart, AxesOfWholeThingsHaveWholeTicks) {
+  const std::string svg = analysis::line_chart("l", {{"s", {{1, 1}, {2, 3}}}}, {"epoch", "", false, true}, {"y", ""});
+  EXPECT_THAT(svg, HasSubstr(">1</text>"));
+  EXPECT_THAT(svg, Not(HasSubstr(">1.2</text>")));
 }
 
 TEST(Chart, ATornadoReachesFromTheLeastToTheMost) {
