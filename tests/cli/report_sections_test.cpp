@@ -1,5 +1,5 @@
-// The report of real jobs in a browser: every section is there and filled. TRNSIM_SCREENSHOTS=FOLDER keeps pictures;
-// TRNSIM_AXE=FILE is axe.min.js of the npm package axe-core, and then the page must be free of what it finds.
+// The report of real jobs in a browser: every section is there and filled. TRNSIM_SCREENSHOTS=FOLDER keeps pictures.
+// Where ./dev browser has installed playwright-core and axe-core, tests/browser/report.mjs looks at the pages too.
 #include <gmock/gmock.h>
 #include <unistd.h>
 
@@ -17,8 +17,7 @@ using testing::HasSubstr;
 using testing::Not;
 
 /// Says in the title which sections there are, which have neither a table with rows nor a chart nor a sentence, which
-/// charts show nothing, which sections say that they are empty, how high the page is, and what axe finds if it is
-/// there.
+/// charts show nothing, which sections say that they are empty, and how high the page is.
 constexpr const char* kSectionsProbe = R"js(<script>
 var names = [], empty = [], none = [];
 document.querySelectorAll("section").forEach(function (s) {
@@ -36,18 +35,9 @@ document.querySelectorAll("section").forEach(function (s) {
   });
 });
 var wide = document.documentElement.scrollWidth > window.innerWidth + 1;
-var text = "sections " + names.join(" ") + "; empty " + (empty.join(" ") || "no") + "; says none " +
-  (none.join(" ") || "no") + (wide ? "; wider than the window" : "");
-var height = "; height " + document.documentElement.scrollHeight;
-document.title = text + "; axe was not asked" + height;
-if (window.axe) {
-  document.title = text + "; axe is at work" + height;
-  window.axe.run(document, {runOnly: ["wcag2a", "wcag2aa", "wcag21a", "wcag21aa"]}).then(function (result) {
-    var found = result.violations.map(function (v) { return v.id + " x" + v.nodes.length; });
-    document.title = text + "; axe finds " + (found.join(" ") || "nothing") + " in " + result.passes.length +
-      " rules" + height;
-  });
-}
+document.title = "sections " + names.join(" ") + "; empty " + (empty.join(" ") || "no") + "; says none " +
+  (none.join(" ") || "no") + (wide ? "; wider than the window" : "") + "; height " +
+  document.documentElement.scrollHeight;
 </script></body>)js";
 
 constexpr const char* kAllSections =
@@ -61,26 +51,27 @@ class ReportSections : public testing::Test {
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
 
-  /// Runs the job, opens its report, and returns what the probe says; pictures on request.
-  std::string shown(const std::string& name, const std::string& arguments) const {
-    const std::filesystem::path job = folder_ / name, page = folder_ / "probe.html";
-    const auto ran = run("run " + arguments + " --output_dir " + job.string());
+  /// Runs the job; the folder that it leaves.
+  std::filesystem::path job(const std::string& name, const std::string& arguments) const {
+    const std::filesystem::path folder = folder_ / name;
+    const auto ran = run("run " + arguments + " --output_dir " + folder.string());
     EXPECT_EQ(ran.code, 0) << ran.err;
-    EXPECT_EQ(run("report " + job.string()).code, 0);
+    return folder;
+  }
+
+  /// What the probe says of the job's report; a picture on request.
+  std::string shown(const std::filesystem::path& job) const {
+    const std::filesystem::path page = folder_ / "probe.html";
     const std::string report = base::read_file(job / "report.html");
     std::string probe = report;
-    const char* axe = std::getenv("TRNSIM_AXE");
-    probe.replace(probe.rfind("</body>"), 7,
-                  (axe ? "<script>" + base::read_file(axe) + "</script>" : "") + kSectionsProbe);
+    probe.replace(probe.rfind("</body>"), 7, kSectionsProbe);
     base::write_file(page, probe);
-    const std::string title = browser::title(page, "1280,900", axe ? "--virtual-time-budget=60000" : "");
-    EXPECT_TRUE(!axe || title.find("axe finds nothing") != std::string::npos) << title;
+    const std::string title = browser::title(page, "1280,900");
     if (const char* to = std::getenv("TRNSIM_SCREENSHOTS")) {
       std::filesystem::create_directories(to);
       base::write_file(page, report);
-      const std::string height = title.substr(title.rfind(' ') + 1);
-      EXPECT_TRUE(browser::picture(page, "1280," + height, std::filesystem::path{to} / (name + ".png")));
-      EXPECT_TRUE(browser::picture(page, "390,844", std::filesystem::path{to} / (name + "_phone.png")));
+      const std::string size = "1280," + title.substr(title.rfind(' ') + 1);
+      EXPECT_TRUE(browser::picture(page, size, std::filesystem::path{to} / (job.filename().string() + ".png")));
     }
     return title;
   }
@@ -88,23 +79,46 @@ class ReportSections : public testing::Test {
       std::filesystem::path{testing::TempDir()} / ("report_sections_" + std::to_string(getpid()));
 };
 
-// Two epochs, so that scores have a curve; few samples, as what is looked at is the page.
+/// Two epochs, so that scores have a curve; few samples, as what is looked at is the page.
+constexpr const char* kBert =
+    "bert_emotion --max_train_samples 128 --max_eval_samples 64 --num_train_epochs 2 --logging_steps 1";
+/// 32 cores.
+constexpr const char* kLlama = "llama2_7b_dolly --mode timed";
+
 TEST_F(ReportSections, OfAJobThatTrainsAreAllFilled) {
-  const std::string title = shown("bert_emotion",
-                                  "bert_emotion --max_train_samples 128 --max_eval_samples 64 --num_train_epochs 2 "
-                                  "--logging_steps 1");
+  const std::string title = shown(job("bert_emotion", kBert));
   EXPECT_THAT(title, HasSubstr(kAllSections));
   EXPECT_THAT(title, HasSubstr("empty no; says none no;"));
   EXPECT_THAT(title, Not(HasSubstr("wider")));
 }
 
-// 32 cores, projected: only the curves of a training have nothing to show.
+// Projected: only the curves of a training have nothing to show.
 TEST_F(ReportSections, OfALlamaOn32CoresAreAllFilledButTheCurves) {
-  const std::string title = shown("llama2_7b_dolly", "llama2_7b_dolly --mode timed");
+  const std::filesystem::path llama = job("llama2_7b_dolly", kLlama);
+  const std::string title = shown(llama);
   EXPECT_THAT(title, HasSubstr(kAllSections));
   EXPECT_THAT(title, HasSubstr("empty no; says none training;"));
-  EXPECT_THAT(base::read_file(folder_ / "llama2_7b_dolly/report.html"), HasSubstr("core 31 as 0"));
+  EXPECT_THAT(base::read_file(llama / "report.html"), HasSubstr("core 31 as 0"));
   EXPECT_THAT(title, Not(HasSubstr("wider")));
+}
+
+// Light and dark, desktop and phone: console, network, tables, numbers, and axe-core's rules.
+TEST_F(ReportSections, PlaywrightAndAxeFindNothingWrong) {
+  const std::filesystem::path modules = std::filesystem::path{TRNSIM_BINARY}.parent_path() / "browser";
+  if (!std::filesystem::exists(modules / "node_modules/playwright-core"))
+    GTEST_SKIP() << "playwright-core is not installed: ./dev browser installs it";
+  const char* kept = std::getenv("TRNSIM_SCREENSHOTS");
+  const std::filesystem::path pictures = kept ? std::filesystem::path{kept} : folder_ / "pictures",
+                              out = folder_ / "out";
+  std::filesystem::create_directories(pictures);
+  for (const auto& [name, arguments] : {std::pair{"bert_emotion", kBert}, {"llama2_7b_dolly", kLlama}}) {
+    const std::string command = "node " TRNSIM_TEST_DIR "/browser/report.mjs " + modules.string() + " " +
+                                job(name, arguments).string() + " " + pictures.string() + " >" + out.string() + " 2>&1";
+    EXPECT_EQ(std::system(command.c_str()), 0) << base::read_file(out);
+    EXPECT_THAT(base::read_file(out), HasSubstr("nothing is wrong"));
+    for (const char* look : {"desktop_light", "desktop_dark", "phone_light", "phone_dark"})
+      EXPECT_TRUE(std::filesystem::exists(pictures / (std::string{name} + "_" + look + ".png"))) << look;
+  }
 }
 
 }  // namespace

@@ -1,0 +1,126 @@
+// A report in headless Chromium, driven by playwright-core, judged by axe-core: light and dark, desktop and phone.
+//
+//   node report.mjs MODULES RUN PICTURES
+//
+// MODULES is the folder whose node_modules has both packages, RUN the folder of a run with report.html and result.json;
+// a picture of the whole page per look goes into PICTURES. Prints one line per look and one per thing that is wrong;
+// ends with 1 if anything is. $CHROMIUM names the browser; default: the chromium of the path.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createRequire } from "node:module";
+import path from "node:path";
+import { pathToFileURL } from "node:url";
+
+const [modules, run, pictures] = process.argv.slice(2);
+if (!pictures) {
+  console.error("error: report.mjs: an argument is missing\n  fix: node report.mjs MODULES RUN PICTURES");
+  process.exit(2);
+}
+const require = createRequire(path.join(path.resolve(modules), "from-here.js"));
+const { chromium } = require("playwright-core");
+const axe = require.resolve("axe-core/axe.min.js");
+const browserPath = process.env.CHROMIUM || execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
+
+const LOOKS = ["light", "dark"].flatMap((scheme) =>
+  [["desktop", 1280, 900], ["phone", 390, 844]].map(([device, width, height]) => ({ scheme, device, width, height })));
+
+/// Cards of the summary and where the same number stands in result.json.
+const CARDS = {
+  "training time": ["job", "train_runtime"],
+  "step": ["job", "step_seconds"],
+  "device step": ["job", "device_step_seconds"],
+  "samples/s": ["job", "train_samples_per_second"],
+  "cost of the run": ["cost", "run"],
+  "MFU": ["utilisation", "mfu"],
+  "HFU": ["utilisation", "hfu"],
+  "MBU": ["utilisation", "mbu"],
+  "eval accuracy": ["metrics", "eval_accuracy"],
+  "eval F1": ["metrics", "eval_f1_macro"],
+};
+
+/// In the page: sorts every column of every table both ways; what is out of order, or does not say how it is sorted.
+function sortEverything() {
+  const wrong = [];
+  let columns = 0;
+  for (const table of document.querySelectorAll("table")) {
+    const name = table.caption.textContent;
+    const values = (c) => Array.from(table.tBodies[0].rows, (row) => {
+      const v = row.cells[c].getAttribute("data-v");
+      return v === null ? row.cells[c].textContent : v === "" ? -Infinity : Number(v);
+    });
+    table.querySelectorAll("th button").forEach((button, c) => {
+      ++columns;
+      const before = values(c).map(String).sort().join("\n");
+      for (const [way, sign] of [["descending", -1], ["ascending", 1]]) {
+        button.click();
+        const list = values(c);
+        if (!list.every((v, i) => i === 0 || (sign > 0 ? list[i - 1] <= v : list[i - 1] >= v)))
+          wrong.push(`${name}: ${button.textContent} is not ${way}`);
+        if (button.parentElement.getAttribute("aria-sort") !== way) wrong.push(`${name}: does not say ${way}`);
+      }
+      if (values(c).map(String).sort().join("\n") !== before) wrong.push(`${name}: sorting lost a row`);
+    });
+  }
+  return { columns, wrong };
+}
+
+/// In the page: sections without content, links that lead nowhere, a page wider than its window.
+function structure() {
+  const wrong = [], names = [];
+  for (const section of document.querySelectorAll("section")) {
+    names.push(section.id.replace(/^r\d+-/, ""));
+    const words = section.textContent.trim().length - section.querySelector("h2").textContent.trim().length;
+    if (!section.querySelector("tbody tr, svg rect, svg path, svg circle") && words < 5) wrong.push(`empty ${section.id}`);
+  }
+  for (const link of document.querySelectorAll("a[href^='#']"))
+    if (!document.getElementById(link.getAttribute("href").slice(1))) wrong.push(`leads nowhere: ${link.textContent}`);
+  if (document.documentElement.scrollWidth > window.innerWidth) wrong.push("wider than the window");
+  return { names, wrong };
+}
+
+async function look(browser, { scheme, device, width, height }) {
+  const wrong = [];
+  const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
+  const page = await context.newPage();
+  page.on("console", (m) => ["error", "warning"].includes(m.type()) && wrong.push(`console ${m.type()}: ${m.text()}`));
+  page.on("pageerror", (error) => wrong.push(`script: ${error.message}`));
+  page.on("request", (r) => r.url().startsWith("file:") || r.url().startsWith("data:") || wrong.push(`asks for ${r.url()}`));
+  await page.goto(pathToFileURL(path.resolve(run, "report.html")).href);
+  await page.screenshot({ path: path.join(pictures, `${path.basename(path.resolve(run))}_${device}_${scheme}.png`), fullPage: true });
+
+  const shape = await page.evaluate(structure);
+  const result = JSON.parse(readFileSync(path.join(run, "result.json"), "utf8"));
+  const cards = await page.$$eval(".card", (all) => all.map((card) =>
+    [card.querySelector("dt").textContent, Number(card.querySelector("dd").getAttribute("data-v"))]));
+  let equal = 0;
+  for (const [name, shown] of cards) {
+    const [section, key] = CARDS[name] ?? [];
+    if (!section) continue;
+    ++equal;
+    if (shown !== result[section]?.[key]) wrong.push(`${name} is ${shown}, result.json says ${result[section]?.[key]}`);
+  }
+
+  await page.addScriptTag({ path: axe });
+  const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations", "incomplete"] }));
+  for (const v of found.violations)
+    wrong.push(`axe: ${v.id} (${v.impact}), ${v.nodes.length} times, first ${v.nodes[0].html.slice(0, 160)}`);
+  const undecided = found.incomplete.map((v) => `${v.id} x${v.nodes.length}`);
+
+  // By mouse once, as a person does; then every column by script.
+  const first = page.locator("th button").nth(1);
+  await first.click();
+  if ((await first.evaluate((b) => b.parentElement.getAttribute("aria-sort"))) !== "descending") wrong.push("a click does not sort");
+  const sorted = await page.evaluate(sortEverything);
+  await context.close();
+  console.log(`${device} ${scheme}: ${shape.names.join(" ")}; ${equal} cards equal result.json, ${sorted.columns} columns ` +
+    `sort, axe passes ${found.passes.length} rules, undecided: ${undecided.join(" ") || "none"}`);
+  return [...wrong, ...shape.wrong, ...sorted.wrong].map((text) => `${device} ${scheme}: ${text}`);
+}
+
+const browser = await chromium.launch({ executablePath: browserPath, args: ["--no-sandbox"] });
+const wrong = [];
+for (const one of LOOKS) wrong.push(...(await look(browser, one)));
+await browser.close();
+for (const line of wrong) console.log(`WRONG ${line}`);
+console.log(wrong.length === 0 ? "nothing is wrong" : `${wrong.length} things are wrong`);
+process.exit(wrong.length === 0 ? 0 : 1);
