@@ -94,10 +94,10 @@ struct SweepTeam {
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
                    const std::filesystem::path& database, int processes, const SweepTeam& team = {});
 
-/// A row per point: parameters, metrics, error.
-base::Table sweep_table(const SweepRun& run);
+/// A row per point: parameters, metrics, what binds, error. `brief`: the metrics that people look at first.
+base::Table sweep_table(const SweepRun& run, bool brief = false);
 
-/// "seconds<=2 ms": a metric, <= or >=, a quantity.
+/// "seconds<=2 ms": a metric ("time" and "cost" stand for seconds and dollars), <= or >=, a quantity.
 struct Condition {
   std::string metric;
   bool at_most = true;
@@ -105,6 +105,10 @@ struct Condition {
 };
 /// Errors: Fault::kUsage.
 Condition parse_condition(std::string_view text);
+/// The metric that people may call "cost" or "time"; any other name as it is.
+std::string metric_of(std::string_view name);
+/// Errors: Fault::kUsage with a suggestion when no point has that metric.
+void require_metric(const SweepRun& run, const std::string& metric);
 /// The result with the smallest `metric` among those that keep the conditions. Errors: Fault::kUsage for a metric that
 /// no result has; Fault::kCheck when no result keeps them.
 const SweepResult& best_result(const SweepRun& run, const std::string& metric,

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
 #include <optional>
@@ -9,6 +10,7 @@
 #include <tuple>
 
 #include "analysis/chart.h"
+#include "analysis/report_parts.h"
 #include "analysis/report_style.h"
 #include "analysis/sweep.h"
 #include "analysis/views.h"
@@ -24,6 +26,9 @@ using base::Cell;
 using base::Error;
 using base::Fault;
 
+/// The metrics of a table that fits a terminal.
+constexpr std::array<std::string_view, 5> kBrief = {"dollars", "mfu", "samples_per_second", "seconds", "step_seconds"};
+constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of what binds
 constexpr std::string_view kBusy = "busy.";  // metrics of what may bind, per cent
 
 std::vector<std::string> metric_names(const SweepRun& run) {
@@ -32,13 +37,6 @@ std::vector<std::string> metric_names(const SweepRun& run) {
     for (const auto& [name, value] : result.metrics) names.insert(name);
   }
   return {names.begin(), names.end()};
-}
-
-void require_metric(const SweepRun& run, const std::string& metric) {
-  const auto names = metric_names(run);
-  if (std::ranges::find(names, metric) != names.end()) return;
-  throw Error{Fault::kUsage, "sweep", fmt::format("no point has the metric '{}'", metric),
-              names.empty() ? "see the errors of the points in results.csv" : base::suggest_fix(metric, names)};
 }
 
 std::string value_of(const SweepPoint& point, const std::string& key) {
@@ -76,32 +74,6 @@ std::string binding(const SweepResult& result) {
   return name;
 }
 
-std::string plain_table(std::string_view caption, const base::Table& table) {
-  std::string out = fmt::format(
-      "<div class=\"wide\" tabindex=\"0\" role=\"region\" aria-label=\"{0}\"><table><caption>"
-      "{0}</caption><thead><tr>",
-      escape(caption));
-  for (const auto& column : table.columns())
-    out += fmt::format("<th scope=\"col\"><button type=\"button\">{}</button></th>",
-                       escape(column.title.empty() ? column.key : column.title));
-  out += "</tr></thead><tbody>\n";
-  for (const auto& row : table.cells()) {
-    out += "<tr>";
-    for (const Cell& cell : row) {
-      if (const auto* real = std::get_if<double>(&cell.value)) {
-        out += fmt::format("<td class=\"r\" data-v=\"{}\">{}</td>", *real,
-                           escape(cell.text.empty() ? fmt::format("{:.6g}", *real) : cell.text));
-      } else if (const auto* text = std::get_if<std::string>(&cell.value)) {
-        out += fmt::format("<td>{}</td>", escape(*text));
-      } else {
-        out += "<td data-v=\"\"></td>";
-      }
-    }
-    out += "</tr>\n";
-  }
-  return out + "</tbody></table></div>\n";
-}
-
 std::string pareto_html(const SweepRun& run) {
   std::vector<Mark> marks;
   for (const SweepResult& result : run.results) {
@@ -110,7 +82,7 @@ std::string pareto_html(const SweepRun& run) {
       marks.push_back({name_of(result.point), x->second, y->second});
   }
   if (marks.empty()) return "<p class=\"none\">No point has a time and a price.</p>\n";
-  base::Table table{{{"point", ""}, {"seconds", ""}, {"dollars", ""}}};
+  base::Table table{{{"point", ""}, {"seconds", "time", Align::kRight}, {"dollars", "", Align::kRight}}};
   std::vector<std::pair<double, double>> line;
   for (const std::size_t i : pareto_front(run, "seconds", "dollars")) {
     const Metrics& m = run.results[i].metrics;
@@ -121,18 +93,18 @@ std::string pareto_html(const SweepRun& run) {
   }
   return scatter_chart("time against dollars of each point, with the Pareto front", marks, line,
                        {"time of the program", "s", true}, {"dollars", "", true}) +
-         plain_table("points that no other beats in time and dollars", table);
+         table_html("points that no other beats in time and dollars", table);
 }
 
 std::string sensitivity_html(const SweepRun& run) {
   const auto list = sensitivities(run, "seconds");
   if (list.empty()) return "<p class=\"none\">No point leaves everything as it is: use the design one_at_a_time.</p>\n";
   base::Table table{{{"parameter", ""},
-                     {"least", "shortest"},
-                     {"at_least", "at"},
-                     {"most", "longest"},
-                     {"at_most", "at"},
-                     {"span", "span of the base"}}};
+                     {"least", "shortest", Align::kRight},
+                     {"at_least", "at", Align::kRight},
+                     {"most", "longest", Align::kRight},
+                     {"at_most", "at", Align::kRight},
+                     {"span", "span of the base", Align::kRight}}};
   for (const Sensitivity& s : list) {
     const double span = s.base > 0 ? (s.most - s.least) / s.base * 100 : 0;
     table.add_row({s.key, Cell{s.least, readable(s.least, "s")}, s.at_least, Cell{s.most, readable(s.most, "s")},
@@ -142,7 +114,45 @@ std::string sensitivity_html(const SweepRun& run) {
   for (const Sensitivity& s : list) bars.push_back({s.key, s.least, s.most});
   return tornado_chart("time when one parameter alone is changed; the line is the machine as it is", bars,
                        list.front().base, {"time of the program", "s"}) +
-         plain_table("how far each parameter alone moves the time", table);
+         table_html("how far each parameter alone moves the time", table);
+}
+
+/// Values of a key in the order of the points.
+std::vector<std::string> axis_values(const SweepRun& run, const std::string& key) {
+  std::vector<std::string> list;
+  for (const SweepResult& result : run.results) {
+    std::string value = value_of(result.point, key);
+    if (!value.empty() && std::ranges::find(list, value) == list.end()) list.push_back(std::move(value));
+  }
+  return list;
+}
+
+/// What binds where, over the two keys with the most values; of several points in one place the resource that binds
+/// most of them. Empty when fewer than two keys are varied together, or a list of that length says nothing.
+std::string binding_map_html(const SweepRun& run, const std::vector<std::string>& resources) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> keys;
+  for (const std::string& key : keys_of(run)) keys.emplace_back(key, axis_values(run, key));
+  std::erase_if(keys, [](const auto& key) { return key.second.size() < 2 || key.second.size() > kMapValues; });
+  std::ranges::stable_sort(keys, std::greater{}, [](const auto& key) { return key.second.size(); });
+  if (keys.size() < 2) return "";
+  const auto& [x, columns] = keys[0];
+  const auto& [y, rows] = keys[1];
+  std::vector<std::vector<int>> cells(rows.size(), std::vector<int>(columns.size(), -1));
+  std::map<std::pair<std::string, std::string>, std::map<std::string, int>> count;
+  for (const SweepResult& result : run.results) {
+    const std::string name = binding(result), row = value_of(result.point, y), column = value_of(result.point, x);
+    if (!name.empty() && !row.empty() && !column.empty()) ++count[{row, column}][name];
+  }
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto found = count.find({rows[r], columns[c]});
+      if (found == count.end()) continue;
+      const auto most = std::ranges::max_element(found->second, {}, [](const auto& pair) { return pair.second; });
+      cells[r][c] = static_cast<int>(std::ranges::find(resources, most->first) - resources.begin());
+    }
+  }
+  if (count.size() < columns.size() * rows.size() / 2) return "";  // no grid: designs that change one key at a time
+  return category_map(fmt::format("what binds, by {} and {}", x, y), rows, columns, cells, resources, {x, ""}, {y, ""});
 }
 
 std::string binding_html(const SweepRun& run) {
@@ -150,14 +160,19 @@ std::string binding_html(const SweepRun& run) {
   for (const SweepResult& result : run.results) {
     if (const std::string name = binding(result); !name.empty()) ++count[name];
   }
-  std::vector<std::pair<std::string, double>> parts{count.begin(), count.end()};
-  return share_bar("points by the resource that binds them", parts, "1");
+  const std::vector<std::pair<std::string, double>> parts{count.begin(), count.end()};
+  std::vector<std::string> resources;
+  for (const auto& [name, points] : parts) resources.push_back(name);
+  return share_bar("points by the resource that binds them", parts, "1") + binding_map_html(run, resources);
 }
 
 }  // namespace
 
-base::Table sweep_table(const SweepRun& run) {
-  const auto keys = keys_of(run), metrics = metric_names(run);
+base::Table sweep_table(const SweepRun& run, bool brief) {
+  const auto keys = keys_of(run);
+  auto metrics = metric_names(run);
+  if (brief)
+    std::erase_if(metrics, [](const std::string& name) { return std::ranges::find(kBrief, name) == kBrief.end(); });
   std::vector<base::Column> columns;
   for (const std::string& key : keys) columns.push_back({key, ""});
   for (const std::string& metric : metrics) columns.push_back({metric, "", Align::kRight});
@@ -179,18 +194,31 @@ base::Table sweep_table(const SweepRun& run) {
   return table;
 }
 
+std::string metric_of(std::string_view name) {
+  return std::string{name == "cost" ? "dollars" : name == "time" ? "seconds" : name};
+}
+
+void require_metric(const SweepRun& run, const std::string& name) {
+  const std::string metric = metric_of(name);
+  const auto names = metric_names(run);
+  if (std::ranges::find(names, metric) != names.end()) return;
+  throw Error{Fault::kUsage, "sweep", fmt::format("no point has the metric '{}'", metric),
+              names.empty() ? "see the errors of the points in results.csv" : base::suggest_fix(metric, names)};
+}
+
 Condition parse_condition(std::string_view text) {
   const std::size_t at = std::min(text.find("<="), text.find(">="));
   if (at == std::string_view::npos || at == 0)
     throw Error{Fault::kUsage, "--subject_to", fmt::format("'{}' is no condition", text), "write \"seconds<=2 ms\""};
   Condition condition{.metric = std::string{text.substr(0, at)}, .at_most = text[at] == '<', .limit = 0};
   while (condition.metric.ends_with(' ')) condition.metric.pop_back();
+  condition.metric = metric_of(condition.metric);
   condition.limit = base::parse_quantity(text.substr(at + 2), "--subject_to").value;
   return condition;
 }
 
-const SweepResult& best_result(const SweepRun& run, const std::string& metric,
-                               const std::vector<Condition>& conditions) {
+const SweepResult& best_result(const SweepRun& run, const std::string& name, const std::vector<Condition>& conditions) {
+  const std::string metric = metric_of(name);
   require_metric(run, metric);
   for (const Condition& condition : conditions) require_metric(run, condition.metric);
   const auto keeps = [](const SweepResult& result, const Condition& condition) {
@@ -254,7 +282,7 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
   };
   const std::string body = section("Time against dollars", pareto_html(run)) +
                            section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
-                           section("All points", plain_table("every point", sweep_table(run)));
+                           section("All points", table_html("every point", sweep_table(run)));
   return fmt::format(
       "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
       "content=\"width=device-width,initial-scale=1\"><title>trnsim sweep: {0}</title>\n<style>{1}</style>"

@@ -57,14 +57,27 @@ analysis::SweepSpec spec_of(const SweepOptions& options) {
   return spec;
 }
 
-void report_best(const analysis::SweepRun& run, const SweepOptions& options) {
-  if (options.minimize.empty()) return;
+std::vector<analysis::Condition> conditions_of(const SweepOptions& options) {
   std::vector<analysis::Condition> conditions;
   for (const std::string& text : options.subject_to) conditions.push_back(analysis::parse_condition(text));
+  return conditions;
+}
+
+/// A misspelt metric shows with the first point that has any, not after a night.
+void require_goal(const SweepOptions& options, const analysis::SweepRun& first) {
+  const auto conditions = conditions_of(options);
+  if (options.minimize.empty() || first.results.front().metrics.empty()) return;
+  require_metric(first, options.minimize);
+  for (const analysis::Condition& condition : conditions) require_metric(first, condition.metric);
+}
+
+void report_best(const analysis::SweepRun& run, const SweepOptions& options) {
+  if (options.minimize.empty()) return;
+  const auto conditions = conditions_of(options);
   const analysis::SweepResult& best = best_result(run, options.minimize, conditions);
   std::string settings;
   for (const auto& [key, value] : best.point) settings += fmt::format(" --set {}={}", key, value);
-  base::log_info("smallest {}: {:.6g} with{}", options.minimize, best.metrics.at(options.minimize),
+  base::log_info("smallest {}: {:.6g} with{}", options.minimize, best.metrics.at(analysis::metric_of(options.minimize)),
                  settings.empty() ? " the machine as it is" : settings);
 }
 
@@ -94,10 +107,31 @@ void print_slurm_script(const SweepOptions& options, const std::vector<analysis:
   print(slurm_script(arguments_of(options), std::min(options.slurm, points.size()), options.processes.value_or(1)));
 }
 
-void sweep(const SweepOptions& options) {
+/// Writes the results, shows them, says which is best. `before`: points that were computed to try the goal.
+void finish_sweep(const analysis::SweepRun& run, const SweepOptions& options, std::size_t before,
+                  std::string_view name) {
   const base::Format format = base::parse_format(options.format);
+  const std::filesystem::path folder{options.output_dir};
+  const base::Table table = sweep_table(run);
+  base::write_file(folder / "results.csv", table.render(base::Format::kCsv));
+  base::write_file(folder / "sweep.html", sweep_html(run, name));
+  print(format == base::Format::kTable ? sweep_table(run, true).render(format) : table.render(format));
+  const auto failed = std::ranges::count_if(run.results, [](const auto& r) { return r.done && !r.error.empty(); });
+  base::log_info("{} points, {} computed now, {} failed; {}", run.results.size(), before + run.computed, failed,
+                 (folder / "results.csv").string());
+  if (run.interrupted) return;
+  if (static_cast<std::size_t>(failed) == run.results.size())
+    throw Error{Fault::kCheck, "trnsim sweep",
+                fmt::format("no point could be computed; the first: {}", run.results.front().error),
+                "see the column error of results.csv"};
+  report_best(run, options);
+}
+
+void sweep(const SweepOptions& options) {
+  base::parse_format(options.format);
   if (!options.subject_to.empty() && options.minimize.empty())
     throw Error{Fault::kUsage, "--subject_to", "is given without --minimize", "say what should be smallest"};
+  conditions_of(options);  // what is no condition or no form shows before anything is computed
   const analysis::SweepSpec spec = spec_of(options);
   const auto points = analysis::design_points(spec);
   const std::string machine = spec.machine.empty() && spec.workload.empty() ? "trn1.2xlarge" : spec.machine;
@@ -109,20 +143,20 @@ void sweep(const SweepOptions& options) {
   const int processes = options.processes.value_or(team.size > 1 ? 1 : cores);
   const std::filesystem::path folder{options.output_dir};
   base::make_output_folder(folder, true);
-  const analysis::SweepRun run = run_sweep(points, model, folder / "sweep.sqlite", processes, team);
+  const std::filesystem::path database = folder / "sweep.sqlite";
+  std::size_t before = 0;
+  if (!options.minimize.empty() && team.size == 1) {
+    const analysis::SweepRun first = run_sweep({points.front()}, model, database, 1, team);
+    require_goal(options, first);
+    before = first.computed;
+  }
+  const analysis::SweepRun run = run_sweep(points, model, database, processes, team);
   if (!team.waits) {
     if (!options.shard.empty())
       base::log_info("shard {}: {} of {} points known", options.shard, run.known(), points.size());
     return;
   }
-  const base::Table table = sweep_table(run);
-  base::write_file(folder / "results.csv", table.render(base::Format::kCsv));
-  base::write_file(folder / "sweep.html", sweep_html(run, spec.workload.empty() ? spec.program : spec.workload));
-  print(table.render(format));
-  const auto failed = std::ranges::count_if(run.results, [](const auto& r) { return r.done && !r.error.empty(); });
-  base::log_info("{} points, {} computed now, {} failed; {}", points.size(), run.computed, failed,
-                 (folder / "results.csv").string());
-  if (!run.interrupted) report_best(run, options);
+  finish_sweep(run, options, before, spec.workload.empty() ? spec.program : spec.workload);
 }
 
 }  // namespace
@@ -148,8 +182,9 @@ void add_sweep(CLI::App& app) {
   app.add_option("--shard", options->shard, "I/N: compute points beside N - 1 other processes, write no results");
   app.add_option("--output_dir", options->output_dir, "results.csv, sweep.sqlite (known points), sweep.html")
       ->capture_default_str();
-  app.add_option("--minimize", options->minimize, "metric whose smallest value is sought, as in dollars");
-  app.add_option("--subject_to", options->subject_to, "condition on it, as in \"seconds<=2 ms\"; repeatable")
+  app.add_option("--minimize", options->minimize,
+                 "metric whose smallest value is sought: cost, time, or a column of results.csv");
+  app.add_option("--subject_to", options->subject_to, "condition on it, as in \"time<=2 h\"; repeatable")
       ->expected(1)
       ->take_all();
   app.add_option("--format", options->format, "form of the table")

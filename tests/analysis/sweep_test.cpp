@@ -261,6 +261,7 @@ TEST(Sweep, FindsTheBestPointUnderConditions) {
   EXPECT_EQ(best("dollars", {analysis::parse_condition("seconds <= 3 s")}), "3");
   EXPECT_EQ(best("seconds", {analysis::parse_condition("seconds>=2")}), "2");
   EXPECT_THROW(best("seconds", {analysis::parse_condition("seconds>=99")}), base::Error);
+  EXPECT_EQ(best("cost", {analysis::parse_condition("time<=3 s")}), "3");
   EXPECT_THROW(best("secs", {}), base::Error);
   EXPECT_THROW(analysis::parse_condition("seconds<3"), base::Error);
 }
@@ -276,6 +277,23 @@ TEST(Sweep, SensitivityAndParetoFront) {
   const auto front = pareto_front(run, "seconds", "dollars");
   EXPECT_EQ(front.size(), 4u);  // more time always costs less here
   EXPECT_TRUE(sensitivities(swept(Design::kList, {{"a", {"1"}}, {"b", {"1"}}}), "seconds").empty());
+}
+
+TEST(Sweep, ATableForATerminalHasTheMetricsThatPeopleLookAt) {
+  const SweepRun run = swept(Design::kList, {{"a", {"1"}}});
+  EXPECT_THAT(sweep_table(run).render(base::Format::kCsv), HasSubstr("busy.hbm"));
+  const std::string brief = sweep_table(run, true).render(base::Format::kCsv);
+  EXPECT_THAT(brief, testing::StartsWith("a,dollars,seconds,binds,error\n"));
+}
+
+TEST(Sweep, ThePageMapsWhatBindsOverTwoParameters) {
+  const SweepRun grid = swept(Design::kCartesian, {{"a", {"1", "50"}}, {"b", {"0", "9"}}});
+  const std::string page = sweep_html(grid, "x");
+  EXPECT_THAT(page, HasSubstr("what binds, by a and b"));
+  EXPECT_THAT(page, HasSubstr("<title>1, 0: hbm</title>"));
+  EXPECT_THAT(page, HasSubstr("<title>50, 9: tensor</title>"));
+  const SweepRun alone = swept(Design::kOneAtATime, {{"a", {"1", "50"}}, {"b", {"0", "9"}}});
+  EXPECT_THAT(sweep_html(alone, "x"), testing::Not(HasSubstr("what binds, by")));
 }
 
 TEST(Sweep, ThePageShowsFrontSensitivityAndWhatBinds) {

@@ -162,12 +162,43 @@ TEST_F(ViewsVerbs, SweepOfAWorkloadTakesItsOptionsAndTheMachines) {
   EXPECT_EQ(run("sweep --workload bert_emotion --program " + at("step.asm") + " --set max_length=32").code, 2);
 }
 
+TEST_F(ViewsVerbs, SweepOfADecoderTakesItsPlanAndOtherModels) {
+  const Ran ran = run(
+      "sweep --workload llama2_7b_dolly --set model=llama-small --set max_length=64 --set "
+      "gradient_accumulation_steps=1 "
+      "--set nproc_per_node=8 --set tensor_parallel_size=1,2,3 --set recompute=none,full --format json --output_dir " +
+      at("plans"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json rows = Json::parse(ran.out);
+  ASSERT_EQ(rows.size(), 6u);
+  for (int i = 0; i < 4; ++i) EXPECT_EQ(rows[i]["error"], "") << rows[i];
+  EXPECT_GT(rows[1]["device_step_seconds"], rows[0]["device_step_seconds"]);  // what is computed again takes time
+  EXPECT_LT(rows[2]["hbm_bytes"], rows[0]["hbm_bytes"]);                      // two cores share a layer
+  EXPECT_THAT(rows[4]["error"].get<std::string>(), HasSubstr("does not divide 8 cores"));
+  const Ran none = run("sweep --workload llama2_7b_dolly --set tensor_parallel_size=5,7 --output_dir " + at("none"));
+  EXPECT_EQ(none.code, 1);  // all points failed
+  EXPECT_THAT(none.err, HasSubstr("no point could be computed"));
+  EXPECT_EQ(run("sweep --workload llama2_7b_dolly --set model=bert-small --output_dir " + at("none")).code, 2);
+  EXPECT_EQ(run("sweep --workload bert_emotion --set tensor_parallel_size=2 --output_dir " + at("none")).code, 2);
+}
+
+TEST_F(ViewsVerbs, SweepSaysThatAGoalIsUnknownWithTheFirstPoint) {
+  const std::string sweep = "sweep " + sweep_flags(folder_.string()) + "--output_dir " + at("goal") + " --minimize ";
+  EXPECT_EQ(run(sweep + "dolars").code, 2);
+  EXPECT_FALSE(std::filesystem::exists(at("goal/results.csv")));
+  const Ran ran = run(sweep + "cost --subject_to \"time<=1 h\"");
+  EXPECT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.err, HasSubstr("9 points, 8 computed now"));  // the one that told which metrics there are is kept
+  EXPECT_EQ(run(sweep + "cost --subject_to \"time<1 h\"").code, 2);
+}
+
 TEST_F(ViewsVerbs, SweepRefusesUnknownKeysAndWrongUnitsBeforeItBegins) {
   const std::string program = "sweep --program " + at("step.asm") + " --output_dir " + at("out") + " ";
   const Ran key = run(program + "--set hbm.bandwith=1x");
   EXPECT_EQ(key.code, 2);
   EXPECT_THAT(key.err, HasSubstr("hbm.bandwidth"));
   EXPECT_EQ(run(program + "--set \"hbm.bandwidth=1 GHz\"").code, 2);
+  EXPECT_EQ(run(program + "--set max_length=32").code, 2);  // of a workload, which there is none
   EXPECT_EQ(run(program).code, 2);
   EXPECT_FALSE(std::filesystem::exists(at("out/sweep.sqlite")));
   EXPECT_EQ(run("sweep --set hbm.bandwidth=1x").code, 2);
