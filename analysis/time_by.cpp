@@ -18,10 +18,10 @@ struct ByName {
   By by;
   std::string_view name;
 };
-constexpr std::array kNames = {ByName{By::kOp, "op"},         ByName{By::kPart, "part"},
-                               ByName{By::kEngine, "engine"}, ByName{By::kOpcode, "opcode"},
-                               ByName{By::kLayer, "layer"},   ByName{By::kPhase, "phase"},
-                               ByName{By::kBlock, "block"}};
+constexpr std::array kNames = {
+    ByName{By::kOp, "op"},         ByName{By::kPart, "part"},          ByName{By::kEngine, "engine"},
+    ByName{By::kOpcode, "opcode"}, ByName{By::kOpcode, "instruction"}, ByName{By::kLayer, "layer"},
+    ByName{By::kPhase, "phase"},   ByName{By::kBlock, "block"}};
 
 std::string label_of(const hw::OpTime& op, const isa::Program& program) {
   const isa::Block& block = program.blocks.at(op.block);

@@ -7,10 +7,12 @@
 
 #include "base/error.h"
 #include "cli/app.h"
+#include "cli/machine.h"
 #include "cli/manual.h"
 #include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "workloads/job.h"
 
 namespace cli {
 namespace {
@@ -27,6 +29,7 @@ struct Flag {
 struct VerbFlags {
   std::string name, help;
   std::vector<Flag> flags;
+  std::vector<std::string> words{};  // what may stand without a flag, besides files
 };
 
 std::vector<std::string> choices_of(const std::string& type_name) {
@@ -40,6 +43,13 @@ std::vector<std::string> choices_of(const std::string& type_name) {
   return choices;
 }
 
+/// Names that a value may have besides a path: of --workload and WORKLOAD, of --machine and MACHINE.
+std::vector<std::string> names_of(std::string_view value) {
+  if (value == "WORKLOAD" || value == "workload") return workloads::job_names();
+  if (value == "MACHINE" || value == "machine" || value == "instance_type") return machine_names();
+  return {};
+}
+
 std::vector<VerbFlags> collect() {
   const auto app = make_app();
   std::vector<VerbFlags> verbs;
@@ -51,9 +61,11 @@ std::vector<VerbFlags> collect() {
         const bool value = option->get_items_expected_max() > 0;
         const bool file = name.ends_with("_path") || name.ends_with("_file") || name.ends_with("_dir") ||
                           name == "vocab" || name == "output" || name == "model_id" || name == "resume_from_checkpoint";
-        verb.flags.push_back({"--" + name, option->get_description(),
-                              value ? choices_of(option->get_type_name()) : std::vector<std::string>{}, value, file});
+        std::vector<std::string> choices = value ? choices_of(option->get_type_name()) : std::vector<std::string>{};
+        if (choices.empty()) choices = names_of(name);
+        verb.flags.push_back({"--" + name, option->get_description(), std::move(choices), value, file});
       }
+      if (option->get_positional()) verb.words = names_of(option->get_name(true));
     }
     verbs.push_back(std::move(verb));
   }
@@ -72,11 +84,13 @@ std::string bash(const std::vector<VerbFlags>& verbs) {
       values += fmt::format("    {}:{}) COMPREPLY=($(compgen -W '{}' -- \"$word\")); return ;;\n", verb.name, flag.name,
                             fmt::join(flag.choices, " "));
     }
-    cases += fmt::format("    {}) flags='{}' ;;\n", verb.name, fmt::join(flags, " "));
+    cases +=
+        fmt::format("    {}) flags='{}' words='{}' ;;\n", verb.name, fmt::join(flags, " "), fmt::join(verb.words, " "));
   }
   return fmt::format(R"(# bash completion of trnsim, made by `trnsim completion bash`
 _trnsim() {{
-  local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" verb="${{COMP_WORDS[1]}}" flags=''
+  local word="${{COMP_WORDS[COMP_CWORD]}}" before="${{COMP_WORDS[COMP_CWORD-1]}}" verb="${{COMP_WORDS[1]}}"
+  local flags='' words=''
   if [ "$COMP_CWORD" -eq 1 ]; then
     COMPREPLY=($(compgen -W '{0}' -- "$word"))
     return
@@ -87,7 +101,7 @@ _trnsim() {{
 {2}  esac
   case "$word" in
     -*) COMPREPLY=($(compgen -W "$flags" -- "$word")) ;;
-    *) COMPREPLY=($(compgen -f -- "$word")) ;;
+    *) COMPREPLY=($(compgen -W "$words" -- "$word") $(compgen -f -- "$word")) ;;
   esac
 }}
 complete -o filenames -F _trnsim trnsim
@@ -124,7 +138,10 @@ std::string zsh(const std::vector<VerbFlags>& verbs) {
       }
       cases += fmt::format("        '{}[{}]{}' \\\n", flag.name, quoted(flag.help, "[]:\\"), value);
     }
-    cases += "        '*:file:_files' ;;\n";
+    cases += verb.words.empty()
+                 ? "        '*:file:_files' ;;\n"
+                 : fmt::format("        '*: :_alternative \"names:name:({})\" \"files:file:_files\"' ;;\n",
+                               fmt::join(verb.words, " "));
   }
   return fmt::format(R"(#compdef trnsim
 # zsh completion of trnsim, made by `trnsim completion zsh`
@@ -150,6 +167,9 @@ std::string fish(const std::vector<VerbFlags>& verbs) {
   std::string text = "# fish completion of trnsim, made by `trnsim completion fish`\n";
   for (const VerbFlags& verb : verbs) {
     text += fmt::format("complete -c trnsim -n __fish_use_subcommand -a {} -d '{}'\n", verb.name, quoted(verb.help));
+    if (!verb.words.empty())
+      text += fmt::format("complete -c trnsim -n '__fish_seen_subcommand_from {}' -a '{}'\n", verb.name,
+                          fmt::join(verb.words, " "));
     for (const Flag& flag : verb.flags) {
       const std::string value = !flag.choices.empty() ? fmt::format(" -x -a '{}'", fmt::join(flag.choices, " "))
                                 : flag.takes_value    ? " -r"

@@ -77,15 +77,23 @@ int terminal_width() {
   return ::ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0 ? size.ws_col : 80;
 }
 
+/// A frame in the place of the last one: to clear all of the screen each time would flicker.
+std::string drawn_over(const std::string& frame) {
+  std::string out = "\x1b[H";
+  for (const char c : frame) out += c == '\n' ? "\x1b[K\n" : std::string{c};
+  return out + "\x1b[J";
+}
+
 void top(const TopOptions& options) {
   const analysis::Record record = analysis::read_record(options.run);
   const double total = hw::seconds(record.result.total);
   if (!(total > 0)) throw Error{Fault::kData, options.run, "the step takes no time", "run the job again"};
   if (options.once || ::isatty(STDOUT_FILENO) == 0) return print(top_frame(record, 0, total, 80));
   const int frames = std::max(1, static_cast<int>(std::lround(options.seconds * kFramesPerSecond)));
+  print("\x1b[2J");
   for (int f = 0; f < frames; ++f) {
     const double from = total * f / frames;
-    print("\x1b[H\x1b[2J" + top_frame(record, from, total * (f + 1) / frames, terminal_width()));
+    print(drawn_over(top_frame(record, from, total * (f + 1) / frames, terminal_width())));
     flush();
     std::this_thread::sleep_for(std::chrono::duration<double>{1 / kFramesPerSecond});
   }

@@ -148,12 +148,14 @@ TEST(Completion, BashCompletesFlagsAndTheirChoices) {
   const std::string script = "eval \"$(" TRNSIM_BINARY
                              " completion bash)\"; "
                              "COMP_WORDS=(trnsim run --numer); COMP_CWORD=2; _trnsim; echo ${COMPREPLY[*]}; "
-                             "COMP_WORDS=(trnsim run --numerics bf); COMP_CWORD=3; _trnsim; echo ${COMPREPLY[*]}";
+                             "COMP_WORDS=(trnsim run --numerics bf); COMP_CWORD=3; _trnsim; echo ${COMPREPLY[*]}; "
+                             "COMP_WORDS=(trnsim run llama2); COMP_CWORD=2; _trnsim; echo ${COMPREPLY[*]}; "
+                             "COMP_WORDS=(trnsim ls trn1n); COMP_CWORD=2; _trnsim; echo ${COMPREPLY[*]}";
   std::FILE* pipe = popen(("bash -c '" + script + "'").c_str(), "r");
   char text[200] = {};
   const std::size_t size = std::fread(text, 1, sizeof text - 1, pipe);
   EXPECT_EQ(pclose(pipe), 0);
-  EXPECT_EQ(std::string(text, size), "--numerics\nbf16 bf16+sr\n");
+  EXPECT_EQ(std::string(text, size), "--numerics\nbf16 bf16+sr\nllama2_7b_dolly\ntrn1n.32xlarge\n");
 }
 
 TEST(Validate, HostRowsArePredictedWithinTwoPerCent) {
