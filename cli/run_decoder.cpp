@@ -82,9 +82,6 @@ class DecoderRun {
   void run() {
     const double begin = wall_clock();
     require_free(given_);
-    if (projected_.virtual_pipeline_size > 1 && projected_.mode != "numeric")
-      throw Error{Fault::kUsage, "--virtual_pipeline_size", "interleaved stages are computed, not projected",
-                  "use --mode numeric, or leave it out"};
     if (numeric()) load();
     if (projected_.mode != "numeric") project_job();
     machine_ = load_cluster(projected_.instance_type, projected_.set, projected_.nnodes);
@@ -155,7 +152,7 @@ class DecoderRun {
                     samples * projected_.num_train_epochs);
     if (projected_.max_steps >= 0)
       job_shape_.sequences = static_cast<double>(projected_.max_steps) * job_shape_.sequences_per_step();
-    DecoderProjection p = project(job_shape_, stage_machine(job_shape_, projected_.instance_type, projected_.set));
+    DecoderProjection p = project(job_shape_, machines_of(job_shape_, projected_.instance_type, projected_.set));
     figures_ = decoder_table(job_shape_, p), memory_ = decoder_memory_table(p.memory);
     plan_.step = job_shape_.step, plan_.samples = static_cast<std::int64_t>(samples);
     plan_.epochs = projected_.num_train_epochs, plan_.stack = job_shape_.stack;
@@ -186,7 +183,6 @@ class DecoderRun {
     workloads::TrainerOptions out =
         trainer_options(small_, trained_.step, trained_.passes, machine_, folder_ / "checkpoint");
     out.step.pipeline_parallel = trained_.pipeline;
-    out.step.virtual_stages = small_.virtual_pipeline_size;
     out.step.decay_all = false;
     out.eval_on_start = true;  // what the training is worth is the difference
     return out;
