@@ -188,15 +188,16 @@ std::string describe(const DecoderJob& job) {
   const workloads::StepSpec& s = job.step;
   const std::string chunks = s.virtual_stages > 1 ? fmt::format(" x {} chunks", s.virtual_stages) : "";
   return fmt::format("TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} micro-batches of {} x {}", s.tensor_parallel,
-                     job.pipeline, chunks, s.ranks, s.sequence_parallel ? ", sequence parallel" : "", s.zero1 ? ", ZeRO-1" : "",
-                     s.master_weights ? ", fp32 master weights" : "", workloads::name_of(s.recompute), s.micro_batches,
-                     s.batch, s.length);
+                     job.pipeline, chunks, s.ranks, s.sequence_parallel ? ", sequence parallel" : "",
+                     s.zero1 ? ", ZeRO-1" : "", s.master_weights ? ", fp32 master weights" : "",
+                     workloads::name_of(s.recompute), s.micro_batches, s.batch, s.length);
 }
 
 std::string flags_of(const DecoderJob& job) {
   const workloads::StepSpec& s = job.step;
   std::string out =
       fmt::format("--tensor_parallel_size {} --pipeline_parallel_size {}", s.tensor_parallel, job.pipeline);
+  if (s.batch > 1) out += fmt::format(" --per_device_train_batch_size {}", s.batch);
   if (s.virtual_stages > 1) out += fmt::format(" --virtual_pipeline_size {}", s.virtual_stages);
   if (s.tensor_parallel > 1 && !s.sequence_parallel) out += " --disable_sequence_parallel";
   if (s.zero1) out += " --zero_1";

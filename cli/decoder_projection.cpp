@@ -66,15 +66,12 @@ analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
   return shape;
 }
 
-/// One stage alone, whose memory need not fit: no real one has both embeddings and head.
-hw::MachineParams for_one_stage(const DecoderJob& job, hw::MachineParams machine) {
-  if (job.pipeline > 1) machine.hbm_bytes.value *= 2;
-  return machine;
-}
-
-void time_one_stage(const DecoderJob& job, const hw::MachineParams& machine, DecoderProjection& p) {
+void time_one_stage(const DecoderJob& job, const hw::MachineParams& machine, hw::BlockTimes* times,
+                    DecoderProjection& p) {
   const isa::Program& program = p.compiled.program;
-  p.device = hw::simulate_in_child(program, for_one_stage(job, machine), {.exact = job.exact});
+  // No real stage has both embeddings and head, so that this one may need more memory than there is.
+  const bool any_memory = job.may_exceed_memory || job.pipeline > 1;
+  p.device = hw::simulate_in_child(program, machine, {.exact = job.exact, .any_memory = any_memory, .times = times});
   p.micro_seconds = time_of_micro_batch(program, p.device);
   p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
   p.computed_seconds = hw::seconds(p.device.total - p.device.lead_in) +
@@ -83,8 +80,9 @@ void time_one_stage(const DecoderJob& job, const hw::MachineParams& machine, Dec
   p.device_seconds = p.computed_seconds;
 }
 
-void time_pipeline(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages, DecoderProjection& p) {
-  StagesTime time = simulate_stages(job, whole, stages, p.micro_seconds);
+void time_pipeline(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages, hw::BlockTimes* times,
+                   DecoderProjection& p) {
+  StagesTime time = simulate_stages(job, whole, stages, p.micro_seconds, times);
   p.micro_seconds = time.micro_seconds;
   p.bubble_seconds = time.bubble_seconds;
   p.device_seconds = time.step_seconds;
@@ -125,8 +123,8 @@ DecoderProjection project_if_it_fits(const DecoderJob& job, const JobMachines& m
   }
   if (!p.memory.fits() && !job.may_exceed_memory) return p;
   if (job.pipeline > 1 && options.one_stage) compile_one_stage(job, blocks, p);
-  if (job.pipeline == 1 || options.one_stage) time_one_stage(job, machines.stage, p);
-  if (job.pipeline > 1) time_pipeline(job, machines.whole, stages, p);
+  if (job.pipeline == 1 || options.one_stage) time_one_stage(job, machines.stage, options.times, p);
+  if (job.pipeline > 1) time_pipeline(job, machines.whole, stages, options.times, p);
   time_job(job, machines.stage, p);
   return p;
 }

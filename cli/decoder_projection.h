@@ -8,20 +8,20 @@
 
 #include "analysis/host_model.h"
 #include "cli/decoder_job.h"
-#include "hw/trace.h"
+#include "hw/sim_device.h"
 #include "runtime/compile.h"
 
 namespace cli {
 
 struct DecoderProjection {
-  DecoderMemory memory;           // of the core that needs most
-  runtime::Compiled compiled;     // one stage as a model of its own: its layers, embeddings and head
-  hw::SimResult device;           // a step of it; without it, of the pipeline's core that took longest
-  double micro_seconds = 0;       // from micro-batch to micro-batch
-  double bubble_seconds = 0;      // what the slowest stage waits for the others in a step
-  double device_seconds = 0;      // of a step
-  double computed_seconds = 0;    // of a pipeline: the same by one stage alone and a computed bubble
-  analysis::JobTime time;         // of the job
+  DecoderMemory memory;         // of the core that needs most
+  runtime::Compiled compiled;   // one stage as a model of its own: its layers, embeddings and head
+  hw::SimResult device;         // a step of it; without it, of the pipeline's core that took longest
+  double micro_seconds = 0;     // from micro-batch to micro-batch
+  double bubble_seconds = 0;    // what the slowest stage waits for the others in a step
+  double device_seconds = 0;    // of a step
+  double computed_seconds = 0;  // of a pipeline: the same by one stage alone and a computed bubble
+  analysis::JobTime time;       // of the job
   double steps = 0;
   double dollars = 0;
   double model_flops = 0;  // of a step, all cores
@@ -31,6 +31,7 @@ struct DecoderProjection {
 struct ProjectOptions {
   /// Of other plans of the model: theirs are compiled and timed in less time, to the same figures.
   runtime::BlockCache* blocks = nullptr;
+  hw::BlockTimes* times = nullptr;
   /// Of a pipeline also one stage as a model of its own, which has the record of a whole step.
   bool one_stage = true;
 };

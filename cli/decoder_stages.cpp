@@ -28,6 +28,19 @@ StagePasses passes_of(const isa::Program& program, const hw::SimResult& result) 
   return out;
 }
 
+/// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
+hw::Fs waits_at_the_end(const workloads::StepSpec& step, const isa::Program& program, const hw::SimResult& result) {
+  hw::Fs sum = 0;
+  for (const hw::CollectiveTime& one : result.collectives) {
+    const hw::CallTime& call = result.calls.at(one.call);
+    const isa::Instrs& instrs = program.blocks[call.block].instrs;
+    const auto* issued = std::ranges::find_if(instrs, [](const isa::Instr& i) { return isa::is_collective(i.op); });
+    if (issued->group != workloads::stages_group(step) && issued->group != workloads::ends_group(step)) continue;
+    sum += std::max(one.issued, call.begin) - call.begin;  // issued by the last of them
+  }
+  return sum;
+}
+
 /// From micro-batch to micro-batch when all stages are at work: by the last two, or, of interleaved ones, by the last
 /// two rounds. `otherwise` when too few run.
 double period_of(const DecoderJob& job, const StagePasses& passes, double otherwise) {
@@ -44,6 +57,7 @@ double period_of(const DecoderJob& job, const StagePasses& passes, double otherw
 Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks) {
   require_groups(job, whole);
   workloads::StepSpec step = step_of_stages(job);
+  workloads::pipeline_turns(job.pipeline, 0, step.virtual_stages, step.micro_batches);  // refuses what has none
   step.micro_batches = micro_batches_to_run(job);
   Stages out;
   for (std::int64_t s = 0; s < job.pipeline; ++s) {
@@ -60,11 +74,12 @@ Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, run
 }
 
 StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
-                           double micro_seconds) {
+                           double micro_seconds, hw::BlockTimes* times) {
   isa::Programs programs;
   for (const runtime::Compiled& one : stages.compiled) programs.push_back(&one.program);
   StagesTime out;
-  out.device = hw::simulate_in_child(programs, whole, {.exact = job.exact, .any_memory = job.may_exceed_memory});
+  out.device =
+      hw::simulate_in_child(programs, whole, {.exact = job.exact, .any_memory = job.may_exceed_memory, .times = times});
   const hw::SimResult& result = out.device;
   const auto slowest = std::ranges::find_if(programs, [&](const isa::Program* p) { return p->runs_on(result.rank); });
   const StagePasses passes = passes_of(**slowest, result);
@@ -73,7 +88,8 @@ StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole
   const auto further = static_cast<double>(job.step.micro_batches - run);
   out.step_seconds = hw::seconds(result.total - result.lead_in) + further * out.micro_seconds;
   const double busy = static_cast<double>(run) * out.micro_seconds;
-  out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy);
+  out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +
+                       hw::seconds(waits_at_the_end(step_of_stages(job), **slowest, result));
   return out;
 }
 

@@ -2,13 +2,14 @@
 #pragma once
 
 #include "cli/decoder_job.h"
+#include "hw/sim_device.h"
 
 namespace cli {
 
 /// Every stage compiled, for micro_batches_to_run().
 struct Stages {
   std::vector<runtime::Compiled> compiled;
-  DecoderMemory memory;            // of the stage that needs most, with its inbox
+  DecoderMemory memory;  // of the stage that needs most, with its inbox
 };
 
 struct StagesTime {
@@ -25,6 +26,6 @@ Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, run
 /// each; `micro_seconds` is that of one stage, for fewer micro-batches than show it. Errors: Fault::kProgram when the
 /// machine cannot form the groups.
 StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
-                           double micro_seconds);
+                           double micro_seconds, hw::BlockTimes* times);
 
 }  // namespace cli

@@ -14,8 +14,8 @@ namespace {
 /// One direction of the messages between two stages.
 struct Link {
   std::vector<workloads::Turn> sender, receiver;
-  bool forward = true;        // messages of forward passes, or of backward ones
-  std::int64_t next = 0;      // what the sender's chunk is at the receiver: that much further
+  bool forward = true;    // messages of forward passes, or of backward ones
+  std::int64_t next = 0;  // what the sender's chunk is at the receiver: that much further
   std::int64_t chunks = 1;
 
   bool has(std::int64_t chunk) const { return chunk >= 0 && chunk < chunks; }

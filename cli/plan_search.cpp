@@ -13,6 +13,7 @@
 #include "base/units.h"
 #include "cli/decoder_projection.h"
 #include "cli/project.h"
+#include "hw/timed_block.h"
 #include "runtime/build_block.h"
 #include "workloads/pipeline.h"
 
@@ -116,11 +117,17 @@ Kin kin_of(const DecoderJob& job) { return {job.step.batch, job.step.tensor_para
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
 constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory";
 
-void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, runtime::BlockCache& blocks,
-             analysis::Metrics& out) {
+/// What the plans that a child process tries have in common; the least recently used of it goes.
+struct Shared {
+  runtime::BlockCache blocks{kBlockInstructions};
+  hw::BlockTimes times;
+};
+
+void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, Shared& shared, analysis::Metrics& out) {
   DecoderProjection p;
   try {
-    p = project_if_it_fits(job, machines_of(job, o.instance_type, o.set), {.blocks = &blocks, .one_stage = false});
+    p = project_if_it_fits(job, machines_of(job, o.instance_type, o.set),
+                           {.blocks = &shared.blocks, .times = &shared.times, .one_stage = false});
   } catch (const Error& e) {
     if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
     out[name_of(i, kMemory)] = 0;
@@ -185,9 +192,9 @@ void time_plans(std::vector<TriedPlan>& plans, const TrainOptions& o) {
   for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
   const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
   const auto evaluate = [&](const analysis::SweepPoint& point) {
-    static runtime::BlockCache blocks{kBlockInstructions};  // of this child process, for the next family too
+    static Shared shared;  // of this child process, for the next family too
     analysis::Metrics metrics;
-    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, o, blocks, metrics);
+    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, o, shared, metrics);
     return metrics;
   };
   const auto processes = o.host_threads > 0 ? static_cast<int>(o.host_threads)

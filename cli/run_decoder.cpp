@@ -30,7 +30,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// The decoder's projection as the report of any run has it: what it says of a step is one stage's.
+/// The decoder's projection as the report of any run has it: the time is that of all stages, the record one stage's.
 Projection as_projection(const DecoderJob& job, DecoderProjection p) {
   Projection out;
   out.compiled = std::move(p.compiled);

@@ -55,9 +55,7 @@ StepTarget step_target(const ProjectedJob& job, const hw::MachineParams& machine
   };
   return {.graph = graph,
           .size = {job.step.batch, job.step.micro_batches},
-          .options = {.name = "train",
-                      .ranks = job.step.ranks,
-                      .passes = job.passes},
+          .options = {.name = "train", .ranks = job.step.ranks, .passes = job.passes},
           .exact = job.exact,
           .machine = machine};
 }
