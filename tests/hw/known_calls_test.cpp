@@ -60,7 +60,8 @@ TEST(BlockTimes, ForgetWhatNobodyHasAndOtherMachines) {
   EXPECT_NE(times.get(changed, one_chip()), first);
   EXPECT_EQ(times.get(blocks[0], one_chip()), first);
   EXPECT_EQ(times.found(), 2u);
-  const hw::MachineParams other = hw::load_machine("trn1.2xlarge", {"tensor.clock=1.4 GHz"});
+  const std::vector<std::string> slower{"tensor.clock=1.4 GHz"};
+  const hw::MachineParams other = hw::load_machine("trn1.2xlarge", slower);
   EXPECT_NE(times.get(blocks[0], other), first);
   EXPECT_NE(times.get(blocks[0], one_chip()), first);
 }
