@@ -176,6 +176,9 @@ TEST_F(DecoderVerbs, PlansThatCannotBeAreRefused) {
   refused("--nproc_per_node 64", "64 cores, but trn1.32xlarge has 32");
   refused("--max_length 4096", "longer than the model's 2048 positions");
   refused("--pipeline_parallel_size 8", "layers");
+  refused("--virtual_pipeline_size 2", "use --pipeline_parallel_size 2 or more");
+  refused("--pipeline_parallel_size 2 --virtual_pipeline_size 2 --gradient_accumulation_steps 3",
+          "do not divide 3 micro-batches");
   EXPECT_EQ(run("estimate llama2-8b").code, 2);
 }
 

@@ -118,8 +118,7 @@ TEST_F(RunDecoder, RefusesBeforeItWrites) {
   expect_refused(run(train + "--virtual_pipeline_size 2 --nproc_per_node 2 --tensor_parallel_size 1"),
                  "use --pipeline_parallel_size 2 or more");
   const std::string chunks = "--virtual_pipeline_size 2 --pipeline_parallel_size 2 --nproc_per_node 2 ";
-  expect_refused(run(train + chunks + "--tensor_parallel_size 1 --gradient_accumulation_steps 3"),
-                 "do not divide 3 micro-batches");
+  expect_refused(run(train + chunks + "--tensor_parallel_size 1"), "2 stages of 2 chunks do not divide the 5 layers");
   std::string longer = train;
   longer.replace(longer.find("--max_length 32"), 15, "--max_length 1024");
   expect_refused(run(longer), "longer than the model's 512 positions");
