@@ -109,7 +109,7 @@ void add_blocks(const isa::Program& program, const std::set<std::uint32_t>& trac
     std::vector<InstrWork> work;
     if (traced.contains(b)) {
       for (const isa::Instr& instr : block.instrs) {
-        kept.instrs.push_back(outline(instr));
+        kept.instrs.own().push_back(outline(instr));
         work.push_back(work_of(instr));
       }
     }

@@ -136,12 +136,12 @@ void read_instrs(Database& db, Record& r) {
     instr.queue = static_cast<std::uint8_t>(instrs.whole(5));
     instr.group = static_cast<std::uint8_t>(instrs.whole(6));
     instr.signal = instrs.whole(7) != 0;
-    at(db, r.program.blocks, instrs.whole(0)).instrs.push_back(instr);
+    at(db, r.program.blocks, instrs.whole(0)).instrs.own().push_back(instr);
     at(db, r.work, instrs.whole(0)).push_back({instrs.real(8), instrs.real(9)});
   }
   Statement waits = db.prepare("SELECT block, instr, semaphore, count FROM waits ORDER BY block, instr, position");
   while (waits.step()) {
-    isa::Instr& instr = at(db, at(db, r.program.blocks, waits.whole(0)).instrs, waits.whole(1));
+    isa::Instr& instr = at(db, at(db, r.program.blocks, waits.whole(0)).instrs.own(), waits.whole(1));
     if (instr.wait_count >= isa::kMaxWaits) damaged(db, "an instruction has too many waits");
     instr.waits[instr.wait_count++] = {.sem = static_cast<std::uint16_t>(waits.whole(2)),
                                        .count = static_cast<std::uint32_t>(waits.whole(3))};

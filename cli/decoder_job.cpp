@@ -5,14 +5,10 @@
 #include <algorithm>
 #include <filesystem>
 
-#include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
-#include "cli/pipeline_memory.h"
 #include "cli/project.h"
 #include "hw/replica_groups.h"
-#include "hw/sim_device.h"
-#include "workloads/framework_ops.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
 #include "workloads/shards.h"
@@ -24,87 +20,24 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// One stage as a model of its own: its layers, with embeddings and head.
+/// The step of one stage as a model of its own.
+workloads::StepSpec stage_spec(const DecoderJob& job) {
+  workloads::StepSpec step = job.step;
+  step.virtual_stages = 1;
+  return step;
+}
+
+}  // namespace
+
 workloads::ModelConfig stage_config(const DecoderJob& job) {
-  workloads::check({.tensor_parallel_size = job.step.tensor_parallel, .pipeline_parallel_size = job.pipeline},
+  workloads::check({.tensor_parallel_size = job.step.tensor_parallel,
+                    .pipeline_parallel_size = job.pipeline,
+                    .virtual_pipeline_size = job.step.virtual_stages},
                    job.config);
   workloads::ModelConfig stage = job.config;
   std::visit([&](auto& c) { c.num_hidden_layers /= job.pipeline; }, stage);
   return stage;
 }
-
-/// With what follows from model and plan.
-workloads::StepSpec stage_spec(const DecoderJob& job) {
-  workloads::StepSpec step = job.step;
-  step.head_sharing = workloads::head_sharing(job.config, step.tensor_parallel);
-  return step;
-}
-
-runtime::Compiled compile_stage(const DecoderJob& job, std::int64_t micro_batches, runtime::BlockCache* blocks) {
-  runtime::CompileOptions options = stage_options(job);
-  options.blocks = blocks;
-  return runtime::compile(stage_step(job, micro_batches).graph, options);
-}
-
-DecoderMemory memory_of(const DecoderJob& job, const runtime::Compiled& compiled, const hw::MachineParams& stage) {
-  DecoderMemory memory{
-      .by_kind = compiled.memory.bytes_by_kind, .total = compiled.memory.total, .capacity = stage.hbm_bytes_per_core()};
-  // Each further stage keeps the activations of one micro-batch less, which are more than its messages.
-  const std::uint64_t of_one = memory.by_kind["activations"];
-  memory.add("activations", static_cast<std::uint64_t>(std::min(job.pipeline, job.step.micro_batches) - 1) * of_one);
-  memory.add("messages", inbox_bytes(job, 0));
-  return memory;
-}
-
-std::int64_t simulated_of(const DecoderJob& job) {
-  const std::int64_t all = job.step.micro_batches;
-  return job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
-}
-
-/// When each micro-batch begins.
-std::vector<hw::Fs> beginnings(const isa::Program& program, const hw::SimResult& result) {
-  std::vector<hw::Fs> out;
-  for (const hw::CallTime& call : result.calls)
-    if (program.blocks[call.block].name == "embeddings") out.push_back(call.begin);
-  return out;
-}
-
-double time_of_micro_batch(const isa::Program& program, const hw::SimResult& result) {
-  const std::vector<hw::Fs> begin = beginnings(program, result);
-  base::ensure(!begin.empty(), "train", "no micro-batch begins");
-  if (begin.size() > 1) return hw::seconds(begin.back() - begin[begin.size() - 2]);
-  for (const hw::CallTime& call : result.calls)
-    if (call.phase == isa::Phase::kOptimizer) return hw::seconds(call.begin - begin.front());
-  return hw::seconds(result.total - begin.front());
-}
-
-double bytes_in(const workloads::StepSpec& step) {
-  return static_cast<double>(step.batch * step.micro_batches * step.length) * 3 * 8;  // ids, mask, labels as int64
-}
-
-analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
-  const workloads::FrameworkOps ops = workloads::framework_ops(stage_config(job), job.step);
-  analysis::JobShape shape;
-  shape.steps = p.steps;
-  shape.device_step_seconds = p.device_seconds;
-  analysis::TracedModel traced{.forward_ops = ops.forward,
-                               .backward_ops = ops.backward,
-                               .tensors = ops.tensors,
-                               .micro_steps = static_cast<double>(job.step.micro_batches),
-                               .optimizer = job.step.optimizer};
-  shape.traced_ops = analysis::traced_ops(traced);
-  // Micro-batches are one graph, compiled once.
-  traced.micro_steps = 1;
-  shape.compiled_ops = analysis::traced_ops(traced);
-  shape.launches = static_cast<double>(job.step.micro_batches);
-  shape.cores = static_cast<int>(job.cores() / job.instances);
-  shape.samples_per_step = static_cast<double>(job.step.batch * job.step.micro_batches);
-  shape.bytes_in_per_step = bytes_in(job.step);
-  shape.log_every = job.log_every;
-  return shape;
-}
-
-}  // namespace
 
 workloads::DecoderStep stage_step(const DecoderJob& job, std::int64_t micro_batches) {
   workloads::StepSpec step = stage_spec(job);
@@ -114,13 +47,24 @@ workloads::DecoderStep stage_step(const DecoderJob& job, std::int64_t micro_batc
 
 runtime::CompileOptions stage_options(const DecoderJob& job) {
   const workloads::StepSpec step = stage_spec(job);
-  return {.name = "train", .ranks = step.world(), .groups = workloads::replica_groups(step), .passes = job.passes};
+  return {.name = "train", .ranks = step.world(), .passes = job.passes};
 }
 
 workloads::StepSpec step_of_stages(const DecoderJob& job) {
-  workloads::StepSpec step = stage_spec(job);
+  workloads::StepSpec step = job.step;
   step.pipeline_parallel = job.pipeline;
   return step;
+}
+
+std::int64_t micro_batches_to_run(const DecoderJob& job) {
+  const std::int64_t rounds = job.step.virtual_stages > 1 ? 3 : 2;
+  return std::min(job.step.micro_batches, rounds * job.pipeline);
+}
+
+DecoderMemory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& machine) {
+  return {.by_kind = compiled.memory.bytes_by_kind,
+          .total = compiled.memory.total,
+          .capacity = machine.hbm_bytes_per_core()};
 }
 
 hw::MachineParams load_cluster(const std::string& instance, std::vector<std::string> set, std::int64_t instances) {
@@ -128,8 +72,7 @@ hw::MachineParams load_cluster(const std::string& instance, std::vector<std::str
   return hw::load_machine(instance, set);
 }
 
-hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instance,
-                                const std::vector<std::string>& set) {
+JobMachines machines_of(const DecoderJob& job, const std::string& instance, const std::vector<std::string>& set) {
   const hw::MachineParams one = hw::load_machine(instance, set);
   const std::int64_t there = static_cast<std::int64_t>(one.instance_cores()) * job.instances;
   if (job.cores() > there)
@@ -138,12 +81,13 @@ hw::MachineParams stage_machine(const DecoderJob& job, const std::string& instan
                             job.step.tensor_parallel, job.pipeline, job.step.ranks, job.instances, instance, there),
                 "use more --nnodes, or a smaller plan"};
   const std::int64_t per_stage = job.instances / job.pipeline;
-  return per_stage > 1 ? load_cluster(instance, set, per_stage) : one;
+  return {.whole = load_cluster(instance, set, job.instances),
+          .stage = per_stage > 1 ? load_cluster(instance, set, per_stage) : one};
 }
 
 void require_groups(const DecoderJob& job, const hw::MachineParams& whole) {
   const workloads::StepSpec step = step_of_stages(job);
-  const auto groups = workloads::replica_groups(step);
+  const auto groups = workloads::decoder_groups(job.config, step);
   // Messages between stages run in pairs, wherever their two ranks are.
   const std::size_t first = workloads::link_group(step, 0), last = workloads::stages_group(step);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -188,54 +132,6 @@ std::uint64_t least_memory(const DecoderJob& job) {
   return static_cast<std::uint64_t>(parameters + activations * kept);
 }
 
-DecoderMemory decoder_memory(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks) {
-  // More micro-batches than these need no more memory.
-  return memory_of(job, compile_stage(job, std::min<std::int64_t>(job.step.micro_batches, 2), blocks), stage);
-}
-
-DecoderProjection project(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks) {
-  constexpr const char* kSmaller =
-      "use --recompute full, --zero_1, a larger --tensor_parallel_size or a smaller --per_device_train_batch_size";
-  if (!job.may_exceed_memory) {  // to compile what cannot fit by far takes longer than to see that it does not
-    const std::uint64_t least = least_memory(job);
-    runtime::require_fit("train", {{"at least", least}}, least, stage.hbm_bytes_per_core(), kSmaller);
-  }
-  DecoderProjection p = compile_job(job, stage, blocks);
-  if (!job.may_exceed_memory)
-    runtime::require_fit("train", p.memory.by_kind, p.memory.total, p.memory.capacity, kSmaller);
-  simulate_job(job, stage, p);
-  return p;
-}
-
-DecoderProjection compile_job(const DecoderJob& job, const hw::MachineParams& stage, runtime::BlockCache* blocks) {
-  DecoderProjection p;
-  p.compiled = compile_stage(job, simulated_of(job), blocks);
-  p.memory = memory_of(job, p.compiled, stage);
-  return p;
-}
-
-void simulate_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& p) {
-  const isa::Program& program = p.compiled.program;
-  p.device = hw::simulate_in_child(program, stage, {.exact = job.exact, .any_memory = job.may_exceed_memory});
-  p.micro_seconds = time_of_micro_batch(program, p.device);
-  p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
-  p.device_seconds = hw::seconds(p.device.total - p.device.lead_in) +
-                     static_cast<double>(job.step.micro_batches - simulated_of(job)) * p.micro_seconds +
-                     p.bubble_seconds;
-  p.computed_seconds = p.device_seconds;
-  time_job(job, stage, p);
-}
-
-void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProjection& p) {
-  p.steps = std::max(1.0, job.sequences / job.sequences_per_step());
-  p.time = analysis::job_time(analysis::load_stack(job.stack), shape_of(job, p));
-  p.model_flops = workloads::decoder_flops(job.config, job.step);
-  p.mfu = p.model_flops / (p.device_seconds * static_cast<double>(job.cores()) * p.device.peaks.matmul_flops);
-  p.dollars = analysis::cost_of(p.time.total, stage.price_on_demand.value, static_cast<int>(job.instances), job.epochs,
-                                p.steps * job.sequences_per_step())
-                  .run;
-}
-
 workloads::ModelConfig decoder_config(const std::string& name_or_folder) {
   workloads::ModelConfig config = workloads::is_model_preset(name_or_folder) ? workloads::model_preset(name_or_folder)
                                   : std::filesystem::exists(name_or_folder)
@@ -271,6 +167,7 @@ DecoderJob decoder_job(const TrainOptions& o, const workloads::ModelConfig& conf
               .weight_decay = o.weight_decay,
               .max_grad_norm = o.max_grad_norm,
               .tensor_parallel = o.tensor_parallel_size,
+              .virtual_stages = o.virtual_pipeline_size,
               .sequence_parallel = o.tensor_parallel_size > 1 && !o.disable_sequence_parallel,
               .zero1 = o.zero_1,
               .master_weights = o.optimizer_use_master_weights,
@@ -287,55 +184,21 @@ DecoderJob decoder_job(const TrainOptions& o, const workloads::ModelConfig& conf
   return job;
 }
 
-std::optional<DecoderJob> nearest_that_fits(DecoderJob job, const std::string& instance,
-                                            const std::vector<std::string>& set) {
-  const auto fits = [&](const DecoderJob& candidate) {
-    try {
-      const hw::MachineParams stage = stage_machine(candidate, instance, set);
-      return least_memory(candidate) <= stage.hbm_bytes_per_core() && decoder_memory(candidate, stage).fits();
-    } catch (const Error& e) {
-      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
-      throw;
-    }
-  };
-  const auto narrower = [](const DecoderJob& from, std::int64_t tensor, std::int64_t pipeline) {
-    DecoderJob to = from;
-    const std::int64_t factor = tensor * pipeline;
-    if (from.step.ranks % factor != 0) return to;
-    to.step.ranks /= static_cast<std::uint32_t>(factor);
-    to.step.micro_batches *= factor;  // the same batch for the optimizer
-    to.step.tensor_parallel *= tensor;
-    to.pipeline *= pipeline;
-    to.step.sequence_parallel = to.step.tensor_parallel > 1;
-    return to;
-  };
-  using workloads::Recompute;
-  std::vector<DecoderJob> candidates;
-  for (const auto& [tensor, pipeline] :
-       {std::pair{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {8, 1}, {1, 4}, {4, 2}, {8, 2}})
-    for (const bool zero : {job.step.zero1, true})
-      for (const Recompute again : {job.step.recompute, Recompute::kSelective, Recompute::kFull}) {
-        DecoderJob candidate = narrower(job, tensor, pipeline);
-        candidate.step.zero1 = zero;
-        candidate.step.recompute = again;
-        candidates.push_back(candidate);
-      }
-  const auto found = std::ranges::find_if(candidates, fits);
-  return found == candidates.end() ? std::nullopt : std::optional{*found};
-}
-
 std::string describe(const DecoderJob& job) {
   const workloads::StepSpec& s = job.step;
-  return fmt::format("TP {}, PP {}, DP {}{}{}{}, recompute {}, {} micro-batches of {} x {}", s.tensor_parallel,
-                     job.pipeline, s.ranks, s.sequence_parallel ? ", sequence parallel" : "", s.zero1 ? ", ZeRO-1" : "",
-                     s.master_weights ? ", fp32 master weights" : "", workloads::name_of(s.recompute), s.micro_batches,
-                     s.batch, s.length);
+  const std::string chunks = s.virtual_stages > 1 ? fmt::format(" x {} chunks", s.virtual_stages) : "";
+  return fmt::format("TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} micro-batches of {} x {}", s.tensor_parallel,
+                     job.pipeline, chunks, s.ranks, s.sequence_parallel ? ", sequence parallel" : "",
+                     s.zero1 ? ", ZeRO-1" : "", s.master_weights ? ", fp32 master weights" : "",
+                     workloads::name_of(s.recompute), s.micro_batches, s.batch, s.length);
 }
 
 std::string flags_of(const DecoderJob& job) {
   const workloads::StepSpec& s = job.step;
   std::string out =
       fmt::format("--tensor_parallel_size {} --pipeline_parallel_size {}", s.tensor_parallel, job.pipeline);
+  if (s.batch > 1) out += fmt::format(" --per_device_train_batch_size {}", s.batch);
+  if (s.virtual_stages > 1) out += fmt::format(" --virtual_pipeline_size {}", s.virtual_stages);
   if (s.tensor_parallel > 1 && !s.sequence_parallel) out += " --disable_sequence_parallel";
   if (s.zero1) out += " --zero_1";
   if (s.master_weights) out += " --optimizer_use_master_weights";

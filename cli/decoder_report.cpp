@@ -23,7 +23,7 @@ base::Table decoder_table(const DecoderJob& job, const DecoderProjection& p) {
   row("tokens_per_step", fmt::format("{:.0f}", job.tokens_per_step()), "tokens");
   row("model_flops_per_step", fmt::format("{:.4g}", p.model_flops / 1e12), "TFLOP");
   row("device_step", fmt::format("{:.4f}", p.time.device_step), "s");
-  row("pipeline_bubble", fmt::format("{:.4f}", p.bubble_seconds), p.bubble_simulated ? "s" : "s, computed");
+  row("pipeline_bubble", fmt::format("{:.4f}", p.bubble_seconds), "s");
   row("collectives_exposed", fmt::format("{:.4f}", hw::seconds(p.device.collective_exposed)), "s per step");
   row("host_step", fmt::format("{:.4f}", p.time.host_step), "s");
   row("step", fmt::format("{:.4f}", p.time.step), "s");

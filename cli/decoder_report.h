@@ -2,7 +2,7 @@
 #pragma once
 
 #include "base/table.h"
-#include "cli/decoder_job.h"
+#include "cli/decoder_projection.h"
 
 namespace cli {
 

@@ -11,8 +11,6 @@
 namespace cli {
 namespace {
 
-constexpr std::size_t kOwnBlocks = 1'000'000;  // instructions
-
 /// The calls of the core that took longest: when forward passes begin, and when the last backward pass ends.
 struct StagePasses {
   std::vector<hw::Fs> begin;
@@ -30,22 +28,45 @@ StagePasses passes_of(const isa::Program& program, const hw::SimResult& result) 
   return out;
 }
 
+/// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
+hw::Fs waits_at_the_end(const workloads::StepSpec& step, const isa::Program& program, const hw::SimResult& result) {
+  hw::Fs sum = 0;
+  for (const hw::CollectiveTime& one : result.collectives) {
+    const hw::CallTime& call = result.calls.at(one.call);
+    const isa::Instrs& instrs = program.blocks[call.block].instrs;
+    const auto* issued = std::ranges::find_if(instrs, [](const isa::Instr& i) { return isa::is_collective(i.op); });
+    if (issued->group != workloads::stages_group(step) && issued->group != workloads::ends_group(step)) continue;
+    sum += std::max(one.issued, call.begin) - call.begin;  // issued by the last of them
+  }
+  return sum;
+}
+
+/// From micro-batch to micro-batch when all stages are at work: by the last two, or, of interleaved ones, by the last
+/// two rounds. `otherwise` when too few run.
+double period_of(const DecoderJob& job, const StagePasses& passes, double otherwise) {
+  const std::int64_t run = micro_batches_to_run(job);
+  const bool interleaved = job.step.virtual_stages > 1;
+  if (run <= (interleaved ? 2 : 1) * job.pipeline) return otherwise;
+  const std::size_t span = interleaved ? static_cast<std::size_t>(job.pipeline) : 1;
+  const std::size_t apart = passes.begin.size() * span / static_cast<std::size_t>(run);
+  return hw::seconds(passes.begin.back() - passes.begin[passes.begin.size() - 1 - apart]) / static_cast<double>(span);
+}
+
 }  // namespace
 
 Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks) {
   require_groups(job, whole);
-  runtime::BlockCache own{kOwnBlocks};  // stages have the same layers
   workloads::StepSpec step = step_of_stages(job);
-  step.micro_batches = std::min(step.micro_batches, 2 * job.pipeline);
-  Stages out{.compiled = {}, .micro_batches = step.micro_batches, .memory = {}};
+  workloads::pipeline_turns(job.pipeline, 0, step.virtual_stages, step.micro_batches);  // refuses what has none
+  step.micro_batches = micro_batches_to_run(job);
+  Stages out;
   for (std::int64_t s = 0; s < job.pipeline; ++s) {
     const workloads::StepSpec spec = workloads::of_stage(step, s);
     auto made = workloads::decoder_step(job.config, spec);
     runtime::CompileOptions options = workloads::compile_options(spec, "train", job.passes);
-    options.blocks = blocks ? blocks : &own;
+    options.blocks = blocks;
     out.compiled.push_back(runtime::compile(std::move(made.graph), options));
-    const runtime::MemoryPlan& plan = out.compiled.back().memory;
-    DecoderMemory memory{.by_kind = plan.bytes_by_kind, .total = plan.total, .capacity = whole.hbm_bytes_per_core()};
+    DecoderMemory memory = memory_of(out.compiled.back(), whole);
     memory.add("messages", inbox_bytes(job, s));
     if (memory.total > out.memory.total) out.memory = std::move(memory);
   }
@@ -53,32 +74,23 @@ Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, run
 }
 
 StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
-                           double micro_seconds) {
+                           double micro_seconds, hw::BlockTimes* times) {
   isa::Programs programs;
   for (const runtime::Compiled& one : stages.compiled) programs.push_back(&one.program);
-  StagesTime out{.device = {}, .micro_seconds = micro_seconds};
-  out.device = hw::simulate_in_child(programs, whole, {.exact = job.exact, .any_memory = job.may_exceed_memory});
+  StagesTime out;
+  out.device =
+      hw::simulate_in_child(programs, whole, {.exact = job.exact, .any_memory = job.may_exceed_memory, .times = times});
   const hw::SimResult& result = out.device;
   const auto slowest = std::ranges::find_if(programs, [&](const isa::Program* p) { return p->runs_on(result.rank); });
   const StagePasses passes = passes_of(**slowest, result);
-  // With more micro-batches than stages the last two begin one period apart.
-  if (stages.micro_batches > job.pipeline)
-    out.micro_seconds = hw::seconds(passes.begin.back() - passes.begin[passes.begin.size() - 2]);
-  const auto further = static_cast<double>(job.step.micro_batches - stages.micro_batches);
+  out.micro_seconds = period_of(job, passes, micro_seconds);
+  const std::int64_t run = micro_batches_to_run(job);
+  const auto further = static_cast<double>(job.step.micro_batches - run);
   out.step_seconds = hw::seconds(result.total - result.lead_in) + further * out.micro_seconds;
-  const double busy = static_cast<double>(stages.micro_batches) * out.micro_seconds;
-  out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy);
+  const double busy = static_cast<double>(run) * out.micro_seconds;
+  out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +
+                       hw::seconds(waits_at_the_end(step_of_stages(job), **slowest, result));
   return out;
-}
-
-void use_stages(const Stages& stages, const StagesTime& time, const DecoderJob& job, const hw::MachineParams& stage,
-                DecoderProjection& projection) {
-  projection.memory = stages.memory;
-  projection.micro_seconds = time.micro_seconds;
-  projection.bubble_seconds = time.bubble_seconds;
-  projection.bubble_simulated = true;
-  projection.device_seconds = time.step_seconds;
-  time_job(job, stage, projection);
 }
 
 }  // namespace cli

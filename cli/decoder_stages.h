@@ -2,14 +2,14 @@
 #pragma once
 
 #include "cli/decoder_job.h"
+#include "hw/sim_device.h"
 
 namespace cli {
 
-/// Every stage compiled. At the most twice as many micro-batches as stages run.
+/// Every stage compiled, for micro_batches_to_run().
 struct Stages {
   std::vector<runtime::Compiled> compiled;
-  std::int64_t micro_batches = 0;  // that run
-  DecoderMemory memory;            // of the stage that needs most, with its inbox
+  DecoderMemory memory;  // of the stage that needs most, with its inbox
 };
 
 struct StagesTime {
@@ -19,17 +19,13 @@ struct StagesTime {
   double bubble_seconds = 0;  // what the slowest stage waits for others in a step
 };
 
-/// `blocks`: as for project(). Errors: as project().
-Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks = nullptr);
+/// `blocks`: as in ProjectOptions. Errors: as project_if_it_fits().
+Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks);
 
-/// A step with every stage simulated (project() has one, and computes the bubble). `whole`: the machine of all stages.
-/// Further micro-batches take micro_seconds each; `micro_seconds` is that of one stage, for fewer micro-batches than
-/// show it. Errors: as project(); Fault::kProgram when the machine cannot form the groups.
+/// A step with every stage simulated. `whole`: the machine of all stages. Further micro-batches take micro_seconds
+/// each; `micro_seconds` is that of one stage, for fewer micro-batches than show it. Errors: Fault::kProgram when the
+/// machine cannot form the groups.
 StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
-                           double micro_seconds);
-
-/// Gives the projection the time and the memory of all stages. `stage`: as for project().
-void use_stages(const Stages& stages, const StagesTime& time, const DecoderJob& job, const hw::MachineParams& stage,
-                DecoderProjection& projection);
+                           double micro_seconds, hw::BlockTimes* times);
 
 }  // namespace cli

@@ -6,10 +6,8 @@
 
 #include "base/error.h"
 #include "cli/decoder_report.h"
-#include "cli/decoder_stages.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "runtime/build_block.h"
 
 namespace cli {
 namespace {
@@ -50,33 +48,15 @@ std::string json_of(const DecoderJob& job, const DecoderProjection& p) {
   return out.dump(2) + "\n";
 }
 
-DecoderProjection by_one_stage(const DecoderJob& job, const hw::MachineParams& stage, const TrainOptions& o) {
-  DecoderProjection p = compile_job(job, stage);
-  if (!p.memory.fits()) refuse(job, p.memory, o);
-  simulate_job(job, stage, p);
-  return p;
-}
-
-/// With what one stage alone says of it.
-DecoderProjection by_all_stages(const DecoderJob& job, const hw::MachineParams& stage, const TrainOptions& o) {
-  runtime::BlockCache blocks{1'000'000};
-  const hw::MachineParams whole = load_cluster(o.instance_type, o.set, job.instances);
-  const Stages stages = compile_stages(job, whole, &blocks);
-  if (!stages.memory.fits()) refuse(job, stages.memory, o);
-  DecoderProjection p = compile_job(job, stage, &blocks);
-  simulate_job(job, stage, p);
-  use_stages(stages, simulate_stages(job, whole, stages, p.micro_seconds), job, stage, p);
-  return p;
-}
-
 void estimate(const EstimateOptions& options) {
   const TrainOptions& o = options.train;
   const base::Format form = base::parse_format(o.format);
   const DecoderJob job = decoder_job(o, decoder_config(options.model), options.sequences);
-  const hw::MachineParams stage = stage_machine(job, o.instance_type, o.set);
-  if (const std::uint64_t least = least_memory(job); least > stage.hbm_bytes_per_core())
-    refuse(job, {.by_kind = {{"at least", least}}, .total = least, .capacity = stage.hbm_bytes_per_core()}, o);
-  const DecoderProjection p = job.pipeline > 1 ? by_all_stages(job, stage, o) : by_one_stage(job, stage, o);
+  const JobMachines machines = machines_of(job, o.instance_type, o.set);
+  const std::uint64_t least = least_memory(job), there = machines.whole.hbm_bytes_per_core();
+  if (least > there) refuse(job, {.by_kind = {{"at least", least}}, .total = least, .capacity = there}, o);
+  const DecoderProjection p = project_if_it_fits(job, machines);
+  if (!p.memory.fits()) refuse(job, p.memory, o);
   if (form == base::Format::kJson) return print(json_of(job, p));
   if (form == base::Format::kCsv) return print(decoder_table(job, p).render(form));
   print(fmt::format("{} on {} x {}: {}\n\n", options.model, job.instances, o.instance_type, describe(job)));

@@ -18,6 +18,7 @@ struct PlanOptions {
   TrainOptions train;
   std::string model;
   std::int64_t batch = 256, limit = 20;
+  std::vector<std::int64_t> micro_batches;
   bool refused = false;
 };
 
@@ -86,7 +87,7 @@ void plan(const PlanOptions& options) {
   std::vector<TriedPlan> plans = plans_of({.options = o,
                                            .config = decoder_config(options.model),
                                            .batch = options.batch,
-                                           .micro_batches = {o.per_device_train_batch_size}});
+                                           .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
   time_plans(plans, o);
@@ -110,6 +111,10 @@ void add_plan(CLI::App& app) {
   app.add_option("--global_batch_size", options->batch, "sequences of an optimizer step, over all cores")
       ->check(CLI::PositiveNumber)
       ->capture_default_str();
+  app.add_option("--micro_batch_sizes", options->micro_batches,
+                 "sequences of a micro-batch to try (1,2,4); default: --per_device_train_batch_size")
+      ->delimiter(',')
+      ->check(CLI::PositiveNumber);
   app.add_option("--limit", options->limit, "plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_flag("--refused", options->refused, "print the plans that are out instead, each with its reason");
   add_train_options(app, "plan", options->train);
@@ -117,6 +122,7 @@ void add_plan(CLI::App& app) {
     settle(app, "plan", options->train);
     if (!options->train.given.contains("instance_type")) options->train.instance_type = "trn1.32xlarge";
     if (!options->train.given.contains("per_device_train_batch_size")) options->train.per_device_train_batch_size = 1;
+    if (options->micro_batches.empty()) options->micro_batches = {options->train.per_device_train_batch_size};
     plan(*options);
   });
 }

@@ -5,17 +5,17 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <optional>
 #include <thread>
 #include <tuple>
 
 #include "analysis/sweep.h"
 #include "base/error.h"
 #include "base/units.h"
-#include "cli/decoder_stages.h"
+#include "cli/decoder_projection.h"
 #include "cli/project.h"
-#include "hw/replica_groups.h"
+#include "hw/timed_block.h"
 #include "runtime/build_block.h"
+#include "workloads/pipeline.h"
 
 namespace cli {
 namespace {
@@ -39,12 +39,12 @@ std::string reason_of(const Error& error) {
 
 /// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
 void require_legal(const DecoderJob& job, const hw::MachineParams& whole) {
-  workloads::check({.tensor_parallel_size = job.step.tensor_parallel, .pipeline_parallel_size = job.pipeline},
-                   job.config);
-  DecoderJob layers = job;  // one on each stage: they are all alike
-  std::visit([&](auto& c) { c.num_hidden_layers = job.pipeline; }, layers.config);
+  stage_config(job);
+  DecoderJob layers = job;  // one in each chunk: they are all alike
+  std::visit([&](auto& c) { c.num_hidden_layers = job.pipeline * job.step.virtual_stages; }, layers.config);
   stage_step(layers, 1);
   require_groups(job, whole);
+  workloads::pipeline_turns(job.pipeline, 0, job.step.virtual_stages, job.step.micro_batches);
 }
 
 std::string no_batch(const DecoderJob& job, std::int64_t batch) {
@@ -90,6 +90,25 @@ std::vector<std::int64_t> stages_of(const workloads::ModelConfig& config) {
   return out;
 }
 
+/// Chunks of layers on each stage: one, and if asked for, several in turn.
+std::vector<std::int64_t> chunks_of(const TrainOptions& o, std::int64_t pipeline) {
+  if (pipeline == 1 || o.virtual_pipeline_size == 1) return {1};
+  return {1, o.virtual_pipeline_size};
+}
+
+/// With and without what costs or spares memory alone.
+std::vector<DecoderJob> jobs_of(TrainOptions o, const workloads::ModelConfig& config) {
+  std::vector<DecoderJob> out;
+  for (const bool zero : {true, false})
+    for (const char* recompute : {"none", "selective", "full"}) {
+      o.zero_1 = zero;
+      o.recompute = recompute;
+      DecoderJob job = decoder_job(o, config, 0);
+      if (!zero || job.step.ranks > 1) out.push_back(std::move(job));
+    }
+  return out;
+}
+
 /// What decides most of a plan's blocks.
 using Kin = std::tuple<std::int64_t, std::int64_t, workloads::Recompute>;
 Kin kin_of(const DecoderJob& job) { return {job.step.batch, job.step.tensor_parallel, job.step.recompute}; }
@@ -98,44 +117,26 @@ Kin kin_of(const DecoderJob& job) { return {job.step.batch, job.step.tensor_para
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
 constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory";
 
-/// A plan's memory, and when it fits its time; no memory when a tile is too large for SBUF.
-struct Timing {
-  std::uint64_t memory = 0;
-  std::optional<DecoderProjection> projection{};
+/// What the plans that a child process tries have in common; the least recently used of it goes.
+struct Shared {
+  runtime::BlockCache blocks{kBlockInstructions};
+  hw::BlockTimes times;
 };
 
-Timing one_stage(const DecoderJob& job, const hw::MachineParams& machine, runtime::BlockCache& blocks) {
-  DecoderProjection p = compile_job(job, machine, &blocks);
-  if (!p.memory.fits()) return {p.memory.total};
-  simulate_job(job, machine, p);
-  return {p.memory.total, std::move(p)};
-}
-
-Timing all_stages(const DecoderJob& job, const hw::MachineParams& stage, const hw::MachineParams& whole,
-                  runtime::BlockCache& blocks) {
-  const Stages stages = compile_stages(job, whole, &blocks);
-  if (!stages.memory.fits()) return {stages.memory.total};
-  StagesTime time = simulate_stages(job, whole, stages, 0);
+void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, Shared& shared, analysis::Metrics& out) {
   DecoderProjection p;
-  p.device = std::move(time.device);
-  use_stages(stages, time, job, stage, p);
-  return {p.memory.total, std::move(p)};
-}
-
-void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, runtime::BlockCache& blocks,
-             analysis::Metrics& out) {
-  const hw::MachineParams stage = stage_machine(job, o.instance_type, o.set);
-  Timing timing;
   try {
-    timing = job.pipeline == 1 ? one_stage(job, stage, blocks)
-                               : all_stages(job, stage, load_cluster(o.instance_type, o.set, job.instances), blocks);
+    p = project_if_it_fits(job, machines_of(job, o.instance_type, o.set),
+                           {.blocks = &shared.blocks, .times = &shared.times, .one_stage = false});
   } catch (const Error& e) {
-    if (e.fault() != Fault::kCapacity) throw;
+    if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
+    out[name_of(i, kMemory)] = 0;
+    return;
   }
-  out[name_of(i, kMemory)] = static_cast<double>(timing.memory);
-  if (!timing.projection) return;
-  out[name_of(i, kSeconds)] = timing.projection->time.step;
-  out[name_of(i, kMfu)] = timing.projection->mfu;
+  out[name_of(i, kMemory)] = static_cast<double>(p.memory.total);
+  if (!p.memory.fits()) return;
+  out[name_of(i, kSeconds)] = p.time.step;
+  out[name_of(i, kMfu)] = p.mfu;
 }
 
 void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics, std::uint64_t there) {
@@ -175,13 +176,10 @@ std::vector<TriedPlan> plans_of(const PlanSpace& space) {
         o.tensor_parallel_size = tensor;
         o.pipeline_parallel_size = pipeline;
         if (cores_of(o, whole) % (tensor * pipeline) != 0) continue;  // leaves cores without work
-        for (const bool zero : {true, false})
-          for (const char* recompute : {"none", "selective", "full"}) {
-            o.zero_1 = zero;
-            o.recompute = recompute;
-            DecoderJob job = decoder_job(o, space.config, 0);
-            if (!zero || job.step.ranks > 1) out.push_back(looked_at(std::move(job), space, whole));
-          }
+        for (const std::int64_t chunks : chunks_of(space.options, pipeline)) {
+          o.virtual_pipeline_size = chunks;
+          for (const DecoderJob& job : jobs_of(o, space.config)) out.push_back(looked_at(job, space, whole));
+        }
       }
   return out;
 }
@@ -194,9 +192,9 @@ void time_plans(std::vector<TriedPlan>& plans, const TrainOptions& o) {
   for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
   const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
   const auto evaluate = [&](const analysis::SweepPoint& point) {
-    static runtime::BlockCache blocks{kBlockInstructions};  // of this child process, for the next family too
+    static Shared shared;  // of this child process, for the next family too
     analysis::Metrics metrics;
-    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, o, blocks, metrics);
+    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, o, shared, metrics);
     return metrics;
   };
   const auto processes = o.host_threads > 0 ? static_cast<int>(o.host_threads)

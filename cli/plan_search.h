@@ -9,7 +9,7 @@
 namespace cli {
 
 struct PlanSpace {
-  TrainOptions options;  // machine, sizes, numerics; the degrees in it are not read
+  TrainOptions options;  // machine, sizes, numerics; of the degrees only chunks per stage are read
   workloads::ModelConfig config;
   std::int64_t batch = 256;                    // sequences of an optimizer step, over all cores
   std::vector<std::int64_t> micro_batches{1};  // sequences of a micro-batch to try

@@ -4,7 +4,7 @@
 #include <regex>
 #include <variant>
 
-#include "cli/decoder_stages.h"
+#include "cli/decoder_projection.h"
 #include "cli/predict_row.h"
 #include "cli/row_model.h"
 
@@ -108,13 +108,7 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   const double length = static_cast<double>(job.step.length);
   job.sequences = whole ? *tokens / length : job.sequences_per_step();
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
-  const hw::MachineParams stage = stage_machine(job, r.instance, context.set);
-  DecoderProjection p = project(job, stage);
-  if (job.pipeline > 1) {
-    const hw::MachineParams whole = load_cluster(r.instance, context.set, job.instances);
-    const Stages stages = compile_stages(job, whole);
-    use_stages(stages, simulate_stages(job, whole, stages, p.micro_seconds), job, stage, p);
-  }
+  const DecoderProjection p = project(job, machines_of(job, r.instance, context.set));
   if (!p.memory.fits())
     assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
                                   static_cast<double>(p.memory.total) / (1 << 30),

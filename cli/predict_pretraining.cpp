@@ -31,7 +31,6 @@ hw::SimResult on_device(const workloads::BertConfig& config, workloads::StepSpec
   const runtime::Compiled compiled = runtime::compile(
       workloads::bert_graph(config, spec), {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
                                             .ranks = spec.ranks,
-                                            .groups = workloads::replica_groups(spec),
                                             .hbm_bytes = machine.hbm_bytes_per_core()});
   isa::check(compiled.program);
   return hw::simulate(compiled.program, machine, {.exact = exact});

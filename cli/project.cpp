@@ -19,11 +19,7 @@ namespace cli {
 namespace {
 
 runtime::CompileOptions compile_options(const ProjectedJob& job, const char* name, const hw::MachineParams& machine) {
-  return {.name = name,
-          .ranks = job.step.ranks,
-          .groups = workloads::replica_groups(job.step),
-          .passes = job.passes,
-          .hbm_bytes = machine.hbm_bytes_per_core()};
+  return {.name = name, .ranks = job.step.ranks, .passes = job.passes, .hbm_bytes = machine.hbm_bytes_per_core()};
 }
 
 /// An evaluation batch, forward only; its weights lie where training left them.

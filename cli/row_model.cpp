@@ -13,30 +13,30 @@ namespace {
 
 enum class Shape { kNone, kBlocks, kBert, kLlama, kGpt, kNeoX };
 
-struct Word {
+struct ModelWord {
   std::string_view word;
   Shape shape;
   std::string_view differs;  // what the model has otherwise than the family's graph
 };
 /// The first that the name contains decides.
-constexpr std::array kWords = {
-    Word{" block", Shape::kBlocks, ""},
-    Word{"albert", Shape::kNone, ""},
-    Word{"deberta", Shape::kNone, ""},
-    Word{"mixtral", Shape::kNone, ""},
-    Word{"bert", Shape::kBert, ""},  // RoBERTa, DistilBERT, CamemBERT, XLM-RoBERTa, ...
-    Word{"electra", Shape::kBert, "as BERT's encoder"},
-    Word{"llama", Shape::kLlama, ""},
-    Word{"mistral", Shape::kLlama, "as a Llama; no sliding window"},
-    Word{"vicuna", Shape::kLlama, ""},
-    Word{"qwen", Shape::kLlama, "as a Llama; no bias of queries, keys and values"},
-    Word{"neox", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
-    Word{"pythia", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
-    Word{"gpt-j", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
-    Word{"codegen", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
-    Word{"gpt", Shape::kGpt, ""},
-    Word{"opt-", Shape::kGpt, "as a GPT: GELU"},
-    Word{"bloom", Shape::kGpt, "as a GPT: learned positions"},
+constexpr std::array kModelWords = {
+    ModelWord{" block", Shape::kBlocks, ""},
+    ModelWord{"albert", Shape::kNone, ""},
+    ModelWord{"deberta", Shape::kNone, ""},
+    ModelWord{"mixtral", Shape::kNone, ""},
+    ModelWord{"bert", Shape::kBert, ""},  // RoBERTa, DistilBERT, CamemBERT, XLM-RoBERTa, ...
+    ModelWord{"electra", Shape::kBert, "as BERT's encoder"},
+    ModelWord{"llama", Shape::kLlama, ""},
+    ModelWord{"mistral", Shape::kLlama, "as a Llama; no sliding window"},
+    ModelWord{"vicuna", Shape::kLlama, ""},
+    ModelWord{"qwen", Shape::kLlama, "as a Llama; no bias of queries, keys and values"},
+    ModelWord{"neox", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
+    ModelWord{"pythia", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
+    ModelWord{"gpt-j", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
+    ModelWord{"codegen", Shape::kNeoX, "as a GPT: attention before the MLP, learned positions"},
+    ModelWord{"gpt", Shape::kGpt, ""},
+    ModelWord{"opt-", Shape::kGpt, "as a GPT: GELU"},
+    ModelWord{"bloom", Shape::kGpt, "as a GPT: learned positions"},
 };
 
 std::string small(std::string_view text) {
@@ -45,11 +45,11 @@ std::string small(std::string_view text) {
   return out;
 }
 
-const Word* word_of(std::string_view model) {
+const ModelWord* word_of(std::string_view model) {
   const std::string name = small(model);
   const auto found =
-      std::ranges::find_if(kWords, [&](const Word& w) { return name.find(w.word) != std::string::npos; });
-  return found == kWords.end() ? nullptr : &*found;
+      std::ranges::find_if(kModelWords, [&](const ModelWord& w) { return name.find(w.word) != std::string::npos; });
+  return found == kModelWords.end() ? nullptr : &*found;
 }
 
 /// The preset under the row's name, or one that only its case or hyphens distinguish.
@@ -87,14 +87,14 @@ bool fill(const analysis::TrainingRow& row, Config& c) {
          c.intermediate_size > 0 && c.vocab_size > 0;
 }
 
-void say(const Word& word, std::vector<std::string>& assumed) {
+void say(const ModelWord& word, std::vector<std::string>& assumed) {
   if (!word.differs.empty()) assumed.emplace_back(word.differs);
 }
 
 }  // namespace
 
 Family family_of(std::string_view model) {
-  const Word* word = word_of(model);
+  const ModelWord* word = word_of(model);
   switch (word ? word->shape : Shape::kNone) {
     case Shape::kNone: return Family::kNone;
     case Shape::kBlocks: return Family::kBlocks;
@@ -108,7 +108,7 @@ Family family_of(std::string_view model) {
 
 std::optional<workloads::BertConfig> encoder_config_of(const analysis::TrainingRow& row,
                                                        std::vector<std::string>& assumed) {
-  const Word* word = word_of(row.model);
+  const ModelWord* word = word_of(row.model);
   if (!word || word->shape != Shape::kBert) return std::nullopt;
   auto config = preset_or_default<workloads::BertConfig>(row.model);
   config.max_position_embeddings = std::max<std::int64_t>(config.max_position_embeddings, 512);
@@ -119,7 +119,7 @@ std::optional<workloads::BertConfig> encoder_config_of(const analysis::TrainingR
 
 std::optional<workloads::ModelConfig> decoder_config_of(const analysis::TrainingRow& row,
                                                         std::vector<std::string>& assumed) {
-  const Word* word = word_of(row.model);
+  const ModelWord* word = word_of(row.model);
   if (!word) return std::nullopt;
   if (word->shape == Shape::kLlama) {
     auto llama = preset_or_default<workloads::LlamaConfig>(row.model);

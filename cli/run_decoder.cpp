@@ -29,7 +29,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// The decoder's projection as the report of any run has it: what it says of a step is one stage's.
+/// The decoder's projection as the report of any run has it: the time is that of all stages, the record one stage's.
 Projection as_projection(const DecoderJob& job, DecoderProjection p, double price_per_hour) {
   Projection out;
   out.compiled = std::move(p.compiled);
@@ -82,9 +82,6 @@ class DecoderRun {
   void run() {
     const double begin = wall_clock();
     require_free(given_);
-    if (projected_.virtual_pipeline_size > 1 && projected_.mode != "numeric")
-      throw Error{Fault::kUsage, "--virtual_pipeline_size", "interleaved stages are computed, not projected",
-                  "use --mode numeric, or leave it out"};
     if (numeric()) load();
     if (projected_.mode != "numeric") project_job();
     machine_ = load_cluster(projected_.instance_type, projected_.set, projected_.nnodes);
@@ -153,10 +150,10 @@ class DecoderRun {
                     samples * projected_.num_train_epochs);
     if (projected_.max_steps >= 0)
       job_shape_.sequences = static_cast<double>(projected_.max_steps) * job_shape_.sequences_per_step();
-    const hw::MachineParams stage = stage_machine(job_shape_, projected_.instance_type, projected_.set);
-    DecoderProjection p = project(job_shape_, stage);
+    const JobMachines machines = machines_of(job_shape_, projected_.instance_type, projected_.set);
+    DecoderProjection p = project(job_shape_, machines);
     if (trace_.until > trace_.from)
-      p.device = hw::simulate(p.compiled.program, stage,
+      p.device = hw::simulate(p.compiled.program, machines.stage,
                               {.exact = job_shape_.exact, .trace_from = trace_.from, .trace_until = trace_.until});
     figures_ = decoder_table(job_shape_, p), memory_ = decoder_memory_table(p.memory);
     plan_.step = job_shape_.step, plan_.samples = static_cast<std::int64_t>(samples);
@@ -188,7 +185,6 @@ class DecoderRun {
     workloads::TrainerOptions out =
         trainer_options(small_, trained_.step, trained_.passes, machine_, folder_ / "checkpoint");
     out.step.pipeline_parallel = trained_.pipeline;
-    out.step.virtual_stages = small_.virtual_pipeline_size;
     out.step.decay_all = false;
     out.eval_on_start = true;  // what the training is worth is the difference
     return out;

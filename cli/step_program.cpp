@@ -55,10 +55,7 @@ StepTarget step_target(const ProjectedJob& job, const hw::MachineParams& machine
   };
   return {.graph = graph,
           .size = {job.step.batch, job.step.micro_batches},
-          .options = {.name = "train",
-                      .ranks = job.step.ranks,
-                      .groups = workloads::replica_groups(job.step),
-                      .passes = job.passes},
+          .options = {.name = "train", .ranks = job.step.ranks, .passes = job.passes},
           .exact = job.exact,
           .machine = machine};
 }
@@ -83,7 +80,7 @@ StepTarget step_target(const std::string& workload, const TrainOptions& given) {
   if (is_decoder(job)) {
     const DecoderJob decoder =
         decoder_job(train, decoder_config(train.model_id.empty() ? job.model : train.model_id), 0);
-    return step_target(decoder, stage_machine(decoder, train.instance_type, train.set));
+    return step_target(decoder, machines_of(decoder, train.instance_type, train.set).stage);
   }
   refuse_plan_of_encoder(given, job.model);
   const hw::MachineParams machine = hw::load_machine(train.instance_type, train.set);

@@ -24,7 +24,7 @@ constexpr std::string_view kRun = "run", kJob = "run compile ablate", kCheck = "
                            kAll = "run compile ablate verify validate estimate plan",
                            kShare = "run compile ablate verify estimate", kSize = "run compile ablate estimate plan",
                            kStep = "run compile ablate verify estimate";
-constexpr std::string_view kComputed = "run verify", kDecoders = "run compile ablate verify estimate plan",
+constexpr std::string_view kStages = "run verify estimate plan", kDecoders = "run compile ablate verify estimate plan",
                            kEach = "run compile ablate verify estimate plan";
 constexpr double kMax = 9e15;
 
@@ -92,8 +92,8 @@ const std::array kRows = {
          "cores that share each layer", "", "", 1, 1 << 20}),
     row(kShare, {"--pipeline_parallel_size", &T::pipeline_parallel_size, kPlan,
          "stages that share the layers", "", "", 1, 1 << 20}),
-    row(kComputed, {"--virtual_pipeline_size", &T::virtual_pipeline_size, kPlan,
-         "chunks of layers on each stage, in turn (interleaved 1F1B): computed, not projected", "", "", 1, 1 << 20}),
+    row(kStages, {"--virtual_pipeline_size", &T::virtual_pipeline_size, kPlan,
+         "chunks of layers on each stage, in turn (interleaved 1F1B)", "", "", 1, 1 << 20}),
     row(kDecoders, {"--disable_sequence_parallel", &T::disable_sequence_parallel, kPlan,
          "every tensor-parallel core keeps all tokens outside of matmuls"}),
     row(kShare, {"--zero_1", &T::zero_1, kPlan, "data-parallel cores share the optimizer's state"}),

@@ -2,12 +2,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstring>
 #include <exception>
 #include <string>
 
 #include "base/error.h"
+#include "hw/machine.h"
 #include "hw/serial.h"
 #include "hw/sim_device.h"
 
@@ -17,7 +19,8 @@ namespace {
 using base::Error;
 using base::Fault;
 
-// A message of the child: one byte, 'r' and a result or 'e', the fault and the text of an error.
+// A message of the child: 'r', the size of a result, the result and what is new of blocks; or 'e', the fault and the
+// text of an error.
 constexpr char kResult = 'r';
 constexpr char kError = 'e';
 
@@ -45,7 +48,10 @@ std::string read_all(int fd) {
                             const SimOptions& options) {
   std::string message;
   try {
-    message = kResult + to_bytes(simulate(programs, machine, options));
+    const std::string result = to_bytes(simulate(programs, machine, options));
+    const std::uint64_t size = result.size();
+    message = kResult + std::string{reinterpret_cast<const char*>(&size), sizeof size} + result;
+    if (options.times) message += to_bytes(options.times->news());
   } catch (const Error& error) {
     message = std::string{kError} + static_cast<char>(error.fault()) + error.what();
   } catch (const std::exception& error) {
@@ -86,6 +92,10 @@ SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& 
   if (options.execute)
     throw Error{Fault::kUsage, programs.front()->name, "a child would lose the memory that the full mode computes",
                 "use simulate() or make_sim_device()"};
+  if (options.times) {  // what the child finds out of blocks it would forget
+    for (const isa::Program* program : programs) time_program(*program, machine, *options.times);
+    options.times->mark();
+  }
   int pipe[2];
   if (::pipe(pipe) != 0)
     throw Error{Fault::kEnvironment, "simulation child", std::strerror(errno), "close some files or raise ulimit -n"};
@@ -109,7 +119,12 @@ SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& 
     throw Error{Fault::kInternal, "simulation child", ending(status),
                 "please report this with the command that you ran"};
   if (message.front() == kError) throw rebuilt(std::string_view{message}.substr(1));
-  return from_bytes(std::string_view{message}.substr(1));
+  std::uint64_t size = 0;
+  base::ensure(message.size() > sizeof size, "simulation child", "its result is cut short");
+  std::memcpy(&size, message.data() + 1, sizeof size);
+  const std::string_view parts = std::string_view{message}.substr(1 + sizeof size);
+  if (options.times) options.times->learn(news_from_bytes(parts.substr(std::min(size, parts.size()))));
+  return from_bytes(parts.substr(0, size));
 }
 
 }  // namespace hw

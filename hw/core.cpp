@@ -79,13 +79,15 @@ void Core::next_call() {
     if (!awaited(call)) return;
     call_begin_ = time_now();
     windows_.forget_before(call_begin_);
-    if (options_.replay && !program_->blocks[call.block].collectives) {
+    if (options_.replay && !program_->blocks[call.block]->collectives) {
       if (const auto end = replay_.end(call.block, call_begin_, windows_)) {
         ++replayed_;
         return close_call(replay_.repeat(call.block, call_begin_, *end));
       }
     }
-    simulate(call);
+    power_before_ = tensor_.power().level();
+    tokens_before_ = tensor_.power().tokens(call_begin_);
+    if (!repeats_known(call)) simulate(call);
   });
 }
 
@@ -105,31 +107,47 @@ bool Core::awaited(const isa::Call& call) {
   return met <= time_now();
 }
 
+bool Core::watched() const { return options_.observer || options_.trace.until > options_.trace.from; }
+
+/// Whether a call of the block that began like this one has been simulated: then this one has ended.
+bool Core::repeats_known(const isa::Call& call) {
+  const TimedBlock& block = *program_->blocks[call.block];
+  if (!options_.replay || watched() || block.collectives || windows_.moving(call_begin_)) return false;
+  const KnownCall* known = block.known->find(tokens_before_);
+  if (!known || call_begin_ + known->record.time.end > windows_.next_change(call_begin_)) return false;
+  for (const Stream& stream : block.streams) simulated_ += stream.instrs.size();
+  Replay::Record record = known->record;
+  record.time.block = call.block;
+  record.time.begin += call_begin_;
+  record.time.end += call_begin_;
+  if (known->matmuls) tensor_.power().set({known->power_after.tokens, call_begin_ + known->power_after.at});
+  end_simulated(record);
+  return true;
+}
+
 void Core::simulate(const isa::Call& call) {
-  const TimedBlock& block = program_->blocks[call.block];
+  const TimedBlock& block = *program_->blocks[call.block];
   running_ = true;
   call_end_ = call_begin_;
   semaphores_.reset();
   slots_.busy.assign(block.slots.size(), 0);
   slots_.waiting.assign(block.slots.size(), 0);
-  power_before_ = tensor_.power().level();
   sequencers_left_ = isa::kEngineCount;
-  const bool watched = options_.observer || options_.trace.until > options_.trace.from;
   for (int e = 0; e < isa::kEngineCount; ++e) {
-    sequencers_[e]->run(block.streams[e], slots_, call_begin_, watched);
+    sequencers_[e]->run(block.streams[e], slots_, call_begin_, watched());
     simulated_ += block.streams[e].instrs.size();
   }
 }
 
 void Core::dma(const TimedInstr& instr, Fs when) {
-  const TimedBlock& block = program_->blocks[program_->program->calls[call_].block];
+  const TimedBlock& block = *program_->blocks[program_->program->calls[call_].block];
   dma_.submit(instr.queue, block.transfers[instr.transfer], instr.index, when);
 }
 
 void Core::collective(const TimedInstr& instr, Fs when) {
-  const TimedBlock& block = program_->blocks[program_->program->calls[call_].block];
+  const isa::Block& block = program_->program->blocks[program_->program->calls[call_].block];
   ++collectives_open_;
-  collectives_.submit(rank_, call_, block.block->instrs[instr.index], instr.index, when);
+  collectives_.submit(rank_, call_, block.instrs[instr.index], instr.index, when);
 }
 
 void Core::collective_known(const CcCores::Done& done) {
@@ -174,7 +192,7 @@ void Core::maybe_end_call() {
   if (sequencers_left_ > 0 || !dma_.idle()) return;
   running_ = false;
   const isa::Call& call = program_->program->calls[call_];
-  const TimedBlock& block = program_->blocks[call.block];
+  const TimedBlock& block = *program_->blocks[call.block];
   Replay::Record record{.time = {.block = call.block,
                                  .layer = call.layer,
                                  .phase = call.phase,
@@ -189,8 +207,21 @@ void Core::maybe_end_call() {
     base::ensure(time.total() == call_end_ - call_begin_, "accounting", "an engine's parts do not add up to the call");
     base::ensure(time.busy >= block.streams[e].min_busy, "accounting", "an engine was busy for less than its costs");
   }
+  if (options_.replay && !block.collectives && windows_.overlap(call_begin_, call_end_) == 0) {
+    const PowerLimit::State power = tensor_.power().state();
+    KnownCall known{.record = record, .tokens = tokens_before_, .matmuls = power.at >= call_begin_};
+    known.record.time.begin = 0;
+    known.record.time.end = call_end_ - call_begin_;
+    if (known.matmuls) known.power_after = {power.tokens, power.at - call_begin_};
+    block.known->add(std::move(known));
+  }
+  end_simulated(record);
+}
+
+/// A call whose times are those of a simulation.
+void Core::end_simulated(const Replay::Record& record) {
   const bool settled = tensor_.power().level() >= power_before_ - 0.01;
-  if (options_.replay && !block.collectives) replay_.learn(record, windows_, settled);
+  if (options_.replay && !program_->blocks[record.time.block]->collectives) replay_.learn(record, windows_, settled);
   close_call(record);
 }
 

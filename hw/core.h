@@ -10,6 +10,7 @@
 
 #include "hw/cc_core.h"
 #include "hw/dma.h"
+#include "hw/known_calls.h"
 #include "hw/observer.h"
 #include "hw/replay.h"
 #include "hw/sequencer.h"
@@ -20,7 +21,7 @@ namespace hw {
 /// A program with its blocks timed.
 struct TimedProgram {
   const isa::Program* program = nullptr;
-  std::vector<TimedBlock> blocks;
+  std::vector<std::shared_ptr<const TimedBlock>> blocks;
 };
 
 struct TraceWindow {
@@ -66,9 +67,12 @@ class Core : public sc_core::sc_module, private IssueSink {
   void next_call();
   bool awaited(const isa::Call& call);
   void simulate(const isa::Call& call);
+  bool repeats_known(const isa::Call& call);
+  void end_simulated(const Replay::Record& record);
   void maybe_end_call();
   void close_call(const Replay::Record& record);
   void finish();
+  bool watched() const;  // each instruction is recorded
   void trace(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end);
   EngineTimes gap_times(Fs begin) const;
 
@@ -114,6 +118,7 @@ class Core : public sc_core::sc_module, private IssueSink {
   Fs call_end_ = 0;
   std::array<Fs, isa::kEngineCount> free_{};
   double power_before_ = 0;
+  double tokens_before_ = 0;  // of the power limit
   Sequencer::Slots slots_;
 };
 

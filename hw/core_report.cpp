@@ -19,11 +19,11 @@ void Core::report(SimResult& result, Fs origin) const {
     call.end -= origin;
     for (int e = 0; e < isa::kEngineCount; ++e) result.engines[e] += call.engines[e];
     result.dma += call.dma;
-    result.matmul_flops += program_->blocks[call.block].matmul_flops;
+    result.matmul_flops += program_->blocks[call.block]->matmul_flops;
     result.calls.push_back(call);
   }
   for (std::uint32_t b = 0; b < totals_.size(); ++b) {
-    const auto& slots = program_->blocks[b].slots;
+    const auto& slots = program_->blocks[b]->slots;
     if (calls_of_[b] == 0) continue;
     for (std::size_t s = 0; s < slots.size(); ++s) {
       result.ops.push_back({.block = b,

@@ -47,7 +47,7 @@ class Engine {
 class TensorEngine final : public Engine {
  public:
   TensorEngine(Ports& ports, double utilisation, Fs window) : Engine{ports}, power_{utilisation, window} {}
-  const PowerLimit& power() const { return power_; }
+  PowerLimit& power() { return power_; }
 
  protected:
   Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) override {

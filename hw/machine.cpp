@@ -66,9 +66,9 @@ void require_memory(const isa::Program& program, const MachineParams& machine) {
                       "use a smaller batch, recomputation or more cores"};
 }
 
-TimedProgram time_program(const isa::Program& program, const MachineParams& machine) {
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine, BlockTimes& times) {
   TimedProgram timed{.program = &program, .blocks = {}};
-  for (const isa::Block& block : program.blocks) timed.blocks.push_back(time_block(block, machine));
+  for (const isa::Block& block : program.blocks) timed.blocks.push_back(times.get(block, machine));
   for (const isa::Call& call : program.calls) {
     if (call.block >= program.blocks.size())
       throw base::Error{base::Fault::kProgram, program.name, fmt::format("a call names block {}", call.block),

@@ -49,7 +49,7 @@ class Machine : public sc_core::sc_module {
 
 /// Errors: Fault::kCapacity when a core's HBM does not hold the program.
 void require_memory(const isa::Program& program, const MachineParams& machine);
-/// Times every block of `program` for `machine`. Errors: Fault::kProgram.
-TimedProgram time_program(const isa::Program& program, const MachineParams& machine);
+/// Times every block of `program` for `machine` that `times` does not know. Errors: Fault::kProgram.
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine, BlockTimes& times);
 
 }  // namespace hw

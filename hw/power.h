@@ -12,6 +12,11 @@ namespace hw {
 /// charged for the part of the array that it uses: idle PEs draw little.
 class PowerLimit {
  public:
+  struct State {
+    double tokens = 0;
+    Fs at = 0;  // when there were so many: at the last start
+  };
+
   /// `limit`: highest sustained utilisation, 0..1; `window`: over which it is averaged.
   PowerLimit(double limit, Fs window)
       : limit_{limit}, burst_{static_cast<double>(window) * (1 - limit)}, level_{burst_} {}
@@ -29,11 +34,17 @@ class PowerLimit {
   /// Tokens at the last start, of those a burst may take: 0..1 (a little below 0 while throttled).
   double level() const { return burst_ > 0 ? level_ / burst_ : 1; }
 
+  State state() const { return {level_, at_}; }
+  void set(const State& state) { level_ = state.tokens, at_ = state.at; }
+  /// Tokens that there are at `when`.
+  double tokens(Fs when) const {
+    return when <= at_ ? level_ : std::min(burst_, level_ + limit_ * static_cast<double>(when - at_));
+  }
+
  private:
   void refill(Fs when) {
-    if (when <= at_) return;
-    level_ = std::min(burst_, level_ + limit_ * static_cast<double>(when - at_));
-    at_ = when;
+    level_ = tokens(when);
+    at_ = std::max(at_, when);
   }
 
   double limit_;

@@ -64,12 +64,35 @@ struct ByteReader {
   }
 };
 
+void walk(auto& io, auto& news) requires requires { news.call; }
+{
+  io.plain(news.instrs);
+  io.plain(news.call.record.time);
+  io.list(news.call.record.slots.busy);
+  io.list(news.call.record.slots.waiting);
+  io.plain(news.call.tokens);
+  io.plain(news.call.matmuls);
+  io.plain(news.call.power_after);
+}
+
 }  // namespace
 
 std::string to_bytes(const SimResult& result) {
   ByteWriter writer;
   walk(writer, result);
   return std::move(writer.out);
+}
+
+std::string to_bytes(const std::vector<BlockNews>& news) {
+  ByteWriter writer;
+  for (const BlockNews& one : news) walk(writer, one);
+  return std::move(writer.out);
+}
+
+std::vector<BlockNews> news_from_bytes(std::string_view bytes) {
+  std::vector<BlockNews> news;
+  for (ByteReader reader{bytes}; !reader.in.empty();) walk(reader, news.emplace_back());
+  return news;
 }
 
 SimResult from_bytes(std::string_view bytes) {

@@ -41,9 +41,10 @@ class FullDevice final : public SimDevice {
     check_ranks(first, machine_);
     base::ensure(memories_.empty() || memories_.size() == first.ranks, "load", "the number of ranks has changed");
     timed_.clear();
+    BlockTimes times;
     for (const isa::Program* program : programs) {
       require_memory(*program, machine_);
-      timed_.push_back(time_program(*program, machine_));
+      timed_.push_back(time_program(*program, machine_, times));
     }
     programs_ = programs;
     // All of a core's HBM, once: the host pays for what is touched, and later programs find what earlier ones left.
@@ -88,11 +89,12 @@ SimResult simulate(const isa::Programs& programs, const MachineParams& machine, 
   }
   isa::require_together(programs);
   check_ranks(*programs.front(), machine);
+  BlockTimes own;  // stages have blocks in common
   std::vector<TimedProgram> timed;
   Ranks representatives;
   for (const isa::Program* program : programs) {
     if (!options.any_memory) require_memory(*program, machine);
-    timed.push_back(time_program(*program, machine));
+    timed.push_back(time_program(*program, machine, options.times ? *options.times : own));
     representatives.push_back(program->first_rank);
   }
   std::ranges::sort(representatives);

@@ -11,6 +11,8 @@
 
 namespace hw {
 
+class BlockTimes;
+
 struct SimOptions {
   /// Every core and every call; otherwise one core per class of ranks that do the same work (the first rank of each
   /// program, whose peers arrive when it does), and calls that would repeat earlier ones are replayed.
@@ -24,6 +26,8 @@ struct SimOptions {
   std::size_t trace_limit = 2'000'000;  // events; more are counted, not kept
   bool any_memory = false;              // time a program that HBM is too small for: its addresses lie behind the end
   isa::RunOptions run{};                // full mode
+  /// Of earlier simulations on the machine, whose programs have blocks in common with these: the same in less time.
+  BlockTimes* times = nullptr;
 };
 
 /// Simulates one run of `program` in this process; one simulation at a time (SystemC's kernel is not for threads). With

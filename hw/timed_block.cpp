@@ -74,7 +74,6 @@ class BlockTimer {
  public:
   BlockTimer(const isa::Block& block, const MachineParams& machine)
       : block_{block}, machine_{machine}, timing_{machine.timing()} {
-    out_.block = &block;
     find_shared_ports();
   }
 

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <memory>
 #include <vector>
 
 #include "hw/params.h"
@@ -54,19 +56,45 @@ struct Slot {
   std::uint64_t count = 0;  // instructions per call
 };
 
+class KnownCalls;
+struct BlockNews;
+
 struct TimedBlock {
-  const isa::Block* block = nullptr;
   std::array<Stream, isa::kEngineCount> streams;
   std::vector<Transfer> transfers;
   std::vector<Slot> slots;
   DmaTime dma;               // what one call moves; times are zero
   double matmul_flops = 0;   // of its kMatMul instructions, one call
   bool collectives = false;  // issues or waits for one
+  std::shared_ptr<KnownCalls> known{};
 };
 
 /// Errors: Fault::kProgram when an instruction cannot run on its engine or names a ring, queue or semaphore that is not
 /// there.
 TimedBlock time_block(const isa::Block& block, const MachineParams& machine);
+
+/// Blocks as one machine reads them, with what is known of their calls: once for all programs that share their
+/// instructions.
+class BlockTimes {
+ public:
+  /// Errors: as time_block().
+  std::shared_ptr<const TimedBlock> get(const isa::Block& block, const MachineParams& machine);
+  std::size_t found() const { return found_; }  // without timing them
+
+  /// A child process that is forked after mark() has news(), which its parent can learn().
+  void mark();
+  std::vector<BlockNews> news() const;
+  void learn(std::vector<BlockNews> news);
+
+ private:
+  struct Entry {
+    std::shared_ptr<const isa::Instrs::List> instrs;  // keeps them as they were
+    std::shared_ptr<const TimedBlock> timed;
+  };
+  std::uint64_t machine_ = 0;  // the hash of its parameters
+  std::map<const void*, Entry> entries_;
+  std::size_t found_ = 0;
+};
 
 /// How the DMA engines move `instr` (a DMA): one descriptor per contiguous piece, at most a packet long.
 Transfer plan_transfer(const isa::Instr& instr, const MachineParams& machine);

@@ -202,7 +202,7 @@ void parse_block_line(Cursor& in, Block& block, std::unordered_map<std::string, 
     if (added) block.labels.push_back(label);
     instr.label = place->second;
   }
-  block.instrs.push_back(instr);
+  block.instrs.own().push_back(instr);
 }
 
 /// After the word "block".

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "isa/instr.h"
+#include "isa/instrs.h"
 
 namespace isa {
 
@@ -15,7 +15,7 @@ namespace isa {
 /// A call ends when all engines, DMA rings have finished it (collectives may go on); then the next call begins.
 struct Block {
   std::string name;
-  std::vector<Instr> instrs;
+  Instrs instrs;
   std::uint32_t registers = 0;      // HBM base registers that a call must supply
   std::vector<std::string> labels;  // "layer.attention.softmax": where an instruction comes from
   std::int64_t sbuf_bytes = 0;      // peak per partition
@@ -47,6 +47,9 @@ struct Region {
   std::uint64_t bytes = 0;
 };
 
+/// Tables of replica groups: tables[group][i] are ranks that work together, in order; a table has each rank once.
+using GroupTables = std::vector<std::vector<std::vector<std::uint32_t>>>;
+
 /// One SPMD program: the ranks that run it differ in data only. Programs that run together, such as the stages of a
 /// pipeline, have the same `ranks` and `groups`; each rank runs one of them.
 struct Program {
@@ -54,12 +57,12 @@ struct Program {
   std::vector<Block> blocks;
   std::vector<Call> calls;
   std::vector<Region> regions;
-  std::uint64_t hbm_bytes = 0;                                  // per core: what the regions span
-  std::uint32_t ranks = 1;                                      // of all programs that run together
-  std::uint32_t first_rank = 0;                                 // that runs this one,
-  std::uint32_t own_ranks = 0;                                  // and how many from there on; 0: all of `ranks`
-  std::vector<std::vector<std::vector<std::uint32_t>>> groups;  // replica groups: groups[group][i] = ranks, in order
-  Rounding rounding = Rounding::kNearestEven;                   // of every cast to fewer bits
+  std::uint64_t hbm_bytes = 0;                 // per core: what the regions span
+  std::uint32_t ranks = 1;                     // of all programs that run together
+  std::uint32_t first_rank = 0;                // that runs this one,
+  std::uint32_t own_ranks = 0;                 // and how many from there on; 0: all of `ranks`
+  GroupTables groups;                          // replica groups
+  Rounding rounding = Rounding::kNearestEven;  // of every cast to fewer bits
   double model_flops = 0;  // analytic matmul FLOPs per core of one run, without what is computed a second time
 
   std::uint32_t end_rank() const { return own_ranks == 0 ? ranks : first_rank + own_ranks; }

@@ -31,18 +31,6 @@ std::string text_of(const Attrs& a) {
                      type(a.dtype), type(a.operand), type(a.softmax));
 }
 
-VirtualBlock in_this_order(const VirtualBlock& block, const std::vector<std::uint32_t>& order) {
-  VirtualBlock out{.name = block.name,
-                   .instrs = {},
-                   .buffers = block.buffers,
-                   .labels = block.labels,
-                   .registers = block.registers,
-                   .movement_flops = block.movement_flops};
-  out.instrs.reserve(order.size());
-  for (const std::uint32_t i : order) out.instrs.push_back(block.instrs[i]);
-  return out;
-}
-
 /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
 Placement arrange(VirtualBlock& block, const Passes& passes, std::size_t& moved) {
   constexpr std::array<std::int64_t, 4> kLimits{184 * 1024, 160 * 1024, 136 * 1024, 112 * 1024};
@@ -51,16 +39,12 @@ Placement arrange(VirtualBlock& block, const Passes& passes, std::size_t& moved)
   const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
   std::optional<Placement> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
-    VirtualBlock next = in_this_order(block, order);
     try {
-      const Placement placement = place(next, rotate);
-      if (placement.spills > few) return false;
-      found = placement;
+      found = place(block, rotate, order, few);
     } catch (const Error& e) {
       if (e.fault() != Fault::kCapacity) throw;
-      return false;
     }
-    block = std::move(next);
+    if (!found) return false;
     for (std::size_t i = 0; i < order.size(); ++i) moved += order[i] != i;
     return true;
   };

@@ -249,7 +249,7 @@ class Compiler {
     program.ranks = options_.ranks;
     program.first_rank = options_.first_rank;
     program.own_ranks = options_.own_ranks;
-    program.groups = options_.groups;
+    program.groups = graph_.replica_groups();
     program.rounding = graph_.numerics().rounding;
     check_flops();
     note("fusion", "operations that need no way through HBM", fused_);

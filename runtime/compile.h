@@ -19,7 +19,6 @@ struct CompileOptions {
   std::uint32_t ranks = 1;
   std::uint32_t first_rank = 0, own_ranks = 0;  // that run this program, when others run another (isa::Program)
   bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
-  std::vector<std::vector<std::vector<std::uint32_t>>> groups{};  // replica groups, as isa::Program::groups
   Passes passes{};
   std::uint64_t hbm_bytes = 0;   // per core; 0: no limit
   BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without

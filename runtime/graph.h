@@ -93,6 +93,10 @@ class Graph {
 
   const Numerics& numerics() const { return numerics_; }
 
+  /// Which ranks work together, by the group that a node's attributes name.
+  void set_replica_groups(isa::GroupTables groups) { replica_groups_ = std::move(groups); }
+  const isa::GroupTables& replica_groups() const { return replica_groups_; }
+
   /// A tensor from outside. Errors: Fault::kProgram for a size below 1 or a name that is taken.
   ValueId tensor(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind);
   /// Adds a node in the current scope. Errors: Fault::kProgram from the op's contract, naming the node.
@@ -139,6 +143,7 @@ class Graph {
 
  private:
   Numerics numerics_;
+  isa::GroupTables replica_groups_;
   Boost boost_;
   std::vector<Value> values_;
   std::vector<Scope> scopes_{Scope{}};

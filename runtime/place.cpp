@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 #include <map>
+#include <numeric>
 
 #include "base/error.h"
 #include "isa/operands.h"
@@ -69,42 +71,51 @@ class FreeSpace {
   std::int64_t cursor_ = 0, in_use_ = 0, peak_ = 0;
 };
 
-template <class F>
-void for_buffers(Instr& instr, const F& f) {
-  for (Tile* tile : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
+void for_buffers(auto& instr, const auto& f) {
+  for (auto* tile : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
     if (tile->space == isa::Space::kSbuf || tile->space == isa::Space::kPsum) f(*tile);
 }
 
 class Placer {
  public:
-  Placer(VirtualBlock& block, bool rotate)
+  Placer(const VirtualBlock& block, bool rotate, std::span<const std::uint32_t> order, std::int64_t most_spills)
       : block_{block},
+        order_{order},
+        most_spills_{most_spills},
+        registers_{block.registers},
         uses_(block.buffers.size() + 1),
         where_(block.buffers.size() + 1, kNowhere),
         slot_(block.buffers.size() + 1, kNowhere),
         next_(block.buffers.size() + 1, 0),
         sbuf_{isa::kSbufPartitionBytes, kGrain, rotate},
         psum_{isa::kPsumPartitionBytes, isa::kPsumBankBytes, rotate} {
-    for (std::uint32_t i = 0; i < block.instrs.size(); ++i)
-      for_buffers(block.instrs[i], [&](const Tile& t) {
+    for (std::uint32_t i = 0; i < order.size(); ++i)
+      for_buffers(block.instrs[order[i]], [&](const Tile& t) {
         if (uses_[t.reg].empty() || uses_[t.reg].back() != i) uses_[t.reg].push_back(i);
       });
   }
 
-  Placement run() {
-    std::vector<Instr> in = std::move(block_.instrs);
-    out_.reserve(in.size());
-    for (std::uint32_t i = 0; i < in.size(); ++i) {
+  /// False when too many buffers spill.
+  bool run() {
+    out_.reserve(order_.size());
+    for (std::uint32_t i = 0; i < order_.size(); ++i) {
+      const Instr& instr = block_.instrs[order_[i]];
       std::array<std::uint32_t, 5> names{};
       std::size_t count = 0;
-      for_buffers(in[i], [&](const Tile& t) { names[count++] = t.reg; });
+      for_buffers(instr, [&](const Tile& t) { names[count++] = t.reg; });
       busy_.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count));
-      for (const std::uint32_t b : busy_) ensure_placed(b, in[i]);
-      for_buffers(in[i], [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
-      out_.push_back(in[i]);
+      for (const std::uint32_t b : busy_) ensure_placed(b, instr);
+      if (result_.spills > most_spills_) return false;
+      out_.push_back(instr);
+      for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
       for (const std::uint32_t b : busy_) release_after(b, i);
     }
-    block_.instrs = std::move(out_);
+    return true;
+  }
+
+  Placement take(VirtualBlock& block) {
+    block.instrs = std::move(out_);
+    block.registers = std::move(registers_);
     result_.sbuf_bytes = sbuf_.peak();
     result_.psum_bytes = psum_.peak();
     return result_;
@@ -166,8 +177,8 @@ class Placer {
   /// The whole buffer to its slot in HBM, or back.
   Instr move(std::uint32_t b, const Instr& cause, bool save) {
     if (spill_register_ < 0) {
-      spill_register_ = static_cast<std::int64_t>(block_.registers.size());
-      block_.registers.push_back(kSpillArea);
+      spill_register_ = static_cast<std::int64_t>(registers_.size());
+      registers_.push_back(kSpillArea);
     }
     Tile chip{}, hbm{};
     chip.space = isa::Space::kSbuf;
@@ -189,7 +200,10 @@ class Placer {
     return instr;
   }
 
-  VirtualBlock& block_;
+  const VirtualBlock& block_;
+  const std::span<const std::uint32_t> order_;
+  const std::int64_t most_spills_;
+  std::vector<ValueId> registers_;
   std::vector<std::vector<std::uint32_t>> uses_;  // of each buffer: instructions that name it
   std::vector<std::int64_t> where_, slot_;        // address; place in the spill area
   std::vector<std::size_t> next_;
@@ -202,6 +216,17 @@ class Placer {
 
 }  // namespace
 
-Placement place(VirtualBlock& block, bool rotate) { return Placer{block, rotate}.run(); }
+Placement place(VirtualBlock& block, bool rotate) {
+  std::vector<std::uint32_t> order(block.instrs.size());
+  std::iota(order.begin(), order.end(), 0u);
+  return *place(block, rotate, order, std::numeric_limits<std::int64_t>::max());
+}
+
+std::optional<Placement> place(VirtualBlock& block, bool rotate, std::span<const std::uint32_t> order,
+                               std::int64_t most_spills) {
+  Placer placer{block, rotate, order, most_spills};
+  if (!placer.run()) return std::nullopt;
+  return placer.take(block);
+}
 
 }  // namespace runtime

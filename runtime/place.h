@@ -1,6 +1,9 @@
 // From virtual buffers to addresses in SBUF and PSUM, with spills to HBM when SBUF does not suffice.
 #pragma once
 
+#include <optional>
+#include <span>
+
 #include "runtime/emitter.h"
 
 namespace runtime {
@@ -19,5 +22,9 @@ struct Placement {
 /// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as
 /// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
 Placement place(VirtualBlock& block, bool rotate);
+/// The same with the instructions in another order: `order` has their numbers. Nothing, and the block as it was, when
+/// more than `most_spills` are needed. Errors: as above, with the block as it was.
+std::optional<Placement> place(VirtualBlock& block, bool rotate, std::span<const std::uint32_t> order,
+                               std::int64_t most_spills);
 
 }  // namespace runtime

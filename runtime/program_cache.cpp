@@ -18,9 +18,13 @@ concept Is = std::same_as<std::remove_const_t<T>, U>;
 
 // What a program consists of.
 
-void each_field(auto& archive, Is<isa::Block> auto& x) {
-  auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;
+void each_field(Writer& archive, const isa::Block& x) {
+  const auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;
   archive(name, instrs, registers, labels, sbuf, psum, flops);
+}
+void each_field(Reader& archive, isa::Block& x) {
+  auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;
+  archive(name, instrs.own(), registers, labels, sbuf, psum, flops);
 }
 void each_field(auto& archive, Is<isa::Call> auto& x) {
   auto& [block, bases, rng, layer, phase, await] = x;
@@ -76,15 +80,15 @@ void each_field(Writer& archive, const Passes& x) {
   archive(cse, narrow, bias_gradient, fusion, reorder, double_buffering, merge_blocks, flash);
 }
 void each_field(Writer& archive, const Graph& x) {
-  archive(x.numerics(), x.scopes(), x.node_count(), x.value_count());
+  archive(x.numerics(), x.replica_groups(), x.scopes(), x.node_count(), x.value_count());
   for (NodeId n = 0; n < x.node_count(); ++n) archive(x.node(n));
   for (ValueId v = 0; v < x.value_count(); ++v) archive(x.value(v));
 }
 void each_field(Writer& archive, const CompileOptions& x) {
   // Blocks from elsewhere are those that would be built.
-  const auto& [name, ranks, first_rank, own_ranks, in_order, groups, passes, hbm_bytes, blocks, shared] = x;
+  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, blocks, shared] = x;
   static_cast<void>(blocks);
-  archive(name, ranks, first_rank, own_ranks, in_order, groups, passes, hbm_bytes, shared != nullptr);
+  archive(name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, shared != nullptr);
   if (shared) archive(*shared);
 }
 

@@ -27,6 +27,7 @@ class Bert {
         weights_{declare_weights(graph_, weights(config, spec), spec.fold_weights)} {}
 
   Graph run() {
+    graph_.set_replica_groups(replica_groups(spec_));
     if (spec_.part == Part::kUpdate) {
       add_update(graph_, declare_gradients(graph_, weights_), spec_, kLayers);
       return std::move(graph_);

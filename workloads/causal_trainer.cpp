@@ -45,7 +45,6 @@ std::uint64_t hash_of(const PackedDataset& data) {
 }  // namespace
 
 CausalTrainer::Prepared CausalTrainer::prepare(const ModelConfig& config, TrainerOptions options) {
-  options.step.head_sharing = head_sharing(config, options.step.tensor_parallel);
   DecoderPipeline train = decoder_pipeline(config, options.step);
   DecoderPipeline evaluation = decoder_pipeline(config, with_loss(eval_spec(options)));
   return {std::move(options), std::move(train), std::move(evaluation)};

@@ -23,7 +23,8 @@ using runtime::ValueId;
 class Decoder {
  public:
   Decoder(const ModelConfig& config, const StepSpec& spec)
-      : form_{decoder_form(config)},
+      : config_{config},
+        form_{decoder_form(config)},
         spec_{spec},
         graph_{spec.numerics},
         specs_{decoder_weights(config, spec)},
@@ -33,6 +34,7 @@ class Decoder {
         sequence_{split_ && spec.sequence_parallel} {}
 
   DecoderStep run() {
+    graph_.set_replica_groups(decoder_groups(config_, spec_));
     if (form_.rotary) {
       const std::int64_t half = form_.head / 2;
       cos_ = graph_.tensor("rope.cos", spec_.length, half, isa::Dtype::kFp32, Kind::kInput);
@@ -290,9 +292,10 @@ class Decoder {
       if (spec_.pipeline_parallel > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers)
         sets.tied.insert(weights_.at(spec.name));
     if (!split_) return sets;
+    sets.sharing = head_sharing(config_, spec_.tensor_parallel);
     for (const WeightSpec& spec : specs_) {
       const ValueId v = weights_.at(spec.name);
-      if (spec.split == TensorSplit::kKeyValue && spec_.head_sharing > 1) sets.shared.insert(v);
+      if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
       if (spec.split != TensorSplit::kNone)
         sets.split.insert(v);
       else if (sequence_)
@@ -301,6 +304,7 @@ class Decoder {
     return sets;
   }
 
+  const ModelConfig& config_;
   const DecoderForm form_;
   const StepSpec& spec_;
   Graph graph_;
@@ -314,6 +318,10 @@ class Decoder {
 };
 
 }  // namespace
+
+isa::GroupTables decoder_groups(const ModelConfig& config, const StepSpec& spec) {
+  return replica_groups(spec, head_sharing(config, spec.tensor_parallel));
+}
 
 bool places_by_rank(const StepSpec& spec) { return spec.sequence_parallel && spec.batch % spec.tensor_parallel != 0; }
 
@@ -340,8 +348,6 @@ DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks", spec.batch * spec.length,
                             spec.tensor_parallel),
                 "choose a length that they divide, or --disable_sequence_parallel"};
-  base::ensure(!spec.training || spec.head_sharing == head_sharing(config, spec.tensor_parallel), "decoder",
-               "its gradients would not be summed over the ranks that share a head: set StepSpec::head_sharing");
   return Decoder{config, spec}.run();
 }
 

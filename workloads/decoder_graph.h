@@ -30,6 +30,9 @@ struct DecoderStep {
 /// parallelism does not divide; as check(ShardPlan).
 DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec);
 
+/// Which ranks work together in it: replica_groups(), with those that share a key-value head of the model.
+isa::GroupTables decoder_groups(const ModelConfig& config, const StepSpec& spec);
+
 /// The steps of all stages, from the first to the last.
 struct DecoderPipeline {
   std::vector<runtime::Graph> graphs;

@@ -17,18 +17,8 @@ namespace {
 using base::Error;
 using base::Fault;
 
-std::vector<std::vector<std::vector<std::uint32_t>>> one_group(std::int64_t ranks) {
-  if (ranks == 1) return {};
-  std::vector<std::uint32_t> all;
-  for (std::int64_t r = 0; r < ranks; ++r) all.push_back(static_cast<std::uint32_t>(r));
-  return {{all}};
-}
-
 runtime::CompileOptions options_of(const char* name, const GenerationSpec& spec, const runtime::Passes& passes) {
-  return {.name = name,
-          .ranks = static_cast<std::uint32_t>(spec.tensor_parallel),
-          .groups = one_group(spec.tensor_parallel),
-          .passes = passes};
+  return {.name = name, .ranks = static_cast<std::uint32_t>(spec.tensor_parallel), .passes = passes};
 }
 
 /// [in, out] with the rows where the device reads them.

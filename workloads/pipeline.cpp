@@ -64,7 +64,6 @@ runtime::CompileOptions compile_options(const StepSpec& spec, std::string name, 
           .first_rank = own * static_cast<std::uint32_t>(spec.stage),
           .own_ranks = stages ? own : 0,
           .in_order = stages,
-          .groups = replica_groups(spec),
           .passes = passes};
 }
 

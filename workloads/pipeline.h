@@ -34,7 +34,7 @@ Chunk chunk_of(const StepSpec& spec, std::int64_t chunk, std::int64_t layers);
 /// The spec of another stage of the same step.
 StepSpec of_stage(StepSpec spec, std::int64_t stage);
 
-/// How a step's graph is compiled: its ranks, groups and order.
+/// How a step's graph is compiled: its ranks and order.
 runtime::CompileOptions compile_options(const StepSpec& spec, std::string name, const runtime::Passes& passes);
 
 }  // namespace workloads

@@ -198,8 +198,7 @@ class Update {
   void add_squares(std::vector<ValueId>& parts, const std::vector<ValueId>& gradients, bool shared) {
     if (gradients.empty()) return;
     ValueId sum = graph_.add1(runtime::kSumSquares, "sum_squares", gradients);
-    if (shared)
-      sum = graph_.add1(runtime::kAffine, "once", {sum}, {.alpha = 1 / static_cast<double>(spec_.head_sharing)});
+    if (shared) sum = graph_.add1(runtime::kAffine, "once", {sum}, {.alpha = 1 / static_cast<double>(sets_.sharing)});
     parts.push_back(sum);
   }
 

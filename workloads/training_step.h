@@ -60,7 +60,6 @@ struct StepSpec {
 
   // Decoders only. Ranks count tensor-parallel ranks first, then data-parallel ones, then stages: see rank_of().
   std::int64_t tensor_parallel = 1;
-  std::int64_t head_sharing = 1;       // neighbours of those that have the same key-value head: head_sharing()
   std::int64_t pipeline_parallel = 1;  // stages, each a program of its own:
   std::int64_t stage = 0;              // which of them this is
   std::int64_t virtual_stages = 1;     // chunks of layers on each stage: the interleaved schedule
@@ -78,10 +77,10 @@ struct StepSpec {
   std::int64_t last_stage() const { return pipeline_parallel - 1; }
 };
 
-/// The replica groups of a step, as a program wants them: data-parallel ones, then tensor-parallel ones, both only of
-/// more than one rank; those that share a key-value head; with stages, the pairs between each and the next (the last
-/// one's next is the first), all stages, and the first with the last.
-std::vector<std::vector<std::vector<std::uint32_t>>> replica_groups(const StepSpec& spec);
+/// The replica groups of a step: data-parallel ones, then tensor-parallel ones, both only of more than one rank; with
+/// stages, the pairs between each and the next (the last one's next is the first), all stages, and the first with the
+/// last; then the `head_sharing` neighbours that have the same key-value head. Models give them to their graph.
+isa::GroupTables replica_groups(const StepSpec& spec, std::int64_t head_sharing = 1);
 std::uint8_t data_group(const StepSpec& spec);
 std::uint8_t tensor_group(const StepSpec& spec);
 std::uint8_t link_group(const StepSpec& spec, std::int64_t from_stage);
@@ -93,8 +92,9 @@ std::uint8_t heads_group(const StepSpec& spec);
 struct ParameterSets {
   std::set<runtime::ValueId> split;    // each rank has its own part; the others are the same on every rank
   std::set<runtime::ValueId> partial;  // the same, but gradients are sums over a rank's tokens only
-  std::set<runtime::ValueId> shared;   // split, but spec.head_sharing neighbours have the same part: gradients add up
+  std::set<runtime::ValueId> shared;   // split, but `sharing` neighbours have the same part: gradients add up
   std::set<runtime::ValueId> tied;     // also on the other end of the pipeline: their gradients add up
+  std::int64_t sharing = 1;
 };
 
 /// Parameters that ZeRO updates together: every data-parallel rank has its part of "shard.N" (runtime::bucket_elements

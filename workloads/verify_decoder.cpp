@@ -88,7 +88,6 @@ std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder,
   VerifyBatches batches = open_batches(folder);
   StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
   spec.keep_logits = true;
-  spec.head_sharing = head_sharing(config, spec.tensor_parallel);
   Weights weights = load_weights(folder, config, options.seed);
   return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), batches.samples,
                                          std::move(batches.tensors), std::move(weights));

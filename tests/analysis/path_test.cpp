@@ -42,10 +42,10 @@ isa::Program two_loads() {
                   instr(Opcode::kMatMul, Engine::kTensor, 1, {{.sem = isa::kFirstDmaSemaphore, .pad = 0, .count = 1}}),
                   instr(Opcode::kActivation, Engine::kScalar, 2, {{.sem = 0, .pad = 0, .count = 1}}),
                   instr(Opcode::kMemset, Engine::kVector, 3)};
-  block.instrs[0].a = tile(isa::Space::kHbm, 128, 512);
-  block.instrs[0].dst = tile(isa::Space::kSbuf, 128, 512);
-  block.instrs[1].a = tile(isa::Space::kSbuf, 128, 128);
-  block.instrs[1].b = tile(isa::Space::kSbuf, 128, 512);
+  block.instrs.own()[0].a = tile(isa::Space::kHbm, 128, 512);
+  block.instrs.own()[0].dst = tile(isa::Space::kSbuf, 128, 512);
+  block.instrs.own()[1].a = tile(isa::Space::kSbuf, 128, 128);
+  block.instrs.own()[1].b = tile(isa::Space::kSbuf, 128, 512);
   isa::Program p;
   p.blocks = {block};
   p.calls = {{.block = 0, .bases = {}}};
@@ -99,7 +99,7 @@ TEST(CriticalPath, SharesAreOfTheCallAndNameTheGaps) {
 
 TEST(CriticalPath, WithoutAWaitTheLaneDecides) {
   auto p = two_loads();
-  p.blocks[0].instrs[2].wait_count = 0;  // gelu no longer waits for the matmul
+  p.blocks[0].instrs.own()[2].wait_count = 0;  // gelu no longer waits for the matmul
   const auto path = critical_path(times_of_it(), p, 0);
   ASSERT_EQ(path.steps.size(), 1u);
   EXPECT_EQ(path.steps[0].lane, "scalar");
@@ -128,7 +128,7 @@ TEST(Roofline, MatmulIsHeldAgainstPeakAndBytes) {
 
 TEST(Roofline, BytesOfTheSameOperationLowerItsRoof) {
   auto p = two_loads();
-  p.blocks[0].instrs[0].label = 1;  // the load belongs to the matmul
+  p.blocks[0].instrs.own()[0].label = 1;  // the load belongs to the matmul
   const auto points = analysis::roofline(times_of_it(), p);
   const auto matmul = *std::ranges::find(points, "matmul", &analysis::RoofPoint::op);
   EXPECT_DOUBLE_EQ(matmul.intensity, 2.0 * 128 * 128 * 512 / (128 * 512 * 2));

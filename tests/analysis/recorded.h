@@ -38,7 +38,7 @@ inline isa::Program layers(int layers = 2) {
   layer.instrs = {dma(x, weights, 3), signal(after(matmul(psum(128, 128), x, x), dma_sem(3), 1)),
                   signal(after(activate(sbuf(128, 128, 1024), psum(128, 128), Fn::kGelu), sem(Engine::kTensor), 1)),
                   after(dma(out, sbuf(128, 128, 1024), 4), sem(Engine::kScalar), 1)};
-  for (std::uint32_t i = 0; i < 4; ++i) layer.instrs[i].label = i;
+  for (std::uint32_t i = 0; i < 4; ++i) layer.instrs.own()[i].label = i;
   layer.matmul_flops = 2.0 * 128 * 128 * 128;
   isa::Block update;
   update.name = "optimizer";
@@ -46,7 +46,7 @@ inline isa::Program layers(int layers = 2) {
   update.labels = {"all_reduce", "adamw"};
   const isa::Tile gradients = hbm(128, 128, 131'072);
   update.instrs = {all_reduce(gradients, gradients), signal(fill(Engine::kVector, sbuf(128, 512), 0))};
-  update.instrs[1].label = 1;
+  update.instrs.own()[1].label = 1;
   isa::Program program = tiny::program({}, 0, 2);
   program.name = "layers";
   program.blocks = {layer, update};

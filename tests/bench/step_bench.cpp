@@ -32,7 +32,6 @@ workloads::StepSpec training_step(std::int64_t batch, std::uint32_t ranks) {
 runtime::Compiled compile(const workloads::BertConfig& config, const workloads::StepSpec& spec) {
   runtime::CompileOptions options;
   options.ranks = spec.ranks;
-  if (spec.ranks == 2) options.groups = {{{0, 1}}};
   return runtime::compile(workloads::bert_graph(config, spec), options);
 }
 

@@ -21,7 +21,6 @@ isa::Program layer_training_step() {
   spec.numerics = runtime::numerics("bf16");
   runtime::CompileOptions options;
   options.ranks = 2;
-  options.groups = {{{0, 1}}};
   return runtime::compile(workloads::bert_graph(config, spec), options).program;
 }
 

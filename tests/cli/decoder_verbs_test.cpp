@@ -86,6 +86,27 @@ TEST_F(DecoderVerbs, OneStageSpeaksForAllStages) {
   }
 }
 
+// With v chunks on each of p stages a pass reaches the last stage in a v-th of the time: the bubble of 1F1B, p - 1
+// micro-batches long, is v times shorter (arXiv:2104.04473, section 2.2). Messages, of which there are v times as many
+// and two more hops for each, give some of it back; and a stage keeps more of them.
+TEST_F(DecoderVerbs, InterleavedStagesWaitLess) {
+  write_model(1024);
+  const std::string plan =
+      "--tensor_parallel_size 8 --pipeline_parallel_size 2 --gradient_accumulation_steps 8 --recompute full ";
+  const json plain = estimate(plan), turns = estimate(plan + "--virtual_pipeline_size 2");
+  const double bubble = plain["pipeline_bubble_seconds"], shorter = turns["pipeline_bubble_seconds"];
+  EXPECT_GT(shorter, 0.4 * bubble);
+  EXPECT_LT(shorter, 0.8 * bubble);
+  EXPECT_LT(turns["device_step_seconds"].get<double>(), plain["device_step_seconds"].get<double>());
+  EXPECT_GT(turns["memory"]["messages"].get<double>(), plain["memory"]["messages"].get<double>());
+  const Ran ran = run("plan " + model() +
+                      " --max_length 512 --global_batch_size 16 --virtual_pipeline_size 2 --format json --limit 200");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("PP 2 x 2 chunks"));
+  EXPECT_THAT(ran.out, HasSubstr("--pipeline_parallel_size 2 --virtual_pipeline_size 2"));
+  EXPECT_THAT(ran.out, HasSubstr("PP 1, DP"));
+}
+
 TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
   const std::string flags = "estimate " + model() + " --max_length 512 --set 'hbm.bytes=1 GiB' ";
   const Ran ran = run(flags + "--tensor_parallel_size 1");
@@ -99,8 +120,6 @@ TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
   EXPECT_EQ(run(flags + fix).code, 0) << fix;
 }
 
-// A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. What differs is the
-// end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
 // Eight key-value heads on 32 cores: four neighbours have the same one.
 TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
   const Ran ran = run("plan llama3.2-1b --max_length 128 --global_batch_size 32 --format json --limit 100");
@@ -111,6 +130,8 @@ TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
   EXPECT_TRUE(shared);
 }
 
+// A plan shares blocks with the others and simulates three micro-batches; an estimate does neither. What differs is the
+// end of the first micro-batches' backward passes beside the next forward: less than a thousandth.
 TEST_F(DecoderVerbs, PlanRanksWhatFitsAndTimesItAsItsEstimateDoes) {
   const Ran ran = run("plan " + model() + " --max_length 512 --global_batch_size 32 --format json --limit 100");
   EXPECT_EQ(ran.code, 0) << ran.err;
@@ -163,6 +184,9 @@ TEST_F(DecoderVerbs, PlansThatCannotBeAreRefused) {
   refused("--nproc_per_node 64", "64 cores, but trn1.32xlarge has 32");
   refused("--max_length 4096", "longer than the model's 2048 positions");
   refused("--pipeline_parallel_size 8", "layers");
+  refused("--virtual_pipeline_size 2", "use --pipeline_parallel_size 2 or more");
+  refused("--pipeline_parallel_size 2 --virtual_pipeline_size 2 --gradient_accumulation_steps 3",
+          "do not divide 3 micro-batches");
   EXPECT_EQ(run("estimate llama2-8b").code, 2);
 }
 
@@ -202,6 +226,28 @@ TEST_F(DecoderVerbs, APartOfAStepIsRecordedOnRequest) {
   const Ran trace = run("trace " + out.string() + " --detail instructions --from \"1 ms\" --until \"1.5 ms\"");
   EXPECT_EQ(trace.code, 0) << trace.err;
   EXPECT_THAT(trace.err, HasSubstr("detail instructions"));
+}
+
+// A run says of a pipeline what its estimate says: all stages on the clock, interleaved ones too.
+TEST_F(DecoderVerbs, ARunProjectsAPipelineAsItsEstimate) {
+  for (const std::string chunks : {"1", "2"}) {
+    const fs::path out = folder_ / ("stages" + chunks);
+    const std::string plan =
+        "--pipeline_parallel_size 2 --gradient_accumulation_steps 4 --max_length 256 "
+        "--virtual_pipeline_size " +
+        chunks;
+    const Ran ran = run("run llama2_7b_dolly --numerics off " + plan + " --output_dir " + out.string());
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    const Ran one =
+        run("estimate llama2-7b --format json --stack hf-trainer --tensor_parallel_size 8 --zero_1 "
+            "--recompute full " +
+            plan);
+    ASSERT_EQ(one.code, 0) << one.err;
+    const json result = json::parse(cli_test::slurp(out / "result.json")), estimated = json::parse(one.out);
+    const double step = result["job"]["device_step_seconds"];
+    EXPECT_NEAR(step / estimated["device_step_seconds"].get<double>(), 1, 1e-9) << chunks;
+    EXPECT_NE(step, estimated["device_step_by_one_stage_seconds"].get<double>()) << chunks;
+  }
 }
 
 }  // namespace

@@ -117,9 +117,8 @@ TEST_F(RunDecoder, RefusesBeforeItWrites) {
                  "cannot form the replica group 0 1 2 3 4");
   expect_refused(run(train + "--virtual_pipeline_size 2 --nproc_per_node 2 --tensor_parallel_size 1"),
                  "use --pipeline_parallel_size 2 or more");
-  std::string timed = train + "--virtual_pipeline_size 2";
-  timed.replace(timed.find("--mode numeric"), 14, "");
-  expect_refused(run(timed), "computed, not projected");
+  const std::string chunks = "--virtual_pipeline_size 2 --pipeline_parallel_size 2 --nproc_per_node 2 ";
+  expect_refused(run(train + chunks + "--tensor_parallel_size 1"), "2 stages of 2 chunks do not divide the 5 layers");
   std::string longer = train;
   longer.replace(longer.find("--max_length 32"), 15, "--max_length 1024");
   expect_refused(run(longer), "longer than the model's 512 positions");

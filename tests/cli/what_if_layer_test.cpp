@@ -20,8 +20,7 @@ const isa::Program& layer_step() {
     config.num_hidden_layers = 1;
     config.vocab_size = 1024;
     const workloads::StepSpec spec{.batch = 2, .length = 128, .ranks = 2, .numerics = runtime::numerics("bf16")};
-    return runtime::compile(workloads::bert_graph(config, spec), {.name = "layer", .ranks = 2, .groups = {{{0, 1}}}})
-        .program;
+    return runtime::compile(workloads::bert_graph(config, spec), {.name = "layer", .ranks = 2}).program;
   }();
   return program;
 }

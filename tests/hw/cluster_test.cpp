@@ -126,7 +126,7 @@ TEST(Cluster, AMessageIsThereWhenItHasBeenSent) {
   EXPECT_NEAR(seconds(near.collectives[0].end - near.collectives[0].begin), 58e-6 + (1 << 22) / 58e9, 1e-9);
   EXPECT_NEAR(seconds(far.collectives[0].end - far.collectives[0].begin), 73e-6 + 32.0 * (1 << 22) / 100e9, 1e-9);
   isa::Program deaf = exchange(32, 1);
-  std::swap(deaf.blocks[0].instrs[0], deaf.blocks[0].instrs[1]);
+  std::swap(deaf.blocks[0].instrs.own()[0], deaf.blocks[0].instrs.own()[1]);
   EXPECT_THROW(run(deaf, instances(1)), base::Error);
 }
 

@@ -92,7 +92,7 @@ std::string outcome(const isa::Program& program) {
 /// Without the waits of instruction `index`.
 isa::Program without_waits(std::size_t index) {
   isa::Program program = job(2);
-  program.blocks[0].instrs[index].wait_count = 0;
+  program.blocks[0].instrs.own()[index].wait_count = 0;
   return program;
 }
 

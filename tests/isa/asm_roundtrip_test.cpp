@@ -90,7 +90,7 @@ class Generator {
     if (coin()) b.labels.push_back("layer.attn.softmax");
     if (coin()) b.labels.push_back("layer.attn.softmax");  // a label twice: the second needs its index
     for (std::uint64_t n = upto(12); n > 0; --n)
-      b.instrs.push_back(
+      b.instrs.own().push_back(
           instr(static_cast<isa::Opcode>(upto(isa::kOpcodeCount - 1)), static_cast<std::uint32_t>(b.labels.size())));
     return b;
   }

@@ -50,10 +50,10 @@ std::string error_of(const Block& b) {
 TEST(CheckBlock, NamesBlockIndexAndInstruction) {
   Block b = block({on(Engine::kVector), add(sbuf(1, 1), psum(1, 1), psum(1, 1))});
   b.labels = {"embedding", "attention.softmax"};
-  b.instrs[1].label = 1;
+  b.instrs.own()[1].label = 1;
   EXPECT_THAT(error_of(b), AllOf(HasSubstr("block \"layer\" #1: vector tensor_tensor add"),
                                  HasSubstr("; attention.softmax"), HasSubstr("both in PSUM"), HasSubstr("\n  fix: ")));
-  b.instrs[1] = on(Engine::kVector);
+  b.instrs.own()[1] = on(Engine::kVector);
   EXPECT_EQ(error_of(b), "");
 }
 
@@ -64,7 +64,7 @@ TEST(CheckBlock, RegistersMustExist) {
 
 TEST(CheckBlock, LabelsMustExist) {
   Block b = block({on(Engine::kVector)});
-  b.instrs[0].label = 1;
+  b.instrs.own()[0].label = 1;
   EXPECT_THAT(error_of(b), HasSubstr("label is number 1, but the block has 0"));
   b.labels = {"x", "y"};
   EXPECT_EQ(error_of(b), "");

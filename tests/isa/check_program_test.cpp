@@ -123,9 +123,9 @@ TEST(CheckProgram, HbmOperandsStayInside) {
   p.calls[0].bases[1] = 8192;
   EXPECT_THAT(error_of(p), HasSubstr("leaves the program's 4096 bytes"));
   p = program({load});
-  p.blocks[0].instrs[0].a.offset = -2052;
+  p.blocks[0].instrs.own()[0].a.offset = -2052;
   EXPECT_THAT(error_of(p), HasSubstr("leaves the program's 4096 bytes"));
-  p.blocks[0].instrs[0].a.offset = -2048;
+  p.blocks[0].instrs.own()[0].a.offset = -2048;
   EXPECT_EQ(error_of(p), "");
 }
 

@@ -24,7 +24,7 @@ Program make_program(std::uint32_t ranks) {
       {.op = Opcode::kAllReduce, .alu0 = Alu::kAdd, .dst = out, .a = out},
       {.op = Opcode::kDmaCopy, .dst = in, .a = on(kHbm, 128, 128, Dtype::kFp32, 65536)},
   };
-  block.instrs.back().a.pstep = 512 * 4;
+  block.instrs.own().back().a.pstep = 512 * 4;
   Program program;
   program.name = "test";
   program.blocks = {block};
@@ -72,7 +72,7 @@ TEST(NumericDevice, StepsHaveTheirOwnRandomBits) { EXPECT_FALSE(run_on(1, 1, 1) 
 
 TEST(NumericDevice, AnErrorOfOneRankReachesTheCaller) {
   Program program = make_program(3);
-  program.blocks[0].instrs[2].dst.partitions = 77;
+  program.blocks[0].instrs.own()[2].dst.partitions = 77;
   const auto device = make_numeric_device();
   device->load(program);
   EXPECT_THROW(device->run({.host_threads = 3}), base::Error);

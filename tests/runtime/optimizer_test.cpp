@@ -157,7 +157,8 @@ TEST(AllReduce, SumsOverRanks) {
     in.push_back(graph.tensor(fmt::format("g{}", i), shapes[i].first, shapes[i].second, Dtype::kFp32, Kind::kGradient));
   graph.enter({.name = "reduce"});
   graph.add(kAllReduce, "bucket", in);
-  Running running{std::move(graph), {.name = "reduce", .ranks = 3, .groups = {{{0, 1, 2}}}}};
+  graph.set_replica_groups({{{0, 1, 2}}});
+  Running running{std::move(graph), {.name = "reduce", .ranks = 3}};
   const auto mine = [&](std::size_t i, std::uint32_t rank) {
     return random_normal(shapes[i].first, shapes[i].second, static_cast<std::uint32_t>(10 * i) + rank);
   };

@@ -192,7 +192,7 @@ TEST(Synchronize, WithoutAWaitThereIsARaceOrTheSameResult) {
   for (std::size_t i = 0; i < program.blocks[0].instrs.size(); ++i)
     for (std::uint8_t w = 0; w < program.blocks[0].instrs[i].wait_count; ++w) {
       isa::Program without = program;
-      Instr& instr = without.blocks[0].instrs[i];
+      Instr& instr = without.blocks[0].instrs.own()[i];
       instr.waits[w] = instr.waits[--instr.wait_count];
       const std::string result = outcome(without);
       ++waits;

@@ -21,10 +21,7 @@ using namespace workloads_test;
 using namespace workloads;
 
 runtime::Compiled compile(const BertConfig& config, const StepSpec& spec, const char* passes = "") {
-  runtime::CompileOptions options{.name = "bert", .ranks = spec.ranks, .passes = runtime::parse_passes(passes)};
-  std::vector<std::uint32_t> all;
-  for (std::uint32_t r = 0; r < spec.ranks; ++r) all.push_back(r);
-  if (spec.ranks > 1) options.groups = {{all}};
+  const runtime::CompileOptions options{.name = "bert", .ranks = spec.ranks, .passes = runtime::parse_passes(passes)};
   runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), options);
   isa::check(compiled.program);
   return compiled;
