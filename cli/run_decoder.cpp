@@ -158,7 +158,7 @@ class DecoderRun {
     figures_ = decoder_table(job_shape_, p), memory_ = decoder_memory_table(p.memory);
     plan_.step = job_shape_.step, plan_.samples = static_cast<std::int64_t>(samples);
     plan_.epochs = projected_.num_train_epochs, plan_.stack = job_shape_.stack;
-    projection_ = as_projection(job_shape_, std::move(p), stage.price_on_demand.value);
+    projection_ = as_projection(job_shape_, std::move(p), machines.stage.price_on_demand.value);
     report_.projected = &plan_, report_.projection = &*projection_;
     report_.decoder = &job_shape_.config;
     report_.cores = static_cast<std::uint32_t>(job_shape_.cores());

@@ -11,7 +11,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "cli/decoder_job.h"
+#include "cli/decoder_projection.h"
 #include "cli/project.h"
 #include "cli/train_options.h"
 #include "hw/sim_device.h"
@@ -162,7 +162,7 @@ Metrics decoder_metrics(const workloads::Job& job, const JobAtPoint& at) {
   const double sequences = static_cast<double>(job.samples) * at.options.num_train_epochs;
   DecoderJob plan = decoder_job(at.options, decoder_config(at.model), sequences);
   if (at.options.max_steps >= 0) plan.sequences = static_cast<double>(at.options.max_steps) * plan.sequences_per_step();
-  const DecoderProjection p = project(plan, stage_machine(plan, at.options.instance_type, at.options.set));
+  const DecoderProjection p = project(plan, machines_of(plan, at.options.instance_type, at.options.set));
   Metrics metrics = metrics_of(p.device, p.compiled.program, 0);
   add_job(metrics, p.time, p.dollars, p.steps * plan.sequences_per_step(), p.memory.total);
   metrics["mfu"] = 100 * p.mfu;  // of all stages
