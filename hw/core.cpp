@@ -80,9 +80,9 @@ void Core::next_call() {
     call_begin_ = time_now();
     windows_.forget_before(call_begin_);
     if (options_.replay && !program_->blocks[call.block]->collectives) {
-      if (const auto end = replay_.end(call.block, call_begin_, windows_)) {
+      if (const auto record = replay_.repeat(call.block, call_begin_, windows_)) {
         ++replayed_;
-        return close_call(replay_.repeat(call.block, call_begin_, *end));
+        return close_call(*record);
       }
     }
     power_before_ = tensor_.power().level();

@@ -227,16 +227,36 @@ TEST(Replay, RunsAtTheTwoPacesItHasSeen) {
     record.time.end = end;
     return record;
   };
-  EXPECT_FALSE(replay.end(0, 0, windows));
+  EXPECT_FALSE(replay.repeat(0, 0, windows));
   replay.learn(call(0, 100), windows, true);
-  EXPECT_FALSE(replay.end(0, 200, windows));  // seen once
+  EXPECT_FALSE(replay.repeat(0, 200, windows));  // seen once
   replay.learn(call(100, 200), windows, true);
-  EXPECT_EQ(replay.end(0, 200, windows), 300u);
-  EXPECT_FALSE(replay.end(0, 950, windows));  // half of it beside a collective, of which nothing is known
+  EXPECT_EQ(replay.repeat(0, 200, windows)->time.end, 300u);
+  EXPECT_FALSE(replay.repeat(0, 950, windows));  // half of it beside a collective, of which nothing is known
   replay.learn(call(1000, 1200), windows, true);
   replay.learn(call(1200, 1400), windows, true);
-  EXPECT_EQ(replay.end(0, 950, windows), 1100u);  // 50 at the one pace, 100 at the other
-  EXPECT_EQ(replay.end(0, 1900, windows), 2050u);
+  EXPECT_EQ(replay.repeat(0, 950, windows)->time.end, 1100u);  // 50 at the one pace, 100 at the other
+  EXPECT_EQ(replay.repeat(0, 1900, windows)->time.end, 2050u);
+}
+
+TEST(Replay, RepeatsACallThatHasDataBesideItInTheSamePart) {
+  hw::Replay replay;
+  replay.reset(1);
+  hw::DataWindows windows;
+  for (const hw::Fs begin : {0, 1'000'000, 2'000'000}) windows.add(begin + 100'000, begin + 300'000);
+  windows.add(3'500'000, 3'600'000);
+  const auto learn = [&](hw::Fs begin) {
+    hw::Replay::Record record;
+    record.time.begin = begin;
+    record.time.end = begin + 800'000;
+    replay.learn(record, windows, true);
+  };
+  learn(0);
+  EXPECT_FALSE(replay.repeat(0, 1'000'000, windows));  // seen once
+  learn(1'000'000);
+  EXPECT_EQ(replay.repeat(0, 2'000'000, windows)->time.end, 2'800'000u);
+  EXPECT_FALSE(replay.repeat(0, 3'000'000, windows));  // beside another part of it
+  EXPECT_FALSE(replay.repeat(0, 4'000'000, windows));  // with nothing beside it: never seen
 }
 
 }  // namespace
