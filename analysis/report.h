@@ -9,6 +9,7 @@
 
 #include "analysis/job_cost.h"
 #include "analysis/record.h"
+#include "analysis/views.h"
 
 namespace analysis {
 
@@ -26,6 +27,9 @@ struct ReportRun {
 /// Errors: Fault::kData when run.sqlite or result.json is missing, damaged or of a newer schema.
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
                           double efficiency);
+
+/// The job and one device step of `other` against `first`.
+std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other);
 
 /// One HTML page. With several runs the first is what the others are compared with.
 std::string report_html(std::span<const ReportRun> runs);

@@ -3,11 +3,11 @@
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "analysis/memory_use.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
-#include "analysis/views.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "isa/names.h"
@@ -69,6 +69,12 @@ ReportRun load_report_run(const std::filesystem::path& folder, const std::vector
     run.costs = price_job(job_of_run(folder), prices, {1}, efficiency);
   run.warnings = warnings_of(run);
   return run;
+}
+
+std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other) {
+  std::vector<Difference> out = compare_jobs(first.result, other.result);
+  std::ranges::move(compare(first.record, other.record), std::back_inserter(out));
+  return out;
 }
 
 std::vector<Headline> headlines(const ReportRun& run) {

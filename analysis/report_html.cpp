@@ -10,7 +10,6 @@
 #include "analysis/report.h"
 #include "analysis/report_parts.h"
 #include "analysis/report_style.h"
-#include "analysis/views.h"
 #include "base/param_file.h"
 
 namespace analysis {
@@ -89,8 +88,7 @@ std::string cores_html(const ReportRun& run, const BusyMap& map) {
                {.title = "simulated time of one step; darker: busier", .unit = "s"}) +
       fmt::format(
           "<p>{} cores run the same program{}: one class of ranks. One core's record is kept, core {}, {}; the rows of "
-          "the "
-          "others are copies of it.</p>\n",
+          "the others are copies of it.</p>\n",
           ranks, shown < ranks ? fmt::format(", of which {} are shown", shown) : "", r.rank,
           r.cores > 1 ? fmt::format("the slowest of the {} simulated", r.cores) : "the one that was simulated");
   if (r.rank_total.size() < 2) return out;
@@ -299,13 +297,6 @@ std::string run_html(const ReportRun& run, std::size_t index) {
   return out + part("machine", "Machine", machine_html(run));
 }
 
-/// The i-th run against the first.
-base::Table against_first(std::span<const ReportRun> runs, std::size_t i) {
-  std::vector<Difference> list = compare_jobs(runs[0].result, runs[i].result);
-  std::ranges::move(compare(runs[0].record, runs[i].record), std::back_inserter(list));
-  return difference_table(list, kComparedOps);
-}
-
 std::string navigation(const ReportRun& run, std::size_t index) {
   std::string out = fmt::format("<nav aria-label=\"{}\">", escape(run.name));
   for (const auto& [id, title] : {std::pair{"summary", "Summary"},
@@ -330,7 +321,8 @@ std::string report_html(std::span<const ReportRun> runs) {
   std::string body;
   for (std::size_t i = 1; i < runs.size(); ++i) {
     const std::string title = fmt::format("{} against {}", runs[i].name, runs[0].name);
-    body += section(fmt::format("against-{}", i), title, table_html(title, against_first(runs, i)));
+    body += section(fmt::format("against-{}", i), title,
+                    table_html(title, difference_table(compare_runs(runs[0], runs[i]), kComparedOps)));
   }
   for (std::size_t i = 0; i < runs.size(); ++i) body += navigation(runs[i], i) + run_html(runs[i], i);
   std::string names;

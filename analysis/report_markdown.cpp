@@ -1,11 +1,7 @@
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <iterator>
-
 #include "analysis/memory_use.h"
 #include "analysis/report.h"
-#include "analysis/views.h"
 
 namespace analysis {
 namespace {
@@ -45,9 +41,7 @@ std::string report_markdown(std::span<const ReportRun> runs) {
   std::string out = "# trnsim\n\n";
   for (std::size_t i = 1; i < runs.size(); ++i) {
     out += fmt::format("## {} against {}\n\n", inline_text(runs[i].name), inline_text(runs[0].name));
-    std::vector<Difference> list = compare_jobs(runs[0].result, runs[i].result);
-    std::ranges::move(compare(runs[0].record, runs[i].record), std::back_inserter(list));
-    out += difference_table(list, kOps).render(base::Format::kMarkdown) + "\n";
+    out += difference_table(compare_runs(runs[0], runs[i]), kOps).render(base::Format::kMarkdown) + "\n";
   }
   for (const ReportRun& run : runs) out += run_markdown(run);
   return out;

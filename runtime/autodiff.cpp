@@ -16,6 +16,14 @@ namespace {
 
 constexpr std::uint32_t kNoScope = std::numeric_limits<std::uint32_t>::max();
 
+/// Where nodes of `scope` run once more, for the backward pass.
+Scope again_of(Scope scope) {
+  scope.name += ".again";
+  scope.phase = isa::Phase::kBackward;
+  scope.again = true;
+  return scope;
+}
+
 }  // namespace
 
 Backward::Backward(Graph& graph) : graph_{graph} {}
@@ -60,10 +68,7 @@ void Backward::repeat_segment(NodeId last) {
   while (begin > 0 && graph_.node(begin - 1).op && segment_(graph_.node(begin - 1)) == repeated_) --begin;
   for (NodeId n = begin; n <= last; ++n) {
     Node node = graph_.node(n);
-    Scope scope = graph_.scope_of(node);
-    scope.name += ".again";
-    scope.phase = isa::Phase::kBackward;
-    scope.again = true;
+    const Scope scope = again_of(graph_.scope_of(node));
     if (graph_.scope_of(graph_.node(graph_.node_count() - 1)) != scope) graph_.enter(scope);
     for (ValueId& v : node.in)
       if (const auto found = again_.find(v); found != again_.end()) v = found->second;
@@ -114,11 +119,7 @@ void Backward::find_ahead(const std::vector<ValueId>& losses) {
 /// Adds what repeats node n.
 void Backward::come_again(NodeId n) {
   const Node node = graph_.node(n);
-  Scope scope = graph_.scope_of(node);
-  scope.name += ".again";
-  scope.phase = isa::Phase::kBackward;
-  scope.again = true;
-  graph_.enter(scope);
+  graph_.enter(again_of(graph_.scope_of(node)));
   const auto out = graph_.add(*repeats_(node), node.label, node.in, node.attrs);
   for (std::size_t o = 0; o < out.size(); ++o) coming_[node.out[o]] = out[o], first_[out[o]] = node.out[o];
 }
