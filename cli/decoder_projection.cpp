@@ -16,7 +16,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-constexpr std::size_t kProjectedBlocks = 1'000'000;  // instructions of one model's plans
+constexpr std::size_t kProjectedBlocks = 4'000'000;  // instructions of one model's plans
 
 std::int64_t simulated_of(const DecoderJob& job) {
   const std::int64_t all = job.step.micro_batches;
@@ -100,9 +100,11 @@ void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProj
                   .run;
 }
 
-void compile_one_stage(const DecoderJob& job, runtime::BlockCache* blocks, DecoderProjection& p) {
+void compile_one_stage(const DecoderJob& job, runtime::BlockCache* blocks, std::uint64_t give_up_at,
+                       DecoderProjection& p) {
   runtime::CompileOptions options = stage_options(job);
   options.blocks = blocks;
+  options.give_up_at = give_up_at;
   p.compiled = runtime::compile(stage_step(job, simulated_of(job)).graph, options);
 }
 
@@ -114,15 +116,16 @@ DecoderProjection project_if_it_fits(const DecoderJob& job, const JobMachines& m
   runtime::BlockCache* const blocks = options.blocks ? options.blocks : &own;
   DecoderProjection p;
   Stages stages;
+  const bool give_up = options.give_up && !job.may_exceed_memory;
   if (job.pipeline > 1) {
-    stages = compile_stages(job, machines.whole, blocks);
+    stages = compile_stages(job, machines.whole, blocks, give_up);
     p.memory = stages.memory;
   } else {
-    compile_one_stage(job, blocks, p);
+    compile_one_stage(job, blocks, give_up ? machines.stage.hbm_bytes_per_core() : 0, p);
     p.memory = memory_of(p.compiled, machines.stage);
   }
   if (!p.memory.fits() && !job.may_exceed_memory) return p;
-  if (job.pipeline > 1 && options.one_stage) compile_one_stage(job, blocks, p);
+  if (job.pipeline > 1 && options.one_stage) compile_one_stage(job, blocks, 0, p);
   if (job.pipeline == 1 || options.one_stage) time_one_stage(job, machines.stage, options.times, p);
   if (job.pipeline > 1) time_pipeline(job, machines.whole, stages, options.times, p);
   time_job(job, machines.stage, p);
@@ -149,7 +152,7 @@ std::optional<DecoderJob> nearest_that_fits(const DecoderJob& job, const std::st
     try {
       const hw::MachineParams whole = machines_of(candidate, instance, set).whole;
       return least_memory(candidate) <= whole.hbm_bytes_per_core() &&
-             compile_stages(candidate, whole, &blocks).memory.fits();
+             compile_stages(candidate, whole, &blocks, true).memory.fits();
     } catch (const Error& e) {
       if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
       throw;

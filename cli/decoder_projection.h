@@ -34,6 +34,8 @@ struct ProjectOptions {
   hw::BlockTimes* times = nullptr;
   /// Of a pipeline also one stage as a model of its own, which has the record of a whole step.
   bool one_stage = true;
+  /// What does not fit is compiled only until that is seen.
+  bool give_up = false;
 };
 
 /// The plan's memory and time. What does not fit is no error here, but has a memory alone (memory.fits() is false),

@@ -24,10 +24,14 @@ using base::Error;
 using base::Fault;
 
 /// A child process keeps so many of the blocks that it used last; a plan of a large model has some 100,000.
-constexpr std::size_t kBlockInstructions = 1'500'000;
+constexpr std::size_t kBlockInstructions = 4'000'000;
 
 std::string readable(std::uint64_t bytes) {
   return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
+}
+
+std::string too_much(std::uint64_t memory, std::uint64_t there) {
+  return fmt::format("needs {} of HBM per core at least, there are {}", readable(memory), readable(there));
 }
 
 /// "flag: what" of an error, without its fault and fix.
@@ -74,8 +78,7 @@ TriedPlan looked_at(DecoderJob job, const PlanSpace& space, const hw::MachinePar
         fmt::format("{} micro-batches never keep {} stages at work", plan.job.step.micro_batches, plan.job.pipeline);
   else if (const std::uint64_t there = whole.hbm_bytes_per_core(); plan.memory > there) {
     plan.too_large = true;
-    plan.refused =
-        fmt::format("needs {} of HBM per core at least, there are {}", readable(plan.memory), readable(there));
+    plan.refused = too_much(plan.memory, there);
   }
   return plan;
 }
@@ -127,7 +130,7 @@ void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, Shared
   DecoderProjection p;
   try {
     p = project_if_it_fits(job, machines_of(job, o.instance_type, o.set),
-                           {.blocks = &shared.blocks, .times = &shared.times, .one_stage = false});
+                           {.blocks = &shared.blocks, .times = &shared.times, .one_stage = false, .give_up = true});
   } catch (const Error& e) {
     if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
     out[name_of(i, kMemory)] = 0;
@@ -147,9 +150,7 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics, std:
     return;
   }
   plan.too_large = true;
-  plan.refused = plan.memory == 0
-                     ? "a tile does not fit in SBUF"
-                     : fmt::format("needs {} of HBM per core, there are {}", readable(plan.memory), readable(there));
+  plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF" : too_much(plan.memory, there);
 }
 
 /// Numbers of the plans without a reason by kin, the kin with most plans first: they take longest.

@@ -164,6 +164,11 @@ class Compiler {
     auto calls = calls_of(graph_, options_.in_order);
     if (options_.passes.merge_blocks)
       note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
+    if (options_.give_up_at > 0) {
+      result_.memory = least_memory(graph_, calls, options_.shared);
+      result_.given_up = result_.memory.total > options_.give_up_at;
+      if (result_.given_up) return std::move(result_);
+    }
     for (const auto& nodes : calls) uses_.push_back(make(nodes));
     finish(calls);
     return std::move(result_);
@@ -325,7 +330,7 @@ class Compiler {
 }  // namespace
 
 Compiled compile(Graph graph, const CompileOptions& options) {
-  if (!has_program_cache()) return Compiler{std::move(graph), options}.run();
+  if (!has_program_cache() || options.give_up_at > 0) return Compiler{std::move(graph), options}.run();
   return through_cache(graph, options, [&] { return Compiler{graph, options}.run(); });
 }
 

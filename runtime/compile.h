@@ -21,6 +21,7 @@ struct CompileOptions {
   bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
   Passes passes{};
   std::uint64_t hbm_bytes = 0;   // per core; 0: no limit
+  std::uint64_t give_up_at = 0;  // bytes per core; 0: never. A graph that is seen to need more is not compiled further
   BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without
   const std::vector<isa::Region>* shared =
       nullptr;  // of another program on the same device: weights stay where they are
@@ -30,6 +31,7 @@ struct Compiled {
   isa::Program program;
   MemoryPlan memory;
   std::vector<PassNote> notes;
+  bool given_up = false;  // there is nothing but the memory that is needed at least
 };
 
 /// Errors: Fault::kCapacity (with the memory by kind) when it does not fit into hbm_bytes; Fault::kProgram for a graph

@@ -57,12 +57,26 @@ class Planner {
   }
 
   MemoryPlan run() {
-    find_lives();
-    place_buckets();
-    for (const Kind kind :
-         {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kCache, Kind::kInput, Kind::kOutput})
-      place_kind(kind);
+    place_what_stays();
     place_activations();
+    return std::move(plan_);
+  }
+
+  MemoryPlan least() {
+    place_what_stays();
+    std::vector<std::uint64_t> begins(calls_.size()), ends(calls_.size());
+    for (const auto& [v, life] : lives_) {
+      if (graph_.value(v).kind != Kind::kActivation || life.first == life.last || plan_.address.contains(v)) continue;
+      begins[life.first] += aligned(graph_.value(v).bytes());
+      ends[life.last] += aligned(graph_.value(v).bytes());
+    }
+    std::uint64_t live = 0, peak = 0;
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
+      peak = std::max(peak, live += begins[c]);
+      live -= ends[c];
+    }
+    plan_.total = plan_.persistent_end + peak;
+    plan_.bytes_by_kind["activations"] = peak;
     return std::move(plan_);
   }
 
@@ -70,6 +84,14 @@ class Planner {
   struct Life {
     std::size_t first = 0, last = 0;
   };
+
+  void place_what_stays() {
+    find_lives();
+    place_buckets();
+    for (const Kind kind :
+         {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kCache, Kind::kInput, Kind::kOutput})
+      place_kind(kind);
+  }
 
   void find_lives() {
     for (std::size_t c = 0; c < calls_.size(); ++c)
@@ -200,6 +222,12 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared) {
   return Planner{graph, calls, in_hbm, shared}.run();
+}
+
+MemoryPlan least_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                        const std::vector<isa::Region>* shared) {
+  const std::set<ValueId> unknown;
+  return Planner{graph, calls, unknown, shared}.least();
 }
 
 }  // namespace runtime

@@ -47,7 +47,7 @@ void each_field(auto& archive, Is<PassNote> auto& x) {
   archive(pass, text, count);
 }
 void each_field(auto& archive, Is<Compiled> auto& x) {
-  auto& [program, memory, notes] = x;
+  auto& [program, memory, notes, given_up] = x;  // what was given up is not kept
   archive(program, memory, notes);
 }
 
@@ -85,8 +85,8 @@ void each_field(Writer& archive, const Graph& x) {
   for (ValueId v = 0; v < x.value_count(); ++v) archive(x.value(v));
 }
 void each_field(Writer& archive, const CompileOptions& x) {
-  // Blocks from elsewhere are those that would be built.
-  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, blocks, shared] = x;
+  // Blocks from elsewhere are those that would be built; with a size to give up at nothing is kept.
+  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up_at, blocks, shared] = x;
   static_cast<void>(blocks);
   archive(name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, shared != nullptr);
   if (shared) archive(*shared);

@@ -119,6 +119,36 @@ TEST(Compile, PrintsTheMemoryWhenItDoesNotFit) {
                     {"job", "of HBM per core", "weights", "activations", "inputs", "outputs", "batch_size"}));
 }
 
+// What the tensors need is seen before any instruction is made, and is never more than the whole plan.
+TEST(Compile, GivesUpWhatCannotFit) {
+  const auto build = [](std::int64_t width) {
+    Graph g = fp32();
+    ValueId x = g.tensor("x", 256, width, Dtype::kFp32, Kind::kInput);
+    for (int i = 0; i < 6; ++i) {
+      g.enter({.name = "layer", .instance = i});
+      const ValueId w = g.tensor(fmt::format("w{}", i), width, width, Dtype::kFp32, Kind::kWeight);
+      const ValueId hidden = g.add1(runtime::kActivate, "gelu", {g.add1(runtime::kMatmul, "up", {x, w})},
+                                    {.fn = isa::Fn::kGelu});  // stays in SBUF
+      x = g.add1(runtime::kMatmul, "down", {hidden, w}, {.trans_b = true});
+    }
+    g.output(x, "y");
+    return g;
+  };
+  for (const std::int64_t width : {128, 320}) {
+    const runtime::MemoryPlan plan = runtime::compile(build(width), {.name = "test"}).memory;
+    const runtime::Compiled given_up = runtime::compile(build(width), {.name = "test", .give_up_at = 1});
+    const std::uint64_t least = given_up.memory.total;
+    EXPECT_TRUE(given_up.given_up);
+    EXPECT_TRUE(given_up.program.blocks.empty());
+    EXPECT_LE(least, plan.total) << width;
+    EXPECT_GE(least, plan.bytes_by_kind.at("weights") + 2 * 256u * static_cast<std::uint64_t>(width) * 4) << width;
+    EXPECT_TRUE(runtime::compile(build(width), {.name = "test", .give_up_at = least - 1}).given_up);
+    const runtime::Compiled whole = runtime::compile(build(width), {.name = "test", .give_up_at = least});
+    EXPECT_FALSE(whole.given_up);
+    EXPECT_EQ(whole.memory.total, plan.total);
+  }
+}
+
 // Activations live until their last reader: a chain of eight needs two places.
 TEST(Compile, ReusesTheMemoryOfActivations) {
   Graph g = fp32();
