@@ -30,7 +30,7 @@ struct Mechanism {
 
 /// A number that published rows decided: one constant, however many files inherit it.
 struct Constant {
-  std::string name;  // "dma.read_rate"; of a stack "torch-xla host.per_op"
+  std::string name;  // "dma.rate"; of a stack "torch-xla host.per_op"
   std::string value;
   std::vector<std::string> rows;  // that it was fitted on, or that state it
   bool fitted = true;             // else read off: arithmetic on published figures, no prediction of ours in between

@@ -13,6 +13,7 @@ bool says(const std::string& text, std::string_view word) { return text.find(wor
 
 /// "784-120-84-10 batch 32": fully connected layers, trained by SGD as in the AWS tutorial.
 Prediction predict_mlp(const Row& row, const analysis::Shape& shape) {
+  const auto& micro = std::get<analysis::MicroRow>(row.job);
   const auto batch = shape.named.find("batch");
   if (shape.sizes.size() < 2 || batch == shape.named.end()) {
     return Prediction::skip("shape is not of the form 784-120-84-10 batch 32");
@@ -24,12 +25,16 @@ Prediction predict_mlp(const Row& row, const analysis::Shape& shape) {
   // Counted with PyTorch's dispatch mode on three layers, ReLU, log-softmax and loss: 13 forward, 42 backward.
   job.traced_ops = analysis::traced_ops(
       {.forward_ops = 13.0 / 6 * tensors, .backward_ops = 42.0 / 6 * tensors, .tensors = tensors, .optimizer = "sgd"});
+  job.cores = micro.cores.value_or(1);
   job.samples_per_step = batch->second;
   job.bytes_in_per_step = batch->second * (shape.sizes.front() * 4 + 8);  // fp32 features, int64 label
-  job.prefetch = says(std::get<analysis::MicroRow>(row.job).what, "prefetch");
+  // torchrun's workers take torch-xla's own loader, as the tutorial has them.
+  job.prefetch = job.cores > 1 || says(micro.what, "prefetch") || says(micro.what, "MpDeviceLoader");
   const analysis::JobTime time = analysis::job_time(stack, job);
-  return in_row_metric(row, {.seconds = time.total, .samples = batch->second},
-                       {"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"},
+  std::vector<std::string> assumed{"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"};
+  if (job.prefetch) assumed.push_back("data loading runs beside the loop");
+  if (job.cores > 1) assumed.push_back("each core a batch of its own");
+  return in_row_metric(row, {.seconds = time.total, .samples = batch->second * job.cores}, std::move(assumed),
                        shares(time));
 }
 

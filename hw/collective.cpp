@@ -126,7 +126,7 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
 void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table, CollectivePlan& plan) const {
   // Every byte read passes a DMA engine, in descriptors of a collective's packet.
   const double packet = machine_.cc_packet.value;
-  const double engine = machine_.dma_read_rate.value * packet / (packet + machine_.dma_descriptor_overhead.value);
+  const double engine = machine_.dma_rate.value * packet / (packet + machine_.dma_descriptor_overhead.value);
   const double stack = machine_.hbm_bandwidth.value / machine_.hbm_stacks.value;
   double sent = 0, read = 0, moved = 0, time = 0;
   for (const Stage& stage : stages) {

@@ -43,8 +43,7 @@ constexpr std::array kFields = {
     M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth, "per chip, read and write together"},
     M::Field{"dma.engines", &M::dma_engines, Dimension::kCount, "DMA engines per core"},
     M::Field{"dma.start", &M::dma_start, Dimension::kTime, "from the semaphore to the first byte"},
-    M::Field{"dma.read_rate", &M::dma_read_rate, Dimension::kBandwidth, "one engine, reading HBM"},
-    M::Field{"dma.write_rate", &M::dma_write_rate, Dimension::kBandwidth, "one engine, not reading HBM"},
+    M::Field{"dma.rate", &M::dma_rate, Dimension::kBandwidth, "one engine, to and from HBM alike"},
     M::Field{"dma.descriptor_overhead", &M::dma_descriptor_overhead, Dimension::kBytes,
              "time of a descriptor, in bytes at the engine's rate: b bytes run at b / (b + this)"},
     M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
@@ -164,7 +163,7 @@ Peaks MachineParams::peaks() const {
   Peaks peaks{.matmul_flops = 2.0 * isa::kPartitions * isa::kPartitions * tensor_clock.value,
               .hbm_bandwidth = hbm_bandwidth.value / hbm_stacks.value,
               .link_bandwidth = cc_bandwidth.value,
-              .dma_bandwidth = dma_engines.value * dma_read_rate.value};
+              .dma_bandwidth = dma_engines.value * dma_rate.value};
   for (int e = 0; e < isa::kEngineCount; ++e) peaks.clock[e] = clock(static_cast<isa::Engine>(e));
   return peaks;
 }

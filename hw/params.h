@@ -27,7 +27,7 @@ struct MachineParams {
   Number power_utilisation, power_window;
   Number lead_in;
   Number hbm_bytes, hbm_bandwidth;
-  Number dma_engines, dma_start, dma_read_rate, dma_write_rate, dma_descriptor_overhead, dma_packet;
+  Number dma_engines, dma_start, dma_rate, dma_descriptor_overhead, dma_packet;
   Number cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;

@@ -50,14 +50,10 @@ Transfer plan_transfer(const isa::Instr& instr, const MachineParams& machine) {
   transfer.read_bytes = static_cast<std::uint64_t>(isa::bytes_read(instr)[kHbm]);
   transfer.written_bytes = static_cast<std::uint64_t>(isa::bytes_written(instr)[kHbm]);
 
-  // Reads wait for HBM's answer, writes are posted: two rates. A read-modify-write moves the destination as well.
-  const double overhead = machine.dma_descriptor_overhead.value;
-  const auto pass = [&](double rate) {
-    return (static_cast<double>(elements * size) + overhead * static_cast<double>(transfer.descriptors)) / rate * 1e15;
-  };
-  const double read = machine.dma_read_rate.value, write = machine.dma_write_rate.value;
-  transfer.work = pass(in_hbm(instr.a) ? read : write);
-  if (instr.accumulate) transfer.work += pass(in_hbm(instr.dst) ? read : write);
+  // A read-modify-write moves the destination as well.
+  const double overhead = machine.dma_descriptor_overhead.value * static_cast<double>(transfer.descriptors);
+  const double pass = (static_cast<double>(elements * size) + overhead) / machine.dma_rate.value * 1e15;
+  transfer.work = instr.accumulate ? 2 * pass : pass;
   const auto engines = static_cast<std::int64_t>(machine.dma_engines.value);
   const auto share = ceil_div(static_cast<std::int64_t>(transfer.descriptors), engines);  // of the busiest engine
   transfer.width = static_cast<double>(transfer.descriptors) / static_cast<double>(share);

@@ -87,7 +87,7 @@ TEST_F(GenerateTime, ATokenReadsWeightsAndCachesOnce) {
   EXPECT_GE(token(one), (weights + cache) / 410e9);
   EXPECT_LT(token(one), 1.3 * (weights + cache) / 273e9);
   EXPECT_LT(token(timed("--max_new_tokens 8 --batch_size 8")), 1.3 * token(one));
-  EXPECT_GT(token(timed("--max_new_tokens 8 --set dma.read_rate=0.5x")), 1.7 * token(one));
+  EXPECT_GT(token(timed("--max_new_tokens 8 --set dma.rate=0.5x")), 1.7 * token(one));
   const json four = timed("--max_new_tokens 8 --tensor_parallel_size 4");
   const double collectives = four["buckets"].back()["collectives_seconds"];
   EXPECT_GT(collectives, 9 * 58e-6);  // two sums for each layer and one for the embeddings
