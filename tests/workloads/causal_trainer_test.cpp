@@ -9,8 +9,8 @@
 
 #include "base/files.h"
 #include "tests/tale.h"
+#include "tests/workloads/decoder_training.h"
 #include "tests/workloads/support.h"
-#include "workloads/language_modelling.h"
 #include "workloads/model_files.h"
 #include "workloads/shards.h"
 
@@ -24,60 +24,16 @@ using workloads_test::fixture;
 using workloads_test::Scratch;
 
 /// A Llama of two layers and 64 numbers a token, on the embedded instructions.
-class CausalTraining : public testing::Test {
+class CausalTraining : public workloads_test::DecoderTraining {
  protected:
-  CausalTraining() {
-    job_ = load_language_modelling({.preset = "llama-small", .length = 32, .max_train_samples = 60});
+  CausalTraining() : DecoderTraining{"llama-small"} {
     auto& c = std::get<LlamaConfig>(job_.config);
     c.hidden_size = 64, c.intermediate_size = 96, c.num_attention_heads = c.num_key_value_heads = 4, c.head_dim = 16;
     job_.weights = initial_weights(job_.config, 42);
   }
 
-  /// Eight sequences a step, however the ranks share them.
-  TrainerOptions options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches = 1,
-                         std::int64_t stages = 1) const {
-    TrainerOptions o;
-    o.step.length = 32;
-    o.step.batch = 8 / (data * micro_batches);
-    o.step.micro_batches = micro_batches;
-    o.step.ranks = data;
-    o.step.tensor_parallel = tensor;
-    o.step.pipeline_parallel = stages;
-    o.step.numerics = runtime::numerics("fp32");
-    o.step.max_grad_norm = 1;
-    o.max_steps = 6;
-    o.learning_rate = 5e-3;
-    o.warmup_steps = 1;
-    o.eval_each_epoch = false;
-    return o;
-  }
-
-  std::vector<double> losses(const TrainerOptions& options, Weights* end = nullptr) const {
-    CausalTrainer trainer{
-        job_.config, job_.weights, {.tokenizer = job_.tokenizer.get(), .train = &job_.train}, options};
-    std::vector<double> out;
-    trainer.on_step = [&](const StepRecord& r) { out.push_back(r.loss); };
-    trainer.run();
-    if (end) *end = trainer.read_weights();
-    return out;
-  }
-
-  /// Trains three steps of six and leaves a checkpoint: as a run that is stopped.
-  void stop_half_way(TrainerOptions o, const std::filesystem::path& checkpoint) const {
-    o.checkpoint = checkpoint;
-    o.save_steps = 3;
-    CausalTrainer trainer{job_.config, job_.weights, {.tokenizer = job_.tokenizer.get(), .train = &job_.train}, o};
-    struct Stop {};
-    trainer.on_step = [](const StepRecord& r) {
-      if (r.step == 4) throw Stop{};
-    };
-    EXPECT_THROW(trainer.run(), Stop);
-  }
-
   /// The loss of a model for which all tokens are equally likely.
   double even() const { return std::log(static_cast<double>(std::get<LlamaConfig>(job_.config).vocab_size)); }
-
-  LanguageModelling job_;
 };
 
 // Sums over ranks have another order: fp32 rounding, which six steps of AdamW carry on.

@@ -4,10 +4,9 @@
 
 #include <cmath>
 
+#include "tests/workloads/decoder_training.h"
 #include "tests/workloads/support.h"
-#include "workloads/causal_trainer.h"
 #include "workloads/decoder_weights.h"
-#include "workloads/language_modelling.h"
 #include "workloads/model_files.h"
 
 namespace workloads {
@@ -17,10 +16,9 @@ using base::Fault;
 using workloads_test::fails;
 using workloads_test::Scratch;
 
-class GptTraining : public testing::Test {
+class GptTraining : public workloads_test::DecoderTraining {
  protected:
-  GptTraining() {
-    job_ = load_language_modelling({.preset = "gpt-small", .length = 32, .max_train_samples = 60});
+  GptTraining() : DecoderTraining{"gpt-small"} {
     config().hidden_size = 64, config().intermediate_size = 96, config().num_attention_heads = 4;
     set_dropout(0);
   }
@@ -30,36 +28,12 @@ class GptTraining : public testing::Test {
     job_.weights = initial_weights(job_.config, 42);
   }
 
-  /// Eight sequences a step, however the ranks share them.
   static TrainerOptions gpt_options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches,
                                     std::int64_t stages) {
-    TrainerOptions o;
-    o.step.length = 32;
-    o.step.batch = 8 / (data * micro_batches);
-    o.step.micro_batches = micro_batches;
-    o.step.ranks = data;
-    o.step.tensor_parallel = tensor;
-    o.step.pipeline_parallel = stages;
+    TrainerOptions o = options(data, tensor, micro_batches, stages);
     o.step.sequence_parallel = tensor > 1;
-    o.step.numerics = runtime::numerics("fp32");
-    o.step.max_grad_norm = 1;
-    o.max_steps = 6;
-    o.learning_rate = 5e-3;
-    o.warmup_steps = 1;
-    o.eval_each_epoch = false;
     return o;
   }
-
-  std::vector<double> losses(const TrainerOptions& options, Weights* end = nullptr) const {
-    CausalTrainer trainer{job_.config, job_.weights, {job_.tokenizer.get(), &job_.train}, options};
-    std::vector<double> out;
-    trainer.on_step = [&](const StepRecord& r) { out.push_back(r.loss); };
-    trainer.run();
-    if (end) *end = trainer.read_weights();
-    return out;
-  }
-
-  LanguageModelling job_;
 };
 
 TEST_F(GptTraining, LearnsFromScratchUnderEveryPlan) {
@@ -85,15 +59,7 @@ TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   Weights whole, resumed;
   const std::vector<double> all = losses(o, &whole);
   EXPECT_LT(all.back(), all.front());
-  TrainerOptions half = o;
-  half.checkpoint = s / "checkpoint";
-  half.save_steps = 3;
-  struct Stop {};
-  CausalTrainer trainer{job_.config, job_.weights, {job_.tokenizer.get(), &job_.train}, half};
-  trainer.on_step = [](const StepRecord& r) {
-    if (r.step == 4) throw Stop{};
-  };
-  EXPECT_THROW(trainer.run(), Stop);
+  stop_half_way(o, s / "checkpoint");
   o.resume = s / "checkpoint";
   EXPECT_EQ(losses(o, &resumed), std::vector<double>(all.begin() + 3, all.end()));
   EXPECT_EQ(resumed.values, whole.values);
