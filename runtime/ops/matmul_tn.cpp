@@ -63,7 +63,8 @@ struct Blocking {
   bool a_resident = false, b_resident = false;
 };
 
-/// PSUM banks for output tiles. Source of the rest: eviction of one block overlaps the sums of the next.
+/// PSUM banks for output tiles. The rest: eviction of one block overlaps the sums of the next. Only the first block of
+/// a column needs banks for the sums over rows; it may take all of the rest.
 constexpr std::int64_t kBanks = 6;
 
 Blocking choose(std::int64_t rows, std::int64_t m, std::int64_t n, int bytes, bool sums) {
@@ -73,7 +74,7 @@ Blocking choose(std::int64_t rows, std::int64_t m, std::int64_t n, int bytes, bo
   double best = 0;
   for (std::int64_t right = 1; right <= ceil_div(n, kChunk); ++right) {
     for (std::int64_t down = 1; down <= ceil_div(m, kSide); ++down) {
-      if (down * right + (sums ? right : 0) > kBanks) break;
+      if (down * right > kBanks || down * right + (sums ? right : 0) > isa::kPsumBanks) break;
       // Work done on each element that has to come from HBM.
       const double from_a = blocking.a_resident ? 0 : static_cast<double>(down * kSide);
       const double from_b = blocking.b_resident ? 0 : static_cast<double>(std::min(right * kChunk, n));
