@@ -16,8 +16,6 @@ namespace {
 using base::Error;
 using base::Fault;
 
-constexpr std::size_t kProjectedBlocks = 4'000'000;  // instructions of one model's plans
-
 std::int64_t simulated_of(const DecoderJob& job) {
   const std::int64_t all = job.step.micro_batches;
   return job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
@@ -112,16 +110,16 @@ void compile_one_stage(const DecoderJob& job, runtime::BlockCache* blocks, std::
 
 DecoderProjection project_if_it_fits(const DecoderJob& job, const JobMachines& machines,
                                      const ProjectOptions& options) {
-  runtime::BlockCache own{kProjectedBlocks};  // stages have the same layers
+  runtime::BlockCache own{kKeptInstructions};  // stages have the same layers
   runtime::BlockCache* const blocks = options.blocks ? options.blocks : &own;
   DecoderProjection p;
   Stages stages;
-  const bool give_up = options.give_up && !job.may_exceed_memory;
+  const std::uint64_t give_up_at = options.give_up && !job.may_exceed_memory ? machines.whole.hbm_bytes_per_core() : 0;
   if (job.pipeline > 1) {
-    stages = compile_stages(job, machines.whole, blocks, give_up);
+    stages = compile_stages(job, machines.whole, blocks, give_up_at);
     p.memory = stages.memory;
   } else {
-    compile_one_stage(job, blocks, give_up ? machines.stage.hbm_bytes_per_core() : 0, p);
+    compile_one_stage(job, blocks, give_up_at, p);
     p.memory = memory_of(p.compiled, machines.stage);
   }
   if (!p.memory.fits() && !job.may_exceed_memory) return p;
@@ -147,12 +145,12 @@ DecoderProjection project(const DecoderJob& job, const JobMachines& machines, co
 
 std::optional<DecoderJob> nearest_that_fits(const DecoderJob& job, const std::string& instance,
                                             const std::vector<std::string>& set) {
-  runtime::BlockCache blocks{kProjectedBlocks};
+  runtime::BlockCache blocks{kKeptInstructions};
   const auto fits = [&](const DecoderJob& candidate) {
     try {
       const hw::MachineParams whole = machines_of(candidate, instance, set).whole;
-      return least_memory(candidate) <= whole.hbm_bytes_per_core() &&
-             compile_stages(candidate, whole, &blocks, true).memory.fits();
+      const std::uint64_t there = whole.hbm_bytes_per_core();
+      return least_memory(candidate) <= there && compile_stages(candidate, whole, &blocks, there).memory.fits();
     } catch (const Error& e) {
       if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
       throw;

@@ -13,6 +13,10 @@
 
 namespace cli {
 
+/// Of the blocks that plans of one model share, as many instructions are kept: a 7B Llama's layers have 2 million, with
+/// two sequences of 2048 and no tensor parallelism.
+inline constexpr std::size_t kKeptInstructions = 4'000'000;
+
 struct DecoderProjection {
   DecoderMemory memory;         // of the core that needs most
   runtime::Compiled compiled;   // one stage as a model of its own: its layers, embeddings and head

@@ -55,7 +55,7 @@ double period_of(const DecoderJob& job, const StagePasses& passes, double otherw
 }  // namespace
 
 Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks,
-                      bool give_up) {
+                      std::uint64_t give_up_at) {
   require_groups(job, whole);
   workloads::StepSpec step = step_of_stages(job);
   workloads::pipeline_turns(job.pipeline, 0, step.virtual_stages, step.micro_batches);  // refuses what has none
@@ -66,12 +66,12 @@ Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, run
     auto made = workloads::decoder_step(job.config, spec);
     runtime::CompileOptions options = workloads::compile_options(spec, "train", job.passes);
     options.blocks = blocks;
-    if (give_up) options.give_up_at = whole.hbm_bytes_per_core();
+    options.give_up_at = give_up_at;
     out.compiled.push_back(runtime::compile(std::move(made.graph), options));
     DecoderMemory memory = memory_of(out.compiled.back(), whole);
     memory.add("messages", inbox_bytes(job, s));
     if (memory.total > out.memory.total) out.memory = std::move(memory);
-    if (give_up && !out.memory.fits()) break;
+    if (give_up_at > 0 && out.memory.total > give_up_at) break;
   }
   return out;
 }

@@ -19,9 +19,10 @@ struct StagesTime {
   double bubble_seconds = 0;  // what the slowest stage waits for others in a step
 };
 
-/// `blocks`, `give_up`: as in ProjectOptions; who gives up has no stages behind the one that does not fit. Errors: as
-/// project_if_it_fits().
-Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks, bool give_up);
+/// `blocks`, `give_up_at`: as in runtime::CompileOptions; who gives up has no stages behind the one that needs more.
+/// Errors: as project_if_it_fits().
+Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks,
+                      std::uint64_t give_up_at);
 
 /// A step with every stage simulated. `whole`: the machine of all stages. Further micro-batches take micro_seconds
 /// each; `micro_seconds` is that of one stage, for fewer micro-batches than show it. Errors: Fault::kProgram when the

@@ -23,9 +23,6 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// A child process keeps so many of the blocks that it used last; a plan of a large model has some 100,000.
-constexpr std::size_t kBlockInstructions = 4'000'000;
-
 std::string readable(std::uint64_t bytes) {
   return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
 }
@@ -122,7 +119,7 @@ constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory";
 
 /// What the plans that a child process tries have in common; the least recently used of it goes.
 struct Shared {
-  runtime::BlockCache blocks{kBlockInstructions};
+  runtime::BlockCache blocks{kKeptInstructions};
   hw::BlockTimes times;
 };
 

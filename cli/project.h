@@ -16,12 +16,12 @@
 
 namespace cli {
 
-/// A job taken apart: model, step, sizes of the data.
 /// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
 struct TraceWindow {
   double from = 0, until = 0;
 };
 
+/// A job taken apart: model, step, sizes of the data.
 struct ProjectedJob {
   workloads::BertConfig config;
   workloads::StepSpec step;

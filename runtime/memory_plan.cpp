@@ -45,9 +45,8 @@ class Arena {
 
 class Planner {
  public:
-  Planner(const Graph& graph, const std::vector<std::vector<NodeId>>& calls, const std::set<ValueId>& in_hbm,
-          const std::vector<isa::Region>* shared)
-      : graph_{graph}, calls_{calls}, in_hbm_{in_hbm} {
+  Planner(const Graph& graph, const std::vector<std::vector<NodeId>>& calls, const std::vector<isa::Region>* shared)
+      : graph_{graph}, calls_{calls} {
     if (!shared) return;
     for (const isa::Region& region : *shared) {
       if (region.kind == "weights" || region.kind == "cache") taken_[region.name] = &region;
@@ -56,9 +55,9 @@ class Planner {
     }
   }
 
-  MemoryPlan run() {
+  MemoryPlan run(const std::set<ValueId>& in_hbm) {
     place_what_stays();
-    place_activations();
+    place_activations(in_hbm);
     return std::move(plan_);
   }
 
@@ -162,10 +161,12 @@ class Planner {
     plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
   }
 
-  void place_activations() {
+  void place_activations(const std::set<ValueId>& in_hbm) {
     std::vector<std::vector<ValueId>> born(calls_.size()), dies(calls_.size());
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
-      if (graph_.value(v).kind != Kind::kActivation || graph_.root(v) != v || !needs_memory(v)) continue;
+      if (graph_.value(v).kind != Kind::kActivation || graph_.root(v) != v) continue;
+      // Tensors that never leave their group have no address; which ones, the blocks' registers say.
+      if (!lives_.contains(v) || !in_hbm.contains(v) || plan_.address.contains(v)) continue;
       const Life life = lives_.at(v);
       born[life.first].push_back(v);
       dies[life.last].push_back(v);
@@ -192,12 +193,8 @@ class Planner {
                                .bytes = arena.peak()});
   }
 
-  /// Tensors that never leave their group have no address; which ones, the blocks' registers say.
-  bool needs_memory(ValueId v) const { return lives_.contains(v) && in_hbm_.contains(v) && !plan_.address.contains(v); }
-
   const Graph& graph_;
   const std::vector<std::vector<NodeId>>& calls_;
-  const std::set<ValueId>& in_hbm_;
   std::map<std::string, const isa::Region*> taken_;
   std::map<ValueId, Life> lives_;
   std::map<ValueId, ValueId> ahead_;  // of results that were asked for ahead: what they are gathered from
@@ -221,13 +218,12 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                        const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared) {
-  return Planner{graph, calls, in_hbm, shared}.run();
+  return Planner{graph, calls, shared}.run(in_hbm);
 }
 
 MemoryPlan least_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
                         const std::vector<isa::Region>* shared) {
-  const std::set<ValueId> unknown;
-  return Planner{graph, calls, unknown, shared}.least();
+  return Planner{graph, calls, shared}.least();
 }
 
 }  // namespace runtime
