@@ -30,7 +30,7 @@ struct PricedInstance {
 /// The instances of a price file. Errors: Fault::kUsage for a file without date or region, an instance without an
 /// on-demand price, a number without unit or source, a key that nobody reads.
 std::vector<PricedInstance> load_prices(base::ParamFile file);
-/// `path`, or the file that comes along (analysis/prices/aws.toml) when it is empty.
+/// `path`, or the file that comes along (analysis/cost/prices/aws.toml) when it is empty.
 std::vector<PricedInstance> load_prices(std::string_view path);
 
 /// Errors: Fault::kUsage with a suggestion.

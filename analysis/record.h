@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/roofline.h"
+#include "analysis/profile/roofline.h"
 #include "analysis/stats.h"
 #include "hw/trace.h"
 #include "isa/program.h"

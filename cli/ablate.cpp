@@ -6,14 +6,17 @@
 #include <memory>
 
 #include "base/error.h"
-#include "cli/largest_batch.h"
-#include "cli/option_table.h"
+#include "cli/options.h"
 #include "cli/output.h"
-#include "cli/small_training.h"
-#include "cli/step_program.h"
 #include "cli/verbs.h"
+#include "trnsim/compiled_step.h"
+#include "trnsim/largest_batch.h"
+#include "trnsim/option_table.h"
+#include "trnsim/small_training.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 struct AblateOptions {

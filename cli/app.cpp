@@ -8,13 +8,15 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/suggest.h"
-#include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
 #include "runtime/program_cache.h"
+#include "trnsim/option_table.h"
+#include "trnsim/version.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;

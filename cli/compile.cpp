@@ -7,16 +7,19 @@
 #include "base/files.h"
 #include "base/table.h"
 #include "base/units.h"
-#include "cli/option_table.h"
+#include "cli/options.h"
 #include "cli/output.h"
-#include "cli/run_report.h"
-#include "cli/step_program.h"
-#include "cli/train_options.h"
 #include "cli/verbs.h"
 #include "isa/asm.h"
 #include "runtime/op.h"
+#include "trnsim/compiled_step.h"
+#include "trnsim/option_table.h"
+#include "trnsim/run_report.h"
+#include "trnsim/settings.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 struct CompileOptions {

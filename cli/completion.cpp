@@ -7,14 +7,16 @@
 
 #include "base/error.h"
 #include "cli/app.h"
-#include "cli/machine.h"
 #include "cli/manual.h"
-#include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/machine.h"
+#include "trnsim/option_table.h"
 #include "workloads/job.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 /// One flag of a verb as a shell needs it.

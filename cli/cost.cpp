@@ -10,11 +10,13 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "cli/largest_batch.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/largest_batch.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;
@@ -129,7 +131,7 @@ void add_cost(CLI::App& app) {
   app.add_option("--hbm_bytes", options->hbm_bytes, "bytes moved at device memory in the job, as in \"3 PB\"");
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
   app.add_flag("--largest_batch", options->largest_batch, "also search the largest batch that fits into a core");
-  app.add_option("--prices", options->prices, "price file [analysis/prices/aws.toml]");
+  app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
   app.add_option("--format", options->format, "form of the table")
       ->type_name("table|json|csv|md")
       ->capture_default_str();

@@ -5,11 +5,14 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "cli/decoder_report.h"
+#include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/decoder_report.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 struct EstimateOptions {

@@ -9,11 +9,11 @@
 #include <optional>
 
 #include "base/error.h"
-#include "cli/decoder_report.h"
-#include "cli/generation_job.h"
-#include "cli/option_table.h"
+#include "cli/add_option.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/decoder_report.h"
+#include "trnsim/generate.h"
 #include "workloads/generation.h"
 #include "workloads/generator.h"
 #include "workloads/model_files.h"
@@ -21,6 +21,8 @@
 #include "workloads/tokenizer.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;

@@ -7,15 +7,17 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/table.h"
-#include "cli/machine.h"
-#include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "isa/reference.h"
 #include "runtime/ops.h"
+#include "trnsim/machine.h"
+#include "trnsim/option_table.h"
 #include "workloads/job.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Table;

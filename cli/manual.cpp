@@ -7,9 +7,11 @@
 
 #include "cli/app.h"
 #include "cli/verbs.h"
-#include "cli/version.h"
+#include "trnsim/version.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 /// Text that troff prints as it is.

@@ -6,12 +6,14 @@
 
 #include "base/error.h"
 #include "base/table.h"
-#include "cli/machine.h"
-#include "cli/option_table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/machine.h"
+#include "trnsim/option_table.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 struct ParamsOptions {

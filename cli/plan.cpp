@@ -7,11 +7,14 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "cli/options.h"
 #include "cli/output.h"
-#include "cli/plan_search.h"
 #include "cli/verbs.h"
+#include "trnsim/search.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 struct PlanOptions {

@@ -48,7 +48,7 @@ void add_report(CLI::App& app) {
       ->type_name("html|md")
       ->capture_default_str();
   app.add_option("--output", options->output, "file to write, - for stdout [RUN/report.html]");
-  app.add_option("--prices", options->prices, "price file [analysis/prices/aws.toml]");
+  app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
   app.final_callback([options] { report(*options); });
 }

@@ -12,18 +12,21 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/table.h"
-#include "cli/compiler_gain.h"
+#include "cli/options.h"
 #include "cli/output.h"
-#include "cli/published.h"
 #include "cli/run_decoder.h"
-#include "cli/run_report.h"
 #include "cli/run_training.h"
 #include "cli/verbs.h"
 #include "hw/sim_device.h"
+#include "trnsim/compiler_gain.h"
+#include "trnsim/published.h"
+#include "trnsim/run_report.h"
 #include "workloads/classification.h"
 #include "workloads/classifier_trainer.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;
@@ -150,7 +153,7 @@ class Run {
     const auto& price = analysis::find_instance(prices, machine_.name).per_hour[static_cast<std::size_t>(which)];
     if (!price)
       throw Error{Fault::kUsage, job_.file, fmt::format("{} has no {} price", machine_.name, job_.price),
-                  "add it to analysis/prices/aws.toml, or choose another --instance_type"};
+                  "add it to analysis/cost/prices/aws.toml, or choose another --instance_type"};
     return price->value;
   }
 

@@ -13,17 +13,19 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "base/units.h"
-#include "cli/decoder_report.h"
 #include "cli/output.h"
-#include "cli/published.h"
-#include "cli/run_report.h"
 #include "cli/run_training.h"
 #include "hw/sim_device.h"
+#include "trnsim/decoder_report.h"
+#include "trnsim/published.h"
+#include "trnsim/run_report.h"
 #include "workloads/causal_trainer.h"
 #include "workloads/language_modelling.h"
 #include "workloads/presets.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;
@@ -225,11 +227,6 @@ class DecoderRun {
 };
 
 }  // namespace
-
-bool is_decoder(const workloads::Job& job) {
-  return workloads::is_model_preset(job.model) &&
-         !std::holds_alternative<workloads::BertConfig>(workloads::model_preset(job.model));
-}
 
 void run_decoder(const workloads::Job& job, const TrainOptions& options, const RunPlace& place) {
   DecoderRun{job, options, place}.run();

@@ -5,14 +5,14 @@
 #include <filesystem>
 #include <string>
 
-#include "cli/project.h"
-#include "cli/train_options.h"
+#include "trnsim/project.h"
+#include "trnsim/settings.h"
 #include "workloads/job.h"
 
 namespace cli {
 
-/// Whether the job's model is a Llama or GPT.
-bool is_decoder(const workloads::Job& job);
+using trnsim::TraceWindow;
+using trnsim::TrainOptions;
 
 /// How a run was asked for, beside its options.
 struct RunPlace {

@@ -9,12 +9,14 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "cli/output.h"
-#include "cli/project.h"
 #include "hw/sim_device.h"
+#include "trnsim/project.h"
 #include "workloads/metrics.h"
 #include "workloads/weights.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 void print_eval(const workloads::EvalRecord& e, base::Format form) {

@@ -6,12 +6,17 @@
 #include <optional>
 
 #include "base/table.h"
-#include "cli/run_report.h"
 #include "hw/params.h"
+#include "trnsim/run_report.h"
 #include "workloads/tokenizer.h"
 #include "workloads/trainer.h"
 
 namespace cli {
+
+using trnsim::RunReport;
+using trnsim::TraceWindow;
+using trnsim::Training;
+using trnsim::TrainOptions;
 
 /// Whether stdout is for people, not for programs.
 bool for_people(base::Format form);

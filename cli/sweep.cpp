@@ -12,11 +12,13 @@
 #include "base/files.h"
 #include "base/log.h"
 #include "cli/output.h"
-#include "cli/sweep_model.h"
-#include "cli/sweep_team.h"
 #include "cli/verbs.h"
+#include "trnsim/sweep.h"
+#include "trnsim/sweep_team.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;

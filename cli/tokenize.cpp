@@ -7,8 +7,8 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/table.h"
-#include "cli/numbers.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "workloads/tokenizer.h"
@@ -41,7 +41,7 @@ void show(const workloads::Tokenizer& tokenizer, const std::string& text, const 
 
 void tokenize(const TokenizeOptions& options) {
   base::parse_format(options.format);
-  const std::int64_t max_length = parse_count("--max_length", options.max_length);
+  const std::int64_t max_length = base::parse_count("--max_length", options.max_length);
   if (max_length < 0) {
     throw base::Error{base::Fault::kUsage, "--max_length", "is negative", "give 0 (never cut) or more"};
   }

@@ -8,17 +8,20 @@
 #include "analysis/influence.h"
 #include "analysis/validation_report.h"
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/progress.h"
 #include "base/suggest.h"
 #include "base/table.h"
-#include "cli/machine.h"
-#include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/output.h"
-#include "cli/predict.h"
-#include "cli/train_options.h"
 #include "cli/verbs.h"
+#include "trnsim/machine.h"
+#include "trnsim/predict.h"
+#include "trnsim/settings.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 using base::Error;
@@ -52,7 +55,7 @@ std::vector<analysis::Row> choose(std::vector<analysis::Row> rows, const std::st
 
 void fail_above(const analysis::ValidationReport& report, const std::string& limit) {
   if (limit.empty()) return;
-  const double most = parse_real("--fail-above", limit);
+  const double most = base::parse_real("--fail-above", limit);
   const analysis::KindSummary& all = report.summaries.back();
   if (all.predicted > 0 && all.mean <= most) return;
   throw Error{

@@ -8,16 +8,19 @@
 #include <nlohmann/json.hpp>
 
 #include "base/error.h"
+#include "base/numbers.h"
 #include "base/progress.h"
 #include "base/table.h"
-#include "cli/numbers.h"
+#include "cli/options.h"
 #include "cli/output.h"
-#include "cli/project.h"
-#include "cli/train_options.h"
 #include "cli/verbs.h"
 #include "hw/sim_device.h"
+#include "trnsim/project.h"
+#include "trnsim/settings.h"
 
 namespace cli {
+
+using namespace trnsim;
 namespace {
 
 struct VerifyOptions {
@@ -38,7 +41,7 @@ struct Line {
 std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOptions& options) {
   const bool exact = options.train.numerics.empty() || options.train.numerics == "fp32";
   const auto given = [](const char* flag, const std::string& text, std::optional<double> standard) {
-    return text.empty() ? standard : std::optional{parse_real(flag, text)};
+    return text.empty() ? standard : std::optional{base::parse_real(flag, text)};
   };
   const auto loss = given("--tolerance_loss", options.tolerance_loss, exact ? 1e-4 : 0.08);
   const auto gradient =

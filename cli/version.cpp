@@ -1,4 +1,5 @@
-#include "cli/version.h"
+// `trnsim version`.
+#include "trnsim/version.h"
 
 #include <fmt/format.h>
 
@@ -11,18 +12,17 @@
 
 namespace cli {
 
-std::string version() { return TRNSIM_VERSION; }
-std::string version_line() { return "trnsim " + version(); }
+using namespace trnsim;
 
 void add_version(CLI::App& app) {
   auto as_json = std::make_shared<bool>(false);
   app.add_flag("--json", *as_json, "as a JSON object");
   app.final_callback([as_json] {
     const nlohmann::ordered_json facts = {{"name", "trnsim"},
-                                          {"version", version()},
+                                          {"version", trnsim::version()},
                                           {"result_schema", analysis::kResultSchema},
-                                          {"compiler", TRNSIM_COMPILER},
-                                          {"build_type", TRNSIM_BUILD_TYPE},
+                                          {"compiler", trnsim::build_facts().compiler},
+                                          {"build_type", trnsim::build_facts().type},
                                           {"cpp_standard", __cplusplus}};
     if (*as_json) return print(facts.dump(2) + "\n");
     for (const auto& [key, value] : facts.items()) {

@@ -9,11 +9,11 @@
 #include <tuple>
 #include <vector>
 
-#include "hw/collective_stages.h"
-#include "hw/link_loads.h"
+#include "hw/network/collective_stages.h"
+#include "hw/network/link_loads.h"
+#include "hw/network/topology.h"
 #include "hw/params.h"
 #include "hw/replica_groups.h"
-#include "hw/topology.h"
 #include "isa/instr.h"
 
 namespace hw {

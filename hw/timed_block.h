@@ -8,8 +8,8 @@
 #include <memory>
 #include <vector>
 
+#include "hw/memory/sram.h"
 #include "hw/params.h"
-#include "hw/sram.h"
 #include "hw/trace.h"
 #include "isa/program.h"
 

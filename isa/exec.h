@@ -22,7 +22,7 @@ struct Context {
   std::uint32_t step = 0;
   std::uint32_t rank = 0;
   std::uint32_t call_rng = 0;
-  Team* team = nullptr;  // host threads to split an instruction over (isa/team.h); never changes the result
+  Team* team = nullptr;  // host threads to split an instruction over (isa/exec/thread_team.h); never changes the result
 };
 
 /// Executes anything but a collective. `index` is the instruction's place in its block (it keys stochastic rounding).

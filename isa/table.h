@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "isa/check_rules.h"
+#include "isa/check/rules.h"
 #include "isa/cost.h"
-#include "isa/exec_ops.h"
+#include "isa/exec/ops.h"
 #include "isa/instr.h"
 
 namespace isa {
@@ -48,7 +48,7 @@ struct Row {
   Cost (*cost)(const Instr&, const Timing&);                  // how long it takes: never looks at data
   std::string_view formula;                                   // the same in words, cycles of the engine
   Form form;
-  void (*rule)(const Instr&);  // shapes and types that fit each other (isa/check_rules.h)
+  void (*rule)(const Instr&);  // shapes and types that fit each other (isa/check/rules.h)
   int flops;                   // element-wise arithmetic per element of a
   std::string_view limits;     // form and rule in words
   std::string_view source;     // who says it costs that

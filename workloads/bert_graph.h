@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/config.h"
-#include "workloads/training_step.h"
+#include "workloads/optimizer_step.h"
 
 namespace workloads {
 

@@ -1,12 +1,12 @@
 // Trains a decoder on packed text on simulated cores, on any plan of data, tensor and pipeline parallel ranks.
 #pragma once
 
-#include "workloads/batches.h"
-#include "workloads/corpus.h"
-#include "workloads/decoder_io.h"
-#include "workloads/decoder_state.h"
+#include "workloads/data/corpus.h"
 #include "workloads/tokenizer.h"
 #include "workloads/trainer.h"
+#include "workloads/training/batches.h"
+#include "workloads/training/decoder_state.h"
+#include "workloads/training/host_io.h"
 
 namespace workloads {
 

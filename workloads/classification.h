@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "workloads/batches.h"
 #include "workloads/config.h"
-#include "workloads/dataset.h"
+#include "workloads/data/dataset.h"
 #include "workloads/tokenizer.h"
+#include "workloads/training/batches.h"
 #include "workloads/weights.h"
 
 namespace workloads {

@@ -1,9 +1,9 @@
 // Trains a BERT classifier on simulated cores: data parallel, every replica with all of the model.
 #pragma once
 
-#include "workloads/batches.h"
 #include "workloads/bert_graph.h"
 #include "workloads/trainer.h"
+#include "workloads/training/batches.h"
 #include "workloads/weights.h"
 
 namespace workloads {

@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "workloads/config.h"
-#include "workloads/decoder_weights.h"
-#include "workloads/training_step.h"
+#include "workloads/models/decoder/decoder_weights.h"
+#include "workloads/optimizer_step.h"
 
 namespace workloads {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/random.h"
+#include "workloads/data/random.h"
 #include "workloads/tokenizer.h"
 
 namespace workloads {

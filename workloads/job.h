@@ -27,7 +27,7 @@ struct Job {
   std::map<std::string, std::string> small_options;  // those that the small model changes
   std::map<std::string, std::string> own_options;    // those that a model of the user's changes (--model_id)
   std::vector<Published> published;
-  std::string price = "on_demand";      // how the instance is bought, as analysis/prices/ names it
+  std::string price = "on_demand";      // how the instance is bought, as analysis/cost/prices/ names it
   bool backslash_escapes = false;       // of csv data
   std::optional<Published> speed_up{};  // by the compiler's passes, of 1: then the job is compared without them
   std::string file;

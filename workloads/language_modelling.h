@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "workloads/config.h"
-#include "workloads/corpus.h"
+#include "workloads/data/corpus.h"
 #include "workloads/tokenizer.h"
 #include "workloads/weights.h"
 

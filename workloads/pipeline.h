@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "runtime/compile.h"
-#include "workloads/training_step.h"
+#include "workloads/optimizer_step.h"
 
 namespace workloads {
 

@@ -12,10 +12,10 @@
 #include "isa/device.h"
 #include "runtime/compile.h"
 #include "runtime/session.h"
+#include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/metrics.h"
-#include "workloads/train_checkpoint.h"
-#include "workloads/trainer_state.h"
-#include "workloads/training_step.h"
+#include "workloads/optimizer_step.h"
+#include "workloads/training/trainer_state.h"
 
 namespace workloads {
 

@@ -10,7 +10,7 @@
 #include "isa/device.h"
 #include "runtime/compile.h"
 #include "runtime/numerics.h"
-#include "workloads/training_step.h"
+#include "workloads/optimizer_step.h"
 
 namespace workloads {
 

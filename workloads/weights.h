@@ -9,8 +9,8 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/checkpoints/safetensors.h"
 #include "workloads/config.h"
-#include "workloads/safetensors.h"
 
 namespace workloads {
 

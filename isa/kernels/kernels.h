@@ -18,7 +18,7 @@ namespace isa::kernels {
 enum class Level : std::uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 inline constexpr std::size_t kLevelCount = 5;
 
-/// Key of a stream of random numbers, from Context by random_stream() of isa/exec_random.h.
+/// Key of a stream of random numbers, from Context by random_stream() of isa/exec/random.h.
 struct Stream {
   std::array<std::uint32_t, 2> key{};
   std::array<std::uint32_t, 2> nonce{};  // upper two counter words

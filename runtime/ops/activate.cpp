@@ -2,7 +2,7 @@
 #include <numbers>
 
 #include "base/error.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise.h"
 
 namespace runtime {
 namespace {

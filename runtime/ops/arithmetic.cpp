@@ -1,4 +1,4 @@
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise.h"
 
 namespace runtime {
 namespace {

@@ -4,9 +4,9 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/compiler/row_tiler.h"
 #include "runtime/emitter.h"
 #include "runtime/ops.h"
-#include "runtime/rows.h"
 
 namespace runtime {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "isa/dtype.h"
 #include "isa/tile.h"
-#include "runtime/hyper.h"
 #include "runtime/op.h"
+#include "runtime/optimizer_inputs.h"
 
 namespace runtime {
 

@@ -1,5 +1,5 @@
 #include "base/error.h"
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise.h"
 
 namespace runtime {
 namespace {
@@ -7,7 +7,7 @@ namespace {
 /// y = alpha * x w, or alpha * x w^T with trans_b. Shapes: x [R, K], w [K, N] (trans_b: [N, K]) -> y [R, N].
 /// Operands enter TensorE as attrs.operand (default: x's type), sums are fp32.
 /// With attrs.blocked the rows of w lie as blocked_row() says; then it has no gradient.
-/// Lowering: runtime/rows_matmul.cpp; x is stationary after a transpose on TensorE, w moves.
+/// Lowering: runtime/compiler/row_tiler_matmul.cpp; x is stationary after a transpose on TensorE, w moves.
 std::vector<Shape> infer(const Contract& c) {
   const Value &x = c.in(0), &w = c.in(1);
   const bool t = c.node.attrs.trans_b;

@@ -2,9 +2,9 @@
 #include <cmath>
 
 #include "runtime/emitter.h"
-#include "runtime/hyper.h"
 #include "runtime/ops.h"
 #include "runtime/ops/flat.h"
+#include "runtime/optimizer_inputs.h"
 
 namespace runtime {
 namespace {
@@ -12,9 +12,9 @@ namespace {
 constexpr std::int64_t kSide = isa::kPartitions;
 
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
-/// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/hyper.h); clip [1, 1] -> w, m, v in place.
-/// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays; forgets: m and v stay as they were. Source:
-/// Loshchilov and Hutter, arXiv:1711.05101, algorithm 2, with PyTorch's order of the operations.
+/// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in
+/// place. attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays; forgets: m and v stay as they were.
+/// Source: Loshchilov and Hutter, arXiv:1711.05101, algorithm 2, with PyTorch's order of the operations.
 Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensors out{in[0], in[2], in[3]};
   const Tensor& hyper = in[4];
@@ -91,7 +91,7 @@ void adamw_lower(Emitter& e, const Node& node) { AdamW{e, node}.run(); }
 
 // ---- plain gradient descent
 
-/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; hyper [1, 8] (runtime/hyper.h) -> w in place.
+/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; hyper [1, 8] (runtime/optimizer_inputs.h) -> w in place.
 /// Lowering: one VectorE pass. Source: Robbins and Monro, 1951; PyTorch, torch.optim.SGD.
 std::vector<Shape> sgd_infer(const Contract& c) {
   const Value& w = c.in(0);

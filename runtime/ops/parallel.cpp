@@ -3,8 +3,8 @@
 
 #include "runtime/autodiff.h"
 #include "runtime/emitter.h"
-#include "runtime/hyper.h"
 #include "runtime/ops.h"
+#include "runtime/optimizer_inputs.h"
 
 namespace runtime {
 namespace {

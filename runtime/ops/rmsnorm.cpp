@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "runtime/ops/elementwise.h"
+#include "runtime/elementwise.h"
 
 namespace runtime {
 namespace {

@@ -9,7 +9,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/baseline.h"
+#include "analysis/accuracy/baseline.h"
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "base/files.h"

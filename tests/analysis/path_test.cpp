@@ -2,8 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "analysis/critical_path.h"
-#include "analysis/roofline.h"
+#include "analysis/profile/critical_path.h"
+#include "analysis/profile/roofline.h"
 #include "base/error.h"
 
 namespace {

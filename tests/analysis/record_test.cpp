@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "analysis/critical_path.h"
-#include "analysis/sqlite.h"
+#include "analysis/profile/critical_path.h"
+#include "analysis/record/sqlite.h"
 #include "base/error.h"
 #include "tests/analysis/recorded.h"
 

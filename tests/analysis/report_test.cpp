@@ -10,8 +10,8 @@
 #include <regex>
 #include <set>
 
-#include "analysis/chart.h"
-#include "analysis/memory_use.h"
+#include "analysis/profile/memory_use.h"
+#include "analysis/report/chart.h"
 #include "analysis/result.h"
 #include "analysis/views.h"
 #include "base/error.h"

@@ -7,9 +7,9 @@
 #include <fstream>
 #include <thread>
 
-#include "analysis/sqlite.h"
+#include "analysis/record/sqlite.h"
 #include "analysis/sweep.h"
-#include "analysis/sweep_store.h"
+#include "analysis/sweep/sweep_store.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"

@@ -12,7 +12,7 @@
 #include <set>
 #include <thread>
 
-#include "analysis/sqlite.h"
+#include "analysis/record/sqlite.h"
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/units.h"

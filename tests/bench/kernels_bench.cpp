@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "isa/exec.h"
+#include "isa/exec/thread_team.h"
 #include "isa/kernels/kernels.h"
-#include "isa/team.h"
 
 namespace {
 

@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "analysis/record/sqlite.h"
 #include "analysis/result.h"
-#include "analysis/sqlite.h"
 #include "base/files.h"
 #include "isa/asm.h"
 #include "tests/analysis/recorded.h"
@@ -75,7 +75,7 @@ TEST_F(ViewsRefused, AStoreOfANewerSchema) {
 }
 
 TEST_F(ViewsRefused, APriceFileWithoutADate) {
-  const std::string prices = base::read_file(base::data_path("analysis/prices/aws.toml"));
+  const std::string prices = base::read_file(base::data_path("analysis/cost/prices/aws.toml"));
   std::string undated;
   for (std::size_t begin = 0; begin < prices.size();) {
     const std::size_t end = prices.find('\n', begin) + 1;

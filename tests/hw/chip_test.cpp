@@ -12,8 +12,8 @@
 
 #include "base/error.h"
 #include "hw/collective.h"
-#include "hw/replay.h"
-#include "hw/serial.h"
+#include "hw/run/replay.h"
+#include "hw/run/serial.h"
 #include "tests/hw/tiny_programs.h"
 
 namespace {

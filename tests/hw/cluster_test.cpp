@@ -5,7 +5,7 @@
 #include <chrono>
 
 #include "base/error.h"
-#include "hw/machine.h"
+#include "hw/run/machine.h"
 #include "tests/hw/groups.h"
 
 namespace {

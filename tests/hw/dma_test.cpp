@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "hw/hbm.h"
+#include "hw/memory/hbm.h"
 #include "hw/timed_block.h"
 #include "tests/hw/tiny_programs.h"
 

@@ -2,7 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "base/error.h"
-#include "hw/known_calls.h"
+#include "hw/run/call_memo.h"
 #include "hw/timed_block.h"
 #include "tests/hw/tiny_programs.h"
 

@@ -5,7 +5,7 @@
 #include <map>
 
 #include "base/error.h"
-#include "hw/topology.h"
+#include "hw/network/topology.h"
 #include "tests/hw/groups.h"
 
 namespace {

@@ -13,7 +13,7 @@
 #include "base/error.h"
 #include "base/philox.h"
 #include "isa/exec.h"
-#include "isa/team.h"
+#include "isa/exec/thread_team.h"
 
 namespace isa {
 namespace {

@@ -1,5 +1,5 @@
 // Random bits: the documented streams, dropout, stochastic rounding, and that threads change nothing.
-#include "isa/exec_random.h"
+#include "isa/exec/random.h"
 
 #include "tests/isa/exec_fixture.h"
 

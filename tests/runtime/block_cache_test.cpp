@@ -3,7 +3,7 @@
 
 #include "isa/asm.h"
 #include "runtime/autodiff.h"
-#include "runtime/build_block.h"
+#include "runtime/block.h"
 #include "runtime/compile.h"
 #include "tests/runtime/run_op.h"
 

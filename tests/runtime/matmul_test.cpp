@@ -1,7 +1,7 @@
 // Matrix products and sums over rows, against their references.
 #include <gtest/gtest.h>
 
-#include "runtime/rows.h"
+#include "runtime/compiler/row_tiler.h"
 #include "tests/runtime/run_op.h"
 
 namespace {

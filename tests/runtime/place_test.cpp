@@ -7,7 +7,7 @@
 
 #include "hw/sim_device.h"
 #include "isa/check.h"
-#include "runtime/place.h"
+#include "runtime/allocate.h"
 #include "runtime/synchronize.h"
 #include "tests/runtime/run_op.h"
 

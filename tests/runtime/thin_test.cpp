@@ -1,7 +1,7 @@
 // Operators on few rows: matmuls that read each weight once, norms of rows folded over partitions.
 #include <gtest/gtest.h>
 
-#include "runtime/ops/thin.h"
+#include "runtime/ops/skinny_matmul.h"
 #include "tests/runtime/run_op.h"
 
 namespace {

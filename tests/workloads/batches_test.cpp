@@ -1,4 +1,4 @@
-#include "workloads/batches.h"
+#include "workloads/training/batches.h"
 
 #include <gtest/gtest.h>
 
@@ -6,7 +6,7 @@
 #include <set>
 
 #include "tests/workloads/support.h"
-#include "workloads/emotion_synthetic.h"
+#include "workloads/data/synthetic/emotion_synthetic.h"
 
 namespace workloads {
 namespace {

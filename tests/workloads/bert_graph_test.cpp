@@ -13,7 +13,7 @@
 #include "runtime/compile.h"
 #include "runtime/session.h"
 #include "tests/workloads/support.h"
-#include "workloads/safetensors.h"
+#include "workloads/checkpoints/safetensors.h"
 
 namespace {
 

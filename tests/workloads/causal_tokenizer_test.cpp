@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/json_file.h"
+#include "workloads/checkpoints/json_file.h"
 #include "workloads/tokenizer.h"
 
 namespace workloads {

@@ -5,8 +5,8 @@
 #include <cmath>
 
 #include "tests/workloads/support.h"
+#include "workloads/checkpoints/json_file.h"
 #include "workloads/config.h"
-#include "workloads/json_file.h"
 #include "workloads/presets.h"
 
 namespace workloads {

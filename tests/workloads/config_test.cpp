@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "tests/workloads/support.h"
-#include "workloads/json_file.h"
+#include "workloads/checkpoints/json_file.h"
 
 namespace workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/corpus.h"
+#include "workloads/data/corpus.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/batches.h"
+#include "workloads/training/batches.h"
 
 namespace workloads {
 namespace {

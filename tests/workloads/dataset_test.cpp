@@ -1,4 +1,4 @@
-#include "workloads/dataset.h"
+#include "workloads/data/dataset.h"
 
 #include <gtest/gtest.h>
 

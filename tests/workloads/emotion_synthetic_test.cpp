@@ -1,4 +1,4 @@
-#include "workloads/emotion_synthetic.h"
+#include "workloads/data/synthetic/emotion_synthetic.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +9,7 @@
 #include <set>
 
 #include "tests/workloads/support.h"
-#include "workloads/random.h"
+#include "workloads/data/random.h"
 
 namespace workloads {
 namespace {

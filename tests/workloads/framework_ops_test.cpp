@@ -1,5 +1,5 @@
 // What a host traces follows from layers, heads, plan and recomputation.
-#include "workloads/framework_ops.h"
+#include "workloads/traced_ops.h"
 
 #include <gtest/gtest.h>
 

@@ -8,12 +8,12 @@
 #include "runtime/session.h"
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/decoder_form.h"
-#include "workloads/decoder_io.h"
 #include "workloads/generator.h"
 #include "workloads/model_files.h"
+#include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/presets.h"
 #include "workloads/tokenizer.h"
+#include "workloads/training/host_io.h"
 
 namespace workloads {
 namespace {

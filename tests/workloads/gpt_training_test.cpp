@@ -6,8 +6,8 @@
 
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/support.h"
-#include "workloads/decoder_weights.h"
 #include "workloads/model_files.h"
+#include "workloads/models/decoder/decoder_weights.h"
 
 namespace workloads {
 namespace {

@@ -7,8 +7,8 @@
 
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/bpe_trainer.h"
-#include "workloads/instruction_synthetic.h"
+#include "workloads/data/synthetic/instruction_synthetic.h"
+#include "workloads/text/bpe_trainer.h"
 
 namespace workloads {
 namespace {

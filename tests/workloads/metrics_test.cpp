@@ -5,9 +5,9 @@
 #include <cmath>
 
 #include "tests/workloads/support.h"
-#include "workloads/batches.h"
-#include "workloads/json_file.h"
-#include "workloads/trainer_state.h"
+#include "workloads/checkpoints/json_file.h"
+#include "workloads/training/batches.h"
+#include "workloads/training/trainer_state.h"
 
 namespace workloads {
 namespace {

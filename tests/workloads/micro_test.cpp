@@ -8,7 +8,7 @@
 
 #include "isa/check.h"
 #include "runtime/compile.h"
-#include "runtime/hyper.h"
+#include "runtime/optimizer_inputs.h"
 #include "tests/workloads/micro_support.h"
 #include "tests/workloads/support.h"
 #include "workloads/block_graph.h"

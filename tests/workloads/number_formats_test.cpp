@@ -1,4 +1,4 @@
-#include "workloads/number_formats.h"
+#include "workloads/checkpoints/number_formats.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/random.h"
+#include "workloads/data/random.h"
 
 #include <gtest/gtest.h>
 

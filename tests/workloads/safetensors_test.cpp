@@ -1,4 +1,4 @@
-#include "workloads/safetensors.h"
+#include "workloads/checkpoints/safetensors.h"
 
 #include <gtest/gtest.h>
 #include <sys/stat.h>

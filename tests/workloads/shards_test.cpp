@@ -8,7 +8,7 @@
 
 #include "base/files.h"
 #include "tests/workloads/support.h"
-#include "workloads/json_file.h"
+#include "workloads/checkpoints/json_file.h"
 #include "workloads/presets.h"
 
 namespace workloads {

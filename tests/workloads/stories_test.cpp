@@ -8,7 +8,7 @@
 
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/llama2c.h"
+#include "workloads/checkpoints/llama2c.h"
 #include "workloads/tokenizer.h"
 
 namespace workloads {

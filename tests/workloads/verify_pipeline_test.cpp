@@ -7,8 +7,8 @@
 #include "base/files.h"
 #include "hw/sim_device.h"
 #include "tests/workloads/support.h"
+#include "workloads/checkpoints/safetensors.h"
 #include "workloads/pipeline.h"
-#include "workloads/safetensors.h"
 #include "workloads/verify.h"
 #include "workloads/weights.h"
 

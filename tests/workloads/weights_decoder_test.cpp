@@ -8,8 +8,8 @@
 #include "base/files.h"
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/json_file.h"
-#include "workloads/llama2c.h"
+#include "workloads/checkpoints/json_file.h"
+#include "workloads/checkpoints/llama2c.h"
 #include "workloads/presets.h"
 #include "workloads/weights.h"
 

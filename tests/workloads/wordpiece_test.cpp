@@ -1,9 +1,9 @@
-#include "workloads/wordpiece.h"
+#include "workloads/text/wordpiece.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/workloads/support.h"
-#include "workloads/json_file.h"
+#include "workloads/checkpoints/json_file.h"
 
 namespace workloads {
 namespace {

@@ -1,0 +1,90 @@
+#include "analysis/prices.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/suggest.h"
+
+namespace analysis {
+namespace {
+
+using base::Dimension;
+using base::Error;
+using base::Fault;
+
+/// Of the file, or of an instance that says otherwise.
+std::string said(base::ParamFile& file, const std::string& prefix, const std::string& key) {
+  if (file.has(prefix + key)) return file.read_string(prefix + key).value;
+  return file.read_string(key).value;
+}
+
+/// "2026-08-26".
+void require_date(const base::ParamFile& file, const std::string& date) {
+  const auto fits = [&](std::size_t i) { return i == 4 || i == 7 ? date[i] == '-' : date[i] >= '0' && date[i] <= '9'; };
+  bool good = date.size() == 10;
+  for (std::size_t i = 0; good && i < date.size(); ++i) good = fits(i);
+  if (!good)
+    throw Error{Fault::kUsage, file.name(), fmt::format("'{}' is no date", date), "write date = \"2026-08-26\""};
+}
+
+PricedInstance read_instance(base::ParamFile& file, const std::string& prefix) {
+  PricedInstance one;
+  one.name = file.read_string(prefix + "name").value;
+  one.region = said(file, prefix, "region");
+  one.date = said(file, prefix, "date");
+  require_date(file, one.date);
+  const std::string kind = file.read_string(prefix + "kind").value;
+  if (kind != "simulated" && kind != "roofline") {
+    throw Error{Fault::kUsage, file.parameter(prefix + "kind").where, fmt::format("'{}' is no kind of instance", kind),
+                "write simulated or roofline"};
+  }
+  one.simulated = kind == "simulated";
+  one.accelerators = file.read(prefix + "accelerators", Dimension::kCount).value;
+  for (int p = 0; p < kPurchaseCount; ++p) {
+    const std::string key = prefix + std::string{kPurchaseNames[p]};
+    if (p == 0 || file.has(key)) one.per_hour[p] = file.read(key, Dimension::kPrice);
+  }
+  if (!one.simulated) {
+    one.peak = file.read(prefix + "peak", Dimension::kFlops).value;
+    one.bandwidth = file.read(prefix + "bandwidth", Dimension::kBandwidth).value;
+    one.memory = file.read(prefix + "memory", Dimension::kBytes).value;
+  }
+  return one;
+}
+
+}  // namespace
+
+std::vector<PricedInstance> load_prices(base::ParamFile file) {
+  require_date(file, file.read_string("date").value);
+  file.read_string("region");
+  std::vector<PricedInstance> prices;
+  std::set<std::string> names;
+  for (int i = 0; file.has(fmt::format("instance.{}.name", i)); ++i) {
+    prices.push_back(read_instance(file, fmt::format("instance.{}.", i)));
+    if (names.insert(prices.back().name).second) continue;
+    throw Error{Fault::kUsage, file.name(), fmt::format("{} is there twice", prices.back().name), "remove one of them"};
+  }
+  file.reject_unread();
+  if (prices.empty())
+    throw Error{Fault::kUsage, file.name(), "has no instance", "add [[instance]] with name, kind and prices"};
+  return prices;
+}
+
+std::vector<PricedInstance> load_prices(std::string_view path) {
+  return load_prices(base::ParamFile::load(path.empty() ? base::data_path("analysis/cost/prices/aws.toml") : path));
+}
+
+const PricedInstance& find_instance(const std::vector<PricedInstance>& prices, std::string_view name) {
+  std::vector<std::string> names;
+  for (const PricedInstance& one : prices) {
+    if (one.name == name) return one;
+    names.push_back(one.name);
+  }
+  throw Error{Fault::kUsage, "instance type", fmt::format("'{}' has no price", name), base::suggest_fix(name, names)};
+}
+
+}  // namespace analysis

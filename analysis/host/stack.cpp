@@ -1,0 +1,129 @@
+#include "analysis/stack.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cctype>
+#include <filesystem>
+#include <utility>
+
+#include "analysis/host/stack_change.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/suggest.h"
+
+namespace analysis {
+namespace {
+
+constexpr std::string_view kFolder = "analysis/host/stacks";
+using D = base::Dimension;
+constexpr std::array kFields = {
+    Stack::Field{"host.per_op", &Stack::per_op, D::kTime, "trace and dispatch one framework operation"},
+    Stack::Field{"host.per_step", &Stack::per_step, D::kTime, "one turn of the training loop besides"},
+    Stack::Field{"host.per_sample", &Stack::per_sample, D::kTime, "data loading of one sample"},
+    Stack::Field{"host.copy_bandwidth", &Stack::copy_bandwidth, D::kBandwidth, "copies between host and device"},
+    Stack::Field{"host.read_back", &Stack::read_back, D::kTime, "a scalar from the device to the host"},
+    Stack::Field{"launch.per_launch", &Stack::per_launch, D::kTime, "launch of one graph"},
+    Stack::Field{"launch.per_core", &Stack::per_launch_core, D::kTime, "more for each core of the launch"},
+    Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host goes on"},
+    Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
+    Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
+    Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
+};
+
+/// What published tables call the stacks; the first word that the name has decides: "HF Trainer on torch-xla".
+constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStackWords = {
+    {{"transformers-neuronx", "transformers-neuronx"},
+     {"megatron", "megatron"},
+     {"nemo", "megatron"},
+     {"neuronx-distributed", "neuronx-distributed"},
+     {"nxd", "neuronx-distributed"},
+     {"hf trainer", "hf-trainer"},
+     {"hf-trainer", "hf-trainer"},
+     {"optimum", "hf-trainer"},
+     {"bare", "bare"},
+     {"torch-xla", "torch-xla"},
+     {"torch-neuronx", "torch-xla"},
+     {"xla", "torch-xla"}}};
+
+std::vector<StackChange>& changes() {
+  static std::vector<StackChange> list;
+  return list;
+}
+
+}  // namespace
+
+std::span<const Stack::Field> Stack::fields() { return kFields; }
+
+Stack load_stack(base::ParamFile file) {
+  Stack stack;
+  stack.name = file.read_string("name").value;
+  for (const Stack::Field& field : kFields) stack.*field.member = file.read(field.key, field.dimension);
+  stack.passes = file.read_string("compiler.passes").value;
+  stack.sequence_parallel = file.read_string("plan.sequence_parallel").value;
+  stack.recompute = file.read_string("plan.recompute").value;
+  file.reject_unread();
+  if (!(stack.copy_bandwidth.value > 0)) {
+    throw base::Error{base::Fault::kUsage, file.name(), "host.copy_bandwidth must be more than 0",
+                      "give a bandwidth such as 3.68 GB/s"};
+  }
+  return stack;
+}
+
+base::ParamFile stack_file(std::string_view name) {
+  const std::vector<std::string> names = stack_names();
+  if (std::ranges::find(names, name) == names.end()) {
+    throw base::Error{base::Fault::kUsage, "stack", fmt::format("unknown stack '{}'", name),
+                      base::suggest_fix(name, names)};
+  }
+  return base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name)));
+}
+
+Stack load_stack(std::string_view name) {
+  base::ParamFile file = stack_file(name);
+  for (const StackChange& change : changes()) {
+    const std::vector<std::string> keys = file.keys(change.key);
+    if (std::ranges::find(keys, change.key) != keys.end() && file_of(file.parameter(change.key)) == change.file)
+      file.set(change.key, change.value, "what-if");
+  }
+  return load_stack(std::move(file));
+}
+
+std::string file_of(const base::Parameter& parameter) {
+  return std::filesystem::path{parameter.where.substr(0, parameter.where.rfind(':'))}.stem().string();
+}
+
+void change_stacks(std::vector<StackChange> to) {
+  for (const StackChange& change : to) stack_file(change.file);
+  changes() = std::move(to);
+}
+
+std::vector<std::string> stack_names() {
+  std::vector<std::string> names;
+  for (const auto& entry : std::filesystem::directory_iterator{base::data_path(kFolder)}) {
+    if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
+  }
+  std::ranges::sort(names);
+  return names;
+}
+
+std::string passes_of(const Stack& stack, double length, std::string_view more) {
+  std::string out = stack.passes;
+  const auto add = [&](std::string_view text) {
+    if (!text.empty()) out += (out.empty() ? "" : ",") + std::string{text};
+  };
+  if (stack.flash_from.value > 0 && length >= stack.flash_from.value) add("+flash_attention");
+  add(more);
+  return out;
+}
+
+std::string stack_for(std::string_view published_name) {
+  std::string name{published_name};
+  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  for (const auto& [word, stack] : kStackWords)
+    if (name.find(word) != std::string::npos) return std::string{stack};
+  return "";
+}
+
+}  // namespace analysis

@@ -1,0 +1,240 @@
+#include "analysis/device_view.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "analysis/profile/memory_use.h"
+#include "analysis/views.h"
+#include "base/error.h"
+#include "isa/names.h"
+
+namespace analysis {
+namespace {
+
+using Json = nlohmann::ordered_json;
+using Cells = std::vector<std::string>;
+constexpr const char* kNotSimulated = "not simulated";
+
+/// A table in the frame that scripts around neuron-ls look for: "| 0 | 2 | ...".
+std::string framed(const std::vector<Cells>& head, const std::vector<Cells>& rows) {
+  std::vector<std::size_t> widths(head[0].size(), 0);
+  for (const auto* part : {&head, &rows}) {
+    for (const Cells& row : *part) {
+      for (std::size_t c = 0; c < row.size(); ++c) widths[c] = std::max(widths[c], row[c].size());
+    }
+  }
+  std::string rule = "+";
+  for (const std::size_t width : widths) rule += std::string(width + 2, '-') + "+";
+  rule += "\n";
+  const auto print = [&](const std::vector<Cells>& part) {
+    std::string out;
+    for (const Cells& row : part) {
+      for (std::size_t c = 0; c < row.size(); ++c) out += fmt::format("| {:<{}} ", row[c], widths[c]);
+      out += "|\n";
+    }
+    return out;
+  };
+  return rule + print(head) + rule + print(rows) + rule;
+}
+
+std::vector<int> core_ids(const Devices& devices, int chip) {
+  std::vector<int> ids;
+  for (int c = 0; c < devices.cores_per_chip; ++c) ids.push_back(chip * devices.cores_per_chip + c);
+  return ids;
+}
+
+std::string memory_text(double bytes) { return fmt::format("{:g} GB", std::round(bytes / (1ull << 30))); }
+
+/// Seconds of [from, until) that [begin, end) covers.
+double overlap(double from, double until, hw::Fs begin, hw::Fs end) {
+  return std::max(0.0, std::min(until, hw::seconds(end)) - std::max(from, hw::seconds(begin)));
+}
+
+std::string bar_line(std::string_view name, double share, int width) {
+  const int room = std::max(10, width - 24);
+  const int full = static_cast<int>(std::lround(std::clamp(share, 0.0, 1.0) * room));
+  return fmt::format("{:<14}[{}{}] {:5.1f}%\n", name.substr(0, 14), std::string(static_cast<std::size_t>(full), '|'),
+                     std::string(static_cast<std::size_t>(room - full), ' '), share * 100);
+}
+
+Json percentiles(double seconds) {
+  Json all;
+  for (const char* p : {"p0", "p1", "p25", "p50", "p75", "p99", "p100"}) all[p] = seconds;
+  return all;
+}
+
+/// Bytes of one core under neuron-monitor's headings, at the peak of the step.
+Json core_memory(const Record& record) {
+  const MemoryUse memory = memory_use(record);
+  double tensors = 0, scratchpad = 0;
+  for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
+    const double bytes = memory.bytes[k].empty() ? 0 : memory.bytes[k][memory.peak_call];
+    (memory.kinds[k] == "workspace" || memory.kinds[k] == "activations" ? scratchpad : tensors) += bytes;
+  }
+  return {{"constants", 0},
+          {"model_code", 0},
+          {"model_shared_scratchpad", scratchpad},
+          {"runtime_memory", 0},
+          {"tensors", tensors}};
+}
+
+Json runtime_report(const Record& record, const Devices& devices, double period, double step_seconds) {
+  const double device = hw::seconds(record.result.total);
+  Json cores, memory;
+  double used = 0;
+  const int count = std::min(devices.chips * devices.cores_per_chip, static_cast<int>(record.program.ranks));
+  for (int core = 0; core < count; ++core) {
+    const std::string id = std::to_string(core);
+    cores[id] = {{"neuroncore_utilization", device / step_seconds * 100},
+                 {"flops", (record.utilisation.matmul_flops + record.utilisation.transpose_flops) / step_seconds}};
+    memory[id] = core_memory(record);
+    for (const auto& [name, bytes] : memory[id].items()) used += bytes.get<double>();
+  }
+  const Json none = {{"generic", 0}, {"numerical", 0}, {"transient", 0}, {"model", 0}, {"runtime", 0}, {"hardware", 0}};
+  return {{"neuroncore_counters", {{"period", period}, {"neuroncores_in_use", cores}, {"error", ""}}},
+          {"execution_stats",
+           {{"period", period},
+            {"error_summary", none},
+            {"execution_summary",
+             {{"completed", std::floor(period / step_seconds)},
+              {"completed_with_err", 0},
+              {"completed_with_num_err", 0},
+              {"timed_out", 0},
+              {"incorrect_input", 0},
+              {"failed_to_queue", 0}}},
+            {"latency_stats", {{"total_latency", percentiles(step_seconds)}, {"device_latency", percentiles(device)}}},
+            {"error", ""}}},
+          {"memory_used",
+           {{"period", period},
+            {"neuron_runtime_used_bytes",
+             {{"neuron_device", used}, {"usage_breakdown", {{"neuroncore_memory_usage", memory}}}}},
+            {"loaded_models", Json::array()},
+            {"error", ""}}},
+          {"neuron_runtime_vcpu_usage", {{"period", period}, {"error", kNotSimulated}}}};
+}
+
+}  // namespace
+
+std::vector<int> neighbours(const Devices& devices, int chip) {
+  const int row = chip / devices.columns, column = chip % devices.columns;
+  const auto at = [&](int r, int c) {
+    return (r + devices.rows) % devices.rows * devices.columns + (c + devices.columns) % devices.columns;
+  };
+  std::set<int> chips = {at(row - 1, column), at(row + 1, column), at(row, column - 1), at(row, column + 1)};
+  chips.erase(chip);
+  return {chips.begin(), chips.end()};
+}
+
+std::string ls_table(const Devices& devices) {
+  std::vector<Cells> rows;
+  for (int chip = 0; chip < devices.chips; ++chip) {
+    const auto cores = core_ids(devices, chip);
+    rows.push_back({std::to_string(chip), std::to_string(devices.cores_per_chip),
+                    fmt::format("{}-{}", cores.front(), cores.back()), memory_text(devices.memory),
+                    fmt::format("{}", fmt::join(neighbours(devices, chip), ", ")), "-", "-", "-"});
+  }
+  const std::vector<Cells> head = {{"NEURON", "NEURON", "NEURON", "NEURON", "CONNECTED", "PCI", "CPU", "NUMA"},
+                                   {"DEVICE", "CORES", "CORE IDS", "MEMORY", "DEVICES", "BDF", "AFFINITY", "NODE"}};
+  return fmt::format("instance-type: {}\ninstance-id: simulated\n", devices.instance_type) + framed(head, rows);
+}
+
+std::string ls_topology(const Devices& devices) {
+  if (devices.rows * devices.columns < 2) return "Neuron Device Topology\n  [ 0 ]  no links between devices\n";
+  std::string out = fmt::format("Neuron Device Topology: a torus of {} x {}; the ends of a line are joined\n",
+                                devices.rows, devices.columns);
+  for (int r = 0; r < devices.rows; ++r) {
+    std::string chips, links;
+    for (int c = 0; c < devices.columns; ++c) {
+      chips += fmt::format("{}[{:^4}]", c > 0 ? "--" : "  ", r * devices.columns + c);
+      links += "     |  ";
+    }
+    out += chips + "\n" + (r + 1 < devices.rows ? links + "\n" : "");
+  }
+  return out;
+}
+
+Json ls_json(const Devices& devices) {
+  Json list = Json::array();
+  for (int chip = 0; chip < devices.chips; ++chip) {
+    list.push_back({{"neuron_device", chip},
+                    {"connected_to", neighbours(devices, chip)},
+                    {"nc_count", devices.cores_per_chip},
+                    {"neuroncore_ids", core_ids(devices, chip)},
+                    {"memory_size", static_cast<std::int64_t>(devices.memory)},
+                    {"neuron_processes", Json::array()}});
+  }
+  return list;
+}
+
+Json monitor_report(const Record& record, const Devices& devices, double period, double step_seconds) {
+  if (!(period > 0) || !(step_seconds > 0)) {
+    throw base::Error{base::Fault::kUsage, "monitor", "the period or the step is not above 0",
+                      "give --period, as in 5s"};
+  }
+  const double step = std::max(step_seconds, hw::seconds(record.result.total));
+  const Json instance = {
+      {"instance_name", ""}, {"instance_id", "simulated"}, {"instance_type", devices.instance_type}, {"error", ""}};
+  return {{"neuron_runtime_data",
+           {{{"pid", 0},
+             {"address", ""},
+             {"neuron_runtime_tag", record.info.workload},
+             {"error", ""},
+             {"report", runtime_report(record, devices, period, step)}}}},
+          {"system_data",
+           {{"neuron_hw_counters", {{"period", period}, {"error", kNotSimulated}}},
+            {"vcpu_usage", {{"period", period}, {"error", kNotSimulated}}},
+            {"memory_info", {{"period", period}, {"error", kNotSimulated}}}}},
+          {"instance_info", instance},
+          {"neuron_hardware_info",
+           {{"neuron_device_type", "trainium"},
+            {"neuron_device_version", "v2"},
+            {"neuroncore_version", "v2"},
+            {"neuron_device_count", devices.chips},
+            {"neuron_device_memory_size", static_cast<std::int64_t>(devices.memory)},
+            {"neuroncore_per_device_count", devices.cores_per_chip},
+            {"logical_neuroncore_config", 1},
+            {"error", ""}}}};
+}
+
+std::string top_frame(const Record& record, double from, double until, int width) {
+  const hw::SimResult& r = record.result;
+  if (!(until > from))
+    throw base::Error{base::Fault::kUsage, "top", "the window holds no time", "give an end behind the begin"};
+  std::array<double, isa::kEngineCount> busy{};
+  double dma = 0, bytes = 0, collective = 0;
+  std::size_t current = r.calls.size();
+  for (std::size_t c = 0; c < r.calls.size(); ++c) {
+    const hw::CallTime& call = r.calls[c];
+    const double length = hw::seconds(call.end - call.begin), inside = overlap(from, until, call.begin, call.end);
+    if (!(inside > 0)) continue;
+    current = c;
+    for (int e = 0; e < isa::kEngineCount; ++e) busy[e] += inside * hw::seconds(call.engines[e].busy) / length;
+    dma += inside * hw::seconds(call.dma.active) / length;
+    bytes += inside * static_cast<double>(call.dma.read_bytes + call.dma.written_bytes) / length;
+  }
+  for (const hw::CollectiveTime& c : r.collectives) collective += overlap(from, until, c.begin, c.end);
+  const double window = until - from;
+  std::string out = fmt::format("trnsim top  {} on {}  {} of {}\n", record.info.workload, record.info.instance_type,
+                                readable(until, "s"), readable(hw::seconds(r.total), "s"));
+  const bool running = current < r.calls.size();
+  out += running ? fmt::format("core {}: {} {}\n", r.rank, isa::name_of(r.calls[current].phase),
+                               record.program.blocks[r.calls[current].block].name)
+                 : fmt::format("core {}: between calls\n", r.rank);
+  for (int e = 0; e < isa::kEngineCount; ++e)
+    out += bar_line(isa::name_of(static_cast<isa::Engine>(e)), busy[e] / window, width);
+  out += bar_line("dma", dma / window, width) + bar_line("collectives", collective / window, width);
+  out += bar_line("hbm bandwidth", r.peaks.hbm_bandwidth > 0 ? bytes / window / r.peaks.hbm_bandwidth : 0, width);
+  const MemoryUse memory = memory_use(record);
+  const auto capacity = static_cast<double>(record.info.hbm_bytes_per_core);
+  if (!running || capacity <= 0) return out;
+  out += bar_line("hbm used", memory.total[current] / capacity, width);
+  for (std::size_t k = 0; k < memory.kinds.size(); ++k)
+    out += fmt::format("  {:<14}{:>12}\n", memory.kinds[k], readable(memory.bytes[k][current], "B"));
+  return out;
+}
+
+}  // namespace analysis

@@ -1,0 +1,312 @@
+// read_record(): the tables back as the records they came from.
+#include <fmt/format.h>
+
+#include <charconv>
+#include <map>
+
+#include "analysis/record.h"
+#include "analysis/record/sqlite.h"
+#include "base/error.h"
+#include "isa/names.h"
+#include "isa/table.h"
+
+namespace analysis {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+[[noreturn]] void damaged(const Database& db, std::string_view what) {
+  throw Error{Fault::kData, db.file(), fmt::format("is damaged: {}", what), "run the job again"};
+}
+
+template <class Found>
+auto known(const Database& db, const Found& found, std::string_view name) {
+  if (!found) damaged(db, fmt::format("'{}' is no name of this trnsim", name));
+  return *found;
+}
+
+isa::Opcode opcode(const Database& db, const std::string& name) { return known(db, isa::find_row(name), name).op; }
+isa::Engine engine(const Database& db, const std::string& name) { return known(db, isa::engine_from(name), name); }
+
+/// The rows of the table meta.
+class Meta {
+ public:
+  explicit Meta(Database& db) : db_{db} {
+    Statement rows = db.prepare("SELECT key, value FROM meta");
+    while (rows.step()) values_[rows.text(0)] = {rows.text(1), rows.whole(1), rows.real(1)};
+  }
+  const std::string& text(const std::string& key) const { return at(key).text; }
+  std::uint64_t whole(const std::string& key) const { return static_cast<std::uint64_t>(at(key).whole); }
+  double real(const std::string& key) const { return at(key).real; }
+
+ private:
+  struct Value {
+    std::string text;
+    std::int64_t whole = 0;
+    double real = 0;
+  };
+  const Value& at(const std::string& key) const {
+    const auto found = values_.find(key);
+    if (found == values_.end()) damaged(db_, fmt::format("meta has no '{}'", key));
+    return found->second;
+  }
+  Database& db_;
+  std::map<std::string, Value> values_;
+};
+
+void check_schema(const Database& db, const Meta& meta) {
+  const auto schema = static_cast<int>(meta.whole("record_schema"));
+  if (schema >= 1 && schema <= kRecordSchema) return;
+  throw Error{Fault::kData, db.file(), fmt::format("has schema {}, this trnsim reads {}", schema, kRecordSchema),
+              "read it with the trnsim that wrote it, or a newer one"};
+}
+
+void read_meta(const Database& db, const Meta& meta, Record& r) {
+  r.info = {.trnsim = meta.text("trnsim"),
+            .workload = meta.text("workload"),
+            .command = meta.text("command"),
+            .instance_type = meta.text("instance_type"),
+            .instances = static_cast<std::uint32_t>(meta.whole("instances")),
+            .cores_per_chip = static_cast<std::uint32_t>(meta.whole("cores_per_chip")),
+            .hbm_bytes_per_core = meta.whole("hbm_bytes_per_core"),
+            .machine_toml = meta.text("machine_toml")};
+  const std::string& hash = meta.text("machine_hash");
+  std::from_chars(hash.data(), hash.data() + hash.size(), r.info.machine_hash, 16);
+  r.program.name = meta.text("program");
+  r.program.ranks = static_cast<std::uint32_t>(meta.whole("ranks"));
+  r.program.rounding = known(db, isa::rounding_from(meta.text("rounding")), meta.text("rounding"));
+  r.program.hbm_bytes = meta.whole("program_hbm_bytes");
+  r.program.model_flops = meta.real("model_flops");
+  r.result.matmul_flops = meta.real("matmul_flops");
+  r.result.total = meta.whole("total_fs");
+  r.result.lead_in = meta.whole("lead_in_fs");
+  r.result.rank = static_cast<std::uint32_t>(meta.whole("rank"));
+  r.result.cores = static_cast<std::uint32_t>(meta.whole("cores_simulated"));
+  r.result.exact = meta.whole("exact") != 0;
+  r.result.instructions = meta.whole("instructions_simulated");
+  r.result.replayed_calls = meta.whole("replayed_calls");
+  r.result.collective_active = meta.whole("collective_active_fs");
+  r.result.collective_exposed = meta.whole("collective_exposed_fs");
+  r.result.dropped_events = meta.whole("dropped_events");
+}
+
+void read_machine_limits(Database& db, Record& r) {
+  std::map<std::string, double> values;
+  Statement rows = db.prepare("SELECT name, value FROM peaks");
+  while (rows.step()) values[rows.text(0)] = rows.real(1);
+  hw::Peaks& peaks = r.result.peaks;
+  peaks.matmul_flops = values["matmul"];
+  peaks.hbm_bandwidth = values["hbm"];
+  peaks.link_bandwidth = values["link"];
+  peaks.dma_bandwidth = values["dma"];
+  for (int e = 0; e < isa::kEngineCount; ++e)
+    peaks.clock[e] = values[fmt::format("{}_clock", isa::name_of(static_cast<isa::Engine>(e)))];
+  Statement ranks = db.prepare("SELECT total_fs FROM ranks ORDER BY rank");
+  while (ranks.step()) r.result.rank_total.push_back(static_cast<hw::Fs>(ranks.whole(0)));
+}
+
+template <class List>
+auto& at(const Database& db, List& list, std::int64_t index) {
+  if (index < 0 || index >= static_cast<std::int64_t>(list.size())) damaged(db, "a row names what is not there");
+  return list[static_cast<std::size_t>(index)];
+}
+
+void read_blocks(Database& db, Record& r) {
+  Statement blocks = db.prepare("SELECT * FROM blocks ORDER BY block");
+  while (blocks.step()) {
+    isa::Block block{.name = blocks.text(1), .instrs = {}, .labels = {}};
+    block.sbuf_bytes = blocks.whole(2);
+    block.psum_bytes = blocks.whole(3);
+    block.matmul_flops = blocks.real(4);
+    r.program.blocks.push_back(std::move(block));
+  }
+  r.work.resize(r.program.blocks.size());
+  Statement labels = db.prepare("SELECT block, name FROM labels ORDER BY block, label");
+  while (labels.step()) at(db, r.program.blocks, labels.whole(0)).labels.push_back(labels.text(1));
+}
+
+void read_instrs(Database& db, Record& r) {
+  Statement instrs = db.prepare("SELECT * FROM instrs ORDER BY block, instr");
+  while (instrs.step()) {
+    isa::Instr instr;
+    instr.op = opcode(db, instrs.text(2));
+    instr.engine = engine(db, instrs.text(3));
+    instr.label = static_cast<std::uint32_t>(instrs.whole(4));
+    instr.queue = static_cast<std::uint8_t>(instrs.whole(5));
+    instr.group = static_cast<std::uint8_t>(instrs.whole(6));
+    instr.signal = instrs.whole(7) != 0;
+    at(db, r.program.blocks, instrs.whole(0)).instrs.own().push_back(instr);
+    at(db, r.work, instrs.whole(0)).push_back({instrs.real(8), instrs.real(9)});
+  }
+  Statement waits = db.prepare("SELECT block, instr, semaphore, count FROM waits ORDER BY block, instr, position");
+  while (waits.step()) {
+    isa::Instr& instr = at(db, at(db, r.program.blocks, waits.whole(0)).instrs.own(), waits.whole(1));
+    if (instr.wait_count >= isa::kMaxWaits) damaged(db, "an instruction has too many waits");
+    instr.waits[instr.wait_count++] = {.sem = static_cast<std::uint16_t>(waits.whole(2)),
+                                       .count = static_cast<std::uint32_t>(waits.whole(3))};
+  }
+}
+
+std::vector<std::int64_t> shape_of(const std::string& text) {
+  std::vector<std::int64_t> shape;
+  for (std::size_t begin = 0; begin < text.size();) {
+    const std::size_t end = std::min(text.find('x', begin), text.size());
+    shape.push_back(0);
+    std::from_chars(text.data() + begin, text.data() + end, shape.back());
+    begin = end + 1;
+  }
+  return shape;
+}
+
+void read_regions(Database& db, Record& r) {
+  Statement rows = db.prepare("SELECT * FROM regions ORDER BY rowid");
+  while (rows.step()) {
+    r.regions.push_back({.region = {.name = rows.text(0),
+                                    .kind = rows.text(1),
+                                    .dtype = known(db, isa::dtype_from(rows.text(2)), rows.text(2)),
+                                    .shape = shape_of(rows.text(3)),
+                                    .offset = static_cast<std::uint64_t>(rows.whole(4)),
+                                    .bytes = static_cast<std::uint64_t>(rows.whole(5))},
+                         .first_call = rows.whole(6),
+                         .last_call = rows.whole(7)});
+    r.program.regions.push_back(r.regions.back().region);
+  }
+}
+
+/// The columns from `first` on.
+hw::EngineTime engine_time(const Statement& rows, int first) {
+  hw::EngineTime time;
+  time.busy = static_cast<hw::Fs>(rows.whole(first));
+  time.idle = static_cast<hw::Fs>(rows.whole(first + 1));
+  time.instructions = static_cast<std::uint64_t>(rows.whole(first + 2));
+  for (int h = 0; h < hw::kHoldCount; ++h) time.waiting[h] = static_cast<hw::Fs>(rows.whole(first + 3 + h));
+  return time;
+}
+
+void read_calls(Database& db, Record& r) {
+  Statement engines = db.prepare("SELECT * FROM engines");
+  while (engines.step()) r.result.engines[static_cast<int>(engine(db, engines.text(0)))] = engine_time(engines, 1);
+  Statement calls = db.prepare("SELECT * FROM calls ORDER BY call");
+  while (calls.step()) {
+    hw::CallTime time{.block = static_cast<std::uint32_t>(calls.whole(1)),
+                      .layer = static_cast<std::int32_t>(calls.whole(2)),
+                      .phase = known(db, isa::phase_from(calls.text(3)), calls.text(3)),
+                      .replayed = calls.whole(4) != 0,
+                      .begin = static_cast<hw::Fs>(calls.whole(5)),
+                      .end = static_cast<hw::Fs>(calls.whole(6)),
+                      .dma = {.transfers = static_cast<std::uint64_t>(calls.whole(7)),
+                              .descriptors = static_cast<std::uint64_t>(calls.whole(8)),
+                              .read_bytes = static_cast<std::uint64_t>(calls.whole(9)),
+                              .written_bytes = static_cast<std::uint64_t>(calls.whole(10)),
+                              .active = static_cast<hw::Fs>(calls.whole(11)),
+                              .engine_busy = calls.real(12)}};
+    at(db, r.program.blocks, time.block);
+    isa::Call call;
+    call.block = time.block;
+    call.layer = time.layer;
+    call.phase = time.phase;
+    for (int q = 0; q < isa::kCcQueues; ++q) call.await[q] = static_cast<std::uint32_t>(calls.whole(13 + q));
+    r.program.calls.push_back(call);
+    r.result.dma += time.dma;
+    r.result.calls.push_back(time);
+  }
+  Statement parts = db.prepare("SELECT * FROM call_engines");
+  while (parts.step()) {
+    hw::CallTime& call = at(db, r.result.calls, parts.whole(0));
+    call.engines[static_cast<int>(engine(db, parts.text(1)))] = engine_time(parts, 2);
+  }
+}
+
+void read_ops(Database& db, Record& r) {
+  Statement ops = db.prepare("SELECT * FROM ops ORDER BY rowid");
+  while (ops.step()) {
+    r.result.ops.push_back({.block = static_cast<std::uint32_t>(ops.whole(0)),
+                            .label = static_cast<std::uint32_t>(ops.whole(1)),
+                            .op = opcode(db, ops.text(2)),
+                            .engine = engine(db, ops.text(3)),
+                            .count = static_cast<std::uint64_t>(ops.whole(4)),
+                            .busy = static_cast<hw::Fs>(ops.whole(5)),
+                            .waiting = static_cast<hw::Fs>(ops.whole(6))});
+    at(db, r.program.blocks, ops.whole(0));
+  }
+  Statement points = db.prepare("SELECT * FROM roofline ORDER BY rowid");
+  while (points.step()) {
+    r.roofline.push_back({.op = points.text(0),
+                          .matmul_flops = points.real(3),
+                          .element_flops = points.real(4),
+                          .hbm_bytes = points.real(5),
+                          .seconds = points.real(2),
+                          .engine = points.text(1),
+                          .intensity = points.real(6),
+                          .achieved = points.real(7),
+                          .roof = points.real(8),
+                          .share_of_roof = points.real(9)});
+  }
+  Statement stats = db.prepare("SELECT * FROM stats ORDER BY rowid");
+  while (stats.step()) r.stats.push_back({stats.text(0), stats.real(1), stats.text(2), stats.text(3)});
+}
+
+void read_collectives(Database& db, Record& r) {
+  Statement rows = db.prepare("SELECT * FROM collectives ORDER BY rowid");
+  while (rows.step()) {
+    r.result.collectives.push_back({.op = opcode(db, rows.text(0)),
+                                    .queue = static_cast<std::uint8_t>(rows.whole(1)),
+                                    .ranks = static_cast<std::uint32_t>(rows.whole(2)),
+                                    .call = static_cast<std::uint32_t>(rows.whole(3)),
+                                    .bytes = static_cast<std::uint64_t>(rows.whole(4)),
+                                    .link_bytes = static_cast<std::uint64_t>(rows.whole(5)),
+                                    .issued = static_cast<hw::Fs>(rows.whole(6)),
+                                    .begin = static_cast<hw::Fs>(rows.whole(7)),
+                                    .end = static_cast<hw::Fs>(rows.whole(8))});
+  }
+}
+
+hw::TraceEvent::Track track(const Database& db, const std::string& name) {
+  using Track = hw::TraceEvent::Track;
+  if (name == "engine") return Track::kEngine;
+  if (name == "dma_ring") return Track::kDmaRing;
+  if (name == "collective_queue") return Track::kCollectiveQueue;
+  damaged(db, fmt::format("'{}' is no track", name));
+}
+
+void read_events(Database& db, Record& r) {
+  Statement rows = db.prepare("SELECT * FROM events ORDER BY rowid");
+  while (rows.step()) {
+    r.result.events.push_back({.begin = static_cast<hw::Fs>(rows.whole(5)),
+                               .end = static_cast<hw::Fs>(rows.whole(6)),
+                               .call = static_cast<std::uint32_t>(rows.whole(3)),
+                               .instr = static_cast<std::uint32_t>(rows.whole(4)),
+                               .track = track(db, rows.text(1)),
+                               .lane = static_cast<std::uint8_t>(rows.whole(2)),
+                               .rank = static_cast<std::uint16_t>(rows.whole(0))});
+    const hw::TraceEvent& event = r.result.events.back();
+    at(db, r.program.blocks[at(db, r.program.calls, event.call).block].instrs, event.instr);
+  }
+}
+
+}  // namespace
+
+Record read_record(const std::filesystem::path& path) {
+  Database db{std::filesystem::is_directory(path) ? path / kRecordFile : path, Database::Mode::kRead};
+  const Meta meta{db};
+  check_schema(db, meta);
+  Record record;
+  read_meta(db, meta, record);
+  read_machine_limits(db, record);
+  read_blocks(db, record);
+  read_instrs(db, record);
+  read_regions(db, record);
+  read_calls(db, record);
+  read_ops(db, record);
+  read_collectives(db, record);
+  read_events(db, record);
+  record.utilisation = utilisation(record.result, record.program);
+  record.utilisation.transpose_flops = meta.real("transpose_flops");
+  const double array = record.result.peaks.matmul_flops * record.utilisation.seconds;
+  const double work = record.utilisation.matmul_flops + record.utilisation.transpose_flops;
+  record.utilisation.hfu = array > 0 ? work / array * 100 : 0;
+  return record;
+}
+
+}  // namespace analysis

@@ -1,0 +1,293 @@
+// What a sweep answers: tables, the best point, what moves what, a page.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <optional>
+#include <set>
+#include <tuple>
+
+#include "analysis/report/chart.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/report/report_style.h"
+#include "analysis/sweep.h"
+#include "analysis/views.h"
+#include "base/error.h"
+#include "base/suggest.h"
+#include "base/units.h"
+
+namespace analysis {
+namespace {
+
+using base::Align;
+using base::Cell;
+using base::Error;
+using base::Fault;
+
+/// The metrics of a table that fits a terminal.
+constexpr std::array<std::string_view, 5> kBrief = {"dollars", "mfu", "samples_per_second", "seconds", "step_seconds"};
+constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of what binds
+constexpr std::string_view kBusy = "busy.";  // metrics of what may bind, per cent
+
+std::vector<std::string> metric_names(const SweepRun& run) {
+  std::set<std::string> names;
+  for (const SweepResult& result : run.results) {
+    for (const auto& [name, value] : result.metrics) names.insert(name);
+  }
+  return {names.begin(), names.end()};
+}
+
+std::string value_of(const SweepPoint& point, const std::string& key) {
+  for (const auto& [name, value] : point) {
+    if (name == key) return value;
+  }
+  return "";
+}
+
+std::vector<std::string> keys_of(const SweepRun& run) {
+  std::vector<std::string> keys;
+  for (const SweepResult& result : run.results) {
+    for (const auto& [key, value] : result.point) {
+      if (std::ranges::find(keys, key) == keys.end()) keys.push_back(key);
+    }
+  }
+  return keys;
+}
+
+std::string name_of(const SweepPoint& point) {
+  std::string name;
+  for (const auto& [key, value] : point) name += fmt::format("{}{}={}", name.empty() ? "" : ", ", key, value);
+  return name.empty() ? "as it is" : name;
+}
+
+/// The resource that is busiest, of the metrics "busy.*"; empty when there is none.
+std::string binding(const SweepResult& result) {
+  std::string name;
+  double most = -1;
+  for (const auto& [metric, value] : result.metrics) {
+    if (!metric.starts_with(kBusy) || value <= most) continue;
+    most = value;
+    name = metric.substr(kBusy.size());
+  }
+  return name;
+}
+
+std::string pareto_html(const SweepRun& run) {
+  std::vector<Mark> marks;
+  for (const SweepResult& result : run.results) {
+    const auto x = result.metrics.find("seconds"), y = result.metrics.find("dollars");
+    if (x != result.metrics.end() && y != result.metrics.end())
+      marks.push_back({name_of(result.point), x->second, y->second});
+  }
+  if (marks.empty()) return "<p class=\"none\">No point has a time and a price.</p>\n";
+  base::Table table{{{"point", ""}, {"seconds", "time", Align::kRight}, {"dollars", "", Align::kRight}}};
+  std::vector<std::pair<double, double>> line;
+  for (const std::size_t i : pareto_front(run, "seconds", "dollars")) {
+    const Metrics& m = run.results[i].metrics;
+    const double seconds = m.at("seconds"), dollars = m.at("dollars");
+    table.add_row({name_of(run.results[i].point), Cell{seconds, readable(seconds, "s")},
+                   Cell{dollars, fmt::format("${:.3g}", dollars)}});
+    if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
+  }
+  return scatter_chart("time against dollars of each point, with the Pareto front", marks, line,
+                       {"time of the program", "s", true}, {"dollars", "", true}) +
+         table_html("points that no other beats in time and dollars", table);
+}
+
+std::string sensitivity_html(const SweepRun& run) {
+  const auto list = sensitivities(run, "seconds");
+  if (list.empty()) return "<p class=\"none\">No point leaves everything as it is: use the design one_at_a_time.</p>\n";
+  base::Table table{{{"parameter", ""},
+                     {"least", "shortest", Align::kRight},
+                     {"at_least", "at", Align::kRight},
+                     {"most", "longest", Align::kRight},
+                     {"at_most", "at", Align::kRight},
+                     {"span", "span of the base", Align::kRight}}};
+  for (const Sensitivity& s : list) {
+    const double span = s.base > 0 ? (s.most - s.least) / s.base * 100 : 0;
+    table.add_row({s.key, Cell{s.least, readable(s.least, "s")}, s.at_least, Cell{s.most, readable(s.most, "s")},
+                   s.at_most, Cell{span, readable(span, "%")}});
+  }
+  std::vector<Reach> bars;
+  for (const Sensitivity& s : list) bars.push_back({s.key, s.least, s.most});
+  return tornado_chart("time when one parameter alone is changed; the line is the machine as it is", bars,
+                       list.front().base, {"time of the program", "s"}) +
+         table_html("how far each parameter alone moves the time", table);
+}
+
+/// Values of a key in the order of the points.
+std::vector<std::string> axis_values(const SweepRun& run, const std::string& key) {
+  std::vector<std::string> list;
+  for (const SweepResult& result : run.results) {
+    std::string value = value_of(result.point, key);
+    if (!value.empty() && std::ranges::find(list, value) == list.end()) list.push_back(std::move(value));
+  }
+  return list;
+}
+
+/// What binds where, over the two keys with the most values; of several points in one place the resource that binds
+/// most of them. Empty when fewer than two keys are varied together, or a list of that length says nothing.
+std::string binding_map_html(const SweepRun& run, const std::vector<std::string>& resources) {
+  std::vector<std::pair<std::string, std::vector<std::string>>> keys;
+  for (const std::string& key : keys_of(run)) keys.emplace_back(key, axis_values(run, key));
+  std::erase_if(keys, [](const auto& key) { return key.second.size() < 2 || key.second.size() > kMapValues; });
+  std::ranges::stable_sort(keys, std::greater{}, [](const auto& key) { return key.second.size(); });
+  if (keys.size() < 2) return "";
+  const auto& [x, columns] = keys[0];
+  const auto& [y, rows] = keys[1];
+  std::vector<std::vector<int>> cells(rows.size(), std::vector<int>(columns.size(), -1));
+  std::map<std::pair<std::string, std::string>, std::map<std::string, int>> count;
+  for (const SweepResult& result : run.results) {
+    const std::string name = binding(result), row = value_of(result.point, y), column = value_of(result.point, x);
+    if (!name.empty() && !row.empty() && !column.empty()) ++count[{row, column}][name];
+  }
+  for (std::size_t r = 0; r < rows.size(); ++r) {
+    for (std::size_t c = 0; c < columns.size(); ++c) {
+      const auto found = count.find({rows[r], columns[c]});
+      if (found == count.end()) continue;
+      const auto most = std::ranges::max_element(found->second, {}, [](const auto& pair) { return pair.second; });
+      cells[r][c] = static_cast<int>(std::ranges::find(resources, most->first) - resources.begin());
+    }
+  }
+  if (count.size() < columns.size() * rows.size() / 2) return "";  // no grid: designs that change one key at a time
+  return category_map(fmt::format("what binds, by {} and {}", x, y), rows, columns, cells, resources, {x, ""}, {y, ""});
+}
+
+std::string binding_html(const SweepRun& run) {
+  std::map<std::string, double> count;
+  for (const SweepResult& result : run.results) {
+    if (const std::string name = binding(result); !name.empty()) ++count[name];
+  }
+  const std::vector<std::pair<std::string, double>> parts{count.begin(), count.end()};
+  std::vector<std::string> resources;
+  for (const auto& [name, points] : parts) resources.push_back(name);
+  return share_bar("points by the resource that binds them", parts, "1") + binding_map_html(run, resources);
+}
+
+}  // namespace
+
+base::Table sweep_table(const SweepRun& run, bool brief) {
+  const auto keys = keys_of(run);
+  auto metrics = metric_names(run);
+  if (brief)
+    std::erase_if(metrics, [](const std::string& name) { return std::ranges::find(kBrief, name) == kBrief.end(); });
+  std::vector<base::Column> columns;
+  for (const std::string& key : keys) columns.push_back({key, ""});
+  for (const std::string& metric : metrics) columns.push_back({metric, "", Align::kRight});
+  columns.push_back({"binds", ""});
+  columns.push_back({"error", ""});
+  base::Table table{std::move(columns)};
+  for (const SweepResult& result : run.results) {
+    std::vector<Cell> cells;
+    for (const std::string& key : keys) cells.emplace_back(value_of(result.point, key));
+    for (const std::string& metric : metrics) {
+      const auto found = result.metrics.find(metric);
+      cells.push_back(found == result.metrics.end() ? Cell{}
+                                                    : Cell{found->second, fmt::format("{:.6g}", found->second)});
+    }
+    cells.emplace_back(binding(result));
+    cells.emplace_back(result.done ? result.error : "not computed");
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
+
+std::string metric_of(std::string_view name) {
+  return std::string{name == "cost" ? "dollars" : name == "time" ? "seconds" : name};
+}
+
+void require_metric(const SweepRun& run, const std::string& name) {
+  const std::string metric = metric_of(name);
+  const auto names = metric_names(run);
+  if (std::ranges::find(names, metric) != names.end()) return;
+  throw Error{Fault::kUsage, "sweep", fmt::format("no point has the metric '{}'", metric),
+              names.empty() ? "see the errors of the points in results.csv" : base::suggest_fix(metric, names)};
+}
+
+Condition parse_condition(std::string_view text) {
+  const std::size_t at = std::min(text.find("<="), text.find(">="));
+  if (at == std::string_view::npos || at == 0)
+    throw Error{Fault::kUsage, "--subject_to", fmt::format("'{}' is no condition", text), "write \"seconds<=2 ms\""};
+  Condition condition{.metric = std::string{text.substr(0, at)}, .at_most = text[at] == '<', .limit = 0};
+  while (condition.metric.ends_with(' ')) condition.metric.pop_back();
+  condition.metric = metric_of(condition.metric);
+  condition.limit = base::parse_quantity(text.substr(at + 2), "--subject_to").value;
+  return condition;
+}
+
+const SweepResult& best_result(const SweepRun& run, const std::string& name, const std::vector<Condition>& conditions) {
+  const std::string metric = metric_of(name);
+  require_metric(run, metric);
+  for (const Condition& condition : conditions) require_metric(run, condition.metric);
+  const auto keeps = [](const SweepResult& result, const Condition& condition) {
+    const auto found = result.metrics.find(condition.metric);
+    if (found == result.metrics.end()) return false;
+    return condition.at_most ? found->second <= condition.limit : found->second >= condition.limit;
+  };
+  const SweepResult* best = nullptr;
+  for (const SweepResult& result : run.results) {
+    if (!result.metrics.contains(metric)) continue;
+    const bool good = std::ranges::all_of(conditions, [&](const Condition& c) { return keeps(result, c); });
+    if (good && (best == nullptr || result.metrics.at(metric) < best->metrics.at(metric))) best = &result;
+  }
+  if (best != nullptr) return *best;
+  throw Error{Fault::kCheck, "trnsim sweep", "no point keeps the conditions", "relax --subject_to, or widen the sweep"};
+}
+
+std::vector<Sensitivity> sensitivities(const SweepRun& run, const std::string& metric) {
+  std::optional<double> base;
+  for (const SweepResult& result : run.results) {
+    if (result.point.empty() && result.metrics.contains(metric)) base = result.metrics.at(metric);
+  }
+  if (!base) return {};
+  std::map<std::string, Sensitivity> by_key;
+  for (const SweepResult& result : run.results) {
+    if (result.point.size() != 1 || !result.metrics.contains(metric)) continue;
+    const auto& [key, value] = result.point.front();
+    Sensitivity& s =
+        by_key.try_emplace(key, Sensitivity{key, *base, *base, *base, "as it is", "as it is"}).first->second;
+    const double at = result.metrics.at(metric);
+    if (at < s.least) std::tie(s.least, s.at_least) = std::tuple{at, value};
+    if (at > s.most) std::tie(s.most, s.at_most) = std::tuple{at, value};
+  }
+  std::vector<Sensitivity> list;
+  for (auto& [key, s] : by_key) list.push_back(std::move(s));
+  std::ranges::stable_sort(list, std::greater{}, [](const Sensitivity& s) { return s.most - s.least; });
+  return list;
+}
+
+std::vector<std::size_t> pareto_front(const SweepRun& run, const std::string& first, const std::string& second) {
+  std::vector<std::size_t> order;
+  for (std::size_t i = 0; i < run.results.size(); ++i) {
+    const Metrics& m = run.results[i].metrics;
+    if (m.contains(first) && m.contains(second)) order.push_back(i);
+  }
+  const auto at = [&](std::size_t i, const std::string& metric) { return run.results[i].metrics.at(metric); };
+  std::ranges::stable_sort(order, {}, [&](std::size_t i) { return std::pair{at(i, first), at(i, second)}; });
+  std::vector<std::size_t> front;
+  double best = INFINITY;
+  for (const std::size_t i : order) {
+    if (at(i, second) >= best) continue;
+    best = at(i, second);
+    front.push_back(i);
+  }
+  return front;
+}
+
+std::string sweep_html(const SweepRun& run, std::string_view title) {
+  const auto section = [](std::string_view name, const std::string& body) {
+    return fmt::format("<section><h2>{}</h2>\n{}</section>\n", name, body);
+  };
+  const std::string body = section("Time against dollars", pareto_html(run)) +
+                           section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
+                           section("All points", table_html("every point", sweep_table(run)));
+  return fmt::format(
+      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
+      "content=\"width=device-width,initial-scale=1\"><title>trnsim sweep: {0}</title>\n<style>{1}</style>"
+      "</head>\n<body><main>\n<h1>{0}</h1>\n{2}</main>\n<script>{3}</script></body></html>\n",
+      escape(title), kReportStyle, body, kReportScript);
+}
+
+}  // namespace analysis

@@ -1,0 +1,234 @@
+// run_sweep(): points are claimed in the store, handed out to child processes, and their results kept.
+#include <fmt/format.h>
+#include <sys/poll.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdlib>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <random>
+#include <thread>
+
+#include "analysis/sweep.h"
+#include "analysis/sweep/sweep_store.h"
+#include "analysis/sweep/sweep_worker.h"
+#include "base/error.h"
+#include "base/interrupt.h"
+#include "base/progress.h"
+
+namespace analysis {
+namespace {
+
+using base::Error;
+using base::Fault;
+using SteadyClock = std::chrono::steady_clock;
+
+constexpr std::chrono::milliseconds kPoll{200};  // how late Ctrl-C may be noticed
+constexpr std::chrono::milliseconds kLook{20};   // between looks at what other processes do
+constexpr const char* kDied = "its process died";
+
+std::string host_name() {
+  std::array<char, 256> name{};
+  ::gethostname(name.data(), name.size() - 1);
+  return name.data();
+}
+
+/// "host pid token": the first two tell neighbours on the host whether it lives, the last makes it unique.
+std::string owner_name() {
+  std::random_device random;
+  return fmt::format("{} {} {:08x}{:08x}", host_name(), ::getpid(), random(), random());
+}
+
+/// Certain only on this host; elsewhere its signs of life count.
+bool surely_dead(const std::string& owner) {
+  const std::string host = host_name() + " ";
+  if (!owner.starts_with(host)) return false;
+  const auto pid = static_cast<pid_t>(std::strtol(owner.c_str() + host.size(), nullptr, 10));
+  return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
+}
+
+/// Works on the points in `waiting` until all are done, by us or by others.
+class Pool {
+ public:
+  Pool(SweepRun& run, const std::vector<SweepPoint>& points, const SweepModel& model, SweepStore& store,
+       const SweepTeam& team, std::deque<std::size_t> waiting)
+      : run_{run}, points_{points}, model_{model}, store_{store}, team_{team}, waiting_{std::move(waiting)} {}
+
+  void work(std::size_t processes) {
+    const base::HoldInterrupts hold;  // what is done is kept, and the table of it printed
+    const std::size_t all = waiting_.size();
+    base::Progress progress{model_.name, "point", all, {.quiet = !team_.waits}};
+    workers_.resize(std::min(processes, all));
+    for (;;) {
+      if (base::interrupted()) {
+        run_.interrupted = true;
+        break;
+      }
+      for (auto& worker : workers_) {
+        if (!worker || !worker->point) start(worker);
+      }
+      const bool busy = std::ranges::any_of(workers_, [](const auto& w) { return w && w->point; });
+      if (!busy && (elsewhere_.empty() || !team_.waits)) break;
+      wait(busy);
+      beat();
+      look();
+      progress.update(run_.computed);
+    }
+    workers_.clear();
+  }
+
+ private:
+  /// Somebody else's point, and when the claim was last seen to change.
+  struct Watched {
+    Claim claim;
+    SteadyClock::time_point changed;
+  };
+
+  void finish(std::size_t index, std::string error = {}) {
+    SweepResult& result = run_.results[index];
+    if (!error.empty()) result.error = std::move(error);
+    result.done = true;
+    ++run_.computed;
+    elsewhere_.erase(index);
+  }
+
+  /// Orders the next point that nobody else has, or none.
+  void start(std::unique_ptr<SweepWorker>& worker) {
+    while (!waiting_.empty()) {
+      const std::size_t index = waiting_.front();
+      waiting_.pop_front();
+      if (!mine(index)) continue;
+      if (!worker) worker = std::make_unique<SweepWorker>(points_, model_);
+      return worker->order(index);
+    }
+  }
+
+  /// Claims a point; one that is done or that others work on is put aside.
+  bool mine(std::size_t index) {
+    SweepResult& result = run_.results[index];
+    const auto held = store_.claim_of(result.hash);
+    if (held && held->died && held->job == team_.job) {
+      finish(index, kDied);
+    } else if ((!held || held->died || dead(index, *held)) && store_.claim(result.hash, held)) {
+      elsewhere_.erase(index);
+      return true;
+    } else if (store_.find(result)) {
+      finish(index);
+    } else if (!elsewhere_.contains(index)) {
+      elsewhere_[index] = {held.value_or(Claim{}), SteadyClock::now()};
+    }
+    return false;
+  }
+
+  bool dead(std::size_t index, const Claim& claim) {
+    if (surely_dead(claim.owner)) return true;
+    const auto seen = elsewhere_.find(index);
+    if (seen == elsewhere_.end()) return false;
+    Watched& watched = seen->second;
+    if (claim.owner != watched.claim.owner || claim.beats != watched.claim.beats) watched = {claim, SteadyClock::now()};
+    return SteadyClock::now() - watched.changed > std::chrono::duration<double>{team_.patience_s};
+  }
+
+  void wait(bool busy) {
+    if (!busy) return std::this_thread::sleep_for(kLook);
+    std::vector<pollfd> fds;
+    std::vector<std::size_t> owners;
+    for (std::size_t w = 0; w < workers_.size(); ++w) {
+      if (!workers_[w] || !workers_[w]->point) continue;
+      fds.push_back({.fd = workers_[w]->fd(), .events = POLLIN, .revents = 0});
+      owners.push_back(w);
+    }
+    if (::poll(fds.data(), fds.size(), static_cast<int>(kPoll.count())) <= 0) return;
+    for (std::size_t i = 0; i < fds.size(); ++i) {
+      if (fds[i].revents != 0) take(workers_[owners[i]]);
+    }
+  }
+
+  void take(std::unique_ptr<SweepWorker>& worker) {
+    const std::size_t index = *worker->point;
+    SweepResult& result = run_.results[index];
+    if (worker->answer(result)) {
+      store_.put(result);
+      worker->point.reset();
+      finish(index);
+    } else {
+      store_.bury(result.hash);
+      worker.reset();  // a new one takes its place; the point is tried again by the next sweep
+      finish(index, kDied);
+    }
+  }
+
+  void beat() {
+    const auto now = SteadyClock::now();
+    if (now - beaten_ < std::chrono::duration<double>{team_.patience_s / 10}) return;
+    beaten_ = now;
+    store_.beat();
+  }
+
+  /// Fetches what others finished, and takes over what dead ones left.
+  void look() {
+    const auto now = SteadyClock::now();
+    if (!team_.waits || !waiting_.empty() || now - looked_ < kLook) return;
+    looked_ = now;
+    for (const auto& [index, watched] : elsewhere_) {
+      const auto held = store_.claim_of(run_.results[index].hash);
+      if (!held || held->died || dead(index, *held)) waiting_.push_back(index);
+    }
+  }
+
+  SweepRun& run_;
+  const std::vector<SweepPoint>& points_;
+  const SweepModel& model_;
+  SweepStore& store_;
+  const SweepTeam& team_;
+  std::deque<std::size_t> waiting_;
+  std::map<std::size_t, Watched> elsewhere_;
+  std::vector<std::unique_ptr<SweepWorker>> workers_;
+  SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
+};
+
+}  // namespace
+
+std::size_t SweepRun::known() const {
+  return static_cast<std::size_t>(std::ranges::count(results, true, &SweepResult::done));
+}
+
+SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
+                   const std::filesystem::path& database, int processes, const SweepTeam& team) {
+  if (points.empty()) throw Error{Fault::kUsage, "sweep", "has no points", "give --set KEY=VALUE,VALUE"};
+  if (processes < 1) throw Error{Fault::kUsage, "--processes", "is below 1", "give a whole number from 1"};
+  SweepRun run;
+  for (const SweepPoint& point : points) run.results.push_back({.point = point, .hash = model.hash(point)});
+  const std::string owner = owner_name();
+  SweepTeam own = team;
+  if (own.job.empty()) own.job = owner;
+  SweepStore store{database, own.job, owner, own.size > 1};
+  std::map<std::uint64_t, std::size_t> first;  // points that are the same machine are computed once
+  std::deque<std::size_t> waiting;
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    if (store.find(run.results[i]) || !first.emplace(run.results[i].hash, i).second) continue;
+    waiting.push_back(i);
+  }
+  // The processes of a team begin apart, so that they seldom want the same point.
+  std::ranges::rotate(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * own.rank / own.size));
+  if (!waiting.empty())
+    Pool{run, points, model, store, own, std::move(waiting)}.work(static_cast<std::size_t>(processes));
+  for (SweepResult& result : run.results) {
+    const auto same = first.find(result.hash);
+    if (result.done || same == first.end()) continue;
+    const SweepResult& computed = run.results[same->second];
+    result.done = computed.done;
+    result.error = computed.error;
+    result.metrics = computed.metrics;
+  }
+  return run;
+}
+
+}  // namespace analysis

@@ -1,0 +1,377 @@
+#include "analysis/trace/trace_timeline.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+#include <numeric>
+#include <utility>
+
+#include "analysis/profile/memory_use.h"
+#include "analysis/trace/trace_flows.h"
+#include "base/error.h"
+#include "isa/names.h"
+#include "isa/table.h"
+
+namespace analysis {
+namespace {
+
+using hw::TraceEvent;
+
+// The lines of a rank, from top to bottom; a track's number is rank * kRankTracks + line + 1.
+constexpr std::uint64_t kRankTracks = 64;
+constexpr int kCallLine = 0, kEngineLine = 1, kDmaLine = kEngineLine + isa::kEngineCount;
+constexpr int kCcLine = kDmaLine + isa::kDmaQueues, kCounterLine = kCcLine + isa::kCcQueues;
+constexpr std::size_t kBins = 2000;  // of a counter that is drawn from events
+
+std::uint64_t track_of(std::uint32_t rank, int line) {
+  return rank * kRankTracks + static_cast<std::uint64_t>(line) + 1;
+}
+
+int line_of(const TraceEvent& event) {
+  switch (event.track) {
+    case TraceEvent::Track::kEngine: return kEngineLine + event.lane;
+    case TraceEvent::Track::kDmaRing: return kDmaLine + event.lane;
+    default: return kCcLine + event.lane;
+  }
+}
+
+std::string line_name(int line) {
+  if (line == kCallLine) return "calls";
+  if (line < kDmaLine) return std::string{isa::name_of(static_cast<isa::Engine>(line - kEngineLine))};
+  if (line < kCcLine) return fmt::format("dma{}", line - kDmaLine);
+  return fmt::format("cc{}", line - kCcLine);
+}
+
+/// The name by which the user picks a line.
+std::string lane_group(int line) {
+  if (line >= kCcLine) return "collective";
+  return line >= kDmaLine ? "dma" : line_name(line);
+}
+
+class Timeline {
+ public:
+  Timeline(const Record& record, Detail detail, const TimelineWindow& window, TraceSink& sink)
+      : record_{record}, result_{record.result}, detail_{detail}, window_{window}, sink_{sink}, nodes_{record.result} {}
+
+  TraceSummary write() {
+    choose_events();
+    group_events();
+    draw_flows();
+    declare();
+    write_calls();
+    write_collectives();
+    for (std::size_t g = 0; g < groups_.size(); ++g) write_group(g);
+    write_counters();
+    sink_.finish();
+    return summary_;
+  }
+
+ private:
+  /// Events of one op in a row on one line; a lone event unless instructions are merged into ops.
+  struct Group {
+    std::size_t first = 0, last = 0;  // into order_, inclusive
+  };
+
+  bool shown(int line) const { return window_.lanes.empty() || window_.lanes.contains(lane_group(line)); }
+
+  const isa::Instr& instr(const TraceEvent& event) const {
+    return record_.program.blocks[record_.program.calls[event.call].block].instrs[event.instr];
+  }
+  const std::string& label(const TraceEvent& event) const {
+    static const std::string kNone = "(no label)";
+    const isa::Block& block = record_.program.blocks[record_.program.calls[event.call].block];
+    const std::uint32_t index = instr(event).label;
+    return index < block.labels.size() ? block.labels[index] : kNone;
+  }
+
+  /// Line by line, each in order of time.
+  void choose_events() {
+    if (detail_ == Detail::kCalls) return;
+    for (std::size_t e = 0; e < result_.events.size(); ++e) {
+      const TraceEvent& event = result_.events[e];
+      if (window_.shows(event.begin, event.end) && shown(line_of(event))) order_.push_back(e);
+    }
+    const auto key = [&](std::size_t e) {
+      const TraceEvent& event = result_.events[e];
+      return std::tuple{event.rank, line_of(event), event.begin, event.end};
+    };
+    std::ranges::stable_sort(order_, {}, key);
+  }
+
+  void group_events() {
+    const auto op = [&](std::size_t i) {
+      const TraceEvent& event = result_.events[order_[i]];
+      return std::tuple{event.rank, line_of(event), event.call, instr(event).label};
+    };
+    group_of_.assign(result_.events.size(), kNoGroup);
+    for (std::size_t i = 0; i < order_.size(); ++i) {
+      if (groups_.empty() || op(i) != op(groups_.back().first)) groups_.push_back({i, i});
+      groups_.back().last = i;
+      group_of_[order_[i]] = groups_.size() - 1;
+    }
+  }
+
+  /// What stands for a node in the file: itself, or the group of an event when instructions are not shown.
+  std::size_t drawn(std::size_t node) const {
+    if (node >= nodes_.collectives) return node;
+    if (group_of_[node] == kNoGroup) return kNoGroup;
+    return detail_ == Detail::kInstructions ? node : order_[groups_[group_of_[node]].first];
+  }
+
+  bool visible(std::size_t node) const {
+    if (node == kNoGroup) return false;
+    if (node < nodes_.collectives) return true;
+    if (node >= nodes_.calls) return window_.shows(call(node).begin, call(node).end);
+    const hw::CollectiveTime& c = result_.collectives[node - nodes_.collectives];
+    return window_.shows(c.begin, c.end) && shown(kCcLine + c.queue);
+  }
+  const hw::CallTime& call(std::size_t node) const { return result_.calls[node - nodes_.calls]; }
+
+  void draw_flows() {
+    std::set<std::pair<std::size_t, std::size_t>> seen;
+    for (const Flow& flow : release_flows(record_)) {
+      const std::pair arrow{drawn(flow.from), drawn(flow.to)};
+      if (arrow.first == arrow.second || !visible(arrow.first) || !visible(arrow.second)) continue;
+      if (!seen.insert(arrow).second) continue;
+      out_[arrow.first].push_back(++summary_.flows);
+      in_[arrow.second].push_back(summary_.flows);
+    }
+  }
+
+  std::string chip(std::uint32_t rank) const { return fmt::format("chip {}", pid(rank)); }
+  std::uint64_t pid(std::uint32_t rank) const { return rank / std::max(1u, record_.info.cores_per_chip); }
+
+  void declare_line(std::uint32_t rank, int line) {
+    if (!declared_.insert(track_of(rank, line)).second) return;
+    if (processes_.insert(pid(rank)).second) sink_.process(pid(rank), chip(rank));
+    sink_.thread(track_of(rank, line), pid(rank), fmt::format("core {} {}", rank, line_name(line)),
+                 static_cast<int>(rank * kRankTracks) + line);
+  }
+
+  void declare() {
+    declare_line(result_.rank, kCallLine);
+    for (const hw::CollectiveTime& c : result_.collectives) {
+      if (shown(kCcLine + c.queue)) declare_line(result_.rank, kCcLine + c.queue);
+    }
+    for (const std::size_t e : order_) declare_line(result_.events[e].rank, line_of(result_.events[e]));
+  }
+
+  void attach_flows(std::size_t node, Slice& slice) {
+    if (const auto found = out_.find(node); found != out_.end()) slice.flows_out = found->second;
+    if (const auto found = in_.find(node); found != in_.end()) slice.flows_in = found->second;
+  }
+
+  void open(const Slice& slice) {
+    ++summary_.slices;
+    sink_.open(slice);
+  }
+  void write(const Slice& slice) {
+    open(slice);
+    sink_.close(slice);
+  }
+
+  void write_calls() {
+    const std::uint64_t track = track_of(result_.rank, kCallLine);
+    for (std::size_t c = 0; c < result_.calls.size();) {
+      std::size_t end = c;
+      while (end < result_.calls.size() && result_.calls[end].phase == result_.calls[c].phase) ++end;
+      const Slice phase{.track = track,
+                        .begin = result_.calls[c].begin,
+                        .end = result_.calls[end - 1].end,
+                        .name = isa::name_of(result_.calls[c].phase),
+                        .category = "phase"};
+      if (window_.shows(phase.begin, phase.end)) {
+        open(phase);
+        for (; c < end; ++c) write_call(track, c);
+        sink_.close(phase);
+      }
+      c = end;
+    }
+  }
+
+  void write_call(std::uint64_t track, std::size_t index) {
+    const hw::CallTime& time = result_.calls[index];
+    if (!window_.shows(time.begin, time.end)) return;
+    Slice slice{.track = track,
+                .begin = time.begin,
+                .end = time.end,
+                .name = record_.program.blocks[time.block].name,
+                .category = "call"};
+    if (time.layer >= 0) slice.args.push_back({.name = "layer", .number = static_cast<double>(time.layer)});
+    slice.args.push_back(
+        {.name = "hbm_bytes", .number = static_cast<double>(time.dma.read_bytes + time.dma.written_bytes)});
+    if (time.replayed) slice.args.push_back({.name = "replayed", .text = "time of an earlier call of the block"});
+    attach_flows(nodes_.calls + index, slice);
+    write(slice);
+  }
+
+  void write_collectives() {
+    for (std::size_t i = 0; i < result_.collectives.size(); ++i) {
+      const hw::CollectiveTime& c = result_.collectives[i];
+      if (!visible(nodes_.collectives + i)) continue;
+      Slice slice{.track = track_of(result_.rank, kCcLine + c.queue),
+                  .begin = c.begin,
+                  .end = c.end,
+                  .name = isa::row(c.op).name,
+                  .category = "collective",
+                  .args = {{.name = "bytes", .number = static_cast<double>(c.bytes)},
+                           {.name = "ranks", .number = static_cast<double>(c.ranks)},
+                           {.name = "queued_us", .number = hw::seconds(c.begin - c.issued) * 1e6}}};
+      attach_flows(nodes_.collectives + i, slice);
+      write(slice);
+    }
+  }
+
+  /// Lines whose slices overlapped would be drawn wrongly by every viewer.
+  void require_order(const Slice& slice) {
+    hw::Fs& last = line_end_[slice.track];
+    base::ensure(slice.begin >= last, "trace", "two events of a lane overlap");
+    last = slice.end;
+  }
+
+  void write_group(std::size_t index) {
+    const Group& group = groups_[index];
+    const TraceEvent& first = result_.events[order_[group.first]];
+    const TraceEvent& last = result_.events[order_[group.last]];
+    const bool ring = first.track == TraceEvent::Track::kDmaRing;
+    Slice slice{.track = track_of(first.rank, line_of(first)),
+                .begin = first.begin,
+                .end = last.end,
+                .name = label(first),
+                .category = "op"};
+    require_order(slice);
+    if (detail_ == Detail::kInstructions) {
+      if (!ring) open(slice);
+      for (std::size_t i = group.first; i <= group.last; ++i) write_instruction(order_[i], ring);
+      if (!ring) sink_.close(slice);
+      return;
+    }
+    hw::Fs busy = 0;
+    for (std::size_t i = group.first; i <= group.last; ++i)
+      busy += result_.events[order_[i]].end - result_.events[order_[i]].begin;
+    slice.args = {{.name = "busy_us", .number = hw::seconds(busy) * 1e6},
+                  {.name = "instructions", .number = static_cast<double>(group.last - group.first + 1)}};
+    attach_flows(order_[group.first], slice);
+    write(slice);
+  }
+
+  /// On an engine its opcode, inside the slice of its op; on a ring the op that moves data.
+  void write_instruction(std::size_t e, bool ring) {
+    const TraceEvent& event = result_.events[e];
+    const isa::Instr& what = instr(event);
+    Slice slice{.track = track_of(event.rank, line_of(event)),
+                .begin = event.begin,
+                .end = event.end,
+                .name = ring ? std::string_view{label(event)} : isa::row(what.op).name,
+                .category = ring ? "dma" : "instruction"};
+    const InstrWork& work = record_.work[record_.program.calls[event.call].block][event.instr];
+    if (ring) slice.args.push_back({.name = "hbm_bytes", .number = work.hbm_bytes});
+    attach_flows(e, slice);
+    write(slice);
+  }
+
+  void value(std::uint64_t track, hw::Fs when, double value) {
+    ++summary_.counter_values;
+    sink_.value(track, when, value);
+  }
+
+  /// A figure that holds from the begin of each call to the begin of the next.
+  template <class Of>
+  void write_call_counter(int line, std::string_view name, std::string_view unit, Of of) {
+    const std::uint64_t track = track_of(result_.rank, kCounterLine + line);
+    sink_.counter(track, pid(result_.rank), fmt::format("core {} {}", result_.rank, name), unit);
+    hw::Fs end = 0;
+    for (std::size_t c = 0; c < result_.calls.size(); ++c) {
+      const hw::CallTime& call = result_.calls[c];
+      if (!window_.shows(call.begin, call.end)) continue;
+      value(track, call.begin, of(c));
+      end = call.end;
+    }
+    if (end > 0) value(track, end, 0);
+  }
+
+  void write_counters() {
+    const MemoryUse memory = memory_use(record_);
+    const auto seconds = [&](std::size_t c) { return hw::seconds(result_.calls[c].end - result_.calls[c].begin); };
+    const auto block = [&](std::size_t c) -> const isa::Block& {
+      return record_.program.blocks[result_.calls[c].block];
+    };
+    write_call_counter(0, "SBUF per partition", "B", [&](std::size_t c) { return block(c).sbuf_bytes; });
+    write_call_counter(1, "PSUM per partition", "B", [&](std::size_t c) { return block(c).psum_bytes; });
+    write_call_counter(2, "HBM in use", "B", [&](std::size_t c) { return memory.total[c]; });
+    write_call_counter(3, "tensor busy", "%", [&](std::size_t c) {
+      return seconds(c) > 0 ? hw::seconds(result_.calls[c].engines[0].busy) / seconds(c) * 100 : 0;
+    });
+    // The machine limits power as sustained load of the PE array (power.utilisation); nobody publishes the watts.
+    write_call_counter(5, "power: load of the PE array", "%", [&](std::size_t c) {
+      const double array = result_.peaks.matmul_flops * seconds(c);
+      return array > 0 ? block(c).matmul_flops / array * 100 : 0;
+    });
+    const bool rings = std::ranges::any_of(
+        order_, [&](std::size_t e) { return result_.events[e].track == TraceEvent::Track::kDmaRing; });
+    if (rings) return write_bandwidth_by_event();
+    write_call_counter(4, "HBM bandwidth", "GB/s", [&](std::size_t c) {
+      const hw::DmaTime& dma = result_.calls[c].dma;
+      return seconds(c) > 0 ? static_cast<double>(dma.read_bytes + dma.written_bytes) / seconds(c) * 1e-9 : 0;
+    });
+  }
+
+  /// Bytes of the transfers, spread evenly over the time that each took.
+  void write_bandwidth_by_event() {
+    hw::Fs from = ~hw::Fs{0}, until = 0;
+    for (const std::size_t e : order_) {
+      from = std::min(from, result_.events[e].begin);
+      until = std::max(until, result_.events[e].end);
+    }
+    const hw::Fs width = std::max<hw::Fs>((until - from) / kBins, 1'000'000);  // at least 1 ns
+    std::map<std::uint32_t, std::vector<double>> ranks;
+    for (const std::size_t e : order_) {
+      const TraceEvent& event = result_.events[e];
+      if (event.track != TraceEvent::Track::kDmaRing || event.end <= event.begin) continue;
+      auto& bins = ranks.try_emplace(event.rank, (until - from) / width + 1).first->second;
+      const double bytes = record_.work[record_.program.calls[event.call].block][event.instr].hbm_bytes;
+      const double rate = bytes / static_cast<double>(event.end - event.begin);
+      for (hw::Fs at = event.begin; at < event.end;) {
+        const hw::Fs bin = (at - from) / width, next = std::min(event.end, from + (bin + 1) * width);
+        bins[bin] += rate * static_cast<double>(next - at);
+        at = next;
+      }
+    }
+    for (const auto& [rank, bins] : ranks) {
+      const std::uint64_t track = track_of(rank, kCounterLine + 4);
+      sink_.counter(track, pid(rank), fmt::format("core {} HBM bandwidth", rank), "GB/s");
+      double last = -1;
+      for (std::size_t b = 0; b < bins.size(); ++b) {
+        const double rate = bins[b] / hw::seconds(width) * 1e-9;
+        if (rate != last) value(track, from + b * width, rate);
+        last = rate;
+      }
+      value(track, until, 0);
+    }
+  }
+
+  static constexpr std::size_t kNoGroup = ~std::size_t{0};
+
+  const Record& record_;
+  const hw::SimResult& result_;
+  const Detail detail_;
+  const TimelineWindow& window_;
+  TraceSink& sink_;
+  const FlowNodes nodes_;
+  TraceSummary summary_;
+  std::vector<std::size_t> order_;                              // events shown
+  std::vector<Group> groups_;                                   // of order_
+  std::vector<std::size_t> group_of_;                           // of each event
+  std::map<std::size_t, std::vector<std::uint64_t>> out_, in_;  // arrows of each node
+  std::set<std::uint64_t> declared_, processes_;
+  std::map<std::uint64_t, hw::Fs> line_end_;
+};
+
+}  // namespace
+
+TraceSummary write_timeline(const Record& record, Detail detail, const TimelineWindow& window, TraceSink& sink) {
+  return Timeline{record, detail, window, sink}.write();
+}
+
+}  // namespace analysis

@@ -1,0 +1,40 @@
+// Options of CLI11 from rows of a table (trnsim/option_table.h).
+#pragma once
+
+#include <CLI/CLI.hpp>
+#include <string>
+
+#include "trnsim/option_table.h"
+
+namespace cli {
+
+using trnsim::OptionRow;
+
+/// Adds a CLI11 option for the row; its value lands in `options`, which must outlive the parse. The environment is left
+/// to the caller: CLI11 would read and check it for verbs that were not asked for.
+template <class Options>
+CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row);
+
+template <class Options>
+CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row) {
+  const bool flag = std::holds_alternative<bool Options::*>(row.member);
+  const bool list = std::holds_alternative<std::vector<std::string> Options::*>(row.member);
+  const std::string flags{row.flags};
+  const std::string help = std::string{row.help} + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
+  const auto take = [&options, &row](const CLI::results_t& texts) {
+    for (const std::string& text : texts) trnsim::set_option(options, row, text);
+    return true;
+  };
+  const auto raise = [&options, &row](std::int64_t count) {
+    trnsim::set_option(options, row, count > 0 ? "true" : "false");
+  };
+  CLI::Option* option = flag ? app.add_flag_function(flags, raise, help) : app.add_option(flags, take, help);
+  option->group(std::string{row.group});
+  if (list) option->expected(1)->take_all();  // repeatable, one value each
+  if (!flag) option->type_name(row.choices.empty() ? "VALUE" : std::string{row.choices});
+  const std::string initial = std::visit([&](auto member) { return trnsim::show(options.*member); }, row.member);
+  if (!flag && !initial.empty()) option->default_str(initial);
+  return option;
+}
+
+}  // namespace cli

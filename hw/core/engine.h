@@ -1,0 +1,77 @@
+// The compute engines: how long an instruction holds its engine, and when its result is there.
+#pragma once
+
+#include <algorithm>
+
+#include "hw/core/power.h"
+#include "hw/memory/sram.h"
+#include "hw/timed_block.h"
+#include "hw/trace.h"
+
+namespace hw {
+
+/// VectorE, ScalarE, GpSimdE, and the doorbells of any sequencer.
+class Engine {
+ public:
+  explicit Engine(Ports& ports) : ports_{ports} {}
+  virtual ~Engine() = default;
+
+  /// When an instruction begins, at or after `ready`; books what held it up in `time`. Results of an engine retire in
+  /// order. Calls come in program order; with ports, also in order of time over all engines.
+  struct Issue {
+    Fs begin = 0;
+    Fs done = 0;
+  };
+  Issue issue(const TimedInstr& instr, Fs ready, EngineTime& time) {
+    const Fs begin = this->begin(instr, ready, time);
+    done_ = std::max(done_, begin + instr.latency);
+    return {begin, done_};
+  }
+  Fs done() const { return done_; }
+  Ports& ports() { return ports_; }
+
+ protected:
+  virtual Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) {
+    if (instr.ports == kNoPort) return ready;
+    const Fs begin = ports_.reserve(instr.ports, ready, instr.occupy);
+    time.waiting[static_cast<int>(Hold::kPort)] += begin - ready;
+    return begin;
+  }
+
+ private:
+  Ports& ports_;
+  Fs done_ = 0;  // when the last issued instruction retires
+};
+
+/// TensorE: loads the next stationary tile while a matmul runs, and is throttled by the chip's power limit.
+class TensorEngine final : public Engine {
+ public:
+  TensorEngine(Ports& ports, double utilisation, Fs window) : Engine{ports}, power_{utilisation, window} {}
+  PowerLimit& power() { return power_; }
+
+ protected:
+  Fs begin(const TimedInstr& instr, Fs ready, EngineTime& time) override {
+    if (instr.kind != TimedInstr::Kind::kMatMul) return ready;
+    // The load needs its operand, and the spare half of the weight buffer: free once the matmul before has begun. With
+    // both known, `ready` is when the sequencer let the instruction go, and `operands_` never precedes that matmul.
+    const Fs load_begin = std::max(operands_, previous_begin_);
+    const Fs loaded = instr.load > 0 ? load_begin + static_cast<Fs>(instr.load) : ready;
+    Fs begin = std::max(ready, loaded);
+    time.waiting[static_cast<int>(Hold::kStationary)] += begin - ready;
+    const Fs allowed = power_.start(begin, instr.charge);
+    time.waiting[static_cast<int>(Hold::kPower)] += allowed - begin;
+    previous_begin_ = allowed;
+    return allowed;
+  }
+
+ public:
+  /// When the waits of the next instruction were met: from then on its stationary tile may be loaded.
+  void operands_at(Fs when) { operands_ = when; }
+
+ private:
+  PowerLimit power_;
+  Fs operands_ = 0;
+  Fs previous_begin_ = 0;
+};
+
+}  // namespace hw

@@ -1,0 +1,118 @@
+#include "hw/core/sequencer.h"
+
+#include <optional>
+
+#include "hw/core/clock.h"
+#include "hw/core/process.h"
+
+namespace hw {
+
+Sequencer::Sequencer(sc_core::sc_module_name name, isa::Engine engine, Engine& unit, Semaphores& semaphores,
+                     IssueSink& sink)
+    : sc_module{name},
+      engine_{engine},
+      unit_{unit},
+      tensor_{dynamic_cast<TensorEngine*>(&unit)},
+      semaphores_{semaphores},
+      sink_{sink} {
+  SC_METHOD(wake);
+  sensitive << wake_;
+  dont_initialize();
+}
+
+void Sequencer::run(const Stream& stream, Slots& slots, Fs begin, bool watched) {
+  stream_ = &stream;
+  slots_ = &slots;
+  next_ = 0;
+  free_ = met_ = begin;
+  watched_ = watched;
+  blocked_ = claimed_ = false;
+  time_ = {};
+  wake_.notify(sc_core::SC_ZERO_TIME);
+}
+
+void Sequencer::wake() {
+  guarded([this] { step(); });
+}
+
+void Sequencer::step() {
+  blocked_ = false;
+  while (next_ < stream_->instrs.size()) {
+    const TimedInstr& instr = stream_->instrs[next_];
+    if (!resolve(instr)) return;
+    if (instr.ports != kNoPort && !owns_ports()) return;
+    issue(instr);
+    ++next_;
+  }
+  sink_.finished(engine_, free_, std::max(free_, unit_.done()));
+}
+
+/// Finds when the waits of `instr` are met. False when that is not known yet: step() runs again once it is.
+bool Sequencer::resolve(const TimedInstr& instr) {
+  ready_ = free_;
+  const isa::Wait* wait = stream_->waits.data() + instr.first_wait;
+  for (const isa::Wait* end = wait + instr.wait_count; wait != end; ++wait) {
+    const auto when = semaphores_.when(*wait);
+    if (!when) {
+      blocked_ = true;
+      blocked_on_ = *wait;
+      semaphores_.hold(*wait, wake_);
+      return false;
+    }
+    met_ = std::max(met_, *when);
+    if (*when <= ready_) continue;
+    ready_ = *when;
+    hold_ = hold_of(wait->sem);
+  }
+  return true;
+}
+
+/// Who competes for a port must ask in order of time. False when it is not the instruction's turn: step() runs again.
+bool Sequencer::owns_ports() {
+  if (ready_ > time_now()) {
+    next_trigger(time_until(ready_));
+    return false;
+  }
+  if (claimed_ && !unit_.ports().yields(engine_)) {
+    claimed_ = false;
+    return true;
+  }
+  if (!claimed_) unit_.ports().claim(engine_);
+  claimed_ = true;
+  next_trigger(sc_core::SC_ZERO_TIME);
+  return false;
+}
+
+void Sequencer::issue(const TimedInstr& instr) {
+  if (ready_ > free_) time_.waiting[static_cast<int>(hold_)] += ready_ - free_;
+  Fs begin = ready_;
+  Fs done = ready_ + instr.latency;
+  if (instr.kind <= TimedInstr::Kind::kMatMul) {
+    if (tensor_) tensor_->operands_at(met_);
+    const auto issued = unit_.issue(instr, ready_, time_);
+    begin = issued.begin;
+    done = issued.done;
+  }
+  slots_->waiting[instr.slot] += begin - free_;
+  slots_->busy[instr.slot] += instr.occupy;
+  time_.busy += instr.occupy;
+  ++time_.instructions;
+  free_ = begin + instr.occupy;
+  if (instr.signal) semaphores_.raise(static_cast<int>(engine_), done);
+  if (watched_) sink_.issued(engine_, instr, begin, done);
+  if (instr.kind == TimedInstr::Kind::kDma) sink_.dma(instr, begin);
+  if (instr.kind == TimedInstr::Kind::kCollective) sink_.collective(instr, begin);
+}
+
+Hold Sequencer::hold_of(int semaphore) const {
+  if (semaphore >= isa::kFirstCcSemaphore) return Hold::kCollective;
+  if (semaphore >= isa::kFirstDmaSemaphore) return Hold::kDma;
+  return semaphore == static_cast<int>(engine_) ? Hold::kOwnEngine : Hold::kOtherEngine;
+}
+
+std::optional<Sequencer::Stuck> Sequencer::stuck() const {
+  if (!blocked_) return std::nullopt;
+  return Stuck{&stream_->instrs[next_], blocked_on_};
+}
+
+}  // namespace hw

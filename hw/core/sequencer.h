@@ -1,0 +1,75 @@
+// One in-order sequencer: holds each instruction on its waits, gives it to the engine, raises what it signals.
+#pragma once
+
+#include <systemc>
+
+#include "hw/core/engine.h"
+#include "hw/core/semaphores.h"
+#include "hw/timed_block.h"
+
+namespace hw {
+
+/// What a sequencer hands on: implemented by the core.
+class IssueSink {
+ public:
+  virtual ~IssueSink() = default;
+  virtual void dma(const TimedInstr& instr, Fs when) = 0;
+  virtual void collective(const TimedInstr& instr, Fs when) = 0;
+  /// Told of every issue when the core records or executes.
+  virtual void issued(isa::Engine engine, const TimedInstr& instr, Fs begin, Fs done) = 0;
+  /// Everything is issued; the engine can take the next call at `free` and its last result is there at `done`.
+  virtual void finished(isa::Engine engine, Fs free, Fs done) = 0;
+};
+
+/// Runs ahead of the simulation's clock wherever the future is known: it meets the clock only where engines compete for
+/// a port, and where it waits for a semaphore that nobody has raised yet.
+class Sequencer : public sc_core::sc_module {
+ public:
+  struct Slots {
+    std::vector<Fs> busy, waiting;  // by row of the block's statistics
+  };
+
+  SC_HAS_PROCESS(Sequencer);
+  Sequencer(sc_core::sc_module_name name, isa::Engine engine, Engine& unit, Semaphores& semaphores, IssueSink& sink);
+
+  /// A call begins at `begin` (not before now).
+  void run(const Stream& stream, Slots& slots, Fs begin, bool watched);
+
+  EngineTime& time() { return time_; }
+  /// The instruction and wait it is held by; nothing when it is not.
+  struct Stuck {
+    const TimedInstr* instr;
+    isa::Wait wait;
+  };
+  std::optional<Stuck> stuck() const;
+
+ private:
+  void wake();
+  void step();
+  bool resolve(const TimedInstr& instr);
+  bool owns_ports();
+  void issue(const TimedInstr& instr);
+  Hold hold_of(int semaphore) const;
+
+  const isa::Engine engine_;
+  Engine& unit_;
+  TensorEngine* const tensor_;
+  Semaphores& semaphores_;
+  IssueSink& sink_;
+
+  const Stream* stream_ = nullptr;
+  Slots* slots_ = nullptr;
+  std::size_t next_ = 0;
+  Fs free_ = 0;   // the engine takes the next instruction
+  Fs ready_ = 0;  // and its waits are met
+  Fs met_ = 0;    // the waits alone
+  Hold hold_ = Hold::kOwnEngine;
+  bool watched_ = false;
+  bool claimed_ = false;  // the ports of the next instruction
+  bool blocked_ = false;
+  isa::Wait blocked_on_{};
+  EngineTime time_;
+  sc_core::sc_event wake_;
+};
+
+}  // namespace hw

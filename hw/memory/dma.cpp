@@ -1,0 +1,120 @@
+#include "hw/memory/dma.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include "hw/core/clock.h"
+#include "hw/core/process.h"
+
+namespace hw {
+
+Dma::Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& hbm, Listener listener)
+    : sc_module{name},
+      engines_{machine.dma_engines.value},
+      start_{fs_of(machine.dma_start.value)},
+      hbm_{hbm},
+      listener_{std::move(listener)} {
+  SC_METHOD(wake);
+  sensitive << step_;
+  dont_initialize();
+}
+
+void Dma::submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t index, Fs when) {
+  auto& jobs = rings_[ring];
+  const Job job{.transfer = &transfer, .index = index, .ready = when + start_};
+  // Sequencers run ahead of the clock, so two of them that feed one ring may ring the doorbell out of order.
+  auto place = jobs.end();
+  while (place != jobs.begin() && !std::prev(place)->moving && std::prev(place)->ready > job.ready) --place;
+  jobs.insert(place, job);
+  ++pending_;
+  step_.notify(time_until(job.ready));
+}
+
+void Dma::book(Fs begin, Fs end, double width) { collectives_.add(begin, end, width); }
+
+Fs Dma::take_active_time() { return std::exchange(active_, 0); }
+
+void Dma::wake() {
+  guarded([this] { step(); });
+}
+
+void Dma::step() {
+  const Fs now = time_now();
+  advance(now);
+  start_ready(now);
+  share(now);
+  if (const Fs next = next_event(now); next != Bookings::kNever) step_.notify(time_until(next));
+}
+
+/// Moves everything on to `now`; completes what has nothing left.
+void Dma::advance(Fs now) {
+  const auto elapsed = static_cast<double>(now - last_);
+  const auto is_moving = [](const auto& jobs) { return !jobs.empty() && jobs.front().moving; };
+  if (std::ranges::any_of(rings_, is_moving)) active_ += now - last_;
+  last_ = now;
+  for (std::uint8_t ring = 0; ring < isa::kDmaQueues; ++ring) {
+    auto& jobs = rings_[ring];
+    if (!is_moving(jobs)) continue;
+    Job& job = jobs.front();
+    job.left -= elapsed * job.width;
+    // next_event() rounds up to whole femtoseconds, so a job is done at its event but for the rounding of a double.
+    if (job.left > 1e-6 * job.transfer->work && job.left > job.width) continue;
+    const Job done = job;
+    jobs.pop_front();
+    --pending_;
+    listener_.completes(done.index, ring, done.begin, now);
+  }
+}
+
+void Dma::start_ready(Fs now) {
+  for (std::uint8_t ring = 0; ring < isa::kDmaQueues; ++ring) {
+    auto& jobs = rings_[ring];
+    if (jobs.empty() || jobs.front().moving || jobs.front().ready > now) continue;
+    Job& job = jobs.front();
+    job.moving = true;
+    job.begin = now;
+    job.left = job.transfer->work;
+    listener_.begins(job.index, ring, now);
+  }
+}
+
+/// Gives out the engines: equal shares, nobody more than it can use; then everything slows down by what HBM lacks.
+void Dma::share(Fs now) {
+  std::array<Job*, isa::kDmaQueues> open{};
+  std::size_t count = 0;
+  for (auto& jobs : rings_) {
+    if (!jobs.empty() && jobs.front().moving) open[count++] = &jobs.front();
+  }
+  if (count == 0) return;
+  std::sort(open.begin(), open.begin() + count,
+            [](const Job* a, const Job* b) { return a->transfer->width < b->transfer->width; });
+  double left = std::max(engines_ - collectives_.booked(now), engines_ / 16);
+  double demand = 0;  // bytes per femtosecond of HBM
+  for (std::size_t i = 0; i < count; ++i) {
+    Job& job = *open[i];
+    job.width = std::min(job.transfer->width, left / static_cast<double>(count - i));
+    left -= job.width;
+    demand +=
+        job.width / job.transfer->work * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
+  }
+  const double available = hbm_.available(now) * 1e-15;
+  if (demand <= available) return;
+  for (std::size_t i = 0; i < count; ++i) {
+    if (open[i]->transfer->read_bytes + open[i]->transfer->written_bytes > 0) open[i]->width *= available / demand;
+  }
+}
+
+Fs Dma::next_event(Fs now) {
+  Fs next = Bookings::kNever;
+  bool moving = false;
+  for (const auto& jobs : rings_) {
+    if (jobs.empty()) continue;
+    const Job& job = jobs.front();
+    moving |= job.moving;
+    next = std::min(next, job.moving ? now + static_cast<Fs>(std::ceil(job.left / job.width)) : job.ready);
+  }
+  if (!moving) return next;
+  return std::min({next, collectives_.next_change(now), hbm_.next_change(now)});
+}
+
+}  // namespace hw

@@ -1,0 +1,72 @@
+// The 16 DMA engines of one core and their rings.
+#pragma once
+
+#include <array>
+#include <deque>
+#include <functional>
+
+#include <systemc>
+
+#include "hw/core/semaphores.h"
+#include "hw/memory/hbm.h"
+#include "hw/params.h"
+#include "hw/timed_block.h"
+
+namespace hw {
+
+/// Moves transfers: in order within a ring, the rings beside each other. The engines are a pool: a transfer spreads its
+/// descriptors over as many as it has descriptors for, and engines take turns between rings packet by packet, which
+/// amounts to equal shares. What collectives book of engines and HBM goes first.
+class Dma : public sc_core::sc_module {
+ public:
+  /// Called when the transfer of an instruction starts to move and when it is complete.
+  struct Listener {
+    std::function<void(std::uint32_t index, std::uint8_t ring, Fs begin)> begins;
+    std::function<void(std::uint32_t index, std::uint8_t ring, Fs begin, Fs end)> completes;
+  };
+
+  SC_HAS_PROCESS(Dma);
+  Dma(sc_core::sc_module_name name, const MachineParams& machine, HbmStack& hbm, Listener listener);
+
+  /// The sequencer rings the doorbell at `when` (now or later); the data begins to move `dma.start` after it.
+  void submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t index, Fs when);
+  /// A collective uses `width` engines from `begin` to `end`.
+  void book(Fs begin, Fs end, double width);
+  /// HBM or engine bookings changed.
+  void retune() { step_.notify(sc_core::SC_ZERO_TIME); }
+
+  bool idle() const { return pending_ == 0; }
+  /// Time with at least one transfer moving since the last call of this function.
+  Fs take_active_time();
+
+ private:
+  struct Job {
+    const Transfer* transfer;
+    std::uint32_t index;
+    Fs ready;
+    Fs begin = 0;
+    double left = 0;   // fs of one engine
+    double width = 0;  // engines at work on it now, after HBM's share
+    bool moving = false;
+  };
+
+  void wake();
+  void step();
+  void advance(Fs now);
+  void start_ready(Fs now);
+  void share(Fs now);
+  Fs next_event(Fs now);
+
+  const double engines_;
+  const Fs start_;
+  HbmStack& hbm_;
+  Listener listener_;
+  std::array<std::deque<Job>, isa::kDmaQueues> rings_;
+  Bookings collectives_;
+  sc_core::sc_event step_;
+  Fs last_ = 0;
+  Fs active_ = 0;
+  std::size_t pending_ = 0;
+};
+
+}  // namespace hw

@@ -1,0 +1,58 @@
+// From what the members of a group send each other to what each link carries.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hw/network/topology.h"
+#include "hw/params.h"
+#include "hw/replica_groups.h"
+
+namespace hw {
+
+/// Who sends one byte to whom:
+enum class Pattern : std::uint8_t {
+  kRing,      // each member to the next of its instance, half of it the other way round
+  kMesh,      // each member to every other of its instance
+  kNetwork,   // each instance to the network, and the network to each instance
+  kForward,   // the first of a pair to the second
+  kBackward,  // the second to the first
+};
+inline constexpr int kPatternCount = 5;
+
+/// Bytes on a directed link of an instance.
+struct LinkLoad {
+  std::uint32_t instance;
+  std::uint32_t link;
+  double bytes;
+};
+
+/// The links of all instances, with what a number of sets put on them.
+class LinkLoads {
+ public:
+  LinkLoads(const Topology& topology, const MachineParams& machine);
+
+  /// `units` bytes of `pattern` among the members of `set`.
+  void add(const Ranks& set, Pattern pattern, double units);
+  /// Seconds that the busiest link needs at the least.
+  double slowest() const;
+  /// The links that carry anything.
+  std::vector<LinkLoad> loads() const;
+
+ private:
+  void ring(const LocalRanks& part, double units);
+  void mesh(const LocalRanks& part, double units);
+  void pair(std::uint32_t from, std::uint32_t to, double units);
+  void flow(std::uint32_t instance, std::uint32_t from, std::uint32_t to, double bytes);
+  double& at(std::uint32_t instance, std::uint32_t link) { return bytes_[instance * topology_.links() + link]; }
+
+  const Topology& topology_;
+  const MachineParams& machine_;
+  const std::uint32_t cores_;  // of a chip
+  std::vector<double> bytes_;  // by instance and link
+};
+
+/// The members of an instance in the order of a ring: chips along the topology's closed walk.
+Ranks ring_order(const LocalRanks& part, const Topology& topology, const MachineParams& machine);
+
+}  // namespace hw

@@ -1,0 +1,46 @@
+// Calls that were simulated with nothing beside them: the same block, begun alike, ends alike.
+#pragma once
+
+#include <cstddef>
+#include <memory>
+#include <vector>
+
+#include "hw/core/power.h"
+#include "hw/run/replay.h"
+
+namespace hw {
+
+/// A block's clock depends on its instructions and on what the power limit has left; on data never. So one simulation
+/// of it stands for all that begin with the same tokens while no collective moves data: of the calls of a core, of the
+/// cores of a pipeline's stages, and of other programs with the block.
+struct KnownCall {
+  Replay::Record record;            // its times count from its begin
+  double tokens = 0;                // of the power limit, at its begin
+  bool matmuls = false;             // it has taken some
+  PowerLimit::State power_after{};  // what it left, and when, by the same clock
+};
+
+/// Of one block on one machine.
+class KnownCalls {
+ public:
+  /// Nothing when no call began with so many tokens.
+  const KnownCall* find(double tokens) const;
+  void add(KnownCall call);
+
+  /// Those that were added since mark().
+  void mark() { marked_ = calls_.size(); }
+  std::vector<KnownCall> news() const { return {calls_.begin() + static_cast<std::ptrdiff_t>(marked_), calls_.end()}; }
+
+ private:
+  static constexpr std::size_t kMost = 64;
+  std::vector<KnownCall> calls_;
+  std::size_t marked_ = 0;
+};
+
+/// What a simulation in another process has learned of the block whose instructions lie at `instrs` in both.
+struct BlockNews {
+  const void* instrs = nullptr;
+  KnownCall call;
+};
+
+}  // namespace hw

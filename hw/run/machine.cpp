@@ -1,0 +1,191 @@
+#include "hw/run/machine.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "hw/core/clock.h"
+#include "hw/core/process.h"
+
+// The library's main() is not used, but its symbol must be there.
+int sc_main(int, char**) { return 0; }
+
+namespace hw {
+namespace {
+
+/// Time with at least one collective under way.
+Fs active_time(const std::vector<CollectiveTime>& records) {
+  std::vector<std::pair<Fs, Fs>> spans;
+  for (const auto& record : records) spans.emplace_back(record.begin, record.end);
+  std::ranges::sort(spans);
+  Fs active = 0, until = 0;
+  for (const auto& [begin, end] : spans) {
+    if (end > until) active += end - std::max(begin, until);
+    until = std::max(until, end);
+  }
+  return active;
+}
+
+/// SystemC elaborates once per simulation context, and refuses to go on after an error: another machine needs another
+/// context. The kernel knows no end of a context, so the old ones stay, owned by a list that is never destroyed.
+void begin_another_context() {
+  static auto& contexts = *new std::vector<sc_core::sc_simcontext*>;
+  contexts.push_back(sc_core::sc_curr_simcontext);
+  sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = new sc_core::sc_simcontext;
+}
+
+/// What no machine can beat, whatever the program: a violation is a mistake of the simulator.
+void check_bounds(const SimResult& result, const MachineParams& machine) {
+  const double total = seconds(result.total), slack = 1 + 1e-9;
+  const auto holds = [&](double least, std::string_view what) {
+    base::ensure(least <= total * slack, "lower bound",
+                 fmt::format("{} takes at least {:.9g} s, but the run took {:.9g} s", what, least, total));
+  };
+  const Peaks& peaks = result.peaks;
+  holds(result.matmul_flops / peaks.matmul_flops, "the matmul work at TensorE's peak");
+  holds(static_cast<double>(result.dma.read_bytes + result.dma.written_bytes) / peaks.hbm_bandwidth,
+        "the HBM traffic at the stack's peak");
+  holds(result.dma.engine_busy * 1e-15 / machine.dma_engines.value, "the work of the DMA engines");
+  double sent = 0;
+  for (const auto& collective : result.collectives) sent += static_cast<double>(collective.link_bytes);
+  holds(sent / peaks.link_bandwidth, "what the core sends to others");
+  for (const EngineTime& engine : result.engines)
+    base::ensure(engine.total() == result.total, "accounting", "an engine's parts do not add up to the run");
+}
+
+}  // namespace
+
+void require_memory(const isa::Program& program, const MachineParams& machine) {
+  if (program.hbm_bytes > machine.hbm_bytes_per_core())
+    throw base::Error{base::Fault::kCapacity, program.name,
+                      fmt::format("needs {:.2f} GiB of HBM per core, {} has {:.2f} GiB",
+                                  static_cast<double>(program.hbm_bytes) / (1 << 30), machine.name,
+                                  static_cast<double>(machine.hbm_bytes_per_core()) / (1 << 30)),
+                      "use a smaller batch, recomputation or more cores"};
+}
+
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine, BlockTimes& times) {
+  TimedProgram timed{.program = &program, .blocks = {}};
+  for (const isa::Block& block : program.blocks) timed.blocks.push_back(times.get(block, machine));
+  for (const isa::Call& call : program.calls) {
+    if (call.block >= program.blocks.size())
+      throw base::Error{base::Fault::kProgram, program.name, fmt::format("a call names block {}", call.block),
+                        "call one of the program's blocks"};
+  }
+  return timed;
+}
+
+Machine::Machine(sc_core::sc_module_name name, const MachineParams& params, const Ranks& ranks)
+    : sc_module{name},
+      params_{params},
+      ranks_{ranks},
+      planner_{params_},
+      fabric_{"fabric", planner_.topology(), ranks.back() / static_cast<std::uint32_t>(params_.instance_cores()) + 1},
+      collectives_{planner_,
+                   fabric_,
+                   {.known = [this](const CcCores::Done& done) { core(done.rank).collective_known(done); },
+                    .runs =
+                        [this](const auto& members, Fs begin, Fs end) {
+                          if (observer_) observer_->collective(members, begin, end);
+                        }}} {
+  for (const std::uint32_t rank : ranks_)
+    cores_.push_back(std::make_unique<Core>(fmt::format("core{}", rank).c_str(), rank, params_, collectives_));
+}
+
+Core& Machine::core(std::uint32_t rank) {
+  return *cores_[static_cast<std::size_t>(std::ranges::lower_bound(ranks_, rank) - ranks_.begin())];
+}
+
+Machine& Machine::instance(const MachineParams& params, const Ranks& ranks) {
+  static std::unique_ptr<Machine> machine;
+  if (machine && machine->params_.hash == params.hash && machine->ranks_ == ranks && !machine->broken_) return *machine;
+  if (machine) {
+    machine.reset();
+    begin_another_context();
+  }
+  sc_core::sc_set_time_resolution(1, sc_core::SC_FS);
+  machine = std::make_unique<Machine>("machine", params, ranks);
+  return *machine;
+}
+
+SimResult Machine::run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer) {
+  const Fs origin = time_now();
+  observer_ = observer;
+  std::vector<bool> simulated(programs.front().program->ranks, false);
+  for (const std::uint32_t rank : ranks_) simulated.at(rank) = true;
+  isa::Programs plain;
+  for (const TimedProgram& timed : programs) plain.push_back(timed.program);
+  collectives_.reset(plain, simulated);
+  const Core::Options core_options{
+      .replay = !options.exact && !options.execute,
+      .trace = {.from = origin + fs_of(options.trace_from),
+                .until = options.trace_until > options.trace_from ? origin + fs_of(options.trace_until) : 0,
+                .limit = options.trace_limit},
+      .observer = observer};
+  for (const TimedProgram& timed : programs)
+    for (auto& core : cores_)
+      if (timed.program->runs_on(core->rank())) core->start(timed, core_options, origin + fs_of(params_.lead_in.value));
+  process_error() = nullptr;
+  broken_ = true;  // until this run has come to its end
+  try {
+    sc_core::sc_start();
+  } catch (...) {
+    if (process_error()) std::rethrow_exception(process_error());
+    throw;
+  }
+  if (!std::ranges::all_of(cores_, [](const auto& core) { return core->finished(); }))
+    report_deadlock(*programs.front().program);
+  broken_ = false;
+  SimResult result = collect(options, origin);
+  check_bounds(result, params_);
+  fabric_.check_bounds(*std::ranges::max_element(result.rank_total));
+  return result;
+}
+
+void Machine::report_deadlock(const isa::Program& program) const {
+  std::string text = "deadlock: nothing can move any more\n";
+  for (const auto& core : cores_) text += core->stuck();
+  text += collectives_.stuck();
+  while (text.ends_with('\n')) text.pop_back();
+  throw base::Error{base::Fault::kProgram, program.name, text,
+                    "raise the semaphore (signal = true) in an instruction that comes before the wait"};
+}
+
+/// The slowest core's records, and what is counted over all of them.
+SimResult Machine::collect(const SimOptions& options, Fs origin) const {
+  SimResult result;
+  std::vector<Fs> totals;
+  std::vector<TraceEvent> events;
+  std::uint64_t instructions = 0, dropped = 0;
+  for (const auto& core : cores_) {
+    SimResult one;
+    core->report(one, origin);
+    totals.push_back(one.total);
+    events.insert(events.end(), one.events.begin(), one.events.end());
+    dropped += one.dropped_events;
+    instructions += core->simulated();
+    if (totals.size() == 1 || one.total > result.total) result = std::move(one);
+  }
+  result.rank_total = std::move(totals);
+  result.events = std::move(events);
+  result.dropped_events = dropped;
+  result.instructions = instructions;
+  result.cores = static_cast<std::uint32_t>(cores_.size());
+  result.exact = options.exact || options.execute;
+  result.peaks = params_.peaks();
+  for (CollectiveTime record : collectives_.records(result.rank)) {
+    record.issued -= origin;
+    record.begin -= origin;
+    record.end -= origin;
+    result.collectives.push_back(record);
+  }
+  result.collective_active = active_time(result.collectives);
+  for (const EngineTime& engine : result.engines)
+    result.collective_exposed =
+        std::max(result.collective_exposed, engine.waiting[static_cast<int>(Hold::kCollective)]);
+  return result;
+}
+
+}  // namespace hw

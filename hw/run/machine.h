@@ -1,0 +1,55 @@
+// The simulated machine: its cores and what joins them, as one SystemC module.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include <systemc>
+
+#include "hw/core/core.h"
+#include "hw/network/cc_core.h"
+#include "hw/network/fabric.h"
+#include "hw/run/executor.h"
+#include "hw/sim_device.h"
+
+namespace hw {
+
+/// Some cores of a machine, and the links of their instances; runs any number of programs, one after the other.
+class Machine : public sc_core::sc_module {
+ public:
+  /// `ranks`: which cores, rising.
+  Machine(sc_core::sc_module_name name, const MachineParams& params, const Ranks& ranks);
+
+  /// Runs programs together from now on until nothing moves. Errors: as simulate().
+  SimResult run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer);
+
+  /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built
+  /// anew, and references to the one before end.
+  static Machine& instance(const MachineParams& params, const Ranks& ranks);
+
+  const MachineParams& params() const { return params_; }
+  Executor& executor() { return executor_; }
+
+ private:
+  [[noreturn]] void report_deadlock(const isa::Program& program) const;
+  SimResult collect(const SimOptions& options, Fs origin) const;
+
+  Core& core(std::uint32_t rank);
+
+  const MachineParams params_;
+  const Ranks ranks_;
+  Executor executor_{"executor"};
+  CollectivePlanner planner_;
+  Fabric fabric_;
+  CcCores collectives_;
+  std::vector<std::unique_ptr<Core>> cores_;  // of ranks_
+  Observer* observer_ = nullptr;
+  bool broken_ = false;  // a run ended in an error: the kernel would not start again
+};
+
+/// Errors: Fault::kCapacity when a core's HBM does not hold the program.
+void require_memory(const isa::Program& program, const MachineParams& machine);
+/// Times every block of `program` for `machine` that `times` does not know. Errors: Fault::kProgram.
+TimedProgram time_program(const isa::Program& program, const MachineParams& machine, BlockTimes& times);
+
+}  // namespace hw

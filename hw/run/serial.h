@@ -1,0 +1,19 @@
+// A result as bytes, from a child process to its parent on the same host.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "hw/run/call_memo.h"
+#include "hw/trace.h"
+
+namespace hw {
+
+std::string to_bytes(const SimResult& result);
+std::string to_bytes(const std::vector<BlockNews>& news);
+std::vector<BlockNews> news_from_bytes(std::string_view bytes);
+/// Errors: Fault::kInternal when `bytes` is cut short or too long.
+SimResult from_bytes(std::string_view bytes);
+
+}  // namespace hw

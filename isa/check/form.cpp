@@ -1,0 +1,156 @@
+#include <cstdlib>
+#include <limits>
+
+#include "isa/check/breach.h"
+#include "isa/names.h"
+#include "isa/table.h"
+
+namespace isa::detail {
+namespace {
+
+/// Engines read and write through an access pattern; DMA and collectives by descriptors, which have none of its limits.
+bool by_engine(const Instr& instr) { return !is_dma(instr.op) && !is_collective(instr.op); }
+
+void check_engine(const Instr& instr, const Row& row) {
+  if (row.engines.bits == 0) rule::unsupported(instr);
+  if (row.engines.contains(instr.engine)) return;
+  std::string names;
+  for (int e = 0; e < kEngineCount; ++e)
+    if (row.engines.contains(static_cast<Engine>(e)))
+      names += fmt::format("{}{}", names.empty() ? "" : " or ", name_of(static_cast<Engine>(e)));
+  breach(fmt::format("issue it on {}", names), "the {} engine cannot run {}", name_of(instr.engine), row.name);
+}
+
+void check_alu(std::string_view which, Alu alu, AluSet allowed, const Row& row) {
+  if (allowed.contains(alu)) return;
+  std::string names;
+  for (std::size_t a = 0; a < kAluCount; ++a)
+    if (allowed.contains(static_cast<Alu>(a))) names += fmt::format(" {}", name_of(static_cast<Alu>(a)));
+  breach(fmt::format("choose from:{}", names), "{} of {} cannot be {}", which, row.name, name_of(alu));
+}
+
+void check_flags(const Instr& instr, const Row& row) {
+  check_alu("alu0", instr.alu0, row.form.alu0, row);
+  check_alu("alu1", instr.alu1, row.form.alu1, row);
+  if (instr.accumulate && !row.form.accumulate) breach("clear accumulate", "{} cannot accumulate", row.name);
+  if ((instr.reverse0 || instr.reverse1) && !row.form.reverse)
+    breach("clear reverse0 and reverse1", "{} cannot exchange the operands of its ALU", row.name);
+  const int queues = is_dma(instr.op) ? kDmaQueues : is_collective(instr.op) ? kCcQueues : 1;
+  if (instr.queue >= queues)
+    breach(fmt::format("choose a queue below {}", queues), "queue {} does not exist for {}", instr.queue, row.name);
+  if (static_cast<std::size_t>(instr.fn) >= kFnCount)
+    breach("name a function of isa/instr.h", "function number {} does not exist", static_cast<int>(instr.fn));
+}
+
+void check_wait_fields(const Instr& instr) {
+  if (instr.wait_count > kMaxWaits)
+    breach("put wait instructions in front", "it has {} waits, at most {} fit", instr.wait_count, kMaxWaits);
+  if (instr.op == Opcode::kWait && instr.wait_count == 0 && !instr.signal)
+    breach("remove it, or give it a wait or a signal", "it does nothing");
+  for (int w = 0; w < instr.wait_count; ++w) {
+    const Wait& wait = instr.waits[static_cast<std::size_t>(w)];
+    if (wait.sem >= kSemaphores)
+      breach(fmt::format("choose one below {}", kSemaphores), "semaphore {} does not exist", wait.sem);
+    if (wait.count == 0) breach("remove the wait", "it waits for {}>=0, which always holds", semaphore_name(wait.sem));
+  }
+}
+
+/// Source: NKI architecture guide v2: more than 64 partitions start at 0, more than 32 at 0 or 64, others at 0, 32,
+/// 64, 96.
+void check_partitions(std::string_view name, const Tile& tile, bool by_engine) {
+  if (tile.partitions == 0) breach("give it at least one", "{} has no partition", name);
+  if (tile.space == Space::kHbm) {
+    if (tile.start != 0) breach("add it to the offset", "{} is in HBM and begins at partition {}", name, tile.start);
+    return;
+  }
+  if (tile.partitions > kPartitions)
+    breach("split it", "{} has {} partitions, there are {}", name, tile.partitions, kPartitions);
+  if (tile.start + tile.partitions > kPartitions)
+    breach("begin earlier, or use fewer", "{} reaches beyond partition {}", name, kPartitions);
+  const int grid = tile.partitions > 64 ? kPartitions : tile.partitions > 32 ? 64 : 32;
+  if (by_engine && tile.start % grid != 0)
+    breach(grid == kPartitions ? "begin at 0"
+           : grid == 64        ? "begin at 0 or 64"
+                               : "begin at 0, 32, 64 or 96",
+           "{} has {} partitions and begins at partition {}", name, tile.partitions, tile.start);
+}
+
+/// Source: NKI architecture guide v2: up to four axes of uint16 sizes and int16 steps, in elements.
+void check_pattern(std::string_view name, const Tile& tile, bool limited) {
+  if (tile.rank < 1 || tile.rank > 4) breach("use 1 to 4", "{} has {} free axes", name, tile.rank);
+  for (int d = 0; d < tile.rank; ++d) {
+    const auto [step, size] = tile.free[static_cast<std::size_t>(d)];
+    if (size == 0) breach("remove the instruction, or give it elements", "axis {} of {} is empty", d, name);
+    if (limited && size > std::numeric_limits<std::uint16_t>::max())
+      breach("split the axis", "axis {} of {} has {} elements, a size is 16 bits", d, name, size);
+    if (limited && size > 1 &&
+        (step < std::numeric_limits<std::int16_t>::min() || step > std::numeric_limits<std::int16_t>::max()))
+      breach("place the tile more densely", "axis {} of {} steps {} elements, a step is signed 16 bits", d, name, step);
+  }
+}
+
+void check_on_chip(std::string_view name, const Tile& tile, bool limited) {
+  const bool sbuf = tile.space == Space::kSbuf;
+  const std::int64_t bytes = sbuf ? kSbufPartitionBytes : kPsumPartitionBytes;
+  const std::int64_t most = sbuf ? 65536 : 4096;  // elements per partition; nki.language.tile_size
+  if (tile.reg != 0) breach("allocate it first", "{} is virtual buffer {} still", name, tile.reg);
+  if (tile.pstep != 0) breach("set pstep to 0", "{} is on chip and has a partition step", name);
+  if (tile.offset % size_of(tile.dtype) != 0)
+    breach("align it to its elements", "{} begins at byte {}, inside of an element", name, tile.offset);
+  if (limited && tile.cols() > most)
+    breach("split it", "{} has {} elements per partition, at most {} fit", name, tile.cols(), most);
+  const Extent reach = extent(tile);
+  if (tile.offset + reach.low < 0 || tile.offset + reach.high > bytes)
+    breach("move it, or make it smaller", "{} covers bytes {} to {}, a partition of {} has {}", name,
+           tile.offset + reach.low, tile.offset + reach.high, name_of(tile.space), bytes);
+}
+
+void check_tile(std::string_view name, const Tile& tile, const Instr& instr, const Row& row, SpaceSet spaces) {
+  if (!spaces.contains(tile.space)) {
+    if (!tile) breach(fmt::format("name {}", name), "{} needs the operand {}", row.name, name);
+    if (spaces == set_of(Space::kNone)) breach("remove it", "{} has no operand {}", row.name, name);
+    std::string names;
+    for (const Space space : {Space::kSbuf, Space::kPsum, Space::kHbm})
+      if (spaces.contains(space)) names += fmt::format("{}{}", names.empty() ? "" : " or ", name_of(space));
+    breach(fmt::format("move it to {}", names), "{} cannot have {} in {}", row.name, name, name_of(tile.space));
+  }
+  if (!tile) return;
+  if (instr.engine == Engine::kGpSimd && tile.space == Space::kPsum && by_engine(instr))
+    breach("copy it to SBUF first, or use another engine", "{} is in PSUM, which GpSimdE cannot reach", name);
+  if (static_cast<std::size_t>(tile.dtype) >= kDtypeCount)
+    breach("name a type of isa/dtype.h", "{} has data type number {}", name, static_cast<int>(tile.dtype));
+  const bool limited = by_engine(instr);
+  check_partitions(name, tile, limited);
+  check_pattern(name, tile, limited && tile.space != Space::kHbm);
+  if (tile.space != Space::kHbm) check_on_chip(name, tile, limited);
+}
+
+}  // namespace
+
+Extent extent(const Tile& tile) {
+  Extent reach{0, size_of(tile.dtype)};
+  const auto add = [&reach](std::int64_t span) { (span < 0 ? reach.low : reach.high) += span; };
+  for (int d = 0; d < tile.rank; ++d) {
+    const auto [step, size] = tile.free[static_cast<std::size_t>(d)];
+    add(std::int64_t{step} * (std::int64_t{size} - 1) * size_of(tile.dtype));
+  }
+  if (tile.space == Space::kHbm) add(tile.pstep * (tile.partitions - 1));
+  return reach;
+}
+
+void check_form(const Instr& instr) {
+  if (static_cast<std::size_t>(instr.op) >= kOpcodeCount)
+    breach("name an instruction of the table (trnsim list isa)", "opcode {} does not exist",
+           static_cast<int>(instr.op));
+  const Row& row = isa::row(instr.op);
+  check_engine(instr, row);
+  check_flags(instr, row);
+  check_wait_fields(instr);
+  check_tile("dst", instr.dst, instr, row, row.form.dst);
+  check_tile("dst2", instr.dst2, instr, row, row.form.dst2);
+  check_tile("a", instr.a, instr, row, row.form.a);
+  check_tile("b", instr.b, instr, row, row.form.b);
+  check_tile("c", instr.c, instr, row, row.form.c);
+}
+
+}  // namespace isa::detail

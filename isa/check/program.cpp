@@ -1,0 +1,211 @@
+#include <algorithm>
+#include <array>
+#include <numeric>
+#include <vector>
+
+#include "base/error.h"
+#include "isa/check.h"
+#include "isa/check/breach.h"
+#include "isa/names.h"
+
+namespace isa {
+namespace {
+
+[[noreturn]] void refuse_at(const Program& program, std::string_view place, const rule::Breach& breach) {
+  throw base::Error{base::Fault::kProgram, fmt::format("program \"{}\" {}", program.name, place), breach.what,
+                    breach.fix};
+}
+
+/// Every rank belongs to at most one list of each group, and all lists of a group are as long. Where all ranks run one
+/// program, every rank belongs to one.
+void check_group(const std::vector<std::vector<std::uint32_t>>& group, std::uint32_t ranks, bool all) {
+  std::vector<int> seen(ranks, 0);
+  for (const auto& list : group) {
+    if (list.empty() || list.size() != group.front().size())
+      breach("give every list as many ranks", "its lists have different lengths, or none");
+    for (const std::uint32_t rank : list) {
+      if (rank >= ranks) breach("name a rank of the program", "rank {} does not exist, there are {}", rank, ranks);
+      if (++seen[rank] > 1) breach("name each rank once", "rank {} is in it twice", rank);
+    }
+  }
+  const auto missing = std::ranges::find(seen, 0);
+  if (all && missing != seen.end())
+    breach("add it to a list", "rank {} is in no list, it would wait for ever", missing - seen.begin());
+}
+
+void check_groups(const Program& program) {
+  if (program.ranks == 0) refuse_at(program, "ranks", {"it has no rank", "give it at least one"});
+  if (program.first_rank >= program.end_rank() || program.end_rank() > program.ranks)
+    refuse_at(program, "ranks",
+              {fmt::format("it runs on ranks {} to {} of {}", program.first_rank, program.end_rank(), program.ranks),
+               "name ranks that there are"});
+  for (std::size_t g = 0; g < program.groups.size(); ++g) try {
+      check_group(program.groups[g], program.ranks, program.own_ranks == 0);
+    } catch (const rule::Breach& breach) {
+      refuse_at(program, fmt::format("replica group {}", g), breach);
+    }
+}
+
+/// Element counts, peers and roots, now that the size of the group is known.
+void check_collective(const Instr& i, const Program& program) {
+  if (i.group >= program.groups.size())
+    breach("add the group to the program", "replica group {} does not exist, there are {}", i.group,
+           program.groups.size());
+  for (std::uint32_t rank = program.first_rank; rank < program.end_rank(); ++rank)
+    if (std::ranges::none_of(program.groups[i.group], [&](const auto& list) { return std::ranges::count(list, rank); }))
+      breach("add it to a list", "rank {} is in no list of replica group {}, it would wait for ever", rank, i.group);
+  const auto size = static_cast<std::int64_t>(program.groups[i.group].front().size());
+  const std::int64_t in = i.a.elements(), out = i.dst.elements();
+  if (i.op == Opcode::kAllGather && out != size * in)
+    breach("make it that", "dst has {} elements, {} ranks give {}", out, size, size * in);
+  if (i.op == Opcode::kReduceScatter && in != size * out)
+    breach("make it that", "a has {} elements, {} ranks take {}", in, size, size * out);
+  if (i.op == Opcode::kAllToAll && in % size != 0)
+    breach("pad it", "a has {} elements, no multiple of {} ranks", in, size);
+  if (between_two(i.op) && i.peer >= size)
+    breach("name one below that", "peer {} is not in a group of {}", i.peer, size);
+  const bool root = i.imm0 >= 0 && i.imm0 < static_cast<float>(size) && i.imm0 == static_cast<float>(int(i.imm0));
+  if (i.op == Opcode::kBroadcast && !root)
+    breach("name one below that", "the root imm0 = {} is not a rank in a group of {}", i.imm0, size);
+}
+
+/// The bytes that a block touches behind one register, and which instruction reaches furthest up and down.
+struct Reach {
+  bool used = false;
+  std::int64_t low = 0, high = 0;
+  std::size_t lowest = 0, highest = 0;
+};
+
+std::vector<Reach> reaches(const Block& block) {
+  std::vector<Reach> out(block.registers);
+  for (std::size_t i = 0; i < block.instrs.size(); ++i) {
+    const Instr& instr = block.instrs[i];
+    for (const Tile* tile : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c}) {
+      if (tile->space != Space::kHbm) continue;
+      const detail::Extent extent = detail::extent(*tile);
+      const std::int64_t low = tile->offset + extent.low, high = tile->offset + extent.high;
+      Reach& reach = out[tile->reg];
+      if (!reach.used || low < reach.low) reach.low = low, reach.lowest = i;
+      if (!reach.used || high > reach.high) reach.high = high, reach.highest = i;
+      reach.used = true;
+    }
+  }
+  return out;
+}
+
+void check_addresses(const Program& program, std::size_t index, const std::vector<Reach>& registers) {
+  const Call& call = program.calls[index];
+  const Block& block = program.blocks[call.block];
+  for (std::size_t r = 0; r < registers.size(); ++r) {
+    const Reach& reach = registers[r];
+    if (!reach.used) continue;
+    const std::uint64_t base = call.bases[r];
+    const bool below = reach.low < 0 && base < static_cast<std::uint64_t>(-reach.low);
+    const bool above = base > program.hbm_bytes || reach.high > static_cast<std::int64_t>(program.hbm_bytes - base);
+    if (below || above)
+      detail::refuse({fmt::format("in call {}, r{} = 0x{:x}, it leaves the program's {} bytes of HBM", index, r, base,
+                                  program.hbm_bytes),
+                      "correct the call's base address, or give the program more HBM"},
+                     program.name, block, below ? reach.lowest : reach.highest);
+  }
+}
+
+void check_call(const Program& program, std::size_t index) {
+  const Call& call = program.calls[index];
+  if (call.block >= program.blocks.size())
+    breach("name a block that exists", "block {} does not exist, there are {}", call.block, program.blocks.size());
+  const Block& block = program.blocks[call.block];
+  if (call.bases.size() != block.registers)
+    breach("supply one address per register", "it supplies {} addresses, block \"{}\" has {} registers",
+           call.bases.size(), block.name, block.registers);
+}
+
+using Counts = std::array<std::uint32_t, kCcQueues>;
+
+void check_await(const Call& call, const Counts& issued) {
+  for (std::size_t q = 0; q < issued.size(); ++q)
+    if (call.await[q] > issued[q])
+      breach("await fewer", "it awaits {} collectives of queue {}, but earlier calls issue {}", call.await[q], q,
+             issued[q]);
+}
+
+Counts collectives(const Block& block) {
+  Counts out{};
+  for (const Instr& instr : block.instrs)
+    if (is_collective(instr.op)) ++out[instr.queue];
+  return out;
+}
+
+void check_calls(const Program& program) {
+  std::vector<std::vector<Reach>> registers;
+  std::vector<Counts> issues;
+  for (const Block& block : program.blocks) {
+    registers.push_back(reaches(block));
+    issues.push_back(collectives(block));
+  }
+  Counts issued{};
+  for (std::size_t c = 0; c < program.calls.size(); ++c) {
+    try {
+      check_call(program, c);
+      check_await(program.calls[c], issued);
+    } catch (const rule::Breach& breach) {
+      refuse_at(program, fmt::format("call {}", c), breach);
+    }
+    const std::uint32_t block = program.calls[c].block;
+    check_addresses(program, c, registers[block]);
+    for (std::size_t q = 0; q < issued.size(); ++q) issued[q] += issues[block][q];
+  }
+}
+
+void check_region(const Region& region, std::uint64_t hbm_bytes) {
+  std::uint64_t bytes = static_cast<std::uint64_t>(size_of(region.dtype));
+  for (const std::int64_t size : region.shape) bytes *= static_cast<std::uint64_t>(size);
+  if (region.bytes < bytes) breach("make it larger", "it has {} bytes, its shape needs {}", region.bytes, bytes);
+  if (region.offset > hbm_bytes || region.bytes > hbm_bytes - region.offset)
+    breach("give the program more HBM", "it ends at byte {}, the program has {}", region.offset + region.bytes,
+           hbm_bytes);
+}
+
+}  // namespace
+
+void require_together(const Programs& programs) {
+  base::ensure(!programs.empty(), "programs", "there is none");
+  const Program& first = *programs.front();
+  std::vector<const Program*> runs(first.ranks);
+  for (const Program* program : programs) {
+    if (program->ranks != first.ranks || program->groups != first.groups || program->rounding != first.rounding)
+      refuse_at(*program, "ranks",
+                {fmt::format("its ranks, replica groups or rounding are not those of \"{}\"", first.name),
+                 "compile programs that run together with the same"});
+    for (std::uint32_t rank = program->first_rank; rank < program->end_rank(); ++rank) {
+      if (rank >= first.ranks || runs[rank])
+        refuse_at(*program, "ranks",
+                  {fmt::format("rank {} does not exist or runs another program", rank), "give each rank one program"});
+      runs[rank] = program;
+    }
+  }
+  const auto idle = std::ranges::find(runs, nullptr);
+  if (idle != runs.end())
+    refuse_at(first, "ranks",
+              {fmt::format("rank {} runs no program", idle - runs.begin()), "give each rank one program"});
+}
+
+void check(const Program& program) {
+  check_groups(program);
+  for (const Region& region : program.regions) try {
+      check_region(region, program.hbm_bytes);
+    } catch (const rule::Breach& breach) {
+      refuse_at(program, fmt::format("region \"{}\"", region.name), breach);
+    }
+  for (const Block& block : program.blocks) {
+    detail::check_block(block, program.name);
+    for (std::size_t i = 0; i < block.instrs.size(); ++i) try {
+        if (is_collective(block.instrs[i].op)) check_collective(block.instrs[i], program);
+      } catch (const rule::Breach& breach) {
+        detail::refuse(breach, program.name, block, i);
+      }
+  }
+  check_calls(program);
+}
+
+}  // namespace isa

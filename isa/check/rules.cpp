@@ -1,0 +1,253 @@
+// Shapes and types of compute instructions. Source: AWS Neuron SDK 2.26.1, nki.isa; limits as the table says them.
+#include "isa/check/rules.h"
+
+#include "isa/check/shapes.h"
+#include "isa/names.h"
+#include "isa/table.h"
+
+namespace isa::rule {
+namespace {
+
+/// Source: nki.isa.nc_matmul: fp8, bf16, fp16, tf32 and fp32; no integers are exposed on TensorE.
+void pe_type(std::string_view name, const Tile& tile) {
+  if (is_integer(tile.dtype))
+    breach("convert it with tensor_copy", "TensorE cannot multiply {}, the type of {}", name_of(tile.dtype), name);
+}
+
+void one_psum_bank(const Tile& dst) {
+  const detail::Extent reach = detail::extent(dst);
+  const std::int64_t first = (dst.offset + reach.low) / kPsumBankBytes;
+  const std::int64_t last = (dst.offset + reach.high - 1) / kPsumBankBytes;
+  if (first != last)
+    breach("place it inside one bank of 2 KiB", "dst covers PSUM banks {} to {}, TensorE writes one", first, last);
+}
+
+bool is_bitwise(Alu alu) { return alu >= Alu::kAnd && alu <= Alu::kShr; }
+
+/// Bitwise operations see bits, so all that they touch must be integers; they exist on VectorE and GpSimdE's
+/// partition reduction only.
+void alu_types(const Instr& i) {
+  const Alu bitwise = is_bitwise(i.alu0) ? i.alu0 : i.alu1;
+  if (!is_bitwise(bitwise)) return;
+  for (const Tile* tile : {&i.dst, &i.dst2, &i.a, &i.b, &i.c})
+    if (*tile && !is_integer(tile->dtype))
+      breach("use integer tiles", "{} works on bits, but an operand is {}", name_of(bitwise), name_of(tile->dtype));
+  if (i.engine == Engine::kGpSimd && i.op != Opcode::kPartitionReduce)
+    breach("issue it on vector", "{} runs on VectorE only", name_of(bitwise));
+  if (i.alu1 != Alu::kNone && is_bitwise(i.alu0) != is_bitwise(i.alu1))
+    breach("use two instructions", "{} and {} are bitwise and arithmetic", name_of(i.alu0), name_of(i.alu1));
+}
+
+/// GpSimdE runs powers, VectorE does not.
+void power_engine(const Instr& i) {
+  const bool power = i.alu0 == Alu::kPow || i.alu1 == Alu::kPow;
+  if (power && i.engine != Engine::kGpSimd)
+    breach("issue it on gpsimd, or use sqrt or rsqrt on ScalarE", "pow runs on GpSimdE only");
+}
+
+void eight(std::string_view name, const Tile& tile, const Instr& i) {
+  need_shape(name, tile, i.a.partitions, 8);
+  if (i.a.cols() < 8 || i.a.cols() > 16384)
+    breach("split it, or pad it", "a has {} elements per partition, 8 to 16384 may be searched", i.a.cols());
+}
+
+void fp32_or_int32(std::string_view name, const Tile& tile) { need_type(name, tile, {Dtype::kFp32, Dtype::kInt32}); }
+
+}  // namespace
+
+void matmul(const Instr& i) {
+  pe_type("a", i.a);
+  pe_type("b", i.b);
+  need_type("dst", i.dst, {Dtype::kFp32});
+  if ((i.a.dtype == Dtype::kFp32) != (i.b.dtype == Dtype::kFp32))
+    breach("convert one of them", "a is {} and b is {}: fp32 goes with fp32 only", name_of(i.a.dtype),
+           name_of(i.b.dtype));
+  if (i.a.partitions != i.b.partitions)
+    breach("give both the same partitions", "a has K = {}, b has K = {}", i.a.partitions, i.b.partitions);
+  if (i.a.cols() > 128) breach("split a", "the stationary a has {} columns, at most 128 fit", i.a.cols());
+  if (i.b.cols() > 512) breach("split b", "the moving b has {} columns, at most 512 fit", i.b.cols());
+  need_shape("dst", i.dst, i.a.cols(), i.b.cols());
+  one_psum_bank(i.dst);
+}
+
+void pe_transpose(const Instr& i) {
+  pe_type("a", i.a);
+  need_type("dst", i.dst, {Dtype::kFp32, i.a.dtype});
+  if (i.a.cols() > 128) breach("split a", "a has {} columns, TensorE transposes 128 x 128 at most", i.a.cols());
+  need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
+  one_psum_bank(i.dst);
+}
+
+void vector_transpose(const Instr& i) {
+  if (i.a.partitions > 32 || i.a.cols() > 32)
+    breach("split it, or use pe_transpose", "a is {} x {}, VectorE transposes 32 x 32 at most", i.a.partitions,
+           i.a.cols());
+  need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
+  need_same_type("dst", i.dst, "a", i.a);
+}
+
+void tensor_tensor(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_shape("b", i.b, "a", i.a);
+  not_both_psum("a", i.a, "b", i.b);
+  alu_types(i);
+  power_engine(i);
+  const auto int32 = [](const Tile& t) { return t.dtype == Dtype::kInt32 || t.dtype == Dtype::kUint32; };
+  const bool integer =
+      int32(i.dst) && int32(i.a) && int32(i.b) && (i.alu0 == Alu::kAdd || i.alu0 == Alu::kSub || i.alu0 == Alu::kMul);
+  if (i.engine == Engine::kGpSimd && !integer && i.alu0 != Alu::kPow)
+    breach("issue it on vector", "GpSimdE runs pow and 32-bit integer add, sub, mul of two tensors only");
+  if (i.engine == Engine::kVector && integer)
+    breach("issue it on gpsimd", "32-bit integer {} is exact on GpSimdE only", name_of(i.alu0));
+}
+
+void tensor_scalar(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_column_if("b", i.b, i.a.partitions);
+  need_column_if("c", i.c, i.a.partitions);
+  alu_types(i);
+  power_engine(i);
+  if (i.c && i.alu1 == Alu::kNone) breach("remove c, or give alu1", "c has no ALU step");
+  if (i.engine == Engine::kGpSimd && i.alu0 != Alu::kPow && i.alu1 != Alu::kPow)
+    breach("issue it on vector", "GpSimdE runs tensor_scalar with pow only");
+}
+
+void tensor_scalar_reduce(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_column_if("b", i.b, i.a.partitions);
+  need_column_if("dst2", i.dst2, i.a.partitions);
+}
+
+void scalar_tensor_tensor(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_shape("c", i.c, "a", i.a);
+  need_column_if("b", i.b, i.a.partitions);
+  not_both_psum("a", i.a, "c", i.c);
+  alu_types(i);
+}
+
+void scan(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_shape("b", i.b, "a", i.a);
+  need_column_if("c", i.c, i.a.partitions);
+  not_both_psum("a", i.a, "b", i.b);
+}
+
+void tensor_reduce(const Instr& i) {
+  const std::int64_t inner = i.a.free[static_cast<std::size_t>(i.a.rank - 1)].size;
+  need_shape("dst", i.dst, i.a.partitions, i.a.cols() / inner);
+  alu_types(i);
+}
+
+void copy(const Instr& i) { need_same_shape("dst", i.dst, "a", i.a); }
+
+void unary(const Instr& i) { need_same_shape("dst", i.dst, "a", i.a); }
+
+void dynamic_copy(const Instr& i) {
+  need_shape("b", i.b, 1, 1);
+  need_type("b", i.b, {Dtype::kInt32});
+  if (i.dst.partitions != i.a.partitions)
+    breach("give both the same partitions", "dst has {} partitions, a has {}", i.dst.partitions, i.a.partitions);
+}
+
+void copy_predicated(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_shape("b", i.b, "a", i.a);
+  need_same_type("dst", i.dst, "a", i.a);
+  need_type("b", i.b, {Dtype::kUint8, Dtype::kUint16, Dtype::kUint32});
+  not_both_psum("a", i.a, "b", i.b);
+}
+
+void select(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_shape("b", i.b, "a", i.a);
+  need_type("b", i.b, {Dtype::kInt8, Dtype::kUint8, Dtype::kInt16, Dtype::kUint16});
+  not_both_psum("a", i.a, "b", i.b);
+  if (i.c && i.c.cols() != 1) need_same_shape("c", i.c, "a", i.a);
+  if (i.c && i.c.cols() == 1) need_column_if("c", i.c, i.a.partitions);
+  need_column_if("dst2", i.dst2, i.a.partitions);
+}
+
+void bn_stats(const Instr& i) {
+  need_shape("dst", i.dst, i.a.partitions, 6);
+  if (i.a.cols() > 512) breach("split a, then bn_aggr", "a has {} elements per partition, at most 512 fit", i.a.cols());
+}
+
+void bn_aggr(const Instr& i) {
+  need_shape("dst", i.dst, i.a.partitions, 2);
+  if (i.a.cols() % 3 != 0)
+    breach("give it what bn_stats wrote", "a has {} elements per partition, no multiple of 3", i.a.cols());
+}
+
+void dropout(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  if (!(i.imm0 >= 0 && i.imm0 <= 1)) breach("choose it from 0 to 1", "the probability imm0 is {}", i.imm0);
+}
+
+void stream_shuffle(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_type("dst", i.dst, "a", i.a);
+  need_shape("b", i.b, 1, 32);
+  need_type("b", i.b, {Dtype::kUint8});
+}
+
+void max8(const Instr& i) { eight("dst", i.dst, i); }
+
+void find_index8(const Instr& i) {
+  eight("dst", i.dst, i);
+  eight("b", i.b, i);
+  need_type("dst", i.dst, {Dtype::kUint16, Dtype::kUint32});
+}
+
+void match_replace8(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  eight("b", i.b, i);
+}
+
+void activation(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_column_if("dst2", i.dst2, i.a.partitions);
+  need_column_if("b", i.b, i.a.partitions);
+  need_column_if("c", i.c, i.a.partitions);
+  if (i.b) need_type("b", i.b, {Dtype::kFp32});
+  if (i.c) need_type("c", i.c, {Dtype::kFp32, Dtype::kBf16, Dtype::kFp16});
+  if (i.fn == Fn::kReciprocal && (i.c || i.imm1 != 0))
+    breach("add the bias before, or use reciprocal on vector", "reciprocal takes no bias on NeuronCore-v2");
+}
+
+void affine_select(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  for (const Tile* tile : {&i.dst, &i.a})
+    if (tile->dtype == Dtype::kInt32 || tile->dtype == Dtype::kUint32)
+      breach("use floats, or 8- or 16-bit integers", "affine_select cannot take {}", name_of(tile->dtype));
+}
+
+void local_gather(const Instr& i) {
+  need_same_type("dst", i.dst, "a", i.a);
+  need_type("b", i.b, {Dtype::kUint16});
+  if (i.a.partitions % 16 != 0) breach("pad it", "a has {} partitions, no multiple of 16", i.a.partitions);
+  need_shape("b", i.b, i.a.partitions, i.b.cols());
+  need_shape("dst", i.dst, i.a.partitions, 16 * i.b.cols());
+  if (i.dst.cols() > 4096) breach("gather in two steps", "it has {} indices, at most 4096 fit", i.dst.cols());
+}
+
+void partition_reduce(const Instr& i) {
+  need_shape("dst", i.dst, 1, i.a.cols());
+  alu_types(i);
+}
+
+void sequence_bounds(const Instr& i) {
+  need_shape("a", i.a, 1, i.a.cols());
+  need_shape("dst", i.dst, 1, 2 * i.a.cols());
+  fp32_or_int32("a", i.a);
+  fp32_or_int32("dst", i.dst);
+}
+
+void free(const Instr&) {}
+
+void unsupported(const Instr& i) {
+  const Row& row = isa::row(i.op);
+  breach(row.note, "{} cannot run on NeuronCore-v2", row.name);
+}
+
+}  // namespace isa::rule

@@ -1,0 +1,112 @@
+#include <algorithm>
+#include <array>
+#include <vector>
+
+#include "base/error.h"
+#include "isa/asm.h"
+#include "isa/check/breach.h"
+#include "isa/names.h"
+
+namespace isa::detail {
+namespace {
+
+using Counts = std::array<std::uint32_t, kSemaphores>;
+
+/// What `instr` raises once it is done.
+void raise(const Instr& instr, Counts& counts) {
+  if (instr.signal) ++counts[static_cast<std::size_t>(instr.engine)];
+  if (is_dma(instr.op)) ++counts[static_cast<std::size_t>(kFirstDmaSemaphore + instr.queue)];
+  if (is_collective(instr.op)) ++counts[static_cast<std::size_t>(kFirstCcSemaphore + instr.queue)];
+}
+
+/// The first wait that `counts` does not fulfil yet.
+const Wait* held_by(const Instr& instr, const Counts& counts) {
+  for (int w = 0; w < instr.wait_count; ++w) {
+    const Wait& wait = instr.waits[static_cast<std::size_t>(w)];
+    if (counts[wait.sem] < wait.count) return &wait;
+  }
+  return nullptr;
+}
+
+/// The five instruction streams without time: every one goes on as far as its waits let it.
+class Streams {
+ public:
+  explicit Streams(const Block& block) : block_{block} {
+    for (std::size_t i = 0; i < block.instrs.size(); ++i)
+      streams_[static_cast<std::size_t>(block.instrs[i].engine)].push_back(i);
+    while (advance()) {
+    }
+  }
+
+  /// The instruction that engine `e` stands at, or nullptr when it is through.
+  const Instr* stuck(std::size_t e) const {
+    return next_[e] == streams_[e].size() ? nullptr : &block_.instrs[streams_[e][next_[e]]];
+  }
+  std::size_t position(std::size_t e) const { return streams_[e][next_[e]]; }
+  const Counts& counts() const { return counts_; }
+
+ private:
+  bool advance() {
+    bool moved = false;
+    for (std::size_t e = 0; e < kEngineCount; ++e)
+      for (const Instr* instr = stuck(e); instr && !held_by(*instr, counts_); instr = stuck(e)) {
+        raise(*instr, counts_);
+        ++next_[e];
+        moved = true;
+      }
+    return moved;
+  }
+
+  const Block& block_;
+  std::array<std::vector<std::size_t>, kEngineCount> streams_;
+  std::array<std::size_t, kEngineCount> next_{};
+  Counts counts_{};
+};
+
+/// One line per engine that cannot go on.
+std::string who_waits(const Streams& streams, const Block& block) {
+  std::string out;
+  for (std::size_t e = 0; e < kEngineCount; ++e) {
+    const Instr* instr = streams.stuck(e);
+    if (!instr) continue;
+    const Wait& wait = *held_by(*instr, streams.counts());
+    out += fmt::format("\n  {} waits at #{} for {}>={} (it is {}): {}", name_of(static_cast<Engine>(e)),
+                       streams.position(e), semaphore_name(wait.sem), wait.count, streams.counts()[wait.sem],
+                       print(*instr, block));
+  }
+  return out;
+}
+
+/// The wait at `index` is not fulfilled by what comes before: says which of three mistakes that is.
+[[noreturn]] void explain(const Block& block, std::string_view program, std::size_t index, const Wait& wait) {
+  const std::string semaphore = semaphore_name(wait.sem);
+  Counts all{};
+  for (const Instr& instr : block.instrs) raise(instr, all);
+  if (all[wait.sem] < wait.count)
+    refuse({fmt::format("it waits for {}>={}, but the block raises {} only {} times", semaphore, wait.count, semaphore,
+                        all[wait.sem]),
+            "lower the count, or let one more instruction signal"},
+           program, block, index);
+  const Streams streams{block};
+  const std::string waiting = who_waits(streams, block);
+  if (!waiting.empty())
+    refuse({fmt::format("the engines wait for each other:{}", waiting), "issue first what the others wait for"},
+           program, block, index);
+  refuse({fmt::format("it waits for {}>={}, which comes later in program order", semaphore, wait.count),
+          "order the block's instructions so that each one follows all that it waits for"},
+         program, block, index);
+}
+
+}  // namespace
+
+void check_waits(const Block& block, std::string_view program) {
+  // When every wait is fulfilled by what comes before it in program order, no set of engines can wait in a circle.
+  Counts counts{};
+  for (std::size_t i = 0; i < block.instrs.size(); ++i) {
+    const Instr& instr = block.instrs[i];
+    if (const Wait* wait = held_by(instr, counts)) explain(block, program, i, *wait);
+    raise(instr, counts);
+  }
+}
+
+}  // namespace isa::detail

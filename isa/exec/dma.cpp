@@ -1,0 +1,113 @@
+// DMA: copies between any two memories, rows by index.
+#include <fmt/format.h>
+
+#include <cstring>
+
+#include "isa/exec/operand.h"
+#include "isa/exec/ops.h"
+#include "isa/table.h"
+
+namespace isa::exec {
+namespace {
+
+/// dst = a, or dst += a in fp32.
+void move_block(const Instr& instr, const View& dst, const View& a, std::int64_t p, std::int64_t first, std::int64_t n,
+                const Rounder& how) {
+  if (!instr.accumulate) {
+    copy_block(dst, a, p, first, n, how);
+    return;
+  }
+  alignas(64) float olds[kBlock], news[kBlock], sums[kBlock];
+  float* sum = target(dst, p, first, sums);
+  combine(instr, Alu::kAdd, false, read(dst, p, first, n, olds), {read(a, p, first, n, news), 0}, sum, n);
+  write(dst, p, first, n, sum, how);
+}
+
+/// dst = a, rows of equal bytes. Rows of HBM lie too far apart for the host to foresee: asks for the next one.
+void copy_rows(const View& dst, const View& a, const Context& context) {
+  const std::int64_t bytes = dst.cols * dst.size;
+  constexpr std::int64_t kAhead = 1024, kPiece = 16384;
+  const std::int64_t pieces = (bytes + kPiece - 1) / kPiece;
+  split(context.team, dst.partitions * pieces, dst.elements() >= kWorthSplitting, [&](std::int64_t begin, auto end) {
+    for (std::int64_t i = begin; i < end; ++i) {
+      const std::int64_t p = i / pieces, first = i % pieces * kPiece;
+      if (i + 1 < end && first + kPiece >= bytes)
+        for (std::int64_t at = 0; at < std::min(bytes, kAhead); at += 64) __builtin_prefetch(a.row(p + 1) + at);
+      std::memmove(dst.row(p) + first, a.row(p) + first, static_cast<std::size_t>(std::min(kPiece, bytes - first)));
+    }
+  });
+}
+
+/// The index of row p, checked.
+std::int64_t row_index(const Instr& instr, const View& index, std::int64_t p, std::int64_t rows) {
+  std::uint32_t bits = 0;
+  read_bits(index, p, 0, 1, &bits);
+  const auto value = std::int64_t{static_cast<std::int32_t>(bits)};
+  if (value < 0 || value >= rows)
+    throw base::Error{base::Fault::kData, row(instr.op).name,
+                      fmt::format("index {} of partition {} is not one of the {} rows", value, p, rows),
+                      "check the data that the index comes from"};
+  return value;
+}
+
+void check_index(const Instr& instr, const View& index, std::int64_t partitions) {
+  need(instr, index.dtype == Dtype::kInt32 && index.partitions == partitions && index.cols == 1,
+       "the index b is not [P, 1] int32", "give it one row number per partition");
+}
+
+/// Row `from` of `v` as row `at`: what copies between different rows of two views.
+View shifted(const View& v, std::int64_t from, std::int64_t at) {
+  View out = v;
+  out.base += (from - at) * v.pstep;
+  return out;
+}
+
+}  // namespace
+
+void dma_copy(const Instr& instr, std::uint32_t index, Context& context) {
+  View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, dst.elements() == a.elements(),
+       fmt::format("dst has {} elements, a has {}", dst.elements(), a.elements()), "make them agree");
+  if (dst.partitions != a.partitions || dst.cols == 1) dst = flattened(dst), a = flattened(a);
+  if (!instr.accumulate && dst.dtype == a.dtype && dst.contiguous() && a.contiguous()) {
+    copy_rows(dst, a, context);
+    return;
+  }
+  const Rounder how = rounder(index, context);
+  for_blocks(context, dst.partitions, dst.cols,
+             [&](std::int64_t p, std::int64_t first, std::int64_t n) { move_block(instr, dst, a, p, first, n, how); });
+}
+
+void dma_gather(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  const View b = view(instr, instr.b, "b", context);
+  check_index(instr, b, dst.partitions);
+  need(instr, dst.cols == a.cols, "the rows of dst and a differ", "make them agree");
+  const Rounder how = rounder(index, context);
+  for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
+    const View from = shifted(a, row_index(instr, b, p, a.partitions), p);
+    for (std::int64_t first = 0; first < dst.cols; first += kBlock)
+      move_block(instr, dst, from, p, first, std::min(kBlock, dst.cols - first), how);
+  });
+}
+
+void dma_scatter(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  const View b = view(instr, instr.b, "b", context);
+  check_index(instr, b, a.partitions);
+  need(instr, dst.cols == a.cols, "the rows of dst and a differ", "make them agree");
+  const Rounder how = rounder(index, context);
+  // Rows may meet: threads take columns, each all rows in the order of p.
+  constexpr std::int64_t kStrip = 128;
+  const std::int64_t strips = (a.cols + kStrip - 1) / kStrip;
+  split(context.team, strips, a.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t p = 0; p < a.partitions; ++p) {
+      const View to = shifted(dst, row_index(instr, b, p, dst.partitions), p);
+      const std::int64_t last = std::min(end * kStrip, a.cols);
+      for (std::int64_t first = begin * kStrip; first < last; first += kBlock)
+        move_block(instr, to, a, p, first, std::min(kBlock, last - first), how);
+    }
+  });
+}
+
+}  // namespace isa::exec

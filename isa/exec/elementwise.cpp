@@ -1,0 +1,293 @@
+// Element-wise instructions of VectorE, ScalarE and GpSimdE: read a block as fp32, operate, cast and write.
+#include <cmath>
+
+#include "isa/exec/operand.h"
+#include "isa/exec/ops.h"
+
+namespace isa::exec {
+namespace {
+
+using Block = float[kBlock];
+
+/// A tile of one column is computed as one row: 128 rows of one element would cost 128 calls of everything.
+void fold_columns(View& dst, View& a, std::initializer_list<Operand*> operands) {
+  if (dst.cols != 1 || dst.partitions == 1) return;
+  dst = flattened(dst);
+  a = flattened(a);
+  for (Operand* operand : operands) operand->flatten();
+}
+
+/// One operation on raw bits: dst = (a op0 y0) op1 y1.
+struct BitStep {
+  Alu op = Alu::kNone;
+  bool reverse = false;
+  const View* tile = nullptr;  // null: the immediate; one column: a number per partition
+  std::uint32_t immediate = 0;
+};
+
+void run_bits(const Instr& instr, const View& dst, const View& a, std::span<const BitStep> steps, Context& context) {
+  const bool is_signed =
+      is_integer(a.dtype) && a.dtype != Dtype::kUint32 && a.dtype != Dtype::kUint16 && a.dtype != Dtype::kUint8;
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    std::uint32_t x[kBlock], y[kBlock];
+    read_bits(a, p, first, n, x);
+    for (const BitStep& step : steps) {
+      if (step.op == Alu::kNone) continue;
+      const bool column = step.tile && step.tile->cols == 1 && dst.cols != 1;
+      if (step.tile) read_bits(*step.tile, p, column ? 0 : first, column ? 1 : n, y);
+      for (std::int64_t i = 0; i < n; ++i) {
+        const std::uint32_t other = !step.tile ? step.immediate : y[column ? 0 : i];
+        x[i] = step.reverse ? bitwise(instr, step.op, other, x[i], is_signed)
+                            : bitwise(instr, step.op, x[i], other, is_signed);
+      }
+    }
+    write_bits(dst, p, first, n, x);
+  });
+}
+
+std::uint32_t as_bits(float immediate) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(immediate)); }
+
+/// GpSimdE's exact 32-bit integer add, sub and mul; wraps.
+bool integer_tensor_tensor(const Instr& instr, const View& dst, const View& a, const View& b, Context& context) {
+  const bool arithmetic = instr.alu0 == Alu::kAdd || instr.alu0 == Alu::kSub || instr.alu0 == Alu::kMul;
+  const auto is_32_bits = [](const View& v) { return v.dtype == Dtype::kInt32 || v.dtype == Dtype::kUint32; };
+  if (instr.engine != Engine::kGpSimd || !arithmetic || !is_32_bits(dst) || !is_32_bits(a) || !is_32_bits(b))
+    return false;
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    std::uint32_t x[kBlock], y[kBlock];
+    read_bits(instr.reverse0 ? b : a, p, first, n, x);
+    read_bits(instr.reverse0 ? a : b, p, first, n, y);
+    for (std::int64_t i = 0; i < n; ++i)
+      x[i] = instr.alu0 == Alu::kAdd ? x[i] + y[i] : instr.alu0 == Alu::kSub ? x[i] - y[i] : x[i] * y[i];
+    write_bits(dst, p, first, n, x);
+  });
+  return true;
+}
+
+View tile_like(const Instr& instr, const Tile& tile, std::string_view name, const View& dst, Context& context) {
+  const View out = view(instr, tile, name, context);
+  need_same_shape(instr, dst, out, name);
+  return out;
+}
+
+void apply_function(const Instr& instr, const float* a, Values scale, Values bias, float* out, std::int64_t n) {
+  const auto function = kernels::kernels().unary.at(static_cast<std::size_t>(instr.fn));
+  const auto count = static_cast<std::size_t>(n);
+  if (!scale.data && !bias.data) {
+    function(a, scale.scalar, bias.scalar, out, count);
+    return;
+  }
+  Block scaled;  // a column of numbers with a scale each
+  for (std::int64_t i = 0; i < n; ++i)
+    scaled[i] = std::fma(a[i], scale.data ? scale.data[i] : scale.scalar, bias.data ? bias.data[i] : bias.scalar);
+  function(scaled, 1, 0, out, count);
+}
+
+}  // namespace
+
+void tensor_tensor(const Instr& instr, std::uint32_t index, Context& context) {
+  View dst = view(instr, instr.dst, "dst", context);
+  View a = tile_like(instr, instr.a, "a", dst, context);
+  const View b = tile_like(instr, instr.b, "b", dst, context);
+  if (is_bitwise(instr.alu0)) {
+    const BitStep step{instr.alu0, instr.reverse0, &b, 0};
+    run_bits(instr, dst, a, {&step, 1}, context);
+    return;
+  }
+  if (integer_tensor_tensor(instr, dst, a, b, context)) return;
+  Operand other{b};
+  fold_columns(dst, a, {&other});
+  const Rounder how = rounder(index, context);
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) Block xs, ys, outs;
+    float* out = target(dst, p, first, outs);
+    combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), other.block(p, first, n, ys), out, n);
+    write(dst, p, first, n, out, how);
+  });
+}
+
+void tensor_scalar(const Instr& instr, std::uint32_t index, Context& context) {
+  View dst = view(instr, instr.dst, "dst", context);
+  View a = tile_like(instr, instr.a, "a", dst, context);
+  Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  Operand s1{instr, instr.c, "c", instr.imm1, dst.partitions, context};
+  if (is_bitwise(instr.alu0)) {
+    const View b = instr.b ? view(instr, instr.b, "b", context) : View{};
+    const View c = instr.c ? view(instr, instr.c, "c", context) : View{};
+    const std::array steps{BitStep{instr.alu0, instr.reverse0, instr.b ? &b : nullptr, as_bits(instr.imm0)},
+                           BitStep{instr.alu1, instr.reverse1, instr.c ? &c : nullptr, as_bits(instr.imm1)}};
+    run_bits(instr, dst, a, steps, context);
+    return;
+  }
+  fold_columns(dst, a, {&s0, &s1});
+  const Rounder how = rounder(index, context);
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) Block xs, ys, middle, outs;
+    const bool two = instr.alu1 != Alu::kNone;
+    float* out = target(dst, p, first, outs);
+    float* once = two ? middle : out;  // dst may also be an operand that is still to be read
+    combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, ys), once, n);
+    if (two) combine(instr, instr.alu1, instr.reverse1, once, s1.block(p, first, n, ys), out, n);
+    write(dst, p, first, n, out, how);
+  });
+}
+
+void scalar_tensor_tensor(const Instr& instr, std::uint32_t index, Context& context) {
+  View dst = view(instr, instr.dst, "dst", context);
+  View a = tile_like(instr, instr.a, "a", dst, context);
+  const View c = tile_like(instr, instr.c, "c", dst, context);
+  Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  if (is_bitwise(instr.alu0)) {
+    const View b = instr.b ? view(instr, instr.b, "b", context) : View{};
+    const std::array steps{BitStep{instr.alu0, instr.reverse0, instr.b ? &b : nullptr, as_bits(instr.imm0)},
+                           BitStep{instr.alu1, instr.reverse1, &c, 0}};
+    run_bits(instr, dst, a, steps, context);
+    return;
+  }
+  Operand s1{c};
+  fold_columns(dst, a, {&s0, &s1});
+  const Rounder how = rounder(index, context);
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) Block xs, ys, middle, outs;
+    float* out = target(dst, p, first, outs);
+    combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, ys), middle, n);
+    combine(instr, instr.alu1, instr.reverse1, middle, s1.block(p, first, n, ys), out, n);
+    write(dst, p, first, n, out, how);
+  });
+}
+
+void activation(const Instr& instr, std::uint32_t index, Context& context) {
+  View dst = view(instr, instr.dst, "dst", context);
+  View a = tile_like(instr, instr.a, "a", dst, context);
+  Operand scale{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  Operand bias{instr, instr.c, "c", instr.imm1, dst.partitions, context};
+  fold_columns(dst, a, {&scale, &bias});
+  const Rounder how = rounder(index, context);
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) Block xs, scales, biases, outs;
+    float* out = target(dst, p, first, outs);
+    apply_function(instr, read(a, p, first, n, xs), scale.block(p, first, n, scales), bias.block(p, first, n, biases),
+                   out, n);
+    write(dst, p, first, n, out, how);
+  });
+}
+
+namespace {
+
+/// dst = compute(a) row by row, and dst2 [P, 1] = the reduction of each row before the cast.
+template <class Compute>
+void with_row_reduction(const Instr& instr, std::uint32_t index, Context& context, Alu reduction, const View& dst,
+                        const Compute& compute) {
+  const View dst2 = view(instr, instr.dst2, "dst2", context);
+  need(instr, dst2.partitions == dst.partitions && dst2.cols == 1, "dst2 is not one number per partition",
+       "give it the shape [P, 1]");
+  const Rounder how = rounder(index, context);
+  Rounder how2 = how;
+  how2.stream.nonce[1] ^= 0x80000000u;  // its roundings are not those of dst's first column
+  for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
+    Fold fold{instr, reduction};
+    for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
+      alignas(64) Block outs;
+      const std::int64_t n = std::min(kBlock, dst.cols - first);
+      float* out = target(dst, p, first, outs);
+      compute(p, first, n, out);
+      fold.add(out, n);
+      write(dst, p, first, n, out, how);
+    }
+    const float result = fold.result();
+    write(dst2, p, 0, 1, &result, how2);
+  });
+}
+
+}  // namespace
+
+void activation_reduce(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = tile_like(instr, instr.a, "a", dst, context);
+  const Operand scale{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  const Operand bias{instr, instr.c, "c", instr.imm1, dst.partitions, context};
+  with_row_reduction(instr, index, context, Alu::kAdd, dst,
+                     [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
+                       alignas(64) Block xs;
+                       apply_function(instr, read(a, p, first, n, xs), scale.block(p, first, n, nullptr),
+                                      bias.block(p, first, n, nullptr), out, n);
+                     });
+}
+
+void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = tile_like(instr, instr.a, "a", dst, context);
+  const Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  with_row_reduction(
+      instr, index, context, instr.alu1, dst, [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
+        alignas(64) Block xs;
+        combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, nullptr), out, n);
+      });
+}
+
+namespace {
+
+/// What copy_predicated, select and select_reduce have in common: b decides where a is taken.
+void choose(const View& predicate, const View& a, const Values& otherwise, std::int64_t p, std::int64_t first,
+            std::int64_t n, float* out) {
+  alignas(64) Block where, xs, others;
+  if (!otherwise.data) std::fill_n(others, n, otherwise.scalar);
+  kernels::kernels().choose(read(predicate, p, first, n, where), read(a, p, first, n, xs),
+                            otherwise.data ? otherwise.data : others, out, static_cast<std::size_t>(n));
+}
+
+Operand alternative(const Instr& instr, const View& dst, Context& context) {
+  if (!instr.c || instr.c.cols() == 1) return {instr, instr.c, "c", instr.imm0, dst.partitions, context};
+  return Operand{tile_like(instr, instr.c, "c", dst, context)};
+}
+
+}  // namespace
+
+void select(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);
+  const Operand otherwise = alternative(instr, dst, context);
+  const Rounder how = rounder(index, context);
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) Block others, outs;
+    float* out = target(dst, p, first, outs);
+    choose(b, a, otherwise.block(p, first, n, others), p, first, n, out);
+    write(dst, p, first, n, out, how);
+  });
+}
+
+void select_reduce(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);
+  const Operand otherwise = alternative(instr, dst, context);
+  with_row_reduction(instr, index, context, Alu::kMax, dst,
+                     [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
+                       alignas(64) Block others;
+                       choose(b, a, otherwise.block(p, first, n, others), p, first, n, out);
+                     });
+}
+
+void copy_predicated(const Instr& instr, std::uint32_t, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);
+  need(instr, a.dtype == dst.dtype, "dst and a differ in type", "make them agree");
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    std::uint32_t where[kBlock], from[kBlock], to[kBlock];
+    read_bits(b, p, first, n, where);
+    read_bits(a, p, first, n, from);
+    read_bits(dst, p, first, n, to);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = where[i] ? from[i] : to[i];
+    write_bits(dst, p, first, n, to);
+  });
+}
+
+void reciprocal(const Instr& instr, std::uint32_t index, Context& context) {
+  Instr division = instr;
+  division.fn = Fn::kReciprocal;
+  division.imm0 = 1;
+  division.imm1 = 0;
+  division.b = division.c = Tile{};
+  activation(division, index, context);
+}
+
+}  // namespace isa::exec

@@ -1,0 +1,174 @@
+// TensorE and the other transposes.
+#include <cstring>
+#include <vector>
+
+#include "isa/exec/operand.h"
+#include "isa/exec/ops.h"
+
+namespace isa::exec {
+namespace {
+
+/// How the host multiplies: types whose every value bf16 holds go as bf16, the others as fp32.
+bool fits_bf16(Dtype dtype) {
+  return dtype == Dtype::kBf16 || dtype == Dtype::kFp8E4m3 || dtype == Dtype::kFp8E5m2 || dtype == Dtype::kFp8E3m4;
+}
+
+/// `like` as packed rows in `buffer`, with `partitions` and `cols`.
+View packed_like(const View& like, std::int64_t partitions, std::int64_t cols, std::vector<std::byte>& buffer) {
+  View out = like;
+  out.partitions = partitions, out.cols = cols, out.rank = 1;
+  out.axes[0] = {like.size, cols};
+  out.pstep = (cols * like.size + 63) / 64 * 64 + 64;
+  buffer.resize(static_cast<std::size_t>(out.pstep * partitions));
+  out.base = buffer.data();
+  return out;
+}
+
+void copy_rows(const View& dst, const View& a, const Rounder& how, const Context& context) {
+  for_blocks(context, a.partitions, a.cols,
+             [&](std::int64_t p, std::int64_t first, std::int64_t n) { copy_block(dst, a, p, first, n, how); });
+}
+
+/// Rows of an operand as the kernels want them: contiguous, bf16 or fp32.
+struct Rows {
+  const std::byte* data = nullptr;
+  std::int64_t stride = 0;
+};
+
+Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer, const Context& context) {
+  if (v.contiguous() && (v.dtype == as || (v.is_fp32() && as == Dtype::kFp32))) return {v.base, v.pstep};
+  View like = v;
+  like.dtype = as;
+  like.size = size_of(as);
+  const View packed = packed_like(like, v.partitions, v.cols, buffer);
+  copy_rows(packed, v, {}, context);
+  return {packed.base, packed.pstep};
+}
+
+/// What the kernel left in `sums` [M, N], added to dst or stored, cast.
+void evict(const View& dst, const float* sums, bool accumulate, const Rounder& how, Context& context) {
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) float old[kBlock], total[kBlock];
+    const float* sum = sums + p * dst.cols + first;
+    if (accumulate) {
+      kernels::kernels().binary[static_cast<std::size_t>(Alu::kAdd)](read(dst, p, first, n, old), sum, total,
+                                                                     static_cast<std::size_t>(n));
+      sum = total;
+    }
+    write(dst, p, first, n, sum, how);
+  });
+}
+
+/// In parts of the result that do not change how its numbers are summed: rows, which other instructions give to the
+/// same threads, or columns by whole panels when there are too few rows for the team.
+void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
+  constexpr std::int64_t kPanel = 64, kRows = 32, kWorth = 128 * 1024;  // the last in products: some 2 us
+  const kernels::Kernels& k = kernels::kernels();
+  const auto kernel = as_bf16 ? k.matmul_bf16 : k.matmul_fp32;
+  const std::int64_t size = as_bf16 ? 2 : 4;
+  const std::int64_t panels = (whole.n + kPanel - 1) / kPanel;
+  const bool by_rows = context.team && whole.m >= kRows * context.team->size();
+  const std::int64_t parts = by_rows ? (whole.m + kRows - 1) / kRows : panels;
+  const bool worth = std::int64_t{whole.k} * whole.m * whole.n >= kWorth;
+  split(context.team, parts, worth, [&](std::int64_t begin, std::int64_t end) {
+    kernels::MatMul part = whole;
+    if (by_rows) {
+      part.a += begin * kRows * size;
+      part.c += begin * kRows * whole.c_stride / 4;
+      part.m = static_cast<int>(std::min<std::int64_t>(end * kRows, whole.m) - begin * kRows);
+      // Away from the next part: a host that foresees the stride of rows would take its lines from the other processor.
+      part.falling = begin == 0;
+    } else {
+      part.b += begin * kPanel * size;
+      part.c += begin * kPanel;
+      part.n = static_cast<int>(std::min<std::int64_t>(end * kPanel, whole.n) - begin * kPanel);
+    }
+    kernel(part);
+  });
+}
+
+void need_floats(const Instr& instr, const View& v, std::string_view name) {
+  need(instr, !is_integer(v.dtype), std::string{name} + " holds integers", "convert it to a floating-point type");
+}
+
+/// to[j][i] = from[i][j] for i in [begin, end).
+void turn(const View& from, const View& to, std::int64_t begin, std::int64_t end) {
+  const kernels::Kernels& k = kernels::kernels();
+  const int rows = static_cast<int>(end - begin), cols = static_cast<int>(from.cols);
+  std::byte* out = to.base + begin * to.size;
+  if (from.size == 2)
+    k.transpose16(from.row(begin), from.pstep, out, to.pstep, rows, cols);
+  else if (from.size == 4)
+    k.transpose32(from.row(begin), from.pstep, out, to.pstep, rows, cols);
+  else
+    for (std::int64_t i = begin; i < end; ++i)
+      for (std::int64_t j = 0; j < cols; ++j) to.row(j)[i] = from.row(i)[j];
+}
+
+/// dst[j][i] = a[i][j], bits for bits or through fp32.
+void transpose(const Instr& instr, const View& dst, const View& a, const Rounder& how, Context& context) {
+  need(instr, dst.partitions == a.cols && dst.cols == a.partitions, "dst is not the transposed shape of a",
+       "give dst the shape [F, P]");
+  static thread_local std::vector<std::byte> converted, turned;
+  View from = a, to = dst;
+  if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
+    from = packed_like(dst, a.partitions, a.cols, converted);
+    copy_rows(from, a, how, context);
+  }
+  if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, turned);
+  constexpr std::int64_t kStrip = 32;  // rows that fill cache lines of dst
+  split(context.team, (a.partitions + kStrip - 1) / kStrip, a.elements() >= kWorthSplitting,
+        [&](std::int64_t begin, auto end) { turn(from, to, begin * kStrip, std::min(end * kStrip, a.partitions)); });
+  if (to.base != dst.base) copy_rows(dst, to, how, context);
+}
+
+}  // namespace
+
+void matmul(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = view(instr, instr.a, "a", context), b = view(instr, instr.b, "b", context);
+  need_floats(instr, a, "a");
+  need_floats(instr, b, "b");
+  need(instr, a.partitions == b.partitions && a.partitions <= kernels::kMaxK && a.cols <= kernels::kMaxM,
+       "a is not [K, M] with b [K, N], K and M at most 128", "split it into tiles");
+  need(instr, dst.partitions == a.cols && dst.cols == b.cols, "dst is not [M, N]", "give dst the shape [M, N]");
+  static thread_local std::vector<std::byte> stationary, moving;
+  static thread_local std::vector<float> sums;
+  const bool as_bf16 = fits_bf16(a.dtype) && fits_bf16(b.dtype);
+  const Dtype as = as_bf16 ? Dtype::kBf16 : Dtype::kFp32;
+  const Rows left = stage(a, as, stationary, context), right = stage(b, as, moving, context);
+  const bool direct = dst.dtype == Dtype::kFp32 && dst.contiguous();
+  if (!direct) sums.resize(static_cast<std::size_t>(dst.elements()));
+  const kernels::MatMul args{.k = static_cast<int>(a.partitions),
+                             .m = static_cast<int>(a.cols),
+                             .n = static_cast<int>(b.cols),
+                             .a = left.data,
+                             .a_stride = left.stride,
+                             .b = right.data,
+                             .b_stride = right.stride,
+                             .c = direct ? reinterpret_cast<float*>(dst.base) : sums.data(),
+                             .c_stride = direct ? dst.pstep : dst.cols * 4,
+                             .accumulate = direct && instr.accumulate};
+  run_matmul(args, as_bf16, context);
+  if (!direct) evict(dst, sums.data(), instr.accumulate, rounder(index, context), context);
+}
+
+void pe_transpose(const Instr& instr, std::uint32_t index, Context& context) {
+  const View a = view(instr, instr.a, "a", context);
+  need(instr, a.partitions <= kPartitions && a.cols <= kPartitions, "a is larger than 128 x 128",
+       "split it into tiles");
+  transpose(instr, view(instr, instr.dst, "dst", context), a, rounder(index, context), context);
+}
+
+void dma_transpose(const Instr& instr, std::uint32_t index, Context& context) {
+  transpose(instr, view(instr, instr.dst, "dst", context), view(instr, instr.a, "a", context), rounder(index, context),
+            context);
+}
+
+void vector_transpose(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, a.partitions <= 32 && a.cols <= 32, "a is larger than 32 x 32", "split it into squares");
+  transpose(instr, dst, a, rounder(index, context), context);
+}
+
+}  // namespace isa::exec

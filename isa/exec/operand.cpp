@@ -1,0 +1,106 @@
+#include "isa/exec/operand.h"
+
+#include <cstring>
+#include <limits>
+
+#include "isa/names.h"
+
+namespace isa::exec {
+namespace {
+
+constexpr std::size_t at(Alu op) { return static_cast<std::size_t>(op); }
+
+float identity_of(Alu op) {
+  if (op == Alu::kMul) return 1;
+  if (op == Alu::kMax) return -std::numeric_limits<float>::infinity();
+  if (op == Alu::kMin) return std::numeric_limits<float>::infinity();
+  return 0;
+}
+
+}  // namespace
+
+Operand::Operand(const Instr& instr, const Tile& tile, std::string_view name, float immediate, std::int64_t partitions,
+                 Context& context)
+    : immediate_{immediate} {
+  if (!tile) return;
+  view_ = view(instr, tile, name, context);
+  need(instr, view_.partitions == partitions && view_.cols == 1, std::string{name} + " is not one number per partition",
+       "give it the shape [P, 1]");
+  kind_ = Kind::kColumn;
+}
+
+void Operand::flatten() {
+  if (kind_ == Kind::kImmediate) return;
+  view_ = flattened(view_);
+  kind_ = Kind::kTile;
+}
+
+Values Operand::block(std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) const {
+  if (kind_ == Kind::kImmediate) return {nullptr, immediate_};
+  if (kind_ == Kind::kColumn) return {nullptr, read_one(view_, p, 0)};
+  return {read(view_, p, first, n, scratch), 0};
+}
+
+void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y, float* out, std::int64_t n) {
+  const kernels::Kernels& k = kernels::kernels();
+  const auto count = static_cast<std::size_t>(n);
+  if (!k.binary[at(op)])
+    refuse(instr, "its ALU operation does not compute numbers", "use an arithmetic one or a comparison");
+  if (!y.data)
+    (reverse ? k.scalar_first : k.with_scalar)[at(op)](x, y.scalar, out, count);
+  else if (reverse)
+    k.binary[at(op)](y.data, x, out, count);
+  else
+    k.binary[at(op)](x, y.data, out, count);
+}
+
+std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, bool is_signed) {
+  switch (op) {
+    case Alu::kAnd: return x & y;
+    case Alu::kOr: return x | y;
+    case Alu::kXor: return x ^ y;
+    case Alu::kShl: return y < 32 ? x << y : 0;
+    case Alu::kShr:
+      if (is_signed) return static_cast<std::uint32_t>(static_cast<std::int32_t>(x) >> std::min(y, 31u));
+      return y < 32 ? x >> y : 0;
+    default: refuse(instr, "it mixes bitwise and arithmetic operations", "split it into two instructions");
+  }
+}
+
+Fold::Fold(const Instr& instr, Alu op) : op_{op}, identity_{identity_of(op)}, fold_{kernels::kernels().fold[at(op)]} {
+  if (!fold_) refuse(instr, "its ALU operation does not reduce", "use add, mul, max or min");
+  reset();
+}
+
+void Fold::reset() {
+  std::fill_n(lanes_, 64, identity_);
+  pending_ = 0;
+}
+
+void Fold::add(const float* x, std::int64_t n) {
+  while (n > 0 && (pending_ > 0 || n < 64)) {  // fill up what is held back
+    const std::int64_t take = std::min(n, 64 - pending_);
+    std::memcpy(held_ + pending_, x, static_cast<std::size_t>(take) * 4);
+    pending_ += take, x += take, n -= take;
+    if (pending_ < 64) return;
+    fold_(held_, 64, lanes_);
+    pending_ = 0;
+  }
+  const std::int64_t whole = n / 64 * 64;
+  fold_(x, static_cast<std::size_t>(whole), lanes_);
+  if (n > whole) {
+    std::memcpy(held_, x + whole, static_cast<std::size_t>(n - whole) * 4);
+    pending_ = n - whole;
+  }
+}
+
+float Fold::result() const {
+  alignas(64) float lanes[64];
+  std::memcpy(lanes, lanes_, sizeof(lanes));
+  fold_(held_, static_cast<std::size_t>(pending_), lanes);
+  const auto binary = kernels::kernels().binary[at(op_)];
+  for (std::size_t half = 32; half > 0; half /= 2) binary(lanes, lanes + half, lanes, half);
+  return lanes[0];
+}
+
+}  // namespace isa::exec

@@ -1,0 +1,61 @@
+// The second operand of an element-wise operation: a tile, one number per partition, or an immediate. For
+// isa/exec_*.cpp only.
+#pragma once
+
+#include "isa/exec/view.h"
+
+namespace isa::exec {
+
+/// What a block operates with: numbers, or one number for all.
+struct Values {
+  const float* data = nullptr;
+  float scalar = 0;
+};
+
+class Operand {
+ public:
+  explicit Operand(float immediate) : immediate_{immediate} {}
+  explicit Operand(const View& view) : view_{view}, kind_{Kind::kTile} {}
+  /// A [P, 1] tile for `partitions` rows, or `immediate` when there is no tile.
+  Operand(const Instr& instr, const Tile& tile, std::string_view name, float immediate, std::int64_t partitions,
+          Context& context);
+
+  /// For partitions folded into one row (see fold_columns).
+  void flatten();
+  Values block(std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) const;
+
+ private:
+  enum class Kind { kImmediate, kColumn, kTile };
+  float immediate_ = 0;
+  View view_;
+  Kind kind_ = Kind::kImmediate;
+};
+
+/// Whether the ALU operates on integer bits.
+constexpr bool is_bitwise(Alu op) { return op >= Alu::kAnd; }
+
+/// out = x op y (reverse: y op x) in fp32. Errors: Fault::kProgram for a bitwise operation or none.
+void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y, float* out, std::int64_t n);
+
+/// One element of a bitwise operation. Shifts of 32 and more give 0; kShr keeps the sign of signed integers.
+std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, bool is_signed);
+
+/// The sum, product, maximum or minimum of numbers that arrive block by block, in an order that depends on their places
+/// only: 64 running lanes, then a tree.
+class Fold {
+ public:
+  Fold(const Instr& instr, Alu op);
+  void add(const float* x, std::int64_t n);
+  float result() const;
+  void reset();
+
+ private:
+  Alu op_;
+  float identity_;
+  void (*fold_)(const float*, std::size_t, float*);
+  alignas(64) float lanes_[64];
+  std::int64_t pending_ = 0;  // numbers held back until 64 are there
+  alignas(64) float held_[64];
+};
+
+}  // namespace isa::exec

@@ -1,0 +1,259 @@
+// Instructions whose elements depend on their neighbours: reductions, scans, statistics, the eight largest.
+#include <algorithm>
+#include <limits>
+
+#include "isa/exec/operand.h"
+#include "isa/exec/ops.h"
+
+namespace isa::exec {
+namespace {
+
+using Block = float[kBlock];
+
+bool is_signed(Dtype dtype) { return dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8; }
+
+float fold_range(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
+  Fold fold{instr, instr.alu0};
+  for (std::int64_t done = 0; done < n; done += kBlock) {
+    alignas(64) Block xs;
+    const std::int64_t count = std::min(kBlock, n - done);
+    fold.add(read(a, p, first + done, count, xs), count);
+  }
+  return fold.result();
+}
+
+std::uint32_t fold_bits(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
+  std::uint32_t result = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    std::uint32_t bits = 0;
+    read_bits(a, p, first + i, 1, &bits);
+    result = i == 0 ? bits : bitwise(instr, instr.alu0, result, bits, is_signed(a.dtype));
+  }
+  return result;
+}
+
+float compute(const Instr& instr, Alu op, bool reverse, float x, float y) {
+  float out = 0;
+  combine(instr, op, reverse, &x, {nullptr, y}, &out, 1);
+  return out;
+}
+
+/// The whole row p as fp32.
+std::vector<float> whole_row(const View& v, std::int64_t p) {
+  std::vector<float> out(static_cast<std::size_t>((v.cols + kBlock - 1) / kBlock * kBlock));
+  for (std::int64_t first = 0; first < v.cols; first += kBlock) {
+    const std::int64_t n = std::min(kBlock, v.cols - first);
+    const float* in = read(v, p, first, n, out.data() + first);
+    if (in != out.data() + first) std::copy_n(in, n, out.data() + first);
+  }
+  out.resize(static_cast<std::size_t>(v.cols));
+  return out;
+}
+
+void need_eight(const Instr& instr, const View& v, const View& a, std::string_view name) {
+  need(instr, v.partitions == a.partitions && v.cols == 8, std::string{name} + " is not [P, 8]",
+       "give it eight elements per partition");
+}
+
+}  // namespace
+
+void tensor_reduce(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  const std::int64_t inner = instr.a.free[static_cast<std::size_t>(instr.a.rank - 1)].size;
+  need(instr, dst.partitions == a.partitions && dst.cols * inner == a.cols, "dst is not a without its innermost axis",
+       "give dst a's outer axes");
+  const Rounder how = rounder(index, context);
+  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
+    for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
+      const std::int64_t n = std::min(kBlock, dst.cols - first);
+      alignas(64) float results[kBlock];
+      std::uint32_t bits[kBlock];
+      for (std::int64_t i = 0; i < n; ++i) {
+        if (is_bitwise(instr.alu0))
+          bits[i] = fold_bits(instr, a, p, (first + i) * inner, inner);
+        else
+          results[i] = fold_range(instr, a, p, (first + i) * inner, inner);
+      }
+      if (is_bitwise(instr.alu0))
+        write_bits(dst, p, first, n, bits);
+      else
+        write(dst, p, first, n, results, how);
+    }
+  });
+}
+
+void partition_reduce(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, dst.partitions == 1 && dst.cols == a.cols, "dst is not [1, N]", "give it one partition of a's columns");
+  const Rounder how = rounder(index, context);
+  for_blocks(context, 1, a.cols, [&](std::int64_t, std::int64_t first, std::int64_t n) {
+    alignas(64) Block sum, xs;
+    std::uint32_t bits[kBlock], other[kBlock];
+    if (is_bitwise(instr.alu0)) {
+      read_bits(a, 0, first, n, bits);
+      for (std::int64_t p = 1; p < a.partitions; ++p) {
+        read_bits(a, p, first, n, other);
+        for (std::int64_t i = 0; i < n; ++i)
+          bits[i] = bitwise(instr, instr.alu0, bits[i], other[i], is_signed(a.dtype));
+      }
+      write_bits(dst, 0, first, n, bits);
+      return;
+    }
+    std::copy_n(read(a, 0, first, n, xs), n, sum);
+    for (std::int64_t p = 1; p < a.partitions; ++p)
+      combine(instr, instr.alu0, false, sum, {read(a, p, first, n, xs), 0}, sum, n);
+    write(dst, 0, first, n, sum, how);
+  });
+}
+
+void tensor_tensor_scan(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = view(instr, instr.a, "a", context), b = view(instr, instr.b, "b", context);
+  need_same_shape(instr, dst, a, "a");
+  need_same_shape(instr, dst, b, "b");
+  const Operand start{instr, instr.c, "c", instr.imm0, dst.partitions, context};
+  const Rounder how = rounder(index, context);
+  for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
+    float last = start.block(p, 0, 1, nullptr).scalar;
+    for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
+      alignas(64) Block xs, ys, outs;
+      const std::int64_t n = std::min(kBlock, dst.cols - first);
+      const float *x = read(a, p, first, n, xs), *y = read(b, p, first, n, ys);
+      for (std::int64_t i = 0; i < n; ++i) {
+        last = compute(instr, instr.alu0, instr.reverse0, last, x[i]);
+        last = outs[i] = compute(instr, instr.alu1, instr.reverse1, last, y[i]);
+      }
+      write(dst, p, first, n, outs, how);
+    }
+  });
+}
+
+namespace {
+
+constexpr std::int64_t kStatsLimit = 512;  // elements per partition, AWS Neuron docs, nki.isa.bn_stats
+static_assert(kStatsLimit <= kBlock);
+
+/// Count, mean and sum of squared deviations of every second of `n` elements.
+void half_stats(const Instr& instr, const float* row, std::int64_t n, float* out) {
+  const kernels::Kernels& k = kernels::kernels();
+  alignas(64) Block half;
+  const std::int64_t count = (n + 1) / 2;
+  for (std::int64_t i = 0; i < count; ++i) half[i] = row[2 * i];
+  Fold sum{instr, Alu::kAdd}, squares{instr, Alu::kAdd};
+  sum.add(half, count);
+  const float mean = count > 0 ? sum.result() / static_cast<float>(count) : 0.0f;
+  k.with_scalar[static_cast<std::size_t>(Alu::kSub)](half, mean, half, static_cast<std::size_t>(count));
+  k.binary[static_cast<std::size_t>(Alu::kMul)](half, half, half, static_cast<std::size_t>(count));
+  squares.add(half, count);
+  out[0] = static_cast<float>(count), out[1] = mean, out[2] = squares.result();
+}
+
+}  // namespace
+
+void bn_stats(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, dst.partitions == a.partitions && dst.cols == 6, "dst is not [P, 6]",
+       "give it six elements per partition");
+  need(instr, a.cols <= kStatsLimit, "a has more than 512 elements per partition", "split it, then bn_aggr");
+  const Rounder how = rounder(index, context);
+  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
+    alignas(64) Block scratch;
+    const float* row = read(a, p, 0, a.cols, scratch);
+    float stats[6];
+    half_stats(instr, row, a.cols, stats);
+    half_stats(instr, row + 1, a.cols - 1, stats + 3);
+    write(dst, p, 0, 6, stats, how);
+  });
+}
+
+void bn_aggr(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, dst.partitions == a.partitions && dst.cols == 2, "dst is not [P, 2]",
+       "give it two elements per partition");
+  need(instr, a.cols % 3 == 0, "a is not made of triplets", "give it what bn_stats wrote");
+  const Rounder how = rounder(index, context);
+  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
+    const std::vector<float> row = whole_row(a, p);
+    float count = 0, sum = 0, squares = 0;
+    for (std::size_t i = 0; i < row.size(); i += 3) count += row[i], sum += row[i] * row[i + 1];
+    const float mean = sum / count;
+    for (std::size_t i = 0; i < row.size(); i += 3) {
+      const float offset = row[i + 1] - mean;
+      squares += row[i + 2] + row[i] * offset * offset;
+    }
+    const float result[2] = {mean, squares / count};
+    write(dst, p, 0, 2, result, how);
+  });
+}
+
+void max8(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need_eight(instr, dst, a, "dst");
+  need(instr, a.cols >= 8, "a has fewer than eight elements per partition", "pad it");
+  const Rounder how = rounder(index, context);
+  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
+    std::vector<float> row = whole_row(a, p);
+    // NaN has no place in an order: it counts as the smallest.
+    for (float& x : row) x = x == x ? x : -std::numeric_limits<float>::infinity();
+    std::partial_sort(row.begin(), row.begin() + 8, row.end(), std::greater{});
+    write(dst, p, 0, 8, row.data(), how);
+  });
+}
+
+void find_index8(const Instr& instr, std::uint32_t, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = view(instr, instr.a, "a", context), b = view(instr, instr.b, "b", context);
+  need_eight(instr, dst, a, "dst");
+  need_eight(instr, b, a, "b");
+  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
+    const std::vector<float> row = whole_row(a, p), wanted = whole_row(b, p);
+    std::uint32_t found[8];
+    for (std::size_t i = 0; i < 8; ++i) {
+      const auto place = std::ranges::find(row, wanted[i]);
+      found[i] = place == row.end() ? ~0u : static_cast<std::uint32_t>(place - row.begin());  // absent: all ones
+    }
+    write_bits(dst, p, 0, 8, found);
+  });
+}
+
+void match_replace8(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = view(instr, instr.a, "a", context), b = view(instr, instr.b, "b", context);
+  need_same_shape(instr, dst, a, "a");
+  need_eight(instr, b, a, "b");
+  const Rounder how = rounder(index, context);
+  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
+    std::vector<float> row = whole_row(a, p);
+    std::vector<bool> replaced(row.size());
+    for (const float wanted : whole_row(b, p)) {  // equal values in b replace successive occurrences
+      for (std::size_t i = 0; i < row.size(); ++i) {
+        if (replaced[i] || row[i] != wanted) continue;
+        row[i] = instr.imm0;
+        replaced[i] = true;
+        break;
+      }
+    }
+    for (std::int64_t first = 0; first < dst.cols; first += kBlock)
+      write(dst, p, first, std::min(kBlock, dst.cols - first), row.data() + first, how);
+  });
+}
+
+void sequence_bounds(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, a.partitions == 1 && dst.partitions == 1 && dst.cols == 2 * a.cols, "dst is not [1, 2, N] of a [1, N]",
+       "give dst twice a's elements");
+  const std::vector<float> ids = whole_row(a, 0);
+  const std::size_t n = ids.size();
+  std::vector<float> bounds(2 * n);  // a run is [begin, end)
+  for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
+    while (end < n && ids[end] == ids[begin]) ++end;
+    if (end == begin) ++end;  // NaN equals nothing: a run of its own
+    for (std::size_t i = begin; i < end; ++i)
+      bounds[i] = static_cast<float>(begin), bounds[n + i] = static_cast<float>(end);
+  }
+  const Rounder how = rounder(index, context);
+  for (std::int64_t first = 0; first < dst.cols; first += kBlock)
+    write(dst, 0, first, std::min(kBlock, dst.cols - first), bounds.data() + first, how);
+}
+
+}  // namespace isa::exec

@@ -1,0 +1,333 @@
+#include "isa/exec/view.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cstring>
+
+#include "isa/exec/random.h"
+#include "isa/table.h"
+
+namespace isa::exec {
+namespace {
+
+/// Bytes from the first to behind the last that the free axes reach, relative to element 0 (low <= 0).
+struct Extent {
+  std::int64_t low = 0, high = 0;
+};
+
+Extent extent(const Tile& tile) {
+  Extent reach;
+  const std::int64_t size = size_of(tile.dtype);
+  for (int d = 0; d < tile.rank; ++d) {
+    const Dim& dim = tile.free[static_cast<std::size_t>(d)];
+    const std::int64_t last = (static_cast<std::int64_t>(dim.size) - 1) * dim.step * size;
+    (last < 0 ? reach.low : reach.high) += last;
+  }
+  reach.high += size;
+  return reach;
+}
+
+/// Merges axes that are contiguous with their inner neighbour and drops those of one element.
+void add_axis(View& view, Axis axis) {
+  if (axis.size == 1) return;
+  if (view.rank > 0) {
+    Axis& last = view.axes[static_cast<std::size_t>(view.rank - 1)];
+    if (last.step == axis.step * axis.size) {
+      last = {axis.step, last.size * axis.size};
+      return;
+    }
+  }
+  view.axes[static_cast<std::size_t>(view.rank++)] = axis;
+}
+
+void end_axes(View& view) {
+  if (view.rank == 0) view.axes[static_cast<std::size_t>(view.rank++)] = {view.size, 1};
+}
+
+void place_on_chip(const Instr& instr, const Tile& tile, std::string_view name, Memory& memory, View& view) {
+  const bool sbuf = tile.space == Space::kSbuf;
+  const std::int64_t bytes = sbuf ? kSbufPartitionBytes : kPsumPartitionBytes;
+  const Extent reach = extent(tile);
+  if (tile.start + tile.partitions > kPartitions || tile.offset + reach.low < 0 || tile.offset + reach.high > bytes)
+    refuse(instr,
+           fmt::format("{} leaves {} (partitions {}..{}, bytes {}..{})", name, sbuf ? "SBUF" : "PSUM", tile.start,
+                       tile.start + tile.partitions, tile.offset + reach.low, tile.offset + reach.high),
+           "place it inside");
+  view.pstep = sbuf ? Memory::kSbufStride : Memory::kPsumStride;
+  view.base = (sbuf ? memory.sbuf() : memory.psum()) + tile.start * view.pstep + tile.offset;
+}
+
+void place_in_hbm(const Instr& instr, const Tile& tile, std::string_view name, Context& context, View& view) {
+  if (tile.reg >= context.bases.size())
+    refuse(instr, fmt::format("{} names register {} of {}", name, tile.reg, context.bases.size()),
+           "supply it in the block call");
+  const Extent reach = extent(tile);
+  const auto start = static_cast<std::int64_t>(context.bases[tile.reg]) + tile.offset;
+  const std::int64_t last = (static_cast<std::int64_t>(tile.partitions) - 1) * tile.pstep;
+  const std::int64_t low = start + reach.low + std::min<std::int64_t>(last, 0);
+  const std::int64_t high = start + reach.high + std::max<std::int64_t>(last, 0);
+  const auto bytes = static_cast<std::int64_t>(context.memory.hbm_bytes());
+  if (low < 0 || high > bytes)
+    refuse(instr, fmt::format("{} spans bytes {}..{} of HBM's {}", name, low, high, bytes), "place it inside");
+  view.pstep = tile.pstep;
+  view.base = context.memory.hbm() + start;
+}
+
+template <int kSize>
+void gather(const std::byte* from, std::int64_t step, std::int64_t n, std::byte* to) {
+  if (step == kSize) {
+    std::memcpy(to, from, static_cast<std::size_t>(n * kSize));
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * kSize, from + i * step, kSize);
+}
+template <int kSize>
+void scatter(const std::byte* from, std::byte* to, std::int64_t step, std::int64_t n) {
+  if (step == kSize) {
+    std::memmove(to, from, static_cast<std::size_t>(n * kSize));
+    return;
+  }
+  for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * step, from + i * kSize, kSize);
+}
+
+/// The bytes of a block in flat order: in place when contiguous, else gathered into `scratch`.
+const std::byte* raw(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, std::byte* scratch) {
+  if (view.contiguous()) return view.row(p) + first * view.size;
+  for_runs(view, view.row(p), first, n, [&](std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
+    std::byte* to = scratch + at * view.size;
+    if (view.size == 4)
+      gather<4>(from, step, count, to);
+    else if (view.size == 2)
+      gather<2>(from, step, count, to);
+    else
+      gather<1>(from, step, count, to);
+  });
+  return scratch;
+}
+
+void put_raw(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const std::byte* in) {
+  for_runs(view, view.row(p), first, n, [&](std::byte* to, std::int64_t step, std::int64_t at, std::int64_t count) {
+    const std::byte* from = in + at * view.size;
+    if (view.size == 4)
+      scatter<4>(from, to, step, count);
+    else if (view.size == 2)
+      scatter<2>(from, to, step, count);
+    else
+      scatter<1>(from, to, step, count);
+  });
+}
+
+std::uint32_t load_bits(const std::byte* p, int size) {
+  std::uint32_t bits = 0;
+  std::memcpy(&bits, p, static_cast<std::size_t>(size));
+  return bits;
+}
+
+std::uint32_t sign_extended(Dtype dtype, std::uint32_t bits) {
+  if (dtype == Dtype::kInt16) return static_cast<std::uint32_t>(static_cast<std::int16_t>(bits));
+  if (dtype == Dtype::kInt8) return static_cast<std::uint32_t>(static_cast<std::int8_t>(bits));
+  return bits;
+}
+
+/// An integer of another type, clamped to what `dtype` holds.
+std::uint32_t saturated(Dtype dtype, bool is_unsigned, std::uint32_t bits) {
+  const std::int64_t value = is_unsigned ? std::int64_t{bits} : std::int64_t{static_cast<std::int32_t>(bits)};
+  const int width = 8 * size_of(dtype);
+  const bool has_sign = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
+  const std::int64_t low = has_sign ? -(std::int64_t{1} << (width - 1)) : 0;
+  const std::int64_t high = (std::int64_t{1} << (has_sign ? width - 1 : width)) - 1;
+  return static_cast<std::uint32_t>(std::clamp(value, low, high));
+}
+
+using Raw = std::array<std::byte, kBlock * 4>;
+
+/// Casts without a vector kernel: element by element.
+void encode_each(Dtype dtype, const float* in, std::int64_t n, const Rounder& how, std::int64_t p, std::int64_t first,
+                 std::byte* out) {
+  alignas(64) std::uint16_t high[kBlock], low[kBlock];
+  const bool stochastic = how.rounding == Rounding::kStochastic;
+  if (stochastic) {
+    kernels::Stream wide = how.stream;
+    wide.nonce[0] +=
+        static_cast<std::uint32_t>(Purpose::kWideRounding) - static_cast<std::uint32_t>(Purpose::kRounding);
+    random_row(how.stream, p, first, n, high);
+    random_row(wide, p, first, n, low);
+  }
+  const int size = size_of(dtype);
+  for (std::int64_t i = 0; i < n; ++i) {
+    const std::uint32_t random = stochastic ? static_cast<std::uint32_t>(high[i]) << 16 | low[i] : 0;
+    const std::uint32_t bits = encode(dtype, in[i], how.rounding, random);
+    std::memcpy(out + i * size, &bits, static_cast<std::size_t>(size));
+  }
+}
+
+/// Casts a block into contiguous bytes.
+void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& how, std::int64_t p, std::int64_t first,
+                  std::byte* out) {
+  const kernels::Kernels& k = kernels::kernels();
+  const auto count = static_cast<std::size_t>(n);
+  const bool nearest = how.rounding == Rounding::kNearestEven;
+  if (dtype == Dtype::kFp32) {
+    std::memmove(out, in, count * 4);
+  } else if (dtype == Dtype::kBf16 && nearest) {
+    k.to_bf16(in, reinterpret_cast<std::uint16_t*>(out), count);
+  } else if (dtype == Dtype::kBf16) {
+    alignas(64) std::uint16_t random[kBlock];
+    random_row(how.stream, p, first, n, random);
+    k.to_bf16_stochastic(in, random, reinterpret_cast<std::uint16_t*>(out), count);
+  } else if (dtype == Dtype::kFp16 && nearest) {
+    k.to_fp16(in, reinterpret_cast<std::uint16_t*>(out), count);
+  } else if (dtype >= Dtype::kFp8E4m3 && dtype <= Dtype::kFp8E3m4 && nearest) {
+    const auto which = static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::kFp8E4m3);
+    k.to_fp8[which](in, reinterpret_cast<std::uint8_t*>(out), count);
+  } else if (dtype == Dtype::kTf32 && nearest) {
+    k.to_tf32(in, reinterpret_cast<float*>(out), count);
+  } else {
+    encode_each(dtype, in, n, how, p, first, out);
+  }
+}
+
+}  // namespace
+
+void refuse(const Instr& instr, std::string_view what, std::string_view fix) {
+  throw base::Error{base::Fault::kProgram, row(instr.op).name, what, fix};
+}
+
+void need(const Instr& instr, bool condition, std::string_view what, std::string_view fix) {
+  if (!condition) refuse(instr, what, fix);
+}
+
+void need_same_shape(const Instr& instr, const View& dst, const View& other, std::string_view other_name) {
+  if (dst.partitions == other.partitions && dst.cols == other.cols) return;
+  refuse(instr,
+         fmt::format("dst is [{}, {}] but {} is [{}, {}]", dst.partitions, dst.cols, other_name, other.partitions,
+                     other.cols),
+         "make them agree");
+}
+
+View view(const Instr& instr, const Tile& tile, std::string_view name, Context& context) {
+  View out;
+  if (!tile) refuse(instr, fmt::format("{} is missing", name), "supply it");
+  if (tile.rank < 1 || tile.rank > 4 || tile.elements() == 0)
+    refuse(instr, fmt::format("{} is empty", name), "give it elements");
+  out.dtype = tile.dtype;
+  out.size = size_of(tile.dtype);
+  out.partitions = tile.partitions;
+  out.cols = tile.cols();
+  if (tile.space == Space::kHbm)
+    place_in_hbm(instr, tile, name, context, out);
+  else
+    place_on_chip(instr, tile, name, context.memory, out);
+  if (reinterpret_cast<std::uintptr_t>(out.base) % static_cast<std::uintptr_t>(out.size) || out.pstep % out.size)
+    refuse(instr, fmt::format("{} is not aligned to its {} bytes", name, out.size), "align its offset and pstep");
+  out.rank = 0;
+  for (int d = 0; d < tile.rank; ++d) {
+    const Dim& dim = tile.free[static_cast<std::size_t>(d)];
+    add_axis(out, {static_cast<std::int64_t>(dim.step) * out.size, dim.size});
+  }
+  end_axes(out);
+  return out;
+}
+
+View flattened(const View& view) {
+  View out = view;
+  out.partitions = 1;
+  out.cols = view.elements();
+  out.rank = 0;
+  add_axis(out, {view.pstep, view.partitions});
+  for (int d = 0; d < view.rank; ++d) add_axis(out, view.axes[static_cast<std::size_t>(d)]);
+  end_axes(out);
+  return out;
+}
+
+const float* read(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) {
+  alignas(64) Raw gathered;
+  const kernels::Kernels& k = kernels::kernels();
+  const auto count = static_cast<std::size_t>(n);
+  if (view.rank == 1 && view.axes[0].step == 0) {
+    std::fill_n(scratch, n, decode(view.dtype, load_bits(view.row(p), view.size)));
+    return scratch;
+  }
+  if (view.is_fp32()) {
+    const std::byte* in = raw(view, p, first, n, reinterpret_cast<std::byte*>(scratch));
+    return reinterpret_cast<const float*>(in);
+  }
+  const std::byte* in = raw(view, p, first, n, gathered.data());
+  if (view.dtype == Dtype::kBf16) {
+    k.from_bf16(reinterpret_cast<const std::uint16_t*>(in), scratch, count);
+  } else if (view.dtype == Dtype::kFp16) {
+    k.from_fp16(reinterpret_cast<const std::uint16_t*>(in), scratch, count);
+  } else if (view.size == 1) {
+    const std::span values = values_of(view.dtype);
+    for (std::int64_t i = 0; i < n; ++i) scratch[i] = values[std::to_integer<std::size_t>(in[i])];
+  } else {
+    for (std::int64_t i = 0; i < n; ++i) scratch[i] = decode(view.dtype, load_bits(in + i * view.size, view.size));
+  }
+  return scratch;
+}
+
+float read_one(const View& view, std::int64_t p, std::int64_t i) {
+  float value = 0;
+  return *read(view, p, i, 1, &value);
+}
+
+void read_bits(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, std::uint32_t* out) {
+  alignas(64) Raw gathered;
+  const std::byte* in = raw(view, p, first, n, gathered.data());
+  for (std::int64_t i = 0; i < n; ++i) out[i] = sign_extended(view.dtype, load_bits(in + i * view.size, view.size));
+}
+
+void write_bits(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const std::uint32_t* in) {
+  alignas(64) Raw packed;
+  for (std::int64_t i = 0; i < n; ++i)
+    std::memcpy(packed.data() + i * view.size, in + i, static_cast<std::size_t>(view.size));
+  put_raw(view, p, first, n, packed.data());
+}
+
+Rounder rounder(std::uint32_t index, const Context& context) {
+  if (context.rounding == Rounding::kNearestEven) return {};
+  return {context.rounding, random_stream(Purpose::kRounding, index, context)};
+}
+
+float* target(const View& view, std::int64_t p, std::int64_t first, float* scratch) {
+  if (view.dtype != Dtype::kFp32 || !view.contiguous()) return scratch;
+  return reinterpret_cast<float*>(view.row(p) + first * 4);
+}
+
+void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const float* in, const Rounder& how) {
+  if (view.contiguous()) {
+    std::byte* out = view.row(p) + first * view.size;
+    if (reinterpret_cast<const std::byte*>(in) != out) encode_block(view.dtype, in, n, how, p, first, out);
+    return;
+  }
+  alignas(64) Raw packed;
+  encode_block(view.dtype, in, n, how, p, first, packed.data());
+  put_raw(view, p, first, n, packed.data());
+}
+
+void copy_bits(const View& dst, std::int64_t to, const View& a, std::int64_t from, std::int64_t n) {
+  alignas(64) Raw gathered;
+  put_raw(dst, 0, to, n, raw(a, 0, from, n, gathered.data()));
+}
+
+void copy_block(const View& dst, const View& a, std::int64_t p, std::int64_t first, std::int64_t n,
+                const Rounder& how) {
+  if (dst.dtype == a.dtype) {
+    alignas(64) Raw gathered;
+    put_raw(dst, p, first, n, raw(a, p, first, n, gathered.data()));
+    return;
+  }
+  if (is_integer(dst.dtype) && is_integer(a.dtype)) {
+    alignas(64) std::uint32_t bits[kBlock];
+    read_bits(a, p, first, n, bits);
+    const bool is_unsigned = a.dtype == Dtype::kUint32;
+    for (std::int64_t i = 0; i < n; ++i) bits[i] = saturated(dst.dtype, is_unsigned, bits[i]);
+    write_bits(dst, p, first, n, bits);
+    return;
+  }
+  alignas(64) float scratch[kBlock];
+  write(dst, p, first, n, read(a, p, first, n, scratch), how);
+}
+
+}  // namespace isa::exec

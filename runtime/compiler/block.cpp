@@ -1,0 +1,180 @@
+#include "runtime/block.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <set>
+
+#include "base/error.h"
+#include "isa/flops.h"
+#include "runtime/allocate.h"
+#include "runtime/compiler/fuse.h"
+#include "runtime/compiler/row_tiler.h"
+#include "runtime/compiler/schedule.h"
+#include "runtime/emitter.h"
+#include "runtime/op.h"
+#include "runtime/synchronize.h"
+
+namespace runtime {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+std::string text_of(const Attrs& a) {
+  const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
+  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p,
+                     a.eps, a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.peer, a.trans_b,
+                     a.blocked, a.flash, a.forgets, a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu),
+                     type(a.dtype), type(a.operand), type(a.softmax));
+}
+
+/// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
+Placement arrange(VirtualBlock& block, const Passes& passes, std::size_t& moved) {
+  constexpr std::array<std::int64_t, 4> kLimits{184 * 1024, 160 * 1024, 136 * 1024, 112 * 1024};
+  const bool rotate = passes.double_buffering;
+  // A spill or two among thousands of instructions costs less than not running ahead.
+  const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
+  std::optional<Placement> found;
+  const auto take = [&](const std::vector<std::uint32_t>& order) {
+    try {
+      found = place(block, rotate, order, few);
+    } catch (const Error& e) {
+      if (e.fault() != Fault::kCapacity) throw;
+    }
+    if (!found) return false;
+    for (std::size_t i = 0; i < order.size(); ++i) moved += order[i] != i;
+    return true;
+  };
+  if (passes.reorder && reorder(block, kLimits, take)) return *found;
+  return place(block, rotate);
+}
+
+/// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
+std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vector<NodeId>& nodes) {
+  const std::set<NodeId> inside{nodes.begin(), nodes.end()};
+  std::vector<char> wanted(block.registers.size(), 0);
+  for (ValueId v = 0; v < graph.value_count(); ++v) {
+    const auto reg = std::ranges::find(block.registers, graph.root(v));
+    if (reg == block.registers.end()) continue;
+    const auto users = graph.users(v);
+    const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
+    if (graph.value(v).kind != Kind::kActivation || leaves)
+      wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
+  }
+  for (const Instr& i : block.instrs)
+    for (const Tile* t : {&i.a, &i.b, &i.c})
+      if (t->space == isa::Space::kHbm) wanted[t->reg] = 1;
+  const std::size_t before = block.instrs.size();
+  std::erase_if(block.instrs, [&](const Instr& i) { return i.dst.space == isa::Space::kHbm && !wanted[i.dst.reg]; });
+  return before - block.instrs.size();
+}
+
+/// Registers name roots; each is among the call's values, or one of them lives in it.
+std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<ValueId>& registers,
+                                     const std::vector<ValueId>& values) {
+  std::vector<std::uint32_t> out;
+  for (const ValueId v : registers) {
+    const auto place = std::ranges::find(values, v, [&](ValueId value) { return graph.root(value); });
+    base::ensure(v == kSpillArea || place != values.end(), "compile", "a register of no tensor");
+    out.push_back(v == kSpillArea ? BuiltBlock::kSpills : static_cast<std::uint32_t>(place - values.begin()));
+  }
+  return out;
+}
+
+}  // namespace
+
+Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
+  Signature s{.text = graph.scope_of(graph.node(nodes.front())).name, .values = {}};
+  std::map<ValueId, std::size_t> number;
+  const std::set<NodeId> inside{nodes.begin(), nodes.end()};
+  const auto name = [&](ValueId v) {
+    const auto [place, added] = number.try_emplace(v, s.values.size());
+    if (added) {
+      s.values.push_back(v);
+      const Value& value = graph.value(v);
+      // What a large tensor is for decides nothing but whether it has to leave.
+      const bool kept = value.rows <= Emitter::kKeptRows && value.kind == Kind::kActivation;
+      s.text +=
+          fmt::format(" new {}x{} {}{}", value.rows, value.cols, static_cast<int>(value.dtype), kept ? " small" : "");
+      if (graph.root(v) != v)
+        s.text += fmt::format(" in {}", number.contains(graph.root(v)) ? number[graph.root(v)] : 0);
+    }
+    s.text += fmt::format(" {}", place->second);
+  };
+  for (const NodeId n : nodes) {
+    const Node& node = graph.node(n);
+    s.text += fmt::format("\n{} {} [{}]", node.op->name, node.label, text_of(node.attrs));
+    for (const ValueId v : node.in) name(v);
+    for (const ValueId v : node.out) {
+      name(v);
+      const auto users = graph.users(v);
+      const bool leaves = graph.value(v).kind != Kind::kActivation ||
+                          std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
+      s.text += leaves ? " leaves" : "";
+    }
+  }
+  return s;
+}
+
+BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
+                       const Passes& passes) {
+  Emitter emitter{graph, graph.scope_of(graph.node(nodes.front())).name};
+  const auto groups = group_nodes(graph, nodes, passes.fusion);
+  for (const Group& group : groups) {
+    if (group.by_rows) {
+      const std::set<ValueId> out = escapes(graph, group);
+      Rows{emitter, group.nodes, out}.run();
+    } else {
+      const Node& node = graph.node(group.nodes.front());
+      emitter.label(node.label);
+      node.op->lower_whole(emitter, node);
+    }
+  }
+  BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
+  VirtualBlock virtual_block = emitter.finish();
+  out.dropped = drop_unread(graph, virtual_block, nodes);
+  const Placement placement = arrange(virtual_block, passes, out.moved);
+  out.waits = synchronize(virtual_block.instrs);
+  out.spills = static_cast<std::size_t>(placement.spills);
+  out.spill_bytes = placement.spill_bytes;
+  out.registers = places_of(graph, virtual_block.registers, signature.values);
+  out.block = {.name = std::move(virtual_block.name),
+               .instrs = std::move(virtual_block.instrs),
+               .registers = static_cast<std::uint32_t>(virtual_block.registers.size()),
+               .labels = std::move(virtual_block.labels),
+               .sbuf_bytes = placement.sbuf_bytes,
+               .psum_bytes = placement.psum_bytes};
+  for (const Instr& i : out.block.instrs) out.block.matmul_flops += isa::matmul_flops(i);
+  out.block.matmul_flops -= virtual_block.movement_flops;
+  return out;
+}
+
+const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
+                                  const Passes& passes) {
+  const std::string key = fmt::format("fusion {} reorder {} double_buffering {}\n{}", passes.fusion, passes.reorder,
+                                      passes.double_buffering, signature.text);
+  auto place = entries_.find(key);
+  if (place == entries_.end()) {
+    BuiltBlock built = build_block(graph, nodes, signature, passes);
+    kept_ += built.block.instrs.size();
+    make_room();
+    place = entries_.emplace(key, Entry{.built = std::move(built)}).first;
+  } else {
+    ++found_;
+  }
+  place->second.used = ++clock_;
+  return place->second.built;
+}
+
+void BlockCache::make_room() {
+  while (kept_ > most_ && !entries_.empty()) {
+    const auto oldest = std::ranges::min_element(entries_, {}, [](const auto& entry) { return entry.second.used; });
+    kept_ -= oldest->second.built.block.instrs.size();
+    entries_.erase(oldest);
+  }
+}
+
+}  // namespace runtime

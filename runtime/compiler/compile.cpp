@@ -1,0 +1,337 @@
+#include "runtime/compile.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/allocate.h"
+#include "runtime/block.h"
+#include "runtime/ops.h"
+#include "runtime/optimizer_inputs.h"
+#include "runtime/program_cache.h"
+
+namespace runtime {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+bool runs_beside(const Node& node) { return node.op->collective == Collective::kBeside; }
+bool is_ahead(const Node& node) { return node.op->collective == Collective::kAhead; }
+
+/// Scopes with each behind those that it waits for. Unless they stay as they are, backward of a micro-batch runs as
+/// soon as it can, before the next one's forward: its activations are free by then. Scopes that wait for each other
+/// come last, as they are.
+std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<std::size_t>& order,
+                                        const std::vector<std::vector<NodeId>>& nodes, bool as_it_is) {
+  std::vector<std::set<std::size_t>> waits(nodes.size()), next(nodes.size());
+  for (const std::size_t scope : order)
+    for (const NodeId n : nodes[scope])
+      for (const ValueId v : graph.node(n).in) {
+        const NodeId from = graph.value(v).producer;
+        if (from == kNoNode || graph.node(from).scope == scope) continue;
+        waits[scope].insert(graph.node(from).scope);
+        next[graph.node(from).scope].insert(scope);
+      }
+  // Ready scopes, those of backward first, then by their place in `order`.
+  std::vector<std::pair<bool, std::size_t>> rank(nodes.size());
+  for (std::size_t i = 0; i < order.size(); ++i) {
+    const Scope& scope = graph.scopes()[order[i]];
+    const bool ahead = is_ahead(graph.node(nodes[order[i]].front()));
+    rank[order[i]] = {as_it_is || scope.phase != isa::Phase::kBackward || (scope.again && !ahead), i};
+    if (!ahead || i == 0) continue;  // no sooner than the graph asks for it
+    waits[order[i]].insert(order[i - 1]);
+    next[order[i - 1]].insert(order[i]);
+  }
+  std::set<std::pair<bool, std::size_t>> ready;
+  for (const std::size_t scope : order)
+    if (waits[scope].empty()) ready.insert(rank[scope]);
+  std::vector<std::size_t> out;
+  while (!ready.empty()) {
+    const std::size_t scope = order[ready.extract(ready.begin()).value().second];
+    out.push_back(scope);
+    for (const std::size_t after : next[scope])
+      if (waits[after].erase(scope) == 1 && waits[after].empty()) ready.insert(rank[after]);
+  }
+  for (const std::size_t scope : order)
+    if (!waits[scope].empty()) out.push_back(scope);
+  return out;
+}
+
+/// Collectives that run beside the compute move to where their last operand is ready, but not before the last message
+/// to another stage: that stage would wait behind data that nobody is in a hurry for.
+std::vector<std::size_t> collectives_early(const Graph& graph, std::vector<std::size_t> order,
+                                           const std::vector<std::vector<NodeId>>& nodes) {
+  std::vector<std::size_t> out, late;
+  for (const std::size_t scope : order) (runs_beside(graph.node(nodes[scope].front())) ? late : out).push_back(scope);
+  std::size_t messages = 0;
+  for (std::size_t i = 0; i < out.size(); ++i)
+    if (graph.node(nodes[out[i]].front()).op->reaches_out) messages = i + 1;
+  for (const std::size_t scope : late) {
+    std::size_t behind = messages;
+    for (const NodeId n : nodes[scope])
+      for (const ValueId v : graph.node(n).in) {
+        const NodeId from = graph.value(v).producer;
+        if (from == kNoNode) continue;
+        const auto at = std::ranges::find(out, graph.node(from).scope);
+        behind = std::max(behind, static_cast<std::size_t>(at - out.begin()) + 1);
+      }
+    while (behind < out.size() && runs_beside(graph.node(nodes[out[behind]].front()))) ++behind;
+    out.insert(out.begin() + static_cast<std::ptrdiff_t>(behind), scope);
+  }
+  return out;
+}
+
+/// A scope's nodes with each behind those whose results it reads. Passes may have given a value another producer.
+std::vector<NodeId> in_order(const Graph& graph, const std::vector<NodeId>& nodes) {
+  std::set<NodeId> left{nodes.begin(), nodes.end()};
+  std::vector<NodeId> out;
+  const auto visit = [&](const auto& self, NodeId n) -> void {
+    if (left.erase(n) == 0) return;
+    for (const ValueId v : graph.node(n).in) self(self, graph.value(v).producer);
+    out.push_back(n);
+  };
+  for (const NodeId n : nodes) visit(visit, n);
+  return out;
+}
+
+/// Nodes of one scope, in order: what one call computes.
+std::vector<std::vector<NodeId>> calls_of(const Graph& graph, bool as_it_is) {
+  std::vector<std::vector<NodeId>> by_scope(graph.scopes().size());
+  std::vector<std::size_t> order;
+  for (NodeId n = 0; n < graph.node_count(); ++n) {
+    const Node& node = graph.node(n);
+    if (!node.op) continue;
+    if (by_scope[node.scope].empty()) order.push_back(node.scope);
+    by_scope[node.scope].push_back(n);
+  }
+  order = collectives_early(graph, backward_early(graph, order, by_scope, as_it_is), by_scope);
+  std::vector<std::size_t> place(graph.scopes().size());
+  for (std::size_t i = 0; i < order.size(); ++i) place[order[i]] = i;
+  std::vector<std::vector<NodeId>> calls;
+  for (const std::size_t scope : order) {
+    for (const NodeId n : by_scope[scope])
+      for (const ValueId v : graph.node(n).in) {
+        const NodeId from = graph.value(v).producer;
+        base::ensure(from == kNoNode || place[graph.node(from).scope] <= place[scope], graph.node(n).label,
+                     "its scope runs before the scope of an operand");
+      }
+    calls.push_back(in_order(graph, by_scope[scope]));
+  }
+  return calls;
+}
+
+/// Joins neighbouring calls while they are small and nothing tells them apart: loads of the next layer's weights then
+/// run beside this layer. Only without random streams, which are told apart by call. Returns how many joined.
+std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& calls) {
+  constexpr double kMostTiles = 2000;  // row tiles of all nodes: some 20,000 instructions
+  const auto work = [&](const std::vector<NodeId>& nodes) {
+    double tiles = 0;
+    for (const NodeId n : nodes) {
+      const Attrs& a = graph.node(n).attrs;
+      const double rows = static_cast<double>(graph.value(graph.node(n).out[0]).rows);
+      tiles += rows / isa::kPartitions + static_cast<double>(a.batch * a.heads);
+    }
+    return tiles;
+  };
+  const auto plain = [&](const std::vector<NodeId>& nodes) {
+    return graph.scope_of(graph.node(nodes.front())).phase == isa::Phase::kForward &&
+           std::ranges::none_of(nodes, [&](NodeId n) {
+             const Node& node = graph.node(n);
+             return node.attrs.p > 0 || node.op->collective != Collective::kNone;
+           });
+  };
+  double all = 0;
+  for (const auto& nodes : calls) {
+    if (!plain(nodes)) return 0;  // training repeats its layers' blocks instead
+    all += work(nodes);
+  }
+  if (all > kMostTiles) return 0;
+  const std::size_t joined = calls.size() - 1;
+  for (std::size_t c = 1; c < calls.size(); ++c) calls[0].insert(calls[0].end(), calls[c].begin(), calls[c].end());
+  calls.resize(1);
+  return joined;
+}
+
+class Compiler {
+ public:
+  Compiler(Graph graph, const CompileOptions& options) : graph_{std::move(graph)}, options_{options} {}
+
+  Compiled run() {
+    run_graph_passes();
+    auto calls = calls_of(graph_, options_.in_order);
+    if (options_.passes.merge_blocks)
+      note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
+    if (options_.give_up_at > 0) {
+      result_.memory = least_memory(graph_, calls, options_.shared);
+      result_.given_up = result_.memory.total > options_.give_up_at;
+      if (result_.given_up) return std::move(result_);
+    }
+    for (const auto& nodes : calls) uses_.push_back(make(nodes));
+    finish(calls);
+    return std::move(result_);
+  }
+
+ private:
+  void note(std::string pass, std::string text, std::size_t count) {
+    result_.notes.push_back({std::move(pass), std::move(text), count});
+  }
+
+  void run_graph_passes() {
+    const Passes& p = options_.passes;
+    if (p.flash_attention) note("flash_attention", "attentions keep no probabilities", use_flash_attention(graph_));
+    if (p.cse) note("cse", "operations removed", eliminate_common_subexpressions(graph_));
+    if (p.narrow) note("narrow", "tensors stored in fewer bits", narrow_operands(graph_));
+    if (p.bias_gradient)
+      note("bias_gradient", "sums over rows joined to a weight gradient", join_bias_gradients(graph_));
+    note("dead code", "operations removed", graph_.remove_dead());
+  }
+
+  /// A block of the program.
+  struct Made {
+    std::uint32_t index = 0;
+    std::vector<std::uint32_t> registers;  // as BuiltBlock::registers
+    std::int64_t spill_bytes = 0;
+  };
+
+  struct Use {
+    const Made* block;
+    std::vector<ValueId> values;
+  };
+
+  Use make(const std::vector<NodeId>& nodes) {
+    Signature s = signature_of(graph_, nodes);
+    const auto [place, added] = made_.try_emplace(s.text);
+    if (added) place->second = add_block(nodes, s);
+    return {&place->second, std::move(s.values)};
+  }
+
+  Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
+    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, options_.passes)
+                                       : build_block(graph_, nodes, signature, options_.passes);
+    fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
+    spills_ += built.spills, waits_ += built.waits;
+    result_.program.blocks.push_back(std::move(built.block));
+    return {.index = static_cast<std::uint32_t>(result_.program.blocks.size() - 1),
+            .registers = std::move(built.registers),
+            .spill_bytes = built.spill_bytes};
+  }
+
+  void finish(const std::vector<std::vector<NodeId>>& calls) {
+    std::set<ValueId> in_hbm;
+    std::int64_t spill = 0;
+    for (const Use& use : uses_) {
+      for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
+        const ValueId v = value_of(use, i);
+        if (v != kSpillArea) in_hbm.insert(v);
+      }
+      spill = std::max(spill, use.block->spill_bytes);
+    }
+    result_.memory = plan_memory(graph_, calls, in_hbm, options_.shared);
+    MemoryPlan& memory = result_.memory;
+    spill_base_ = memory.total;
+    if (spill > 0) {
+      const auto bytes = static_cast<std::uint64_t>(spill);
+      memory.regions.push_back({.name = "spills",
+                                .kind = "workspace",
+                                .dtype = Dtype::kUint8,
+                                .shape = {spill},
+                                .offset = memory.total,
+                                .bytes = bytes});
+      memory.bytes_by_kind["workspace"] = bytes;
+      memory.total += bytes;
+    }
+    if (options_.hbm_bytes > 0)
+      require_fit(options_.name, memory.bytes_by_kind, memory.total, options_.hbm_bytes,
+                  "use a smaller --per_device_train_batch_size, or more --gradient_accumulation_steps");
+    for (std::size_t c = 0; c < calls.size(); ++c) add_call(uses_[c], calls[c]);
+    isa::Program& program = result_.program;
+    program.name = options_.name;
+    program.regions = memory.regions;
+    program.hbm_bytes = memory.total;
+    program.ranks = options_.ranks;
+    program.first_rank = options_.first_rank;
+    program.own_ranks = options_.own_ranks;
+    program.groups = graph_.replica_groups();
+    program.rounding = graph_.numerics().rounding;
+    check_flops();
+    note("fusion", "operations that need no way through HBM", fused_);
+    note("keep", "stores dropped because their readers found the tile in SBUF", dropped_);
+    note("reorder", "instructions moved up", moved_);
+    note("spills", "buffers moved to HBM and back", spills_);
+    note("semaphores", "waits", waits_);
+    note("liveness", "bytes of activations saved by reuse",
+         memory.activations_without_reuse - memory.bytes_by_kind["activations"]);
+  }
+
+  /// The tensor behind a register of the block, for this call.
+  ValueId value_of(const Use& use, std::size_t reg) const {
+    const std::uint32_t place = use.block->registers[reg];
+    return place == BuiltBlock::kSpills ? kSpillArea : graph_.root(use.values[place]);
+  }
+
+  void add_call(const Use& use, const std::vector<NodeId>& nodes) {
+    const Scope& scope = graph_.scope_of(graph_.node(nodes.front()));
+    isa::Call call{
+        .block = use.block->index, .bases = {}, .rng = scope.rng, .layer = scope.layer, .phase = scope.phase};
+    for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
+      const ValueId v = value_of(use, i);
+      call.bases.push_back(v == kSpillArea ? spill_base_ : result_.memory.address.at(v));
+    }
+    for (const NodeId n : nodes) {
+      const Node& node = graph_.node(n);
+      for (const ValueId v : node.in) {
+        if (const auto found = reduced_.find(v); found != reduced_.end())
+          call.await[kGradientQueue] = std::max(call.await[kGradientQueue], found->second);
+        if (const auto found = ahead_.find(v); found != ahead_.end()) awaited_ = std::max(awaited_, found->second);
+      }
+      if (!node.op->matmul_flops) continue;
+      const double flops = node.op->matmul_flops(graph_, node);
+      flops_ += flops;
+      if (!scope.again) result_.program.model_flops += flops;
+    }
+    // Between tensor-parallel ranks nothing goes on meanwhile, but for what was asked for ahead: what comes next may
+    // use the memory that they read. The queue is in order: who waits for one has waited for those before.
+    call.await[kActivationQueue] = awaited_;
+    for (const NodeId n : nodes) {
+      const Node& node = graph_.node(n);
+      if (node.op->collective == Collective::kNone) continue;
+      base::ensure(nodes.size() == 1, node.label, "a collective shares a scope");
+      const std::uint32_t count = ++collectives_[runs_beside(node) ? kGradientQueue : kActivationQueue];
+      if (node.op->collective == Collective::kInStep) awaited_ = count;
+      if (node.op->collective == Collective::kInStep) continue;
+      for (const ValueId v : node.out) (runs_beside(node) ? reduced_ : ahead_)[v] = count;
+    }
+    if (!result_.program.blocks[use.block->index].instrs.empty()) result_.program.calls.push_back(std::move(call));
+  }
+
+  void check_flops() const {
+    double executed = 0;
+    for (const isa::Call& call : result_.program.calls) executed += result_.program.blocks[call.block].matmul_flops;
+    base::ensure(std::abs(executed - flops_) <= 1e-9 * flops_, options_.name,
+                 fmt::format("TensorE would do {:.17g} FLOPs, the mathematics needs {:.17g}", executed, flops_));
+  }
+
+  Graph graph_;
+  const CompileOptions& options_;
+  Compiled result_;
+  std::map<std::string, Made> made_;
+  std::vector<Use> uses_;
+  std::map<ValueId, std::uint32_t> reduced_, ahead_;  // results of collectives: which of their queue they are
+  std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on
+  std::array<std::uint32_t, isa::kCcQueues> collectives_{};
+  std::uint64_t spill_base_ = 0;
+  double flops_ = 0;  // of the mathematics, with what is computed again
+  std::size_t fused_ = 0, waits_ = 0, spills_ = 0, dropped_ = 0, moved_ = 0;
+};
+
+}  // namespace
+
+Compiled compile(Graph graph, const CompileOptions& options) {
+  if (!has_program_cache() || options.give_up_at > 0) return Compiler{std::move(graph), options}.run();
+  return through_cache(graph, options, [&] { return Compiler{graph, options}.run(); });
+}
+
+}  // namespace runtime

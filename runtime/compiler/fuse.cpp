@@ -1,0 +1,140 @@
+#include "runtime/compiler/fuse.h"
+
+#include <algorithm>
+#include <map>
+
+#include "runtime/compiler/row_tiler.h"
+#include "runtime/ops.h"
+
+namespace runtime {
+namespace {
+
+/// Budgets of one group: what it keeps in SBUF and PSUM for all of its row tiles.
+constexpr std::int64_t kRowBytes = 40 * 1024;
+constexpr std::int64_t kSumBanks = 3;
+
+struct Draft {
+  Group group;
+  std::int64_t rows = 0;
+  std::int64_t weight_bytes = 0, row_bytes = 0, banks = 0;
+};
+
+class Grouper {
+ public:
+  Grouper(const Graph& graph, bool fuse) : graph_{graph}, fuse_{fuse} {}
+
+  void add(NodeId id) {
+    const Node& node = graph_.node(id);
+    if (node.op->lower_whole) {
+      drafts_.push_back({.group = {.nodes = {id}, .by_rows = false}});
+    } else {
+      const std::size_t home = fuse_ ? choose(node) : drafts_.size();
+      if (home == drafts_.size()) drafts_.push_back({.group = {.nodes = {}, .by_rows = true}, .rows = rows_of(node)});
+      Draft& draft = drafts_[home];
+      draft.group.nodes.push_back(id);
+      draft.weight_bytes += weight_bytes(node);
+      draft.row_bytes += row_bytes(draft, node);
+      draft.banks += banks(node);
+      for (const ValueId v : node.out) home_[v] = home;
+      return;
+    }
+    for (const ValueId v : node.out) home_[v] = drafts_.size() - 1;
+  }
+
+  std::vector<Group> take() {
+    std::vector<Group> out;
+    for (Draft& draft : drafts_) out.push_back(std::move(draft.group));
+    return out;
+  }
+
+ private:
+  std::int64_t rows_of(const Node& node) const {
+    return node.op == &kColSum ? graph_.value(node.in[0]).rows : graph_.value(node.out[0]).rows;
+  }
+  std::int64_t weight_bytes(const Node& node) const { return is_matmul(node) ? resident_bytes(graph_, node) : 0; }
+  std::int64_t banks(const Node& node) const {
+    if (node.op != &kColSum) return 0;
+    const std::int64_t count = ceil_div(graph_.value(node.in[0]).cols, kChunk);
+    return count > kMostSumBanks ? 1 : count;
+  }
+  /// What a row of the node's results takes. Long rows of a matmul and of what follows it exist in chunks only.
+  std::int64_t row_bytes(const Draft& draft, const Node& node) const {
+    const bool chunks = is_matmul(node) || (draft.weight_bytes > 0 && node.op->lower_columns);
+    std::int64_t bytes = 0;
+    for (const ValueId v : node.out) {
+      const std::int64_t row = graph_.value(v).cols * isa::size_of(graph_.value(v).dtype);
+      bytes += chunks ? std::min(row, kShortRow) : row;
+    }
+    if (node.op != &kColSum) return bytes;
+    const std::int64_t cols = graph_.value(node.in[0]).cols;
+    return ceil_div(cols, kChunk) > kMostSumBanks ? cols * 4 : 0;
+  }
+
+  /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile.
+  bool tile_operand(const Node& node, std::size_t i) const {
+    const bool by_row =
+        !(is_matmul(node) && i == 1) && node.op != &kTakeRows && node.op != &kPositions && node.op != &kEmbedding;
+    return by_row && graph_.value(node.in[i]).rows == rows_of(node);
+  }
+
+  /// The group of the operand that is ready last, if the node may join it; otherwise a new one.
+  std::size_t choose(const Node& node) const {
+    const std::size_t none = drafts_.size();
+    std::size_t latest = none, reading = none;
+    for (std::size_t i = 0; i < node.in.size(); ++i) {
+      const auto found = home_.find(node.in[i]);
+      if (found == home_.end()) continue;
+      if (latest == none || found->second > latest) latest = found->second, reading = none;
+      if (found->second == latest && !tile_operand(node, i)) reading = i;
+    }
+    if (latest != none && reading == none && fits(drafts_[latest], node)) return latest;
+    if (is_matmul(node) && (latest == none || reading == none)) {
+      const std::size_t sibling = same_operand(node);
+      if (sibling != none && (latest == none || latest < sibling) && fits(drafts_[sibling], node)) return sibling;
+    }
+    return none;
+  }
+
+  /// The last group with a matmul of the same first operand: both use its transposed tiles.
+  std::size_t same_operand(const Node& node) const {
+    for (std::size_t d = drafts_.size(); d-- > 0;)
+      for (const NodeId n : drafts_[d].group.nodes)
+        if (is_matmul(graph_.node(n)) && graph_.node(n).in[0] == node.in[0]) return d;
+    return drafts_.size();
+  }
+
+  bool fits(const Draft& draft, const Node& node) const {
+    if (!draft.group.by_rows || draft.rows != rows_of(node)) return false;
+    const bool has_matmul = draft.weight_bytes > 0;
+    if (is_matmul(node) && has_matmul && draft.weight_bytes + weight_bytes(node) > kResidentWeightBytes) return false;
+    return draft.row_bytes + row_bytes(draft, node) <= kRowBytes && draft.banks + banks(node) <= kSumBanks;
+  }
+
+  const Graph& graph_;
+  const bool fuse_;
+  std::vector<Draft> drafts_;
+  std::map<ValueId, std::size_t> home_;
+};
+
+}  // namespace
+
+std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, bool fuse) {
+  Grouper grouper{graph, fuse};
+  for (const NodeId n : nodes) grouper.add(n);
+  return grouper.take();
+}
+
+std::set<ValueId> escapes(const Graph& graph, const Group& group) {
+  const std::set<NodeId> inside{group.nodes.begin(), group.nodes.end()};
+  std::set<ValueId> out;
+  for (const NodeId n : group.nodes)
+    for (const ValueId v : graph.node(n).out) {
+      const auto users = graph.users(v);
+      if (graph.value(v).kind != Kind::kActivation ||
+          std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); }))
+        out.insert(v);
+    }
+  return out;
+}
+
+}  // namespace runtime

@@ -1,0 +1,229 @@
+#include "runtime/memory_plan.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "runtime/ops.h"
+#include "runtime/optimizer_inputs.h"
+
+namespace runtime {
+
+std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& values, std::int64_t ranks) {
+  std::int64_t elements = 0;
+  for (const ValueId v : values) elements += bucket_elements(graph.value(v));
+  const std::int64_t part = static_cast<std::int64_t>(kAlign) * ranks;
+  return (elements + part - 1) / part * part;
+}
+
+namespace {
+
+/// Addresses that come and go, first fit.
+class Arena {
+ public:
+  std::uint64_t take(std::uint64_t bytes) {
+    bytes = aligned(bytes);
+    std::uint64_t at = 0;
+    for (const auto& [begin, size] : used_) {
+      if (begin - at >= bytes) break;
+      at = begin + size;
+    }
+    used_[at] = bytes;
+    peak_ = std::max(peak_, at + bytes);
+    return at;
+  }
+  void give_back(std::uint64_t at) { used_.erase(at); }
+  std::uint64_t peak() const { return peak_; }
+
+ private:
+  std::map<std::uint64_t, std::uint64_t> used_;
+  std::uint64_t peak_ = 0;
+};
+
+class Planner {
+ public:
+  Planner(const Graph& graph, const std::vector<std::vector<NodeId>>& calls, const std::vector<isa::Region>* shared)
+      : graph_{graph}, calls_{calls} {
+    if (!shared) return;
+    for (const isa::Region& region : *shared) {
+      if (region.kind == "weights" || region.kind == "cache") taken_[region.name] = &region;
+      if (region.kind == "activations" || region.kind == "workspace") continue;
+      plan_.persistent_end = std::max(plan_.persistent_end, region.offset + region.bytes);
+    }
+  }
+
+  MemoryPlan run(const std::set<ValueId>& in_hbm) {
+    place_what_stays();
+    place_activations(in_hbm);
+    return std::move(plan_);
+  }
+
+  MemoryPlan least() {
+    place_what_stays();
+    std::vector<std::uint64_t> begins(calls_.size()), ends(calls_.size());
+    for (const auto& [v, life] : lives_) {
+      if (graph_.value(v).kind != Kind::kActivation || life.first == life.last || plan_.address.contains(v)) continue;
+      begins[life.first] += aligned(graph_.value(v).bytes());
+      ends[life.last] += aligned(graph_.value(v).bytes());
+    }
+    std::uint64_t live = 0, peak = 0;
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
+      peak = std::max(peak, live += begins[c]);
+      live -= ends[c];
+    }
+    plan_.total = plan_.persistent_end + peak;
+    plan_.bytes_by_kind["activations"] = peak;
+    return std::move(plan_);
+  }
+
+ private:
+  struct Life {
+    std::size_t first = 0, last = 0;
+  };
+
+  void place_what_stays() {
+    find_lives();
+    place_buckets();
+    for (const Kind kind :
+         {Kind::kWeight, Kind::kOptimizer, Kind::kGradient, Kind::kCache, Kind::kInput, Kind::kOutput})
+      place_kind(kind);
+  }
+
+  void find_lives() {
+    for (std::size_t c = 0; c < calls_.size(); ++c)
+      for (const NodeId n : calls_[c]) {
+        const Node& node = graph_.node(n);
+        // What runs beside the compute may still be at work long after its call.
+        const bool beside = node.op->collective == Collective::kBeside;
+        for (const auto* list : {&node.in, &node.out})
+          for (const ValueId v : *list) {
+            const ValueId root = graph_.root(v);
+            const auto [place, added] = lives_.try_emplace(root, Life{c, c});
+            place->second.last = std::max(place->second.last, beside ? calls_.size() - 1 : c);
+            if (const auto asked = ahead_.find(v); asked != ahead_.end())  // read until somebody waits for the results
+              lives_.at(asked->second).last = std::max(lives_.at(asked->second).last, c);
+          }
+        if (node.op->collective == Collective::kAhead)
+          for (const ValueId v : node.out) ahead_[v] = graph_.root(node.in[0]);
+      }
+  }
+
+  void place(ValueId v) {
+    if (plan_.address.contains(v)) return;
+    const Value& value = graph_.value(v);
+    const auto taken = taken_.find(value.name);
+    const bool fresh = taken == taken_.end();
+    const std::uint64_t at = fresh ? plan_.persistent_end : taken->second->offset;
+    if (fresh) plan_.persistent_end += aligned(value.bytes());
+    plan_.address[v] = at;
+    plan_.bytes_by_kind[std::string{name_of(value.kind)}] += aligned(value.bytes());
+    plan_.regions.push_back({.name = value.name,
+                             .kind = std::string{name_of(value.kind)},
+                             .dtype = value.dtype,
+                             .shape = {value.rows, value.cols},
+                             .offset = at,
+                             .bytes = value.bytes()});
+  }
+
+  void place_kind(Kind kind) {
+    for (ValueId v = 0; v < graph_.value_count(); ++v)
+      if (graph_.value(v).kind == kind && graph_.root(v) == v && (kind != Kind::kGradient || lives_.contains(v)))
+        place(v);
+  }
+
+  void place_buckets() {
+    for (const auto& call : calls_)
+      for (const NodeId n : call) place_bucket(graph_.node(n));
+  }
+
+  /// Side by side, each as long as in any other bucket of the same tensors, then what makes the ranks divide it.
+  void place_bucket(const Node& node) {
+    std::vector<ValueId> members = node.in;
+    if (node.op == &kBucketGather)
+      members.erase(members.begin());
+    else if (node.op != &kAllReduce && node.op != &kBucketScatter)
+      return;
+    for (ValueId& v : members) v = graph_.root(v);
+    if (plan_.address.contains(members.front())) return;
+    const std::uint64_t begin = plan_.persistent_end;
+    const auto size = static_cast<std::uint64_t>(isa::size_of(graph_.value(members.front()).dtype));
+    for (const ValueId v : members) {
+      const std::uint64_t at = plan_.persistent_end;
+      place(v);
+      if (plan_.persistent_end > at)  // not where another program has it
+        plan_.persistent_end = at + static_cast<std::uint64_t>(bucket_elements(graph_.value(v))) * size;
+    }
+    if (plan_.persistent_end == begin) return;
+    const std::int64_t ranks = std::max<std::int64_t>(1, node.attrs.rows);
+    plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
+  }
+
+  void place_activations(const std::set<ValueId>& in_hbm) {
+    std::vector<std::vector<ValueId>> born(calls_.size()), dies(calls_.size());
+    for (ValueId v = 0; v < graph_.value_count(); ++v) {
+      if (graph_.value(v).kind != Kind::kActivation || graph_.root(v) != v) continue;
+      // Tensors that never leave their group have no address; which ones, the blocks' registers say.
+      if (!lives_.contains(v) || !in_hbm.contains(v) || plan_.address.contains(v)) continue;
+      const Life life = lives_.at(v);
+      born[life.first].push_back(v);
+      dies[life.last].push_back(v);
+    }
+    Arena arena;
+    std::map<ValueId, std::uint64_t> offsets;
+    for (std::size_t c = 0; c < calls_.size(); ++c) {
+      for (const ValueId v : born[c]) {
+        offsets[v] = arena.take(graph_.value(v).bytes());
+        plan_.activations_without_reuse += aligned(graph_.value(v).bytes());
+      }
+      for (const ValueId v : dies[c]) arena.give_back(offsets.at(v));
+    }
+    const std::uint64_t base = plan_.persistent_end;
+    for (const auto& [v, offset] : offsets) plan_.address[v] = base + offset;
+    plan_.total = base + arena.peak();
+    plan_.bytes_by_kind["activations"] = arena.peak();
+    if (arena.peak() > 0)
+      plan_.regions.push_back({.name = "activations",
+                               .kind = "activations",
+                               .dtype = Dtype::kUint8,
+                               .shape = {static_cast<std::int64_t>(arena.peak())},
+                               .offset = base,
+                               .bytes = arena.peak()});
+  }
+
+  const Graph& graph_;
+  const std::vector<std::vector<NodeId>>& calls_;
+  std::map<std::string, const isa::Region*> taken_;
+  std::map<ValueId, Life> lives_;
+  std::map<ValueId, ValueId> ahead_;  // of results that were asked for ahead: what they are gathered from
+  MemoryPlan plan_;
+};
+
+}  // namespace
+
+void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
+                 std::uint64_t capacity, std::string_view fix) {
+  if (total <= capacity) return;
+  const auto readable = [](std::uint64_t bytes) {
+    return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
+  };
+  std::string table;
+  for (const auto& [kind, bytes] : by_kind) table += fmt::format("\n  {:<12} {:>12}", kind, readable(bytes));
+  throw base::Error{
+      base::Fault::kCapacity, where,
+      fmt::format("needs {} of HBM per core, there are {}:{}", readable(total), readable(capacity), table), fix};
+}
+
+MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                       const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared) {
+  return Planner{graph, calls, shared}.run(in_hbm);
+}
+
+MemoryPlan least_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                        const std::vector<isa::Region>* shared) {
+  return Planner{graph, calls, shared}.least();
+}
+
+}  // namespace runtime

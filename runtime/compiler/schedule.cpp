@@ -1,0 +1,297 @@
+#include "runtime/compiler/schedule.h"
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <limits>
+#include <span>
+
+#include "isa/operands.h"
+#include "runtime/compiler/dependences.h"
+
+namespace runtime {
+namespace {
+
+using isa::Engine;
+using isa::Space;
+
+/// How far ahead of the oldest instruction that still waits one may run, in instructions.
+constexpr std::uint32_t kAhead = 600, kLoadsAhead = 6000;
+
+/// Rough times in ns, from the documented rates: they decide an order, not a duration that is reported.
+struct Duration {
+  double occupy = 0, latency = 0;
+};
+
+Duration duration_of(const Instr& i) {
+  if (isa::is_dma(i.op)) {
+    constexpr double kStart = 1300, kBytesPerNs = 270;
+    const double bytes = static_cast<double>(std::max(i.dst.bytes(), i.a.bytes()));
+    return {46, kStart + bytes / kBytesPerNs};
+  }
+  constexpr std::array<double, isa::kEngineCount> kClock{2.8, 1.12, 1.4, 1.4, 1.4};  // GHz
+  const double clock = kClock[static_cast<std::size_t>(i.engine)];
+  double cols = static_cast<double>(std::max(i.a ? i.a.cols() : 1, i.dst ? i.dst.cols() : 1));
+  if (i.op == Opcode::kMatMul) cols = static_cast<double>(i.b.cols()) * (i.b.dtype == Dtype::kFp32 ? 4 : 1);
+  const double cycles = std::max(64.0, cols);
+  constexpr double kFixed = 100;
+  return {cycles / clock, (cycles + kFixed) / clock};
+}
+
+/// What the block needs of a memory at each instruction, in the order as written; the largest over a range in O(1).
+class Profile {
+ public:
+  void set(std::vector<std::int64_t> values) {
+    levels_.assign(1, std::move(values));
+    for (std::size_t step = 1; 2 * step <= levels_[0].size(); step *= 2) {
+      const std::vector<std::int64_t>& below = levels_.back();
+      std::vector<std::int64_t> level(levels_[0].size() - 2 * step + 1);
+      for (std::size_t i = 0; i < level.size(); ++i) level[i] = std::max(below[i], below[i + step]);
+      levels_.push_back(std::move(level));
+    }
+  }
+  std::int64_t most(std::uint32_t first, std::uint32_t last) const {
+    const auto level = static_cast<std::size_t>(std::bit_width(last - first + 1u) - 1);
+    return std::max(levels_[level][first], levels_[level][last + 1 - (1u << level)]);
+  }
+
+ private:
+  std::vector<std::vector<std::int64_t>> levels_;
+};
+
+/// Lists of different lengths, one after the other.
+struct Lists {
+  std::vector<std::uint32_t> begin{0}, items;
+  std::span<const std::uint32_t> operator[](std::size_t i) const {
+    return {items.data() + begin[i], items.data() + begin[i + 1]};
+  }
+  void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
+};
+
+/// Numbers below a limit; the next one from a place on is found by words.
+class Members {
+ public:
+  explicit Members(std::size_t limit) : words_(limit / 64 + 1) {}
+  void insert(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
+  void erase(std::uint32_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
+  /// The first member in [from, last], or one above `last`.
+  std::uint32_t next(std::uint32_t from, std::uint32_t last) const {
+    if (from > last) return last + 1;
+    std::uint64_t word = words_[from / 64] >> from % 64 << from % 64;
+    for (std::uint32_t w = from / 64;; word = words_[w]) {
+      if (word != 0) return w * 64 + static_cast<std::uint32_t>(std::countr_zero(word));
+      if (++w > last / 64) return last + 1;
+    }
+  }
+
+ private:
+  std::vector<std::uint64_t> words_;
+};
+
+/// What does not depend on the limit, by the number of the instruction or of the buffer (from 1).
+struct Facts {
+  struct Step {
+    Duration duration;
+    std::uint8_t engine = 0;
+    bool dma = false;
+  };
+  std::vector<Step> steps;
+  std::vector<std::uint32_t> missing;       // how many must come before
+  Lists after, buffers;                     // who waits for it; the buffers that it names
+  std::vector<std::int64_t> size;           // of a buffer: bytes of SBUF with what rounding up costs, or one bank
+  std::vector<char> on_chip;                // in SBUF
+  std::vector<std::uint32_t> first, users;  // the instruction whose turn it is to open it; how many name it
+  Profile sbuf_needed, psum_needed;
+
+  explicit Facts(const VirtualBlock& block) {
+    read_buffers(block);
+    const std::vector<std::vector<std::uint32_t>> before = dependences(block);
+    std::vector<std::uint32_t> next(before.size() + 1, 0);
+    for (const auto& list : before) {
+      missing.push_back(static_cast<std::uint32_t>(list.size()));
+      for (const std::uint32_t p : list) ++next[p + 1];
+    }
+    for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
+    after.begin = next;
+    after.items.resize(next.back());
+    for (std::uint32_t i = 0; i < before.size(); ++i)
+      for (const std::uint32_t p : before[i]) after.items[next[p]++] = i;
+    make_profiles();
+  }
+
+ private:
+  void read_buffers(const VirtualBlock& block) {
+    size.push_back(0), on_chip.push_back(0);
+    for (const Buffer& b : block.buffers) {
+      on_chip.push_back(b.space == Space::kSbuf);
+      size.push_back(on_chip.back() ? (b.bytes + 63) / 64 * 64 : 1);
+    }
+    users.resize(size.size());
+    for (const Instr& instr : block.instrs) {
+      steps.push_back({.duration = duration_of(instr),
+                       .engine = static_cast<std::uint8_t>(instr.engine),
+                       .dma = isa::is_dma(instr.op)});
+      const auto begin = static_cast<std::ptrdiff_t>(buffers.items.size());
+      for (const Tile* t : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
+        if ((t->space == Space::kSbuf || t->space == Space::kPsum) &&
+            std::find(buffers.items.begin() + begin, buffers.items.end(), t->reg) == buffers.items.end())
+          buffers.items.push_back(t->reg), ++users[t->reg];
+      buffers.end_list();
+    }
+  }
+
+  void make_profiles() {
+    first.assign(size.size(), 0);
+    std::vector<std::uint32_t> last(size.size(), 0);
+    for (auto i = static_cast<std::uint32_t>(steps.size()); i-- > 0;)
+      for (const std::uint32_t b : buffers[i]) {
+        first[b] = i;
+        if (last[b] == 0) last[b] = i;
+      }
+    std::array<std::vector<std::int64_t>, 2> change{std::vector<std::int64_t>(steps.size() + 1),
+                                                    std::vector<std::int64_t>(steps.size() + 1)};
+    for (std::size_t b = 1; b < size.size(); ++b) {
+      if (users[b] == 0) continue;
+      change[static_cast<std::size_t>(on_chip[b])][first[b]] += size[b];
+      change[static_cast<std::size_t>(on_chip[b])][last[b] + 1] -= size[b];
+    }
+    for (auto& c : change) {
+      for (std::size_t i = 1; i < c.size(); ++i) c[i] += c[i - 1];
+      c.resize(std::max<std::size_t>(steps.size(), 1));
+    }
+    sbuf_needed.set(std::move(change[1]));
+    psum_needed.set(std::move(change[0]));
+  }
+};
+
+/// A memory whose space those who run ahead may use only as far as the others still get what they need.
+struct Budget {
+  const Profile& needed;
+  std::int64_t limit = 0;
+  std::int64_t ahead = 0;    // opened before their turn
+  std::int64_t refused = 0;  // to an earlier candidate of the same search: later ones leave no more room
+
+  bool has_room(std::uint32_t oldest, std::uint32_t i, std::int64_t more) {
+    if (more == 0) return true;
+    if (more >= refused) return false;
+    if (needed.most(oldest, i) + ahead + more <= limit) return true;
+    refused = more;
+    return false;
+  }
+};
+
+class Scheduler {
+ public:
+  Scheduler(const Facts& facts, std::int64_t sbuf_limit)
+      : facts_{facts},
+        missing_{facts.missing},
+        users_{facts.users},
+        ready_at_(facts.steps.size()),
+        done_(facts.steps.size()),
+        open_(facts.size.size()),
+        early_(facts.size.size()),
+        ready_(isa::kEngineCount, Members{facts.steps.size()}),
+        sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
+        psum_{.needed = facts.psum_needed, .limit = isa::kPsumBanks} {
+    for (std::uint32_t i = 0; i < missing_.size(); ++i)
+      if (missing_[i] == 0) make_ready(i);
+  }
+
+  std::vector<std::uint32_t> run() {
+    std::vector<std::uint32_t> out;
+    out.reserve(missing_.size());
+    while (out.size() < missing_.size()) {
+      out.push_back(choose());
+      issue(out.back());
+    }
+    return out;
+  }
+
+ private:
+  void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i); }
+  Budget& budget(std::uint32_t b) { return facts_.on_chip[b] ? sbuf_ : psum_; }
+  void no_longer_early(std::uint32_t b) {
+    if (early_[b]) early_[b] = 0, budget(b).ahead -= facts_.size[b];
+  }
+
+  /// Whether `i` may run although older instructions wait: whether there is room for what it opens.
+  bool may_run_ahead(std::uint32_t i) {
+    if (i == oldest_) return true;
+    std::int64_t bytes = 0, banks = 0;
+    for (const std::uint32_t b : facts_.buffers[i])
+      if (!open_[b]) (facts_.on_chip[b] ? bytes : banks) += facts_.size[b];
+    return sbuf_.has_room(oldest_, i, bytes) && psum_.has_room(oldest_, i, banks);
+  }
+
+  /// The instruction that can start first; of equal ones the oldest.
+  std::uint32_t choose() {
+    while (done_[oldest_]) {
+      for (const std::uint32_t b : facts_.buffers[oldest_])
+        if (facts_.first[b] == oldest_) no_longer_early(b);
+      ++oldest_;
+    }
+    std::uint32_t best = oldest_;
+    double best_start = 1e300;
+    for (std::size_t e = 0; e < isa::kEngineCount; ++e) {
+      const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
+      const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
+      sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
+      std::uint32_t looked = 0;
+      for (std::uint32_t i = ready_[e].next(oldest_, last); i <= last && looked < kLook;
+           i = ready_[e].next(i + 1, last), ++looked) {
+        if (!may_run_ahead(i)) continue;
+        const double start = std::max(free_[e], ready_at_[i]);
+        if (start < best_start) best = i, best_start = start;
+        if (ready_at_[i] <= free_[e]) break;  // nothing later of this engine starts earlier
+      }
+    }
+    return best;
+  }
+
+  void issue(std::uint32_t i) {
+    const auto& [duration, e, dma] = facts_.steps[i];
+    const double start = std::max(free_[e], ready_at_[i]);
+    free_[e] = start + duration.occupy;
+    double end = start + duration.latency;
+    if (dma) {  // all rings share the engines
+      dma_free_ = std::max(dma_free_, start) + duration.latency - 1300;
+      end = std::max(end, dma_free_ + 1300);
+    }
+    done_[i] = 1;
+    ready_[e].erase(i);
+    for (const std::uint32_t b : facts_.buffers[i]) {
+      if (!open_[b]) {
+        open_[b] = 1;
+        if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
+      }
+      if (--users_[b] == 0) no_longer_early(b);
+    }
+    for (const std::uint32_t n : facts_.after[i]) {
+      ready_at_[n] = std::max(ready_at_[n], end);
+      if (--missing_[n] == 0) make_ready(n);
+    }
+  }
+
+  static constexpr std::uint32_t kLook = 64;  // candidates of one engine
+
+  const Facts& facts_;
+  std::vector<std::uint32_t> missing_;  // instructions that must still come before
+  std::vector<std::uint32_t> users_;    // of each buffer: instructions to come
+  std::vector<double> ready_at_;
+  std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
+  std::vector<Members> ready_;             // of each engine
+  std::array<double, isa::kEngineCount> free_{};
+  double dma_free_ = 0;
+  Budget sbuf_, psum_;
+  std::uint32_t oldest_ = 0;
+};
+
+}  // namespace
+
+bool reorder(const VirtualBlock& block, std::span<const std::int64_t> sbuf_limits,
+             const std::function<bool(const std::vector<std::uint32_t>&)>& take) {
+  const Facts facts{block};
+  return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) { return take(Scheduler{facts, limit}.run()); });
+}
+
+}  // namespace runtime

@@ -1,0 +1,17 @@
+// What operators on few rows share: a row folded over several partitions, so that no engine leaves most lanes idle.
+#pragma once
+
+#include "runtime/compiler/row_tiler.h"
+#include "runtime/emitter.h"
+#include "runtime/ops.h"
+
+namespace runtime {
+
+/// Partitions that each of `rows` rows takes: a power of two, so many that each holds whole blocks of 128 columns.
+constexpr std::int64_t thin_fold(std::int64_t rows, std::int64_t cols) {
+  std::int64_t parts = 1;
+  while (2 * parts * rows <= isa::kPartitions && cols % (2 * parts * isa::kPartitions) == 0) parts *= 2;
+  return parts;
+}
+
+}  // namespace runtime

@@ -1,0 +1,71 @@
+// Options as rows of a table: one row is the flag, its default, its help, its limits and its environment variable.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+namespace trnsim {
+
+/// The default of an option is the initial value of its member.
+template <class Options>
+struct OptionRow {
+  using Member = std::variant<std::string Options::*, std::int64_t Options::*, double Options::*, bool Options::*,
+                              std::vector<std::string> Options::*>;
+  std::string_view flags;  // "--model_id,--model_name_or_path": the first one names the option
+  Member member;
+  std::string_view group;
+  std::string_view help;
+  std::string_view choices = {};  // "linear|constant|cosine"; empty: anything
+  std::string_view env = {};      // read when the flag is not given
+  double least = -std::numeric_limits<double>::infinity();
+  double most = std::numeric_limits<double>::infinity();
+
+  std::string_view name() const { return flags.substr(2, flags.find(',') - 2); }
+};
+
+/// Throws Fault::kUsage, with a suggestion, unless `text` is one of `choices`.
+void require_choice(std::string_view flag, std::string_view text, std::string_view choices);
+/// Throws Fault::kUsage unless least <= value <= most.
+void require_range(std::string_view flag, double value, double least, double most);
+/// "true", "1", "yes", "on" and their opposites. Errors: Fault::kUsage for anything else.
+bool parse_bool(std::string_view flag, std::string_view text);
+
+/// Puts `text` into the row's member, checked. Used for flags, environment and workload files alike; `where` names the
+/// origin in errors (empty: the flag).
+template <class Options>
+void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where = "");
+
+// Details only from here on.
+
+void parse_into(std::string& member, std::string_view, const std::string& text);
+void parse_into(std::int64_t& member, std::string_view flag, const std::string& text);
+void parse_into(double& member, std::string_view flag, const std::string& text);
+void parse_into(bool& member, std::string_view flag, const std::string& text);
+void parse_into(std::vector<std::string>& member, std::string_view flag, const std::string& text);
+std::string show(const std::string& value);
+std::string show(std::int64_t value);
+std::string show(double value);
+std::string show(bool value);
+std::string show(const std::vector<std::string>& value);
+
+template <class Options>
+void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where) {
+  const std::string flag = where.empty() ? std::string{row.flags.substr(0, row.flags.find(','))} : std::move(where);
+  if (!row.choices.empty()) require_choice(flag, text, row.choices);
+  std::visit(
+      [&](auto member) {
+        auto& value = options.*member;
+        parse_into(value, flag, text);
+        if constexpr (std::is_same_v<decltype(value), std::int64_t&> || std::is_same_v<decltype(value), double&>) {
+          require_range(flag, static_cast<double>(value), row.least, row.most);
+        }
+      },
+      row.member);
+}
+
+}  // namespace trnsim

@@ -1,0 +1,41 @@
+// What `trnsim validate` answers for a row: which kinds of published measurements are modelled, and how.
+#pragma once
+
+#include "analysis/validation_report.h"
+#include "base/param_file.h"
+
+namespace trnsim {
+
+/// What the predictions of one table share.
+struct PredictContext {
+  base::ParamFile machine;       // the instance that --instance_type and --set describe
+  std::vector<std::string> set;  // the changes of --set, for rows that name another instance
+  bool exact = false;            // simulate every core and every call
+  int host_threads = 0;
+};
+
+/// Kinds that nothing models are skipped with a reason.
+analysis::Prediction predict(const analysis::Row& row, const PredictContext& context);
+
+/// Kinds "launch" and "host": the host alone (analysis/host_model.h).
+analysis::Prediction predict_launch(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_host(const analysis::Row& row, const PredictContext& context);
+
+/// Kind "collective": the row's own instances, with what --set changed; a benchmark that launches one at a time.
+analysis::Prediction predict_collective(const analysis::Row& row, const PredictContext& context);
+
+/// Kinds "train" and "infer": encoders on one instance.
+analysis::Prediction predict_train(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_decoder(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_infer(const analysis::Row& row, const PredictContext& context);
+
+/// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.
+analysis::Prediction predict_generate(const analysis::Row& row, const PredictContext& context);
+
+/// Kinds "gemm", "memory", "kernel", "instruction": the program that the row describes, simulated.
+analysis::Prediction predict_gemm(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_memory(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_kernel(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_instruction(const analysis::Row& row, const PredictContext& context);
+
+}  // namespace trnsim

@@ -1,0 +1,129 @@
+// Rows of kind "train" that train a decoder: any plan, on any number of instances.
+#include <fmt/format.h>
+
+#include <regex>
+#include <variant>
+
+#include "trnsim/decoder_projection.h"
+#include "trnsim/predict/model_of_row.h"
+#include "trnsim/predict/predict_row.h"
+
+namespace trnsim {
+namespace {
+
+using analysis::Known;
+using analysis::Prediction;
+using analysis::Row;
+using analysis::TrainingRow;
+
+bool is_yes(Known known, bool otherwise, const char* what, std::vector<std::string>& assumed) {
+  if (known == Known::kUnknown) assumed.push_back(fmt::format("{}{}", otherwise ? "" : "no ", what));
+  return known == Known::kUnknown ? otherwise : known == Known::kYes;
+}
+
+/// What the table's word for the weights' type means for a decoder; empty when it is unknown.
+std::string decoder_numerics(const std::string& weights, bool fp32_moments, std::vector<std::string>& assumed) {
+  if (weights == "fp32") return "fp32+bf16-matmul";
+  if (weights.empty() || weights == "unknown") assumed.push_back("bf16 weights");
+  const std::string base = fp32_moments ? "bf16+fp32-optimizer" : "bf16";
+  if (weights == "bf16+SR") return base + "+sr";
+  return weights.empty() || weights == "unknown" || weights == "bf16" ? base : "";
+}
+
+/// "about 10.57M tokens over 3 epochs": of the whole job.
+std::optional<double> tokens_of(const std::string& notes) {
+  static const std::regex kTokens{R"((\d+(\.\d+)?)\s*M tokens)"};
+  std::smatch found;
+  if (!std::regex_search(notes, found, kTokens)) return {};
+  return std::stod(found[1]) * 1e6;
+}
+
+/// Cores that hold the same part of the model; derived where it is not published. Nothing when that is impossible.
+std::optional<int> data_parallel_of(const TrainingRow& r, std::vector<std::string>& assumed) {
+  if (r.dp) return r.dp;
+  if (!r.cores) return std::nullopt;
+  const int share = r.tp.value_or(1) * r.pp.value_or(1);
+  if (*r.cores % share != 0) return std::nullopt;
+  assumed.push_back(fmt::format("data parallel {}", *r.cores / share));
+  return *r.cores / share;
+}
+
+/// A cell that is a size, or what is assumed of it.
+int size_or(const std::optional<int>& cell, int otherwise, const char* what, std::vector<std::string>& assumed) {
+  if (!cell) assumed.push_back(fmt::format("{} {}", what, otherwise));
+  return cell.value_or(otherwise);
+}
+
+/// The plan of the row, as its stack's scripts have what it does not say; or why there is none.
+std::variant<DecoderJob, std::string> job_of(const Row& row, bool exact, std::vector<std::string>& assumed) {
+  const TrainingRow& r = std::get<TrainingRow>(row.job);
+  const auto config = decoder_config_of(r, assumed);
+  const auto dp = data_parallel_of(r, assumed);
+  if (!config || !dp) return std::string{"a size of the model or of the plan is not published"};
+  if (!r.optimizer.empty() && r.optimizer != "unknown" && !r.optimizer.starts_with("adam"))
+    return fmt::format("optimizer '{}' is not modelled here", r.optimizer);
+  const bool moments = r.optimizer_state.find("fp32") != std::string::npos;
+  const std::string numerics = decoder_numerics(r.weights, moments, assumed);
+  if (numerics.empty()) return fmt::format("weights '{}' are unknown", r.weights);
+  const std::string stack_name = analysis::stack_for(r.stack);
+  const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
+  DecoderJob job{.config = *config, .step = {}};
+  job.step = {.batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
+              .length = *r.seq_len,
+              .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),
+              .ranks = static_cast<std::uint32_t>(*dp),
+              .training = true,
+              .numerics = runtime::numerics(numerics),
+              .weight_decay = 0.01,
+              .max_grad_norm = 1,
+              .tensor_parallel = size_or(r.tp, 1, "tensor parallel", assumed)};
+  job.step.sequence_parallel = is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
+                               job.step.tensor_parallel > 1;
+  job.step.zero1 = is_yes(r.zero1, false, "ZeRO-1", assumed) && *dp > 1;
+  job.step.master_weights = r.optimizer_state.find("master") != std::string::npos;
+  const bool untold = r.recompute.empty() || r.recompute == "unknown";
+  if (untold) assumed.push_back("recompute " + stack.recompute);
+  job.step.recompute = workloads::recompute_of(untold ? stack.recompute : r.recompute);
+  job.pipeline = size_or(r.pp, 1, "pipeline stages:", assumed);
+  job.instances = r.nodes.value_or(1);
+  job.exact = exact;
+  job.may_exceed_memory = true;
+  job.stack = stack.name;
+  job.passes = runtime::parse_passes(analysis::passes_of(stack, static_cast<double>(job.step.length), ""));
+  assumed.push_back("stack " + job.stack);
+  return job;
+}
+
+}  // namespace
+
+Prediction predict_decoder(const Row& row, const PredictContext& context) {
+  const TrainingRow& r = std::get<TrainingRow>(row.job);
+  std::vector<std::string> assumed;
+  auto found = job_of(row, context.exact, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  DecoderJob& job = std::get<DecoderJob>(found);
+  const std::optional<double> tokens = tokens_of(row.notes);
+  const bool whole = row.metric.starts_with("minutes") || row.metric.starts_with("hours");
+  if (whole && !tokens) return Prediction::skip("how many tokens the job trains on is not published");
+  const double length = static_cast<double>(job.step.length);
+  job.sequences = whole ? *tokens / length : job.sequences_per_step();
+  if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
+  const DecoderProjection p = project(job, machines_of(job, r.instance, context.set));
+  if (!p.memory.fits())
+    assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
+                                  static_cast<double>(p.memory.total) / (1 << 30),
+                                  static_cast<double>(p.memory.capacity) / (1 << 30)));
+  if (job.pipeline > 1)
+    assumed.push_back(fmt::format("pipeline: all stages simulated, a bubble of {:.3g} s", p.bubble_seconds));
+  assumed.push_back(fmt::format("numerics {}; MFU of the device's time {:.1f} %", job.step.numerics.name, p.mfu * 100));
+  assumed.push_back(fmt::format("device {:.4g} s of a step of {:.4g} s", p.time.device_step, p.time.step));
+  const double samples = job.sequences_per_step();
+  return in_row_metric(row,
+                       {.seconds = p.time.total / p.steps,
+                        .samples = samples,
+                        .tokens = samples * length,
+                        .job_seconds = whole ? std::optional{p.time.total} : std::nullopt},
+                       std::move(assumed), shares(p.time), work_of(p.device));
+}
+
+}  // namespace trnsim

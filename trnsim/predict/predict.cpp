@@ -1,0 +1,43 @@
+#include "trnsim/predict.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+
+namespace trnsim {
+namespace {
+
+struct Model {
+  std::string_view kind;
+  analysis::Prediction (*predict)(const analysis::Row&, const PredictContext&);
+};
+constexpr std::array kModels = {Model{"launch", predict_launch},
+                                Model{"host", predict_host},
+                                Model{"collective", predict_collective},
+                                Model{"gemm", predict_gemm},
+                                Model{"memory", predict_memory},
+                                Model{"kernel", predict_kernel},
+                                Model{"instruction", predict_instruction},
+                                Model{"train", predict_train},
+                                Model{"infer", predict_infer},
+                                Model{"generate", predict_generate}};
+
+}  // namespace
+
+analysis::Prediction predict(const analysis::Row& row, const PredictContext& context) {
+  const auto model = std::ranges::find(kModels, row.kind, &Model::kind);
+  if (model == kModels.end())
+    return analysis::Prediction::skip(fmt::format("rows of kind '{}' are not modelled", row.kind));
+  try {
+    return model->predict(row, context);
+  } catch (const base::Error& e) {
+    if (e.fault() == base::Fault::kInternal) throw;
+    const std::string text = e.what();
+    return analysis::Prediction::skip("refused: " + text.substr(0, text.find('\n')));
+  }
+}
+
+}  // namespace trnsim

@@ -1,0 +1,15 @@
+// Pre-training of BERT, predicted.
+#pragma once
+
+#include "runtime/numerics.h"
+#include "trnsim/predict.h"
+#include "workloads/config.h"
+
+namespace trnsim {
+
+/// A row that pre-trains `config`: masked-LM and next-sentence heads, gradients summed over micro-steps that are graphs
+/// of their own, reduced once in the update's graph.
+analysis::Prediction predict_pretraining(const analysis::Row& row, const runtime::Numerics& numerics,
+                                         workloads::BertConfig config, const PredictContext& context);
+
+}  // namespace trnsim

@@ -1,0 +1,239 @@
+// Rows of kinds "train" and "infer": encoders, and bare transformer blocks, on one instance.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <variant>
+
+#include "hw/sim_device.h"
+#include "trnsim/predict/model_of_row.h"
+#include "trnsim/predict/predict_row.h"
+#include "trnsim/predict/pretraining.h"
+#include "trnsim/project.h"
+#include "workloads/block_graph.h"
+#include "workloads/traced_ops.h"
+
+namespace trnsim {
+namespace {
+
+using analysis::Prediction;
+using analysis::Row;
+using analysis::TrainingRow;
+
+/// What the table's word for the weights' type means here; empty when it is unknown.
+std::string numerics_of(const TrainingRow& row) {
+  if (row.weights == "bf16") return "bf16";
+  if (row.weights == "bf16+SR") return "bf16+sr";
+  if (row.weights == "bf16 (fp32 softmax)") return "bf16+fp32-softmax";
+  if (row.weights == "fp32 (matmuls cast to bf16)") return "fp32+bf16-matmul";
+  if (row.weights == "fp32") return "fp32+bf16-matmul";
+  return "";
+}
+
+/// Whether a word stands in the row's model or notes, whatever its case.
+bool row_says(const Row& row, std::string_view word) {
+  const std::string text = std::get<TrainingRow>(row.job).model + " " + row.notes;
+  return !std::ranges::search(text, word, {}, [](unsigned char c) { return std::tolower(c); }).empty();
+}
+
+bool is_token_task(const Row& row) { return row_says(row, "token classification"); }
+
+/// Masked-LM and next-sentence heads: the row says so, or gradients are accumulated outside of HF Trainer, which among
+/// the published runs of encoders pre-training alone does.
+bool is_pretraining(const Row& row) {
+  const auto& job = std::get<TrainingRow>(row.job);
+  if (row_says(row, "mlm") || row_says(row, "pre-train") || row_says(row, "pretrain")) return true;
+  return job.grad_accum.value_or(1) > 1 && analysis::stack_for(job.stack) != "hf-trainer";
+}
+
+std::string refusal(const Row& row, Family family) {
+  const auto& job = std::get<TrainingRow>(row.job);
+  if (family == Family::kNone || family == Family::kDecoder)
+    return fmt::format("model '{}' is not modelled in rows of kind '{}'", job.model, row.kind);
+  const int cores = job.cores.value_or(1);
+  if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(cores) != cores)
+    return "plans of encoders beyond data parallelism are not modelled";
+  if (!job.micro_batch || !job.seq_len) return "the batch or the length is not published";
+  if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
+  return "";
+}
+
+/// "3 epochs x 16000 samples", "25,000 reviews": of the job that a metric such as "minutes for 3 epochs" is about.
+struct JobSize {
+  std::int64_t samples = 16000;
+  double epochs = 3;
+  bool told = false;
+};
+JobSize size_of(const Row& row) {
+  static const std::regex kSamples{
+      R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows))"};
+  static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"};
+  JobSize size;
+  std::smatch found;
+  if (std::regex_search(row.notes, found, kSamples)) {
+    std::string digits = found[1];
+    std::erase(digits, ',');
+    size.samples = std::stoll(digits), size.told = size.samples > 0;
+  }
+  for (const std::string* text : {&row.notes, &row.metric})
+    if (std::regex_search(*text, found, kEpochs)) size.epochs = std::stod(found[1]);
+  return size;
+}
+
+/// Bare blocks as the row has them; or why they are none that is modelled.
+std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (!job.layers || !job.hidden || !job.heads || !job.ffn) return std::string{"a size of the blocks is not published"};
+  if (job.cores.value_or(1) != 1 || job.grad_accum.value_or(1) != 1)
+    return std::string{"blocks run on one core, without accumulation"};
+  for (const std::string_view other : {"swiglu", "silu", "rmsnorm", "rotary", "rope"})
+    if (row_says(row, other)) return fmt::format("blocks have LayerNorm and a GELU MLP, this row says {}", other);
+  return workloads::BlockSpec{.layers = *job.layers,
+                              .hidden = *job.hidden,
+                              .heads = *job.heads,
+                              .ffn = *job.ffn,
+                              .batch = *job.micro_batch,
+                              .seq = *job.seq_len,
+                              .causal = !row_says(row, "full attention") && !row_says(row, "non-causal"),
+                              .training = row.kind == "train",
+                              .numerics = runtime::numerics(numerics_of(job))};
+}
+
+/// Bare blocks with plain SGD in a training loop of the row's stack.
+Prediction train_blocks(const Row& row, const hw::MachineParams& machine, const analysis::Stack& stack,
+                        std::vector<std::string> assumed, bool exact) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (job.optimizer != "sgd") return Prediction::skip("blocks are trained by SGD");
+  const auto found = blocks_of(row);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& spec = std::get<workloads::BlockSpec>(found);
+  const runtime::Compiled compiled = runtime::compile(workloads::block_graph(spec), {.name = "blocks"});
+  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
+  analysis::JobShape shape;
+  shape.steps = 1;
+  shape.device_step_seconds = hw::seconds(device.total - device.lead_in);
+  const workloads::FrameworkOps ops = workloads::framework_ops(spec);
+  shape.traced_ops = analysis::traced_ops(
+      {.forward_ops = ops.forward, .backward_ops = ops.backward, .tensors = ops.tensors, .optimizer = job.optimizer});
+  shape.samples_per_step = static_cast<double>(spec.batch);
+  shape.prefetch = true;  // one tensor, made once
+  const analysis::JobTime time = analysis::job_time(stack, shape);
+  assumed.push_back("stack " + stack.name);
+  assumed.push_back("the same batch in every step");
+  assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", time.device_step * 1e3, time.step * 1e3));
+  return in_row_metric(row,
+                       {.seconds = time.total,
+                        .samples = shape.samples_per_step,
+                        .tokens = shape.samples_per_step * static_cast<double>(spec.seq),
+                        .flops = workloads::block_flops(spec)},
+                       std::move(assumed), shares(time), work_of(device));
+}
+
+/// The encoder's own training loop, an epoch like the other.
+Prediction train_encoder(const Row& row, const workloads::BertConfig& config, const hw::MachineParams& machine,
+                         const std::string& stack, std::vector<std::string> assumed, bool exact) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (!job.optimizer.starts_with("adam") && !job.optimizer.empty() && job.optimizer != "unknown")
+    return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
+  const JobSize size = size_of(row);
+  ProjectedJob plan;
+  plan.config = config;
+  plan.config.label_names.assign(is_token_task(row) ? 9 : 6, "");
+  plan.samples = size.samples, plan.epochs = size.epochs;
+  plan.eval_each_epoch = false;
+  plan.stack = stack;
+  plan.exact = exact;
+  plan.step = {.batch = *job.micro_batch,
+               .length = *job.seq_len,
+               .micro_batches = job.grad_accum.value_or(1),
+               .ranks = static_cast<std::uint32_t>(job.cores.value_or(1)),
+               .training = true,
+               .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier,
+               .numerics = runtime::numerics(numerics_of(job)),
+               .max_grad_norm = 1};
+  const Projection p = project(plan, machine);
+  const double per_step = static_cast<double>(plan.step.batch * plan.step.micro_batches * plan.step.ranks);
+  assumed.push_back("stack " + stack);
+  assumed.push_back("clipping of the gradient norm at 1");
+  assumed.push_back("the loss is read back every 10 steps");
+  assumed.push_back(
+      fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
+  return in_row_metric(row,
+                       {.seconds = p.time.total / p.steps,
+                        .samples = per_step,
+                        .tokens = per_step * static_cast<double>(plan.step.length),
+                        .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
+                       std::move(assumed), shares(p.time), work_of(p.device));
+}
+
+/// The row's instances.
+hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& context,
+                               std::vector<std::string>& assumed) {
+  const int nodes = job.nodes.value_or(1);
+  return machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
+}
+
+/// The program of a forward pass.
+std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Family family,
+                                                             std::vector<std::string>& assumed) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (family == Family::kBlocks) {
+    const auto found = blocks_of(row);
+    if (const auto* why = std::get_if<std::string>(&found)) return *why;
+    return runtime::compile(workloads::block_graph(std::get<workloads::BlockSpec>(found)), {.name = "infer"});
+  }
+  const auto config = encoder_config_of(job, assumed);
+  if (!config) return std::string{"a size of the model is not published"};
+  const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
+  const workloads::StepSpec spec{.batch = *job.micro_batch,
+                                 .length = *job.seq_len,
+                                 .ranks = cores,
+                                 .training = false,
+                                 .fold_weights = true,
+                                 .head = workloads::Head::kNone,
+                                 .numerics = runtime::numerics(numerics_of(job))};
+  assumed.push_back("matmul weights are stored as TensorE takes them");
+  return runtime::compile(workloads::bert_graph(*config, spec), {.name = "infer", .ranks = cores});
+}
+
+}  // namespace
+
+Prediction predict_train(const Row& row, const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  const Family family = family_of(job.model);
+  if (family == Family::kDecoder) return predict_decoder(row, context);
+  if (const std::string why = refusal(row, family); !why.empty()) return Prediction::skip(why);
+  std::vector<std::string> assumed;
+  const std::string named = analysis::stack_for(job.stack), stack = named.empty() ? "torch-xla" : named;
+  const hw::MachineParams machine = instances_of(job, context, assumed);
+  if (family == Family::kBlocks)
+    return train_blocks(row, machine, analysis::load_stack(stack), std::move(assumed), context.exact);
+  const auto config = encoder_config_of(job, assumed);
+  if (!config) return Prediction::skip("a size of the model is not published");
+  if (is_pretraining(row)) return predict_pretraining(row, runtime::numerics(numerics_of(job)), *config, context);
+  return train_encoder(row, *config, machine, stack, std::move(assumed), context.exact);
+}
+
+Prediction predict_infer(const Row& row, const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  const Family family = family_of(job.model);
+  if (const std::string why = refusal(row, family); !why.empty()) return Prediction::skip(why);
+  if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = machine_of(job.instance, context, assumed);
+  const auto compiled = forward_program(row, family, assumed);
+  if (const auto* why = std::get_if<std::string>(&compiled)) return Prediction::skip(*why);
+  const hw::SimResult device =
+      hw::simulate(std::get<runtime::Compiled>(compiled).program, machine, {.exact = context.exact});
+  const analysis::Stack bare = analysis::load_stack("bare");
+  const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
+  assumed.push_back("the graph is traced ahead of time: the host launches it and waits");
+  assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));
+  const double samples = static_cast<double>(*job.micro_batch) * job.cores.value_or(1);
+  return in_row_metric(
+      row, {.seconds = seconds, .samples = samples, .tokens = samples * *job.seq_len}, std::move(assumed),
+      {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}}, work_of(device));
+}
+
+}  // namespace trnsim

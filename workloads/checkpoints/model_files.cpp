@@ -1,0 +1,60 @@
+#include "workloads/model_files.h"
+
+#include <fmt/format.h>
+
+#include <vector>
+
+#include "base/error.h"
+#include "workloads/checkpoints/llama2c.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// The model files of llama2.c in a folder; its vocabularies are called tok*.bin.
+std::vector<fs::path> llama2c_files(const fs::path& folder) {
+  std::vector<fs::path> files;
+  for (const auto& entry : fs::directory_iterator{folder})
+    if (entry.path().extension() == ".bin" && !entry.path().filename().string().starts_with("tok"))
+      files.push_back(entry.path());
+  return files;
+}
+
+Model from_llama2c(const fs::path& file) {
+  auto [config, weights] = read_llama2c(file);
+  return {std::move(config), std::move(weights)};
+}
+
+fs::path only_llama2c_file(const fs::path& path) {
+  const auto files = fs::is_directory(path) ? llama2c_files(path) : std::vector<fs::path>{};
+  if (files.size() == 1) return files[0];
+  throw base::Error{
+      base::Fault::kData, path.string(),
+      files.empty() ? std::string{"holds no model"} : fmt::format("holds {} .bin files", files.size()),
+      "give a folder with config.json and model.safetensors, a sharded checkpoint, or a llama2.c .bin file"};
+}
+
+}  // namespace
+
+Model load_model(const fs::path& path, std::uint64_t seed, BertHead head) {
+  if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path);
+  if (fs::exists(path / "shards.json")) return {read_shard_config(path), read_shards(path)};
+  if (fs::exists(path / "config.json")) {
+    ModelConfig config = read_config(path);
+    if (auto* bert = std::get_if<BertConfig>(&config)) bert->head = head;
+    Weights weights = load_weights(path, config, seed);
+    return {std::move(config), std::move(weights)};
+  }
+  return from_llama2c(only_llama2c_file(path));
+}
+
+ModelConfig load_model_config(const fs::path& path) {
+  if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path).config;
+  if (fs::exists(path / "shards.json")) return read_shard_config(path);
+  if (fs::exists(path / "config.json")) return read_config(path);
+  return from_llama2c(only_llama2c_file(path)).config;
+}
+
+}  // namespace workloads

@@ -1,0 +1,64 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <tuple>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "workloads/checkpoints/safetensors.h"
+
+namespace workloads {
+namespace {
+
+/// The header's order is the data's order; it ends on a multiple of 8 bytes, so that the data is aligned.
+std::string header_of(const std::vector<NewTensor>& tensors, const std::map<std::string, std::string>& metadata) {
+  nlohmann::ordered_json header;
+  header["__metadata__"]["format"] = "pt";
+  for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
+  std::size_t at = 0;
+  for (const NewTensor& tensor : tensors) {
+    const std::size_t end = at + element_count(tensor.shape) * size_of(tensor.type);
+    base::ensure(!header.contains(tensor.name), tensor.name, "is written twice");
+    header[tensor.name] = {{"dtype", name_of(tensor.type)}, {"shape", tensor.shape}, {"data_offsets", {at, end}}};
+    at = end;
+  }
+  std::string text = header.dump();
+  text.resize((text.size() + 7) / 8 * 8, ' ');
+  return text;
+}
+
+}  // namespace
+
+NewTensor float_tensor(std::string name, Shape shape, std::vector<float> values, ElementType type) {
+  return {std::move(name), type, std::move(shape),
+          [type, values = std::move(values)] { return from_floats(type, values); }};
+}
+
+NewTensor integer_tensor(std::string name, Shape shape, std::vector<std::int64_t> values) {
+  return {std::move(name), ElementType::kI64, std::move(shape),
+          [values = std::move(values)] { return from_integers(values); }};
+}
+
+void write_safetensors(const std::filesystem::path& path, std::vector<NewTensor> tensors,
+                       const std::map<std::string, std::string>& metadata) {
+  std::ranges::sort(tensors, [](const NewTensor& a, const NewTensor& b) {
+    return std::tuple{size_of(b.type), std::string_view{a.name}} <
+           std::tuple{size_of(a.type), std::string_view{b.name}};
+  });
+  const std::string header = header_of(tensors, metadata);
+  const std::uint64_t length = header.size();
+  base::AtomicFile file{path};
+  file.write(std::as_bytes(std::span{&length, 1}));
+  file.write(header);
+  for (const NewTensor& tensor : tensors) {
+    const std::vector<std::byte> bytes = tensor.bytes();
+    base::ensure(bytes.size() == element_count(tensor.shape) * size_of(tensor.type), tensor.name,
+                 "has not as many values as its shape");
+    file.write(bytes);
+  }
+  file.commit();
+}
+
+}  // namespace workloads

@@ -1,0 +1,266 @@
+#include "workloads/data/corpus.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <sstream>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "workloads/data/dataset_rows.h"
+#include "workloads/text/utf8.h"
+#include "workloads/training/batches.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+using nlohmann::json;
+namespace fs = std::filesystem;
+
+constexpr std::string_view kSeparator = "<|endoftext|>";
+
+struct Keys {
+  CorpusFormat format;
+  const char* ask;  // nullptr: the answer is the whole text
+  const char* context;
+  const char* answer;
+};
+constexpr std::array kFormats = {Keys{CorpusFormat::kInstructions, "instruction", "context", "response"},
+                                 Keys{CorpusFormat::kTasks, "instruction", nullptr, "instances"},
+                                 Keys{CorpusFormat::kQuestions, "question", nullptr, "answer"},
+                                 Keys{CorpusFormat::kTexts, nullptr, nullptr, "text"}};
+
+/// A row as text, or what is wrong with it.
+struct Row {
+  std::string text{};
+  std::string problem{};
+};
+
+class CorpusReader {
+ public:
+  CorpusReader(const fs::path& file, const CorpusOptions& options) : options_{options}, file_{file} {
+    corpus_.source = file.string();
+  }
+
+  Corpus read() {
+    const std::string ending = file_.extension().string();
+    if (ending == ".txt")
+      read_plain();
+    else if (ending == ".jsonl" || ending == ".json")
+      read_json_lines();
+    else
+      throw Error{Fault::kUsage, corpus_.source, "has an ending that names no known format of text",
+                  "rename it to .jsonl (one object a line) or .txt (plain text)"};
+    if (!corpus_.texts.empty()) return std::move(corpus_);
+    const std::string first = corpus_.problems.empty() ? std::string{}
+                                                       : fmt::format("; the first: {}: {}", corpus_.problems[0].where,
+                                                                     corpus_.problems[0].what);
+    throw Error{Fault::kData, corpus_.source,
+                fmt::format("holds no usable text ({} malformed rows{})", corpus_.skipped, first),
+                "give a file with at least one text"};
+  }
+
+ private:
+  bool full() const { return options_.max_rows > 0 && corpus_.texts.size() >= options_.max_rows; }
+
+  void take(Row row, std::size_t line) {
+    if (row.problem.empty() && first_invalid_utf8(row.text)) row.problem = "the text is not valid UTF-8";
+    if (row.problem.empty()) {
+      corpus_.texts.push_back(std::move(row.text));
+      return;
+    }
+    RowProblem problem{fmt::format("{}:{}", corpus_.source, line), std::move(row.problem)};
+    if (options_.strict)
+      throw Error{Fault::kData, problem.where, problem.what, "mend the row, or run without strict to skip such rows"};
+    ++corpus_.skipped;
+    if (corpus_.problems.size() < Dataset::kKeptProblems) corpus_.problems.push_back(std::move(problem));
+  }
+
+  void read_plain() {
+    corpus_.format = CorpusFormat::kPlain;
+    std::istringstream in{base::read_file(file_)};
+    LineReader lines{in};
+    std::string line, document;
+    std::size_t begins = 1;
+    const auto flush = [&] {
+      document.erase(document.find_last_not_of(" \t\n") + 1);
+      if (!document.empty()) take({.text = document}, begins);
+      document.clear();
+      begins = lines.number() + 1;
+    };
+    while (!full() && lines.next(line)) {
+      if (line == kSeparator)
+        flush();
+      else
+        document += line + "\n";
+    }
+    if (!full()) flush();
+  }
+
+  void read_json_lines() {
+    std::istringstream in{base::read_file(file_)};
+    LineReader lines{in};
+    std::string line;
+    while (!full() && lines.next(line)) {
+      if (line.empty()) continue;
+      if (lines.number() == 1 && line.front() == '[')
+        throw Error{Fault::kData, fmt::format("{}:1", corpus_.source), "is a JSON array; one object a line is wanted",
+                    "convert it, for example with: jq -c '.[]' FILE > FILE.jsonl"};
+      const json object = json::parse(line, nullptr, false);
+      if (object.is_discarded() || !object.is_object()) {
+        take({.problem = first_invalid_utf8(line) ? "is not valid UTF-8" : "is not a JSON object"}, lines.number());
+        continue;
+      }
+      if (!keys_) choose_format(object, lines.number());
+      if (keys_->format == CorpusFormat::kTasks)
+        take_task(object, lines.number());
+      else
+        take(row_of(object, *keys_), lines.number());
+    }
+  }
+
+  /// A task is as many rows as it has instances.
+  void take_task(const json& task, std::size_t line) {
+    if (!task.contains(keys_->answer) || !task.at(keys_->answer).is_array() || task.at(keys_->answer).empty())
+      return take({.problem = fmt::format("\"{}\" is no list with anything in it", keys_->answer)}, line);
+    for (const json& instance : task.at(keys_->answer)) {
+      if (full()) return;
+      json row = instance.is_object() ? instance : json::object();
+      if (task.contains(keys_->ask)) row[keys_->ask] = task.at(keys_->ask);
+      take(row_of(row, {CorpusFormat::kTasks, keys_->ask, "input", "output"}), line);
+    }
+  }
+
+  void choose_format(const json& object, std::size_t line) {
+    for (const Keys& keys : kFormats)
+      if (object.contains(keys.answer) && (!keys.ask || object.contains(keys.ask))) keys_ = keys;
+    if (keys_) {
+      corpus_.format = keys_->format;
+      return;
+    }
+    std::vector<std::string> names;
+    for (const auto& [name, value] : object.items()) names.push_back(name);
+    throw Error{
+        Fault::kData, fmt::format("{}:{}", corpus_.source, line),
+        fmt::format("has the keys {}, which are of no known format", fmt::join(names, ", ")),
+        "give each row instruction and response (and perhaps context), or instruction and instances, or question "
+        "and answer, or text"};
+  }
+
+  static Row row_of(const json& object, const Keys& keys) {
+    Row row;
+    const auto text = [&](const char* key, bool needed) -> std::string {
+      if (!key || !row.problem.empty()) return {};
+      if (!object.contains(key) || object.at(key).is_null()) {
+        if (needed) row.problem = fmt::format("has no \"{}\"", key);
+        return {};
+      }
+      if (!object.at(key).is_string()) {
+        row.problem = fmt::format("\"{}\" is no string", key);
+        return {};
+      }
+      const auto& value = object.at(key).get_ref<const std::string&>();
+      if (needed && value.empty()) row.problem = fmt::format("\"{}\" is empty", key);
+      return value;
+    };
+    const std::string ask = text(keys.ask, true), context = text(keys.context, false);
+    const std::string answer = text(keys.answer, true);
+    row.text = keys.ask ? instruction_text({ask, context, answer}) : answer;
+    return row;
+  }
+
+  const CorpusOptions& options_;
+  fs::path file_;
+  Corpus corpus_;
+  std::optional<Keys> keys_;
+};
+
+/// The one file of a folder with any of these names and an ending of texts.
+std::optional<fs::path> part_file(const fs::path& folder, std::initializer_list<const char*> names) {
+  std::vector<fs::path> found;
+  for (const char* name : names)
+    for (const char* ending : {".jsonl", ".json", ".txt"})
+      if (fs::exists(folder / (std::string{name} + ending))) found.push_back(folder / (std::string{name} + ending));
+  if (found.empty()) return std::nullopt;
+  if (found.size() == 1) return found[0];
+  throw Error{
+      Fault::kData, folder.string(),
+      fmt::format("has two files for one part: {} and {}", found[0].filename().string(), found[1].filename().string()),
+      "put the texts in one of them, or name the file itself"};
+}
+
+}  // namespace
+
+std::string instruction_prompt(const Instruction& row) {
+  std::string text = fmt::format("### Instruction\n{}\n\n", row.instruction);
+  if (!row.context.empty()) text += fmt::format("### Context\n{}\n\n", row.context);
+  return text + "### Answer\n";
+}
+
+std::string instruction_text(const Instruction& row) { return instruction_prompt(row) + row.response; }
+
+CorpusFiles corpus_files(const fs::path& file_or_folder) {
+  if (!fs::is_directory(file_or_folder)) return {.train = file_or_folder};
+  const auto train = part_file(file_or_folder, {"train"});
+  if (!train)
+    throw Error{Fault::kData, file_or_folder.string(), "holds no training file",
+                "put the texts in one train.jsonl or train.txt, or name the file itself"};
+  return {.train = *train,
+          .validation = part_file(file_or_folder, {"validation", "val", "dev"}),
+          .test = part_file(file_or_folder, {"test"})};
+}
+
+Corpus read_corpus(const fs::path& file_or_folder, const CorpusOptions& options) {
+  return CorpusReader{corpus_files(file_or_folder).train, options}.read();
+}
+
+std::string describe_problems(const Corpus& corpus) {
+  return describe_problems(corpus.source, corpus.skipped, corpus.texts.size(), corpus.problems);
+}
+
+PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
+  if (length < 2) {
+    throw Error{Fault::kUsage, "sequence length", fmt::format("is {}, but a label is the token after", length),
+                "set it to 2 or more"};
+  }
+  const auto eos = tokenizer.eos_id();
+  if (!eos)
+    throw Error{Fault::kData, "tokenizer", "has no end-of-sequence token to put between texts",
+                "name its \"eos_token\" in tokenizer_config.json"};
+  PackedDataset packed{.length = length, .documents = corpus.texts.size()};
+  for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
+    const Encoding encoding = tokenizer.encode(corpus.texts[i], 0, fmt::format("{}: text {}", corpus.source, i + 1));
+    packed.ids.insert(packed.ids.end(), encoding.ids.begin(), encoding.ids.end());
+    if (encoding.ids.empty() || encoding.ids.back() != *eos) packed.ids.push_back(*eos);
+  }
+  packed.dropped = packed.ids.size() % length;
+  packed.ids.resize(packed.ids.size() - packed.dropped);
+  if (packed.ids.empty())
+    throw Error{Fault::kData, corpus.source,
+                fmt::format("has {} tokens in all, which fill no sequence of {}", packed.dropped, length),
+                "give more text, or shorter sequences"};
+  return packed;
+}
+
+CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
+                       std::int32_t pad_id) {
+  base::ensure(sequences.size() <= rows, "batch", "more sequences than rows");
+  CausalBatch batch{.rows = rows, .length = dataset.length, .samples = sequences.size()};
+  batch.input_ids.reserve(rows * dataset.length);
+  for (const std::uint32_t index : sequences) {
+    base::ensure(index < dataset.size(), "batch", "a sequence that is not there");
+    const auto sequence = dataset.sequence(index);
+    batch.input_ids.insert(batch.input_ids.end(), sequence.begin(), sequence.end());
+  }
+  batch.labels = batch.input_ids;
+  batch.input_ids.resize(rows * dataset.length, pad_id);
+  batch.labels.resize(rows * dataset.length, Batch::kIgnoredLabel);
+  return batch;
+}
+
+}  // namespace workloads

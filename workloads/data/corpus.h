@@ -1,0 +1,103 @@
+// Text that a decoder model is trained on: instruction data through its template, or plain text; and its packing into
+// sequences of one length.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/data/dataset.h"
+#include "workloads/tokenizer.h"
+
+namespace workloads {
+
+/// One row of instruction data.
+struct Instruction {
+  std::string instruction;
+  std::string context;  // may be empty
+  std::string response;
+};
+
+/// "### Instruction\n...\n\n### Context\n...\n\n### Answer\n...", without the context when it is empty; the
+/// end-of-sequence token is not text and is added by pack(). Source: optimum-neuron, tutorial "Fine-tune Llama",
+/// format_dolly().
+std::string instruction_text(const Instruction& row);
+/// The same up to and including "### Answer\n": what a model is asked to go on from.
+std::string instruction_prompt(const Instruction& row);
+
+enum class CorpusFormat {
+  kInstructions,  // jsonl: instruction, response, and perhaps context
+  kTasks,         // jsonl: instruction, instances: a list of input (the context, perhaps empty) and output
+  kQuestions,     // jsonl: question, answer; in the same template, without context
+  kTexts,         // jsonl: text
+  kPlain,         // a text file: documents between lines of "<|endoftext|>"; without any, one document
+};
+
+struct Corpus {
+  std::string source{};
+  CorpusFormat format = CorpusFormat::kPlain;
+  std::vector<std::string> texts{};  // templates applied, valid UTF-8, none empty
+  std::size_t skipped = 0;           // malformed rows
+  std::vector<RowProblem> problems{};
+};
+
+struct CorpusOptions {
+  bool strict = false;       // the first malformed row is an error
+  std::size_t max_rows = 0;  // 0: all
+};
+
+/// Reads one file, or from a folder its train.jsonl, train.json or train.txt. The first row of a jsonl says which
+/// format it is. Rows that are no JSON object, lack a key, hold no text there, are empty or not UTF-8 are skipped and
+/// counted. Errors: Fault::kData for a missing, empty or unusable file, keys of no format (with those of all formats),
+/// and with `strict` for the first malformed row; Fault::kUsage for an ending other than .jsonl, .json and .txt.
+Corpus read_corpus(const std::filesystem::path& file_or_folder, const CorpusOptions& options = {});
+
+/// As describe_problems(const Dataset&).
+std::string describe_problems(const Corpus& corpus);
+
+/// A folder's files: training, and what is held out, if it is there: validation.* (or val.*, dev.*) and test.*.
+struct CorpusFiles {
+  std::filesystem::path train;
+  std::optional<std::filesystem::path> validation{}, test{};
+};
+/// A file is its own training file. Errors: Fault::kData when a folder has no training file, or two for one part.
+CorpusFiles corpus_files(const std::filesystem::path& file_or_folder);
+
+/// Sequences of one length, one after the other. The labels are the ids: the model shifts them itself.
+struct PackedDataset {
+  std::vector<std::int32_t> ids{};
+  std::size_t length = 0;
+  std::size_t dropped = 0;  // tokens at the end that fill no sequence
+  std::size_t documents = 0;
+
+  std::size_t size() const { return ids.size() / length; }
+  std::span<const std::int32_t> sequence(std::size_t index) const {
+    return std::span{ids}.subspan(index * length, length);
+  }
+};
+
+/// Tokenizes every text with its special tokens and an end-of-sequence token (unless the tokenizer adds one itself),
+/// joins all and cuts the row of tokens into sequences; the rest is dropped.
+/// Errors: Fault::kUsage when `length` is below 2 (a label is the next token), Fault::kData when the tokenizer has no
+/// end-of-sequence token, or when there are too few tokens for one sequence.
+PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length);
+
+/// What one rank computes on: [rows, length], row by row.
+struct CausalBatch {
+  std::size_t rows = 0;
+  std::size_t length = 0;
+  std::size_t samples = 0;  // rows that hold a sequence; the others are filler
+  std::vector<std::int32_t> input_ids{};
+  std::vector<std::int32_t> labels{};  // Batch::kIgnoredLabel in filler rows
+};
+
+/// Adds filler rows of pad tokens up to `rows`. Errors: Fault::kInternal when there are more sequences than rows.
+CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
+                       std::int32_t pad_id);
+
+}  // namespace workloads

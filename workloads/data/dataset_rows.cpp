@@ -1,0 +1,183 @@
+#include "workloads/data/dataset_rows.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <nlohmann/json.hpp>
+#include <optional>
+
+#include "base/error.h"
+#include "base/suggest.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+using nlohmann::json;
+
+std::optional<std::size_t> position(const std::vector<std::string>& row, std::string_view name) {
+  const auto at = std::ranges::find(row, name);
+  return at == row.end() ? std::nullopt : std::optional{static_cast<std::size_t>(at - row.begin())};
+}
+
+std::optional<std::size_t> first_of(const std::vector<std::string>& row, const std::vector<std::string>& names) {
+  for (const std::string& name : names)
+    if (const auto at = position(row, name)) return at;
+  return std::nullopt;
+}
+
+/// A column that was asked for by name must be there.
+std::optional<std::size_t> wanted(const std::vector<std::string>& row, const std::string& name, std::string_view flag,
+                                  const RowSource& source) {
+  if (name.empty()) return std::nullopt;
+  if (const auto at = position(row, name)) return at;
+  throw Error{Fault::kData, fmt::format("{}:1", source.name),
+              fmt::format("has no column \"{}\" ({}); its columns: {}", name, flag, fmt::join(row, ", ")),
+              base::suggest_fix(name, row)};
+}
+
+std::vector<std::string> split(const std::string& line, char delimiter) {
+  std::vector<std::string> fields;
+  std::size_t start = 0;
+  for (std::size_t at = line.find(delimiter); at != std::string::npos; at = line.find(delimiter, start)) {
+    fields.push_back(line.substr(start, at - start));
+    start = at + 1;
+  }
+  fields.push_back(line.substr(start));
+  return fields;
+}
+
+/// Strings as they are, integers as digits; anything else is no label and no text.
+std::optional<std::string> as_text(const json& value) {
+  if (value.is_string()) return value.get<std::string>();
+  if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
+  return std::nullopt;
+}
+
+std::string pick_key(const json& object, const std::string& asked, const std::vector<std::string>& usual) {
+  if (!asked.empty()) return asked;
+  for (const std::string& name : usual)
+    if (object.contains(name)) return name;
+  return usual.front();
+}
+
+RawRow json_row(const std::string& line, const ReadOptions& options) {
+  RawRow row;
+  const json object = json::parse(line, nullptr, false);
+  if (object.is_discarded() || !object.is_object()) {
+    row.problem = "is not a JSON object";
+    return row;
+  }
+  const std::string text_key = pick_key(object, options.text_column, usual_text_columns());
+  const std::string label_key = pick_key(object, options.label_column, usual_label_columns());
+  const auto take = [&](const std::string& key, std::string& into) {
+    const auto value = object.contains(key) ? as_text(object.at(key)) : std::nullopt;
+    if (value)
+      into = *value;
+    else if (row.problem.empty())
+      row.problem = object.contains(key) ? fmt::format("\"{}\" is no string and no integer", key)
+                                         : fmt::format("has no \"{}\"", key);
+  };
+  take(text_key, row.text);
+  take(label_key, row.label);
+  return row;
+}
+
+}  // namespace
+
+const std::vector<std::string>& usual_text_columns() {
+  static const std::vector<std::string> names{"text", "sentence", "content", "tweet", "review", "document"};
+  return names;
+}
+
+const std::vector<std::string>& usual_label_columns() {
+  static const std::vector<std::string> names{"label",     "label_name", "labels", "emotion",
+                                              "sentiment", "category",   "class"};
+  return names;
+}
+
+Columns find_columns(const std::vector<std::string>& first_row, const RowSource& source) {
+  const ReadOptions& options = source.options;
+  auto text = wanted(first_row, options.text_column, "text_column", source);
+  auto label = wanted(first_row, options.label_column, "label_column", source);
+  if (!text) text = first_of(first_row, usual_text_columns());
+  if (!label) label = first_of(first_row, usual_label_columns());
+  const bool two = first_row.size() == 2;
+  if (!text && !label && two) return {};
+  if (two && text && !label) label = 1 - *text;  // the other one
+  if (two && label && !text) text = 1 - *label;
+  if (text && label && *text != *label)
+    return {.text = *text, .label = *label, .count = first_row.size(), .header = true};
+  throw Error{Fault::kData, fmt::format("{}:1", source.name),
+              fmt::format("cannot tell which of the {} columns is the text and which the label: {}", first_row.size(),
+                          fmt::join(first_row, ", ")),
+              "name them with text_column and label_column, or give the file a header \"text,label\""};
+}
+
+bool LineReader::next(std::string& line) {
+  if (!std::getline(in_, line)) return false;
+  ++number_;
+  if (line.ends_with('\r')) line.pop_back();
+  if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
+  return true;
+}
+
+void read_tsv_rows(const RowSource& source, const RowSink& sink) {
+  LineReader lines{source.in};
+  std::string line;
+  std::optional<Columns> columns;
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    std::vector<std::string> fields = split(line, '\t');
+    if (!columns) {
+      columns = find_columns(fields, source);
+      if (columns->header) continue;
+    }
+    RawRow row{.line = lines.number()};
+    if (fields.size() != columns->count) {
+      row.problem = fmt::format("has {} fields instead of {}", fields.size(), columns->count);
+    } else {
+      row.text = std::move(fields[columns->text]);
+      row.label = std::move(fields[columns->label]);
+    }
+    if (!sink(std::move(row))) return;
+  }
+}
+
+void read_semicolon_rows(const RowSource& source, const RowSink& sink) {
+  LineReader lines{source.in};
+  std::string line;
+  const std::string& asked = source.options.label_column;
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    const std::size_t at = line.rfind(';');
+    RawRow row{.line = lines.number()};
+    if (at == std::string::npos) {
+      row.problem = "has no semicolon between text and label";
+    } else {
+      row.text = line.substr(0, at);
+      row.label = line.substr(at + 1);
+      const bool header = asked.empty() ? position(usual_label_columns(), row.label).has_value() : row.label == asked;
+      if (lines.number() == 1 && header) continue;
+    }
+    if (!sink(std::move(row))) return;
+  }
+}
+
+void read_json_lines_rows(const RowSource& source, const RowSink& sink) {
+  LineReader lines{source.in};
+  std::string line;
+  while (lines.next(line)) {
+    if (line.empty()) continue;
+    if (lines.number() == 1 && line.front() == '[') {
+      throw Error{Fault::kData, fmt::format("{}:1", source.name), "is a JSON array; one object a line is wanted",
+                  "convert it, for example with: jq -c '.[]' FILE > FILE.jsonl"};
+    }
+    RawRow row = json_row(line, source.options);
+    row.line = lines.number();
+    if (!sink(std::move(row))) return;
+  }
+}
+
+}  // namespace workloads

@@ -1,0 +1,65 @@
+// The rows of a data file before their labels are understood: one reader per format.
+#pragma once
+
+#include <functional>
+#include <istream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/data/dataset.h"
+
+namespace workloads {
+
+/// What a reader found: either a text and a label as written, or what is wrong with the row.
+struct RawRow {
+  std::size_t line = 0;  // where it starts, from 1
+  std::string text{};
+  std::string label{};
+  std::string problem{};  // empty: the row is fine so far
+};
+
+/// Takes a row; returns false to stop reading.
+using RowSink = std::function<bool(RawRow&&)>;
+
+struct RowSource {
+  std::istream& in;
+  std::string name;  // for errors
+  const ReadOptions& options;
+};
+
+void read_csv_rows(const RowSource& source, const RowSink& sink);
+void read_tsv_rows(const RowSource& source, const RowSink& sink);
+void read_json_lines_rows(const RowSource& source, const RowSink& sink);
+void read_semicolon_rows(const RowSource& source, const RowSink& sink);
+
+/// Which fields of a delimited file are the text and the label.
+struct Columns {
+  std::size_t text = 0;
+  std::size_t label = 1;
+  std::size_t count = 2;
+  bool header = false;  // the first row was names, not data
+};
+
+/// Reads the names if `first_row` is a header: it holds the names asked for, or, if none were, a usual name for the
+/// text or for the label. Without a header a file must have two fields, text and label. Errors: Fault::kData when the
+/// columns asked for are not there or the roles are not clear.
+Columns find_columns(const std::vector<std::string>& first_row, const RowSource& source);
+
+/// The usual names of the two columns, in order of preference.
+const std::vector<std::string>& usual_text_columns();
+const std::vector<std::string>& usual_label_columns();
+
+/// std::getline that counts and removes "\r" and, on the first line, the byte order mark.
+class LineReader {
+ public:
+  explicit LineReader(std::istream& in) : in_{in} {}
+  bool next(std::string& line);
+  std::size_t number() const { return number_; }
+
+ private:
+  std::istream& in_;
+  std::size_t number_ = 0;
+};
+
+}  // namespace workloads

@@ -1,0 +1,375 @@
+#include "workloads/decoder_graph.h"
+
+#include <fmt/format.h>
+
+#include <cmath>
+
+#include "base/error.h"
+#include "runtime/autodiff.h"
+#include "runtime/ops.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/pipeline.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+using runtime::Attrs;
+using runtime::Graph;
+using runtime::Kind;
+using runtime::ValueId;
+
+class Decoder {
+ public:
+  Decoder(const ModelConfig& config, const StepSpec& spec)
+      : config_{config},
+        form_{decoder_form(config)},
+        spec_{spec},
+        graph_{spec.numerics},
+        specs_{decoder_weights(config, spec)},
+        weights_{declare_weights(graph_, specs_, spec.fold_weights)},
+        rows_{spec.batch * spec.length},
+        split_{spec.tensor_parallel > 1},
+        sequence_{split_ && spec.sequence_parallel} {}
+
+  DecoderStep run() {
+    graph_.set_replica_groups(decoder_groups(config_, spec_));
+    if (form_.rotary) {
+      const std::int64_t half = form_.head / 2;
+      cos_ = graph_.tensor("rope.cos", spec_.length, half, isa::Dtype::kFp32, Kind::kInput);
+      sin_ = graph_.tensor("rope.sin", spec_.length, half, isa::Dtype::kFp32, Kind::kInput);
+    }
+    runtime::Backward backward{graph_};
+    backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
+    // All tokens of a layer's norms would be most of what is kept.
+    backward.repeat_ahead([](const runtime::Node& node) {
+      return node.op == &runtime::kRankGather ? &runtime::kRankGatherAgain : nullptr;
+    });
+    // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
+    std::map<std::pair<std::int64_t, std::int64_t>, ValueId> ends;
+    for (const Turn& turn :
+         pipeline_turns(spec_.pipeline_parallel, spec_.stage, spec_.virtual_stages, spec_.micro_batches)) {
+      micro_ = turn.micro_batch;
+      if (turn.forward)
+        ends[{turn.chunk, micro_}] = forward(turn.chunk);
+      else if (spec_.training)
+        backward.run({ends.at({turn.chunk, micro_})});
+    }
+    std::vector<ZeroBucket> zero;
+    if (spec_.training) zero = add_update(graph_, backward.finish(), spec_, form_.blocks, parameter_sets());
+    return {std::move(graph_), std::move(zero)};
+  }
+
+ private:
+  // ---- places in the program
+
+  void enter(std::string name, std::int64_t number) {
+    const std::int64_t layer = name.starts_with("layer") ? layer_ : -1;
+    graph_.enter({.name = std::move(name),
+                  .instance = static_cast<std::int32_t>(number),
+                  .phase = isa::Phase::kForward,
+                  .rng = static_cast<std::uint32_t>(micro_ * (form_.layers + 2) + layer_ + 2),
+                  .layer = static_cast<std::int32_t>(layer)});
+  }
+  /// A part of a layer. With one rank a layer is one block; ranks wait for each other between parts.
+  void enter_part(const char* part) {
+    const std::int64_t number = micro_ * form_.layers + layer_;
+    if (split_)
+      enter(std::string{"layer."} + part, number);
+    else
+      enter("layer", number);
+  }
+
+  /// What a backward pass computes again: numbered by layer and micro-batch.
+  std::int32_t segment_of(const runtime::Node& node) const {
+    const runtime::Scope& scope = graph_.scope_of(node);
+    if (spec_.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
+    if (spec_.recompute == Recompute::kSelective && node.op != &runtime::kAttention) return -1;
+    return scope.instance;
+  }
+
+  // ---- between ranks
+
+  Attrs group() const { return {.rows = spec_.tensor_parallel, .group = tensor_group(spec_)}; }
+
+  /// The operand of work that is split by columns or heads: all tokens, on every rank.
+  ValueId shared(ValueId x) {
+    if (!split_) return x;
+    return graph_.add1(sequence_ ? runtime::kRankGather : runtime::kRankFork, "share", {x}, group());
+  }
+  /// The sum of what the ranks have computed; under sequence parallelism each gets its tokens of it.
+  ValueId summed(ValueId x) {
+    if (!split_) return x;
+    return graph_.add1(sequence_ ? runtime::kRankScatter : runtime::kRankSum, "sum", {x}, group());
+  }
+
+  // ---- layers
+
+  ValueId w(const std::string& name) const { return weights_.at(name); }
+  std::string layer_name(const std::string& name) const { return fmt::format("{}{}.{}", form_.blocks, layer_, name); }
+  ValueId input(const char* name, isa::Dtype type) {
+    return graph_.tensor(micro_name(name, micro_), rows_, 1, type, Kind::kInput);
+  }
+
+  ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true) {
+    const ValueId y =
+        graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, {.operand = spec_.numerics.operand});
+    return form_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+  }
+
+  ValueId norm(const std::string& label, ValueId x, const std::string& name) {
+    if (form_.rms) return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, {.eps = form_.eps})[0];
+    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")}, {.eps = form_.eps})[0];
+  }
+
+  ValueId dropout(const std::string& label, ValueId x, double p) {
+    if (!spec_.training || p <= 0) return x;
+    return graph_.add1(runtime::kDropout, label, {x}, {.p = p, .stream = stream_++});
+  }
+
+  ValueId embed() {
+    layer_ = -1, stream_ = 0;
+    enter("embeddings", micro_);
+    const ValueId ids = input("input_ids", isa::Dtype::kInt32);
+    ValueId x =
+        graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, {.dtype = spec_.numerics.activation});
+    if (split_) {
+      const ValueId mine = input("vocabulary", spec_.numerics.activation);
+      x = graph_.add1(runtime::kMul, "word.mine", {x, mine});
+      enter("embeddings.sum", micro_);
+      x = summed(x);
+    }
+    if (form_.rotary) return x;
+    if (split_) enter("embeddings.position", micro_);
+    const ValueId all = graph_.add1(runtime::kAdd, "sum", {x, positions(graph_.value(x).rows)});
+    return dropout("dropout", all, form_.embedding_dropout);
+  }
+
+  /// Of learned positions, those of the rank's tokens.
+  ValueId positions(std::int64_t rows) {
+    const ValueId table = w("transformer.wpe.weight");
+    const isa::Dtype type = spec_.numerics.activation;
+    if (places_by_rank(spec_)) {
+      if (places_ == runtime::kNoValue) places_ = graph_.tensor("places", rows, 1, isa::Dtype::kInt32, Kind::kInput);
+      return graph_.add1(runtime::kEmbedding, "position", {table, places_}, {.dtype = type});
+    }
+    return graph_.add1(runtime::kPositions, "position", {table},
+                       {.batch = rows / spec_.length, .seq = spec_.length, .dtype = type});
+  }
+
+  ValueId rotated(const std::string& label, ValueId x) {
+    if (!form_.rotary) return x;
+    const Attrs attrs{.batch = spec_.batch, .seq = spec_.length, .dtype = isa::Dtype::kFp32};
+    const ValueId cos = graph_.add1(runtime::kPositions, label + ".cos", {cos_}, attrs);
+    const ValueId sin = graph_.add1(runtime::kPositions, label + ".sin", {sin_}, attrs);
+    return graph_.add1(runtime::kRope, label, {x, cos, sin});
+  }
+
+  /// Partial sums of attention's output.
+  ValueId attention(ValueId h) {
+    const std::int64_t ranks = spec_.tensor_parallel;
+    const ValueId q = rotated("attention.query.rope", linear("attention.query", h, layer_name(form_.query)));
+    const ValueId k = rotated("attention.key.rope", linear("attention.key", h, layer_name(form_.key)));
+    const ValueId v = linear("attention.value", h, layer_name(form_.value));
+    const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
+                      .p = spec_.training ? form_.attention_dropout : 0,
+                      .batch = spec_.batch,
+                      .seq = spec_.length,
+                      .heads = form_.heads / ranks,
+                      .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
+                      .stream = stream_++,
+                      .causal = true,
+                      .operand = spec_.numerics.operand,
+                      .softmax = form_.gated ? isa::Dtype::kFp32 : spec_.numerics.softmax};  // as modeling_llama has it
+    const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
+    return linear("attention.output", context, layer_name(form_.out), !split_);
+  }
+
+  ValueId mlp(ValueId h) {
+    const ValueId up = linear("mlp.up", h, layer_name(form_.up));
+    if (!form_.gated) {
+      const ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {up}, {.fn = form_.activation});
+      return linear("mlp.down", active, layer_name(form_.down), !split_);
+    }
+    const ValueId gate = linear("mlp.gate", h, layer_name("mlp.gate_proj"));
+    const ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {gate}, {.fn = form_.activation});
+    return linear("mlp.down", graph_.add1(runtime::kMul, "mlp.product", {active, up}), layer_name(form_.down), !split_);
+  }
+
+  /// The bias of a row-split layer is added once, after the sum.
+  ValueId residual(const std::string& label, ValueId y, ValueId x, const char* name) {
+    if (split_ && form_.bias) y = graph_.add1(runtime::kAdd, label + ".bias", {y, w(layer_name(name) + ".bias")});
+    return graph_.add1(runtime::kAdd, label, {dropout(label + ".dropout", y, form_.dropout), x});
+  }
+
+  ValueId layer(ValueId x) {
+    stream_ = 0;
+    enter_part("norm1");
+    ValueId h = norm("attention.norm", x, layer_name(form_.norm1));
+    enter_part("share1");
+    h = shared(h);
+    enter_part("attention");
+    h = attention(h);
+    enter_part("sum1");
+    h = summed(h);
+    enter_part("norm2");
+    x = residual("attention.residual", h, x, form_.out);
+    h = norm("mlp.norm", x, layer_name(form_.norm2));
+    enter_part("share2");
+    h = shared(h);
+    enter_part("mlp");
+    h = mlp(h);
+    enter_part("sum2");
+    h = summed(h);
+    enter_part("residual");
+    return residual("mlp.residual", h, x, form_.down);
+  }
+
+  // ---- the loss
+
+  /// What the stage before has sent; what the next one gets stands for the loss.
+  ValueId receive(std::int64_t chunk, std::uint8_t from) {
+    layer_ = -1;
+    enter("stage.receive", micro_ * spec_.virtual_stages + chunk);
+    return graph_.add1(runtime::kStageReceive, "receive", {},
+                       {.stride = form_.hidden,
+                        .rows = sequence_ ? rows_ / spec_.tensor_parallel : rows_,
+                        .group = from,
+                        .peer = 0,
+                        .dtype = spec_.numerics.activation});
+  }
+  ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to) {
+    enter("stage.send", micro_ * spec_.virtual_stages + chunk);
+    return graph_.add1(runtime::kStageSend, "send", {x}, {.group = to, .peer = 1});
+  }
+
+  ValueId forward(std::int64_t number) {
+    const Chunk chunk = chunk_of(spec_, number, form_.layers);
+    ValueId x = chunk.first ? embed() : receive(number, chunk.from_group);
+    for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) x = layer(x);
+    return chunk.last ? head(x) : send(number, x, chunk.to_group);
+  }
+
+  ValueId head(ValueId x) {
+    enter("head.norm", micro_);
+    x = norm("norm", x, form_.last_norm);
+    if (split_) enter("head.share", micro_);
+    x = shared(x);
+    enter("head", micro_);
+    const ValueId logits =
+        graph_.add1(runtime::kMatmul, "head", {x, w(form_.tied ? form_.embedding : "lm_head.weight")},
+                    {.trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
+    if (spec_.keep_logits) graph_.output(logits, micro_name("logits", micro_));
+    return spec_.training || spec_.with_loss ? loss(logits) : logits;
+  }
+
+  ValueId loss(ValueId logits) {
+    const ValueId labels = input("labels", isa::Dtype::kInt32), weights = input("weights", isa::Dtype::kFp32);
+    const Attrs attrs{.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation};
+    Attrs most_attrs = group();
+    most_attrs.alu = isa::Alu::kMax;
+    ValueId most = graph_.add1(runtime::kRowMax, "loss.max", {logits});
+    if (split_) {
+      enter("head.max", micro_);
+      most = graph_.add1(runtime::kRankSum, "loss.max.all", {most}, most_attrs);
+      enter("head.sums", micro_);
+    }
+    ValueId sums = graph_.add1(runtime::kLossSums, "loss.sums", {logits, labels, most});
+    if (split_) {
+      enter("head.sum", micro_);
+      sums = graph_.add1(runtime::kRankSum, "loss.sums.all", {sums}, group());
+      enter("head.loss", micro_);
+    }
+    const ValueId loss = graph_.add(runtime::kSplitLoss, "loss", {logits, labels, weights, most, sums}, attrs)[0];
+    graph_.output(loss, micro_name("loss", micro_));
+    return loss;
+  }
+
+  ParameterSets parameter_sets() const {
+    ParameterSets sets;
+    for (const WeightSpec& spec : specs_)
+      if (spec_.pipeline_parallel > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers)
+        sets.tied.insert(weights_.at(spec.name));
+    if (!split_) return sets;
+    sets.sharing = head_sharing(config_, spec_.tensor_parallel);
+    for (const WeightSpec& spec : specs_) {
+      const ValueId v = weights_.at(spec.name);
+      if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
+      if (spec.split != TensorSplit::kNone)
+        sets.split.insert(v);
+      else if (sequence_)
+        sets.partial.insert(v);
+    }
+    return sets;
+  }
+
+  const ModelConfig& config_;
+  const DecoderForm form_;
+  const StepSpec& spec_;
+  Graph graph_;
+  const std::vector<WeightSpec> specs_;
+  std::map<std::string, ValueId> weights_;
+  const std::int64_t rows_;
+  const bool split_, sequence_;
+  ValueId cos_ = runtime::kNoValue, sin_ = runtime::kNoValue, places_ = runtime::kNoValue;
+  std::int64_t micro_ = 0, layer_ = 0;
+  std::uint32_t stream_ = 0;
+};
+
+}  // namespace
+
+isa::GroupTables decoder_groups(const ModelConfig& config, const StepSpec& spec) {
+  return replica_groups(spec, head_sharing(config, spec.tensor_parallel));
+}
+
+bool places_by_rank(const StepSpec& spec) { return spec.sequence_parallel && spec.batch % spec.tensor_parallel != 0; }
+
+RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
+  RopeTable table;
+  const std::vector<double> frequencies = rope_frequencies(config);
+  for (std::int64_t p = 0; p < length; ++p)
+    for (const double f : frequencies) {
+      table.cos.push_back(static_cast<float>(std::cos(static_cast<double>(p) * f)));
+      table.sin.push_back(static_cast<float>(std::sin(static_cast<double>(p) * f)));
+    }
+  return table;
+}
+
+DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
+  const DecoderForm form = decoder_form(config);
+  if (spec.length > form.positions)
+    throw Error{
+        Fault::kUsage, "--max_length",
+        fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.length, form.positions),
+        fmt::format("use --max_length {} or less", form.positions)};
+  if (spec.sequence_parallel && spec.batch * spec.length % spec.tensor_parallel != 0)
+    throw Error{Fault::kUsage, "--max_length",
+                fmt::format("{} tokens are not divided by {} tensor-parallel ranks", spec.batch * spec.length,
+                            spec.tensor_parallel),
+                "choose a length that they divide, or --disable_sequence_parallel"};
+  return Decoder{config, spec}.run();
+}
+
+DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec) {
+  DecoderPipeline out;
+  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage) {
+    DecoderStep step = decoder_step(config, of_stage(spec, stage));
+    out.graphs.push_back(std::move(step.graph));
+    out.zero.push_back(std::move(step.zero));
+  }
+  return out;
+}
+
+double decoder_flops(const ModelConfig& config, const StepSpec& spec) {
+  const DecoderForm f = decoder_form(config);
+  const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
+  const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
+  const double layer = h * (2 * q + 2 * kv) + (f.gated ? 3 : 2) * h * ffn;
+  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.length);
+  const double per_token = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)) + 4 * layers * q * length;
+  const double tokens = static_cast<double>(spec.batch * spec.length * spec.micro_batches) * spec.ranks;
+  return per_token * tokens * (spec.training ? 3 : 1);
+}
+
+}  // namespace workloads

@@ -1,0 +1,30 @@
+// The weights of a decoder as its ranks have them on the device, against those of a file.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "workloads/optimizer_step.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+
+/// The tensors of tensor-parallel rank 0 of spec.stage as the graph has them; without stages, of the whole model. A
+/// fused query-key-value of GPT is three, each a WeightSpec::third of the file's.
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec);
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel);
+ShardPlan shard_plan(const StepSpec& spec);
+/// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
+std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel);
+
+/// A tensor of the file as tensors of the device: itself, or the thirds of a fused one.
+std::vector<WeightSpec> device_parts(WeightSpec spec);
+
+/// One of decoder_weights() as the device wants it, from what shard_of() gives its rank. Errors: Fault::kInternal for a
+/// tensor that is not there or of another size.
+std::vector<float> device_values(const Weights& shard, const WeightSpec& spec);
+/// The way back; of a fused tensor each third fills its part.
+void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const float> values);
+
+}  // namespace workloads

@@ -1,0 +1,365 @@
+#include "workloads/generation_graph.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cmath>
+#include <map>
+
+#include "base/error.h"
+#include "runtime/ops.h"
+#include "workloads/decoder_graph.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+using runtime::Attrs;
+using runtime::Graph;
+using runtime::Kind;
+using runtime::ValueId;
+
+constexpr const char* kHead = "lm_head.weight";
+
+/// [rows, cols] on the device.
+std::array<std::int64_t, 2> device_shape(const WeightSpec& spec) {
+  const std::int64_t rows = spec.shape.size() == 2 ? spec.shape[0] : 1, cols = spec.shape.back();
+  return spec.transposed ? std::array{cols, rows} : std::array{rows, cols};
+}
+
+std::int64_t rows_read(const GenerationSpec& spec) { return spec.read > 0 ? spec.read : spec.length; }
+
+class Generation {
+ public:
+  Generation(const ModelConfig& config, const GenerationSpec& spec, bool prompt)
+      : form_{decoder_form(config)},
+        spec_{spec},
+        prompt_{prompt},
+        split_{spec.tensor_parallel > 1},
+        rows_{prompt ? spec.batch * spec.prompt : spec.batch},
+        graph_{spec.numerics} {
+    check(spec, config);
+    for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
+      const auto [rows, cols] = device_shape(w.spec);
+      weights_[w.spec.name] = graph_.tensor(w.spec.name, rows, cols, spec.numerics.weight, Kind::kWeight);
+    }
+    StepSpec ranks{.numerics = {}};
+    ranks.tensor_parallel = spec.tensor_parallel;
+    graph_.set_replica_groups(replica_groups(ranks));
+  }
+
+  Graph run() {
+    declare();
+    ValueId x = embed();
+    for (layer_ = 0; layer_ < form_.layers; ++layer_) x = layer(x);
+    head(x);
+    return std::move(graph_);
+  }
+
+ private:
+  // ---- tensors
+
+  ValueId w(const std::string& name) const { return weights_.at(name); }
+  std::string layer_name(const std::string& name) const { return fmt::format("{}{}.{}", form_.blocks, layer_, name); }
+  ValueId ints(const char* name, std::int64_t rows) {
+    return graph_.tensor(name, rows, 1, isa::Dtype::kInt32, Kind::kInput);
+  }
+
+  void declare() {
+    const std::int64_t groups = std::max<std::int64_t>(1, form_.kv_heads / spec_.tensor_parallel);
+    for (std::int64_t l = 0; l < form_.layers; ++l)
+      for (auto* list : {&keys_, &values_})
+        list->push_back(graph_.tensor(fmt::format("cache.{}.{}", list == &keys_ ? "keys" : "values", l),
+                                      spec_.batch * spec_.length, groups * form_.head, spec_.numerics.activation,
+                                      Kind::kCache));
+    if (form_.rotary) {  // fixed like weights
+      cos_ = graph_.tensor("rope.cos", spec_.length, form_.head / 2, isa::Dtype::kFp32, Kind::kWeight);
+      sin_ = graph_.tensor("rope.sin", spec_.length, form_.head / 2, isa::Dtype::kFp32, Kind::kWeight);
+    }
+    places_ = prompt_ ? ints("last", spec_.batch) : ints("positions", spec_.batch);
+  }
+
+  // ---- places in the program
+
+  void enter(std::string name, std::int64_t number = 0) {
+    const auto instance = static_cast<std::int32_t>(number);
+    const std::int32_t layer = name.starts_with("layer") ? instance : -1;
+    graph_.enter({.name = std::move(name), .instance = instance, .phase = isa::Phase::kForward, .layer = layer});
+  }
+  /// With one rank a layer is one block; ranks meet between its halves.
+  void enter_part(const char* part) { enter(split_ ? std::string{"layer."} + part : std::string{"layer"}, layer_); }
+
+  /// The sum of what the ranks have computed, in a scope of its own.
+  ValueId summed(ValueId x) {
+    if (!split_) return x;
+    return graph_.add1(runtime::kRankSum, "sum", {x}, {.rows = spec_.tensor_parallel, .group = 0});
+  }
+
+  // ---- layers
+
+  /// x times each of the weights, plus their biases. A token's rows are few: weights pass by once.
+  std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names) {
+    if (!prompt_) return graph_.add(runtime::kThinMatmul, label, thin(x, names), {.operand = spec_.numerics.operand});
+    std::vector<ValueId> out;
+    for (const std::string& name : names) out.push_back(biased(label, product(label, x, name), name));
+    return out;
+  }
+  std::vector<ValueId> thin(ValueId x, const std::vector<std::string>& names, bool bias = true) {
+    std::vector<ValueId> in{x};
+    for (const std::string& name : names) {
+      in.push_back(w(name + ".weight"));
+      if (form_.bias && bias) in.push_back(w(name + ".bias"));
+    }
+    return in;
+  }
+  ValueId product(const std::string& label, ValueId x, const std::string& name) {
+    return graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
+                       {.blocked = true, .operand = spec_.numerics.operand});
+  }
+  ValueId biased(const std::string& label, ValueId y, const std::string& name) {
+    return form_.bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+  }
+  /// The partial sums of a row-split layer; with one rank the bias is added at once, else once after the sum.
+  ValueId output(const std::string& label, ValueId x, const std::string& name) {
+    if (prompt_) return split_ ? product(label, x, name) : biased(label, product(label, x, name), name);
+    return graph_.add1(runtime::kThinMatmul, label, thin(x, {name}, !split_), {.operand = spec_.numerics.operand});
+  }
+
+  ValueId norm(const std::string& label, ValueId x, const std::string& name) {
+    if (form_.rms) return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, {.eps = form_.eps})[0];
+    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")}, {.eps = form_.eps})[0];
+  }
+
+  /// The rows of a table of positions that this program's tokens need.
+  ValueId at_positions(const std::string& label, ValueId table, isa::Dtype type) {
+    if (!prompt_) return graph_.add1(runtime::kEmbedding, label, {table, places_}, {.dtype = type});
+    return graph_.add1(runtime::kPositions, label, {table}, {.batch = spec_.batch, .seq = spec_.prompt, .dtype = type});
+  }
+  ValueId rotated(const std::string& label, ValueId x) {
+    if (!form_.rotary) return x;
+    return graph_.add1(runtime::kRope, label,
+                       {x, at_positions(label + ".cos", cos_, isa::Dtype::kFp32),
+                        at_positions(label + ".sin", sin_, isa::Dtype::kFp32)});
+  }
+
+  ValueId embed() {
+    enter("embeddings");
+    const ValueId ids = ints("input_ids", rows_);
+    const isa::Dtype type = spec_.numerics.activation;
+    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, {.dtype = type});
+    if (split_) {
+      x = graph_.add1(runtime::kMul, "word.mine", {x, graph_.tensor("vocabulary", rows_, 1, type, Kind::kInput)});
+      enter("embeddings.sum");
+      x = summed(x);
+    }
+    if (form_.rotary) return x;
+    if (split_) enter("embeddings.position");
+    return graph_.add1(runtime::kAdd, "sum", {x, at_positions("position", w("transformer.wpe.weight"), type)});
+  }
+
+  ValueId attention(ValueId h) {
+    const auto qkv =
+        products("attention.qkv", h, {layer_name(form_.query), layer_name(form_.key), layer_name(form_.value)});
+    const ValueId q = rotated("attention.query.rope", qkv[0]), k = rotated("attention.key.rope", qkv[1]), v = qkv[2];
+    const auto at = static_cast<std::size_t>(layer_);
+    const std::int64_t ranks = spec_.tensor_parallel;
+    const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
+                      .batch = spec_.batch,
+                      .seq = prompt_ ? spec_.prompt : rows_read(spec_),
+                      .heads = form_.heads / ranks,
+                      .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
+                      .causal = true,
+                      .operand = spec_.numerics.operand,
+                      .softmax = spec_.numerics.softmax};
+    ValueId context = runtime::kNoValue;
+    if (prompt_) {
+      context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
+      const Attrs fill{.batch = spec_.batch, .seq = spec_.prompt};
+      graph_.add(runtime::kCacheFill, "attention.cache.keys", {k, keys_[at]}, fill);
+      graph_.add(runtime::kCacheFill, "attention.cache.values", {v, values_[at]}, fill);
+    } else {
+      context = graph_.add(runtime::kCachedAttention, "attention.heads", {q, k, v, keys_[at], values_[at], places_},
+                           attrs)[0];
+    }
+    return output("attention.output", context, layer_name(form_.out));
+  }
+
+  ValueId mlp(ValueId h) {
+    std::vector<std::string> names{layer_name(form_.up)};
+    if (form_.gated) names.insert(names.begin(), layer_name("mlp.gate_proj"));
+    if (!prompt_)
+      return output("mlp.down",
+                    graph_.add1(runtime::kThinActive, "mlp.up", thin(h, names),
+                                {.fn = form_.activation, .operand = spec_.numerics.operand}),
+                    layer_name(form_.down));
+    const auto wide = products("mlp.up", h, names);
+    ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, {.fn = form_.activation});
+    if (form_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, wide[1]});
+    return output("mlp.down", active, layer_name(form_.down));
+  }
+
+  /// x becomes its sum with what a part of the model has left in owed_; the result is the norm of that. A residual is
+  /// added only where it is needed, which saves a way through HBM and, between ranks, a call.
+  ValueId settled_norm(const std::string& label, ValueId& x, const std::string& name) {
+    if (!prompt_) return thin_norm(label, x, name);
+    if (owed_ != runtime::kNoValue) {
+      if (!owed_bias_.empty()) owed_ = graph_.add1(runtime::kAdd, label + ".bias", {owed_, w(owed_bias_)});
+      x = graph_.add1(runtime::kAdd, label + ".residual", {owed_, x});
+    }
+    owed_ = runtime::kNoValue;
+    return norm(label, x, name);
+  }
+  ValueId thin_norm(const std::string& label, ValueId& x, const std::string& name) {
+    std::vector<ValueId> in{x, w(name + ".weight")};
+    if (!form_.rms) in.push_back(w(name + ".bias"));
+    if (owed_ != runtime::kNoValue) in.push_back(owed_);
+    if (owed_ != runtime::kNoValue && !owed_bias_.empty()) in.push_back(w(owed_bias_));
+    const auto out =
+        graph_.add(form_.rms ? runtime::kThinRmsNorm : runtime::kThinLayerNorm, label, in, {.eps = form_.eps});
+    if (out.size() > 1) x = out[1];
+    owed_ = runtime::kNoValue;
+    return out[0];
+  }
+  /// What a half of a layer adds to x, summed over the ranks; its bias is added once.
+  void owe(ValueId part, const char* sum, const char* name) {
+    if (split_) enter_part(sum);
+    owed_ = summed(part);
+    owed_bias_ = split_ && form_.bias ? layer_name(name) + ".bias" : "";
+  }
+
+  ValueId layer(ValueId x) {
+    enter_part("attention");
+    owe(attention(settled_norm("attention.norm", x, layer_name(form_.norm1))), "sum1", form_.out);
+    enter_part("mlp");
+    owe(mlp(settled_norm("mlp.norm", x, layer_name(form_.norm2))), "sum2", form_.down);
+    return x;
+  }
+
+  /// Of a prompt only its last token is asked for what comes next.
+  void head(ValueId x) {
+    enter("head");
+    const auto last = [&](ValueId v) {
+      return graph_.add1(runtime::kEmbedding, "last", {v, places_}, {.dtype = spec_.numerics.activation});
+    };
+    if (prompt_) x = last(x);
+    if (prompt_ && owed_ != runtime::kNoValue) owed_ = last(owed_);
+    x = thin_norm("norm", x, form_.last_norm);
+    const ValueId logits = graph_.add1(runtime::kThinMatmul, "head", {x, w(kHead)},
+                                       {.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
+    graph_.output(logits, "logits");
+  }
+
+  const DecoderForm form_;
+  const GenerationSpec& spec_;
+  const bool prompt_, split_;
+  const std::int64_t rows_;
+  Graph graph_;
+  std::map<std::string, ValueId> weights_;
+  std::vector<ValueId> keys_, values_;
+  ValueId cos_ = runtime::kNoValue, sin_ = runtime::kNoValue, places_ = runtime::kNoValue;
+  std::int64_t layer_ = 0;
+  ValueId owed_ = runtime::kNoValue;
+  std::string owed_bias_;  // of the sum that x is still owed, if it has one
+};
+
+}  // namespace
+
+void check(const GenerationSpec& spec, const ModelConfig& config) {
+  const DecoderForm form = decoder_form(config);
+  check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
+  constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
+  if (spec.batch < 1 || spec.batch > kMostBatch)
+    throw Error{Fault::kUsage, "--batch_size", fmt::format("{} sequences at once", spec.batch),
+                fmt::format("use 1 to {}", kMostBatch)};
+  if (spec.length > cache_length(form.positions))
+    throw Error{Fault::kUsage, "--max_new_tokens",
+                fmt::format("prompt and new tokens need {} positions, the model has {}", spec.length, form.positions),
+                "use a shorter prompt or fewer new tokens"};
+  if (spec.prompt < 1 || spec.prompt > spec.length)
+    throw Error{Fault::kUsage, "--prompt",
+                fmt::format("{} tokens do not fit in a cache of {}", spec.prompt, spec.length),
+                "use a shorter prompt or more --max_length"};
+  if (spec.batch * spec.prompt > kMostTokens || spec.length > kMostTokens)
+    throw Error{Fault::kUsage, "--prompt", fmt::format("{} prompts of {} tokens", spec.batch, spec.prompt),
+                fmt::format("use a smaller --batch_size or shorter prompts: {} tokens at most", kMostTokens)};
+}
+
+runtime::Numerics generation_numerics(std::string_view name) {
+  if (name != "fp32" && name != "bf16" && name != "fp16")
+    throw Error{Fault::kUsage, "--numerics", fmt::format("'{}' is not a type for generation", name),
+                "use fp32, bf16 or fp16"};
+  runtime::Numerics numerics = runtime::numerics(name);
+  numerics.weight = numerics.activation;  // nobody updates them
+  numerics.softmax = isa::Dtype::kFp32;
+  return numerics;
+}
+
+std::int64_t cache_length(std::int64_t tokens) {
+  constexpr std::int64_t kTile = isa::kPartitions;
+  return tokens <= kTile ? tokens : (tokens + kTile - 1) / kTile * kTile;
+}
+
+std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length) {
+  constexpr std::uint64_t kLeast = 128;
+  const std::uint64_t bucket = std::bit_ceil(std::max(kLeast, static_cast<std::uint64_t>(tokens)));
+  return std::min(static_cast<std::int64_t>(bucket), length);
+}
+
+std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, std::int64_t length) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t at = first;; at = out.back() + 1) {
+    out.push_back(prompt_bucket(at, length));
+    if (out.back() >= std::min(last, length)) return out;
+  }
+}
+
+std::vector<GenerationWeight> generation_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
+  const DecoderForm form = decoder_form(config);
+  std::vector<GenerationWeight> out;
+  for (WeightSpec& spec : decoder_weights(config, tensor_parallel)) {
+    const bool table = spec.name == form.embedding || spec.name == "transformer.wpe.weight";
+    const bool head = spec.name == kHead;
+    if (head) spec.transposed = true;  // GPT's file has [vocabulary, hidden] too
+    const bool blocked = spec.shape.size() == 2 && !table;
+    out.push_back({std::move(spec), blocked});
+  }
+  if (form.tied) {
+    WeightSpec head = std::ranges::find(out, form.embedding, [](const auto& w) { return w.spec.name; })->spec;
+    head.name = kHead, head.transposed = true;
+    out.push_back({std::move(head), true});
+  }
+  return out;
+}
+
+Graph prompt_graph(const ModelConfig& config, const GenerationSpec& spec) {
+  return Generation{config, spec, true}.run();
+}
+
+Graph token_graph(const ModelConfig& config, const GenerationSpec& spec) {
+  return Generation{config, spec, false}.run();
+}
+
+TokenWork token_work(const ModelConfig& config, const GenerationSpec& spec) {
+  const DecoderForm form = decoder_form(config);
+  TokenWork work;
+  const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
+  for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
+    if (!w.blocked) continue;  // of tables only rows are read
+    const auto elements = static_cast<double>(element_count(w.spec.shape));
+    work.weight_bytes += elements * size;
+    work.flops += 2 * batch * elements;
+  }
+  const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(form.layers);
+  const double groups = std::max(1.0, static_cast<double>(form.kv_heads) / ranks);
+  const double rows = batch * static_cast<double>(rows_read(spec) * form.head) * layers;
+  work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
+  work.flops += 4 * rows * static_cast<double>(form.heads) / ranks;
+  return work;
+}
+
+}  // namespace workloads

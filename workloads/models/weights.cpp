@@ -1,0 +1,184 @@
+#include "workloads/weights.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "base/error.h"
+#include "base/suggest.h"
+#include "workloads/data/random.h"
+#include "workloads/models/weight_names.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// Which tensor of the checkpoint is which of ours.
+struct Matched {
+  std::map<std::string, std::string> found;   // our name: the file's
+  std::map<std::string, std::string> copies;  // the same, for a second time that a tied tensor is in the file
+};
+
+Matched match_names(const Checkpoint& checkpoint, const ModelConfig& config, const std::vector<WeightSpec>& specs,
+                    std::vector<std::string>& notes) {
+  std::vector<std::string> known;
+  for (const WeightSpec& spec : specs) known.push_back(spec.name);
+  std::ranges::sort(known);
+  Matched matched;
+  std::size_t left_out = 0;
+  for (const std::string& name : checkpoint.names()) {
+    const std::string canonical = canonical_name(config, name);
+    if (const auto original = tied_to(config, canonical)) {
+      matched.copies.emplace(*original, name);
+    } else if (is_left_out(config, canonical)) {
+      ++left_out;
+    } else if (!std::ranges::binary_search(known, canonical)) {
+      throw Error{Fault::kData, checkpoint.file_of(name).string(),
+                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, family_of(config)),
+                  base::suggest_fix(canonical, known)};
+    } else if (!matched.found.emplace(canonical, name).second) {
+      throw Error{
+          Fault::kData, checkpoint.file_of(name).string(),
+          fmt::format("has \"{}\" under two names, \"{}\" and \"{}\"", canonical, matched.found[canonical], name),
+          "remove one of them"};
+    }
+  }
+  if (left_out > 0) notes.push_back(fmt::format("{} tensors of other tasks in the checkpoint were left out", left_out));
+  return matched;
+}
+
+std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string& name, const WeightSpec& spec) {
+  const TensorInfo& info = checkpoint.info(name);
+  const std::string file = checkpoint.file_of(name).string();
+  if (info.shape != spec.shape) {
+    throw Error{Fault::kData, file,
+                fmt::format("tensor \"{}\" has shape {}, but config.json asks for {}", name, to_string(info.shape),
+                            to_string(spec.shape)),
+                "use the config.json that was saved with these weights"};
+  }
+  if (!is_floating(info.type)) {
+    throw Error{Fault::kData, file,
+                fmt::format("tensor \"{}\" is {}, which is no floating type", name, name_of(info.type)),
+                "export the model in fp32, bf16 or fp16"};
+  }
+  std::vector<float> values = checkpoint.floats(name);
+  const auto bad = std::ranges::find_if_not(values, [](float value) { return std::isfinite(value); });
+  if (bad != values.end()) {
+    throw Error{Fault::kNumerics, file,
+                fmt::format("tensor \"{}\" holds {} at element {}", name, *bad, bad - values.begin()),
+                "use weights of a training run that did not diverge"};
+  }
+  return values;
+}
+
+/// A tied tensor that is in the file twice must be the same both times.
+void require_same(const Checkpoint& checkpoint, const std::string& name, const std::string& copy,
+                  const std::vector<float>& values) {
+  if (checkpoint.floats(copy) == values) return;
+  throw Error{Fault::kData, checkpoint.file_of(copy).string(),
+              fmt::format("tensor \"{}\" differs from \"{}\", to which config.json ties it", copy, name),
+              "set \"tie_word_embeddings\" to false in config.json, or export the model again"};
+}
+
+double deviation_of(Init init, const ModelConfig& config) {
+  return std::visit(
+      [init](const auto& c) {
+        const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(c.num_hidden_layers)) : 1;
+        return c.initializer_range / depth;
+      },
+      config);
+}
+
+std::size_t extent(const Shape& shape, std::size_t axis) { return static_cast<std::size_t>(shape.at(axis)); }
+
+}  // namespace
+
+std::size_t parameter_count(const std::vector<WeightSpec>& specs) {
+  std::size_t count = 0;
+  for (const WeightSpec& spec : specs) count += element_count(spec.shape);
+  return count;
+}
+
+std::vector<float> initial_values(const WeightSpec& spec, const ModelConfig& config, std::uint64_t seed) {
+  std::vector<float> values(element_count(spec.shape), spec.init == Init::kOnes ? 1.0f : 0.0f);
+  if (spec.init == Init::kZeros || spec.init == Init::kOnes) return values;
+  Random random{seed, stream_of(spec.name)};
+  const double deviation = deviation_of(spec.init, config);
+  for (float& value : values) value = static_cast<float>(random.normal() * deviation);
+  if (spec.init == Init::kNormalPadZero) {
+    const auto row = static_cast<std::ptrdiff_t>(std::get<BertConfig>(config).pad_token_id * spec.shape.at(1));
+    std::fill_n(values.begin() + row, spec.shape.at(1), 0.0f);
+  }
+  return values;
+}
+
+std::vector<float> transpose(std::span<const float> values, std::size_t rows, std::size_t cols) {
+  base::ensure(values.size() == rows * cols, "transpose", "the shape has not as many values");
+  constexpr std::size_t kTile = 32;  // both sides of a tile stay in the host's cache
+  std::vector<float> out(values.size());
+  for (std::size_t r0 = 0; r0 < rows; r0 += kTile)
+    for (std::size_t c0 = 0; c0 < cols; c0 += kTile)
+      for (std::size_t r = r0; r < std::min(r0 + kTile, rows); ++r)
+        for (std::size_t c = c0; c < std::min(c0 + kTile, cols); ++c) out[c * rows + r] = values[r * cols + c];
+  return out;
+}
+
+std::vector<float> Weights::for_device(const WeightSpec& spec) const {
+  const auto at = values.find(spec.name);
+  base::ensure(at != values.end(), spec.name, "is not among the weights");
+  return spec.transposed ? transpose(at->second, extent(spec.shape, 0), extent(spec.shape, 1)) : at->second;
+}
+
+void Weights::set_from_device(const WeightSpec& spec, std::span<const float> device) {
+  base::ensure(device.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
+  values[spec.name] = spec.transposed ? transpose(device, extent(spec.shape, 1), extent(spec.shape, 0))
+                                      : std::vector<float>(device.begin(), device.end());
+}
+
+Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
+  Weights weights;
+  for (const WeightSpec& spec : model_weights(config)) weights.values[spec.name] = initial_values(spec, config, seed);
+  return weights;
+}
+
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelConfig& config, std::uint64_t seed) {
+  const Checkpoint checkpoint = Checkpoint::open(file_or_folder);
+  const std::vector<WeightSpec> specs = model_weights(config);
+  Weights weights;
+  const Matched matched = match_names(checkpoint, config, specs, weights.notes);
+  for (const WeightSpec& spec : specs) {
+    const auto at = matched.found.find(spec.name), copy = matched.copies.find(spec.name);
+    if (at != matched.found.end()) {
+      weights.values[spec.name] = read_checked(checkpoint, at->second, spec);
+      if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
+    } else if (copy != matched.copies.end()) {
+      weights.values[spec.name] = read_checked(checkpoint, copy->second, spec);
+    } else if (may_be_missing(config, spec.name)) {
+      weights.values[spec.name] = initial_values(spec, config, seed);
+      weights.notes.push_back(
+          fmt::format("{} is not in the checkpoint and was newly initialised: train before use", spec.name));
+    } else {
+      throw Error{Fault::kData, checkpoint.path().string(),
+                  fmt::format("has no tensor \"{}\" of shape {}", spec.name, to_string(spec.shape)),
+                  "use the config.json that was saved with these weights"};
+    }
+  }
+  return weights;
+}
+
+void save_weights(const std::filesystem::path& folder, const ModelConfig& config, const Weights& weights,
+                  ElementType type) {
+  std::vector<NewTensor> tensors;
+  for (const WeightSpec& spec : model_weights(config)) {
+    const auto at = weights.values.find(spec.name);
+    base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
+    tensors.push_back(
+        {spec.name, type, spec.shape, [&values = at->second, type] { return from_floats(type, values); }});
+  }
+  write_safetensors(folder / "model.safetensors", std::move(tensors));
+}
+
+}  // namespace workloads

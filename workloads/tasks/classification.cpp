@@ -1,0 +1,117 @@
+#include "workloads/classification.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/data/synthetic/emotion_synthetic.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// Tokens of a vocabulary made from the data: enough for common words, small enough that each is seen often.
+constexpr std::size_t kOwnVocabulary = 8192;
+constexpr std::size_t kSyntheticVocabulary = 1024;
+
+void cut(Dataset& data, std::size_t most) {
+  if (most > 0 && data.samples.size() > most) data.samples.resize(most);
+}
+
+/// The model's own names of its labels, when it knows all of the data's: what it has learnt keeps its meaning. Empty
+/// when it does not, or when the user gives the names.
+std::vector<std::string> names_of_model(const ClassificationOptions& o, const std::vector<std::string>& data) {
+  if (o.model_folder.empty() || !o.read.label_names.empty()) return {};
+  const std::vector<std::string> names = read_bert_config(o.model_folder).label_names;
+  const auto knows = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  return std::ranges::all_of(data, knows) ? names : std::vector<std::string>{};
+}
+
+Splits read_data(const ClassificationOptions& o, Classification& out) {
+  if (o.dataset_path.empty()) {
+    out.synthetic = true;
+    out.source = std::string{kSyntheticName};
+    return synthetic_splits(16000, 2000, 2000, o.seed);
+  }
+  ReadOptions same = o.read;
+  Splits splits = read_splits(o.dataset_path, same);
+  if (const auto names = names_of_model(o, splits.train.label_names); !names.empty()) {
+    same.label_names = names;
+    splits = read_splits(o.dataset_path, same);
+  }
+  same.label_names = splits.train.label_names;
+  if (!o.validation_file.empty()) splits.validation = read_dataset(o.validation_file, same);
+  if (!o.test_file.empty()) splits.test = read_dataset(o.test_file, same);
+  out.source = splits.train.source;
+  return splits;
+}
+
+void note_problems(const Dataset& data, Classification& out) {
+  if (data.skipped > 0) out.notes.push_back(describe_problems(data));
+}
+
+std::unique_ptr<Tokenizer> make_tokenizer(const ClassificationOptions& o, const Dataset& train, Classification& out) {
+  if (!o.vocab.empty()) return load_tokenizer(o.vocab);
+  if (!o.model_folder.empty()) return load_tokenizer(o.model_folder);
+  if (!out.synthetic)
+    out.notes.push_back("no --vocab: a WordPiece vocabulary is made from the training data, not bert-base-uncased's");
+  return train_tokenizer(train, out.synthetic ? kSyntheticVocabulary : kOwnVocabulary);
+}
+
+/// Whether the checkpoint has a classifier: that of a base model is drawn to fit the data.
+bool has_head(const std::string& folder) {
+  return std::ranges::count(Checkpoint::open(folder).names(), "classifier.weight") > 0;
+}
+
+void fit_model(const ClassificationOptions& o, const Dataset& train, Classification& out) {
+  const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
+  if (o.model_folder.empty()) {
+    out.config = bert_preset(o.preset);
+    out.config.vocab_size = static_cast<std::int64_t>(tokens);
+    out.config.pad_token_id = out.tokenizer->pad_id();
+    out.config.label_names = train.label_names;
+    out.weights = initial_weights(out.config, o.seed);
+    return;
+  }
+  out.config = read_bert_config(o.model_folder);
+  if (static_cast<std::int64_t>(tokens) > out.config.vocab_size)
+    throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
+                fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config.vocab_size),
+                "use the vocabulary that the model was trained with"};
+  const std::size_t known = out.config.label_names.size();
+  if (labels > known && has_head(o.model_folder))
+    throw Error{Fault::kData, out.source,
+                fmt::format("has {} labels, the model's head {}: label {} is out of range", labels, known,
+                            train.label_names[known]),
+                "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
+  if (labels > known) out.config.label_names = train.label_names;
+  out.weights = load_weights(o.model_folder, out.config, o.seed);
+  for (const std::string& note : out.weights.notes) out.notes.push_back(note);
+}
+
+}  // namespace
+
+Classification load_classification(const ClassificationOptions& o) {
+  Classification out;
+  Splits splits = read_data(o, out);
+  cut(splits.train, o.max_train_samples);
+  note_problems(splits.train, out);
+  out.tokenizer = make_tokenizer(o, splits.train, out);
+  fit_model(o, splits.train, out);
+  out.train = tokenize(splits.train, *out.tokenizer, o.max_length);
+  const auto other = [&](std::optional<Dataset>& data, std::optional<TokenizedDataset>& to) {
+    if (!data) return;
+    cut(*data, o.max_eval_samples);
+    note_problems(*data, out);
+    to = tokenize(*data, *out.tokenizer, o.max_length);
+  };
+  other(splits.validation, out.validation);
+  other(splits.test, out.test);
+  return out;
+}
+
+}  // namespace workloads

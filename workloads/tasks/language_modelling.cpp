@@ -1,0 +1,171 @@
+#include "workloads/language_modelling.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "workloads/data/synthetic/instruction_synthetic.h"
+#include "workloads/model_files.h"
+#include "workloads/presets.h"
+#include "workloads/text/bpe_trainer.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+constexpr std::size_t kOwnTokens = 1024, kSyntheticTokens = 512;  // of a vocabulary made from the data
+constexpr std::int64_t kRowsTogether = 64;  // a new table has a multiple of so many rows, which ranks can share
+constexpr std::size_t kSyntheticTexts = 3000, kSyntheticHeldOut = 200;
+
+struct Parts {
+  Corpus train;
+  std::optional<Corpus> validation{}, test{};
+};
+
+Corpus read(const std::filesystem::path& file, const LanguageModellingOptions& o, std::size_t most,
+            LanguageModelling& out) {
+  Corpus corpus = read_corpus(file, {.strict = o.strict, .max_rows = most});
+  if (corpus.skipped > 0) out.notes.push_back(describe_problems(corpus));
+  return corpus;
+}
+
+Parts synthetic_parts(const LanguageModellingOptions& o, LanguageModelling& out) {
+  out.synthetic = true;
+  const std::size_t texts = o.max_train_samples > 0 ? std::min(o.max_train_samples, kSyntheticTexts) : kSyntheticTexts;
+  const std::size_t held = o.max_eval_samples > 0 ? std::min(o.max_eval_samples, kSyntheticHeldOut) : kSyntheticHeldOut;
+  return {.train = synthetic_corpus(SyntheticSplit::kTrain, texts, o.seed),
+          .validation = synthetic_corpus(SyntheticSplit::kValidation, held, o.seed)};
+}
+
+/// Takes every so many-th sequence out of the training data. Nothing when there are fewer.
+std::optional<PackedDataset> held_out(PackedDataset& train) {
+  if (train.size() < kHeldOutOneOf) return std::nullopt;
+  PackedDataset held{.length = train.length};
+  std::vector<std::int32_t> kept;
+  for (std::size_t i = 0; i < train.size(); ++i) {
+    const auto sequence = train.sequence(i);
+    std::vector<std::int32_t>& to = (i + 1) % kHeldOutOneOf == 0 ? held.ids : kept;
+    to.insert(to.end(), sequence.begin(), sequence.end());
+  }
+  train.ids = std::move(kept);
+  return held;
+}
+
+Parts own_parts(const LanguageModellingOptions& o, LanguageModelling& out) {
+  const CorpusFiles files = corpus_files(o.dataset_path);
+  using File = std::optional<std::filesystem::path>;
+  const File validation = o.validation_file.empty() ? files.validation : File{o.validation_file};
+  const File test = o.test_file.empty() ? files.test : File{o.test_file};
+  Parts parts{.train = read(files.train, o, o.max_train_samples, out)};
+  if (validation) parts.validation = read(*validation, o, o.max_eval_samples, out);
+  if (test) parts.test = read(*test, o, o.max_eval_samples, out);
+  return parts;
+}
+
+void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, LanguageModelling& out) {
+  if (!o.vocab.empty() || !o.model_folder.empty()) {
+    out.tokenizer = load_tokenizer(tokenizer_path(o.vocab, o.model_folder));
+    return;
+  }
+  if (!out.synthetic) out.notes.push_back("no --vocab: a BPE vocabulary is made from the training data, not Llama's");
+  out.tokenizer = train_bpe(train.texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
+}
+
+void set_ends(LlamaConfig& config, std::int64_t bos, std::optional<std::int64_t> eos) {
+  config.bos_token_id = bos;
+  if (eos) config.eos_token_ids = {*eos};
+}
+
+void set_ends(GptConfig& config, std::int64_t bos, std::optional<std::int64_t> eos) {
+  config.bos_token_id = bos;
+  config.eos_token_id = eos.value_or(bos);
+}
+
+void set_ends(BertConfig&, std::int64_t, std::optional<std::int64_t>) {}
+
+/// A new model whose table fits the tokenizer.
+ModelConfig new_model(const std::string& preset, const Tokenizer& tokenizer) {
+  ModelConfig config = model_preset(preset);
+  const auto tokens = static_cast<std::int64_t>(tokenizer.vocab_size());
+  std::visit(
+      [&](auto& c) {
+        c.vocab_size = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether;
+        set_ends(c, tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)), tokenizer.eos_id());
+      },
+      config);
+  return config;
+}
+
+void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
+  if (o.model_folder.empty()) {
+    out.config = new_model(o.preset, *out.tokenizer);
+    out.weights = initial_weights(out.config, o.seed);
+  } else {
+    auto [config, weights] = load_model(o.model_folder, o.seed);
+    out.config = std::move(config), out.weights = std::move(weights);
+    for (const std::string& note : out.weights.notes) out.notes.push_back(note);
+  }
+  if (std::holds_alternative<BertConfig>(out.config))
+    throw Error{Fault::kUsage, o.model_folder.empty() ? o.preset : o.model_folder, "is an encoder, not a decoder",
+                "use trnsim run bert_emotion for it"};
+  const auto [rows, positions] = std::visit(
+      [](const auto& c) {
+        return std::pair{c.vocab_size, c.max_position_embeddings};
+      },
+      out.config);
+  if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
+    throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
+                fmt::format("the vocabulary has {} tokens, the model's table {}", out.tokenizer->vocab_size(), rows),
+                "use the vocabulary that the model was trained with"};
+  if (static_cast<std::int64_t>(o.length) > positions)
+    throw Error{Fault::kUsage, "--max_length",
+                fmt::format("a sequence of {} tokens is longer than the model's {} positions", o.length, positions),
+                fmt::format("use --max_length {} or less", positions)};
+}
+
+}  // namespace
+
+LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
+  LanguageModelling out;
+  Parts parts = o.dataset_path.empty() ? synthetic_parts(o, out) : own_parts(o, out);
+  out.source = parts.train.source;
+  load_tokenizer_of(o, parts.train, out);
+  load_model_of(o, out);
+  out.texts = parts.train.texts.size();
+  out.train = pack(parts.train, *out.tokenizer, o.length);
+  if (parts.validation) {
+    out.validation = pack(*parts.validation, *out.tokenizer, o.length);
+  } else if (o.hold_out) {
+    out.validation = held_out(out.train);
+    out.notes.push_back(out.validation ? fmt::format("one of {} sequences is held out for evaluation", kHeldOutOneOf)
+                                       : fmt::format("{} sequences are too few to hold any out for evaluation: give "
+                                                     "--validation_file, or --eval_strategy no",
+                                                     out.train.size()));
+  }
+  if (parts.test) out.test = pack(*parts.test, *out.tokenizer, o.length);
+  return out;
+}
+
+std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model) {
+  if (!vocab.empty()) return vocab;
+  return model.extension() == ".bin" ? model.parent_path() : model;
+}
+
+TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
+                        std::size_t max_rows, bool strict) {
+  const Corpus corpus = read_corpus(dataset, {.strict = strict, .max_rows = max_rows});
+  TokenCount count{.estimated = tokenizer.empty()};
+  for (const std::string& text : corpus.texts) count.bytes += text.size();
+  if (count.estimated) {
+    count.tokens = count.bytes / kBytesPerToken + corpus.texts.size();
+    return count;
+  }
+  const auto loaded = load_tokenizer(tokenizer);
+  for (const std::string& text : corpus.texts) count.tokens += loaded->encode(text, 0, corpus.source).ids.size() + 1;
+  return count;
+}
+
+}  // namespace workloads

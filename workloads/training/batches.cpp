@@ -1,0 +1,106 @@
+#include "workloads/training/batches.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <numeric>
+
+#include "base/error.h"
+#include "workloads/data/random.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
+
+}  // namespace
+
+std::size_t TokenizedDataset::longest() const {
+  std::size_t most = 0;
+  for (std::size_t i = 0; i < size(); ++i) most = std::max(most, length(i));
+  return most;
+}
+
+TokenizedDataset tokenize(const Dataset& dataset, const Tokenizer& tokenizer, std::size_t max_length) {
+  TokenizedDataset out{.starts = {0}, .pad_id = tokenizer.pad_id()};
+  out.labels.reserve(dataset.samples.size());
+  for (const Sample& sample : dataset.samples) {
+    const Encoding encoding = tokenizer.encode(sample.text, max_length, dataset.source);
+    out.ids.insert(out.ids.end(), encoding.ids.begin(), encoding.ids.end());
+    out.token_types.insert(out.token_types.end(), encoding.token_types.begin(), encoding.token_types.end());
+    out.starts.push_back(out.ids.size());
+    out.labels.push_back(sample.label);
+  }
+  return out;
+}
+
+Batch make_batch(const TokenizedDataset& dataset, std::span<const std::uint32_t> samples, std::size_t rows,
+                 std::size_t length) {
+  base::ensure(samples.size() <= rows && length > 0, "make_batch", "more samples than rows, or rows without tokens");
+  Batch batch{.rows = rows, .length = length, .samples = samples.size()};
+  batch.input_ids.assign(rows * length, dataset.pad_id);
+  batch.attention_mask.assign(rows * length, 0);
+  batch.token_type_ids.assign(rows * length, 0);
+  batch.labels.assign(rows, Batch::kIgnoredLabel);
+  for (std::size_t row = 0; row < samples.size(); ++row) {
+    const std::size_t sample = samples[row];
+    const std::size_t tokens = dataset.length(sample);
+    if (tokens > length) {
+      throw Error{Fault::kUsage, "max_length",
+                  fmt::format("sample {} has {} tokens, more than {}", sample, tokens, length),
+                  "tokenise with that max_length, so that longer texts are cut"};
+    }
+    const auto start = static_cast<std::ptrdiff_t>(dataset.starts[sample]);
+    const auto count = static_cast<std::ptrdiff_t>(tokens);
+    const auto to = static_cast<std::ptrdiff_t>(row * length);
+    std::copy_n(dataset.ids.begin() + start, count, batch.input_ids.begin() + to);
+    std::copy_n(dataset.token_types.begin() + start, count, batch.token_type_ids.begin() + to);
+    std::fill_n(batch.attention_mask.begin() + to, count, 1);
+    batch.labels[row] = dataset.labels[sample];
+  }
+  for (std::size_t row = samples.size(); row < rows; ++row) batch.attention_mask[row * length] = 1;
+  return batch;
+}
+
+Sampler::Sampler(std::size_t samples, SamplerOptions options) : samples_{samples}, options_{options} {
+  if (options_.batch_size == 0)
+    throw Error{Fault::kUsage, "per_device_train_batch_size", "is 0", "set it to 1 or more"};
+  if (options_.ranks == 0) throw Error{Fault::kUsage, "nproc_per_node", "is 0", "set it to 1 or more"};
+  if (samples_ == 0) throw Error{Fault::kData, "data set", "is empty", "give at least one sample"};
+  per_rank_ = options_.drop_last ? samples_ / options_.ranks : ceil_div(samples_, options_.ranks);
+  steps_ = options_.drop_last ? per_rank_ / options_.batch_size : ceil_div(per_rank_, options_.batch_size);
+  if (steps_ == 0) {
+    throw Error{
+        Fault::kData, "data set",
+        fmt::format("{} samples do not fill one step of {} x {}", samples_, options_.ranks, options_.batch_size),
+        "lower per_device_train_batch_size or leave out dataloader_drop_last"};
+  }
+  set_epoch(0);
+}
+
+void Sampler::set_epoch(std::uint64_t epoch) {
+  if (options_.shuffle) {
+    order_ = shuffled(samples_, options_.seed, stream_of("sampler") + epoch);
+  } else {
+    order_.resize(samples_);
+    std::iota(order_.begin(), order_.end(), 0u);
+  }
+}
+
+std::vector<std::uint32_t> Sampler::batch(std::size_t step, std::size_t rank) const {
+  base::ensure(step < steps_ && rank < options_.ranks, "sampler", "no such step or rank");
+  std::vector<std::uint32_t> indices;
+  for (std::size_t i = step * options_.batch_size; i < std::min((step + 1) * options_.batch_size, per_rank_); ++i) {
+    const std::size_t place = i * options_.ranks + rank;
+    if (place < samples_)
+      indices.push_back(order_[place]);
+    else if (options_.repeat_to_fill && !options_.drop_last)
+      indices.push_back(order_[place % samples_]);
+  }
+  return indices;
+}
+
+}  // namespace workloads

@@ -1,0 +1,169 @@
+#include "workloads/causal_trainer.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+
+#include "base/error.h"
+#include "workloads/checkpoints/decoder_checkpoint.h"
+#include "workloads/data/random.h"
+#include "workloads/training/batches.h"
+
+namespace workloads {
+namespace {
+
+std::int64_t step_sequences(const StepSpec& spec) { return spec.batch * spec.micro_batches * spec.ranks; }
+
+Sampler step_sampler(const PackedDataset& data, const TrainerOptions& options) {
+  return {data.size(),
+          {.batch_size = static_cast<std::size_t>(step_sequences(options.step)),
+           .ranks = 1,
+           .shuffle = true,
+           .seed = options.seed}};
+}
+
+StepSpec with_loss(StepSpec spec) {
+  spec.with_loss = true;
+  return spec;
+}
+
+/// What part `index` of equal parts of `size` has of a list that may end early.
+std::span<const std::uint32_t> part(std::span<const std::uint32_t> list, std::size_t index, std::size_t size) {
+  const std::size_t begin = std::min(list.size(), index * size);
+  return list.subspan(begin, std::min(size, list.size() - begin));
+}
+
+/// Tokens of a sequence that have a next one to predict.
+double targets(const PackedDataset& data) { return static_cast<double>(data.length - 1); }
+
+std::uint64_t hash_of(const PackedDataset& data) {
+  return stream_of({reinterpret_cast<const char*>(data.ids.data()), data.ids.size() * sizeof(std::int32_t)});
+}
+
+}  // namespace
+
+CausalTrainer::Prepared CausalTrainer::prepare(const ModelConfig& config, TrainerOptions options) {
+  DecoderPipeline train = decoder_pipeline(config, options.step);
+  DecoderPipeline evaluation = decoder_pipeline(config, with_loss(eval_spec(options)));
+  return {std::move(options), std::move(train), std::move(evaluation)};
+}
+
+CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
+                             const TrainerOptions& options)
+    : CausalTrainer{config, weights, data, prepare(config, options)} {}
+
+CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared p)
+    : Trainer{p.options, compile(std::move(p.train.graphs), std::move(p.evaluation.graphs), p.options),
+              static_cast<std::int64_t>(step_sampler(*data.train, p.options).steps_per_epoch())},
+      config_{config},
+      data_{data},
+      sampler_{step_sampler(*data.train, p.options)},
+      io_{config, p.options.step, p.train.zero},
+      eval_io_{config, with_loss(eval_spec(p.options)), p.evaluation.zero},
+      state_{config, p.options.step, p.train.zero},
+      data_hash_{hash_of(*data.train)} {
+  runtime::Session io = session();
+  io_.write_tables(io);
+  if (options_.resume.empty())
+    io_.write_weights(io, weights);
+  else
+    go_on(load_decoder_checkpoint(options_.resume, config_, io_, state_, io, fingerprint()));
+}
+
+const PackedDataset* CausalTrainer::data_of(Split split) const {
+  return split == Split::kTest ? data_.test : data_.validation;
+}
+
+std::int64_t CausalTrainer::samples(Split split) const {
+  const PackedDataset* data = data_of(split);
+  return data ? static_cast<std::int64_t>(data->size()) : 0;
+}
+
+void CausalTrainer::write_batch(runtime::Session& session, const DecoderIo& io, std::uint32_t data_rank,
+                                std::int64_t micro_batch, const PackedDataset& data,
+                                std::span<const std::uint32_t> sequences, std::int64_t rows, double weight) const {
+  const CausalBatch batch = make_batch(data, sequences, static_cast<std::size_t>(rows), data_.tokenizer->pad_id());
+  DecoderBatch out{.ids = batch.input_ids, .targets = {}, .weights = {}};
+  for (std::size_t row = 0; row < batch.rows; ++row)
+    for (std::size_t c = 0; c < batch.length; ++c) {
+      const bool last = c + 1 == batch.length;
+      out.targets.push_back(last ? Batch::kIgnoredLabel : batch.labels[row * batch.length + c + 1]);
+      out.weights.push_back(out.targets.back() == Batch::kIgnoredLabel ? 0.0F : static_cast<float>(weight));
+    }
+  io.write_batch(session, data_rank, micro_batch, out);
+}
+
+double CausalTrainer::read_loss(runtime::Session& session, const StepSpec& spec) {
+  double loss = 0;
+  for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < spec.ranks; ++d) {
+      const std::vector<float> tokens = session.read(spec.rank_of(d, 0, spec.last_stage()), micro_name("loss", m));
+      loss += std::accumulate(tokens.begin(), tokens.end(), 0.0);
+    }
+  return loss;
+}
+
+Trainer::StepResult CausalTrainer::train_step(const Place& place) {
+  runtime::Session io = session();
+  const StepSpec& spec = options_.step;
+  sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
+  const std::vector<std::uint32_t> chosen = sampler_.batch(static_cast<std::size_t>(place.in_epoch), 0);
+  const double weight = 1 / (static_cast<double>(chosen.size()) * targets(*data_.train));
+  for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < spec.ranks; ++d)
+      write_batch(io, io_, d, m, *data_.train,
+                  part(chosen, static_cast<std::size_t>(m * spec.ranks + d), static_cast<std::size_t>(spec.batch)),
+                  spec.batch, weight);
+  io_.write_hyper(io, hyper_values(spec, place.rate, place.step + 1));
+  run_device(place.step);
+  return {.loss = read_loss(io, spec), .grad_norm = io.read(0, "grad_norm").front()};
+}
+
+void CausalTrainer::score(Split split, EvalRecord& record) {
+  const PackedDataset& data = *data_of(split);
+  runtime::Session io = session();
+  eval_io_.write_tables(io);
+  std::vector<std::uint32_t> all(data.size());
+  std::iota(all.begin(), all.end(), 0U);
+  const StepSpec spec = eval_spec(options_);
+  const auto rows = static_cast<std::size_t>(spec.batch), at_once = static_cast<std::size_t>(step_sequences(spec));
+  double loss = 0;
+  for (std::size_t first = 0; first < all.size(); first += at_once) {
+    for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+      for (std::uint32_t d = 0; d < spec.ranks; ++d)
+        write_batch(io, eval_io_, d, m, data,
+                    part(all, first / rows + static_cast<std::size_t>(m) * spec.ranks + d, rows), spec.batch, 1);
+    run_device(0);
+    loss += read_loss(io, spec);
+  }
+  record.samples = static_cast<std::int64_t>(data.size());
+  record.loss = loss / (static_cast<double>(data.size()) * targets(data));
+  record.scores = {{"perplexity", std::exp(record.loss)}};
+}
+
+void CausalTrainer::save(const TrainProgress& progress) {
+  runtime::Session io = session();
+  save_decoder_checkpoint(options_.checkpoint, config_, state_, io, *data_.tokenizer, progress);
+}
+
+double CausalTrainer::flops_per_step() const { return decoder_flops(config_, options_.step); }
+
+/// The plan is not part of it: the order in which sums are made changes the last bits, not the run.
+std::string CausalTrainer::fingerprint() const {
+  const StepSpec& s = options_.step;
+  return fmt::format("batch {} x {} {} {} {} {} {} wd {} clip {} {} data {} sequences {:016x}", step_sequences(s),
+                     s.length, s.numerics.name, s.optimizer, s.adam_beta1, s.adam_beta2, s.adam_epsilon, s.weight_decay,
+                     s.max_grad_norm, schedule_text(), data_.train->size(), data_hash_);
+}
+
+Weights CausalTrainer::read_weights() {
+  use_training();
+  runtime::Session io = session();
+  Weights weights;
+  for (const WeightSpec& spec : io_.tensors()) weights.values[spec.name] = io_.read(io, spec, false);
+  return weights;
+}
+
+}  // namespace workloads

@@ -1,0 +1,99 @@
+#include "workloads/training/decoder_state.h"
+
+#include <algorithm>
+#include <span>
+
+#include "base/error.h"
+#include "runtime/optimizer_inputs.h"
+#include "workloads/checkpoints/train_checkpoint.h"
+#include "workloads/models/decoder/decoder_weights.h"
+#include "workloads/pipeline.h"
+#include "workloads/training/zero_io.h"
+
+namespace workloads {
+
+DecoderState::DecoderState(const ModelConfig& config, const StepSpec& spec, std::vector<std::vector<ZeroBucket>> zero)
+    : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec)} {
+  base::ensure(zero_.size() == static_cast<std::size_t>(spec.pipeline_parallel), "decoder", "a stage has no buckets");
+  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage)
+    parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
+}
+
+bool DecoderState::has_masters() const { return spec_.master_weights && spec_.numerics.weight != isa::Dtype::kFp32; }
+
+std::vector<std::string> DecoderState::states() const {
+  std::vector<std::string> out{"model", "exp_avg", "exp_avg_sq"};
+  if (has_masters()) out.emplace_back("master");
+  return out;
+}
+
+ElementType DecoderState::type_of(const std::string& state) const {
+  if (state == "model") return element_type(spec_.numerics.weight);
+  return state == "master" ? ElementType::kF32 : element_type(spec_.numerics.optimizer);
+}
+
+/// "exp_avg.NAME"; the master weights of a bucket are the bucket itself.
+std::string DecoderState::region_of(const std::string& state, const std::string& tensor) const {
+  return state == "model" || (state == "master" && is_shared(state)) ? tensor : state + "." + tensor;
+}
+
+const std::vector<ZeroBucket>& DecoderState::zero_of(ShardRank place) const {
+  return zero_[static_cast<std::size_t>(place.pipeline)];
+}
+
+const std::vector<WeightSpec>& DecoderState::parts_of(ShardRank place) const {
+  return parts_[static_cast<std::size_t>(place.pipeline)];
+}
+
+const WeightSpec& DecoderState::part_of(ShardRank place, const std::string& name) const {
+  const auto found = std::ranges::find(parts_of(place), name, &WeightSpec::name);
+  base::ensure(found != parts_of(place).end(), name, "no rank holds it");
+  return *found;
+}
+
+void DecoderState::take_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket,
+                               ShardRank place, Weights& out) const {
+  const std::vector<float> all =
+      read_bucket(session, spec_, {region_of(state, bucket.name), place.tensor, place.pipeline});
+  std::size_t at = 0;
+  for (const std::string& name : bucket.weights) {
+    const WeightSpec& part = part_of(place, name);
+    const std::size_t size = element_count(part.shape);
+    put_device_values(out, part, std::span<const float>{all}.subspan(at, size));
+    at += runtime::aligned(size);
+  }
+}
+
+Weights DecoderState::read(runtime::Session& session, const std::string& state, ShardRank place) const {
+  Weights out;
+  if (is_shared(state)) {
+    for (const ZeroBucket& bucket : zero_of(place)) take_bucket(session, state, bucket, place, out);
+    return out;
+  }
+  for (const WeightSpec& part : parts_of(place))
+    put_device_values(out, part,
+                      session.read(spec_.rank_of(0, place.tensor, place.pipeline), region_of(state, part.name)));
+  return out;
+}
+
+void DecoderState::write_place(runtime::Session& session, const std::string& state, ShardRank place,
+                               const Weights& shard) const {
+  if (is_shared(state)) {
+    for (const ZeroBucket& bucket : zero_of(place))
+      write_bucket(session, spec_, bucket, {region_of(state, bucket.name), place.tensor, place.pipeline},
+                   [&](const std::string& name) { return device_values(shard, part_of(place, name)); });
+    return;
+  }
+  for (const WeightSpec& part : parts_of(place)) {
+    const std::vector<float> values = device_values(shard, part);
+    for (std::uint32_t d = 0; d < spec_.ranks; ++d)
+      session.write(spec_.rank_of(d, place.tensor, place.pipeline), region_of(state, part.name), values);
+  }
+}
+
+void DecoderState::write(runtime::Session& session, const std::string& state, const Weights& whole) const {
+  for_each_rank(plan_,
+                [&](ShardRank place) { write_place(session, state, place, shard_of(whole, config_, plan_, place)); });
+}
+
+}  // namespace workloads

@@ -1,0 +1,243 @@
+#include "workloads/verify.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "runtime/session.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/config.h"
+#include "workloads/models/decoder/decoder_weights.h"
+#include "workloads/pipeline.h"
+#include "workloads/training/verify_model.h"
+#include "workloads/weights.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// What expected.json says of the run.
+struct Recipe {
+  std::vector<double> losses;
+  double rate = 0, weight_decay = 0;
+};
+
+/// The number after `word` in "AdamW betas 0.9 0.999 eps 1e-8 weight_decay 0.01 on all".
+double number_after(const std::string& text, const std::string& word, const std::filesystem::path& file) {
+  const std::size_t at = text.find(word);
+  if (at == std::string::npos)
+    throw Error{Fault::kData, file.string() + ": optimizer", fmt::format("has no '{}'", word),
+                "write for example \"AdamW betas 0.9 0.999 eps 1e-8 weight_decay 0.01 on all\""};
+  return std::stod(text.substr(at + word.size()));
+}
+
+Recipe read_recipe(const std::filesystem::path& file) try {
+  const auto json = nlohmann::json::parse(base::read_file(file));
+  return {.losses = json.at("loss_per_step").get<std::vector<double>>(),
+          .rate = json.at("lr").get<double>(),
+          .weight_decay = number_after(json.at("optimizer").get<std::string>(), "weight_decay", file)};
+} catch (const nlohmann::json::exception& e) {
+  throw Error{Fault::kData, file.string(), e.what(), "export it as tests/golden/README.md says"};
+} catch (const std::logic_error& e) {
+  throw Error{Fault::kData, file.string(), "has no number where one must be",
+              "export it as tests/golden/README.md says"};
+}
+
+/// How far a tensor is off, and how large it should be: root sum of squares, and the largest element.
+struct Distance {
+  std::string name;
+  double difference = 0, norm = 0, largest = 0, magnitude = 0;
+  double least = kSmallest;  // part of the largest one of its kind that its size counts as at least
+};
+
+void require_same_size(const std::string& name, std::span<const float> got, std::span<const float> want) {
+  if (got.size() == want.size()) return;
+  throw Error{Fault::kData, name, fmt::format("has {} elements, expected {}", got.size(), want.size()),
+              "export the expected tensors from the same model"};
+}
+
+Distance compare(std::string name, std::span<const float> got, std::span<const float> want) {
+  require_same_size(name, got, want);
+  Distance out{.name = std::move(name)};
+  for (std::size_t i = 0; i < got.size(); ++i) {
+    const double d = static_cast<double>(got[i]) - want[i];
+    out.difference += d * d;
+    out.norm += static_cast<double>(want[i]) * want[i];
+    out.largest = std::isnan(d) || std::isnan(out.largest) ? NAN : std::max(out.largest, std::abs(d));
+    out.magnitude = std::max(out.magnitude, std::abs(static_cast<double>(want[i])));
+  }
+  out.difference = std::sqrt(out.difference), out.norm = std::sqrt(out.norm);
+  return out;
+}
+
+/// Errors relative to the expected sizes.
+std::vector<TensorError> relative(const std::vector<Distance>& kind) {
+  double norm = 1e-30, magnitude = 1e-30;
+  for (const Distance& d : kind) norm = std::max(norm, d.norm), magnitude = std::max(magnitude, d.magnitude);
+  std::vector<TensorError> out;
+  for (const Distance& d : kind)
+    out.push_back({d.name, d.difference / std::max(d.norm, d.least * norm),
+                   d.largest / std::max(d.magnitude, d.least * magnitude)});
+  return out;
+}
+
+std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
+                                      double weight_decay) {
+  const bool encoder = std::holds_alternative<BertConfig>(read_config(folder));
+  return encoder ? verify_bert(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
+}
+
+class Verifier {
+ public:
+  Verifier(const std::filesystem::path& folder, const VerifyOptions& options)
+      : options_{options},
+        recipe_{read_recipe(folder / "expected.json")},
+        expected_{Checkpoint::open(folder / "expected.safetensors")},
+        model_{model_of(folder, options, recipe_.weight_decay)} {}
+
+  VerifyReport run() {
+    const StepSpec& spec = model_->spec();
+    const std::vector<runtime::Compiled> stages = compiled();
+    isa::Programs programs;
+    for (const runtime::Compiled& one : stages) programs.push_back(&one.program);
+    const auto device = options_.make_device();
+    device->load_all(programs);
+    runtime::Session session{*device, programs};
+    model_->write_weights(session);
+    const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
+    for (std::int64_t step = 0; step < steps; ++step) {
+      model_->write_batch(session, step);
+      const std::vector<float> hyper =
+          hyper_values(spec, scheduled_rate("linear", recipe_.rate, step, 0, steps), step + 1);
+      for (std::uint32_t r = 0; r < spec.world(); ++r) session.write(r, "hyper", hyper);
+      device->run(
+          {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
+      read_loss(session, step);
+      if (step == 0) read_first(session);
+      if (options_.progress) options_.progress(step + 1, steps);
+    }
+    report_.weights = relative(final_weights(session));
+    return std::move(report_);
+  }
+
+ private:
+  std::vector<runtime::Compiled> compiled() {
+    std::vector<runtime::Compiled> out;
+    for (runtime::Graph& graph : model_->graphs()) {
+      const StepSpec spec = of_stage(model_->spec(), static_cast<std::int64_t>(out.size()));
+      out.push_back(runtime::compile(std::move(graph), compile_options(spec, "verify", options_.passes)));
+      const isa::Program& program = out.back().program;
+      for (const isa::Block& block : program.blocks) report_.instructions += block.instrs.size();
+      report_.matmul_flops += program.model_flops;
+    }
+    return out;
+  }
+
+  void read_loss(runtime::Session& session, std::int64_t step) {
+    const double loss = model_->loss(session), want = recipe_.losses[static_cast<std::size_t>(step)];
+    report_.losses.push_back(loss);
+    report_.expected_losses.push_back(want);
+    report_.loss_errors.push_back(std::abs(loss - want) / std::max(std::abs(want), 1e-6));
+  }
+
+  void read_first(runtime::Session& session) {
+    report_.logits = relative({compare("logits", model_->logits(session), expected_.floats("step0.logits"))}).front();
+    for (const WeightSpec& w : model_->tensors()) add_distances(gradients_, session, w, true);
+    report_.gradients = relative(gradients_);
+  }
+
+  /// AdamW divides a gradient by its own size: one that has only rounding in it moves its weight by noise.
+  std::vector<Distance> final_weights(runtime::Session& session) {
+    double norm = 0;
+    for (const Distance& g : gradients_) norm = std::max(norm, g.norm);
+    std::vector<Distance> out;
+    for (const WeightSpec& w : model_->tensors()) add_distances(out, session, w, false);
+    for (std::size_t i = 0; i < out.size(); ++i)
+      if (gradients_[i].norm < kSmallest * kSmallest * norm) out[i].least = 1;
+    return out;
+  }
+
+  /// Of a tensor, or of query, key and value that the file has in one: a key's bias has no gradient, the others do.
+  void add_distances(std::vector<Distance>& out, runtime::Session& session, const WeightSpec& w, bool gradient) {
+    Weights got, want;
+    std::vector<float>& values = got.values[w.name] = model_->whole(session, w, gradient);
+    const double scale = gradient ? model_->spec().numerics.loss_scale : 1;
+    for (float& x : values) x = static_cast<float>(x / scale);
+    want.values[w.name] = expected_.floats((gradient ? "step0.grad." : "final.") + w.name);
+    require_same_size(w.name, values, want.values[w.name]);
+    for (const WeightSpec& part : device_parts(w))
+      out.push_back(compare(part.name, device_values(got, part), device_values(want, part)));
+  }
+
+  const VerifyOptions& options_;
+  Recipe recipe_;
+  Checkpoint expected_;
+  std::unique_ptr<VerifyModel> model_;
+  std::vector<Distance> gradients_;  // of the first step
+  VerifyReport report_;
+};
+
+const TensorError& worst(const std::vector<TensorError>& errors) {
+  base::ensure(!errors.empty(), "verify", "nothing was compared");
+  return *std::ranges::max_element(errors, {},
+                                   [](const TensorError& e) { return std::isnan(e.norm) ? HUGE_VAL : e.norm; });
+}
+
+}  // namespace
+
+StepSpec verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, double weight_decay) {
+  const std::int64_t parts = static_cast<std::int64_t>(o.ranks) * o.micro_batches;
+  return {.batch = (samples + parts - 1) / parts,
+          .length = length,
+          .micro_batches = o.micro_batches,
+          .ranks = o.ranks,
+          .training = true,
+          .head = Head::kClassifier,
+          .numerics = o.numerics,
+          .weight_decay = weight_decay,
+          .max_grad_norm = o.max_grad_norm,
+          .tensor_parallel = o.tensor_parallel,
+          .pipeline_parallel = o.pipeline_parallel,
+          .virtual_stages = o.virtual_stages,
+          .sequence_parallel = o.sequence_parallel,
+          .zero1 = o.zero1,
+          .master_weights = o.master_weights,
+          .recompute = o.recompute};
+}
+
+VerifyBatches open_batches(const std::filesystem::path& folder) {
+  Checkpoint tensors = Checkpoint::open(folder / "batches.safetensors");
+  const Shape shape = tensors.info("step0.input_ids").shape;
+  if (shape.size() != 2)
+    throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
+                "export [batch, length]"};
+  return {std::move(tensors), shape[0], shape[1]};
+}
+
+double VerifyModel::loss(runtime::Session& session) const {
+  double loss = 0;
+  for (std::uint32_t d = 0; d < spec_.ranks; ++d)
+    for (std::int64_t m = 0; m < spec_.micro_batches; ++m)
+      for (const float x : session.read(spec_.rank_of(d, 0, spec_.last_stage()), micro_name("loss", m))) loss += x;
+  return loss;
+}
+
+double VerifyReport::worst_loss() const {
+  double out = 0;
+  for (const double e : loss_errors) out = std::isnan(e) ? e : std::max(out, e);
+  return out;
+}
+const TensorError& VerifyReport::worst_gradient() const { return worst(gradients); }
+const TensorError& VerifyReport::worst_weight() const { return worst(weights); }
+
+VerifyReport verify(const std::filesystem::path& folder, const VerifyOptions& options) {
+  return Verifier{folder, options}.run();
+}
+
+}  // namespace workloads

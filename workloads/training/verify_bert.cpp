@@ -1,0 +1,107 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "workloads/bert_graph.h"
+#include "workloads/training/verify_model.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+class VerifyBert final : public VerifyModel {
+ public:
+  VerifyBert(BertConfig config, StepSpec spec, std::int64_t samples, Checkpoint batches, Weights weights)
+      : VerifyModel{std::move(spec), samples},
+        config_{std::move(config)},
+        batches_{std::move(batches)},
+        weights_{std::move(weights)},
+        tensors_{bert_weights(config_)} {}
+
+  std::vector<runtime::Graph> graphs() override { return {bert_graph(config_, spec_)}; }
+  const std::vector<WeightSpec>& tensors() const override { return tensors_; }
+
+  void write_weights(runtime::Session& session) override {
+    for (const WeightSpec& w : tensors_)
+      for (std::uint32_t r = 0; r < spec_.ranks; ++r) session.write(r, w.name, weights_.for_device(w));
+  }
+
+  void write_batch(runtime::Session& session, std::int64_t step) override {
+    const std::string prefix = fmt::format("step{}.", step);
+    const auto ids = batches_.integers(prefix + "input_ids"), mask = batches_.integers(prefix + "attention_mask");
+    const auto labels = batches_.integers(prefix + "labels");
+    std::vector<std::int64_t> types(ids.size());
+    if (batches_.contains(prefix + "token_type_ids")) types = batches_.integers(prefix + "token_type_ids");
+    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.length) || mask.size() != ids.size() ||
+        labels.size() != static_cast<std::size_t>(samples_))
+      throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
+    for (std::uint32_t r = 0; r < spec_.ranks; ++r)
+      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+        std::vector<std::int32_t> my_ids, my_types, my_labels;
+        std::vector<float> my_mask, my_weights;
+        for (std::int64_t row = 0; row < spec_.batch; ++row) {
+          const std::int64_t s = sample(r, m, row);
+          my_labels.push_back(s < 0 ? 0 : static_cast<std::int32_t>(labels[static_cast<std::size_t>(s)]));
+          my_weights.push_back(s < 0 ? 0.0F : 1.0F / static_cast<float>(samples_));
+          for (std::int64_t c = 0; c < spec_.length; ++c) {
+            const auto at = static_cast<std::size_t>(std::max<std::int64_t>(s, 0) * spec_.length + c);
+            my_ids.push_back(static_cast<std::int32_t>(ids[at]));
+            my_types.push_back(static_cast<std::int32_t>(types[at]));
+            my_mask.push_back(static_cast<float>(mask[at]));
+          }
+        }
+        session.write(r, micro_name("input_ids", m), my_ids);
+        session.write(r, micro_name("token_type_ids", m), my_types);
+        session.write(r, micro_name("attention_mask", m), my_mask);
+        session.write(r, micro_name("labels", m), my_labels);
+        session.write(r, micro_name("weights", m), my_weights);
+      }
+  }
+
+  std::vector<float> logits(runtime::Session& session) override {
+    std::vector<float> out;
+    for (std::uint32_t r = 0; r < spec_.ranks; ++r)
+      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+        const std::vector<float> part = session.read(r, micro_name("logits", m));
+        for (std::int64_t row = 0; row < spec_.batch; ++row)
+          if (sample(r, m, row) >= 0)
+            out.insert(out.end(), part.begin() + row * config_.num_labels(),
+                       part.begin() + (row + 1) * config_.num_labels());
+      }
+    return out;
+  }
+
+  std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) override {
+    Weights on_host;
+    on_host.values[tensor.name];
+    on_host.set_from_device(tensor, session.read(0, (gradient ? "grad." : "") + tensor.name));
+    return on_host.values.at(tensor.name);
+  }
+
+ private:
+  const BertConfig config_;
+  Checkpoint batches_;
+  const Weights weights_;
+  const std::vector<WeightSpec> tensors_;
+};
+
+}  // namespace
+
+std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
+                                         double weight_decay) {
+  BertConfig config = read_bert_config(folder);
+  if (options.tensor_parallel > 1 || options.pipeline_parallel > 1 || options.zero1 ||
+      options.recompute != Recompute::kNone)
+    throw Error{Fault::kUsage, "trnsim verify", "encoders are trained data parallel, without recomputation",
+                "leave out --tensor_parallel_size, --zero_1 and --recompute, or verify a decoder"};
+  config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
+  config.classifier_dropout = 0;
+  VerifyBatches batches = open_batches(folder);
+  Weights weights = load_weights(folder, config, options.seed);
+  StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
+  return std::make_unique<VerifyBert>(std::move(config), std::move(spec), batches.samples, std::move(batches.tensors),
+                                      std::move(weights));
+}
+
+}  // namespace workloads

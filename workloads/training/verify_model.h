@@ -1,0 +1,60 @@
+// What verify() asks of a model family: its step, its batches, its tensors as PyTorch has them.
+#pragma once
+
+#include <memory>
+#include <vector>
+
+#include "runtime/session.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/optimizer_step.h"
+#include "workloads/verify.h"
+
+namespace workloads {
+
+class VerifyModel {
+ public:
+  explicit VerifyModel(StepSpec spec, std::int64_t samples) : spec_{std::move(spec)}, samples_{samples} {}
+  virtual ~VerifyModel() = default;
+
+  const StepSpec& spec() const { return spec_; }
+  /// Of each stage of the pipeline; the model has no further use for it.
+  virtual std::vector<runtime::Graph> graphs() = 0;
+  /// All tensors of the whole model, in its order.
+  virtual const std::vector<WeightSpec>& tensors() const = 0;
+  virtual void write_weights(runtime::Session& session) = 0;
+  virtual void write_batch(runtime::Session& session, std::int64_t step) = 0;
+  virtual std::vector<float> logits(runtime::Session& session) = 0;
+  /// A weight or its gradient, put together from all ranks, in the shape of the file.
+  virtual std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) = 0;
+  /// The sum of all tokens' or samples' shares.
+  double loss(runtime::Session& session) const;
+
+ protected:
+  /// Sample `row` of micro-batch m of data-parallel rank d, or -1 for a row that only fills the batch.
+  std::int64_t sample(std::uint32_t d, std::int64_t m, std::int64_t row) const {
+    const std::int64_t s = (static_cast<std::int64_t>(d) * spec_.micro_batches + m) * spec_.batch + row;
+    return s < samples_ ? s : -1;
+  }
+
+  const StepSpec spec_;
+  const std::int64_t samples_;
+};
+
+/// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
+StepSpec verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
+
+/// The batches of a trajectory: samples of `length` tokens in each step. Errors: Fault::kData when step 0 has another
+/// form.
+struct VerifyBatches {
+  Checkpoint tensors;
+  std::int64_t samples = 0, length = 0;
+};
+VerifyBatches open_batches(const std::filesystem::path& folder);
+
+/// Errors: as verify().
+std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
+                                         double weight_decay);
+std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
+                                            double weight_decay);
+
+}  // namespace workloads

@@ -1,0 +1,33 @@
+#include "workloads/training/zero_io.h"
+
+#include <span>
+
+#include "runtime/optimizer_inputs.h"
+
+namespace workloads {
+
+void write_bucket(runtime::Session& session, const StepSpec& spec, const ZeroBucket& bucket, const BucketPlace& place,
+                  const std::function<std::vector<float>(const std::string&)>& part_of) {
+  std::vector<float> all;
+  for (const std::string& name : bucket.weights) {
+    const std::vector<float> part = part_of(name);
+    all.insert(all.end(), part.begin(), part.end());
+    all.resize(runtime::aligned(all.size()));
+  }
+  const auto rank = [&](std::uint32_t d) { return spec.rank_of(d, place.tensor, place.stage); };
+  const auto size = static_cast<std::size_t>(session.region(rank(0), place.region).shape.at(1));
+  all.resize(size * spec.ranks);
+  for (std::uint32_t d = 0; d < spec.ranks; ++d)
+    session.write(rank(d), place.region, std::span<const float>{all}.subspan(d * size, size));
+}
+
+std::vector<float> read_bucket(runtime::Session& session, const StepSpec& spec, const BucketPlace& place) {
+  std::vector<float> all;
+  for (std::uint32_t d = 0; d < spec.ranks; ++d) {
+    const std::vector<float> part = session.read(spec.rank_of(d, place.tensor, place.stage), place.region);
+    all.insert(all.end(), part.begin(), part.end());
+  }
+  return all;
+}
+
+}  // namespace workloads
