@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "hw/params.h"
 #include "hw/trace.h"
@@ -37,6 +38,11 @@ struct SimOptions {
 SimResult simulate(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
 /// Programs that run together. The result has the records of the core that took longest; SimResult::rank says which.
 SimResult simulate(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options = {});
+/// The same with the records of each program, in their order: of the core that took longest with it. Without `execute`.
+std::vector<SimResult> simulate_each(const isa::Programs& programs, const MachineParams& machine,
+                                     const SimOptions& options = {});
+/// The one that took longest; of equal ones that of the lowest rank.
+SimResult slowest(std::vector<SimResult> results);
 
 /// The same in a forked child: sweeps run several at a time, and a mistake cannot take the caller down. A child that
 /// dies is Fault::kInternal; its errors arrive as they were thrown. Options with `execute` are refused: memory would be
@@ -44,6 +50,8 @@ SimResult simulate(const isa::Programs& programs, const MachineParams& machine, 
 SimResult simulate_in_child(const isa::Program& program, const MachineParams& machine, const SimOptions& options = {});
 SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& machine,
                             const SimOptions& options = {});
+std::vector<SimResult> simulate_each_in_child(const isa::Programs& programs, const MachineParams& machine,
+                                              const SimOptions& options = {});
 
 /// The full mode as a device: memory as make_numeric_device() leaves it bit for bit, and the time of each run.
 class SimDevice : public isa::Device {

@@ -51,6 +51,7 @@ class Core : public sc_core::sc_module, private IssueSink {
   Fs end() const { return end_; }
   /// Adds calls, operations, DMA and engine times of the run; times count from `origin`.
   void report(SimResult& result, Fs origin) const;
+  Fs total(Fs origin) const { return end_ - origin; }
   std::uint64_t simulated() const { return simulated_; }
   /// Who waits for what; empty when the core has finished.
   std::string stuck() const;

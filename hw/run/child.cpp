@@ -48,7 +48,7 @@ std::string read_all(int fd) {
                             const SimOptions& options) {
   std::string message;
   try {
-    const std::string result = to_bytes(simulate(programs, machine, options));
+    const std::string result = to_bytes(simulate_held(programs, machine, options));
     const std::uint64_t size = result.size();
     message = kResult + std::string{reinterpret_cast<const char*>(&size), sizeof size} + result;
     if (options.times) message += to_bytes(options.times->news());
@@ -89,6 +89,11 @@ SimResult simulate_in_child(const isa::Program& program, const MachineParams& ma
 }
 
 SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options) {
+  return slowest(simulate_each_in_child(programs, machine, options));
+}
+
+std::vector<SimResult> simulate_each_in_child(const isa::Programs& programs, const MachineParams& machine,
+                                              const SimOptions& options) {
   if (options.execute)
     throw Error{Fault::kUsage, programs.front()->name, "a child would lose the memory that the full mode computes",
                 "use simulate() or make_sim_device()"};
@@ -99,6 +104,8 @@ SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& 
   int pipe[2];
   if (::pipe(pipe) != 0)
     throw Error{Fault::kEnvironment, "simulation child", std::strerror(errno), "close some files or raise ulimit -n"};
+  auto kernel =
+      hold_kernel();  // no other thread is in the middle of a simulation, and the child holds it from the start
   const pid_t child = ::fork();
   if (child < 0) {
     ::close(pipe[0]);
@@ -109,6 +116,7 @@ SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& 
     ::close(pipe[0]);
     run_child(pipe[1], programs, machine, options);
   }
+  kernel.unlock();
   ::close(pipe[1]);
   const std::string message = read_all(pipe[0]);
   ::close(pipe[0]);
@@ -124,7 +132,7 @@ SimResult simulate_in_child(const isa::Programs& programs, const MachineParams& 
   std::memcpy(&size, message.data() + 1, sizeof size);
   const std::string_view parts = std::string_view{message}.substr(1 + sizeof size);
   if (options.times) options.times->learn(news_from_bytes(parts.substr(std::min(size, parts.size()))));
-  return from_bytes(parts.substr(0, size));
+  return results_from_bytes(parts.substr(0, size));
 }
 
 }  // namespace hw

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/error.h"
 #include "hw/core/clock.h"
@@ -56,6 +57,11 @@ void check_bounds(const SimResult& result, const MachineParams& machine) {
 }
 
 }  // namespace
+
+std::unique_lock<std::mutex> hold_kernel() {
+  static std::mutex kernel;
+  return std::unique_lock{kernel};
+}
 
 void require_memory(const isa::Program& program, const MachineParams& machine) {
   if (program.hbm_bytes > machine.hbm_bytes_per_core())
@@ -110,7 +116,8 @@ Machine& Machine::instance(const MachineParams& params, const Ranks& ranks) {
   return *machine;
 }
 
-SimResult Machine::run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer) {
+std::vector<SimResult> Machine::run(const std::vector<TimedProgram>& programs, const SimOptions& options,
+                                    Observer* observer) {
   const Fs origin = time_now();
   observer_ = observer;
   std::vector<bool> simulated(programs.front().program->ranks, false);
@@ -138,10 +145,10 @@ SimResult Machine::run(const std::vector<TimedProgram>& programs, const SimOptio
   if (!std::ranges::all_of(cores_, [](const auto& core) { return core->finished(); }))
     report_deadlock(*programs.front().program);
   broken_ = false;
-  SimResult result = collect(options, origin);
-  check_bounds(result, params_);
-  fabric_.check_bounds(*std::ranges::max_element(result.rank_total));
-  return result;
+  std::vector<SimResult> results = collect(plain, options, origin);
+  for (const SimResult& result : results) check_bounds(result, params_);
+  fabric_.check_bounds(*std::ranges::max_element(results.front().rank_total));
+  return results;
 }
 
 void Machine::report_deadlock(const isa::Program& program) const {
@@ -153,28 +160,21 @@ void Machine::report_deadlock(const isa::Program& program) const {
                     "raise the semaphore (signal = true) in an instruction that comes before the wait"};
 }
 
-/// The slowest core's records, and what is counted over all of them.
-SimResult Machine::collect(const SimOptions& options, Fs origin) const {
+SimResult Machine::slowest_of(const isa::Program& program, Fs origin) const {
   SimResult result;
-  std::vector<Fs> totals;
+  bool found = false;
   std::vector<TraceEvent> events;
-  std::uint64_t instructions = 0, dropped = 0;
+  std::uint64_t dropped = 0;
   for (const auto& core : cores_) {
+    if (!program.runs_on(core->rank())) continue;
     SimResult one;
     core->report(one, origin);
-    totals.push_back(one.total);
     events.insert(events.end(), one.events.begin(), one.events.end());
     dropped += one.dropped_events;
-    instructions += core->simulated();
-    if (totals.size() == 1 || one.total > result.total) result = std::move(one);
+    if (!std::exchange(found, true) || one.total > result.total) result = std::move(one);
   }
-  result.rank_total = std::move(totals);
   result.events = std::move(events);
   result.dropped_events = dropped;
-  result.instructions = instructions;
-  result.cores = static_cast<std::uint32_t>(cores_.size());
-  result.exact = options.exact || options.execute;
-  result.peaks = params_.peaks();
   for (CollectiveTime record : collectives_.records(result.rank)) {
     record.issued -= origin;
     record.begin -= origin;
@@ -186,6 +186,26 @@ SimResult Machine::collect(const SimOptions& options, Fs origin) const {
     result.collective_exposed =
         std::max(result.collective_exposed, engine.waiting[static_cast<int>(Hold::kCollective)]);
   return result;
+}
+
+std::vector<SimResult> Machine::collect(const isa::Programs& programs, const SimOptions& options, Fs origin) const {
+  std::vector<Fs> totals;
+  std::uint64_t instructions = 0;
+  for (const auto& core : cores_) {
+    totals.push_back(core->total(origin));
+    instructions += core->simulated();
+  }
+  std::vector<SimResult> results;
+  for (const isa::Program* program : programs) {
+    SimResult result = slowest_of(*program, origin);
+    result.rank_total = totals;
+    result.instructions = instructions;
+    result.cores = static_cast<std::uint32_t>(cores_.size());
+    result.exact = options.exact || options.execute;
+    result.peaks = params_.peaks();
+    results.push_back(std::move(result));
+  }
+  return results;
 }
 
 }  // namespace hw

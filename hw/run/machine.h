@@ -2,6 +2,7 @@
 #pragma once
 
 #include <memory>
+#include <mutex>
 #include <vector>
 
 #include <systemc>
@@ -20,8 +21,9 @@ class Machine : public sc_core::sc_module {
   /// `ranks`: which cores, rising.
   Machine(sc_core::sc_module_name name, const MachineParams& params, const Ranks& ranks);
 
-  /// Runs programs together from now on until nothing moves. Errors: as simulate().
-  SimResult run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer);
+  /// Runs programs together from now on until nothing moves. Returns the records of each program, in their order: of
+  /// the core that took longest with it. Errors: as simulate().
+  std::vector<SimResult> run(const std::vector<TimedProgram>& programs, const SimOptions& options, Observer* observer);
 
   /// The machine of this process: there is one at a time. Another one than before, or one after an error, is built
   /// anew, and references to the one before end.
@@ -32,7 +34,9 @@ class Machine : public sc_core::sc_module {
 
  private:
   [[noreturn]] void report_deadlock(const isa::Program& program) const;
-  SimResult collect(const SimOptions& options, Fs origin) const;
+  /// Of the slowest core that runs `program`; what is counted over all cores is left out.
+  SimResult slowest_of(const isa::Program& program, Fs origin) const;
+  std::vector<SimResult> collect(const isa::Programs& programs, const SimOptions& options, Fs origin) const;
 
   Core& core(std::uint32_t rank);
 
@@ -47,8 +51,15 @@ class Machine : public sc_core::sc_module {
   bool broken_ = false;  // a run ended in an error: the kernel would not start again
 };
 
+/// SystemC's kernel and the machine on it are one for the process: simulations of several threads take turns. Held by
+/// who calls Machine::instance() and runs what it returns.
+std::unique_lock<std::mutex> hold_kernel();
+
 /// Errors: Fault::kCapacity when a core's HBM does not hold the program.
 void require_memory(const isa::Program& program, const MachineParams& machine);
+/// As simulate_each(), for who holds the kernel.
+std::vector<SimResult> simulate_held(const isa::Programs& programs, const MachineParams& machine,
+                                     const SimOptions& options);
 /// Times every block of `program` for `machine` that `times` does not know. Errors: Fault::kProgram.
 TimedProgram time_program(const isa::Program& program, const MachineParams& machine, BlockTimes& times);
 

@@ -77,9 +77,9 @@ void walk(auto& io, auto& news) requires requires { news.call; }
 
 }  // namespace
 
-std::string to_bytes(const SimResult& result) {
+std::string to_bytes(const std::vector<SimResult>& results) {
   ByteWriter writer;
-  walk(writer, result);
+  for (const SimResult& result : results) walk(writer, result);
   return std::move(writer.out);
 }
 
@@ -95,12 +95,10 @@ std::vector<BlockNews> news_from_bytes(std::string_view bytes) {
   return news;
 }
 
-SimResult from_bytes(std::string_view bytes) {
-  ByteReader reader{bytes};
-  SimResult result;
-  walk(reader, result);
-  base::ensure(reader.in.empty(), "simulation child", "its result is too long");
-  return result;
+std::vector<SimResult> results_from_bytes(std::string_view bytes) {
+  std::vector<SimResult> results;
+  for (ByteReader reader{bytes}; !reader.in.empty();) walk(reader, results.emplace_back());
+  return results;
 }
 
 }  // namespace hw

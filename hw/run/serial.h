@@ -10,10 +10,10 @@
 
 namespace hw {
 
-std::string to_bytes(const SimResult& result);
+std::string to_bytes(const std::vector<SimResult>& results);
 std::string to_bytes(const std::vector<BlockNews>& news);
 std::vector<BlockNews> news_from_bytes(std::string_view bytes);
-/// Errors: Fault::kInternal when `bytes` is cut short or too long.
-SimResult from_bytes(std::string_view bytes);
+/// Errors: Fault::kInternal when `bytes` is cut short.
+std::vector<SimResult> results_from_bytes(std::string_view bytes);
 
 }  // namespace hw

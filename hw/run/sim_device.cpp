@@ -57,9 +57,10 @@ class FullDevice final : public SimDevice {
     options_.run = run;
     std::vector<isa::Memory*> memories;
     for (auto& memory : memories_) memories.push_back(memory.get());
+    const auto kernel = hold_kernel();
     Machine& machine = Machine::instance(machine_, all_ranks(*programs_.front()));
     FullMode full{programs_, memories, run, options_.check_races, machine.executor()};
-    result_ = machine.run(timed_, options_, &full);
+    result_ = slowest(machine.run(timed_, options_, &full));
   }
 
   isa::Memory& memory(std::uint32_t rank) override { return *memories_.at(rank); }
@@ -81,12 +82,29 @@ SimResult simulate(const isa::Program& program, const MachineParams& machine, co
 }
 
 SimResult simulate(const isa::Programs& programs, const MachineParams& machine, const SimOptions& options) {
-  if (options.execute) {
-    const auto device = make_sim_device(machine, options);
-    device->load_all(programs);
-    device->run(options.run);
-    return device->result();
-  }
+  if (!options.execute) return slowest(simulate_each(programs, machine, options));
+  const auto device = make_sim_device(machine, options);
+  device->load_all(programs);
+  device->run(options.run);
+  return device->result();
+}
+
+SimResult slowest(std::vector<SimResult> results) {
+  const auto longer = [](const SimResult& a, const SimResult& b) {
+    return a.total != b.total ? a.total < b.total : a.rank > b.rank;
+  };
+  return std::move(*std::ranges::max_element(results, longer));
+}
+
+std::vector<SimResult> simulate_each(const isa::Programs& programs, const MachineParams& machine,
+                                     const SimOptions& options) {
+  const auto kernel = hold_kernel();
+  return simulate_held(programs, machine, options);
+}
+
+std::vector<SimResult> simulate_held(const isa::Programs& programs, const MachineParams& machine,
+                                     const SimOptions& options) {
+  base::ensure(!options.execute, "simulate_each", "only make_sim_device() computes");
   isa::require_together(programs);
   check_ranks(*programs.front(), machine);
   BlockTimes own;  // stages have blocks in common
