@@ -174,7 +174,7 @@ bool ends_text(const workloads::ModelConfig& config, const workloads::Tokenizer&
 
 /// Writes the text of a single sequence as it comes if `live`.
 std::vector<Sequence> write_texts(const GenerateOptions& o, const Source& source, const GenerationJob& job,
-                                  const std::vector<Ids>& prompts, bool live) {
+                                  const std::vector<Ids>& prompts, const isa::Target& target, bool live) {
   const workloads::SamplingOptions sampling{
       .temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p, .seed = static_cast<std::uint64_t>(o.seed)};
   std::vector<Sequence> sequences;
@@ -186,8 +186,8 @@ std::vector<Sequence> write_texts(const GenerateOptions& o, const Source& source
   };
   for (Sequence& s : sequences)
     for (const std::int32_t id : s.ids) say(s, s.stream.push(id));
-  workloads::Generator generator{job.config, job.spec, *source.weights, isa::make_numeric_device(),
-                                 static_cast<int>(o.host_threads)};
+  workloads::Generator generator{
+      job.config, job.spec, *source.weights, target, isa::make_numeric_device(), static_cast<int>(o.host_threads)};
   std::vector<float> logits = generator.begin(prompts);
   const auto all = static_cast<std::size_t>(generator.vocabulary());
   for (std::int64_t step = 0; step < o.max_new_tokens; ++step) {
@@ -290,7 +290,7 @@ void generate(const GenerateOptions& o) {
   const bool people = form == base::Format::kTable || form == base::Format::kMarkdown;
   const bool live = people && prompts.size() == 1;
   std::vector<Sequence> sequences;
-  if (source.weights) sequences = write_texts(o, source, job, prompts, live);
+  if (source.weights) sequences = write_texts(o, source, job, prompts, machine.target(), live);
   if (people) {
     for (std::size_t b = 0; b < sequences.size() && !live; ++b)
       print(fmt::format("[{}] {}\n", b + 1, sequences[b].text));

@@ -102,6 +102,7 @@ workloads::TrainerOptions trainer_options(const TrainOptions& o, const workloads
                                           const runtime::Passes& passes, const hw::MachineParams& machine,
                                           const std::filesystem::path& checkpoint) {
   workloads::TrainerOptions t{
+      .target = machine.target(),
       .step = step,
       .eval_batch = o.per_device_eval_batch_size,
       .epochs = o.num_train_epochs,

@@ -99,6 +99,7 @@ void verify(const VerifyOptions& options) {
                       "use --mode numeric or full, and --numerics"};
   const std::int64_t cores = options.train.nproc_per_node > 0 ? cores_of(options.train, machine) : 1;
   workloads::VerifyOptions v;
+  v.target = machine.target();
   v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
   const std::int64_t tensor = options.train.tensor_parallel_size, stages = options.train.pipeline_parallel_size;
   if (cores % (tensor * stages) != 0)

@@ -19,6 +19,14 @@ using M = MachineParams;
 constexpr std::array kFields = {
     M::Field{"chip.count", &M::chips, Dimension::kCount, "Trainium chips in the instance"},
     M::Field{"chip.cores", &M::cores, Dimension::kCount, "NeuronCores per chip"},
+    M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
+    M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},
+    M::Field{"sbuf.partition", &M::sbuf_partition, Dimension::kBytes, "one partition of SBUF"},
+    M::Field{"psum.partition", &M::psum_partition, Dimension::kBytes, "one partition of PSUM"},
+    M::Field{"psum.bank", &M::psum_bank, Dimension::kBytes, "one bank of a partition: what a matmul may write"},
+    M::Field{"tensor.rows", &M::tensor_rows, Dimension::kCount, "rows of the PE array: the contracted axis"},
+    M::Field{"tensor.columns", &M::tensor_columns, Dimension::kCount, "columns of the stationary operand, at most"},
+    M::Field{"tensor.moving", &M::tensor_moving, Dimension::kCount, "columns of the moving operand, at most"},
     M::Field{"tensor.clock", &M::tensor_clock, Dimension::kFrequency, "clock of the PE array"},
     M::Field{"vector.clock", &M::vector_clock, Dimension::kFrequency, "clock of VectorE"},
     M::Field{"scalar.clock", &M::scalar_clock, Dimension::kFrequency, "clock of ScalarE"},
@@ -41,12 +49,14 @@ constexpr std::array kFields = {
     M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount, "stacks per chip; a core's memory lies in one"},
     M::Field{"hbm.bytes", &M::hbm_bytes, Dimension::kBytes, "device memory per chip"},
     M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth, "per chip, read and write together"},
+    M::Field{"dma.rings", &M::dma_rings, Dimension::kCount, "rings per core, each in order"},
     M::Field{"dma.engines", &M::dma_engines, Dimension::kCount, "DMA engines per core"},
     M::Field{"dma.start", &M::dma_start, Dimension::kTime, "from the semaphore to the first byte"},
     M::Field{"dma.rate", &M::dma_rate, Dimension::kBandwidth, "one engine, to and from HBM alike"},
     M::Field{"dma.descriptor_overhead", &M::dma_descriptor_overhead, Dimension::kBytes,
              "time of a descriptor, in bytes at the engine's rate: b bytes run at b / (b + this)"},
     M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
+    M::Field{"collective.queues", &M::cc_queues, Dimension::kCount, "queues of collectives per core, each in order"},
     M::Field{"collective.floor", &M::cc_floor, Dimension::kTime, "of any collective, before data moves"},
     M::Field{"collective.barrier", &M::cc_barrier, Dimension::kTime, "of a barrier"},
     M::Field{"collective.bandwidth", &M::cc_bandwidth, Dimension::kBandwidth, "that one core sends with"},
@@ -111,6 +121,14 @@ void check_fabric(const MachineParams& p) {
           "this instance has no EFA, it cannot be joined to others", "use trn1.32xlarge or trn1n.32xlarge");
 }
 
+/// What programs need of any core.
+void check_target(const MachineParams& p) {
+  require(!isa::instructions(static_cast<int>(p.generation.value)).empty(), p.name,
+          fmt::format("core.generation is {}, whose instructions nobody wrote down", p.generation.value),
+          "add them to isa/table.h");
+  if (const auto problem = isa::problem_of(p.target())) require(false, p.name, problem->what, problem->fix);
+}
+
 /// What the model needs of any machine; an override can break it.
 void check(const MachineParams& p) {
   for (const auto& field : kFields) {
@@ -124,6 +142,7 @@ void check(const MachineParams& p) {
   require(p.hbm_stacks.value == p.cores.value, p.name, "hbm.stacks differs from chip.cores: a core owns a stack",
           "set hbm.stacks and chip.cores to the same number");
   check_fabric(p);
+  check_target(p);
 }
 
 std::filesystem::path machine_path(std::string_view name_or_path) {
@@ -147,7 +166,29 @@ isa::Timing MachineParams::timing() const {
           .load_stationary_speedup = tensor_fast_load.value,
           .activation_read = scalar_accumulator_read.value,
           .gpsimd_start = gpsimd_start.value,
-          .dynamic_min = dynamic_address.value};
+          .dynamic_min = dynamic_address.value,
+          .clock = {tensor_clock.value, vector_clock.value, scalar_clock.value, gpsimd_clock.value, sync_clock.value},
+          .dma = {.start = dma_start.value,
+                  .engines = dma_engines.value,
+                  .rate = dma_rate.value,
+                  .descriptor_overhead = dma_descriptor_overhead.value,
+                  .packet = dma_packet.value}};
+}
+
+isa::Target MachineParams::target() const {
+  const auto whole = [](const Number& number) { return static_cast<std::int64_t>(number.value); };
+  return {.generation = static_cast<int>(generation.value),
+          .geometry = {.partitions = whole(sbuf_partitions),
+                       .sbuf_partition_bytes = whole(sbuf_partition),
+                       .psum_partition_bytes = whole(psum_partition),
+                       .psum_bank_bytes = whole(psum_bank),
+                       .array_rows = whole(tensor_rows),
+                       .array_columns = whole(tensor_columns),
+                       .moving_columns = whole(tensor_moving),
+                       .dma_rings = whole(dma_rings),
+                       .collective_queues = whole(cc_queues)},
+          .timing = timing(),
+          .instructions = isa::instructions(static_cast<int>(generation.value))};
 }
 
 double MachineParams::clock(isa::Engine engine) const {
@@ -160,7 +201,7 @@ std::uint64_t MachineParams::hbm_bytes_per_core() const {
 }
 
 Peaks MachineParams::peaks() const {
-  Peaks peaks{.matmul_flops = 2.0 * isa::kPartitions * isa::kPartitions * tensor_clock.value,
+  Peaks peaks{.matmul_flops = 2.0 * tensor_rows.value * tensor_columns.value * tensor_clock.value,
               .hbm_bandwidth = hbm_bandwidth.value / hbm_stacks.value,
               .link_bandwidth = cc_bandwidth.value,
               .dma_bandwidth = dma_engines.value * dma_rate.value};

@@ -8,7 +8,7 @@
 
 #include "base/param_file.h"
 #include "hw/trace.h"
-#include "isa/cost.h"
+#include "isa/target.h"
 
 namespace hw {
 
@@ -20,6 +20,8 @@ struct MachineParams {
   std::string name;
 
   Number chips, cores, hbm_stacks;
+  Number generation, sbuf_partitions, sbuf_partition, psum_partition, psum_bank;
+  Number tensor_rows, tensor_columns, tensor_moving;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
   Number min_interval, tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
   Number tensor_fp32_passes, tensor_fast_load;
@@ -27,8 +29,8 @@ struct MachineParams {
   Number power_utilisation, power_window;
   Number lead_in;
   Number hbm_bytes, hbm_bandwidth;
-  Number dma_engines, dma_start, dma_rate, dma_descriptor_overhead, dma_packet;
-  Number cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync, cc_network_sync;
+  Number dma_rings, dma_engines, dma_start, dma_rate, dma_descriptor_overhead, dma_packet;
+  Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;
   Number vcpus, host_memory;
@@ -46,6 +48,8 @@ struct MachineParams {
   std::string toml;        // everything as resolved, see base::ParamFile::to_toml
   std::uint64_t hash = 0;  // two machines with the same hash behave the same
 
+  /// What programs for this machine are compiled for, and checked against.
+  isa::Target target() const;
   /// What isa/ cost functions read.
   isa::Timing timing() const;
   double clock(isa::Engine engine) const;

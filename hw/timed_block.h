@@ -18,7 +18,7 @@ namespace hw {
 /// A DMA as the engines see it.
 struct Transfer {
   double work = 0;   // fs of one DMA engine, all descriptors together
-  double width = 0;  // DMA engines that it can keep busy, <= 16
+  double width = 0;  // DMA engines that it can keep busy
   std::uint64_t descriptors = 0;
   std::uint64_t read_bytes = 0;     // from HBM
   std::uint64_t written_bytes = 0;  // to HBM
@@ -96,10 +96,7 @@ class BlockTimes {
   std::size_t found_ = 0;
 };
 
-/// How the DMA engines move `instr` (a DMA): one descriptor per contiguous piece, at most a packet long.
-Transfer plan_transfer(const isa::Instr& instr, const MachineParams& machine);
-
-/// Elements of `tile` that lie one behind the other in its memory, from the first one on.
-std::int64_t contiguous(const isa::Tile& tile);
+/// How the DMA engines move `instr` (a DMA): isa::dma_cost() in femtoseconds, and what it moves in HBM.
+Transfer plan_transfer(const isa::Instr& instr, const isa::DmaTiming& dma);
 
 }  // namespace hw

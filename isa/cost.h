@@ -14,6 +14,16 @@ struct Cost {
   double latency = 0;  // until the result is visible to others (>= occupy)
 };
 
+/// The DMA engines of a core.
+struct DmaTiming {
+  double start = 0;                // seconds from the semaphore to the first byte
+  double engines = 0;              // of a core
+  double rate = 0;                 // bytes per second of one engine
+  double descriptor_overhead = 0;  // time of a descriptor, in bytes at that rate
+  double packet = 0;               // bytes of the longest descriptor
+  bool operator==(const DmaTiming&) const = default;
+};
+
 /// The numbers that cost functions may read; hw/ fills them from the machine's parameter file.
 struct Timing {
   double min_interval = 0;                   // MIN_II, cycles of the executing engine
@@ -23,6 +33,9 @@ struct Timing {
   double activation_read = 0;                // cycles to read the accumulator of activation_reduce
   double gpsimd_start = 0;                   // cycles before GpSimdE's first element
   double dynamic_min = 0;                    // cycles of a register-addressed copy, at least
+  std::array<double, kEngineCount> clock{};  // Hz
+  DmaTiming dma;
+  bool operator==(const Timing&) const = default;
 };
 
 /// TensorE cycles to load the stationary operand of kMatMul or kPeTranspose (0 for all others). The next stationary
@@ -30,6 +43,17 @@ struct Timing {
 /// Neuron docs, NKI architecture guide v2 ("Background LoadStationary", "Fast LoadStationary": up to 4 columns per
 /// cycle).
 double stationary_load_cycles(const Instr& instr, const Timing& timing);
+
+/// How the DMA engines move an instruction (a DMA).
+struct DmaCost {
+  std::int64_t descriptors = 0;  // one per contiguous piece, at most a packet long
+  double seconds = 0;            // of one DMA engine, all descriptors together; twice for a read-modify-write
+  double width = 0;              // DMA engines that it can keep busy
+};
+DmaCost dma_cost(const Instr& instr, const DmaTiming& dma);
+
+/// Elements of `tile` that lie one behind the other in its memory, from the first one on.
+std::int64_t contiguous_run(const Tile& tile);
 
 /// The cost column of the instruction table (isa/table.h), which has the formula of each as text. N: elements per
 /// partition of the input, all in cycles of the executing engine. Source: AWS Neuron SDK 2.26.1, nki.isa, unless said.

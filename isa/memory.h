@@ -24,8 +24,8 @@ class Memory {
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
 
-  static constexpr std::int64_t kSbufStride = kSbufPartitionBytes + 4160;  // bytes from partition to partition
-  static constexpr std::int64_t kPsumStride = kPsumPartitionBytes + 64;
+  static constexpr std::int64_t kSbufStride = kMostSbufPartitionBytes + 4160;  // bytes from partition to partition
+  static constexpr std::int64_t kPsumStride = kMostPsumPartitionBytes + 64;
 
   std::byte* sbuf() { return sbuf_; }
   std::byte* psum() { return psum_; }

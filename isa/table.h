@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <span>
 #include <string_view>
 
 #include "isa/check/rules.h"
@@ -254,7 +255,11 @@ constexpr const Row* find_row(std::string_view name) {
   return found == kTable.end() ? nullptr : found;
 }
 
-/// What one instruction costs its engine: the cost column of its row.
+/// The instructions of a generation of NeuronCores, by opcode; none for one that the tables do not know. Names, formats
+/// and what an instruction computes are the same in all: kTable speaks for them.
+std::span<const Row> instructions(int generation);
+
+/// What one instruction costs its engine on NeuronCore-v2: the cost column of its row.
 inline Cost cost_of(const Instr& instr, const Timing& timing) { return row(instr.op).cost(instr, timing); }
 
 }  // namespace isa

@@ -10,11 +10,12 @@ namespace isa {
 
 enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 
+// The same in every generation: what the operand of an instruction may span.
 inline constexpr int kPartitions = 128;
-inline constexpr std::int64_t kSbufPartitionBytes = 192 * 1024;
-inline constexpr std::int64_t kPsumPartitionBytes = 16 * 1024;
-inline constexpr std::int64_t kPsumBankBytes = 2 * 1024;
-inline constexpr int kPsumBanks = 8;
+inline constexpr std::int64_t kMovingColumns = 512;  // of a matmul
+/// What simulated memories hold room for; how much a core has of it is its target's (isa/target.h).
+inline constexpr std::int64_t kMostSbufPartitionBytes = 224 * 1024;
+inline constexpr std::int64_t kMostPsumPartitionBytes = 16 * 1024;
 
 /// One free axis: `size` elements, `step` elements apart (0 repeats one element: a broadcast).
 struct Dim {

@@ -21,10 +21,10 @@ struct Placement {
 /// Gives every buffer an address, in program order. With `rotate`, freed space is used again as late as possible, so
 /// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as
 /// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
-Placement place(VirtualBlock& block, bool rotate);
+Placement place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate);
 /// The same with the instructions in another order: `order` has their numbers. Nothing, and the block as it was, when
 /// more than `most_spills` are needed. Errors: as above, with the block as it was.
-std::optional<Placement> place(VirtualBlock& block, bool rotate, std::span<const std::uint32_t> order,
-                               std::int64_t most_spills);
+std::optional<Placement> place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
+                               std::span<const std::uint32_t> order, std::int64_t most_spills);
 
 }  // namespace runtime

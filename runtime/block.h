@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "isa/target.h"
 #include "runtime/graph.h"
 #include "runtime/passes.h"
 
@@ -32,7 +33,7 @@ struct BuiltBlock {
 
 /// `nodes` in an order in which they can run. Errors: Fault::kCapacity when an instruction needs more than SBUF.
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const Passes& passes);
+                       const isa::Target& target, const Passes& passes);
 
 /// Blocks of programs that are compiled one after the other: plans of a model that share its layers alike have the
 /// same.
@@ -43,7 +44,7 @@ class BlockCache {
 
   /// The block as build_block() makes it. The reference holds until the next call.
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                        const Passes& passes);
+                        const isa::Target& target, const Passes& passes);
   std::size_t found() const { return found_; }  // without building them
 
  private:

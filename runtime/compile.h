@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "isa/target.h"
 #include "runtime/graph.h"
 #include "runtime/memory_plan.h"
 #include "runtime/passes.h"
@@ -34,8 +35,9 @@ struct Compiled {
   bool given_up = false;  // there is nothing but the memory that is needed at least
 };
 
-/// Errors: Fault::kCapacity (with the memory by kind) when it does not fit into hbm_bytes; Fault::kProgram for a graph
-/// that breaks a contract; Fault::kInternal when TensorE's work is not what the mathematics needs.
-Compiled compile(Graph graph, const CompileOptions& options);
+/// A program for one core of `target`. Errors: Fault::kCapacity (with the memory by kind) when it does not fit into
+/// hbm_bytes; Fault::kProgram for a graph that breaks a contract; Fault::kInternal when TensorE's work is not what the
+/// mathematics needs.
+Compiled compile(Graph graph, const isa::Target& target, const CompileOptions& options);
 
 }  // namespace runtime

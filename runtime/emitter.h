@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "isa/target.h"
 #include "runtime/graph.h"
 #include "runtime/tiles.h"
 
@@ -45,13 +46,17 @@ class Emitter {
  public:
   static constexpr std::int64_t kKeptRows = 4 * isa::kPartitions;  // of tensors that keep() takes
 
-  Emitter(const Graph& graph, std::string name);
+  /// Keeps references to both.
+  Emitter(const Graph& graph, const isa::Target& target, std::string name);
 
   const Graph& graph() const { return graph_; }
+  const isa::Target& target() const { return target_; }
   const Value& value(ValueId id) const { return graph_.value(id); }
 
   // --- memory
   Tile sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols);
+  /// What a PSUM bank holds of a partition.
+  std::int64_t bank_columns(Dtype dtype) const { return target_.geometry.psum_bank_bytes / isa::size_of(dtype); }
   /// One bank. Errors: Fault::kInternal when it does not fit in it.
   Tile psum(std::int64_t parts, std::int64_t cols, Dtype dtype = Dtype::kFp32);
   /// Rows [row, row + rows) of a tensor in HBM, `stride` rows apart.
@@ -118,7 +123,12 @@ class Emitter {
   bool vector_is_free(double cycles);
   void book(const Instr& instr);
 
+  /// The next of the rings for loads, or of those for stores.
+  std::uint8_t load_ring();
+  std::uint8_t store_ring();
+
   const Graph& graph_;
+  const isa::Target& target_;
   VirtualBlock block_;
   std::unordered_map<ValueId, std::uint32_t> registers_;
   std::map<std::string, Tile> constants_;

@@ -23,8 +23,9 @@ struct CacheUse {
 /// Of this process. All 0 without a folder.
 CacheUse program_cache_use();
 
-/// What decides a program: the graph, the options, and the binary that compiles (another one may compile otherwise).
-std::uint64_t program_key(const Graph& graph, const CompileOptions& options);
+/// What decides a program: the graph, the target, the options, and the binary that compiles (another one may compile
+/// otherwise).
+std::uint64_t program_key(const Graph& graph, const isa::Target& target, const CompileOptions& options);
 
 /// A program as the bytes of a file, and back. Errors: Fault::kData at `where` when they are cut short or changed.
 std::string write_compiled(const Compiled& compiled);
@@ -32,6 +33,7 @@ Compiled read_compiled(std::string_view bytes, const std::string& where);
 
 /// The program from the cache, or from `compile`. Errors: as read_compiled(); Fault::kEnvironment when the new file
 /// cannot be written.
-Compiled through_cache(const Graph& graph, const CompileOptions& options, const std::function<Compiled()>& compile);
+Compiled through_cache(const Graph& graph, const isa::Target& target, const CompileOptions& options,
+                       const std::function<Compiled()>& compile);
 
 }  // namespace runtime

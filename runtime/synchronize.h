@@ -8,6 +8,6 @@ namespace runtime {
 /// Adds waits and signals to placed instructions, in program order. A wait that follows from earlier ones is left out
 /// (vector clocks, as Mattern, "Virtual Time and Global States of Distributed Systems", 1989). Returns how many waits
 /// there are.
-std::size_t synchronize(std::vector<Instr>& instrs);
+std::size_t synchronize(std::vector<Instr>& instrs, const isa::Geometry& geometry);
 
 }  // namespace runtime

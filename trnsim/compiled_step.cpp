@@ -97,7 +97,7 @@ StepTarget step_target(const std::string& workload, const TrainOptions& given) {
 runtime::Compiled compiled_with(const StepTarget& t, const runtime::Passes& passes) {
   runtime::CompileOptions options = t.options;
   options.passes = passes;
-  return runtime::compile(t.graph(t.size), options);
+  return runtime::compile(t.graph(t.size), t.machine.target(), options);
 }
 
 base::Table pass_table(const StepTarget& target, const std::vector<PassColumn>& more) {

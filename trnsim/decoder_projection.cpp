@@ -98,12 +98,12 @@ void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProj
                   .run;
 }
 
-void compile_one_stage(const DecoderJob& job, runtime::BlockCache* blocks, std::uint64_t give_up_at,
-                       DecoderProjection& p) {
+void compile_one_stage(const DecoderJob& job, const isa::Target& target, runtime::BlockCache* blocks,
+                       std::uint64_t give_up_at, DecoderProjection& p) {
   runtime::CompileOptions options = stage_options(job);
   options.blocks = blocks;
   options.give_up_at = give_up_at;
-  p.compiled = runtime::compile(stage_step(job, simulated_of(job)).graph, options);
+  p.compiled = runtime::compile(stage_step(job, simulated_of(job)).graph, target, options);
 }
 
 }  // namespace
@@ -119,11 +119,11 @@ DecoderProjection project_if_it_fits(const DecoderJob& job, const JobMachines& m
     stages = compile_stages(job, machines.whole, blocks, give_up_at);
     p.memory = stages.memory;
   } else {
-    compile_one_stage(job, blocks, give_up_at, p);
+    compile_one_stage(job, machines.stage.target(), blocks, give_up_at, p);
     p.memory = memory_of(p.compiled, machines.stage);
   }
   if (!p.memory.fits() && !job.may_exceed_memory) return p;
-  if (job.pipeline > 1 && options.one_stage) compile_one_stage(job, blocks, 0, p);
+  if (job.pipeline > 1 && options.one_stage) compile_one_stage(job, machines.stage.target(), blocks, 0, p);
   if (job.pipeline == 1 || options.one_stage) time_one_stage(job, machines.stage, options.times, p);
   if (job.pipeline > 1) time_pipeline(job, machines.whole, stages, options.times, p);
   time_job(job, machines.stage, p);

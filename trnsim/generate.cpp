@@ -117,7 +117,7 @@ GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams
   // The first new token comes from the prompt; token i of the others is at position prompt_tokens + i.
   const std::int64_t others = job.new_tokens - 1, first = job.prompt_tokens;
   const workloads::GenerationPrograms programs{job.config, job.spec, first,
-                                               first + std::max<std::int64_t>(others, 1) - 1};
+                                               first + std::max<std::int64_t>(others, 1) - 1, machine.target()};
   GenerationTime out;
   out.memory = {.by_kind = programs.tokens.back().compiled.memory.bytes_by_kind,
                 .total = programs.hbm_bytes(),

@@ -28,7 +28,8 @@ runtime::Compiled compile_evaluation(const ProjectedJob& job, const hw::MachineP
   spec.training = false;
   spec.batch = job.eval_batch;
   spec.micro_batches = 1;
-  return runtime::compile(workloads::bert_graph(job.config, spec), compile_options(job, "evaluate", machine));
+  return runtime::compile(workloads::bert_graph(job.config, spec), machine.target(),
+                          compile_options(job, "evaluate", machine));
 }
 
 /// Bytes that one rank's host copies in per sequence: ids, types and mask as int64, as the framework holds them.
@@ -141,8 +142,9 @@ Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
   Projection p;
   const double begin = wall_clock();
   require_possible(job, machine);
-  p.compiled = runtime::compile(workloads::bert_graph(job.config, job.step), compile_options(job, "train", machine));
-  isa::check(p.compiled.program);
+  p.compiled = runtime::compile(workloads::bert_graph(job.config, job.step), machine.target(),
+                                compile_options(job, "train", machine));
+  isa::check(p.compiled.program, machine.target());
   const double compiled = wall_clock();
   p.device = hw::simulate(p.compiled.program, machine,
                           {.exact = job.exact, .trace_from = job.trace.from, .trace_until = job.trace.until});

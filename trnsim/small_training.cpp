@@ -26,7 +26,8 @@ TrainOptions small_model_options(const workloads::Job& job, const TrainOptions& 
 
 workloads::TrainerOptions first_steps(const TrainOptions& train, const workloads::StepSpec& step,
                                       const runtime::Passes& passes) {
-  return {.step = step,
+  return {.target = hw::load_machine(train.instance_type, train.set).target(),
+          .step = step,
           .max_steps = kFirstSteps,
           .learning_rate = train.learning_rate,
           .eval_each_epoch = false,

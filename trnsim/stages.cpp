@@ -67,7 +67,7 @@ Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, run
     runtime::CompileOptions options = workloads::compile_options(spec, "train", job.passes);
     options.blocks = blocks;
     options.give_up_at = give_up_at;
-    out.compiled.push_back(runtime::compile(std::move(made.graph), options));
+    out.compiled.push_back(runtime::compile(std::move(made.graph), whole.target(), options));
     DecoderMemory memory = memory_of(out.compiled.back(), whole);
     memory.add("messages", inbox_bytes(job, s));
     if (memory.total > out.memory.total) out.memory = std::move(memory);

@@ -179,7 +179,7 @@ Metrics job_metrics(const workloads::Job& job, const std::string& machine, const
 analysis::SweepModel program_model(const std::string& path, const std::string& machine) {
   const std::string text = base::read_file(path);
   const auto program = std::make_shared<const isa::Program>(isa::parse_program(text, path));
-  isa::check(*program);
+  isa::check(*program, hw::load_machine(machine).target());
   const std::uint64_t content = base::hash64(text, binary_hash());
   return {.hash =
               [content, machine](const SweepPoint& point) {
@@ -188,6 +188,7 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
           .evaluate =
               [program, machine](const SweepPoint& point) {
                 const hw::MachineParams params = machine_at(machine, point);
+                isa::check(*program, params.target());
                 return metrics_of(hw::simulate(*program, params), *program, params.price_on_demand.value);
               }};
 }

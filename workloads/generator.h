@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/device.h"
+#include "isa/target.h"
 #include "runtime/compile.h"
 #include "workloads/generation_graph.h"
 
@@ -21,7 +22,7 @@ struct GenerationPrograms {
   };
   /// For tokens at positions from `first` to `last`. Errors: as check().
   GenerationPrograms(const ModelConfig& config, const GenerationSpec& spec, std::int64_t first, std::int64_t last,
-                     const runtime::Passes& passes = {});
+                     const isa::Target& target, const runtime::Passes& passes = {});
   runtime::Compiled prompt;
   std::vector<Token> tokens;  // by rising `read`
 
@@ -31,7 +32,7 @@ struct GenerationPrograms {
 class Generator {
  public:
   /// Errors: as check(GenerationSpec).
-  Generator(const ModelConfig& config, const GenerationSpec& spec, const Weights& weights,
+  Generator(const ModelConfig& config, const GenerationSpec& spec, const Weights& weights, const isa::Target& target,
             std::unique_ptr<isa::Device> device = isa::make_numeric_device(), int host_threads = 0);
   ~Generator();
 

@@ -1,5 +1,5 @@
 // Programs of published micro-benchmarks: matmuls, memory traffic, kernels, instruction chains. Real programs that
-// compute what they say; what they take, the machine decides.
+// compute what they say, for one core of `target`; what they take, the machine decides.
 #pragma once
 
 #include <cstdint>
@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "isa/target.h"
 
 namespace workloads {
 
@@ -23,9 +24,9 @@ constexpr double flops(const Gemm& g) {
 /// The left operand lies as its transpose, "lhs_t" [K, M], "rhs" [K, N]: no transposes are needed. Blocks of 2048 x
 /// 1024 results meet 1024 of K at a time and add up in SBUF. Batch 1. Source: AWS Neuron docs, NKI matrix
 /// multiplication tutorial, the fully optimized kernel.
-isa::Program tuned_gemm(const Gemm& gemm);
+isa::Program tuned_gemm(const Gemm& gemm, const isa::Target& target);
 /// "x" [M, K] and "0.matmul" [K, N] as a framework has them: the compiler's own matmul, a chain of one step.
-isa::Program compiled_gemm(const Gemm& gemm);
+isa::Program compiled_gemm(const Gemm& gemm, const isa::Target& target);
 
 /// Steps one after the other on "x" [rows, cols], `batch` of them, HBM to HBM: matmuls by [.., n], and what works by
 /// rows. Step i named s has its operands as "i.s" (layernorm's bias: "i.s.bias"); the result is "out". With a batch
@@ -42,7 +43,7 @@ std::vector<std::string> chain_steps();
 /// 2 x multiply-adds of its matmuls.
 double flops(const Chain& chain);
 /// Compiled. Errors: Fault::kUsage for a step that it does not know.
-isa::Program chain_kernel(const Chain& chain);
+isa::Program chain_kernel(const Chain& chain, const isa::Target& target);
 
 /// DMA between HBM ("data") and SBUF, or HBM and HBM, in rows of `row_bytes`.
 enum class Traffic : std::uint8_t { kRead, kWrite, kCopy };
@@ -52,7 +53,7 @@ struct MemoryTest {
   std::int64_t row_bytes = 16 * 1024;  // longer than a DMA packet: nothing is gained beyond
 };
 /// Errors: Fault::kUsage when 128 rows do not fit in SBUF, or `bytes` is less than one row.
-isa::Program memory_test(const MemoryTest& test);
+isa::Program memory_test(const MemoryTest& test, const isa::Target& target);
 
 /// "out" [M, N] = x w + (x a) b: "x" [M, K], "w" [K, N], "a" [K, R], "b" [R, N]: compiled.
 struct Lora {
@@ -60,7 +61,7 @@ struct Lora {
   isa::Dtype dtype = isa::Dtype::kFp32;
 };
 double flops(const Lora& lora);
-isa::Program lora_kernel(const Lora& lora);
+isa::Program lora_kernel(const Lora& lora, const isa::Target& target);
 
 /// Heads of `batch` sequences of `seq` tokens: "q" [batch * seq, heads * size], "k" and "v" of kv_heads, "out" like q.
 struct HeadsShape {
@@ -69,20 +70,22 @@ struct HeadsShape {
 };
 /// softmax(q k^T / sqrt(size)) v: compiled. `causal`: each query sees the keys up to its own; `flash`: keys that no
 /// query of a tile sees are left out, and no probabilities are kept.
-isa::Program attention_kernel(const HeadsShape& shape, bool causal, bool flash);
+isa::Program attention_kernel(const HeadsShape& shape, bool causal, bool flash, const isa::Target& target);
 double attention_flops(const HeadsShape& shape);
 /// Rotary positions: "x" like q, "cos" and "sin" [seq, size / 2], "out": compiled.
-isa::Program rope_kernel(const HeadsShape& shape);
+isa::Program rope_kernel(const HeadsShape& shape, const isa::Target& target);
 
 /// "out" [cols, rows] = "x" [rows, cols] transposed by TensorE, squares of 128, four to a PSUM bank.
-isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
+isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype, const isa::Target& target);
 
 /// One AdamW update with weight decay: "w" in place, and "m" and "v" when they stay; "g", "hyper", "clip": compiled.
-isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype, bool moments_stay = true);
+isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype, const isa::Target& target,
+                          bool moments_stay = true);
 /// "out" [M, K] = (silu(x gate) * (x up)) down, x [M, K], gate and up [K, N], down [N, K]: compiled.
-isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, isa::Dtype dtype);
+isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, isa::Dtype dtype, const isa::Target& target);
 /// "out" = "a" + "b", `elements` of them, one tile [parts, cols] after the other.
-isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::int64_t cols, isa::Dtype dtype);
+isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::int64_t cols, isa::Dtype dtype,
+                               const isa::Target& target);
 
 /// A selective scan over `seq` for each channel and state, summed over the states: h = exp(delta a) h + delta u b,
 /// "out" = sum of h c. "delta", "u", "out" [channels, seq], "a" [channels, states], "b", "c" [states, seq], fp32.
@@ -92,7 +95,7 @@ struct MambaScan {
   std::int64_t seq = 512, channels = 128, states = 16;
   int version = 2;
 };
-isa::Program mamba_scan(const MambaScan& scan);
+isa::Program mamba_scan(const MambaScan& scan, const isa::Target& target);
 
 /// `count` instructions of one kind on [parts, cols], each on the result of the one before (`dependent`) or on its own.
 struct Stream {
@@ -103,7 +106,7 @@ struct Stream {
   int count = 128;
 };
 /// Label of the instructions to time: "stream". Errors: Fault::kUsage for a name that it does not know.
-isa::Program instruction_stream(const Stream& stream);
+isa::Program instruction_stream(const Stream& stream, const isa::Target& target);
 /// "activation", "tensor_tensor", ..., separated by commas.
 std::string stream_names();
 

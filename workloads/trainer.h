@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "isa/device.h"
+#include "isa/target.h"
 #include "runtime/compile.h"
 #include "runtime/session.h"
 #include "workloads/checkpoints/train_checkpoint.h"
@@ -20,6 +21,7 @@
 namespace workloads {
 
 struct TrainerOptions {
+  isa::Target target;           // the core that is trained on
   StepSpec step;                // of training; evaluation uses the same length, ranks and numerics
   std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
   double epochs = 3;

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "isa/device.h"
+#include "isa/target.h"
 #include "runtime/compile.h"
 #include "runtime/numerics.h"
 #include "workloads/optimizer_step.h"
@@ -15,6 +16,7 @@
 namespace workloads {
 
 struct VerifyOptions {
+  isa::Target target;  // the core that is trained on
   runtime::Numerics numerics;
   std::uint32_t ranks = 1;  // data parallel
   std::int64_t micro_batches = 1;

@@ -13,8 +13,8 @@
 namespace hw {
 
 Shadow::Shadow(int granule, std::uint64_t hbm_bytes) : granule_{granule} {
-  psum_first_ = static_cast<std::uint64_t>(isa::kPartitions * isa::kSbufPartitionBytes / granule);
-  hbm_first_ = psum_first_ + static_cast<std::uint64_t>(isa::kPartitions * isa::kPsumPartitionBytes / granule);
+  psum_first_ = static_cast<std::uint64_t>(isa::kPartitions * isa::kMostSbufPartitionBytes / granule);
+  hbm_first_ = psum_first_ + static_cast<std::uint64_t>(isa::kPartitions * isa::kMostPsumPartitionBytes / granule);
   bytes_ = (hbm_first_ + hbm_bytes / static_cast<std::uint64_t>(granule) + 1) * sizeof(Writer);
   void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)

@@ -43,8 +43,8 @@ class Shadow {
  private:
   static std::int64_t row_start(const isa::Tile& tile, int p, std::span<const std::uint64_t> bases) {
     switch (tile.space) {
-      case isa::Space::kSbuf: return (tile.start + p) * isa::kSbufPartitionBytes + tile.offset;
-      case isa::Space::kPsum: return (tile.start + p) * isa::kPsumPartitionBytes + tile.offset;
+      case isa::Space::kSbuf: return (tile.start + p) * isa::kMostSbufPartitionBytes + tile.offset;
+      case isa::Space::kPsum: return (tile.start + p) * isa::kMostPsumPartitionBytes + tile.offset;
       default: return static_cast<std::int64_t>(bases[tile.reg]) + tile.offset + p * tile.pstep;
     }
   }

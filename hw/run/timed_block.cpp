@@ -72,8 +72,7 @@ class Stationary {
 
 class BlockTimer {
  public:
-  BlockTimer(const isa::Block& block, const MachineParams& machine)
-      : block_{block}, machine_{machine}, timing_{machine.timing()} {
+  BlockTimer(const isa::Block& block, const MachineParams& machine) : block_{block}, target_{machine.target()} {
     find_shared_ports();
   }
 
@@ -100,11 +99,11 @@ class BlockTimer {
     return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && instr.op != isa::Opcode::kWait;
   }
 
-  Fs to_fs(double cycles, isa::Engine engine) const { return fs_of(cycles / machine_.clock(engine)); }
+  Fs to_fs(double cycles, isa::Engine engine) const { return fs_of(target_.seconds(cycles, engine)); }
 
   void add(std::uint32_t index) {
     const isa::Instr& instr = block_.instrs[index];
-    const auto& row = isa::row(instr.op);
+    const auto& row = target_.row(instr.op);
     if (!row.engines.contains(instr.engine))
       refuse(block_, index, fmt::format("{} does not run on the {} engine", row.name, isa::name_of(instr.engine)),
              "give it an engine that the instruction table names");
@@ -114,7 +113,7 @@ class BlockTimer {
     TimedInstr timed{.index = index, .signal = instr.signal, .queue = instr.queue};
     timed.slot = slot_of(instr);
     add_waits(index, stream, timed);
-    const isa::Cost cost = row.cost(instr, timing_);
+    const isa::Cost cost = row.cost(instr, target_.timing);
     double slowdown = isa::port_slowdown(instr);
     if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
       slowdown = time_matmul(instr, held, timed);
@@ -142,20 +141,21 @@ class BlockTimer {
     };
     timed.kind = TimedInstr::Kind::kMatMul;
     if (!held) {
-      const double cycles = isa::stationary_load_cycles(instr, timing_) * factor(instr.a);
+      const double cycles = isa::stationary_load_cycles(instr, target_.timing) * factor(instr.a);
       timed.load = static_cast<float>(to_fs(cycles, instr.engine));
     }
     used_ = static_cast<double>(instr.a.partitions) * static_cast<double>(instr.a.cols()) /
-            (isa::kPartitions * isa::kPartitions);
+            static_cast<double>(target_.geometry.array_rows * target_.geometry.array_columns);
     out_.matmul_flops += isa::matmul_flops(instr);
     return std::max(factor(instr.b), factor(instr.dst));
   }
 
   void time_dma(std::uint32_t index, TimedInstr& timed) {
     const isa::Instr& instr = block_.instrs[index];
-    if (instr.queue >= isa::kDmaQueues)
-      refuse(block_, index, fmt::format("names DMA ring {}", instr.queue), "use rings 0 to 15");
-    const Transfer transfer = plan_transfer(instr, machine_);
+    if (instr.queue >= target_.geometry.dma_rings)
+      refuse(block_, index, fmt::format("names DMA ring {}", instr.queue),
+             fmt::format("use rings 0 to {}", target_.geometry.dma_rings - 1));
+    const Transfer transfer = plan_transfer(instr, target_.timing.dma);
     timed.kind = TimedInstr::Kind::kDma;
     timed.transfer = static_cast<std::uint32_t>(out_.transfers.size());
     out_.transfers.push_back(transfer);
@@ -204,8 +204,7 @@ class BlockTimer {
   }
 
   const isa::Block& block_;
-  const MachineParams& machine_;
-  const isa::Timing timing_;
+  const isa::Target target_;
   TimedBlock out_;
   Stationary stationary_;
   std::map<std::tuple<std::uint32_t, isa::Opcode, isa::Engine>, std::uint32_t> slots_;

@@ -9,6 +9,7 @@
 
 #include "isa/check/rules.h"
 #include "isa/program.h"
+#include "isa/target.h"
 
 namespace isa {
 
@@ -20,10 +21,10 @@ template <typename... Args>
 namespace detail {
 
 /// What every instruction must keep, whatever its row's own rule: engine, operands, ALU steps, flags, waits, bounds.
-void check_form(const Instr& instr);
+void check_form(const Instr& instr, const Target& target);
 
 /// check_form, then the row's rule. Throws rule::Breach.
-void check_instr(const Instr& instr);
+void check_instr(const Instr& instr, const Target& target);
 
 /// Bytes from the tile's address (register and offset excluded) to its lowest byte, and to the byte after its highest.
 struct Extent {
@@ -38,7 +39,7 @@ void check_waits(const Block& block, std::string_view program);
 /// Throws base::Error for a breach at instruction `index` of `block`; `program` may be empty.
 [[noreturn]] void refuse(const rule::Breach& breach, std::string_view program, const Block& block, std::size_t index);
 
-void check_block(const Block& block, std::string_view program);
+void check_block(const Block& block, const Target& target, std::string_view program);
 
 }  // namespace detail
 }  // namespace isa

@@ -3,14 +3,13 @@
 #include "base/error.h"
 #include "isa/asm.h"
 #include "isa/check/breach.h"
-#include "isa/table.h"
 
 namespace isa {
 namespace detail {
 
-void check_instr(const Instr& instr) {
-  check_form(instr);
-  row(instr.op).rule(instr);
+void check_instr(const Instr& instr, const Target& target) {
+  check_form(instr, target);
+  target.row(instr.op).rule(instr);
 }
 
 void refuse(const rule::Breach& breach, std::string_view program, const Block& block, std::size_t index) {
@@ -35,25 +34,25 @@ void check_label(const Instr& instr, const Block& block) {
          block.labels.size());
 }
 
-void check_footprint(const Block& block, std::string_view program) {
+void check_footprint(const Block& block, const Geometry& geometry, std::string_view program) {
   const auto too_large = [&](std::string_view memory, std::int64_t bytes, std::int64_t limit) {
     if (bytes >= 0 && bytes <= limit) return;
     throw base::Error{base::Fault::kProgram, fmt::format("program \"{}\" block \"{}\"", program, block.name),
                       fmt::format("it claims {} bytes of {} per partition, there are {}", bytes, memory, limit),
                       "use smaller tiles, or reuse them"};
   };
-  too_large("SBUF", block.sbuf_bytes, kSbufPartitionBytes);
-  too_large("PSUM", block.psum_bytes, kPsumPartitionBytes);
+  too_large("SBUF", block.sbuf_bytes, geometry.sbuf_partition_bytes);
+  too_large("PSUM", block.psum_bytes, geometry.psum_partition_bytes);
 }
 
 }  // namespace
 
-void check_block(const Block& block, std::string_view program) {
-  check_footprint(block, program);
+void check_block(const Block& block, const Target& target, std::string_view program) {
+  check_footprint(block, target.geometry, program);
   for (std::size_t i = 0; i < block.instrs.size(); ++i) {
     const Instr& instr = block.instrs[i];
     try {
-      check_instr(instr);
+      check_instr(instr, target);
       check_registers(instr, block);
       check_label(instr, block);
     } catch (const rule::Breach& breach) {
@@ -65,14 +64,14 @@ void check_block(const Block& block, std::string_view program) {
 
 }  // namespace detail
 
-void check(const Instr& instr) {
+void check(const Instr& instr, const Target& target) {
   try {
-    detail::check_instr(instr);
+    detail::check_instr(instr, target);
   } catch (const rule::Breach& breach) {
     throw base::Error{base::Fault::kProgram, print(instr), breach.what, breach.fix};
   }
 }
 
-void check(const Block& block) { detail::check_block(block, ""); }
+void check(const Block& block, const Target& target) { detail::check_block(block, target, ""); }
 
 }  // namespace isa

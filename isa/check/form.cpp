@@ -3,7 +3,6 @@
 
 #include "isa/check/breach.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace isa::detail {
 namespace {
@@ -11,8 +10,8 @@ namespace {
 /// Engines read and write through an access pattern; DMA and collectives by descriptors, which have none of its limits.
 bool by_engine(const Instr& instr) { return !is_dma(instr.op) && !is_collective(instr.op); }
 
-void check_engine(const Instr& instr, const Row& row) {
-  if (row.engines.bits == 0) rule::unsupported(instr);
+void check_engine(const Instr& instr, const Row& row, int generation) {
+  if (row.engines.bits == 0) breach(row.note, "{} cannot run on NeuronCore-v{}", row.name, generation);
   if (row.engines.contains(instr.engine)) return;
   std::string names;
   for (int e = 0; e < kEngineCount; ++e)
@@ -29,13 +28,15 @@ void check_alu(std::string_view which, Alu alu, AluSet allowed, const Row& row) 
   breach(fmt::format("choose from:{}", names), "{} of {} cannot be {}", which, row.name, name_of(alu));
 }
 
-void check_flags(const Instr& instr, const Row& row) {
+void check_flags(const Instr& instr, const Row& row, const Geometry& geometry) {
   check_alu("alu0", instr.alu0, row.form.alu0, row);
   check_alu("alu1", instr.alu1, row.form.alu1, row);
   if (instr.accumulate && !row.form.accumulate) breach("clear accumulate", "{} cannot accumulate", row.name);
   if ((instr.reverse0 || instr.reverse1) && !row.form.reverse)
     breach("clear reverse0 and reverse1", "{} cannot exchange the operands of its ALU", row.name);
-  const int queues = is_dma(instr.op) ? kDmaQueues : is_collective(instr.op) ? kCcQueues : 1;
+  const std::int64_t queues = is_dma(instr.op)          ? geometry.dma_rings
+                              : is_collective(instr.op) ? geometry.collective_queues
+                                                        : 1;
   if (instr.queue >= queues)
     breach(fmt::format("choose a queue below {}", queues), "queue {} does not exist for {}", instr.queue, row.name);
   if (static_cast<std::size_t>(instr.fn) >= kFnCount)
@@ -89,9 +90,9 @@ void check_pattern(std::string_view name, const Tile& tile, bool limited) {
   }
 }
 
-void check_on_chip(std::string_view name, const Tile& tile, bool limited) {
+void check_on_chip(std::string_view name, const Tile& tile, const Geometry& geometry, bool limited) {
   const bool sbuf = tile.space == Space::kSbuf;
-  const std::int64_t bytes = sbuf ? kSbufPartitionBytes : kPsumPartitionBytes;
+  const std::int64_t bytes = sbuf ? geometry.sbuf_partition_bytes : geometry.psum_partition_bytes;
   const std::int64_t most = sbuf ? 65536 : 4096;  // elements per partition; nki.language.tile_size
   if (tile.reg != 0) breach("allocate it first", "{} is virtual buffer {} still", name, tile.reg);
   if (tile.pstep != 0) breach("set pstep to 0", "{} is on chip and has a partition step", name);
@@ -105,7 +106,17 @@ void check_on_chip(std::string_view name, const Tile& tile, bool limited) {
            tile.offset + reach.low, tile.offset + reach.high, name_of(tile.space), bytes);
 }
 
-void check_tile(std::string_view name, const Tile& tile, const Instr& instr, const Row& row, SpaceSet spaces) {
+/// A sum of TensorE lies in one bank.
+void check_one_bank(const Tile& dst, std::int64_t bank) {
+  const Extent reach = extent(dst);
+  const std::int64_t first = (dst.offset + reach.low) / bank, last = (dst.offset + reach.high - 1) / bank;
+  if (first != last)
+    breach(fmt::format("place it inside one bank of {} bytes", bank),
+           "dst covers PSUM banks {} to {}, TensorE writes one", first, last);
+}
+
+void check_tile(std::string_view name, const Tile& tile, const Instr& instr, const Target& target, SpaceSet spaces) {
+  const Row& row = target.row(instr.op);
   if (!spaces.contains(tile.space)) {
     if (!tile) breach(fmt::format("name {}", name), "{} needs the operand {}", row.name, name);
     if (spaces == set_of(Space::kNone)) breach("remove it", "{} has no operand {}", row.name, name);
@@ -122,7 +133,7 @@ void check_tile(std::string_view name, const Tile& tile, const Instr& instr, con
   const bool limited = by_engine(instr);
   check_partitions(name, tile, limited);
   check_pattern(name, tile, limited && tile.space != Space::kHbm);
-  if (tile.space != Space::kHbm) check_on_chip(name, tile, limited);
+  if (tile.space != Space::kHbm) check_on_chip(name, tile, target.geometry, limited);
 }
 
 }  // namespace
@@ -138,19 +149,21 @@ Extent extent(const Tile& tile) {
   return reach;
 }
 
-void check_form(const Instr& instr) {
+void check_form(const Instr& instr, const Target& target) {
   if (static_cast<std::size_t>(instr.op) >= kOpcodeCount)
     breach("name an instruction of the table (trnsim list isa)", "opcode {} does not exist",
            static_cast<int>(instr.op));
-  const Row& row = isa::row(instr.op);
-  check_engine(instr, row);
-  check_flags(instr, row);
+  const Row& row = target.row(instr.op);
+  check_engine(instr, row, target.generation);
+  check_flags(instr, row, target.geometry);
   check_wait_fields(instr);
-  check_tile("dst", instr.dst, instr, row, row.form.dst);
-  check_tile("dst2", instr.dst2, instr, row, row.form.dst2);
-  check_tile("a", instr.a, instr, row, row.form.a);
-  check_tile("b", instr.b, instr, row, row.form.b);
-  check_tile("c", instr.c, instr, row, row.form.c);
+  check_tile("dst", instr.dst, instr, target, row.form.dst);
+  check_tile("dst2", instr.dst2, instr, target, row.form.dst2);
+  check_tile("a", instr.a, instr, target, row.form.a);
+  check_tile("b", instr.b, instr, target, row.form.b);
+  check_tile("c", instr.c, instr, target, row.form.c);
+  if (instr.op == Opcode::kMatMul || instr.op == Opcode::kPeTranspose)
+    check_one_bank(instr.dst, target.geometry.psum_bank_bytes);
 }
 
 }  // namespace isa::detail

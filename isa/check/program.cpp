@@ -190,7 +190,7 @@ void require_together(const Programs& programs) {
               {fmt::format("rank {} runs no program", idle - runs.begin()), "give each rank one program"});
 }
 
-void check(const Program& program) {
+void check(const Program& program, const Target& target) {
   check_groups(program);
   for (const Region& region : program.regions) try {
       check_region(region, program.hbm_bytes);
@@ -198,7 +198,7 @@ void check(const Program& program) {
       refuse_at(program, fmt::format("region \"{}\"", region.name), breach);
     }
   for (const Block& block : program.blocks) {
-    detail::check_block(block, program.name);
+    detail::check_block(block, target, program.name);
     for (std::size_t i = 0; i < block.instrs.size(); ++i) try {
         if (is_collective(block.instrs[i].op)) check_collective(block.instrs[i], program);
       } catch (const rule::Breach& breach) {

@@ -14,14 +14,6 @@ void pe_type(std::string_view name, const Tile& tile) {
     breach("convert it with tensor_copy", "TensorE cannot multiply {}, the type of {}", name_of(tile.dtype), name);
 }
 
-void one_psum_bank(const Tile& dst) {
-  const detail::Extent reach = detail::extent(dst);
-  const std::int64_t first = (dst.offset + reach.low) / kPsumBankBytes;
-  const std::int64_t last = (dst.offset + reach.high - 1) / kPsumBankBytes;
-  if (first != last)
-    breach("place it inside one bank of 2 KiB", "dst covers PSUM banks {} to {}, TensorE writes one", first, last);
-}
-
 bool is_bitwise(Alu alu) { return alu >= Alu::kAnd && alu <= Alu::kShr; }
 
 /// Bitwise operations see bits, so all that they touch must be integers; they exist on VectorE and GpSimdE's
@@ -64,10 +56,11 @@ void matmul(const Instr& i) {
            name_of(i.b.dtype));
   if (i.a.partitions != i.b.partitions)
     breach("give both the same partitions", "a has K = {}, b has K = {}", i.a.partitions, i.b.partitions);
-  if (i.a.cols() > 128) breach("split a", "the stationary a has {} columns, at most 128 fit", i.a.cols());
-  if (i.b.cols() > 512) breach("split b", "the moving b has {} columns, at most 512 fit", i.b.cols());
+  if (i.a.cols() > kPartitions)
+    breach("split a", "the stationary a has {} columns, at most {} fit", i.a.cols(), kPartitions);
+  if (i.b.cols() > kMovingColumns)
+    breach("split b", "the moving b has {} columns, at most {} fit", i.b.cols(), kMovingColumns);
   need_shape("dst", i.dst, i.a.cols(), i.b.cols());
-  one_psum_bank(i.dst);
 }
 
 void pe_transpose(const Instr& i) {
@@ -75,7 +68,6 @@ void pe_transpose(const Instr& i) {
   need_type("dst", i.dst, {Dtype::kFp32, i.a.dtype});
   if (i.a.cols() > 128) breach("split a", "a has {} columns, TensorE transposes 128 x 128 at most", i.a.cols());
   need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
-  one_psum_bank(i.dst);
 }
 
 void vector_transpose(const Instr& i) {
@@ -245,9 +237,6 @@ void sequence_bounds(const Instr& i) {
 
 void free(const Instr&) {}
 
-void unsupported(const Instr& i) {
-  const Row& row = isa::row(i.op);
-  breach(row.note, "{} cannot run on NeuronCore-v2", row.name);
-}
+void unsupported(const Instr&) {}  // no engine has it: the form says so
 
 }  // namespace isa::rule

@@ -47,7 +47,7 @@ void end_axes(View& view) {
 
 void place_on_chip(const Instr& instr, const Tile& tile, std::string_view name, Memory& memory, View& view) {
   const bool sbuf = tile.space == Space::kSbuf;
-  const std::int64_t bytes = sbuf ? kSbufPartitionBytes : kPsumPartitionBytes;
+  const std::int64_t bytes = sbuf ? kMostSbufPartitionBytes : kMostPsumPartitionBytes;
   const Extent reach = extent(tile);
   if (tile.start + tile.partitions > kPartitions || tile.offset + reach.low < 0 || tile.offset + reach.high > bytes)
     refuse(instr,

@@ -4,6 +4,11 @@
 
 namespace isa {
 
+std::span<const Row> instructions(int generation) {
+  if (generation == 2) return kTable;
+  return {};
+}
+
 void execute(const Instr& instr, std::uint32_t index, Context& context) { row(instr.op).exec(instr, index, context); }
 
 }  // namespace isa

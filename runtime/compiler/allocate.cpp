@@ -78,8 +78,10 @@ void for_buffers(auto& instr, const auto& f) {
 
 class Placer {
  public:
-  Placer(const VirtualBlock& block, bool rotate, std::span<const std::uint32_t> order, std::int64_t most_spills)
+  Placer(const VirtualBlock& block, const isa::Geometry& geometry, bool rotate, std::span<const std::uint32_t> order,
+         std::int64_t most_spills)
       : block_{block},
+        save_ring_{static_cast<std::uint8_t>(geometry.dma_rings - 2)},
         order_{order},
         most_spills_{most_spills},
         registers_{block.registers},
@@ -87,8 +89,8 @@ class Placer {
         where_(block.buffers.size() + 1, kNowhere),
         slot_(block.buffers.size() + 1, kNowhere),
         next_(block.buffers.size() + 1, 0),
-        sbuf_{isa::kSbufPartitionBytes, kGrain, rotate},
-        psum_{isa::kPsumPartitionBytes, isa::kPsumBankBytes, rotate} {
+        sbuf_{geometry.sbuf_partition_bytes, kGrain, rotate},
+        psum_{geometry.psum_partition_bytes, geometry.psum_bank_bytes, rotate} {
     for (std::uint32_t i = 0; i < order.size(); ++i)
       for_buffers(block.instrs[order[i]], [&](const Tile& t) {
         if (uses_[t.reg].empty() || uses_[t.reg].back() != i) uses_[t.reg].push_back(i);
@@ -193,7 +195,7 @@ class Placer {
     hbm.pstep = rounded(buffer(b).bytes, kGrain);
     Instr instr{.op = Opcode::kDmaCopy,
                 .engine = save ? isa::Engine::kGpSimd : isa::Engine::kSync,
-                .queue = static_cast<std::uint8_t>(save ? isa::kDmaQueues - 2 : 0),
+                .queue = save ? save_ring_ : std::uint8_t{0},
                 .label = cause.label};
     instr.dst = save ? hbm : chip;
     instr.a = save ? chip : hbm;
@@ -201,6 +203,7 @@ class Placer {
   }
 
   const VirtualBlock& block_;
+  const std::uint8_t save_ring_;
   const std::span<const std::uint32_t> order_;
   const std::int64_t most_spills_;
   std::vector<ValueId> registers_;
@@ -216,15 +219,15 @@ class Placer {
 
 }  // namespace
 
-Placement place(VirtualBlock& block, bool rotate) {
+Placement place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate) {
   std::vector<std::uint32_t> order(block.instrs.size());
   std::iota(order.begin(), order.end(), 0u);
-  return *place(block, rotate, order, std::numeric_limits<std::int64_t>::max());
+  return *place(block, geometry, rotate, order, std::numeric_limits<std::int64_t>::max());
 }
 
-std::optional<Placement> place(VirtualBlock& block, bool rotate, std::span<const std::uint32_t> order,
-                               std::int64_t most_spills) {
-  Placer placer{block, rotate, order, most_spills};
+std::optional<Placement> place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
+                               std::span<const std::uint32_t> order, std::int64_t most_spills) {
+  Placer placer{block, geometry, rotate, order, most_spills};
   if (!placer.run()) return std::nullopt;
   return placer.take(block);
 }

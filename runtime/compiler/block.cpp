@@ -32,15 +32,17 @@ std::string text_of(const Attrs& a) {
 }
 
 /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
-Placement arrange(VirtualBlock& block, const Passes& passes, std::size_t& moved) {
-  constexpr std::array<std::int64_t, 4> kLimits{184 * 1024, 160 * 1024, 136 * 1024, 112 * 1024};
+Placement arrange(VirtualBlock& block, const isa::Target& target, const Passes& passes, std::size_t& moved) {
+  const isa::Geometry& geometry = target.geometry;
+  std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
+  for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
   const bool rotate = passes.double_buffering;
   // A spill or two among thousands of instructions costs less than not running ahead.
   const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
   std::optional<Placement> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {
-      found = place(block, rotate, order, few);
+      found = place(block, geometry, rotate, order, few);
     } catch (const Error& e) {
       if (e.fault() != Fault::kCapacity) throw;
     }
@@ -48,8 +50,8 @@ Placement arrange(VirtualBlock& block, const Passes& passes, std::size_t& moved)
     for (std::size_t i = 0; i < order.size(); ++i) moved += order[i] != i;
     return true;
   };
-  if (passes.reorder && reorder(block, kLimits, take)) return *found;
-  return place(block, rotate);
+  if (passes.reorder && reorder(block, geometry, limits, take)) return *found;
+  return place(block, geometry, rotate);
 }
 
 /// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
@@ -120,9 +122,9 @@ Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
 }
 
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const Passes& passes) {
-  Emitter emitter{graph, graph.scope_of(graph.node(nodes.front())).name};
-  const auto groups = group_nodes(graph, nodes, passes.fusion);
+                       const isa::Target& target, const Passes& passes) {
+  Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name};
+  const auto groups = group_nodes(graph, nodes, target.geometry, passes.fusion);
   for (const Group& group : groups) {
     if (group.by_rows) {
       const std::set<ValueId> out = escapes(graph, group);
@@ -136,8 +138,8 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
   VirtualBlock virtual_block = emitter.finish();
   out.dropped = drop_unread(graph, virtual_block, nodes);
-  const Placement placement = arrange(virtual_block, passes, out.moved);
-  out.waits = synchronize(virtual_block.instrs);
+  const Placement placement = arrange(virtual_block, target, passes, out.moved);
+  out.waits = synchronize(virtual_block.instrs, target.geometry);
   out.spills = static_cast<std::size_t>(placement.spills);
   out.spill_bytes = placement.spill_bytes;
   out.registers = places_of(graph, virtual_block.registers, signature.values);
@@ -153,12 +155,12 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 }
 
 const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                                  const Passes& passes) {
-  const std::string key = fmt::format("fusion {} reorder {} double_buffering {}\n{}", passes.fusion, passes.reorder,
-                                      passes.double_buffering, signature.text);
+                                  const isa::Target& target, const Passes& passes) {
+  const std::string key = fmt::format("{}\nfusion {} reorder {} double_buffering {}\n{}", isa::text_of(target),
+                                      passes.fusion, passes.reorder, passes.double_buffering, signature.text);
   auto place = entries_.find(key);
   if (place == entries_.end()) {
-    BuiltBlock built = build_block(graph, nodes, signature, passes);
+    BuiltBlock built = build_block(graph, nodes, signature, target, passes);
     kept_ += built.block.instrs.size();
     make_room();
     place = entries_.emplace(key, Entry{.built = std::move(built)}).first;

@@ -157,7 +157,11 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
 
 class Compiler {
  public:
-  Compiler(Graph graph, const CompileOptions& options) : graph_{std::move(graph)}, options_{options} {}
+  Compiler(Graph graph, const isa::Target& target, const CompileOptions& options)
+      : graph_{std::move(graph)}, target_{target}, options_{options} {
+    if (const auto problem = isa::problem_of(target))
+      throw base::Error{base::Fault::kProgram, options.name, problem->what, problem->fix};
+  }
 
   Compiled run() {
     run_graph_passes();
@@ -209,8 +213,8 @@ class Compiler {
   }
 
   Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
-    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, options_.passes)
-                                       : build_block(graph_, nodes, signature, options_.passes);
+    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, options_.passes)
+                                       : build_block(graph_, nodes, signature, target_, options_.passes);
     fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
     spills_ += built.spills, waits_ += built.waits;
     result_.program.blocks.push_back(std::move(built.block));
@@ -315,6 +319,7 @@ class Compiler {
   }
 
   Graph graph_;
+  const isa::Target& target_;
   const CompileOptions& options_;
   Compiled result_;
   std::map<std::string, Made> made_;
@@ -329,9 +334,9 @@ class Compiler {
 
 }  // namespace
 
-Compiled compile(Graph graph, const CompileOptions& options) {
-  if (!has_program_cache() || options.give_up_at > 0) return Compiler{std::move(graph), options}.run();
-  return through_cache(graph, options, [&] { return Compiler{graph, options}.run(); });
+Compiled compile(Graph graph, const isa::Target& target, const CompileOptions& options) {
+  if (!has_program_cache() || options.give_up_at > 0) return Compiler{std::move(graph), target, options}.run();
+  return through_cache(graph, target, options, [&] { return Compiler{graph, target, options}.run(); });
 }
 
 }  // namespace runtime

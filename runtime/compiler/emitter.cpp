@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/error.h"
 
@@ -11,11 +12,6 @@ namespace {
 
 using isa::Engine;
 using isa::Space;
-
-// Loads and stores have rings of their own, and different sequencers issue them: a store that waits for its result must
-// not hold back the loads of the next tiles.
-constexpr int kLoadRings = 8;
-constexpr int kStoreRings = isa::kDmaQueues - kLoadRings;
 
 /// Nanoseconds per element of a partition, to balance engines that could both do a piece of work (their documented
 /// clocks; the machine file decides what it really costs).
@@ -30,7 +26,7 @@ void put(const Scalar& s, float& imm, Tile& tile) {
 
 }  // namespace
 
-Emitter::Emitter(const Graph& graph, std::string name) : graph_{graph} {
+Emitter::Emitter(const Graph& graph, const isa::Target& target, std::string name) : graph_{graph}, target_{target} {
   block_.name = std::move(name);
   label("");
 }
@@ -53,8 +49,7 @@ Tile Emitter::sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols) {
 }
 
 Tile Emitter::psum(std::int64_t parts, std::int64_t cols, Dtype dtype) {
-  base::ensure(cols * isa::size_of(dtype) <= isa::kPsumBankBytes, block_.name,
-               fmt::format("{} columns do not fit in a PSUM bank", cols));
+  base::ensure(cols <= bank_columns(dtype), block_.name, fmt::format("{} columns do not fit in a PSUM bank", cols));
   return buffer(Space::kPsum, dtype, parts, cols);
 }
 
@@ -97,10 +92,22 @@ Tile Emitter::hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::
   return tile;
 }
 
+// Loads and stores have rings of their own, and different sequencers issue them: a store that waits for its result must
+// not hold back the loads of the next tiles.
+std::uint8_t Emitter::load_ring() {
+  const auto loads = static_cast<int>(target_.geometry.dma_rings / 2);
+  return std::exchange(next_ring_[0], static_cast<std::uint8_t>((next_ring_[0] + 1) % loads));
+}
+
+std::uint8_t Emitter::store_ring() {
+  const auto rings = static_cast<int>(target_.geometry.dma_rings), loads = rings / 2;
+  const std::uint8_t ring =
+      std::exchange(next_ring_[1], static_cast<std::uint8_t>((next_ring_[1] + 1) % (rings - loads)));
+  return static_cast<std::uint8_t>(loads + ring);
+}
+
 void Emitter::load(const Tile& dst, const Tile& src) {
-  const std::uint8_t ring = next_ring_[0];
-  next_ring_[0] = static_cast<std::uint8_t>((ring + 1) % kLoadRings);
-  emit({.op = Opcode::kDmaCopy, .engine = Engine::kSync, .queue = ring, .dst = dst, .a = src});
+  emit({.op = Opcode::kDmaCopy, .engine = Engine::kSync, .queue = load_ring(), .dst = dst, .a = src});
 }
 
 Tile Emitter::loaded(Dtype dtype, const Tile& src) {
@@ -110,13 +117,7 @@ Tile Emitter::loaded(Dtype dtype, const Tile& src) {
 }
 
 void Emitter::store(const Tile& dst, const Tile& src) {
-  const std::uint8_t ring = next_ring_[1];
-  next_ring_[1] = static_cast<std::uint8_t>((ring + 1) % kStoreRings);
-  emit({.op = Opcode::kDmaCopy,
-        .engine = Engine::kGpSimd,
-        .queue = static_cast<std::uint8_t>(kLoadRings + ring),
-        .dst = dst,
-        .a = src});
+  emit({.op = Opcode::kDmaCopy, .engine = Engine::kGpSimd, .queue = store_ring(), .dst = dst, .a = src});
 }
 
 Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols) {
@@ -128,9 +129,8 @@ Tile Emitter::spread(const Tile& row, std::int64_t parts) {
   const std::int64_t cols = row.cols();
   const Tile out = sbuf(type, parts, cols);
   const Tile column = columns(partitions(ones(type, isa::kPartitions), 1), 0, parts);
-  constexpr std::int64_t kBank = isa::kPsumBankBytes / 4;
-  for (std::int64_t c = 0; c < cols; c += kBank) {
-    const std::int64_t size = std::min(kBank, cols - c);
+  for (std::int64_t c = 0; c < cols; c += isa::kMovingColumns) {
+    const std::int64_t size = std::min(isa::kMovingColumns, cols - c);
     const Tile sum = psum(parts, size);
     move(sum, column, columns(row, c, size));
     copy(columns(out, c, size), sum);
@@ -139,14 +139,7 @@ Tile Emitter::spread(const Tile& row, std::int64_t parts) {
 }
 
 void Emitter::scatter(const Tile& dst, const Tile& src, const Tile& index) {
-  const std::uint8_t ring = next_ring_[1];
-  next_ring_[1] = static_cast<std::uint8_t>((ring + 1) % kStoreRings);
-  emit({.op = Opcode::kDmaScatter,
-        .engine = Engine::kGpSimd,
-        .queue = static_cast<std::uint8_t>(kLoadRings + ring),
-        .dst = dst,
-        .a = src,
-        .b = index});
+  emit({.op = Opcode::kDmaScatter, .engine = Engine::kGpSimd, .queue = store_ring(), .dst = dst, .a = src, .b = index});
 }
 
 /// Whether VectorE would finish `cols` more elements before ScalarE.

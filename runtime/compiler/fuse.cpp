@@ -9,10 +9,6 @@
 namespace runtime {
 namespace {
 
-/// Budgets of one group: what it keeps in SBUF and PSUM for all of its row tiles.
-constexpr std::int64_t kRowBytes = 40 * 1024;
-constexpr std::int64_t kSumBanks = 3;
-
 struct Draft {
   Group group;
   std::int64_t rows = 0;
@@ -21,7 +17,7 @@ struct Draft {
 
 class Grouper {
  public:
-  Grouper(const Graph& graph, bool fuse) : graph_{graph}, fuse_{fuse} {}
+  Grouper(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, budgets_{budgets}, fuse_{fuse} {}
 
   void add(NodeId id) {
     const Node& node = graph_.node(id);
@@ -55,7 +51,7 @@ class Grouper {
   std::int64_t banks(const Node& node) const {
     if (node.op != &kColSum) return 0;
     const std::int64_t count = ceil_div(graph_.value(node.in[0]).cols, kChunk);
-    return count > kMostSumBanks ? 1 : count;
+    return count > budgets_.sum_banks ? 1 : count;
   }
   /// What a row of the node's results takes. Long rows of a matmul and of what follows it exist in chunks only.
   std::int64_t row_bytes(const Draft& draft, const Node& node) const {
@@ -67,7 +63,7 @@ class Grouper {
     }
     if (node.op != &kColSum) return bytes;
     const std::int64_t cols = graph_.value(node.in[0]).cols;
-    return ceil_div(cols, kChunk) > kMostSumBanks ? cols * 4 : 0;
+    return ceil_div(cols, kChunk) > budgets_.sum_banks ? cols * 4 : 0;
   }
 
   /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile.
@@ -106,11 +102,14 @@ class Grouper {
   bool fits(const Draft& draft, const Node& node) const {
     if (!draft.group.by_rows || draft.rows != rows_of(node)) return false;
     const bool has_matmul = draft.weight_bytes > 0;
-    if (is_matmul(node) && has_matmul && draft.weight_bytes + weight_bytes(node) > kResidentWeightBytes) return false;
-    return draft.row_bytes + row_bytes(draft, node) <= kRowBytes && draft.banks + banks(node) <= kSumBanks;
+    if (is_matmul(node) && has_matmul && draft.weight_bytes + weight_bytes(node) > budgets_.resident_weights)
+      return false;
+    return draft.row_bytes + row_bytes(draft, node) <= budgets_.group_rows &&
+           draft.banks + banks(node) <= budgets_.group_sum_banks;
   }
 
   const Graph& graph_;
+  const Budgets budgets_;
   const bool fuse_;
   std::vector<Draft> drafts_;
   std::map<ValueId, std::size_t> home_;
@@ -118,8 +117,9 @@ class Grouper {
 
 }  // namespace
 
-std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, bool fuse) {
-  Grouper grouper{graph, fuse};
+std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
+                               bool fuse) {
+  Grouper grouper{graph, Budgets{geometry}, fuse};
   for (const NodeId n : nodes) grouper.add(n);
   return grouper.take();
 }

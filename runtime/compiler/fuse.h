@@ -4,6 +4,7 @@
 #include <set>
 #include <vector>
 
+#include "isa/target.h"
 #include "runtime/graph.h"
 
 namespace runtime {
@@ -14,7 +15,8 @@ struct Group {
 };
 
 /// Groups of a block's nodes, in an order in which they can run. With `fuse` off, each node is its own group.
-std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, bool fuse);
+std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
+                               bool fuse);
 
 /// Values of `group` that must be in HBM: somebody outside of the group reads them, or the host does.
 std::set<ValueId> escapes(const Graph& graph, const Group& group);

@@ -143,9 +143,9 @@ bool has_program_cache() { return !cache().folder.empty(); }
 
 CacheUse program_cache_use() { return cache().use; }
 
-std::uint64_t program_key(const Graph& graph, const CompileOptions& options) {
+std::uint64_t program_key(const Graph& graph, const isa::Target& target, const CompileOptions& options) {
   Writer writer;
-  writer(graph, options, hash_of_binary());
+  writer(graph, isa::text_of(target), options, hash_of_binary());
   return base::hash64(writer.take());
 }
 
@@ -179,8 +179,9 @@ Compiled read_compiled(std::string_view bytes, const std::string& where) {
   return compiled;
 }
 
-Compiled through_cache(const Graph& graph, const CompileOptions& options, const std::function<Compiled()>& compile) {
-  const fs::path path = cache().folder / (base::hash_text(program_key(graph, options)) + ".program");
+Compiled through_cache(const Graph& graph, const isa::Target& target, const CompileOptions& options,
+                       const std::function<Compiled()>& compile) {
+  const fs::path path = cache().folder / (base::hash_text(program_key(graph, target, options)) + ".program");
   std::error_code error;
   if (fs::exists(path, error)) {
     Compiled compiled = read_compiled(base::read_file(path), path.string());

@@ -22,7 +22,11 @@ std::int64_t resident_bytes(const Graph& graph, const Node& node) {
 }
 
 Rows::Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes)
-    : emitter_{emitter}, graph_{emitter.graph()}, nodes_{std::move(nodes)}, escapes_{escapes} {
+    : emitter_{emitter},
+      budgets_{emitter.target().geometry},
+      graph_{emitter.graph()},
+      nodes_{std::move(nodes)},
+      escapes_{escapes} {
   for (const NodeId n : nodes_)
     for (const ValueId v : graph_.node(n).out) {
       produced_.insert(v);
@@ -74,10 +78,11 @@ void Rows::plan_block() {
     for (const ValueId v : node.in)
       if (graph_.value(v).rows == 1) fixed += cols_of(v) * isa::size_of(graph_.value(v).dtype);
   }
-  resident_ = weights <= kResidentWeightBytes;
+  resident_ = weights <= budgets_.resident_weights;
   if (resident_) return;
-  const std::int64_t room = kRowBlockBytes - std::min(fixed, kRowBlockBytes / 4);
-  block_tiles_ = std::clamp<std::int64_t>(room / std::max<std::int64_t>(bytes_per_tile(), 1), 1, kStreamedTiles);
+  const std::int64_t room = budgets_.row_block - std::min(fixed, budgets_.row_block / 4);
+  block_tiles_ =
+      std::clamp<std::int64_t>(room / std::max<std::int64_t>(bytes_per_tile(), 1), 1, budgets_.streamed_tiles);
 }
 
 /// What each row tile of a streamed group holds in SBUF at its fullest, bytes per partition.

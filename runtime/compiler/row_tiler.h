@@ -5,19 +5,14 @@
 #include <unordered_map>
 #include <vector>
 
+#include "runtime/compiler/budgets.h"
 #include "runtime/emitter.h"
 #include "runtime/op.h"
 
 namespace runtime {
 
-/// What a group of nodes may hold in SBUF, bytes per partition. Weights that fit stay for all row tiles; others are
-/// streamed, and several row tiles use each piece.
-inline constexpr std::int64_t kResidentWeightBytes = 96 * 1024;
-inline constexpr std::int64_t kRowBlockBytes = 144 * 1024;
-inline constexpr std::int64_t kStreamedTiles = 4;    // row tiles that use each piece: their sums take half of PSUM
-inline constexpr std::int64_t kShortRow = 8 * 1024;  // rows of a matmul's result up to here are kept whole
-inline constexpr std::int64_t kChunk = 512;          // columns of one PSUM bank in fp32
-inline constexpr std::int64_t kMostSumBanks = 6;     // longer sums over rows add up in SBUF
+inline constexpr std::int64_t kShortRow = 8 * 1024;          // rows of a matmul's result up to here are kept whole
+inline constexpr std::int64_t kChunk = isa::kMovingColumns;  // columns of a sum
 
 /// Bytes per partition of a matmul's weight in SBUF.
 std::int64_t resident_bytes(const Graph& graph, const Node& matmul);
@@ -33,6 +28,7 @@ class Rows {
 
   // What ops ask while they are lowered.
   Emitter& e() { return emitter_; }
+  const Budgets& budgets() const { return budgets_; }
   std::int64_t parts() const { return parts_; }
   std::int64_t first_row() const { return tile_ * isa::kPartitions; }
   std::uint32_t tile() const { return static_cast<std::uint32_t>(tile_); }
@@ -81,6 +77,7 @@ class Rows {
   bool in_row_buffer(ValueId v) const;
 
   Emitter& emitter_;
+  const Budgets budgets_;
   const Graph& graph_;
   std::vector<NodeId> nodes_;
   const std::set<ValueId>& escapes_;

@@ -182,7 +182,7 @@ struct Budget {
 
 class Scheduler {
  public:
-  Scheduler(const Facts& facts, std::int64_t sbuf_limit)
+  Scheduler(const Facts& facts, const isa::Geometry& geometry, std::int64_t sbuf_limit)
       : facts_{facts},
         missing_{facts.missing},
         users_{facts.users},
@@ -192,7 +192,7 @@ class Scheduler {
         early_(facts.size.size()),
         ready_(isa::kEngineCount, Members{facts.steps.size()}),
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
-        psum_{.needed = facts.psum_needed, .limit = isa::kPsumBanks} {
+        psum_{.needed = facts.psum_needed, .limit = geometry.psum_banks()} {
     for (std::uint32_t i = 0; i < missing_.size(); ++i)
       if (missing_[i] == 0) make_ready(i);
   }
@@ -288,10 +288,12 @@ class Scheduler {
 
 }  // namespace
 
-bool reorder(const VirtualBlock& block, std::span<const std::int64_t> sbuf_limits,
+bool reorder(const VirtualBlock& block, const isa::Geometry& geometry, std::span<const std::int64_t> sbuf_limits,
              const std::function<bool(const std::vector<std::uint32_t>&)>& take) {
   const Facts facts{block};
-  return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) { return take(Scheduler{facts, limit}.run()); });
+  return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) {
+    return take(Scheduler{facts, geometry, limit}.run());
+  });
 }
 
 }  // namespace runtime

@@ -39,7 +39,10 @@ struct Cell {
 
 class Synchronizer {
  public:
-  explicit Synchronizer(std::vector<Instr>& instrs) : instrs_{instrs}, sbuf_(kSbufCells), psum_(kPsumCells) {}
+  Synchronizer(std::vector<Instr>& instrs, const isa::Geometry& geometry)
+      : instrs_{instrs},
+        sbuf_(static_cast<std::size_t>(geometry.sbuf_partition_bytes / kGrain + 1)),
+        psum_(static_cast<std::size_t>(geometry.psum_partition_bytes / kGrain + 1)) {}
 
   std::size_t run() {
     needs_.resize(instrs_.size());
@@ -50,8 +53,6 @@ class Synchronizer {
 
  private:
   static constexpr std::int64_t kGrain = 64;
-  static constexpr std::size_t kSbufCells = isa::kSbufPartitionBytes / kGrain;
-  static constexpr std::size_t kPsumCells = isa::kPsumPartitionBytes / kGrain;
 
   struct Rect : HbmRect {
     std::uint32_t number = 0;
@@ -212,6 +213,8 @@ class Synchronizer {
 
 }  // namespace
 
-std::size_t synchronize(std::vector<Instr>& instrs) { return Synchronizer{instrs}.run(); }
+std::size_t synchronize(std::vector<Instr>& instrs, const isa::Geometry& geometry) {
+  return Synchronizer{instrs, geometry}.run();
+}
 
 }  // namespace runtime

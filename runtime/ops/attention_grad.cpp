@@ -22,9 +22,6 @@ std::vector<Shape> infer(const Contract& c) {
   return {{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
 }
 
-/// What p and ds of all queries of a head may take of a partition.
-constexpr std::int64_t kHeadBytes = 72 * 1024;
-
 /// Without dropout: the reference has none.
 Tensors forward(const Attrs& a, std::span<const Tensor> in) {
   const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
@@ -67,7 +64,7 @@ class AttentionGrad {
   AttentionGrad(Emitter& e, const Node& node) : e_{e}, node_{node}, h_{e.graph(), node} {
     std::int64_t columns = 0;
     for (std::int64_t t = 0; t < h_.tiles(); ++t) columns += h_.visible(t);
-    long_ = 2 * columns * isa::size_of(h_.type) > kHeadBytes;
+    long_ = 2 * columns * isa::size_of(h_.type) > Budgets{e_.target().geometry}.head;
   }
 
   void run() {

@@ -156,7 +156,7 @@ class CachedAttention {
   /// [B, heads * d] -> [d, B * heads]: column b * heads + h.
   Tile turned(const Tile& rows, std::int64_t heads, float scale) {
     const Tile out = e_.sbuf(n_.type, n_.d, n_.batch * heads);
-    const std::int64_t per_bank = std::max<std::int64_t>(1, isa::kPsumBankBytes / isa::size_of(rows.dtype) / n_.batch);
+    const std::int64_t per_bank = std::max<std::int64_t>(1, e_.bank_columns(rows.dtype) / n_.batch);
     for (std::int64_t first = 0; first < heads; first += per_bank) {
       const std::int64_t count = std::min(per_bank, heads - first);
       const Tile bank = e_.psum(n_.d, count * n_.batch, rows.dtype);
@@ -242,7 +242,7 @@ class CachedAttention {
       for (std::int64_t g = 0; g < n_.groups; ++g) {
         const Tile bank = e_.psum(n_.keys, count * n_.ratio);
         const Tile queries = columns(queries_, b * n_.heads + g * n_.ratio, n_.ratio);
-        const std::int64_t per_bank = isa::kPsumBankBytes / isa::size_of(n_.type) / n_.keys;
+        const std::int64_t per_bank = e_.bank_columns(n_.type) / n_.keys;
         for (std::int64_t t = 0; t < count; t += per_bank) {
           const std::int64_t some = std::min(per_bank, count - t);
           const Tile square = e_.psum(n_.d, some * n_.keys, n_.type), turned = e_.sbuf(n_.type, n_.d, some * n_.keys);
@@ -330,7 +330,7 @@ class CachedAttention {
   void finish(std::int64_t first, std::int64_t count, const Tile& context) {
     const ValueId out = node_.out[0];
     const Tile rows = e_.sbuf(context.dtype, count, n_.heads * n_.d);
-    const std::int64_t per_bank = isa::kPsumBankBytes / isa::size_of(context.dtype) / n_.d;
+    const std::int64_t per_bank = e_.bank_columns(context.dtype) / n_.d;
     for (std::int64_t h = 0; h < n_.heads; h += per_bank) {
       const std::int64_t some = std::min(per_bank, n_.heads - h);
       const Tile bank = e_.psum(count, some * n_.d, context.dtype);

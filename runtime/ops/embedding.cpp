@@ -81,7 +81,7 @@ void scatter(Emitter& e, const Node& node) {
     e.emit({.op = Opcode::kDmaScatter,
             .engine = isa::Engine::kGpSimd,
             .accumulate = true,
-            .queue = isa::kDmaQueues - 1,
+            .queue = static_cast<std::uint8_t>(e.target().geometry.dma_rings - 1),
             .dst = dst,
             .a = rows,
             .b = e.hbm(node.in[0], r, count)});

@@ -66,7 +66,7 @@ void sum_lower(Rows& r, const Node& node) {
   const Tile x = r.in(node, 0);
   const Tile ones = partitions(r.e().ones(x.dtype, 1), r.parts());
   const std::int64_t cols = x.cols();
-  const bool wide = ceil_div(cols, kChunk) > kMostSumBanks;  // PSUM has 8 banks, and others need some
+  const bool wide = ceil_div(cols, kChunk) > r.budgets().sum_banks;  // others need some
   for (std::int64_t c = 0; c < cols; c += kChunk) {
     const std::int64_t size = std::min(kChunk, cols - c);
     const Tile sum = r.accumulator(node, c / kChunk, 1, size, wide);

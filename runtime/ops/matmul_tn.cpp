@@ -63,18 +63,18 @@ struct Blocking {
   bool a_resident = false, b_resident = false;
 };
 
-/// PSUM banks for output tiles. The rest: eviction of one block overlaps the sums of the next. Only the first block of
-/// a column needs banks for the sums over rows; it may take all of the rest.
-constexpr std::int64_t kBanks = 6;
-
-Blocking choose(std::int64_t rows, std::int64_t m, std::int64_t n, int bytes, bool sums) {
+/// PSUM banks beyond those for output tiles: eviction of one block overlaps the sums of the next. Only the first block
+/// of a column needs banks for the sums over rows; it may take all of the rest.
+Blocking choose(const isa::Geometry& geometry, std::int64_t rows, std::int64_t m, std::int64_t n, int bytes,
+                bool sums) {
+  const Budgets budgets{geometry};
   const std::int64_t tiles = ceil_div(rows, kSide);
-  const auto fits = [&](std::int64_t cols) { return tiles * cols * bytes <= kResidentWeightBytes; };
+  const auto fits = [&](std::int64_t cols) { return tiles * cols * bytes <= budgets.resident_weights; };
   Blocking blocking{.a_resident = fits(m) && m <= n, .b_resident = fits(n) && n < m};
   double best = 0;
   for (std::int64_t right = 1; right <= ceil_div(n, kChunk); ++right) {
     for (std::int64_t down = 1; down <= ceil_div(m, kSide); ++down) {
-      if (down * right > kBanks || down * right + (sums ? right : 0) > isa::kPsumBanks) break;
+      if (down * right > budgets.output_banks || down * right + (sums ? right : 0) > geometry.psum_banks()) break;
       // Work done on each element that has to come from HBM.
       const double from_a = blocking.a_resident ? 0 : static_cast<double>(down * kSide);
       const double from_b = blocking.b_resident ? 0 : static_cast<double>(std::min(right * kChunk, n));
@@ -95,7 +95,7 @@ class WeightGradient {
         m_{e.value(node.in[0]).cols},
         n_{e.value(node.in[1]).cols},
         sums_{node.attrs.rows == 1},
-        blocking_{choose(rows_, m_, n_, isa::size_of(type_), sums_)},
+        blocking_{choose(e.target().geometry, rows_, m_, n_, isa::size_of(type_), sums_)},
         a_{e, node.in[0], type_, blocking_.a_resident},
         b_{e, node.in[1], type_, blocking_.b_resident} {}
 

@@ -130,7 +130,7 @@ class Thin {
     if (const Tile* folded = e_.kept_folded(v)) return turn_folded(*folded);
     const Tile* kept = e_.kept(v, 0, rows_);
     const Tile x = kept ? *kept : e_.loaded(e_.value(v).dtype, e_.hbm(v, 0, rows_));
-    const std::int64_t per_bank = std::max<std::int64_t>(1, isa::kPsumBankBytes / isa::size_of(x.dtype) / rows_);
+    const std::int64_t per_bank = std::max<std::int64_t>(1, e_.bank_columns(x.dtype) / rows_);
     const std::int64_t blocks = depth_ / kSide;
     for (std::int64_t first = 0; first < blocks; first += per_bank) {
       const std::int64_t count = std::min(per_bank, blocks - first);

@@ -28,8 +28,8 @@ Tile tile(Space space, std::uint32_t partitions, std::uint32_t cols, Dtype dtype
 struct Core {
   Core() {
     for (std::int64_t p = 0; p < kPartitions; ++p) {
-      std::memset(memory.sbuf() + p * Memory::kSbufStride, 0x3c, kSbufPartitionBytes);
-      std::memset(memory.psum() + p * Memory::kPsumStride, 0x3c, kPsumPartitionBytes);
+      std::memset(memory.sbuf() + p * Memory::kSbufStride, 0x3c, kMostSbufPartitionBytes);
+      std::memset(memory.psum() + p * Memory::kPsumStride, 0x3c, kMostPsumPartitionBytes);
     }
     std::memset(memory.hbm(), 0x3c, kHbmBytes);
     for (std::int32_t p = 0; p < kPartitions; ++p) {

@@ -10,6 +10,7 @@
 #include "hw/sim_device.h"
 #include "runtime/compile.h"
 #include "runtime/session.h"
+#include "tests/target.h"
 #include "workloads/bert_graph.h"
 
 namespace {
@@ -32,7 +33,7 @@ workloads::StepSpec training_step(std::int64_t batch, std::uint32_t ranks) {
 runtime::Compiled compile(const workloads::BertConfig& config, const workloads::StepSpec& spec) {
   runtime::CompileOptions options;
   options.ranks = spec.ranks;
-  return runtime::compile(workloads::bert_graph(config, spec), options);
+  return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), options);
 }
 
 double peak_megabytes() {

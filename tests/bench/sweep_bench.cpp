@@ -9,6 +9,7 @@
 #include "analysis/sweep.h"
 #include "hw/sim_device.h"
 #include "runtime/compile.h"
+#include "tests/target.h"
 #include "workloads/bert_graph.h"
 
 namespace {
@@ -21,7 +22,7 @@ isa::Program layer_training_step() {
   spec.numerics = runtime::numerics("bf16");
   runtime::CompileOptions options;
   options.ranks = 2;
-  return runtime::compile(workloads::bert_graph(config, spec), options).program;
+  return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), options).program;
 }
 
 /// Target: 60 s for 1,000 points of a BERT-base layer, in two processes.

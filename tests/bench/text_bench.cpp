@@ -6,6 +6,7 @@
 
 #include "isa/check.h"
 #include "runtime/compile.h"
+#include "tests/target.h"
 #include "workloads/bert_graph.h"
 #include "workloads/tokenizer.h"
 
@@ -33,10 +34,10 @@ void check_program(benchmark::State& state) {
   workloads::StepSpec spec;
   spec.batch = 8, spec.length = 128;
   spec.numerics = runtime::numerics("bf16");
-  const isa::Program program = runtime::compile(workloads::bert_graph(config, spec), {}).program;
+  const isa::Program program = runtime::compile(workloads::bert_graph(config, spec), trn1_target(), {}).program;
   std::size_t instructions = 0;
   for (auto _ : state) {
-    isa::check(program);
+    isa::check(program, trn1_target());
     for (const isa::Block& block : program.blocks) instructions += block.instrs.size();
   }
   state.counters["instr/s"] = benchmark::Counter(static_cast<double>(instructions), benchmark::Counter::kIsRate);

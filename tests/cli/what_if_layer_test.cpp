@@ -7,6 +7,7 @@
 #include "hw/params.h"
 #include "hw/sim_device.h"
 #include "runtime/compile.h"
+#include "tests/target.h"
 #include "workloads/bert_graph.h"
 
 namespace {
@@ -20,7 +21,7 @@ const isa::Program& layer_step() {
     config.num_hidden_layers = 1;
     config.vocab_size = 1024;
     const workloads::StepSpec spec{.batch = 2, .length = 128, .ranks = 2, .numerics = runtime::numerics("bf16")};
-    return runtime::compile(workloads::bert_graph(config, spec), {.name = "layer", .ranks = 2}).program;
+    return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), {.name = "layer", .ranks = 2}).program;
   }();
   return program;
 }

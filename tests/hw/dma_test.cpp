@@ -16,7 +16,7 @@ using hw::SimResult;
 TEST(Transfer, CutsContiguousPiecesIntoPackets) {
   const auto machine = trn1();
   // 128 rows of 8 KiB: two packets each, eight rows for each engine.
-  const auto rows = hw::plan_transfer(dma(sbuf(128, 2048), hbm(128, 2048), 0), machine);
+  const auto rows = hw::plan_transfer(dma(sbuf(128, 2048), hbm(128, 2048), 0), machine.timing().dma);
   EXPECT_EQ(rows.descriptors, 256u);
   EXPECT_DOUBLE_EQ(rows.width, 16);
   EXPECT_EQ(rows.read_bytes, 1u << 20);
@@ -25,37 +25,38 @@ TEST(Transfer, CutsContiguousPiecesIntoPackets) {
   EXPECT_NEAR(rows.work, ((1 << 20) + 256 * 472) / 19.03e9 * 1e15, 1e3);
 
   // HBM to HBM has no rows: 1 MiB in packets of 4 KiB.
-  EXPECT_EQ(hw::plan_transfer(dma(hbm(1, 1 << 18, 1 << 20), hbm(1, 1 << 18), 0), machine).descriptors, 256u);
-  EXPECT_EQ(hw::plan_transfer(dma(hbm(128, 2048, 1 << 20), hbm(128, 2048), 0), machine).descriptors, 256u);
+  EXPECT_EQ(hw::plan_transfer(dma(hbm(1, 1 << 18, 1 << 20), hbm(1, 1 << 18), 0), machine.timing().dma).descriptors,
+            256u);
+  EXPECT_EQ(hw::plan_transfer(dma(hbm(128, 2048, 1 << 20), hbm(128, 2048), 0), machine.timing().dma).descriptors, 256u);
 
   Instr transpose = dma(sbuf(64, 32), hbm(32, 64), 0);
   transpose.op = Opcode::kDmaTranspose;
-  EXPECT_EQ(hw::plan_transfer(transpose, machine).descriptors, 32u * 64);
+  EXPECT_EQ(hw::plan_transfer(transpose, machine.timing().dma).descriptors, 32u * 64);
 }
 
 TEST(Transfer, FewDescriptorsCannotUseAllEngines) {
   const auto machine = trn1();
-  EXPECT_DOUBLE_EQ(hw::plan_transfer(dma(sbuf(1, 1024), hbm(1, 1024), 0), machine).width, 1);
-  EXPECT_DOUBLE_EQ(hw::plan_transfer(dma(sbuf(17, 1024), hbm(17, 1024), 0), machine).width, 8.5);
+  EXPECT_DOUBLE_EQ(hw::plan_transfer(dma(sbuf(1, 1024), hbm(1, 1024), 0), machine.timing().dma).width, 1);
+  EXPECT_DOUBLE_EQ(hw::plan_transfer(dma(sbuf(17, 1024), hbm(17, 1024), 0), machine.timing().dma).width, 8.5);
 }
 
 TEST(Transfer, StridesBreakTheContiguousPiece) {
   Tile strided = hbm(128, 64);
   strided.free[0] = {.step = 2, .size = 64};
-  EXPECT_EQ(hw::contiguous(strided), 1);
+  EXPECT_EQ(isa::contiguous_run(strided), 1);
   Tile folded = sbuf(128, 0);
   folded.rank = 3;
   folded.free = {isa::Dim{.step = 512, .size = 4}, isa::Dim{.step = 16, .size = 8}, isa::Dim{.step = 1, .size = 16}};
-  EXPECT_EQ(hw::contiguous(folded), 128);
-  EXPECT_EQ(hw::contiguous(hbm(128, 64)), 128 * 64);
+  EXPECT_EQ(isa::contiguous_run(folded), 128);
+  EXPECT_EQ(isa::contiguous_run(hbm(128, 64)), 128 * 64);
 }
 
 TEST(Transfer, AccumulationMovesTheDestinationTwice) {
   const auto machine = trn1();
   Instr add = dma(hbm(128, 1024, 1 << 20), sbuf(128, 1024), 0);
-  const auto plain = hw::plan_transfer(add, machine);
+  const auto plain = hw::plan_transfer(add, machine.timing().dma);
   add.accumulate = true;
-  const auto both = hw::plan_transfer(add, machine);
+  const auto both = hw::plan_transfer(add, machine.timing().dma);
   EXPECT_EQ(both.read_bytes, plain.written_bytes);
   EXPECT_DOUBLE_EQ(both.work, 2 * plain.work);
 }

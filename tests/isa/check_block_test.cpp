@@ -4,6 +4,7 @@
 #include "isa/asm.h"
 #include "isa/check.h"
 #include "tests/isa/make_instr.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -44,7 +45,7 @@ Block block(std::vector<Instr> instrs) {
 }
 
 std::string error_of(const Block& b) {
-  return message_of([&] { isa::check(b); });
+  return message_of([&] { isa::check(b, trn1_target()); });
 }
 
 TEST(CheckBlock, NamesBlockIndexAndInstruction) {
@@ -72,8 +73,8 @@ TEST(CheckBlock, LabelsMustExist) {
 
 TEST(CheckBlock, FootprintMustFit) {
   Block b = block({});
-  b.sbuf_bytes = isa::kSbufPartitionBytes;
-  b.psum_bytes = isa::kPsumPartitionBytes;
+  b.sbuf_bytes = trn1_target().geometry.sbuf_partition_bytes;
+  b.psum_bytes = trn1_target().geometry.psum_partition_bytes;
   EXPECT_EQ(error_of(b), "");
   b.psum_bytes += 1;
   EXPECT_THAT(error_of(b), HasSubstr("16385 bytes of PSUM per partition, there are 16384"));

@@ -9,18 +9,19 @@
 #include "isa/asm.h"
 #include "isa/check.h"
 #include "tests/isa/make_instr.h"
+#include "tests/target.h"
 
 namespace {
 
 inline testing::AssertionResult accepted(const isa::Instr& instr) {
-  const std::string message = message_of([&] { isa::check(instr); });
+  const std::string message = message_of([&] { isa::check(instr, trn1_target()); });
   if (message.empty()) return testing::AssertionSuccess();
   return testing::AssertionFailure() << message;
 }
 
 /// Refused for `rule`, with the instruction's text, and with a fix.
 inline testing::AssertionResult refused(const isa::Instr& instr, std::string_view rule) {
-  const std::string message = message_of([&] { isa::check(instr); });
+  const std::string message = message_of([&] { isa::check(instr, trn1_target()); });
   if (message.empty()) return testing::AssertionFailure() << "accepted: " << isa::print(instr);
   for (const std::string& part : {std::string{rule}, isa::print(instr), std::string{"\n  fix: "}})
     if (message.find(part) == std::string::npos)

@@ -4,6 +4,7 @@
 #include "isa/asm.h"
 #include "isa/check.h"
 #include "tests/isa/make_instr.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -15,7 +16,7 @@ using testing::AllOf;
 using testing::HasSubstr;
 
 std::string error_of(const Program& program) {
-  return message_of([&] { isa::check(program); });
+  return message_of([&] { isa::check(program, trn1_target()); });
 }
 
 Instr collective(Opcode op, std::uint32_t out, std::uint32_t in) {

@@ -174,8 +174,9 @@ TEST_F(ElementWise, RefusesWhatDoesNotFit) {
   EXPECT_TRUE(refused({.op = Opcode::kTensorTensor, .dst = a, .a = a, .b = a}, "ALU"));
   EXPECT_TRUE(refused({.op = Opcode::kTensorTensor, .alu0 = Alu::kAdd, .dst = a, .a = a}, "b is missing"));
   EXPECT_TRUE(refused({.op = Opcode::kTensorScalar, .alu0 = Alu::kAdd, .dst = a, .a = a, .b = a}, "per partition"));
-  EXPECT_TRUE(refused({.op = Opcode::kTensorCopy, .dst = a, .a = on(kSbuf, 4, 100, Dtype::kFp32, kSbufPartitionBytes)},
-                      "leaves SBUF"));
+  EXPECT_TRUE(
+      refused({.op = Opcode::kTensorCopy, .dst = a, .a = on(kSbuf, 4, 100, Dtype::kFp32, kMostSbufPartitionBytes)},
+              "leaves SBUF"));
   EXPECT_TRUE(refused({.op = Opcode::kTensorCopy, .dst = a, .a = on(kSbuf, 4, 100, Dtype::kFp32, 2)}, "aligned"));
   EXPECT_TRUE(refused({.op = Opcode::kDmaCopy, .dst = a, .a = on(Space::kHbm, 4, 100, Dtype::kFp32, 8 << 20)}, "HBM"));
   EXPECT_TRUE(refused({.op = Opcode::kRangeSelect, .dst = a, .a = a}, "NeuronCore-v2"));

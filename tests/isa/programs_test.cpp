@@ -5,6 +5,7 @@
 #include "isa/device.h"
 #include "tests/fails.h"
 #include "tests/isa/exec_fixture.h"
+#include "tests/target.h"
 
 namespace isa {
 namespace {
@@ -101,11 +102,12 @@ TEST(Programs, ARankNeedsAListOfTheGroupsThatItsProgramNames) {
   Instr reduce = sum_of(kOwn, kSum);
   Program program = part("front", 0, {reduce});
   program.groups[1] = {{0, 2}};  // nothing for rank 1, which would wait; rank 3 runs another program
-  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { check(program); }, {"rank 1 is in no list of replica group 1"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { check(program, trn1_target()); },
+                    {"rank 1 is in no list of replica group 1"}));
   program.own_ranks = 1;
-  check(program);
+  check(program, trn1_target());
   program.own_ranks = 5;
-  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { check(program); }, {"runs on ranks 0 to 5 of 4"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { check(program, trn1_target()); }, {"runs on ranks 0 to 5 of 4"}));
 }
 
 }  // namespace

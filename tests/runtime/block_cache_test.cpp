@@ -6,6 +6,7 @@
 #include "runtime/block.h"
 #include "runtime/compile.h"
 #include "tests/runtime/run_op.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -30,7 +31,7 @@ runtime::Graph layers(int count, std::int64_t width) {
 }
 
 std::string compiled(runtime::Graph graph, runtime::BlockCache* blocks) {
-  return isa::print(runtime::compile(std::move(graph), {.blocks = blocks}).program);
+  return isa::print(runtime::compile(std::move(graph), trn1_target(), {.blocks = blocks}).program);
 }
 
 TEST(BlockCache, ProgramsAreTheSameWithIt) {

@@ -6,6 +6,7 @@
 
 #include "runtime/emitter.h"
 #include "tests/runtime/run_op.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -67,9 +68,11 @@ Graph in_scopes(const char* first, const char* second, const char* third) {
 }
 
 TEST(Compile, RefusesAScopeThatRunsBeforeItsOperands) {
-  EXPECT_TRUE(fails(Fault::kInternal, [] { runtime::compile(in_scopes("one", "two", "one"), {.name = "test"}); },
+  EXPECT_TRUE(fails(Fault::kInternal,
+                    [] { runtime::compile(in_scopes("one", "two", "one"), trn1_target(), {.name = "test"}); },
                     {"c", "its scope runs before the scope of an operand"}));
-  EXPECT_EQ(runtime::compile(in_scopes("one", "two", "three"), {.name = "test"}).program.calls.size(), 3u);
+  EXPECT_EQ(runtime::compile(in_scopes("one", "two", "three"), trn1_target(), {.name = "test"}).program.calls.size(),
+            3u);
 }
 
 TEST(Compile, SharesTheBlocksOfEqualLayers) {
@@ -110,12 +113,13 @@ TEST(Compile, PrintsTheMemoryWhenItDoesNotFit) {
     g.output(g.add1(runtime::kColSum, "sum", {y}), "y");
     return g;
   };
-  const runtime::MemoryPlan plan = runtime::compile(build(), {.name = "test"}).memory;
+  const runtime::MemoryPlan plan = runtime::compile(build(), trn1_target(), {.name = "test"}).memory;
   EXPECT_EQ(plan.bytes_by_kind.at("weights"), 192u * 320 * 4);
   EXPECT_EQ(plan.bytes_by_kind.at("activations"), 256u * 320 * 4);
   EXPECT_EQ(plan.bytes_by_kind.at("inputs"), 256u * 192 * 4);
-  EXPECT_NO_THROW(runtime::compile(build(), {.name = "test", .hbm_bytes = plan.total}));
-  EXPECT_TRUE(fails(Fault::kCapacity, [&] { runtime::compile(build(), {.name = "job", .hbm_bytes = plan.total - 1}); },
+  EXPECT_NO_THROW(runtime::compile(build(), trn1_target(), {.name = "test", .hbm_bytes = plan.total}));
+  EXPECT_TRUE(fails(Fault::kCapacity,
+                    [&] { runtime::compile(build(), trn1_target(), {.name = "job", .hbm_bytes = plan.total - 1}); },
                     {"job", "of HBM per core", "weights", "activations", "inputs", "outputs", "batch_size"}));
 }
 
@@ -135,15 +139,16 @@ TEST(Compile, GivesUpWhatCannotFit) {
     return g;
   };
   for (const std::int64_t width : {128, 320}) {
-    const runtime::MemoryPlan plan = runtime::compile(build(width), {.name = "test"}).memory;
-    const runtime::Compiled given_up = runtime::compile(build(width), {.name = "test", .give_up_at = 1});
+    const runtime::MemoryPlan plan = runtime::compile(build(width), trn1_target(), {.name = "test"}).memory;
+    const runtime::Compiled given_up = runtime::compile(build(width), trn1_target(), {.name = "test", .give_up_at = 1});
     const std::uint64_t least = given_up.memory.total;
     EXPECT_TRUE(given_up.given_up);
     EXPECT_TRUE(given_up.program.blocks.empty());
     EXPECT_LE(least, plan.total) << width;
     EXPECT_GE(least, plan.bytes_by_kind.at("weights") + 2 * 256u * static_cast<std::uint64_t>(width) * 4) << width;
-    EXPECT_TRUE(runtime::compile(build(width), {.name = "test", .give_up_at = least - 1}).given_up);
-    const runtime::Compiled whole = runtime::compile(build(width), {.name = "test", .give_up_at = least});
+    EXPECT_TRUE(runtime::compile(build(width), trn1_target(), {.name = "test", .give_up_at = least - 1}).given_up);
+    const runtime::Compiled whole =
+        runtime::compile(build(width), trn1_target(), {.name = "test", .give_up_at = least});
     EXPECT_FALSE(whole.given_up);
     EXPECT_EQ(whole.memory.total, plan.total);
   }

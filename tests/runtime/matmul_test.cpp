@@ -3,6 +3,7 @@
 
 #include "runtime/compiler/row_tiler.h"
 #include "tests/runtime/run_op.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -69,7 +70,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Products,
 TEST(Matmul, StreamsLargeWeights) {
   for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
     const std::int64_t k = 700, n = type == Dtype::kFp32 ? 4200 : 8300;
-    ASSERT_GT(6 * n * isa::size_of(type), runtime::kResidentWeightBytes);
+    ASSERT_GT(6 * n * isa::size_of(type), trn1_target().geometry.sbuf_partition_bytes / 2);
     const Tensor x = random_normal(140, k, 1), w = random_normal(n, k, 2);
     const Attrs t{.trans_b = true};
     const Inputs in = in_type(type, {x, w}), natural = in_type(type, {x, transposed(w)});
@@ -83,7 +84,7 @@ TEST(Matmul, StreamsLargeWeights) {
 // Neither operand of a weight gradient stays in SBUF: blocks of the result read them again.
 TEST(MatmulTn, BlocksThatDoNotStay) {
   const std::int64_t rows = 24300, m = 134, n = 600;
-  ASSERT_GT(rows / 128 * m * 4, runtime::kResidentWeightBytes);
+  ASSERT_GT(rows / 128 * m * 4, trn1_target().geometry.sbuf_partition_bytes / 2);
   const Inputs in = in_type(Dtype::kFp32, {random_normal(rows, m, 1), random_normal(rows, n, 2)});
   const Tensor want = kMatmul.forward({.trans_b = true}, Tensors{transposed(in[0].value), transposed(in[1].value)})[0];
   EXPECT_TRUE(close(run_on_device(kMatmulTn, in, {.rows = 1})[0], want, sum_of(rows, Dtype::kFp32)));

@@ -10,6 +10,7 @@
 #include "runtime/allocate.h"
 #include "runtime/synchronize.h"
 #include "tests/runtime/run_op.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -27,7 +28,7 @@ constexpr std::int64_t kParts = 100;
 /// Loads `count` tiles of `cols` columns, all before the first is used, then adds them up from the last to the first
 /// and back again: each is needed twice, long after it was loaded.
 VirtualBlock much_in_flight(const Graph& graph, ValueId x, ValueId y, std::int64_t count, std::int64_t cols) {
-  Emitter e{graph, "much"};
+  Emitter e{graph, trn1_target(), "much"};
   std::vector<Tile> tiles;
   for (std::int64_t i = 0; i < count; ++i) tiles.push_back(e.loaded(Dtype::kFp32, e.hbm(x, i * kParts, kParts)));
   const Tile sum = e.sbuf(Dtype::kFp32, kParts, cols);
@@ -50,8 +51,8 @@ Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
   const ValueId y = graph.tensor("y", kParts, cols, Dtype::kFp32, Kind::kOutput);
   VirtualBlock block = much_in_flight(graph, x, y, count, cols);
   Spilled out;
-  out.placement = runtime::place(block, rotate);
-  runtime::synchronize(block.instrs);
+  out.placement = runtime::place(block, trn1_target().geometry, rotate);
+  runtime::synchronize(block.instrs, trn1_target().geometry);
   const std::uint64_t x_bytes = graph.value(x).bytes(), y_bytes = graph.value(y).bytes();
   const auto spill = static_cast<std::uint64_t>(out.placement.spill_bytes);
   isa::Call call;
@@ -91,10 +92,10 @@ void expect_sum(isa::Device& device, const Spilled& s, std::int64_t count, std::
 TEST(Place, SpillsWhatIsNeededLast) {
   for (const bool rotate : {false, true}) {
     const Spilled s = spilled_sum(8, 10240, rotate);
-    isa::check(s.program);
+    isa::check(s.program, trn1_target());
     EXPECT_GE(s.placement.spills, 4);  // five tiles less the sum's place fit
     EXPECT_EQ(s.placement.spill_bytes % (kParts * 40960), 0);
-    EXPECT_LE(s.placement.sbuf_bytes, isa::kSbufPartitionBytes);
+    EXPECT_LE(s.placement.sbuf_bytes, trn1_target().geometry.sbuf_partition_bytes);
     EXPECT_GE(s.placement.sbuf_bytes, 4 * 40960);
     expect_sum(*isa::make_numeric_device(), s, 8, 10240);
   }
@@ -119,22 +120,22 @@ TEST(Place, SaysWhatDoesNotFit) {
   Graph graph{runtime::numerics("fp32")};
   EXPECT_TRUE(fails(base::Fault::kCapacity,
                     [&] {
-                      Emitter e{graph, "large"};
+                      Emitter e{graph, trn1_target(), "large"};
                       e.label("the.node");
                       const Tile a = e.sbuf(Dtype::kFp32, 128, 30000), b = e.sbuf(Dtype::kFp32, 128, 30000);
                       e.tensor_tensor(b, a, Alu::kAdd, a);
                       VirtualBlock block = e.finish();
-                      runtime::place(block, true);
+                      runtime::place(block, trn1_target().geometry, true);
                     },
                     {"block large, the.node", "120000 more bytes per partition do not fit in SBUF", "smaller tiles"}));
   EXPECT_TRUE(fails(base::Fault::kCapacity,
                     [&] {
-                      Emitter e{graph, "banks"};
+                      Emitter e{graph, trn1_target(), "banks"};
                       std::vector<Tile> banks;
                       for (int i = 0; i < 9; ++i) e.fill(banks.emplace_back(e.psum(128, 512)), 0);
                       for (const Tile& t : banks) e.copy(e.sbuf(Dtype::kFp32, 128, 512), t);
                       VirtualBlock block = e.finish();
-                      runtime::place(block, true);
+                      runtime::place(block, trn1_target().geometry, true);
                     },
                     {"block banks", "2048 more bytes per partition do not fit in PSUM"}));
 }
@@ -143,10 +144,10 @@ TEST(Place, SaysWhatDoesNotFit) {
 TEST(Place, RotatesForDoubleBuffering) {
   for (const bool rotate : {false, true}) {
     Graph graph{runtime::numerics("fp32")};
-    Emitter e{graph, "tiles"};
+    Emitter e{graph, trn1_target(), "tiles"};
     for (int i = 0; i < 3; ++i) e.fill(e.sbuf(Dtype::kFp32, 128, 1024), 0);
     VirtualBlock block = e.finish();
-    runtime::place(block, rotate);
+    runtime::place(block, trn1_target().geometry, rotate);
     std::set<std::int64_t> places;
     for (const Instr& i : block.instrs) places.insert(i.dst.offset);
     EXPECT_EQ(places.size(), rotate ? 3u : 1u);
@@ -164,7 +165,7 @@ isa::Program product() {
   g.enter({.name = "product"});
   const ValueId y = g.add1(runtime::kAdd, "bias", {g.add1(runtime::kMatmul, "product", {x, w}), b});
   g.output(g.add1(runtime::kActivate, "gelu", {y}, {.fn = isa::Fn::kGelu}), "y");
-  return runtime::compile(std::move(g), {.name = "product"}).program;
+  return runtime::compile(std::move(g), trn1_target(), {.name = "product"}).program;
 }
 
 /// What HBM holds after a run in full mode, or what the checker says.
@@ -207,14 +208,14 @@ TEST(Synchronize, WithoutAWaitThereIsARaceOrTheSameResult) {
 
 TEST(Synchronize, WaitsForReadersBeforeTheyAreOverwritten) {
   Graph graph{runtime::numerics("fp32")};
-  Emitter e{graph, "reuse"};
+  Emitter e{graph, trn1_target(), "reuse"};
   const Tile a = e.sbuf(Dtype::kFp32, 128, 64), b = e.sbuf(Dtype::kFp32, 128, 64);
   e.fill(a, 1);                         // GpSimdE
   e.tensor_tensor(b, a, Alu::kAdd, a);  // VectorE: waits for it
   e.fill(a, 2);                         // GpSimdE again: waits for the reader
   VirtualBlock block = e.finish();
-  runtime::place(block, false);
-  EXPECT_EQ(runtime::synchronize(block.instrs), 2u);
+  runtime::place(block, trn1_target().geometry, false);
+  EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 2u);
   EXPECT_EQ(block.instrs[0].wait_count, 0);
   ASSERT_EQ(block.instrs[1].wait_count, 1);
   EXPECT_EQ(block.instrs[1].waits[0].sem, static_cast<int>(isa::Engine::kGpSimd));
@@ -226,15 +227,15 @@ TEST(Synchronize, WaitsForReadersBeforeTheyAreOverwritten) {
 // A third engine that follows the second knows of the first: its wait is left out.
 TEST(Synchronize, LeavesOutWhatIsImplied) {
   Graph graph{runtime::numerics("fp32")};
-  Emitter e{graph, "chain"};
+  Emitter e{graph, trn1_target(), "chain"};
   const Tile a = e.sbuf(Dtype::kFp32, 128, 64), b = e.sbuf(Dtype::kFp32, 128, 64), c = e.sbuf(Dtype::kFp32, 128, 64);
   e.fill(a, 1);                                   // GpSimdE
   e.tensor_tensor(b, a, Alu::kAdd, a);            // VectorE waits for GpSimdE
   e.activation(c, isa::Fn::kExp, b, 1.0F, 0.0F);  // ScalarE waits for VectorE
   e.activation(c, isa::Fn::kExp, a, 1.0F, 0.0F);  // what GpSimdE did is known
   VirtualBlock block = e.finish();
-  runtime::place(block, false);
-  EXPECT_EQ(runtime::synchronize(block.instrs), 2u);
+  runtime::place(block, trn1_target().geometry, false);
+  EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 2u);
   EXPECT_EQ(block.instrs[3].wait_count, 0);
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/runtime/run_op.h"
+#include "tests/target.h"
 
 namespace {
 
@@ -39,7 +40,7 @@ base::Fault fault_of(const std::string& bytes) {
 }
 
 TEST(ProgramCache, AProgramComesBackAsItWas) {
-  const Compiled compiled = runtime::compile(cached_graph(), cached_options());
+  const Compiled compiled = runtime::compile(cached_graph(), trn1_target(), cached_options());
   const Compiled again = runtime::read_compiled(runtime::write_compiled(compiled), "x.program");
   ASSERT_EQ(again.program.blocks.size(), compiled.program.blocks.size());
   for (std::size_t b = 0; b < again.program.blocks.size(); ++b) {
@@ -53,26 +54,26 @@ TEST(ProgramCache, AProgramComesBackAsItWas) {
 }
 
 TEST(ProgramCache, TheKeySeesWhatDecidesTheProgram) {
-  const std::uint64_t key = runtime::program_key(cached_graph(), cached_options());
-  EXPECT_EQ(runtime::program_key(cached_graph(), cached_options()), key);
-  EXPECT_NE(runtime::program_key(cached_graph(2), cached_options()), key);
-  EXPECT_NE(runtime::program_key(cached_graph(1, 201), cached_options()), key);
+  const std::uint64_t key = runtime::program_key(cached_graph(), trn1_target(), cached_options());
+  EXPECT_EQ(runtime::program_key(cached_graph(), trn1_target(), cached_options()), key);
+  EXPECT_NE(runtime::program_key(cached_graph(2), trn1_target(), cached_options()), key);
+  EXPECT_NE(runtime::program_key(cached_graph(1, 201), trn1_target(), cached_options()), key);
   for (const runtime::PassInfo& pass : runtime::kPasses) {
     CompileOptions other = cached_options();
     other.passes.*pass.flag = !(other.passes.*pass.flag);
-    EXPECT_NE(runtime::program_key(cached_graph(), other), key) << pass.name;
+    EXPECT_NE(runtime::program_key(cached_graph(), trn1_target(), other), key) << pass.name;
   }
   Graph apart = cached_graph();
   apart.set_replica_groups({{{0}, {1}}});
-  EXPECT_NE(runtime::program_key(apart, cached_options()), key);
+  EXPECT_NE(runtime::program_key(apart, trn1_target(), cached_options()), key);
   const std::vector<isa::Region> shared;
   CompileOptions other = cached_options();
   other.shared = &shared;
-  EXPECT_NE(runtime::program_key(cached_graph(), other), key);
+  EXPECT_NE(runtime::program_key(cached_graph(), trn1_target(), other), key);
 }
 
 TEST(ProgramCache, DamagedFilesAreRefused) {
-  const std::string bytes = runtime::write_compiled(runtime::compile(cached_graph(), cached_options()));
+  const std::string bytes = runtime::write_compiled(runtime::compile(cached_graph(), trn1_target(), cached_options()));
   for (const std::size_t size : {std::size_t{0}, std::size_t{7}, bytes.size() / 2, bytes.size() - 1})
     EXPECT_EQ(fault_of(bytes.substr(0, size)), base::Fault::kData) << size;
   for (std::size_t at = 0; at < bytes.size(); at += 97) {
@@ -86,13 +87,13 @@ TEST(ProgramCache, WhatIsThereIsNotCompiledAgain) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path{testing::TempDir()} / ("program_cache_" + std::to_string(getpid()));
   runtime::use_program_cache(folder);
-  const Compiled first = runtime::compile(cached_graph(), cached_options());
+  const Compiled first = runtime::compile(cached_graph(), trn1_target(), cached_options());
   EXPECT_EQ(runtime::program_cache_use().compiled, 1u);
-  const Compiled second = runtime::compile(cached_graph(), cached_options());
+  const Compiled second = runtime::compile(cached_graph(), trn1_target(), cached_options());
   EXPECT_EQ(runtime::program_cache_use().found, 1u);
   EXPECT_EQ(second.program.blocks.at(0).instrs, first.program.blocks.at(0).instrs);
   for (const auto& file : fs::directory_iterator{folder}) base::write_file(file.path(), "rubbish");
-  EXPECT_THROW(runtime::compile(cached_graph(), cached_options()), base::Error);
+  EXPECT_THROW(runtime::compile(cached_graph(), trn1_target(), cached_options()), base::Error);
   fs::remove_all(folder);
   runtime::use_program_cache({});
   EXPECT_FALSE(runtime::has_program_cache());

@@ -25,6 +25,7 @@
 #include "runtime/ops.h"
 #include "runtime/session.h"
 #include "tests/fails.h"
+#include "tests/target.h"
 
 namespace runtime_test {
 
@@ -116,8 +117,8 @@ class Running {
  public:
   explicit Running(Graph graph, const runtime::CompileOptions& options = {.name = "test"},
                    std::unique_ptr<isa::Device> device = isa::make_numeric_device())
-      : compiled_{runtime::compile(std::move(graph), options)}, device_{std::move(device)} {
-    isa::check(compiled_.program);
+      : compiled_{runtime::compile(std::move(graph), trn1_target(), options)}, device_{std::move(device)} {
+    isa::check(compiled_.program, trn1_target());
     device_->load(compiled_.program);
   }
   void write(std::string_view name, const Tensor& t, std::uint32_t rank = 0) {

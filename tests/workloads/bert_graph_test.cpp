@@ -12,6 +12,7 @@
 #include "isa/check.h"
 #include "runtime/compile.h"
 #include "runtime/session.h"
+#include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/safetensors.h"
 
@@ -22,8 +23,8 @@ using namespace workloads;
 
 runtime::Compiled compile(const BertConfig& config, const StepSpec& spec, const char* passes = "") {
   const runtime::CompileOptions options{.name = "bert", .ranks = spec.ranks, .passes = runtime::parse_passes(passes)};
-  runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), options);
-  isa::check(compiled.program);
+  runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), trn1_target(), options);
+  isa::check(compiled.program, trn1_target());
   return compiled;
 }
 

@@ -9,6 +9,7 @@
 #include "isa/check.h"
 #include "runtime/compile.h"
 #include "runtime/session.h"
+#include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/bert_graph.h"
 
@@ -71,9 +72,10 @@ class Pretrained {
   Pretrained(const BertConfig& config, const StepSpec& spec)
       : config_{config},
         spec_{spec},
-        compiled_{runtime::compile(bert_graph(config, spec), {.name = "pretraining", .ranks = spec.ranks})},
+        compiled_{
+            runtime::compile(bert_graph(config, spec), trn1_target(), {.name = "pretraining", .ranks = spec.ranks})},
         device_{isa::make_numeric_device()} {
-    isa::check(compiled_.program);
+    isa::check(compiled_.program, trn1_target());
     device_->load(compiled_.program);
     const Weights weights = initial_weights(config_, 3);
     for (const WeightSpec& w : bert_weights(config_))
@@ -238,7 +240,7 @@ TEST(BertPretraining, FlopsAreTheTextbooksWithBothHeads) {
   config.num_hidden_layers = 2, config.head = BertHead::kPretraining;
   StepSpec spec = pretraining_spec();
   spec.batch = 4, spec.length = 128, spec.predictions = 20, spec.numerics = runtime::numerics("bf16+sr");
-  const runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), {.name = "pretraining"});
+  const runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), trn1_target(), {.name = "pretraining"});
   EXPECT_NEAR(compiled.program.model_flops / bert_flops(config, spec), 1, 0.02);
 }
 

@@ -9,6 +9,7 @@
 
 #include "base/files.h"
 #include "tests/tale.h"
+#include "tests/target.h"
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/support.h"
 #include "workloads/model_files.h"
@@ -225,6 +226,7 @@ TEST(CausalStories, TwoEpochsLowerTheLoss) {
       {.model_folder = tests::tale(), .dataset_path = s.write("train.txt", text), .length = 32});
   ASSERT_TRUE(job.validation);
   TrainerOptions o;
+  o.target = trn1_target();
   o.step.length = 32, o.step.batch = 4, o.step.ranks = 2;
   o.step.numerics = runtime::numerics("bf16");
   o.epochs = 2, o.learning_rate = 1e-3;

@@ -4,6 +4,7 @@
 #include <map>
 
 #include "runtime/compile.h"
+#include "tests/target.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/presets.h"
 
@@ -17,7 +18,7 @@ isa::Program decoder_program(Recompute recompute, std::int64_t micro_batches) {
   spec.batch = 1, spec.length = 32, spec.micro_batches = micro_batches, spec.training = true;
   spec.numerics = runtime::numerics("bf16");
   spec.recompute = recompute;
-  return runtime::compile(workloads::decoder_step(config, spec).graph, {.name = "step"}).program;
+  return runtime::compile(workloads::decoder_step(config, spec).graph, trn1_target(), {.name = "step"}).program;
 }
 
 TEST(DecoderLayers, EveryLayerHasTheSameCallsWhateverTheMicroBatch) {

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <vector>
 
+#include "tests/target.h"
 #include "workloads/causal_trainer.h"
 #include "workloads/language_modelling.h"
 
@@ -21,6 +22,7 @@ class DecoderTraining : public testing::Test {
   static workloads::TrainerOptions options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches = 1,
                                            std::int64_t stages = 1) {
     workloads::TrainerOptions o;
+    o.target = trn1_target();
     o.step.length = 32;
     o.step.batch = 8 / (data * micro_batches);
     o.step.micro_batches = micro_batches;

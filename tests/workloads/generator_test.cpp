@@ -7,6 +7,7 @@
 #include "isa/check.h"
 #include "runtime/session.h"
 #include "tests/tale.h"
+#include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/generator.h"
 #include "workloads/model_files.h"
@@ -66,7 +67,7 @@ std::vector<float> whole_pass(const Model& model, const Ids& ids) {
                       .numerics = runtime::numerics("fp32"),
                       .keep_logits = true};
   DecoderStep step = decoder_step(model.config, spec);
-  const runtime::Compiled compiled = runtime::compile(std::move(step.graph), {.name = "whole"});
+  const runtime::Compiled compiled = runtime::compile(std::move(step.graph), trn1_target(), {.name = "whole"});
   const auto device = isa::make_numeric_device();
   device->load(compiled.program);
   runtime::Session session{*device, compiled.program};
@@ -96,9 +97,9 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
   Grown first;
   for (const std::int64_t ranks : {1, 2, 4, 8}) {
     if (form.heads % ranks != 0) continue;
-    Generator generator{model.config, spec_of(2, ranks), model.weights};
-    isa::check(generator.programs().prompt.program);
-    for (const auto& token : generator.programs().tokens) isa::check(token.compiled.program);
+    Generator generator{model.config, spec_of(2, ranks), model.weights, trn1_target()};
+    isa::check(generator.programs().prompt.program, trn1_target());
+    for (const auto& token : generator.programs().tokens) isa::check(token.compiled.program, trn1_target());
     const Grown grown = grow(generator, prompts, kSteps);
     if (ranks == 1) first = grown;
     EXPECT_EQ(grown.ids, first.ids) << ranks;
@@ -144,7 +145,8 @@ class Family : public testing::TestWithParam<bool> {
 TEST_P(Family, EightCoresWriteWhatOneWrites) {
   const Weights weights = initial_weights(config(), 7);
   const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2), tokens(1, 3)};
-  Generator one{config(), spec_of(3, 1), weights}, eight{config(), spec_of(3, 8), weights};
+  Generator one{config(), spec_of(3, 1), weights, trn1_target()},
+      eight{config(), spec_of(3, 8), weights, trn1_target()};
   const Grown a = grow(one, prompts, 8), b = grow(eight, prompts, 8);
   EXPECT_EQ(a.ids, b.ids);
   for (std::size_t step = 0; step < a.logits.size(); ++step)
@@ -156,7 +158,7 @@ TEST_P(Family, APromptAndItsTokensOneByOneEndInTheSameLogits) {
   const Weights weights = initial_weights(config(), 7);
   const Ids ids = tokens(12, 9);
   for (const auto& [numerics, tolerance] : {std::pair{"fp32", 1e-4}, {"fp16", 0.03}, {"bf16", 0.25}}) {
-    Generator generator{config(), spec_of(1, 2, numerics), weights};
+    Generator generator{config(), spec_of(1, 2, numerics), weights, trn1_target()};
     const std::vector<float> want = generator.begin({ids});
     std::vector<float> got = generator.begin({Ids{ids.front()}});
     for (std::size_t i = 1; i < ids.size(); ++i) got = generator.next(Ids{ids[i]});
@@ -169,7 +171,8 @@ TEST_P(Family, APromptAndItsTokensOneByOneEndInTheSameLogits) {
 TEST_P(Family, ASequenceIsTheSameAloneAndInABatch) {
   const Weights weights = initial_weights(config(), 7);
   const std::vector<Ids> prompts{tokens(5, 1), tokens(11, 2)};
-  Generator both{config(), spec_of(2, 1), weights}, alone{config(), spec_of(1, 1), weights};
+  Generator both{config(), spec_of(2, 1), weights, trn1_target()},
+      alone{config(), spec_of(1, 1), weights, trn1_target()};
   const Grown together = grow(both, prompts, 6);
   for (std::size_t b = 0; b < prompts.size(); ++b) EXPECT_EQ(grow(alone, {prompts[b]}, 6).ids.front(), together.ids[b]);
 }
@@ -183,7 +186,7 @@ TEST(Generation, AStoryOnOneTwoAndFourCores) {
   for (const std::int64_t ranks : {1, 2, 4}) {
     GenerationSpec spec = spec_of(1, ranks);
     spec.prompt = 1, spec.length = 128;
-    Generator generator{model.config, spec, model.weights};
+    Generator generator{model.config, spec, model.weights, trn1_target()};
     const Grown grown = grow(generator, {tokenizer->encode("").ids}, 80);
     const std::string text = tokenizer->decode(grown.ids.front(), true);
     EXPECT_TRUE(text.starts_with(
@@ -217,7 +220,7 @@ TEST(Generation, RefusesWhatTheModelCannotDo) {
   EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.tensor_parallel = 3; }), {"--tensor_parallel_size"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { generation_numerics("fp8_e4m3"); }, {"--numerics", "fp8_e4m3"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { token_graph(model_preset("bert-large"), {}); }, {"encoder"}));
-  Generator generator{config, spec_of(1, 1), initial_weights(config, 7)};
+  Generator generator{config, spec_of(1, 1), initial_weights(config, 7), trn1_target()};
   generator.begin({tokens(12, 1)});
   EXPECT_TRUE(fails(base::Fault::kUsage,
                     [&] {

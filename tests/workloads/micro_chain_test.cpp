@@ -1,6 +1,7 @@
 // Kernels of steps in a chain, and of attention: what they compute, beside the mathematics in double precision.
 #include <gtest/gtest.h>
 
+#include "tests/target.h"
 #include "tests/workloads/micro_support.h"
 #include "tests/workloads/support.h"
 #include "workloads/micro.h"
@@ -48,7 +49,7 @@ Matrix sum_of(Matrix a, const Matrix& b) {
 
 TEST(MicroChain, AddNormMatmul) {
   const Chain chain{.steps = {"add", "rmsnorm", "matmul"}, .rows = kM, .cols = kK, .n = kN};
-  Running run{workloads::chain_kernel(chain)};
+  Running run{workloads::chain_kernel(chain, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), z = random_matrix(kM * kK, 2), w = random_matrix(kK * kN, 4);
   const Matrix gamma = random_matrix(kK, 3);
   run.write("x", x);
@@ -62,7 +63,7 @@ TEST(MicroChain, AddNormMatmul) {
 
 TEST(MicroChain, MatmulAddNorm) {
   const Chain chain{.steps = {"matmul", "add", "rmsnorm"}, .rows = kM, .cols = kK, .n = kN};
-  Running run{workloads::chain_kernel(chain)};
+  Running run{workloads::chain_kernel(chain, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), w = random_matrix(kK * kN, 2), z = random_matrix(kM * kN, 3);
   const Matrix gamma = random_matrix(kN, 4);
   run.write("x", x);
@@ -75,7 +76,7 @@ TEST(MicroChain, MatmulAddNorm) {
 
 TEST(MicroChain, ABatchOfMatmulsWithSoftmax) {
   const Chain chain{.steps = {"matmul", "softmax"}, .rows = kM, .cols = 40, .n = kN, .batch = 2};
-  Running run{workloads::chain_kernel(chain)};
+  Running run{workloads::chain_kernel(chain, trn1_target())};
   for (const std::string b : {".0", ".1"}) {
     run.write("x" + b, random_matrix(kM * 40, b == ".0" ? 1 : 2));
     run.write("0.matmul" + b, random_matrix(40 * kN, b == ".0" ? 3 : 4));
@@ -90,14 +91,15 @@ TEST(MicroChain, ABatchOfMatmulsWithSoftmax) {
 
 TEST(MicroChain, EveryStepRunsAlone) {
   for (const std::string& step : workloads::chain_steps()) {
-    const isa::Program program = workloads::chain_kernel({.steps = {step}, .rows = 130, .cols = 70, .n = 90});
-    isa::check(program);
+    const isa::Program program =
+        workloads::chain_kernel({.steps = {step}, .rows = 130, .cols = 70, .n = 90}, trn1_target());
+    isa::check(program, trn1_target());
     EXPECT_EQ(executed_flops(program), step == "matmul" ? 2.0 * 130 * 70 * 90 : 0) << step;
   }
 }
 
 TEST(MicroChain, Silu) {
-  Running run{workloads::chain_kernel({.steps = {"silu"}, .rows = 200, .cols = 300})};
+  Running run{workloads::chain_kernel({.steps = {"silu"}, .rows = 200, .cols = 300}, trn1_target())};
   const Matrix x = random_matrix(200 * 300, 3, 2);
   Matrix want = x;
   for (float& v : want) v = static_cast<float>(micro_test::silu(v));
@@ -108,12 +110,13 @@ TEST(MicroChain, Silu) {
 
 TEST(MicroChain, RefusesAStepThatItDoesNotKnow) {
   EXPECT_TRUE(workloads_test::fails(
-      base::Fault::kUsage, [] { workloads::chain_kernel({.steps = {"softmx"}, .rows = 4, .cols = 4}); }, {"softmx"}));
+      base::Fault::kUsage, [] { workloads::chain_kernel({.steps = {"softmx"}, .rows = 4, .cols = 4}, trn1_target()); },
+      {"softmx"}));
 }
 
 TEST(MicroKernel, Lora) {
   const workloads::Lora lora{.m = kM, .k = kK, .n = kN, .rank = 8};
-  Running run{workloads::lora_kernel(lora)};
+  Running run{workloads::lora_kernel(lora, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), w = random_matrix(kK * kN, 2);
   const Matrix a = random_matrix(kK * 8, 3), b = random_matrix(8 * kN, 4);
   run.write("x", x);
@@ -128,7 +131,7 @@ TEST(MicroKernel, Lora) {
 
 TEST(MicroKernel, TransposesAnyShape) {
   for (const auto& [rows, cols] : {std::pair{130, 70}, std::pair{700, 300}}) {
-    Running run{workloads::transpose_kernel(rows, cols, isa::Dtype::kFp32)};
+    Running run{workloads::transpose_kernel(rows, cols, isa::Dtype::kFp32, trn1_target())};
     const Matrix x = random_matrix(static_cast<std::int64_t>(rows) * cols, 1);
     run.write("x", x);
     run.run();
@@ -148,7 +151,7 @@ TEST(MicroKernel, AttentionOfGroupedQueries) {
       for (std::size_t c = 0; c < 16; ++c) one.push_back(all[r * cols + h * 16 + c]);
     return one;
   };
-  Running run{workloads::attention_kernel(shape, false, false)};
+  Running run{workloads::attention_kernel(shape, false, false, trn1_target())};
   run.write("q", q);
   run.write("k", k);
   run.write("v", v);
@@ -169,7 +172,7 @@ TEST(MicroKernel, AttentionOfGroupedQueries) {
 TEST(MicroKernel, RotaryPositionsTurnPairs) {
   const workloads::HeadsShape shape{.batch = 2, .seq = 70, .heads = 3, .size = 8};
   const Matrix x = random_matrix(140 * 24, 1), cos = random_matrix(70 * 4, 2), sin = random_matrix(70 * 4, 3);
-  Running run{workloads::rope_kernel(shape)};
+  Running run{workloads::rope_kernel(shape, trn1_target())};
   run.write("x", x);
   run.write("cos", cos);
   run.write("sin", sin);

@@ -14,6 +14,7 @@
 #include "isa/device.h"
 #include "isa/flops.h"
 #include "runtime/session.h"
+#include "tests/target.h"
 
 namespace micro_test {
 
@@ -32,7 +33,7 @@ inline Matrix random_matrix(std::int64_t elements, std::uint32_t seed, double sc
 class Running {
  public:
   explicit Running(isa::Program program) : program_{std::move(program)} {
-    isa::check(program_);
+    isa::check(program_, trn1_target());
     device_->load(program_);
   }
   void write(std::string_view name, const Matrix& values) {

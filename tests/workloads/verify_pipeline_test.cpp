@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "hw/sim_device.h"
+#include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/pipeline.h"
@@ -22,6 +23,7 @@ using workloads::VerifyOptions;
 
 VerifyOptions plan(std::int64_t stages, std::int64_t micro, std::int64_t chunks = 1) {
   VerifyOptions options;
+  options.target = trn1_target();
   options.numerics = runtime::numerics("fp32");
   options.pipeline_parallel = stages;
   options.virtual_stages = chunks;

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hw/sim_device.h"
+#include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/verify.h"
 
@@ -26,6 +27,7 @@ struct PlanCase {
 
 VerifyOptions options_of(const PlanCase& c, const char* numerics) {
   VerifyOptions options;
+  options.target = trn1_target();
   options.numerics = runtime::numerics(numerics);
   options.ranks = c.data;
   options.tensor_parallel = c.tensor;

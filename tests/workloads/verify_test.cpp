@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "tests/target.h"
 #include "tests/workloads/support.h"
 
 namespace {
@@ -21,6 +22,7 @@ struct Case {
 
 VerifyReport verify(const Case& c, const char* numerics) {
   VerifyOptions options;
+  options.target = trn1_target();
   options.numerics = runtime::numerics(numerics);
   options.ranks = c.ranks;
   options.passes = runtime::parse_passes(c.passes);
@@ -65,6 +67,7 @@ TEST(VerifyFails, OnAWrongExpectation) {
   const Scratch scratch;
   std::filesystem::copy(golden("bert_tiny"), scratch.path(), std::filesystem::copy_options::recursive);
   VerifyOptions options;
+  options.target = trn1_target();
   options.numerics = runtime::numerics("fp32");
   scratch.write("expected.json", R"({"loss_per_step": [3.0], "lr": 0.001, "optimizer": "AdamW weight_decay 0.01"})");
   EXPECT_GT(workloads::verify(scratch.path(), options).worst_loss(), 0.3);

@@ -21,14 +21,14 @@ MicroPlanned plan_mlp(MicroJob& job) {
   const auto m = job.named({"m"}), n = job.named({"n"}), k = job.named({"k"});
   if (!m || !n || !k) return std::string{"a SwiGLU MLP needs M, N and K"};
   const double products = 3 * 2.0 * static_cast<double>(*m) * static_cast<double>(*n) * static_cast<double>(*k);
-  return MicroPlan{.program = workloads::swiglu_kernel(*m, *n, *k, job.dtype), .flops = products};
+  return MicroPlan{.program = workloads::swiglu_kernel(*m, *n, *k, job.dtype, job.target()), .flops = products};
 }
 
 MicroPlanned plan_lora(MicroJob& job) {
   const auto m = job.named({"m"}), n = job.named({"n"}), k = job.named({"k"}), rank = job.named({"r", "rank"});
   if (!m || !n || !k || !rank) return std::string{"LoRA needs M, K, N and the rank R"};
   const workloads::Lora lora{.m = *m, .k = *k, .n = *n, .rank = *rank, .dtype = job.dtype};
-  return MicroPlan{.program = workloads::lora_kernel(lora), .flops = workloads::flops(lora)};
+  return MicroPlan{.program = workloads::lora_kernel(lora, job.target()), .flops = workloads::flops(lora)};
 }
 
 /// "359 MB read, 90 MB written": what a profile counted.
@@ -45,7 +45,7 @@ MicroPlanned plan_adamw(MicroJob& job) {
   const auto written = written_bytes(job.row.notes);
   const bool stay = !written || *written > 2 * tensor;  // a profile that counts one tensor says that they do not
   job.assumed.push_back(stay ? "moments written back; weight decay" : "moments not written back; weight decay");
-  return MicroPlan{.program = workloads::adamw_kernel(job.size(0), job.size(1), job.dtype, stay)};
+  return MicroPlan{.program = workloads::adamw_kernel(job.size(0), job.size(1), job.dtype, job.target(), stay)};
 }
 
 MicroPlanned plan_scan(MicroJob& job) {
@@ -59,7 +59,7 @@ MicroPlanned plan_scan(MicroJob& job) {
     if (job.says(fmt::format("v{}", version))) scan.version = version, told = true;
   if (!told) scan.version = 3;  // the one that takes sequences of any length
   if (!told) job.assumed.push_back(fmt::format("version {} of the tutorial's kernel", scan.version));
-  return MicroPlan{.program = workloads::mamba_scan(scan)};
+  return MicroPlan{.program = workloads::mamba_scan(scan, job.target())};
 }
 
 /// "128x200" in the text, "chunks of 128", "128 elements per tile"; otherwise all partitions and as many columns as
@@ -81,7 +81,7 @@ MicroPlanned plan_vector_add(MicroJob& job) {
   }
   if (parts < 1 || parts > isa::kPartitions || cols < 1 || elements % (parts * cols) != 0)
     return fmt::format("tiles of {}x{} do not divide {} elements", parts, cols, elements);
-  return MicroPlan{.program = workloads::vector_add_kernel(elements, parts, cols, job.dtype)};
+  return MicroPlan{.program = workloads::vector_add_kernel(elements, parts, cols, job.dtype, job.target())};
 }
 
 MicroPlanned plan_blocks(MicroJob& job) {
@@ -109,7 +109,7 @@ MicroPlanned plan_blocks(MicroJob& job) {
   job.assumed.push_back(fmt::format("numerics {}, {}", spec.numerics.name, spec.causal ? "causal" : "full attention"));
   runtime::CompileOptions options;
   options.name = "blocks";
-  return MicroPlan{.program = runtime::compile(workloads::block_graph(spec), options).program,
+  return MicroPlan{.program = runtime::compile(workloads::block_graph(spec), job.target(), options).program,
                    .flops = workloads::block_flops(spec)};
 }
 
@@ -130,12 +130,12 @@ MicroPlanned plan_attention(MicroJob& job) {
   const auto shape = heads_of(job);
   if (!shape) return std::string{"attention needs heads H, tokens S and the size of a head D"};
   if (job.says("backward")) return std::string{"attention's backward pass is not modelled alone"};
-  if (shape->size > isa::kPartitions) return std::string{"heads are wider than 128"};
+  if (shape->size > isa::kPartitions) return fmt::format("heads are wider than {}", isa::kPartitions);
   if (shape->kv_heads < 1 || shape->heads % shape->kv_heads != 0)
     return fmt::format("{} heads share {} of keys and values unevenly", shape->heads, shape->kv_heads);
   const bool causal = job.says("causal") && !job.says("non-causal"), flash = job.says("flash");
   job.assumed.push_back(causal ? "causal" : "every query sees every key");
-  return MicroPlan{.program = workloads::attention_kernel(*shape, causal, flash),
+  return MicroPlan{.program = workloads::attention_kernel(*shape, causal, flash, job.target()),
                    .flops = workloads::attention_flops(*shape)};
 }
 
@@ -143,7 +143,7 @@ MicroPlanned plan_rope(MicroJob& job) {
   const auto shape = heads_of(job);
   if (!shape || shape->size % 2 != 0) return std::string{"rotary positions need H, S and an even D"};
   job.assumed.push_back("heads side by side in a token's row");
-  return MicroPlan{.program = workloads::rope_kernel(*shape)};
+  return MicroPlan{.program = workloads::rope_kernel(*shape, job.target())};
 }
 
 MicroPlanned plan_transpose(MicroJob& job) {
@@ -151,7 +151,7 @@ MicroPlanned plan_transpose(MicroJob& job) {
   if (!job.has_sizes(2) && !(m && n)) return std::string{"a transpose needs rows x columns"};
   job.assumed.push_back("by TensorE");
   const std::int64_t rows = m && n ? *m : job.size(0), cols = m && n ? *n : job.size(1);
-  return MicroPlan{.program = workloads::transpose_kernel(rows, cols, job.dtype)};
+  return MicroPlan{.program = workloads::transpose_kernel(rows, cols, job.dtype, job.target())};
 }
 
 // ---- chains
@@ -235,7 +235,7 @@ MicroPlanned plan_chain(MicroJob& job) {
                        multiplies ? "1x2x3 nor M1 K2 N3" : "rows x columns nor M1 N2");
   if (multiplies && isa::is_integer(job.dtype)) return std::string{"TensorE multiplies no integers"};
   if (multiplies) job.assumed.push_back("compiled, operands as they lie");
-  return MicroPlan{.program = workloads::chain_kernel(chain), .flops = workloads::flops(chain)};
+  return MicroPlan{.program = workloads::chain_kernel(chain, job.target()), .flops = workloads::flops(chain)};
 }
 
 struct Kernel {
@@ -262,7 +262,7 @@ MicroPlanned plan_gemm(MicroJob& job) {
   }
   const workloads::Gemm gemm{.m = sizes.rows, .k = sizes.cols, .n = sizes.n, .dtype = job.dtype};
   job.assumed.push_back("NKI kernel, left operand given as its transpose");
-  return MicroPlan{.program = workloads::tuned_gemm(gemm), .flops = workloads::flops(gemm)};
+  return MicroPlan{.program = workloads::tuned_gemm(gemm, job.target()), .flops = workloads::flops(gemm)};
 }
 
 MicroPlanned plan_kernel(MicroJob& job) {

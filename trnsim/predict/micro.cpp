@@ -79,7 +79,7 @@ MicroPlanned plan_memory(MicroJob& job) {
   else
     job.assumed.push_back(fmt::format("rows of {} KiB", test.row_bytes / 1024));
   test.row_bytes = std::min<std::int64_t>(test.row_bytes, 32 * 1024);
-  return MicroPlan{.program = workloads::memory_test(test), .flops = 0, .bytes = *job.shape.bytes};
+  return MicroPlan{.program = workloads::memory_test(test, job.target()), .flops = 0, .bytes = *job.shape.bytes};
 }
 
 Prediction predict_whole(MicroJob& job, MicroPlanned (*make)(MicroJob&)) {
@@ -172,7 +172,7 @@ Prediction predict_instruction(const Row& row, const PredictContext& context) {
     stream.cols = job.size(0);
   else
     return Prediction::skip("its shape is neither a number of elements nor partitions x columns");
-  const isa::Program program = workloads::instruction_stream(stream);
+  const isa::Program program = workloads::instruction_stream(stream, job.target());
   hw::SimOptions options;
   options.trace_until = 1;
   const hw::MachineParams machine = machine_of(job);

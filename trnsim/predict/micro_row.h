@@ -23,6 +23,11 @@ struct MicroJob {
   int cores = 1;
   std::vector<std::string> assumed{};
 
+  /// The core of the row's machine. Errors: as machine_of().
+  isa::Target target() const {
+    std::vector<std::string> ignored;  // who asks for the machine itself says what was assumed
+    return machine_of(std::get<analysis::MicroRow>(row.job).instance, context, ignored).target();
+  }
   bool says(std::string_view word) const { return what.find(word) != std::string::npos; }
   /// The size that the shape gives under one of these names, in small letters: "heads32" is named("heads").
   std::optional<std::int64_t> named(std::initializer_list<std::string_view> names) const {

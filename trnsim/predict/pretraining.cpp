@@ -28,11 +28,12 @@ hw::SimResult on_device(const workloads::BertConfig& config, workloads::StepSpec
                         const hw::MachineParams& machine, bool exact) {
   spec.part = part;
   spec.micro_batches = 1;
-  const runtime::Compiled compiled = runtime::compile(
-      workloads::bert_graph(config, spec), {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
-                                            .ranks = spec.ranks,
-                                            .hbm_bytes = machine.hbm_bytes_per_core()});
-  isa::check(compiled.program);
+  const runtime::Compiled compiled =
+      runtime::compile(workloads::bert_graph(config, spec), machine.target(),
+                       {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
+                        .ranks = spec.ranks,
+                        .hbm_bytes = machine.hbm_bytes_per_core()});
+  isa::check(compiled.program, machine.target());
   return hw::simulate(compiled.program, machine, {.exact = exact});
 }
 

@@ -108,7 +108,8 @@ Prediction train_blocks(const Row& row, const hw::MachineParams& machine, const 
   const auto found = blocks_of(row);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& spec = std::get<workloads::BlockSpec>(found);
-  const runtime::Compiled compiled = runtime::compile(workloads::block_graph(spec), {.name = "blocks"});
+  const runtime::Compiled compiled =
+      runtime::compile(workloads::block_graph(spec), machine.target(), {.name = "blocks"});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
   analysis::JobShape shape;
   shape.steps = 1;
@@ -175,13 +176,13 @@ hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& con
 }
 
 /// The program of a forward pass.
-std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Family family,
+std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Family family, const isa::Target& target,
                                                              std::vector<std::string>& assumed) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   if (family == Family::kBlocks) {
     const auto found = blocks_of(row);
     if (const auto* why = std::get_if<std::string>(&found)) return *why;
-    return runtime::compile(workloads::block_graph(std::get<workloads::BlockSpec>(found)), {.name = "infer"});
+    return runtime::compile(workloads::block_graph(std::get<workloads::BlockSpec>(found)), target, {.name = "infer"});
   }
   const auto config = encoder_config_of(job, assumed);
   if (!config) return std::string{"a size of the model is not published"};
@@ -194,7 +195,7 @@ std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Fam
                                  .head = workloads::Head::kNone,
                                  .numerics = runtime::numerics(numerics_of(job))};
   assumed.push_back("matmul weights are stored as TensorE takes them");
-  return runtime::compile(workloads::bert_graph(*config, spec), {.name = "infer", .ranks = cores});
+  return runtime::compile(workloads::bert_graph(*config, spec), target, {.name = "infer", .ranks = cores});
 }
 
 }  // namespace
@@ -222,7 +223,7 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;
   const hw::MachineParams machine = machine_of(job.instance, context, assumed);
-  const auto compiled = forward_program(row, family, assumed);
+  const auto compiled = forward_program(row, family, machine.target(), assumed);
   if (const auto* why = std::get_if<std::string>(&compiled)) return Prediction::skip(*why);
   const hw::SimResult device =
       hw::simulate(std::get<runtime::Compiled>(compiled).program, machine, {.exact = context.exact});

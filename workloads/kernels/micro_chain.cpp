@@ -156,13 +156,14 @@ double flops(const Chain& chain) {
   return sum;
 }
 
-isa::Program chain_kernel(const Chain& chain) {
-  return runtime::compile(ChainGraph{chain}.run(), {.name = "kernel"}).program;
+isa::Program chain_kernel(const Chain& chain, const isa::Target& target) {
+  return runtime::compile(ChainGraph{chain}.run(), target, {.name = "kernel"}).program;
 }
 
-isa::Program compiled_gemm(const Gemm& gemm) {
+isa::Program compiled_gemm(const Gemm& gemm, const isa::Target& target) {
   return chain_kernel(
-      {.steps = {"matmul"}, .rows = gemm.m, .cols = gemm.k, .n = gemm.n, .batch = gemm.batch, .dtype = gemm.dtype});
+      {.steps = {"matmul"}, .rows = gemm.m, .cols = gemm.k, .n = gemm.n, .batch = gemm.batch, .dtype = gemm.dtype},
+      target);
 }
 
 }  // namespace workloads

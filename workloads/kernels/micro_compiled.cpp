@@ -14,10 +14,10 @@ using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
 
-isa::Program compiled(Graph graph, const char* name) {
+isa::Program compiled(Graph graph, const isa::Target& target, const char* name) {
   runtime::CompileOptions options;
   options.name = name;
-  return runtime::compile(std::move(graph), options).program;
+  return runtime::compile(std::move(graph), target, options).program;
 }
 
 }  // namespace
@@ -27,7 +27,7 @@ double flops(const Lora& l) {
   return flops(weight) + flops(down) + flops(Gemm{.m = l.m, .k = l.rank, .n = l.n});
 }
 
-isa::Program lora_kernel(const Lora& l) {
+isa::Program lora_kernel(const Lora& l, const isa::Target& target) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "lora"});
   const ValueId x = graph.tensor("x", l.m, l.k, l.dtype, Kind::kInput);
@@ -38,10 +38,10 @@ isa::Program lora_kernel(const Lora& l) {
   const ValueId base = graph.add1(runtime::kMatmul, "base", {x, w});
   const ValueId up = graph.add1(runtime::kMatmul, "up", {down, b});
   graph.output(graph.add1(runtime::kAdd, "sum", {up, base}), "out");
-  return compiled(std::move(graph), "lora");
+  return compiled(std::move(graph), target, "lora");
 }
 
-isa::Program attention_kernel(const HeadsShape& s, bool causal, bool flash) {
+isa::Program attention_kernel(const HeadsShape& s, bool causal, bool flash, const isa::Target& target) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "attention"});
   const auto tensor = [&](const char* name, std::int64_t heads) {
@@ -56,7 +56,7 @@ isa::Program attention_kernel(const HeadsShape& s, bool causal, bool flash) {
                              .causal = causal,
                              .flash = flash};
   graph.output(graph.add(runtime::kAttention, "attention", {q, k, v}, attrs)[0], "out");
-  return compiled(std::move(graph), "attention");
+  return compiled(std::move(graph), target, "attention");
 }
 
 double attention_flops(const HeadsShape& s) {
@@ -64,7 +64,7 @@ double attention_flops(const HeadsShape& s) {
          static_cast<double>(s.seq);
 }
 
-isa::Program rope_kernel(const HeadsShape& s) {
+isa::Program rope_kernel(const HeadsShape& s, const isa::Target& target) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "rope"});
   const ValueId x = graph.tensor("x", s.batch * s.seq, s.heads * s.size, s.dtype, Kind::kInput);
@@ -75,10 +75,11 @@ isa::Program rope_kernel(const HeadsShape& s) {
   };
   const ValueId cos = angles("cos"), sin = angles("sin");
   graph.output(graph.add1(runtime::kRope, "rope", {x, cos, sin}), "out");
-  return compiled(std::move(graph), "rope");
+  return compiled(std::move(graph), target, "rope");
 }
 
-isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype, bool moments_stay) {
+isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype, const isa::Target& target,
+                          bool moments_stay) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "adamw", .phase = isa::Phase::kOptimizer});
   const ValueId w = graph.tensor("w", rows, cols, dtype, Kind::kWeight);
@@ -89,10 +90,10 @@ isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype, boo
   const ValueId clip = graph.tensor("clip", 1, 1, Dtype::kFp32, Kind::kInput);
   graph.add(runtime::kAdamW, "adamw", {w, g, m, v, hyper, clip},
             {.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8, .forgets = !moments_stay});
-  return compiled(std::move(graph), "adamw");
+  return compiled(std::move(graph), target, "adamw");
 }
 
-isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype) {
+isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Dtype dtype, const isa::Target& target) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "swiglu"});
   const ValueId x = graph.tensor("x", m, k, dtype, Kind::kInput);
@@ -104,7 +105,7 @@ isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Dtype
   const ValueId u = graph.add1(runtime::kMatmul, "up", {x, up});
   const ValueId h = graph.add1(runtime::kMul, "product", {u, gated});
   graph.output(graph.add1(runtime::kMatmul, "down", {h, down}), "out");
-  return compiled(std::move(graph), "swiglu");
+  return compiled(std::move(graph), target, "swiglu");
 }
 
 }  // namespace workloads

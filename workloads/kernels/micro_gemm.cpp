@@ -75,9 +75,9 @@ class TunedGemm {
 
 }  // namespace
 
-isa::Program tuned_gemm(const Gemm& gemm) {
+isa::Program tuned_gemm(const Gemm& gemm, const isa::Target& target) {
   base::ensure(gemm.batch == 1, "tuned_gemm", "it multiplies one pair of matrices");
-  HandKernel kernel{"gemm"};
+  HandKernel kernel{"gemm", target};
   const ValueId lhs_t = kernel.input("lhs_t", gemm.k, gemm.m, gemm.dtype);
   const ValueId rhs = kernel.input("rhs", gemm.k, gemm.n, gemm.dtype);
   const ValueId out = kernel.output("out", gemm.m, gemm.n, gemm.dtype);

@@ -15,7 +15,10 @@ namespace workloads {
 using runtime::Kind;
 using runtime::ValueId;
 
-HandKernel::HandKernel(std::string name) : graph_{runtime::numerics("fp32")} { program_.name = std::move(name); }
+HandKernel::HandKernel(std::string name, const isa::Target& target)
+    : target_{target}, graph_{runtime::numerics("fp32")} {
+  program_.name = std::move(name);
+}
 
 ValueId HandKernel::input(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype) {
   return graph_.tensor(std::move(name), rows, cols, dtype, Kind::kInput);
@@ -26,14 +29,14 @@ ValueId HandKernel::output(std::string name, std::int64_t rows, std::int64_t col
 }
 
 std::uint32_t HandKernel::block(std::string name, const std::function<void(runtime::Emitter&)>& write) {
-  runtime::Emitter emitter{graph_, std::move(name)};
+  runtime::Emitter emitter{graph_, target_, std::move(name)};
   emitter.label("kernel");
   write(emitter);
   runtime::VirtualBlock made = emitter.finish();
-  const runtime::Placement placement = runtime::place(made, true);
+  const runtime::Placement placement = runtime::place(made, target_.geometry, true);
   if (placement.spill_bytes != 0)
     throw base::Error{base::Fault::kCapacity, made.name, "its tiles do not fit in SBUF together", "use smaller sizes"};
-  runtime::synchronize(made.instrs);
+  runtime::synchronize(made.instrs, target_.geometry);
   isa::Block block{.name = std::move(made.name),
                    .instrs = std::move(made.instrs),
                    .registers = static_cast<std::uint32_t>(made.registers.size()),

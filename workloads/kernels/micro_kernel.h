@@ -13,7 +13,8 @@ namespace workloads {
 
 class HandKernel {
  public:
-  explicit HandKernel(std::string name);
+  /// Keeps a reference to `target`.
+  HandKernel(std::string name, const isa::Target& target);
 
   /// A matrix in HBM; all of them before the first block.
   runtime::ValueId input(std::string name, std::int64_t rows, std::int64_t cols, isa::Dtype dtype);
@@ -34,6 +35,7 @@ class HandKernel {
     std::map<runtime::ValueId, std::uint64_t> offsets;
   };
 
+  const isa::Target& target_;
   runtime::Graph graph_;
   isa::Program program_;
   std::vector<std::vector<runtime::ValueId>> registers_;  // of each block

@@ -110,12 +110,12 @@ class Scan {
 
 }  // namespace
 
-isa::Program mamba_scan(const MambaScan& s) {
+isa::Program mamba_scan(const MambaScan& s, const isa::Target& target) {
   if (s.version < 1 || s.version > 3 || s.channels < isa::kPartitions || s.channels % isa::kPartitions != 0 ||
       s.seq < 1 || s.states < 1)
     throw base::Error{base::Fault::kUsage, "mamba scan", fmt::format("version {}, {} channels", s.version, s.channels),
                       "use version 1, 2 or 3, and a multiple of 128 channels"};
-  HandKernel kernel{"mamba_scan"};
+  HandKernel kernel{"mamba_scan", target};
   const Tensors t{.delta = kernel.input("delta", s.channels, s.seq, Dtype::kFp32),
                   .u = kernel.input("u", s.channels, s.seq, Dtype::kFp32),
                   .a = kernel.input("a", s.channels, s.states, Dtype::kFp32),

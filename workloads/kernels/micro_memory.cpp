@@ -48,17 +48,17 @@ class Mover {
 
 }  // namespace
 
-isa::Program memory_test(const MemoryTest& test) {
+isa::Program memory_test(const MemoryTest& test, const isa::Target& target) {
   const std::int64_t row = test.row_bytes;
-  constexpr std::int64_t kWidest = isa::kSbufPartitionBytes / 4;
-  if (row < 1 || row > kWidest || test.bytes < static_cast<std::uint64_t>(row))
+  const std::int64_t widest = target.geometry.sbuf_partition_bytes / 4;
+  if (row < 1 || row > widest || test.bytes < static_cast<std::uint64_t>(row))
     throw Error{Fault::kUsage, "memory test", fmt::format("{} bytes in rows of {}", test.bytes, row),
-                fmt::format("use rows of 1 to {} bytes, and at least one", kWidest)};
+                fmt::format("use rows of 1 to {} bytes, and at least one", widest)};
   const auto rows = static_cast<std::int64_t>(test.bytes) / row;
   const std::int64_t most = std::min(kTilesPerBlock * isa::kPartitions,
                                      static_cast<std::int64_t>(kSpan) / row / isa::kPartitions * isa::kPartitions);
   const std::int64_t span = std::min(rows, static_cast<std::int64_t>(kSpan) / row / most * most);
-  HandKernel kernel{"memory"};
+  HandKernel kernel{"memory", target};
   const ValueId data = kernel.input("data", span, row, Dtype::kUint8);
   const ValueId copy = test.traffic == Traffic::kCopy ? kernel.output("copy", span, row, Dtype::kUint8) : data;
   const Mover mover{test, data, copy};
@@ -74,11 +74,12 @@ isa::Program memory_test(const MemoryTest& test) {
   return kernel.finish();
 }
 
-isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::int64_t cols, Dtype dtype) {
+isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::int64_t cols, Dtype dtype,
+                               const isa::Target& target) {
   if (parts < 1 || parts > isa::kPartitions || cols < 1 || elements % (parts * cols) != 0)
     throw Error{Fault::kUsage, "vector add", fmt::format("{} elements in tiles of {} x {}", elements, parts, cols),
                 "use tiles of at most 128 partitions that divide the elements"};
-  HandKernel kernel{"vector_add"};
+  HandKernel kernel{"vector_add", target};
   const std::int64_t rows = elements / cols;
   const ValueId a = kernel.input("a", rows, cols, dtype), b = kernel.input("b", rows, cols, dtype);
   const ValueId out = kernel.output("out", rows, cols, dtype);

@@ -74,12 +74,12 @@ std::string stream_names() {
   return names;
 }
 
-isa::Program instruction_stream(const Stream& stream) {
+isa::Program instruction_stream(const Stream& stream, const isa::Target& target) {
   const Chained& kind = kind_of(stream);
   if (stream.dependent && !kind.chains)
     throw base::Error{base::Fault::kUsage, stream.name, "its result is no operand of the next one",
                       "ask for independent instructions"};
-  HandKernel kernel{"stream"};
+  HandKernel kernel{"stream", target};
   kernel.call(kernel.block("stream", [&](Emitter& e) {
     const Tile from = e.sbuf(stream.dtype, stream.parts, stream.cols);
     const Tile wide = e.sbuf(stream.dtype, stream.parts, std::max(stream.cols, stream.parts));

@@ -40,8 +40,8 @@ void transpose_rows(Emitter& e, ValueId x, ValueId out, std::int64_t row, std::i
 
 }  // namespace
 
-isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype) {
-  HandKernel kernel{"transpose"};
+isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype dtype, const isa::Target& target) {
+  HandKernel kernel{"transpose", target};
   const ValueId x = kernel.input("x", rows, cols, dtype), out = kernel.output("out", cols, rows, dtype);
   kernel.call(kernel.block("transpose", [&](Emitter& e) {
     e.label("transpose");

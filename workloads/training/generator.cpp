@@ -33,15 +33,15 @@ std::vector<float> in_blocks(const std::vector<float>& values, std::int64_t rows
 }  // namespace
 
 GenerationPrograms::GenerationPrograms(const ModelConfig& config, const GenerationSpec& spec, std::int64_t first,
-                                       std::int64_t last, const runtime::Passes& passes)
-    : prompt{runtime::compile(prompt_graph(config, spec), options_of("prompt", spec, passes))} {
+                                       std::int64_t last, const isa::Target& target, const runtime::Passes& passes)
+    : prompt{runtime::compile(prompt_graph(config, spec), target, options_of("prompt", spec, passes))} {
   runtime::CompileOptions options = options_of("token", spec, passes);
   options.shared = &prompt.program.regions;
   std::uint64_t bytes = prompt.program.hbm_bytes;
   for (const std::int64_t read : token_buckets(first, last, spec.length)) {
     GenerationSpec bucket = spec;
     bucket.read = read;
-    tokens.push_back({read, runtime::compile(token_graph(config, bucket), options)});
+    tokens.push_back({read, runtime::compile(token_graph(config, bucket), target, options)});
     bytes = std::max(bytes, tokens.back().compiled.program.hbm_bytes);
   }
   // One device runs them in turn, so it needs room for the largest.
@@ -50,11 +50,12 @@ GenerationPrograms::GenerationPrograms(const ModelConfig& config, const Generati
 }
 
 struct Generator::State {
-  State(const ModelConfig& c, const GenerationSpec& s, std::unique_ptr<isa::Device> d, int threads)
+  State(const ModelConfig& c, const GenerationSpec& s, const isa::Target& target, std::unique_ptr<isa::Device> d,
+        int threads)
       : config{c},
         form{decoder_form(c)},
         spec{s},
-        programs{c, s, 1, s.length},
+        programs{c, s, 1, s.length, target},
         device{std::move(d)},
         host_threads{threads} {}
 
@@ -141,8 +142,8 @@ struct Generator::State {
 };
 
 Generator::Generator(const ModelConfig& config, const GenerationSpec& spec, const Weights& weights,
-                     std::unique_ptr<isa::Device> device, int host_threads)
-    : state_{std::make_unique<State>(config, spec, std::move(device), host_threads)} {
+                     const isa::Target& target, std::unique_ptr<isa::Device> device, int host_threads)
+    : state_{std::make_unique<State>(config, spec, target, std::move(device), host_threads)} {
   state_->use(state_->programs.prompt.program);
   state_->write_weights(weights);
 }

@@ -1,0 +1,53 @@
+#include <algorithm>
+
+#include "isa/cost.h"
+
+namespace isa {
+namespace {
+
+std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
+
+/// Elements of one descriptor, before it is cut into packets.
+std::int64_t piece(const Instr& instr) {
+  switch (instr.op) {
+    case Opcode::kDmaTranspose: return 1;
+    case Opcode::kDmaGather: return std::min(contiguous_run(instr.dst), instr.a.cols());
+    case Opcode::kDmaScatter: return std::min(contiguous_run(instr.a), instr.dst.cols());
+    default: return std::min(contiguous_run(instr.a), contiguous_run(instr.dst));
+  }
+}
+
+}  // namespace
+
+std::int64_t contiguous_run(const Tile& tile) {
+  std::int64_t run = 1;
+  for (int d = tile.rank - 1; d >= 0; --d) {
+    const auto [step, size] = tile.free[static_cast<std::size_t>(d)];
+    if (size == 1) continue;
+    if (step != run) return run;
+    run *= size;
+  }
+  if (tile.space == Space::kHbm && tile.pstep == run * size_of(tile.dtype)) run *= tile.partitions;
+  return run;
+}
+
+DmaCost dma_cost(const Instr& instr, const DmaTiming& dma) {
+  // The rows that move are those of the tile that is not indexed.
+  const Tile& moved = instr.op == Opcode::kDmaGather ? instr.dst : instr.a;
+  const std::int64_t elements = moved.elements();
+  const std::int64_t size = std::max(size_of(instr.a.dtype), size_of(instr.dst.dtype));
+  const std::int64_t run = std::min(piece(instr), elements);
+  const std::int64_t pieces = ceil_div(elements, run);
+  const std::int64_t packets = ceil_div(run * size, static_cast<std::int64_t>(dma.packet));  // per piece
+
+  DmaCost cost{.descriptors = pieces * packets};
+  // A read-modify-write moves the destination as well.
+  const double overhead = dma.descriptor_overhead * static_cast<double>(cost.descriptors);
+  const double pass = (static_cast<double>(elements * size) + overhead) / dma.rate;
+  cost.seconds = instr.accumulate ? 2 * pass : pass;
+  const std::int64_t share = ceil_div(cost.descriptors, static_cast<std::int64_t>(dma.engines));  // of the busiest
+  cost.width = static_cast<double>(cost.descriptors) / static_cast<double>(share);
+  return cost;
+}
+
+}  // namespace isa

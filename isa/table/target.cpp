@@ -1,0 +1,49 @@
+#include "isa/target.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+namespace isa {
+
+bool Target::operator==(const Target& other) const {
+  return generation == other.generation && geometry == other.geometry && timing == other.timing &&
+         instructions.data() == other.instructions.data();
+}
+
+// A member that is added must be named here: the bindings would no longer compile.
+std::string text_of(const Target& target) {
+  const auto& [partitions, sbuf, psum, bank, rows, columns, moving, rings, queues] = target.geometry;
+  const auto& [min_interval, fixed, passes, load, read, gpsimd, dynamic, clock, dma] = target.timing;
+  const auto& [start, engines, rate, overhead, packet] = dma;
+  return fmt::format("v{} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {} {} {} | {} {} {} {} {}", target.generation,
+                     partitions, sbuf, psum, bank, rows, columns, moving, rings, queues, min_interval, fixed, passes,
+                     load, read, gpsimd, dynamic, clock, start, engines, rate, overhead, packet);
+}
+
+std::optional<rule::Breach> problem_of(const Target& target) {
+  const Geometry& g = target.geometry;
+  if (target.instructions.size() != kOpcodeCount)
+    return rule::Breach{"no machine is named that the program is for", "pass hw::load_machine(...).target()"};
+  if (g.partitions != kPartitions || g.array_rows != kPartitions || g.array_columns != kPartitions ||
+      g.moving_columns != kMovingColumns)
+    return rule::Breach{
+        fmt::format("has {} partitions and a PE array of {} x {} with {} moving columns", g.partitions, g.array_rows,
+                    g.array_columns, g.moving_columns),
+        fmt::format("instructions know {0} partitions, {0} x {0} and {1}", kPartitions, kMovingColumns)};
+  if (g.sbuf_partition_bytes > kMostSbufPartitionBytes || g.psum_partition_bytes > kMostPsumPartitionBytes)
+    return rule::Breach{
+        fmt::format("a partition has {} bytes of SBUF and {} of PSUM, the simulated memory {} and {}",
+                    g.sbuf_partition_bytes, g.psum_partition_bytes, kMostSbufPartitionBytes, kMostPsumPartitionBytes),
+        "raise its bounds in isa/tile.h"};
+  if (g.psum_bank_bytes < 4 * kMovingColumns || g.psum_partition_bytes % g.psum_bank_bytes != 0)
+    return rule::Breach{
+        fmt::format("banks of {} bytes do not hold a sum, or do not divide the {} of a PSUM partition",
+                    g.psum_bank_bytes, g.psum_partition_bytes),
+        fmt::format("make banks of {} bytes or more, and psum.partition a multiple of them", 4 * kMovingColumns)};
+  if (g.dma_rings < 2 || g.dma_rings > kDmaQueues || g.collective_queues != kCcQueues)
+    return rule::Breach{fmt::format("has {} DMA rings and {} collective queues", g.dma_rings, g.collective_queues),
+                        fmt::format("programs use 2 to {} rings and {} queues", kDmaQueues, kCcQueues)};
+  return std::nullopt;
+}
+
+}  // namespace isa
