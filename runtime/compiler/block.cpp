@@ -50,7 +50,7 @@ Placement arrange(VirtualBlock& block, const isa::Target& target, const Passes& 
     for (std::size_t i = 0; i < order.size(); ++i) moved += order[i] != i;
     return true;
   };
-  if (passes.reorder && reorder(block, geometry, limits, take)) return *found;
+  if (passes.reorder && reorder(block, target, limits, take)) return *found;
   return place(block, geometry, rotate);
 }
 

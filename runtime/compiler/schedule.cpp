@@ -18,24 +18,23 @@ using isa::Space;
 /// How far ahead of the oldest instruction that still waits one may run, in instructions.
 constexpr std::uint32_t kAhead = 600, kLoadsAhead = 6000;
 
-/// Rough times in ns, from the documented rates: they decide an order, not a duration that is reported.
+/// Documented times in seconds: they decide an order, not a duration that is reported.
 struct Duration {
   double occupy = 0, latency = 0;
+  double transfer = 0;  // of a DMA, if it had all engines
 };
 
-Duration duration_of(const Instr& i) {
-  if (isa::is_dma(i.op)) {
-    constexpr double kStart = 1300, kBytesPerNs = 270;
-    const double bytes = static_cast<double>(std::max(i.dst.bytes(), i.a.bytes()));
-    return {46, kStart + bytes / kBytesPerNs};
-  }
-  constexpr std::array<double, isa::kEngineCount> kClock{2.8, 1.12, 1.4, 1.4, 1.4};  // GHz
-  const double clock = kClock[static_cast<std::size_t>(i.engine)];
-  double cols = static_cast<double>(std::max(i.a ? i.a.cols() : 1, i.dst ? i.dst.cols() : 1));
-  if (i.op == Opcode::kMatMul) cols = static_cast<double>(i.b.cols()) * (i.b.dtype == Dtype::kFp32 ? 4 : 1);
-  const double cycles = std::max(64.0, cols);
-  constexpr double kFixed = 100;
-  return {cycles / clock, (cycles + kFixed) / clock};
+Duration duration_of(const Instr& i, const isa::Target& target) {
+  const isa::Cost cost = isa::cost_of(i, target);
+  const double slowdown = isa::port_slowdown(i);
+  Duration out{.occupy = target.seconds(cost.occupy * slowdown, i.engine),
+               .latency = target.seconds(cost.latency + cost.occupy * (slowdown - 1), i.engine)};
+  if (!isa::is_dma(i.op)) return out;
+  const isa::DmaTiming& dma = target.timing.dma;
+  const isa::DmaCost moved = isa::dma_cost(i, dma);
+  out.latency = dma.start + moved.seconds / moved.width;
+  out.transfer = moved.seconds / dma.engines;
+  return out;
 }
 
 /// What the block needs of a memory at each instruction, in the order as written; the largest over a range in O(1).
@@ -103,8 +102,8 @@ struct Facts {
   std::vector<std::uint32_t> first, users;  // the instruction whose turn it is to open it; how many name it
   Profile sbuf_needed, psum_needed;
 
-  explicit Facts(const VirtualBlock& block) {
-    read_buffers(block);
+  Facts(const VirtualBlock& block, const isa::Target& target) {
+    read_buffers(block, target);
     const std::vector<std::vector<std::uint32_t>> before = dependences(block);
     std::vector<std::uint32_t> next(before.size() + 1, 0);
     for (const auto& list : before) {
@@ -120,7 +119,7 @@ struct Facts {
   }
 
  private:
-  void read_buffers(const VirtualBlock& block) {
+  void read_buffers(const VirtualBlock& block, const isa::Target& target) {
     size.push_back(0), on_chip.push_back(0);
     for (const Buffer& b : block.buffers) {
       on_chip.push_back(b.space == Space::kSbuf);
@@ -128,7 +127,7 @@ struct Facts {
     }
     users.resize(size.size());
     for (const Instr& instr : block.instrs) {
-      steps.push_back({.duration = duration_of(instr),
+      steps.push_back({.duration = duration_of(instr, target),
                        .engine = static_cast<std::uint8_t>(instr.engine),
                        .dma = isa::is_dma(instr.op)});
       const auto begin = static_cast<std::ptrdiff_t>(buffers.items.size());
@@ -182,7 +181,7 @@ struct Budget {
 
 class Scheduler {
  public:
-  Scheduler(const Facts& facts, const isa::Geometry& geometry, std::int64_t sbuf_limit)
+  Scheduler(const Facts& facts, const isa::Target& target, std::int64_t sbuf_limit)
       : facts_{facts},
         missing_{facts.missing},
         users_{facts.users},
@@ -192,7 +191,8 @@ class Scheduler {
         early_(facts.size.size()),
         ready_(isa::kEngineCount, Members{facts.steps.size()}),
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
-        psum_{.needed = facts.psum_needed, .limit = geometry.psum_banks()} {
+        psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
+        dma_start_{target.timing.dma.start} {
     for (std::uint32_t i = 0; i < missing_.size(); ++i)
       if (missing_[i] == 0) make_ready(i);
   }
@@ -254,8 +254,8 @@ class Scheduler {
     free_[e] = start + duration.occupy;
     double end = start + duration.latency;
     if (dma) {  // all rings share the engines
-      dma_free_ = std::max(dma_free_, start) + duration.latency - 1300;
-      end = std::max(end, dma_free_ + 1300);
+      dma_free_ = std::max(dma_free_, start) + duration.transfer;
+      end = std::max(end, dma_free_ + dma_start_);
     }
     done_[i] = 1;
     ready_[e].erase(i);
@@ -283,16 +283,17 @@ class Scheduler {
   std::array<double, isa::kEngineCount> free_{};
   double dma_free_ = 0;
   Budget sbuf_, psum_;
+  const double dma_start_;
   std::uint32_t oldest_ = 0;
 };
 
 }  // namespace
 
-bool reorder(const VirtualBlock& block, const isa::Geometry& geometry, std::span<const std::int64_t> sbuf_limits,
+bool reorder(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
              const std::function<bool(const std::vector<std::uint32_t>&)>& take) {
-  const Facts facts{block};
+  const Facts facts{block, target};
   return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) {
-    return take(Scheduler{facts, geometry, limit}.run());
+    return take(Scheduler{facts, target, limit}.run());
   });
 }
 

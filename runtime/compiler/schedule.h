@@ -9,10 +9,10 @@
 namespace runtime {
 
 /// List scheduling on virtual buffers: of the instructions near the front whose operands are there, the one that can
-/// start first. Dependences and the engines' documented costs decide. Who runs ahead leaves the others what they need
+/// start first. Dependences and the target's documented costs decide. Who runs ahead leaves the others what they need
 /// of the first of `sbuf_limits`, bytes per partition, and of the PSUM banks. `take` gets the numbers of the
 /// instructions in their new order; while it returns false, the next limit is tried. Returns whether one was taken.
-bool reorder(const VirtualBlock& block, const isa::Geometry& geometry, std::span<const std::int64_t> sbuf_limits,
+bool reorder(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
              const std::function<bool(const std::vector<std::uint32_t>&)>& take);
 
 }  // namespace runtime
