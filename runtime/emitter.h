@@ -68,7 +68,7 @@ class Emitter {
   /// `count` elements from element `begin` on, as [parts, count / parts].
   Tile hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::int64_t cols, std::int64_t row_elements);
 
-  // --- data movement; engines are chosen by how much each has to do already
+  // --- data movement; of two engines that could, the one that is done first takes it
   void load(const Tile& dst, const Tile& src);
   Tile loaded(Dtype dtype, const Tile& src);
   void store(const Tile& dst, const Tile& src);
@@ -120,8 +120,8 @@ class Emitter {
  private:
   Tile buffer(isa::Space space, Dtype dtype, std::int64_t parts, std::int64_t cols);
   std::uint32_t reg(ValueId id);
-  bool vector_is_free(double cycles);
-  void book(const Instr& instr);
+  /// When its engine would have done it, in seconds of work given to the engine.
+  double done_after(const Instr& instr) const;
 
   /// The next of the rings for loads, or of those for stores.
   std::uint8_t load_ring();
@@ -134,7 +134,7 @@ class Emitter {
   std::map<std::string, Tile> constants_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;
   std::map<ValueId, Tile> folded_;
-  std::array<double, isa::kEngineCount> busy_{};  // ns of work given to each engine so far
+  std::array<double, isa::kEngineCount> busy_{};  // seconds of work given to each engine so far
   std::uint32_t label_ = 0;
   std::array<std::uint8_t, 2> next_ring_{};
 };

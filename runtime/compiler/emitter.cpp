@@ -6,16 +6,13 @@
 #include <utility>
 
 #include "base/error.h"
+#include "isa/operands.h"
 
 namespace runtime {
 namespace {
 
 using isa::Engine;
 using isa::Space;
-
-/// Nanoseconds per element of a partition, to balance engines that could both do a piece of work (their documented
-/// clocks; the machine file decides what it really costs).
-constexpr double kVectorNs = 1 / 1.12, kScalarNs = 1 / 1.4;
 
 void put(const Scalar& s, float& imm, Tile& tile) {
   if (const float* number = std::get_if<float>(&s))
@@ -142,25 +139,23 @@ void Emitter::scatter(const Tile& dst, const Tile& src, const Tile& index) {
   emit({.op = Opcode::kDmaScatter, .engine = Engine::kGpSimd, .queue = store_ring(), .dst = dst, .a = src, .b = index});
 }
 
-/// Whether VectorE would finish `cols` more elements before ScalarE.
-bool Emitter::vector_is_free(double cols) {
-  return busy_[static_cast<std::size_t>(Engine::kVector)] + cols * kVectorNs <=
-         busy_[static_cast<std::size_t>(Engine::kScalar)] + cols * kScalarNs;
+double Emitter::done_after(const Instr& instr) const {
+  const double cycles = isa::cost_of(instr, target_).occupy * isa::port_slowdown(instr);
+  return busy_[static_cast<std::size_t>(instr.engine)] + target_.seconds(cycles, instr.engine);
 }
 
 void Emitter::copy(const Tile& dst, const Tile& src, Scalar scale) {
   const float* factor = std::get_if<float>(&scale);
   const bool plain = factor && *factor == 1.0F;
-  if (vector_is_free(static_cast<double>(src.cols()))) {
-    if (plain)
-      emit({.op = Opcode::kTensorCopy, .engine = Engine::kVector, .dst = dst, .a = src});
-    else
-      tensor_scalar(dst, src, Alu::kMul, scale);
-  } else if (plain) {
-    emit({.op = Opcode::kTensorCopy, .engine = Engine::kScalar, .dst = dst, .a = src});
-  } else {
-    activation(dst, Fn::kCopy, src, scale);
+  Instr vector{.op = Opcode::kTensorCopy, .engine = Engine::kVector, .dst = dst, .a = src};
+  Instr scalar{.op = Opcode::kTensorCopy, .engine = Engine::kScalar, .dst = dst, .a = src};
+  if (!plain) {
+    vector.op = Opcode::kTensorScalar, vector.alu0 = Alu::kMul;
+    scalar.op = Opcode::kActivation;
+    put(scale, vector.imm0, vector.b);
+    put(scale, scalar.imm0, scalar.b);
   }
+  emit(done_after(vector) <= done_after(scalar) ? vector : scalar);
 }
 
 void Emitter::fill(const Tile& dst, float value) {
@@ -290,16 +285,10 @@ void Emitter::label(std::string text) {
   if (found == block_.labels.end()) block_.labels.push_back(std::move(text));
 }
 
-void Emitter::book(const Instr& instr) {
-  if (isa::is_dma(instr.op) || isa::is_collective(instr.op)) return;
-  const double ns = instr.engine == Engine::kVector ? kVectorNs : instr.engine == Engine::kScalar ? kScalarNs : 0;
-  constexpr double kLeast = 64;  // MIN_II
-  busy_[static_cast<std::size_t>(instr.engine)] += std::max(kLeast, static_cast<double>(instr.a.cols())) * ns;
-}
-
 void Emitter::emit(Instr instr) {
   instr.label = label_;
-  book(instr);
+  if (!isa::is_dma(instr.op) && !isa::is_collective(instr.op))
+    busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
   block_.instrs.push_back(instr);
 }
 
