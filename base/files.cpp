@@ -16,6 +16,11 @@
 #include "base/error.h"
 
 namespace base {
+
+/// Where the data of the installed package lies: defined by programs that find_package(trnsim) builds, and by no other
+/// (cmake/data_folder.cpp).
+[[gnu::weak]] const char* installed_data_folder();
+
 namespace {
 
 namespace fs = std::filesystem;
@@ -40,6 +45,7 @@ std::vector<fs::path> data_folders() {
     folders.push_back(binary.parent_path().parent_path() / "share" / "trnsim");
   }
   if (const char* home = std::getenv("TRNSIM_HOME"); home != nullptr && *home != '\0') folders.emplace_back(home);
+  if (installed_data_folder != nullptr) folders.emplace_back(installed_data_folder());
   folders.emplace_back(TRNSIM_SOURCE_DIR);
   return folders;
 }

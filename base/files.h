@@ -46,7 +46,8 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 void make_output_folder(const std::filesystem::path& path, bool overwrite);
 
 /// A file that the program brings along, such as "hw/params/trn1.2xlarge.toml": beside the binary, in
-/// ../share/trnsim of it, in $TRNSIM_HOME, or in the source tree it was built from; the first that exists.
+/// ../share/trnsim of it, in $TRNSIM_HOME, in share/trnsim of the installed package that the program was built with, or
+/// in the source tree; the first that exists.
 /// Errors: Fault::kEnvironment naming every place looked at.
 std::filesystem::path data_path(std::string_view relative);
 

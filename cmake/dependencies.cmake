@@ -1,0 +1,18 @@
+# Libraries that trnsim's own libraries are linked with: read by the build, and by find_package(trnsim).
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc)
+pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
+pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
+pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)
+find_package(Boost 1.74 REQUIRED)  # Boost.Graph is header-only here
+find_package(fmt REQUIRED)
+find_package(spdlog REQUIRED)
+find_package(tomlplusplus REQUIRED)
+find_package(nlohmann_json REQUIRED)
+find_package(SQLite3 REQUIRED)
+find_package(Threads REQUIRED)
+if(NOT TARGET csv::csv)
+  find_library(LIBCSV csv REQUIRED)
+  add_library(csv::csv UNKNOWN IMPORTED)
+  set_target_properties(csv::csv PROPERTIES IMPORTED_LOCATION "${LIBCSV}")
+endif()

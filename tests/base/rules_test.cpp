@@ -1,0 +1,287 @@
+// Rules that one sees in the text of a source, each with the folders that it holds for. What breaks a rule today stands
+// in layering_exceptions.txt, by file and number, and only gets less: TRNSIM_UPDATE_EXCEPTIONS=1 takes out what is
+// mended.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <filesystem>
+#include <functional>
+#include <map>
+#include <ostream>
+#include <regex>
+#include <sstream>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/files.h"
+#include "tests/base/source_scopes.h"
+#include "tests/base/source_text.h"
+
+namespace base {
+namespace {
+
+namespace fs = std::filesystem;
+
+const std::vector<std::string> kFolders = {"base",     "isa",    "hw",  "runtime", "workloads",
+                                           "analysis", "trnsim", "cli", "tests"};
+constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400;
+
+/// A place that breaks a rule.
+struct Breach {
+  std::size_t line;
+  std::string what;
+};
+using Breaches = std::vector<Breach>;
+
+struct SourceRule {
+  std::string name, why;
+  std::string folders;  // that it holds for
+  std::string except;   // what is below this path may
+  std::function<Breaches(const Source&)> find;
+
+  bool holds_for(const Source& source) const {
+    const std::string folder = " " + std::string{source.folder()} + " ";
+    return (" " + folders + " ").find(folder) != std::string::npos &&
+           (except.empty() || !source.path.starts_with(except));
+  }
+};
+
+/// Every match of the pattern, in the code or in what stands in quotes.
+Breaches matches(const std::string& text, const std::regex& pattern) {
+  Breaches found;
+  std::istringstream lines{text};
+  std::string line;
+  for (std::size_t number = 1; std::getline(lines, line); ++number)
+    for (std::sregex_iterator at{line.begin(), line.end(), pattern}, end; at != end; ++at)
+      found.push_back({number, at->str()});
+  return found;
+}
+
+std::function<Breaches(const Source&)> in_code(const char* pattern) {
+  return [expression = std::regex{pattern}](const Source& s) { return matches(s.code, expression); };
+}
+
+std::function<Breaches(const Source&)> in_strings(const char* pattern) {
+  return [expression = std::regex{pattern}](const Source& s) { return matches(s.strings, expression); };
+}
+
+std::function<Breaches(const Source&)> in_directives(const char* pattern) {
+  return [expression = std::regex{pattern}](const Source& s) { return matches(s.directives, expression); };
+}
+
+Breaches mutable_globals(const Source& source) {
+  Breaches found;
+  for (const FoundVariable& variable : Scopes{source}.globals) found.push_back({variable.line, variable.text});
+  return found;
+}
+
+Breaches long_functions(const Source& source) {
+  Breaches found;
+  for (const FoundFunction& f : Scopes{source}.functions)
+    if (f.lines() > kMostFunctionLines) found.push_back({f.first, fmt::format("{} lines: {}", f.lines(), f.head)});
+  return found;
+}
+
+Breaches long_file(const Source& source) {
+  const std::size_t lines = line_at(source.code, source.code.size()) - 1;
+  if (lines <= kMostFileLines) return {};
+  return {{lines, fmt::format("{} lines", lines)}};
+}
+
+const std::string kLibrary = "isa hw runtime workloads analysis trnsim";
+const std::string kAboveHardware = "runtime workloads analysis trnsim cli";
+
+const std::vector<SourceRule>& rules() {
+  static const std::vector<SourceRule> all = {
+      {"cli", "cli/ sees trnsim/, analysis/ and base/", "cli", "",
+       in_directives(R"(# *include "(isa|hw|runtime|workloads)/[^"]*)")},
+      {"printing", "only cli/ prints, through base/", kLibrary, "",
+       in_code(R"(\bfmt::print\b|\bstd::(cout|cerr|clog|puts|printf)\b|\b(printf|puts|fputs|putchar)\()")},
+      {"progress", "only cli/ shows progress", kLibrary, "", in_code(R"(\bbase::(Progress|Terminal)\b)")},
+      {"flags", "flags have names in cli/ only: a library knows fields", kLibrary + " base",
+       "analysis/report/report_style.h",  // names of colours in CSS
+       in_strings(R"((^|[^\w-])--[a-zA-Z][\w-]*)")},
+      {"family", "only workloads/models/ tells families apart", kAboveHardware, "workloads/models/",
+       in_code(R"(\b(holds_alternative|get_if|get)<(\w+::)*(Bert|Llama|Gpt|Vit|Decoder)Config>|\b(Family|Shape)::k\w+|)"
+               R"(\bis_(bert|llama|gpt|vit|encoder|decoder)\()")},
+      {"op", "only runtime/ops/ asks which op a node is: others read columns of Op", kAboveHardware, "runtime/ops/",
+       in_code(R"([=!]= *&(\w+::)*k[A-Z]\w*|&(\w+::)*k[A-Z]\w* *[=!]=)")},
+      {"hardware", "numbers of the hardware stand in isa/ and hw/: they come from the Target", kAboveHardware, "",
+       in_code(R"((^|[^\w.])(91\.75|22\.94|0\.96e9|1\.4e9|2\.8e9|820e9|196608)(?![\w.]))")},
+      {"geometry", "sizes of the core come from the Target", "runtime", "",
+       in_code(R"((^|[^\w.'])(128|512|2048|16384)(?![\w.']))")},
+      {"hardware text", "what is printed about the hardware comes from its parameters", kAboveHardware, "",
+       in_strings(R"(\b(91\.75|\d+(\.\d+)? ?GHz)\b)")},
+      {"globals", "nothing outlives a call and may change: the library runs in two threads", kLibrary, "",
+       mutable_globals},
+      {"functions", "a function has 40 lines at most", kLibrary + " base cli tests", "", long_functions},
+      {"files", "a file has 400 lines at most", kLibrary + " base cli tests", "", long_file},
+  };
+  return all;
+}
+
+/// How many breaches of a rule a file may have, by "rule: path".
+using Counts = std::map<std::string, std::size_t>;
+
+const fs::path kExceptions = fs::path{TRNSIM_TEST_DIR} / "base/layering_exceptions.txt";
+
+Counts read_exceptions() {
+  Counts out;
+  std::istringstream lines{read_file(kExceptions)};
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line.empty() || line.starts_with('#')) continue;
+    const std::size_t blank = line.rfind(' ');
+    out[line.substr(0, blank)] = std::stoul(line.substr(blank + 1));
+  }
+  return out;
+}
+
+void write_exceptions(const Counts& counts) {
+  std::string text = "# Files that break a rule of rules_test.cpp, and how often. Only less is accepted.\n";
+  for (const auto& [key, count] : counts) text += fmt::format("{} {}\n", key, count);
+  write_file(kExceptions, text);
+}
+
+Breaches breaches(const SourceRule& rule, const Source& source) {
+  return rule.holds_for(source) ? rule.find(source) : Breaches{};
+}
+
+class Rules : public testing::Test {
+ protected:
+  static void SetUpTestSuite() {
+    const fs::path root = TRNSIM_SOURCE_DIR;
+    for (const std::string& path : source_paths(root, kFolders)) {
+      const Source source = split_source(path, read_file(root / path));
+      for (const SourceRule& rule : rules()) {
+        const Breaches found = breaches(rule, source);
+        if (!found.empty()) found_[rule.name + ": " + path] = found;
+      }
+    }
+  }
+  static inline std::map<std::string, Breaches> found_;
+};
+
+TEST_F(Rules, NobodyBreaksThemAnew) {
+  const Counts allowed = read_exceptions();
+  std::string all;
+  for (const auto& [key, found] : found_) {
+    const auto exception = allowed.find(key);
+    const std::size_t most = exception == allowed.end() ? 0 : exception->second;
+    if (found.size() <= most) continue;
+    all += fmt::format("\n{}: {} times, {} allowed", key, found.size(), most);
+    for (const Breach& breach : found) all += fmt::format("\n  line {}: {}", breach.line, breach.what);
+  }
+  if (!all.empty()) ADD_FAILURE() << all;
+}
+
+TEST_F(Rules, NoExceptionIsLeftOver) {
+  const bool update = std::getenv("TRNSIM_UPDATE_EXCEPTIONS") != nullptr;
+  Counts needed;
+  for (const auto& [key, most] : read_exceptions()) {
+    const auto found = found_.find(key);
+    const std::size_t now = found == found_.end() ? 0 : found->second.size();
+    if (now > 0) needed[key] = std::min(now, most);
+    if (!update && now < most) ADD_FAILURE() << key << ": " << most << " allowed, " << now << " found";
+  }
+  if (update) write_exceptions(needed);
+  if (HasFailure()) ADD_FAILURE() << "run TRNSIM_UPDATE_EXCEPTIONS=1 build/test_base --gtest_filter='Rules.*'";
+}
+
+/// A few lines that break one rule, or none.
+struct PlantedText {
+  std::string rule, path, text, found;  // found: empty when the text is in order
+
+  friend void PrintTo(const PlantedText& plant, std::ostream* out) { *out << plant.rule << " in " << plant.path; }
+};
+
+class RulesFind : public testing::TestWithParam<PlantedText> {};
+
+TEST_P(RulesFind, WhatIsPlanted) {
+  const PlantedText& plant = GetParam();
+  const Source source = split_source(plant.path, plant.text);
+  std::string found;
+  for (const SourceRule& rule : rules()) {
+    for (const Breach& breach : breaches(rule, source)) {
+      EXPECT_EQ(rule.name, plant.rule);
+      found += fmt::format("{}: {}", breach.line, breach.what);
+    }
+  }
+  EXPECT_EQ(found, plant.found);
+}
+
+std::string long_body(int lines) {
+  std::string text = "void f(\n    int a) {\n";
+  for (int i = 3; i < lines; ++i) text += "  ++a;\n";
+  return text + "}\n";
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Rules, RulesFind,
+    testing::Values(
+        PlantedText{"cli", "cli/a.cpp", "#include \"trnsim/job.h\"\n#include \"isa/tile.h\"\n",
+                    "2: #include \"isa/tile.h"},
+        PlantedText{"printing", "trnsim/a.cpp", "\n  fmt::print(\"x\");\n", "2: fmt::print"},
+        PlantedText{"printing", "trnsim/a.cpp", "// fmt::print\nf(\"std::cout\");\n", ""},
+        PlantedText{"printing", "cli/a.cpp", "fmt::print(\"x\");\n", ""},
+        PlantedText{"progress", "analysis/a.cpp", "f(base::Progress{9});\n", "1: base::Progress"},
+        PlantedText{"flags", "runtime/a.cpp", "f(\"use --tensor_parallel_size\");\n", "1:  --tensor_parallel_size"},
+        PlantedText{"flags", "runtime/a.cpp", "f(--count, \"a -- b\");  // --count\n", ""},
+        PlantedText{"flags", "cli/a.cpp", "f(\"--count\");\n", ""},
+        PlantedText{"family", "trnsim/a.cpp", "std::get_if<workloads::BertConfig>(&c);\n",
+                    "1: get_if<workloads::BertConfig>"},
+        PlantedText{"family", "cli/a.cpp", "case Family::kDecoder: return;\n", "1: Family::kDecoder"},
+        PlantedText{"family", "workloads/models/a.cpp", "std::get_if<BertConfig>(&c);\n", ""},
+        PlantedText{"op", "runtime/compiler/a.cpp", "if (node.op != &kMatmul) f();\n", "1: != &kMatmul"},
+        PlantedText{"op", "workloads/a.cpp", "if (&runtime::kMatmul == node.op) f();\n", "1: &runtime::kMatmul =="},
+        PlantedText{"op", "runtime/ops/a.cpp", "if (node.op == &kMatmul) f();\n", ""},
+        PlantedText{"hardware", "analysis/a.cpp", "f(2.8e9 / y);\n", "1: (2.8e9"},
+        PlantedText{"hardware", "hw/a.cpp", "f(2.8e9);\n", ""},
+        PlantedText{"hardware text", "cli/a.cpp", "print(\"of 91.75 TFLOPS\");\n", "1: 91.75"},
+        PlantedText{"geometry", "runtime/a.cpp", "if (rows > 128) f(1'280, x128, 0.512);\n", "1:  128"},
+        PlantedText{"geometry", "workloads/a.cpp", "f(128);\n", ""},
+        PlantedText{"functions", "isa/a.cpp", long_body(41), "1: 41 lines: void f("},
+        PlantedText{"functions", "isa/a.cpp", long_body(40), ""},
+        PlantedText{"files", "isa/a.cpp", std::string(401, '\n'), "401: 401 lines"},
+        PlantedText{"files", "isa/a.cpp", std::string(400, '\n'), ""}));
+
+INSTANTIATE_TEST_SUITE_P(
+    RulesForGlobals, RulesFind,
+    testing::Values(
+        PlantedText{"globals", "hw/a.cpp", "namespace hw {\nint count = 0;\n}\n", "2: int count = 0"},
+        PlantedText{"globals", "hw/a.cpp", "int f() {\n  static int n;\n  return ++n;\n}\n", "2: static int n"},
+        PlantedText{"globals", "hw/a.cpp", "void f() { thread_local std::map<int, int> m{}; }\n",
+                    "1: thread_local std::map<> m{}"},
+        PlantedText{"globals", "hw/a.cpp", "const char* name = \"a\";\n", "1: const char* name = \" \""},
+        PlantedText{"globals", "hw/a.h", "struct A {\n  static inline int n = 0;\n};\n", "2: static inline int n = 0"},
+        PlantedText{"globals", "base/a.cpp", "int count = 0;\n", ""},
+        PlantedText{"globals", "hw/a.h",
+                    "constexpr int kA = 1;\nconst char* const kB = \"b\";\nint f(int a, int b = 2);\n"
+                    "template <class T>\nT g();\nclass C;\nusing D = int;\nextern const int kE;\n",
+                    ""},
+        PlantedText{
+            "globals", "hw/a.h",
+            "class A : public B {\n public:\n  static A make(int a);\n  int b = 0;\n  A() : c_{1}, d_(2) { e(); }\n"
+            "  static constexpr int kF = 1;\n private:\n  int c_{}, d_;\n};\n",
+            ""}));
+
+/// The scanner's own mistakes: what looks like a function and is none, and the other way round.
+TEST(Scopes, FindsFunctionsByTheirBraces) {
+  const Source source =
+      split_source("a.cpp",
+                   "namespace n {\nconst std::array kRows = {\n  Row{1}, Row{2}};\n"
+                   "struct S : T {\n  S(int a) : a_{a}, b_{f()} {\n  }\n"
+                   "  bool operator<(const S& o) const {\n    return a_ < o.a_;\n  }\n  int a_{0};\n};\n"
+                   "template <class F, int N = 3>\nauto g(F f = [] { return 1; }) -> std::vector<int> {\n"
+                   "  const auto h = [&](int x) {\n    if (x > 1) {\n    } else {\n    }\n  };\n  return {h(1)};\n}\n"
+                   "const char* const kText = R\"(void no() {)\";\n}\n");
+  std::string found;
+  for (const FoundFunction& f : Scopes{source}.functions) found += fmt::format("{}-{} ", f.first, f.last);
+  EXPECT_EQ(found, "5-6 7-9 12-20 ");
+}
+
+}  // namespace
+}  // namespace base

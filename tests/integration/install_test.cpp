@@ -1,0 +1,99 @@
+// The installed package as its user meets it: somewhere else than it was built and installed, far from the source tree.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/integration/shell.h"
+
+namespace integration {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+const fs::path kSource = TRNSIM_SOURCE_DIR;
+
+/// Installs once for all tests of this process, and then moves the folder: nothing may remember where it was.
+const fs::path& prefix() {
+  static const TemporaryFolder folder{"trnsim_install"};
+  static const fs::path moved = [] {
+    const Ran ran =
+        shell(folder.path(), "cmake --install '" TRNSIM_BUILD_DIR "' --prefix \"$PWD/first\"\nmv first moved");
+    EXPECT_EQ(ran.code, 0) << ran.output;
+    return folder.path() / "moved";
+  }();
+  return moved;
+}
+
+std::set<std::string> files_below(const fs::path& folder, const std::string& extension) {
+  std::set<std::string> found;
+  for (const auto& entry : fs::recursive_directory_iterator{folder})
+    if (entry.path().extension() == extension) found.insert(fs::relative(entry.path(), folder).string());
+  return found;
+}
+
+void replace(const fs::path& file, const std::string& from, const std::string& to) {
+  std::string text = base::read_file(file);
+  ASSERT_NE(text.find(from), std::string::npos) << file << " has no " << from;
+  base::write_file(file, text.replace(text.find(from), from.size(), to));
+}
+
+TEST(Install, BringsTheManualTheCompletionAndAllData) {
+  EXPECT_THAT(base::read_file(prefix() / "share/man/man1/trnsim.1"), HasSubstr(".TH TRNSIM 1"));
+  EXPECT_THAT(base::read_file(prefix() / "share/bash-completion/completions/trnsim"), HasSubstr("complete "));
+  std::set<std::string> data;
+  for (const char* folder : {"hw", "runtime", "workloads", "analysis", "trnsim"})
+    for (const std::string& file : files_below(kSource / folder, ".toml")) data.insert(folder + ("/" + file));
+  EXPECT_GT(data.size(), 10u);
+  EXPECT_EQ(files_below(prefix() / "share/trnsim", ".toml"), data);
+}
+
+TEST(Install, TheBinaryReadsTheDataBesideIt) {
+  const Ran ran = shell("/", (prefix() / "bin/trnsim").string() + " list machines");
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr((prefix() / "share/trnsim/hw/params/trn1.2xlarge.toml").string()));
+}
+
+TEST(Install, EveryHeaderCompilesWithNothingButThePackage) {
+  const TemporaryFolder folder{"trnsim_headers"};
+  std::string all;
+  for (const std::string& header : files_below(prefix() / "include/trnsim", ".h"))
+    all += "#include \"" + header + "\"\n";
+  EXPECT_THAT(all, HasSubstr("\"trnsim/project.h\""));
+  base::write_file(folder.path() / "all.cpp", all);
+  const Ran ran = shell(folder.path(), TRNSIM_CXX " -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I '" +
+                                           (prefix() / "include/trnsim").string() + "' all.cpp");
+  EXPECT_EQ(ran.code, 0) << ran.output;
+}
+
+/// The installed workload is changed first: a program that read the one in the source tree would print another time.
+TEST(Install, AProgramOutsideTheTreeSaysWhatTheInstalledBinarySays) {
+  const TemporaryFolder folder{"trnsim_example"};
+  const fs::path job = prefix() / "share/trnsim/workloads/jobs/bert_emotion.toml";
+  const std::string as_installed = base::read_file(job);
+  replace(job, R"(per_device_train_batch_size = "16")", R"(per_device_train_batch_size = "4")");
+  const std::string place = prefix().string();
+  const Ran ran =
+      shell(folder.path(),
+            "cp -r '" + (kSource / "examples/project").string() + "' source\n" +
+                "cmake -S source -B build -D CMAKE_BUILD_TYPE=Debug -D CMAKE_CXX_COMPILER='" TRNSIM_CXX
+                "' -D CMAKE_PREFIX_PATH='" +
+                place + "'\ncmake --build build\n" + "cd /\n'" + (folder.path() / "build/step_time").string() + "' >'" +
+                (folder.path() / "printed").string() + "'\n'" + place +
+                "/bin/trnsim' run bert_emotion --mode timed --output_dir '" + (folder.path() / "run").string() + "'");
+  base::write_file(job, as_installed);
+  ASSERT_EQ(ran.code, 0) << ran.output;
+  const auto result = nlohmann::json::parse(base::read_file(folder.path() / "run/result.json"));
+  EXPECT_EQ(result.at("/workload/options/per_device_train_batch_size"_json_pointer), 4);
+  const double step = result.at("/job/step_seconds"_json_pointer).get<double>();
+  EXPECT_EQ(base::read_file(folder.path() / "printed"), fmt::format("{:.4f} s\n", step));
+}
+
+}  // namespace
+}  // namespace integration
