@@ -127,7 +127,7 @@ class Run {
     const auto evaluated =
         own ? (data_->validation ? static_cast<std::int64_t>(data_->validation->size()) : 0) : job_.eval_samples;
     plan_ = projected_job(projected_, projected_config(), samples, evaluated);
-    plan_.step.ranks = cores_of(projected_, machine_);
+    plan_.step.plan.data = cores_of(projected_, machine_);
     plan_.trace = trace_window(options_);
     plan_.price_per_hour = price_per_hour();
     if (job_.speed_up) {
@@ -180,7 +180,7 @@ class Run {
 
   workloads::TrainerOptions options() const {
     ProjectedJob plan = projected_job(small_, data_->config, 0, 0);
-    plan.step.ranks = cores_of(small_, machine_);
+    plan.step.plan.data = cores_of(small_, machine_);
     return trainer_options(small_, plan.step, plan.passes, machine_, folder_ / "checkpoint");
   }
 
@@ -190,7 +190,7 @@ class Run {
     Training facts;
     facts.simulated_step_seconds = step_seconds;
     facts.dataset = data_->source, facts.synthetic = data_->synthetic;
-    facts.numerics = trainer.options().step.numerics.name;
+    facts.numerics = trainer.options().step.plan.numerics.name;
     facts.train_samples = static_cast<std::int64_t>(data_->train.size());
     facts.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::bert_weights(data_->config)));
     facts.model = small_.model_id.empty() ? job_.small_model + ", from scratch" : small_.model_id;
@@ -204,8 +204,8 @@ class Run {
     const Projection& p = *projection_;
     print(fmt::format("{}: {}\n", job_.name, text_of(job_, options_.train)));
     print(fmt::format("{} x {}, {} cores, {} per core, length {}, {}, {:.0f} steps\n\n", machine_.instances.value,
-                      machine_.name, plan_.step.ranks, plan_.step.batch, plan_.step.length, plan_.step.numerics.name,
-                      p.steps));
+                      machine_.name, plan_.step.plan.data, plan_.step.plan.micro_batch, plan_.step.kind.length,
+                      plan_.step.plan.numerics.name, p.steps));
     if (gain_) {
       print(compiler_table(*gain_).render(form_));
       print(fmt::format("speed-up {:.1f} %, published: up to {:.0f} % ({})\n\n", 100 * gain_->speed_up(),

@@ -119,7 +119,7 @@ class DecoderRun {
                                                 .vocab = small_.vocab,
                                                 .strict = small_.strict,
                                                 .hold_out = small_.eval_strategy == "epoch",
-                                                .length = static_cast<std::size_t>(trained_.step.length),
+                                                .length = static_cast<std::size_t>(trained_.step.kind.length),
                                                 .max_train_samples = static_cast<std::size_t>(small_.max_train_samples),
                                                 .max_eval_samples = static_cast<std::size_t>(small_.max_eval_samples),
                                                 .seed = static_cast<std::uint64_t>(small_.seed)});
@@ -186,8 +186,7 @@ class DecoderRun {
   workloads::TrainerOptions options() const {
     workloads::TrainerOptions out =
         trainer_options(small_, trained_.step, trained_.passes, machine_, folder_ / "checkpoint");
-    out.step.pipeline_parallel = trained_.pipeline;
-    out.step.decay_all = false;
+    out.step.optimizer.decay_all = false;
     out.eval_on_start = true;  // what the training is worth is the difference
     return out;
   }
@@ -196,7 +195,7 @@ class DecoderRun {
     Training facts;
     facts.simulated_step_seconds = step_seconds;
     facts.dataset = data_->source, facts.synthetic = data_->synthetic;
-    facts.numerics = trainer.options().step.numerics.name;
+    facts.numerics = trainer.options().step.plan.numerics.name;
     facts.train_samples = static_cast<std::int64_t>(data_->train.size());
     facts.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::model_weights(data_->config)));
     facts.model = given_.model_id.empty() ? job_.small_model + ", from scratch" : given_.model_id;
@@ -208,7 +207,7 @@ class DecoderRun {
     const TrainingView view{.folder = folder_, .form = form_};
     report_.training = run_training(trainer, std::move(facts), view);
     close_training(*report_.training, view, trainer,
-                   {data_->config, *data_->tokenizer, workloads::element_type(trained_.step.numerics.weight)});
+                   {data_->config, *data_->tokenizer, workloads::element_type(trained_.step.plan.numerics.weight)});
   }
 
   const workloads::Job& job_;

@@ -83,7 +83,7 @@ Training run_training(workloads::Trainer& trainer, Training out, const TrainingV
   using workloads::Split;
   out.eval_samples = trainer.samples(Split::kValidation);
   base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", out.model, out.parameters,
-                 out.dataset, out.train_samples, out.numerics, trainer.options().step.world());
+                 out.dataset, out.train_samples, out.numerics, trainer.options().step.plan.world());
   StepView steps{trainer, view, out.simulated_step_seconds};
   trainer.on_step = [&](const workloads::StepRecord& r) { steps.show(r); };
   trainer.on_eval = [&](const workloads::EvalRecord& e) { print_eval(e, view.form); };
@@ -93,12 +93,12 @@ Training run_training(workloads::Trainer& trainer, Training out, const TrainingV
     out.outcome.evaluations.push_back(trainer.evaluate(Split::kTest));
     print_eval(out.outcome.evaluations.back(), view.form);
   }
-  const workloads::StepSpec& step = trainer.options().step;
-  out.samples_per_step = step.batch * step.micro_batches * static_cast<std::int64_t>(step.ranks);
+  const workloads::Step& step = trainer.options().step;
+  out.samples_per_step = step.plan.micro_batch * step.plan.micro_batches * static_cast<std::int64_t>(step.plan.data);
   return out;
 }
 
-workloads::TrainerOptions trainer_options(const TrainOptions& o, const workloads::StepSpec& step,
+workloads::TrainerOptions trainer_options(const TrainOptions& o, const workloads::Step& step,
                                           const runtime::Passes& passes, const hw::MachineParams& machine,
                                           const std::filesystem::path& checkpoint) {
   workloads::TrainerOptions t{

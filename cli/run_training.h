@@ -22,7 +22,7 @@ using trnsim::TrainOptions;
 bool for_people(base::Format form);
 
 /// What the user's options say of a trainer, whatever it trains. `checkpoint`: folder that checkpoints go to.
-workloads::TrainerOptions trainer_options(const TrainOptions& options, const workloads::StepSpec& step,
+workloads::TrainerOptions trainer_options(const TrainOptions& options, const workloads::Step& step,
                                           const runtime::Passes& passes, const hw::MachineParams& machine,
                                           const std::filesystem::path& checkpoint);
 

@@ -100,7 +100,7 @@ void verify(const VerifyOptions& options) {
   const std::int64_t cores = options.train.nproc_per_node > 0 ? cores_of(options.train, machine) : 1;
   workloads::VerifyOptions v;
   v.target = machine.target();
-  v.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
+  v.plan.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
   const std::int64_t tensor = options.train.tensor_parallel_size, stages = options.train.pipeline_parallel_size;
   if (cores % (tensor * stages) != 0)
     throw base::Error{base::Fault::kUsage, stages > 1 ? "--pipeline_parallel_size" : "--tensor_parallel_size",
@@ -110,15 +110,15 @@ void verify(const VerifyOptions& options) {
   if (options.train.virtual_pipeline_size > 1 && stages < 2)
     throw base::Error{base::Fault::kUsage, "--virtual_pipeline_size", "takes stages that are more than one",
                       "use --pipeline_parallel_size 2 or more"};
-  v.ranks = static_cast<std::uint32_t>(cores / (tensor * stages));
-  v.pipeline_parallel = stages;
-  v.virtual_stages = options.train.virtual_pipeline_size;
-  v.micro_batches = options.train.gradient_accumulation_steps;
-  v.tensor_parallel = tensor;
-  v.sequence_parallel = tensor > 1 && !options.train.disable_sequence_parallel;
-  v.zero1 = options.train.zero_1;
-  v.master_weights = options.train.optimizer_use_master_weights;
-  v.recompute = workloads::recompute_of(options.train.recompute);
+  v.plan.data = static_cast<std::uint32_t>(cores / (tensor * stages));
+  v.plan.pipeline = stages;
+  v.plan.chunks = options.train.virtual_pipeline_size;
+  v.plan.micro_batches = options.train.gradient_accumulation_steps;
+  v.plan.tensor = tensor;
+  v.plan.sequence = tensor > 1 && !options.train.disable_sequence_parallel;
+  v.plan.zero1 = options.train.zero_1;
+  v.plan.master_weights = options.train.optimizer_use_master_weights;
+  v.plan.recompute = runtime::recompute_of(options.train.recompute);
   v.host_threads = static_cast<int>(options.train.host_threads);
   v.seed = static_cast<std::uint64_t>(options.train.seed);
   if (options.train.mode == "full")

@@ -21,6 +21,7 @@ struct Numerics {
   Dtype optimizer = Dtype::kFp32;   // moments
   isa::Rounding rounding = isa::Rounding::kNearestEven;
   double loss_scale = 1;  // fp16 gradients underflow without one (Micikevicius et al., arXiv:1710.03740)
+  bool operator==(const Numerics&) const = default;
 };
 
 /// "fp32", "tf32" (operands of matmuls alone), "bf16", "fp16" (with fp32 weights and moments, and a loss scale),

@@ -48,13 +48,13 @@ std::vector<Variant> variants(const runtime::Passes& given) {
 
 StepTarget step_target(const ProjectedJob& job, const hw::MachineParams& machine) {
   const auto graph = [config = job.config, spec = job.step](const StepSize& size) {
-    workloads::StepSpec step = spec;
-    step.batch = size.batch, step.micro_batches = size.micro_batches;
+    workloads::Step step = spec;
+    step.plan.micro_batch = size.batch, step.plan.micro_batches = size.micro_batches;
     return workloads::bert_graph(config, step);
   };
   return {.graph = graph,
-          .size = {job.step.batch, job.step.micro_batches},
-          .options = {.name = "train", .ranks = job.step.ranks, .passes = job.passes},
+          .size = {job.step.plan.micro_batch, job.step.plan.micro_batches},
+          .options = {.name = "train", .ranks = job.step.plan.data, .passes = job.passes},
           .exact = job.exact,
           .machine = machine};
 }
@@ -62,11 +62,11 @@ StepTarget step_target(const ProjectedJob& job, const hw::MachineParams& machine
 StepTarget step_target(const DecoderJob& job, const hw::MachineParams& machine) {
   const auto graph = [job](const StepSize& size) {
     DecoderJob other = job;
-    other.step.batch = size.batch;
+    other.step.plan.micro_batch = size.batch;
     return stage_step(other, size.micro_batches).graph;
   };
   return {.graph = graph,
-          .size = {job.step.batch, job.step.micro_batches},
+          .size = {job.step.plan.micro_batch, job.step.plan.micro_batches},
           .options = stage_options(job),
           .exact = job.exact,
           .machine = machine};
@@ -90,7 +90,7 @@ StepTarget step_target(const std::string& workload, const TrainOptions& given) {
     for (std::int64_t i = 0; i < job.labels; ++i) config.label_names.push_back(fmt::format("LABEL_{}", i));
   }
   ProjectedJob projected = projected_job(train, config, job.samples, 0);
-  projected.step.ranks = cores_of(train, machine);
+  projected.step.plan.data = cores_of(train, machine);
   return step_target(projected, machine);
 }
 

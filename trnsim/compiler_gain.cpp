@@ -21,9 +21,10 @@ CompilerGain compiler_gain(const ProjectedJob& job, double learning_rate, const 
   for (const runtime::PassInfo& pass : runtime::kPasses) bare.passes.*pass.flag = false;
   bare.eval_each_epoch = same.eval_each_epoch = false;  // what is compared is training alone
   bare.trace = same.trace = {};
-  large.step.batch = std::max(job.step.batch, largest_batch(step_target(job, machine), job.passes));
-  const double scaled = learning_rate * static_cast<double>(large.step.batch) /
-                        static_cast<double>(std::max<std::int64_t>(1, job.step.batch));
+  large.step.plan.micro_batch =
+      std::max(job.step.plan.micro_batch, largest_batch(step_target(job, machine), job.passes));
+  const double scaled = learning_rate * static_cast<double>(large.step.plan.micro_batch) /
+                        static_cast<double>(std::max<std::int64_t>(1, job.step.plan.micro_batch));
   CompilerGain gain;
   gain.cases.push_back(compiler_case("without passes", bare, learning_rate, machine));
   gain.cases.push_back(compiler_case("with passes", same, learning_rate, machine));
@@ -45,7 +46,8 @@ base::Table compiler_table(const CompilerGain& gain) {
     const analysis::JobTime& time = c.projection.time;
     const double rate = c.samples_per_second(), faster = 100 * (rate / first - 1);
     const auto bytes = static_cast<double>(c.projection.compiled.memory.total);
-    table.add_row({c.name, c.job.step.batch, base::Cell{c.learning_rate, fmt::format("{:.2e}", c.learning_rate)},
+    table.add_row({c.name, c.job.step.plan.micro_batch,
+                   base::Cell{c.learning_rate, fmt::format("{:.2e}", c.learning_rate)},
                    base::Cell{time.device_step, fmt::format("{:.1f}", time.device_step * 1e3)},
                    base::Cell{time.step, fmt::format("{:.1f}", time.step * 1e3)},
                    base::Cell{rate, fmt::format("{:.2f}", rate)}, base::Cell{faster, fmt::format("{:+.1f}", faster)},

@@ -18,7 +18,8 @@ struct CompilerCase {
 
   /// Samples of all cores in a second of training alone.
   double samples_per_second() const {
-    return static_cast<double>(job.step.batch * job.step.micro_batches * job.step.ranks) / projection.time.step;
+    return static_cast<double>(job.step.plan.micro_batch * job.step.plan.micro_batches * job.step.plan.data) /
+           projection.time.step;
   }
 };
 

@@ -16,10 +16,10 @@ namespace trnsim {
 
 struct DecoderJob {
   workloads::ModelConfig config;
-  workloads::StepSpec step;  // of one rank: step.ranks data-parallel ranks, each step.tensor_parallel cores wide
+  workloads::Step step;  // of one rank: step.plan.data data-parallel ranks, each step.plan.tensor cores wide
   std::int64_t pipeline = 1;
   std::int64_t instances = 1;  // of the whole job
-  double sequences = 0;        // of the whole job, packed to step.length tokens
+  double sequences = 0;        // of the whole job, packed to step.kind.length tokens
   double epochs = 1;
   double log_every = 10;
   std::string stack = "torch-xla";
@@ -29,11 +29,9 @@ struct DecoderJob {
   std::int64_t simulated_micro_batches = 0;
   bool may_exceed_memory = false;  // a published plan is timed although our memory plan says that it does not fit
 
-  std::int64_t cores() const { return static_cast<std::int64_t>(step.world()) * pipeline; }
-  double sequences_per_step() const {
-    return static_cast<double>(step.batch * step.micro_batches) * static_cast<double>(step.ranks);
-  }
-  double tokens_per_step() const { return sequences_per_step() * static_cast<double>(step.length); }
+  std::int64_t cores() const { return step.plan.world(); }
+  double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
+  double tokens_per_step() const { return sequences_per_step() * static_cast<double>(step.kind.length); }
 };
 
 /// Memory of the fullest core.
@@ -56,9 +54,7 @@ runtime::CompileOptions stage_options(const DecoderJob& job);
 /// What no compiler can do without, per core: weights, gradients, optimizer state, and what enters each layer (with
 /// everything kept, also attention's probabilities). Takes no time: most plans of a large model are refused by it.
 std::uint64_t least_memory(const DecoderJob& job);
-/// The step of the first of all stages, as they run together.
-workloads::StepSpec step_of_stages(const DecoderJob& job);
-/// Micro-batches of it that show what the others take: two rounds through the stages, three of interleaved ones.
+/// Micro-batches of a step that show what the others take: two rounds through the stages, three of interleaved ones.
 std::int64_t micro_batches_to_run(const DecoderJob& job);
 
 DecoderMemory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& machine);

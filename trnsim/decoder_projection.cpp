@@ -17,7 +17,7 @@ using base::Error;
 using base::Fault;
 
 std::int64_t simulated_of(const DecoderJob& job) {
-  const std::int64_t all = job.step.micro_batches;
+  const std::int64_t all = job.step.plan.micro_batches;
   return job.simulated_micro_batches > 0 ? std::min(all, job.simulated_micro_batches) : all;
 }
 
@@ -38,8 +38,9 @@ double time_of_micro_batch(const isa::Program& program, const hw::SimResult& res
   return hw::seconds(result.total - begin.front());
 }
 
-double bytes_in(const workloads::StepSpec& step) {
-  return static_cast<double>(step.batch * step.micro_batches * step.length) * 3 * 8;  // ids, mask, labels as int64
+double bytes_in(const workloads::Step& step) {
+  return static_cast<double>(step.plan.micro_batch * step.plan.micro_batches * step.kind.length) * 3 *
+         8;  // ids, mask, labels as int64
 }
 
 analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
@@ -50,15 +51,15 @@ analysis::JobShape shape_of(const DecoderJob& job, const DecoderProjection& p) {
   analysis::TracedModel traced{.forward_ops = ops.forward,
                                .backward_ops = ops.backward,
                                .tensors = ops.tensors,
-                               .micro_steps = static_cast<double>(job.step.micro_batches),
-                               .optimizer = job.step.optimizer};
+                               .micro_steps = static_cast<double>(job.step.plan.micro_batches),
+                               .optimizer = job.step.optimizer.name};
   shape.traced_ops = analysis::traced_ops(traced);
   // Micro-batches are one graph, compiled once.
   traced.micro_steps = 1;
   shape.compiled_ops = analysis::traced_ops(traced);
-  shape.launches = static_cast<double>(job.step.micro_batches);
+  shape.launches = static_cast<double>(job.step.plan.micro_batches);
   shape.cores = static_cast<int>(job.cores() / job.instances);
-  shape.samples_per_step = static_cast<double>(job.step.batch * job.step.micro_batches);
+  shape.samples_per_step = static_cast<double>(job.step.plan.micro_batch * job.step.plan.micro_batches);
   shape.bytes_in_per_step = bytes_in(job.step);
   shape.log_every = job.log_every;
   return shape;
@@ -68,12 +69,12 @@ void time_one_stage(const DecoderJob& job, const hw::MachineParams& machine, hw:
                     DecoderProjection& p) {
   const isa::Program& program = p.compiled.program;
   // No real stage has both embeddings and head, so that this one may need more memory than there is.
-  const bool any_memory = job.may_exceed_memory || job.pipeline > 1;
+  const bool any_memory = job.may_exceed_memory || job.step.plan.pipeline > 1;
   p.device = hw::simulate_in_child(program, machine, {.exact = job.exact, .any_memory = any_memory, .times = times});
   p.micro_seconds = time_of_micro_batch(program, p.device);
-  p.bubble_seconds = static_cast<double>(job.pipeline - 1) * p.micro_seconds;
+  p.bubble_seconds = static_cast<double>(job.step.plan.pipeline - 1) * p.micro_seconds;
   p.computed_seconds = hw::seconds(p.device.total - p.device.lead_in) +
-                       static_cast<double>(job.step.micro_batches - simulated_of(job)) * p.micro_seconds +
+                       static_cast<double>(job.step.plan.micro_batches - simulated_of(job)) * p.micro_seconds +
                        p.bubble_seconds;
   p.device_seconds = p.computed_seconds;
 }
@@ -115,7 +116,7 @@ DecoderProjection project_if_it_fits(const DecoderJob& job, const JobMachines& m
   DecoderProjection p;
   Stages stages;
   const std::uint64_t give_up_at = options.give_up && !job.may_exceed_memory ? machines.whole.hbm_bytes_per_core() : 0;
-  if (job.pipeline > 1) {
+  if (job.step.plan.pipeline > 1) {
     stages = compile_stages(job, machines.whole, blocks, give_up_at);
     p.memory = stages.memory;
   } else {
@@ -123,9 +124,9 @@ DecoderProjection project_if_it_fits(const DecoderJob& job, const JobMachines& m
     p.memory = memory_of(p.compiled, machines.stage);
   }
   if (!p.memory.fits() && !job.may_exceed_memory) return p;
-  if (job.pipeline > 1 && options.one_stage) compile_one_stage(job, machines.stage.target(), blocks, 0, p);
-  if (job.pipeline == 1 || options.one_stage) time_one_stage(job, machines.stage, options.times, p);
-  if (job.pipeline > 1) time_pipeline(job, machines.whole, stages, options.times, p);
+  if (job.step.plan.pipeline > 1 && options.one_stage) compile_one_stage(job, blocks, 0, p);
+  if (job.step.plan.pipeline == 1 || options.one_stage) time_one_stage(job, machines.stage, options.times, p);
+  if (job.step.plan.pipeline > 1) time_pipeline(job, machines.whole, stages, options.times, p);
   time_job(job, machines.stage, p);
   return p;
 }
@@ -159,23 +160,23 @@ std::optional<DecoderJob> nearest_that_fits(const DecoderJob& job, const std::st
   const auto narrower = [](const DecoderJob& from, std::int64_t tensor, std::int64_t pipeline) {
     DecoderJob to = from;
     const std::int64_t factor = tensor * pipeline;
-    if (from.step.ranks % factor != 0) return to;
-    to.step.ranks /= static_cast<std::uint32_t>(factor);
-    to.step.micro_batches *= factor;  // the same batch for the optimizer
-    to.step.tensor_parallel *= tensor;
-    to.pipeline *= pipeline;
-    to.step.sequence_parallel = to.step.tensor_parallel > 1;
+    if (from.step.plan.data % factor != 0) return to;
+    to.step.plan.data /= static_cast<std::uint32_t>(factor);
+    to.step.plan.micro_batches *= factor;  // the same batch for the optimizer
+    to.step.plan.tensor *= tensor;
+    to.step.plan.pipeline *= pipeline;
+    to.step.plan.sequence = to.step.plan.tensor > 1;
     return to;
   };
-  using workloads::Recompute;
+  using runtime::Recompute;
   std::vector<DecoderJob> candidates;
   for (const auto& [tensor, pipeline] :
        {std::pair{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {8, 1}, {1, 4}, {4, 2}, {8, 2}})
-    for (const bool zero : {job.step.zero1, true})
-      for (const Recompute again : {job.step.recompute, Recompute::kSelective, Recompute::kFull}) {
+    for (const bool zero : {job.step.plan.zero1, true})
+      for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
         DecoderJob candidate = narrower(job, tensor, pipeline);
-        candidate.step.zero1 = zero;
-        candidate.step.recompute = again;
+        candidate.step.plan.zero1 = zero;
+        candidate.step.plan.recompute = again;
         candidates.push_back(candidate);
       }
   const auto found = std::ranges::find_if(candidates, fits);

@@ -46,9 +46,9 @@ std::int64_t most_waiting(const Link& link) {
 }  // namespace
 
 std::uint64_t inbox_bytes(const DecoderJob& job, std::int64_t stage) {
-  if (job.pipeline == 1) return 0;
-  const workloads::StepSpec& s = job.step;
-  const std::int64_t stages = job.pipeline, chunks = s.virtual_stages;
+  if (job.step.plan.pipeline == 1) return 0;
+  const workloads::Step& s = job.step;
+  const std::int64_t stages = job.step.plan.pipeline, chunks = s.plan.chunks;
   const auto turns = [&](std::int64_t of) {
     return workloads::pipeline_turns(stages, of, chunks, micro_batches_to_run(job));
   };
@@ -57,8 +57,8 @@ std::uint64_t inbox_bytes(const DecoderJob& job, std::int64_t stage) {
   const std::int64_t messages = most_waiting({turns(before), turns(stage), true, stage == 0 ? 1 : 0, chunks}) +
                                 most_waiting({turns(after), turns(stage), false, after == 0 ? -1 : 0, chunks});
   const std::int64_t hidden = std::visit([](const auto& c) { return c.hidden_size; }, job.config);
-  const std::int64_t rows = s.batch * s.length / (s.sequence_parallel ? s.tensor_parallel : 1);
-  return static_cast<std::uint64_t>(messages * rows * hidden * isa::size_of(s.numerics.activation));
+  const std::int64_t rows = s.plan.micro_batch * s.kind.length / (s.plan.sequence ? s.plan.tensor : 1);
+  return static_cast<std::uint64_t>(messages * rows * hidden * isa::size_of(s.plan.numerics.activation));
 }
 
 }  // namespace trnsim

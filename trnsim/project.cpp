@@ -19,26 +19,26 @@ namespace trnsim {
 namespace {
 
 runtime::CompileOptions compile_options(const ProjectedJob& job, const char* name, const hw::MachineParams& machine) {
-  return {.name = name, .ranks = job.step.ranks, .passes = job.passes, .hbm_bytes = machine.hbm_bytes_per_core()};
+  return {.name = name, .ranks = job.step.plan.data, .passes = job.passes, .hbm_bytes = machine.hbm_bytes_per_core()};
 }
 
 /// An evaluation batch, forward only; its weights lie where training left them.
 runtime::Compiled compile_evaluation(const ProjectedJob& job, const hw::MachineParams& machine) {
-  workloads::StepSpec spec = job.step;
-  spec.training = false;
-  spec.batch = job.eval_batch;
-  spec.micro_batches = 1;
-  return runtime::compile(workloads::bert_graph(job.config, spec), machine.target(),
+  workloads::Step spec = job.step;
+  spec.kind.training = false;
+  spec.plan.micro_batch = job.eval_batch;
+  spec.plan.micro_batches = 1;
+  return runtime::compile(workloads::bert_graph(job.config, spec), options.target,
                           compile_options(job, "evaluate", machine));
 }
 
 /// Bytes that one rank's host copies in per sequence: ids, types and mask as int64, as the framework holds them.
-double input_bytes(const workloads::StepSpec& spec) {
-  return static_cast<double>(spec.batch * spec.micro_batches * spec.length) * 3 * 8;
+double input_bytes(const workloads::Step& spec) {
+  return static_cast<double>(spec.plan.micro_batch * spec.plan.micro_batches * spec.kind.length) * 3 * 8;
 }
 
 analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
-  const workloads::StepSpec& spec = job.step;
+  const workloads::Step& spec = job.step;
   analysis::JobShape shape;
   shape.steps = p.steps;
   shape.device_step_seconds = hw::seconds(p.device.total - p.device.lead_in);
@@ -46,17 +46,17 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
   shape.traced_ops = analysis::traced_ops({.forward_ops = ops.forward,
                                            .backward_ops = ops.backward,
                                            .tensors = ops.tensors,
-                                           .micro_steps = static_cast<double>(spec.micro_batches),
-                                           .optimizer = spec.optimizer});
-  shape.launches = static_cast<double>(spec.micro_batches);
-  shape.cores = static_cast<int>(spec.ranks);
-  shape.samples_per_step = static_cast<double>(spec.batch * spec.micro_batches);
+                                           .micro_steps = static_cast<double>(spec.plan.micro_batches),
+                                           .optimizer = spec.optimizer.name});
+  shape.launches = static_cast<double>(spec.plan.micro_batches);
+  shape.cores = static_cast<int>(spec.plan.data);
+  shape.samples_per_step = static_cast<double>(spec.plan.micro_batch * spec.plan.micro_batches);
   shape.bytes_in_per_step = input_bytes(spec);
   shape.log_every = job.log_every;
   if (p.eval_device) {
     shape.eval_passes = std::floor(job.epochs);
     shape.eval_steps =
-        std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.ranks));
+        std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.plan.data));
     shape.eval_device_step_seconds = hw::seconds(p.eval_device->total - p.eval_device->lead_in);
     shape.eval_traced_ops = ops.forward;
   }
@@ -66,18 +66,18 @@ analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
 /// What no compiler can do without, per core: weights, gradients, moments, and of each layer what its backward pass
 /// reads: the inputs of its six linear layers (of which three are one) and attention's probabilities.
 std::map<std::string, std::uint64_t> least_memory(const ProjectedJob& job) {
-  const workloads::StepSpec& s = job.step;
+  const workloads::Step& s = job.step;
   const workloads::BertConfig& c = job.config;
   const auto size = [](isa::Dtype type) { return static_cast<double>(isa::size_of(type)); };
   const auto weights = static_cast<double>(workloads::parameter_count(workloads::bert_weights(c)));
-  const auto tokens = static_cast<double>(s.batch * s.length);
+  const auto tokens = static_cast<double>(s.plan.micro_batch * s.kind.length);
   const double per_token = static_cast<double>(3 * c.hidden_size + c.intermediate_size) +
-                           static_cast<double>(s.length * c.num_attention_heads);
-  const double kept = static_cast<double>(c.num_hidden_layers) * tokens * per_token * size(s.numerics.activation);
+                           static_cast<double>(s.kind.length * c.num_attention_heads);
+  const double kept = static_cast<double>(c.num_hidden_layers) * tokens * per_token * size(s.plan.numerics.activation);
   return {{"activations", static_cast<std::uint64_t>(kept)},
-          {"gradients", static_cast<std::uint64_t>(weights * size(s.numerics.gradient))},
-          {"optimizer", static_cast<std::uint64_t>(weights * 2 * size(s.numerics.optimizer))},
-          {"weights", static_cast<std::uint64_t>(weights * size(s.numerics.weight))}};
+          {"gradients", static_cast<std::uint64_t>(weights * size(s.plan.numerics.gradient))},
+          {"optimizer", static_cast<std::uint64_t>(weights * 2 * size(s.plan.numerics.optimizer))},
+          {"weights", static_cast<std::uint64_t>(weights * size(s.plan.numerics.weight))}};
 }
 
 /// To compile what cannot fit by far takes longer than to see that it does not.
@@ -122,19 +122,17 @@ ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& c
                    .stack = o.stack,
                    .passes = runtime::parse_passes(passes),
                    .exact = o.exact};
-  job.step = {.batch = o.per_device_train_batch_size,
-              .length = o.max_length,
-              .micro_batches = o.gradient_accumulation_steps,
-              .ranks = 1,
-              .training = true,
-              .head = workloads::Head::kClassifier,
-              .numerics = runtime::numerics(o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics),
-              .adam_beta1 = o.adam_beta1,
-              .adam_beta2 = o.adam_beta2,
-              .adam_epsilon = o.adam_epsilon,
-              .weight_decay = o.weight_decay,
-              .decay_all = false,
-              .max_grad_norm = o.max_grad_norm};
+  job.step = {.plan = {.data = 1,
+                       .micro_batch = o.per_device_train_batch_size,
+                       .micro_batches = o.gradient_accumulation_steps,
+                       .numerics = runtime::numerics(o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics)},
+              .kind = {.length = o.max_length, .training = true, .head = workloads::Head::kClassifier},
+              .optimizer = {.beta1 = o.adam_beta1,
+                            .beta2 = o.adam_beta2,
+                            .epsilon = o.adam_epsilon,
+                            .weight_decay = o.weight_decay,
+                            .decay_all = false,
+                            .max_grad_norm = o.max_grad_norm}};
   return job;
 }
 
@@ -154,12 +152,13 @@ Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
     const runtime::Compiled evaluation = compile_evaluation(job, machine);
     p.eval_device = hw::simulate(evaluation.program, machine, {.exact = job.exact});
   }
-  const double per_step = static_cast<double>(job.step.batch * job.step.micro_batches * job.step.ranks);
+  const double per_step =
+      static_cast<double>(job.step.plan.micro_batch * job.step.plan.micro_batches * job.step.plan.data);
   p.steps = job.max_steps >= 0 ? static_cast<double>(job.max_steps)
                                : std::ceil(static_cast<double>(job.samples) / per_step * job.epochs);
   p.samples = job.max_steps >= 0 ? p.steps * per_step : static_cast<double>(job.samples) * job.epochs;
   p.time = analysis::job_time(analysis::load_stack(job.stack), job_shape(job, p));
-  p.model_flops = p.compiled.program.model_flops * job.step.ranks;
+  p.model_flops = p.compiled.program.model_flops * job.step.plan.data;
   p.price_per_hour = job.price_per_hour > 0 ? job.price_per_hour : machine.price_on_demand.value;
   p.dollars = analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(machine.instances.value), job.epochs,
                                 p.samples)

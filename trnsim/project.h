@@ -24,7 +24,7 @@ struct TraceWindow {
 /// A job taken apart: model, step, sizes of the data.
 struct ProjectedJob {
   workloads::BertConfig config;
-  workloads::StepSpec step;
+  workloads::Step step;
   std::int64_t samples = 0, eval_samples = 0, eval_batch = 8;
   double epochs = 1;
   std::int64_t max_steps = -1;

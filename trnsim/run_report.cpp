@@ -56,7 +56,7 @@ ordered_json job_json(const RunReport& run) {
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
           {"compile_seconds", p.time.compile},
-          {"tokens", p.samples * static_cast<double>(run.projected->step.length)},
+          {"tokens", p.samples * static_cast<double>(run.projected->step.kind.length)},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
 }
@@ -222,7 +222,7 @@ ordered_json result_body(const RunReport& run) {
   body["machine"] = {{"instance_type", run.machine->name},
                      {"instances", run.machine->instances.value},
                      {"cores", run.decoder     ? run.cores
-                               : run.projected ? run.projected->step.ranks
+                               : run.projected ? run.projected->step.plan.data
                                                : 0},
                      {"hash", fmt::format("{:016x}", run.machine->hash)}};
   body["seed"] = run.options.seed;

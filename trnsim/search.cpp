@@ -42,21 +42,21 @@ std::string reason_of(const Error& error) {
 void require_legal(const DecoderJob& job, const hw::MachineParams& whole) {
   stage_config(job);
   DecoderJob layers = job;  // one in each chunk: they are all alike
-  std::visit([&](auto& c) { c.num_hidden_layers = job.pipeline * job.step.virtual_stages; }, layers.config);
+  std::visit([&](auto& c) { c.num_hidden_layers = job.step.plan.pipeline * job.step.plan.chunks; }, layers.config);
   stage_step(layers, 1);
   require_groups(job, whole);
-  workloads::pipeline_turns(job.pipeline, 0, job.step.virtual_stages, job.step.micro_batches);
+  workloads::pipeline_turns(job.step.plan.pipeline, 0, job.step.plan.chunks, job.step.plan.micro_batches);
 }
 
 std::string no_batch(const DecoderJob& job, std::int64_t batch) {
   return fmt::format("a batch of {} is no whole number of micro-batches of {} on {} data-parallel ranks", batch,
-                     job.step.batch, job.step.ranks);
+                     job.step.plan.micro_batch, job.step.plan.data);
 }
 
 /// What is known of a plan before anything is compiled.
 TriedPlan looked_at(DecoderJob job, const PlanSpace& space, const hw::MachineParams& whole) {
-  const std::int64_t samples = job.step.batch * static_cast<std::int64_t>(job.step.ranks);
-  job.step.micro_batches = std::max<std::int64_t>(1, space.batch / samples);
+  const std::int64_t samples = job.step.plan.micro_batch * static_cast<std::int64_t>(job.step.plan.data);
+  job.step.plan.micro_batches = std::max<std::int64_t>(1, space.batch / samples);
   job.sequences = job.sequences_per_step();
   job.simulated_micro_batches = 3;
   TriedPlan plan{.job = std::move(job)};
@@ -70,9 +70,9 @@ TriedPlan looked_at(DecoderJob job, const PlanSpace& space, const hw::MachinePar
   }
   if (space.batch % samples != 0)
     plan.refused = no_batch(plan.job, space.batch);
-  else if (plan.job.step.micro_batches < plan.job.pipeline)
-    plan.refused =
-        fmt::format("{} micro-batches never keep {} stages at work", plan.job.step.micro_batches, plan.job.pipeline);
+  else if (plan.job.step.plan.micro_batches < plan.job.step.plan.pipeline)
+    plan.refused = fmt::format("{} micro-batches never keep {} stages at work", plan.job.step.plan.micro_batches,
+                               plan.job.step.plan.pipeline);
   else if (const std::uint64_t there = whole.hbm_bytes_per_core(); plan.memory > there) {
     plan.too_large = true;
     plan.refused = too_much(plan.memory, there);
@@ -104,14 +104,14 @@ std::vector<DecoderJob> jobs_of(TrainOptions o, const workloads::ModelConfig& co
       o.zero_1 = zero;
       o.recompute = recompute;
       DecoderJob job = decoder_job(o, config, 0);
-      if (!zero || job.step.ranks > 1) out.push_back(std::move(job));
+      if (!zero || job.step.plan.data > 1) out.push_back(std::move(job));
     }
   return out;
 }
 
 /// What decides most of a plan's blocks.
-using Kin = std::tuple<std::int64_t, std::int64_t, workloads::Recompute>;
-Kin kin_of(const DecoderJob& job) { return {job.step.batch, job.step.tensor_parallel, job.step.recompute}; }
+using Kin = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
+Kin kin_of(const DecoderJob& job) { return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute}; }
 
 /// Names of what a child process says of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }

@@ -24,7 +24,7 @@ TrainOptions small_model_options(const workloads::Job& job, const TrainOptions& 
   return train;
 }
 
-workloads::TrainerOptions first_steps(const TrainOptions& train, const workloads::StepSpec& step,
+workloads::TrainerOptions first_steps(const TrainOptions& train, const workloads::Step& step,
                                       const runtime::Passes& passes) {
   return {.target = hw::load_machine(train.instance_type, train.set).target(),
           .step = step,
@@ -56,8 +56,8 @@ SmallTraining small_classifier(const workloads::Job& job, const TrainOptions& tr
   wanted.max_eval_samples = 1;
   wanted.seed = static_cast<std::uint64_t>(train.seed);
   const auto data = std::make_shared<const workloads::Classification>(workloads::load_classification(wanted));
-  workloads::StepSpec step = projected_job(train, data->config, 0, 0).step;
-  step.ranks = cores_of(train, hw::load_machine(train.instance_type, train.set));
+  workloads::Step step = projected_job(train, data->config, 0, 0).step;
+  step.plan.data = cores_of(train, hw::load_machine(train.instance_type, train.set));
   return [data, step, train](const runtime::Passes& passes) {
     workloads::ClassifierTrainer trainer{
         data->config, data->weights, {.train = &data->train}, first_steps(train, step, passes)};
@@ -66,11 +66,11 @@ SmallTraining small_classifier(const workloads::Job& job, const TrainOptions& tr
 }
 
 SmallTraining small_decoder(const workloads::Job& job, const TrainOptions& train) {
-  const workloads::StepSpec step = decoder_job(train, decoder_config(job.small_model), 0).step;
+  const workloads::Step step = decoder_job(train, decoder_config(job.small_model), 0).step;
   const auto data = std::make_shared<const workloads::LanguageModelling>(
       workloads::load_language_modelling({.preset = job.small_model,
                                           .hold_out = false,
-                                          .length = static_cast<std::size_t>(step.length),
+                                          .length = static_cast<std::size_t>(step.kind.length),
                                           .max_train_samples = kFewSamples,
                                           .seed = static_cast<std::uint64_t>(train.seed)}));
   return [data, step, train](const runtime::Passes& passes) {

@@ -29,13 +29,13 @@ StagePasses passes_of(const isa::Program& program, const hw::SimResult& result) 
 }
 
 /// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
-hw::Fs waits_at_the_end(const workloads::StepSpec& step, const isa::Program& program, const hw::SimResult& result) {
+hw::Fs waits_at_the_end(const runtime::Plan& plan, const isa::Program& program, const hw::SimResult& result) {
   hw::Fs sum = 0;
   for (const hw::CollectiveTime& one : result.collectives) {
     const hw::CallTime& call = result.calls.at(one.call);
     const isa::Instrs& instrs = program.blocks[call.block].instrs;
     const auto* issued = std::ranges::find_if(instrs, [](const isa::Instr& i) { return isa::is_collective(i.op); });
-    if (issued->group != workloads::stages_group(step) && issued->group != workloads::ends_group(step)) continue;
+    if (issued->group != workloads::stages_group(plan) && issued->group != workloads::ends_group(plan)) continue;
     sum += std::max(one.issued, call.begin) - call.begin;  // issued by the last of them
   }
   return sum;
@@ -45,9 +45,9 @@ hw::Fs waits_at_the_end(const workloads::StepSpec& step, const isa::Program& pro
 /// two rounds. `otherwise` when too few run.
 double period_of(const DecoderJob& job, const StagePasses& passes, double otherwise) {
   const std::int64_t run = micro_batches_to_run(job);
-  const bool interleaved = job.step.virtual_stages > 1;
-  if (run <= (interleaved ? 2 : 1) * job.pipeline) return otherwise;
-  const std::size_t span = interleaved ? static_cast<std::size_t>(job.pipeline) : 1;
+  const bool interleaved = job.step.plan.chunks > 1;
+  if (run <= (interleaved ? 2 : 1) * job.step.plan.pipeline) return otherwise;
+  const std::size_t span = interleaved ? static_cast<std::size_t>(job.step.plan.pipeline) : 1;
   const std::size_t apart = passes.begin.size() * span / static_cast<std::size_t>(run);
   return hw::seconds(passes.begin.back() - passes.begin[passes.begin.size() - 1 - apart]) / static_cast<double>(span);
 }
@@ -57,12 +57,13 @@ double period_of(const DecoderJob& job, const StagePasses& passes, double otherw
 Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks,
                       std::uint64_t give_up_at) {
   require_groups(job, whole);
-  workloads::StepSpec step = step_of_stages(job);
-  workloads::pipeline_turns(job.pipeline, 0, step.virtual_stages, step.micro_batches);  // refuses what has none
-  step.micro_batches = micro_batches_to_run(job);
+  workloads::Step step = job.step;
+  workloads::pipeline_turns(job.step.plan.pipeline, 0, step.plan.chunks,
+                            step.plan.micro_batches);  // refuses what has none
+  step.plan.micro_batches = micro_batches_to_run(job);
   Stages out;
-  for (std::int64_t s = 0; s < job.pipeline; ++s) {
-    const workloads::StepSpec spec = workloads::of_stage(step, s);
+  for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) {
+    const workloads::Step spec = workloads::of_stage(step, s);
     auto made = workloads::decoder_step(job.config, spec);
     runtime::CompileOptions options = workloads::compile_options(spec, "train", job.passes);
     options.blocks = blocks;
@@ -88,11 +89,11 @@ StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole
   const StagePasses passes = passes_of(**slowest, result);
   out.micro_seconds = period_of(job, passes, micro_seconds);
   const std::int64_t run = micro_batches_to_run(job);
-  const auto further = static_cast<double>(job.step.micro_batches - run);
+  const auto further = static_cast<double>(job.step.plan.micro_batches - run);
   out.step_seconds = hw::seconds(result.total - result.lead_in) + further * out.micro_seconds;
   const double busy = static_cast<double>(run) * out.micro_seconds;
   out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +
-                       hw::seconds(waits_at_the_end(step_of_stages(job), **slowest, result));
+                       hw::seconds(waits_at_the_end(job.step.plan, **slowest, result));
   return out;
 }
 

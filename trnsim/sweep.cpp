@@ -151,7 +151,7 @@ void add_job(Metrics& metrics, const analysis::JobTime& time, double dollars, do
 
 Metrics encoder_metrics(const workloads::Job& job, const JobAtPoint& at) {
   ProjectedJob plan = projected_job(at.options, encoder_of_job(job, at.model), job.samples, job.eval_samples);
-  plan.step.ranks = cores_of(at.options, at.machine);
+  plan.step.plan.data = cores_of(at.options, at.machine);
   const Projection p = project(plan, at.machine);
   Metrics metrics = metrics_of(p.device, p.compiled.program, 0);
   add_job(metrics, p.time, p.dollars, p.samples, p.compiled.memory.total);

@@ -16,10 +16,10 @@ namespace workloads {
 /// of the same shape, "next_labels.m" and "next_weights.m" [batch, 1]; it leaves "masked_loss.m" and "next_loss.m".
 /// Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME".
 /// Errors: Fault::kUsage when the sequence is longer than the position table.
-runtime::Graph bert_graph(const BertConfig& config, const StepSpec& spec);
+runtime::Graph bert_graph(const BertConfig& config, const Step& spec);
 
 /// Matmul FLOPs of one rank's step by the textbook: 2 per weight of a linear layer and token, 4 * length * hidden for
 /// attention; backward twice that. Embeddings and element-wise work count nothing.
-double bert_flops(const BertConfig& config, const StepSpec& spec);
+double bert_flops(const BertConfig& config, const Step& spec);
 
 }  // namespace workloads

@@ -51,7 +51,7 @@ class CausalTrainer final : public Trainer {
                    const PackedDataset& data, std::span<const std::uint32_t> sequences, std::int64_t rows,
                    double weight) const;
   /// The sum of what all tokens of a step count in the loss.
-  static double read_loss(runtime::Session& session, const StepSpec& spec);
+  static double read_loss(runtime::Session& session, const Step& spec);
 
   const ModelConfig config_;
   const CausalData data_;

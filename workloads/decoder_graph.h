@@ -17,21 +17,20 @@ struct DecoderStep {
 
 /// One step of one rank. Tensors that the host writes, for each micro-batch m: "input_ids.m" [batch*length, 1] int32,
 /// counted from the first row of the rank's part of the vocabulary, 0 where it is another rank's; "vocabulary.m" [rows,
-/// 1], 1 or 0 for that, when ranks share the vocabulary; with a loss (in training, or spec.with_loss) "labels.m" [rows,
-/// 1] int32, counted likewise, -1 where it is another rank's, and "weights.m" [rows, 1] fp32 (what each token counts in
-/// the loss); in training "hyper" (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2] fp32
-/// (rope_table); for GPT "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows, part of
-/// the vocabulary] fp32 with spec.keep_logits, "loss.m" [rows, 1] fp32, and in training "grad_norm" and "grad.NAME" of
-/// every weight. Weights have the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a fused
-/// query-key-value of GPT is three: "...c_attn.q.weight", and so on.
-/// With stages the graph is that of spec.stage: the first one has ids, the last one labels, weights, logits and losses;
-/// compile_options() says how it is compiled.
+/// 1], 1 or 0 for that, when ranks share the vocabulary; with a loss (in training, or spec.kind.with_loss) "labels.m"
+/// [rows, 1] int32, counted likewise, -1 where it is another rank's, and "weights.m" [rows, 1] fp32 (what each token
+/// counts in the loss); in training "hyper" (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2]
+/// fp32 (rope_table); for GPT "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows,
+/// part of the vocabulary] fp32 with spec.kind.keep_logits, "loss.m" [rows, 1] fp32, and in training "grad_norm" and
+/// "grad.NAME" of every weight. Weights have the shapes of shard_specs() of tensor rank 0 (linear ones as [in, out]); a
+/// fused query-key-value of GPT is three: "...c_attn.q.weight", and so on. With stages the graph is that of spec.stage:
+/// the first one has ids, the last one labels, weights, logits and losses; compile_options() says how it is compiled.
 /// Errors: Fault::kUsage for a sequence that is longer than the model's positions, or a length that sequence
 /// parallelism does not divide; as check(ShardPlan).
-DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec);
+DecoderStep decoder_step(const ModelConfig& config, const Step& spec);
 
 /// Which ranks work together in it: replica_groups(), with those that share a key-value head of the model.
-isa::GroupTables decoder_groups(const ModelConfig& config, const StepSpec& spec);
+isa::GroupTables decoder_groups(const ModelConfig& config, const Plan& plan);
 
 /// The steps of all stages, from the first to the last.
 struct DecoderPipeline {
@@ -39,10 +38,10 @@ struct DecoderPipeline {
   std::vector<std::vector<ZeroBucket>> zero;
 };
 /// Errors: as decoder_step().
-DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec);
+DecoderPipeline decoder_pipeline(const ModelConfig& config, const Step& spec);
 
 /// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
-bool places_by_rank(const StepSpec& spec);
+bool places_by_rank(const Plan& plan);
 
 /// Cosines and sines of `length` positions, each [length, head_dim / 2].
 struct RopeTable {
@@ -52,6 +51,6 @@ RopeTable rope_table(const LlamaConfig& config, std::int64_t length);
 
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
 /// a linear layer and token, 12 * layers * hidden * length per token for attention (all pairs counted, as MFU does).
-double decoder_flops(const ModelConfig& config, const StepSpec& spec);
+double decoder_flops(const ModelConfig& config, const Step& spec);
 
 }  // namespace workloads

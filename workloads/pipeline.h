@@ -29,12 +29,12 @@ struct Chunk {
   bool first = true, last = true;             // of the model
   std::uint8_t from_group = 0, to_group = 0;  // replica groups of the pairs with the stages before and after
 };
-Chunk chunk_of(const StepSpec& spec, std::int64_t chunk, std::int64_t layers);
+Chunk chunk_of(const Step& spec, std::int64_t chunk, std::int64_t layers);
 
 /// The spec of another stage of the same step.
-StepSpec of_stage(StepSpec spec, std::int64_t stage);
+Step of_stage(Step spec, std::int64_t stage);
 
 /// How a step's graph is compiled: its ranks and order.
-runtime::CompileOptions compile_options(const StepSpec& spec, std::string name, const runtime::Passes& passes);
+runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes);
 
 }  // namespace workloads

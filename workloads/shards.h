@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "runtime/plan.h"
 #include "workloads/weights.h"
 
 namespace workloads {
@@ -21,6 +22,9 @@ struct ShardPlan {
   std::int64_t virtual_pipeline_size = 1;  // chunks of layers per stage of the interleaved schedule
   bool operator==(const ShardPlan&) const = default;
 };
+/// What of a plan decides which part of which tensor a rank holds.
+ShardPlan shard_plan(const runtime::Plan& plan);
+
 struct ShardRank {
   std::int64_t tensor = 0;
   std::int64_t pipeline = 0;

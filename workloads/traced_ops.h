@@ -18,7 +18,7 @@ struct FrameworkOps {
 /// the reference implementation writes it: transformers' modeling_bert and modeling_llama with eager attention,
 /// Megatron-LM's ParallelTransformerLayer; embeddings, masks and heads likewise. Collectives of tensor and sequence
 /// parallelism cost what torch_xla's all_reduce, all_gather and reduce_scatter dispatch.
-FrameworkOps framework_ops(const ModelConfig& config, const StepSpec& spec);
+FrameworkOps framework_ops(const ModelConfig& config, const Step& spec);
 /// Of bare blocks: layers as Megatron-LM's, without embeddings and head.
 FrameworkOps framework_ops(const BlockSpec& spec);
 

@@ -22,7 +22,7 @@ namespace workloads {
 
 struct TrainerOptions {
   isa::Target target;           // the core that is trained on
-  StepSpec step;                // of training; evaluation uses the same length, ranks and numerics
+  Step step;                    // of training; evaluation uses the same length, ranks and numerics
   std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
   double epochs = 3;
   std::int64_t max_steps = -1;  // instead of epochs when not negative
@@ -97,7 +97,7 @@ class Trainer {
   static Programs compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
                           const TrainerOptions& options);
   /// The step that evaluates: forward only, of one evaluation batch for each stage, so that all have one at work.
-  static StepSpec eval_spec(const TrainerOptions& options);
+  static Step eval_spec(const TrainerOptions& options);
 
   Trainer(TrainerOptions options, Programs programs, std::int64_t steps_per_epoch);
 

@@ -10,23 +10,14 @@
 #include "isa/device.h"
 #include "isa/target.h"
 #include "runtime/compile.h"
-#include "runtime/numerics.h"
-#include "workloads/optimizer_step.h"
+#include "runtime/plan.h"
 
 namespace workloads {
 
 struct VerifyOptions {
   isa::Target target;  // the core that is trained on
-  runtime::Numerics numerics;
-  std::uint32_t ranks = 1;  // data parallel
-  std::int64_t micro_batches = 1;
-  std::int64_t tensor_parallel = 1;  // decoders, as all below (StepSpec)
-  std::int64_t pipeline_parallel = 1;
-  std::int64_t virtual_stages = 1;  // of each stage: the interleaved schedule
-  bool sequence_parallel = false;
-  bool zero1 = false;
-  bool master_weights = false;
-  Recompute recompute = Recompute::kNone;
+  runtime::Plan
+      plan;  // its micro_batch is the trajectory's own: all samples of a step, shared by ranks and micro-batches
   double max_grad_norm = 0;  // 0: not limited, as the trajectories of tests/golden
   runtime::Passes passes;
   int host_threads = 0;

@@ -23,16 +23,16 @@ workloads::BertConfig bert_base(std::int64_t layers = 12) {
   return config;
 }
 
-workloads::StepSpec training_step(std::int64_t batch, std::uint32_t ranks) {
-  workloads::StepSpec spec;
-  spec.batch = batch, spec.length = 512, spec.ranks = ranks, spec.max_grad_norm = 1;
-  spec.numerics = runtime::numerics("bf16");
+workloads::Step training_step(std::int64_t batch, std::uint32_t ranks) {
+  workloads::Step spec;
+  spec.plan.micro_batch = batch, spec.kind.length = 512, spec.plan.data = ranks, spec.optimizer.max_grad_norm = 1;
+  spec.plan.numerics = runtime::numerics("bf16");
   return spec;
 }
 
-runtime::Compiled compile(const workloads::BertConfig& config, const workloads::StepSpec& spec) {
+runtime::Compiled compile(const workloads::BertConfig& config, const workloads::Step& spec) {
   runtime::CompileOptions options;
-  options.ranks = spec.ranks;
+  options.ranks = spec.plan.data;
   return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), options);
 }
 
@@ -67,8 +67,8 @@ BENCHMARK(instructions_per_second)->Unit(benchmark::kMillisecond);
 /// Target: 0.2 s for the forward pass of one layer, 16 x 512: 64.4 GMAC.
 void layer_forward(benchmark::State& state) {
   const hw::MachineParams machine = hw::load_machine("trn1.2xlarge");
-  workloads::StepSpec spec = training_step(16, 1);
-  spec.training = false, spec.head = workloads::Head::kNone;
+  workloads::Step spec = training_step(16, 1);
+  spec.kind.training = false, spec.kind.head = workloads::Head::kNone;
   double flops = 0;
   for (auto _ : state) {
     const runtime::Compiled layer = compile(bert_base(1), spec);
@@ -102,7 +102,7 @@ void numeric_step(benchmark::State& state) {
     session.write(0, w.name, weights.for_device(w));
   session.write(0, "attention_mask.0", std::vector<float>(4 * 512, 1.0F));
   session.write(0, "weights.0", std::vector<float>(4, 0.25F));
-  session.write(0, "hyper", workloads::hyper_values(training_step(4, 1), 5e-5, 1));
+  session.write(0, "hyper", workloads::hyper_values(training_step(4, 1).optimizer, 5e-5, 1));
   isa::RunOptions options;
   options.host_threads = 2;
   device->run(options);  // touches all pages

@@ -17,9 +17,9 @@ namespace {
 isa::Program layer_training_step() {
   workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
   config.num_hidden_layers = 1;
-  workloads::StepSpec spec;
-  spec.batch = 8, spec.length = 128, spec.ranks = 2;
-  spec.numerics = runtime::numerics("bf16");
+  workloads::Step spec;
+  spec.plan.micro_batch = 8, spec.kind.length = 128, spec.plan.data = 2;
+  spec.plan.numerics = runtime::numerics("bf16");
   runtime::CompileOptions options;
   options.ranks = 2;
   return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), options).program;

@@ -31,9 +31,9 @@ BENCHMARK_CAPTURE(tokenize_16000_tweets, sentencepiece, std::string{"tiny.model"
 void check_program(benchmark::State& state) {
   workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
   config.num_hidden_layers = 1;
-  workloads::StepSpec spec;
-  spec.batch = 8, spec.length = 128;
-  spec.numerics = runtime::numerics("bf16");
+  workloads::Step spec;
+  spec.plan.micro_batch = 8, spec.kind.length = 128;
+  spec.plan.numerics = runtime::numerics("bf16");
   const isa::Program program = runtime::compile(workloads::bert_graph(config, spec), trn1_target(), {}).program;
   std::size_t instructions = 0;
   for (auto _ : state) {

@@ -20,7 +20,8 @@ const isa::Program& layer_step() {
     workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
     config.num_hidden_layers = 1;
     config.vocab_size = 1024;
-    const workloads::StepSpec spec{.batch = 2, .length = 128, .ranks = 2, .numerics = runtime::numerics("bf16")};
+    const workloads::Step spec{.plan = {.data = 2, .micro_batch = 2, .numerics = runtime::numerics("bf16")},
+                               .kind = {.length = 128}};
     return runtime::compile(workloads::bert_graph(config, spec), trn1_target(), {.name = "layer", .ranks = 2}).program;
   }();
   return program;

@@ -21,8 +21,9 @@ namespace {
 using namespace workloads_test;
 using namespace workloads;
 
-runtime::Compiled compile(const BertConfig& config, const StepSpec& spec, const char* passes = "") {
-  const runtime::CompileOptions options{.name = "bert", .ranks = spec.ranks, .passes = runtime::parse_passes(passes)};
+runtime::Compiled compile(const BertConfig& config, const Step& spec, const char* passes = "") {
+  const runtime::CompileOptions options{
+      .name = "bert", .ranks = spec.plan.data, .passes = runtime::parse_passes(passes)};
   runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), trn1_target(), options);
   isa::check(compiled.program, trn1_target());
   return compiled;
@@ -34,37 +35,35 @@ BertConfig tiny(double dropout = 0.1) {
   return config;
 }
 
-StepSpec step_spec(const char* numerics, std::uint32_t ranks = 1) {
-  return {.batch = 4,
-          .length = 64,
-          .ranks = ranks,
-          .numerics = runtime::numerics(numerics),
-          .weight_decay = 0.01,
-          .max_grad_norm = 1};
+Step step_spec(const char* numerics, std::uint32_t ranks = 1) {
+  return {.plan = {.data = ranks, .micro_batch = 4, .numerics = runtime::numerics(numerics)},
+          .kind = {.length = 64},
+          .optimizer = {.weight_decay = 0.01, .max_grad_norm = 1}};
 }
 
 /// A device with bert_tiny's weights and its first batch, micro-batch after micro-batch and rank after rank.
 class Trained {
  public:
-  Trained(const runtime::Compiled& compiled, const BertConfig& config, const StepSpec& spec,
+  Trained(const runtime::Compiled& compiled, const BertConfig& config, const Step& spec,
           std::unique_ptr<isa::Device> device)
       : program_{compiled.program}, config_{config}, spec_{spec}, device_{std::move(device)} {
     device_->load(program_);
     const Weights weights = load_weights(golden("bert_tiny"), config_, 1);
-    for (std::uint32_t r = 0; r < spec_.ranks; ++r) {
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r) {
       for (const WeightSpec& w : bert_weights(config_)) session().write(r, w.name, weights.for_device(w));
-      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) write_batch(r, m);
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) write_batch(r, m);
     }
   }
 
   void step(std::int64_t number, int host_threads = 1) {
-    for (std::uint32_t r = 0; r < spec_.ranks; ++r) session().write(r, "hyper", hyper_values(spec_, 1e-3, number + 1));
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
+      session().write(r, "hyper", hyper_values(spec_.optimizer, 1e-3, number + 1));
     device_->run({.seed = 5, .step = static_cast<std::uint32_t>(number), .host_threads = host_threads});
   }
   runtime::Session session() { return {*device_, program_}; }
   const std::byte* hbm(std::uint32_t rank) { return device_->memory(rank).hbm(); }
   bool same_as(Trained& other) {
-    for (std::uint32_t r = 0; r < spec_.ranks; ++r)
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
       if (std::memcmp(hbm(r), other.hbm(r), program_.hbm_bytes) != 0) return false;
     return true;
   }
@@ -72,26 +71,28 @@ class Trained {
  private:
   void write_batch(std::uint32_t rank, std::int64_t micro) {
     const Checkpoint batches = Checkpoint::open(golden("bert_tiny") / "batches.safetensors");
-    const std::int64_t samples = 8, first = (rank * spec_.micro_batches + micro) * spec_.batch % samples;
+    const std::int64_t samples = 8,
+                       first = (rank * spec_.plan.micro_batches + micro) * spec_.plan.micro_batch % samples;
     const auto part = [&](const char* name, std::int64_t width) {
       const auto all = batches.integers(std::string{"step0."} + name);
-      return std::vector<std::int32_t>(all.begin() + first * width, all.begin() + (first + spec_.batch) * width);
+      return std::vector<std::int32_t>(all.begin() + first * width,
+                                       all.begin() + (first + spec_.plan.micro_batch) * width);
     };
     const auto write = [&](const char* name, const auto& values) {
       session().write(rank, micro_name(name, micro), values);
     };
-    const auto mask = part("attention_mask", spec_.length);
-    write("input_ids", part("input_ids", spec_.length));
+    const auto mask = part("attention_mask", spec_.kind.length);
+    write("input_ids", part("input_ids", spec_.kind.length));
     write("token_type_ids", std::vector<std::int32_t>(mask.size()));
     write("attention_mask", std::vector<float>(mask.begin(), mask.end()));
     write("labels", part("labels", 1));
-    const auto rows = static_cast<float>(spec_.batch * spec_.micro_batches * spec_.ranks);
-    write("weights", std::vector<float>(static_cast<std::size_t>(spec_.batch), 1 / rows));
+    const auto rows = static_cast<float>(spec_.plan.micro_batch * spec_.plan.micro_batches * spec_.plan.data);
+    write("weights", std::vector<float>(static_cast<std::size_t>(spec_.plan.micro_batch), 1 / rows));
   }
 
   const isa::Program& program_;
   const BertConfig& config_;
-  const StepSpec& spec_;
+  const Step& spec_;
   std::unique_ptr<isa::Device> device_;
 };
 
@@ -109,7 +110,7 @@ class Modes : public testing::TestWithParam<std::tuple<std::uint32_t, const char
 TEST_P(Modes, FullHasTheBitsOfNumericAndTheClockOfTimed) {
   const auto [ranks, numerics] = GetParam();
   const BertConfig config = tiny();
-  const StepSpec spec = step_spec(numerics, ranks);
+  const Step spec = step_spec(numerics, ranks);
   const runtime::Compiled compiled = compile(config, spec);
   hw::SimOptions options;
   options.check_races = true;
@@ -143,7 +144,7 @@ INSTANTIATE_TEST_SUITE_P(Ranks, Modes, testing::Combine(testing::Values(1u, 2u),
 
 TEST(Bert, GivesTheSameBitsAgainAndOnAnyNumberOfHostThreads) {
   const BertConfig config = tiny();
-  const StepSpec spec = step_spec("bf16+sr", 2);
+  const Step spec = step_spec("bf16+sr", 2);
   const runtime::Compiled compiled = compile(config, spec);
   const auto run = [&](int threads) {
     auto trained = std::make_unique<Trained>(compiled, config, spec, isa::make_numeric_device());
@@ -168,10 +169,10 @@ double relative_difference(const std::vector<float>& a, const std::vector<float>
 // The gradients of micro-batches add up to that of the whole batch, as do those of two ranks.
 TEST(Bert, MicroBatchesAndRanksMakeOneBatch) {
   const BertConfig config = tiny(0);
-  StepSpec whole = step_spec("fp32"), micro = whole, ranks = step_spec("fp32", 2);
-  whole.batch = 8;
-  micro.micro_batches = 2;
-  const auto gradients = [&](const StepSpec& spec) {
+  Step whole = step_spec("fp32"), micro = whole, ranks = step_spec("fp32", 2);
+  whole.plan.micro_batch = 8;
+  micro.plan.micro_batches = 2;
+  const auto gradients = [&](const Step& spec) {
     const runtime::Compiled compiled = compile(config, spec);
     Trained trained{compiled, config, spec, isa::make_numeric_device()};
     trained.step(0);
@@ -181,7 +182,7 @@ TEST(Bert, MicroBatchesAndRanksMakeOneBatch) {
     return out;
   };
   const auto want = gradients(whole);
-  for (const StepSpec* spec : {&micro, &ranks})
+  for (const Step* spec : {&micro, &ranks})
     for (const auto& [name, got] : gradients(*spec)) {
       if (name.ends_with("key.bias")) continue;  // zero in theory: rounding only
       EXPECT_LT(relative_difference(got, want.at(name)), 1e-5) << name;
@@ -192,9 +193,9 @@ TEST(Bert, MicroBatchesAndRanksMakeOneBatch) {
 // the gradients so far and one for those of the present one, which a single batch's update takes as they come.
 TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
   const BertConfig config = tiny();
-  StepSpec one = step_spec("fp32"), four = one;
-  four.micro_batches = 4;
-  const auto bytes = [&](const StepSpec& spec, const char* kind) {
+  Step one = step_spec("fp32"), four = one;
+  four.plan.micro_batches = 4;
+  const auto bytes = [&](const Step& spec, const char* kind) {
     return static_cast<double>(compile(config, spec).memory.bytes_by_kind.at(kind));
   };
   EXPECT_LE(bytes(four, "activations"), bytes(one, "activations") + 2.1 * bytes(one, "weights"));
@@ -205,14 +206,14 @@ TEST(Bert, FlopsAreTheTextbooks) {
   BertConfig config = bert_preset("bert-base-uncased");
   config.num_hidden_layers = 3;
   for (const bool training : {true, false}) {
-    StepSpec spec{
-        .batch = 2, .length = 128, .micro_batches = 2, .training = training, .numerics = runtime::numerics("bf16")};
+    Step spec{.plan = {.micro_batch = 2, .micro_batches = 2, .numerics = runtime::numerics("bf16")},
+              .kind = {.length = 128, .training = training}};
     const isa::Program program = compile(config, spec).program;
     EXPECT_NEAR(program.model_flops / bert_flops(config, spec), 1, 0.01) << training;
     double executed = 0;
     for (const isa::Call& call : program.calls) executed += program.blocks[call.block].matmul_flops;
     EXPECT_DOUBLE_EQ(executed, program.model_flops);
-    spec.head = Head::kNone;
+    spec.kind.head = Head::kNone;
     if (training) continue;
     EXPECT_NEAR(compile(config, spec).program.model_flops / bert_flops(config, spec), 1, 0.01);
   }
@@ -220,7 +221,7 @@ TEST(Bert, FlopsAreTheTextbooks) {
 
 TEST(Bert, EveryPassMayBeLeftOut) {
   const BertConfig config = tiny(0);
-  const StepSpec spec = step_spec("fp32");
+  const Step spec = step_spec("fp32");
   std::map<std::string, double> norms;
   for (const char* passes : {"", "-fusion", "-cse,-bias_gradient", "-reorder,-double_buffering"}) {
     const runtime::Compiled compiled = compile(config, spec, passes);
@@ -233,8 +234,8 @@ TEST(Bert, EveryPassMayBeLeftOut) {
 }
 
 TEST(Bert, RefusesASequenceLongerThanItsPositions) {
-  StepSpec spec = step_spec("fp32");
-  spec.length = 129;
+  Step spec = step_spec("fp32");
+  spec.kind.length = 129;
   EXPECT_TRUE(fails(base::Fault::kUsage, [&] { bert_graph(tiny(), spec); }, {"--max_length", "129", "128"}));
 }
 

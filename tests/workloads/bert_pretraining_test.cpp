@@ -28,15 +28,10 @@ BertConfig pretraining_config() {
   return config;
 }
 
-StepSpec pretraining_spec() {
-  return {.batch = 3,
-          .length = 32,
-          .head = Head::kPretraining,
-          .predictions = 5,
-          .numerics = runtime::numerics("fp32"),
-          .weight_decay = 0.01,
-          .max_grad_norm = 1,
-          .optimizer = "lamb"};
+Step pretraining_spec() {
+  return {.plan = {.micro_batch = 3, .numerics = runtime::numerics("fp32")},
+          .kind = {.length = 32, .head = Head::kPretraining, .predictions = 5},
+          .optimizer = {.name = "lamb", .weight_decay = 0.01, .max_grad_norm = 1}};
 }
 
 /// What the host gives to a micro-batch.
@@ -44,20 +39,20 @@ struct PretrainBatch {
   std::vector<std::int32_t> ids, types, positions, masked_labels, next_labels;
   std::vector<float> mask, masked_weights, next_weights;
 
-  PretrainBatch(const StepSpec& spec, std::uint64_t seed) {
+  PretrainBatch(const Step& spec, std::uint64_t seed) {
     std::uint64_t state = seed;
     const auto below = [&](std::int64_t n) {
       state = state * 6364136223846793005ULL + 1442695040888963407ULL;
       return static_cast<std::int32_t>((state >> 33) % static_cast<std::uint64_t>(n));
     };
-    for (std::int64_t s = 0; s < spec.batch; ++s) {
-      for (std::int64_t t = 0; t < spec.length; ++t) {
+    for (std::int64_t s = 0; s < spec.plan.micro_batch; ++s) {
+      for (std::int64_t t = 0; t < spec.kind.length; ++t) {
         ids.push_back(below(kPretrainVocabulary));
-        types.push_back(t > spec.length / 2);
-        mask.push_back(t < spec.length - s ? 1.0F : 0.0F);
+        types.push_back(t > spec.kind.length / 2);
+        mask.push_back(t < spec.kind.length - s ? 1.0F : 0.0F);
       }
-      for (std::int64_t p = 0; p < spec.predictions; ++p) {
-        positions.push_back(static_cast<std::int32_t>(s * spec.length) + below(spec.length - s));
+      for (std::int64_t p = 0; p < spec.kind.predictions; ++p) {
+        positions.push_back(static_cast<std::int32_t>(s * spec.kind.length) + below(spec.kind.length - s));
         masked_labels.push_back(below(kPretrainVocabulary));
         masked_weights.push_back(p == 0 ? 0.0F : 0.1F);  // not every sequence has all of its predictions
       }
@@ -69,11 +64,11 @@ struct PretrainBatch {
 
 class Pretrained {
  public:
-  Pretrained(const BertConfig& config, const StepSpec& spec)
+  Pretrained(const BertConfig& config, const Step& spec)
       : config_{config},
         spec_{spec},
-        compiled_{
-            runtime::compile(bert_graph(config, spec), trn1_target(), {.name = "pretraining", .ranks = spec.ranks})},
+        compiled_{runtime::compile(bert_graph(config, spec), trn1_target(),
+                                   {.name = "pretraining", .ranks = spec.plan.data})},
         device_{isa::make_numeric_device()} {
     isa::check(compiled_.program, trn1_target());
     device_->load(compiled_.program);
@@ -92,7 +87,7 @@ class Pretrained {
     write("next_labels", batch.next_labels), write("next_weights", batch.next_weights);
   }
   void run() {
-    if (session().has("hyper")) session().write(0, "hyper", hyper_values(spec_, 1e-2, 1));
+    if (session().has("hyper")) session().write(0, "hyper", hyper_values(spec_.optimizer, 1e-2, 1));
     device_->run({.seed = 5, .step = 0, .host_threads = 2});
   }
   double loss(const char* name) {
@@ -104,7 +99,7 @@ class Pretrained {
 
  private:
   const BertConfig& config_;
-  const StepSpec& spec_;
+  const Step& spec_;
   runtime::Compiled compiled_;
   std::unique_ptr<isa::Device> device_;
 };
@@ -139,8 +134,8 @@ Row transformed(const Weights& weights, const Row& x) {
 // BertForPreTraining's heads in double precision on the encoder's own last hidden states; fp32 against it: 1e-5.
 TEST(BertPretraining, LossesAreThoseOfPlainArithmetic) {
   const BertConfig config = pretraining_config();
-  StepSpec spec = pretraining_spec(), encoder = spec;
-  spec.training = encoder.training = false, encoder.head = Head::kNone;
+  Step spec = pretraining_spec(), encoder = spec;
+  spec.kind.training = encoder.kind.training = false, encoder.kind.head = Head::kNone;
   const PretrainBatch batch{spec, 1};
   Pretrained whole{config, spec}, trunk{config, encoder};
   for (Pretrained* p : {&whole, &trunk}) p->give(0, batch), p->run();
@@ -156,8 +151,8 @@ TEST(BertPretraining, LossesAreThoseOfPlainArithmetic) {
                               transformed(weights, row(batch.positions[p])));
     masked += batch.masked_weights[p] * entropy(logits, batch.masked_labels[p]);
   }
-  for (std::int64_t s = 0; s < spec.batch; ++s) {
-    Row pooled = affine(weights, "bert.pooler.dense.weight", "bert.pooler.dense.bias", row(s * spec.length));
+  for (std::int64_t s = 0; s < spec.plan.micro_batch; ++s) {
+    Row pooled = affine(weights, "bert.pooler.dense.weight", "bert.pooler.dense.bias", row(s * spec.kind.length));
     for (double& v : pooled) v = std::tanh(v);
     const Row logits = affine(weights, "cls.seq_relationship.weight", "cls.seq_relationship.bias", pooled);
     next += entropy(logits, batch.next_labels[static_cast<std::size_t>(s)]) / 3;
@@ -169,8 +164,8 @@ TEST(BertPretraining, LossesAreThoseOfPlainArithmetic) {
 // Along a gradient the loss changes by its norm. Central differences: the error falls with the square of the step.
 TEST(BertPretraining, GradientsAreThoseOfDifferences) {
   const BertConfig config = pretraining_config();
-  StepSpec training = pretraining_spec(), forward = training;
-  forward.training = false, training.part = Part::kMicroStep;
+  Step training = pretraining_spec(), forward = training;
+  forward.kind.training = false, training.kind.part = Part::kMicroStep;
   const PretrainBatch batch{training, 2};
   Pretrained gradients{config, training}, losses{config, forward};
   gradients.give(0, batch), gradients.run();
@@ -213,9 +208,9 @@ double apart(const std::vector<float>& a, const std::vector<float>& b) {
 // A graph for each micro-batch and one for the update do what one graph for all does.
 TEST(BertPretraining, TwoGraphsMakeTheStepOfOne) {
   const BertConfig config = pretraining_config();
-  StepSpec all = pretraining_spec(), micro = all, update = all;
-  all.micro_batches = 2;
-  micro.part = Part::kMicroStep, update.part = Part::kUpdate;
+  Step all = pretraining_spec(), micro = all, update = all;
+  all.plan.micro_batches = 2;
+  micro.kind.part = Part::kMicroStep, update.kind.part = Part::kUpdate;
   Pretrained one{config, all}, steps{config, micro}, last{config, update};
   for (std::int64_t m = 0; m < 2; ++m) {
     const PretrainBatch batch{all, static_cast<std::uint64_t>(m) + 7};
@@ -238,16 +233,17 @@ TEST(BertPretraining, TwoGraphsMakeTheStepOfOne) {
 TEST(BertPretraining, FlopsAreTheTextbooksWithBothHeads) {
   BertConfig config = bert_preset("bert-large-uncased");
   config.num_hidden_layers = 2, config.head = BertHead::kPretraining;
-  StepSpec spec = pretraining_spec();
-  spec.batch = 4, spec.length = 128, spec.predictions = 20, spec.numerics = runtime::numerics("bf16+sr");
+  Step spec = pretraining_spec();
+  spec.plan.micro_batch = 4, spec.kind.length = 128, spec.kind.predictions = 20,
+  spec.plan.numerics = runtime::numerics("bf16+sr");
   const runtime::Compiled compiled = runtime::compile(bert_graph(config, spec), trn1_target(), {.name = "pretraining"});
   EXPECT_NEAR(compiled.program.model_flops / bert_flops(config, spec), 1, 0.02);
 }
 
 TEST(BertPretraining, RefusesAnOptimizerThatIsNotKnown) {
   const BertConfig config = pretraining_config();
-  StepSpec spec = pretraining_spec();
-  spec.optimizer = "lam";
+  Step spec = pretraining_spec();
+  spec.optimizer.name = "lam";
   EXPECT_TRUE(fails(base::Fault::kUsage, [&] { bert_graph(config, spec); }, {"optimizer", "lam", "lamb"}));
 }
 

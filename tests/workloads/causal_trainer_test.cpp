@@ -48,13 +48,13 @@ TEST_F(CausalTraining, LosesAndDoesNotDependOnThePlan) {
   EXPECT_NEAR(one.front(), even(), 0.1);
   EXPECT_LT(one.back(), one.front() - 0.5);
   TrainerOptions tokens = options(2, 2);
-  tokens.step.sequence_parallel = true;
+  tokens.step.plan.sequence = true;
   expect_near(losses(tokens), one);
   TrainerOptions zero = options(2, 2);
-  zero.step.zero1 = true;
-  zero.step.recompute = Recompute::kFull;
+  zero.step.plan.zero1 = true;
+  zero.step.plan.recompute = Recompute::kFull;
   expect_near(losses(zero), one);
-  zero.step.sequence_parallel = true;
+  zero.step.plan.sequence = true;
   expect_near(losses(zero), one);
   expect_near(losses(options(1, 4, 2)), one);
 }
@@ -64,11 +64,11 @@ TEST_F(CausalTraining, StagesOfAPipelineChangeNothing) {
   expect_near(losses(options(1, 1, 4, 2)), one);
   expect_near(losses(options(1, 2, 2, 2)), one);
   TrainerOptions zero = options(2, 1, 2, 2);
-  zero.step.zero1 = true;
+  zero.step.plan.zero1 = true;
   expect_near(losses(zero), one);
-  zero.step.recompute = Recompute::kFull;
-  zero.step.tensor_parallel = 2;
-  zero.step.sequence_parallel = true;
+  zero.step.plan.recompute = Recompute::kFull;
+  zero.step.plan.tensor = 2;
+  zero.step.plan.sequence = true;
   expect_near(losses(zero), one);
 }
 
@@ -77,7 +77,7 @@ TEST_F(CausalTraining, InterleavedStagesChangeNothingAndEvaluate) {
   c.num_hidden_layers = 4, c.hidden_size = 32, c.head_dim = 8, c.intermediate_size = 48;
   job_.weights = initial_weights(job_.config, 42);
   TrainerOptions o = options(1, 1, 4, 2);
-  o.step.virtual_stages = 2;
+  o.step.plan.chunks = 2;
   o.max_steps = 3;
   const auto train = [&](const TrainerOptions& plan) {
     CausalTrainer trainer{job_.config, job_.weights, {job_.tokenizer.get(), &job_.train, &job_.train}, plan};
@@ -102,9 +102,9 @@ TEST_F(CausalTraining, ACheckpointGoesOnToTheSameBits) {
   const Scratch s;
   for (const bool master : {false, true}) {
     TrainerOptions o = options(2, 2);
-    o.step.zero1 = true;
-    o.step.master_weights = master;
-    o.step.numerics = runtime::numerics(master ? "bf16+fp32-optimizer+sr" : "bf16+sr");
+    o.step.plan.zero1 = true;
+    o.step.plan.master_weights = master;
+    o.step.plan.numerics = runtime::numerics(master ? "bf16+fp32-optimizer+sr" : "bf16+sr");
     Weights whole, resumed;
     const std::vector<double> all = losses(o, &whole);
     stop_half_way(o, s / "checkpoint");
@@ -123,8 +123,8 @@ TEST_F(CausalTraining, ACheckpointOfAPipelineGoesOnToTheSameBits) {
   job_.weights = initial_weights(job_.config, 42);
   for (const bool zero : {false, true}) {
     TrainerOptions o = options(2, 1, 2, 2);
-    o.step.zero1 = o.step.master_weights = zero;
-    o.step.numerics = runtime::numerics(zero ? "bf16+fp32-optimizer+sr" : "bf16+sr");
+    o.step.plan.zero1 = o.step.plan.master_weights = zero;
+    o.step.plan.numerics = runtime::numerics(zero ? "bf16+fp32-optimizer+sr" : "bf16+sr");
     Weights whole, resumed;
     const std::vector<double> all = losses(o, &whole);
     stop_half_way(o, s / "checkpoint");
@@ -152,11 +152,11 @@ TEST_F(CausalTraining, PipelinesAndOneCoreGoOnFromEachOther) {
 TEST_F(CausalTraining, AnotherPlanGoesOnWithTheWholeState) {
   const Scratch s;
   TrainerOptions from = options(2, 2);
-  from.step.zero1 = true;
+  from.step.plan.zero1 = true;
   const std::vector<double> all = losses(from), rest(all.begin() + 3, all.end());
   stop_half_way(from, s / "checkpoint");
   for (TrainerOptions to : {options(1, 1), options(4, 1), options(1, 4, 2)}) {
-    to.step.zero1 = to.step.ranks > 1;
+    to.step.plan.zero1 = to.step.plan.data > 1;
     to.resume = s / "checkpoint";
     expect_near(losses(to), rest);
   }
@@ -211,7 +211,7 @@ TEST_F(CausalTraining, RefusesWhatIsNotItsCheckpoint) {
 TEST_F(CausalTraining, RefusesPlansThatTheModelDoesNotAllow) {
   EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(options(1, 3)); }, {"does not divide the 4 attention heads"}));
   TrainerOptions longer = options(1, 1);
-  longer.step.length = 4096;
+  longer.step.kind.length = 4096;
   EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(longer); }, {"longer than the model's 2048 positions"}));
 }
 
@@ -227,8 +227,8 @@ TEST(CausalStories, TwoEpochsLowerTheLoss) {
   ASSERT_TRUE(job.validation);
   TrainerOptions o;
   o.target = trn1_target();
-  o.step.length = 32, o.step.batch = 4, o.step.ranks = 2;
-  o.step.numerics = runtime::numerics("bf16");
+  o.step.kind.length = 32, o.step.plan.micro_batch = 4, o.step.plan.data = 2;
+  o.step.plan.numerics = runtime::numerics("bf16");
   o.epochs = 2, o.learning_rate = 1e-3;
   CausalTrainer trainer{job.config, job.weights, {job.tokenizer.get(), &job.train, &*job.validation}, o};
   const EvalRecord before = trainer.evaluate(Split::kValidation);

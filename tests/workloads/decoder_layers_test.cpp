@@ -10,14 +10,14 @@
 
 namespace {
 
-using workloads::Recompute;
+using runtime::Recompute;
 
 isa::Program decoder_program(Recompute recompute, std::int64_t micro_batches) {
   const workloads::ModelConfig config = workloads::model_preset("llama-small");
-  workloads::StepSpec spec;
-  spec.batch = 1, spec.length = 32, spec.micro_batches = micro_batches, spec.training = true;
-  spec.numerics = runtime::numerics("bf16");
-  spec.recompute = recompute;
+  workloads::Step spec;
+  spec.plan.micro_batch = 1, spec.kind.length = 32, spec.plan.micro_batches = micro_batches, spec.kind.training = true;
+  spec.plan.numerics = runtime::numerics("bf16");
+  spec.plan.recompute = recompute;
   return runtime::compile(workloads::decoder_step(config, spec).graph, trn1_target(), {.name = "step"}).program;
 }
 

@@ -23,14 +23,14 @@ class DecoderTraining : public testing::Test {
                                            std::int64_t stages = 1) {
     workloads::TrainerOptions o;
     o.target = trn1_target();
-    o.step.length = 32;
-    o.step.batch = 8 / (data * micro_batches);
-    o.step.micro_batches = micro_batches;
-    o.step.ranks = data;
-    o.step.tensor_parallel = tensor;
-    o.step.pipeline_parallel = stages;
-    o.step.numerics = runtime::numerics("fp32");
-    o.step.max_grad_norm = 1;
+    o.step.kind.length = 32;
+    o.step.plan.micro_batch = 8 / (data * micro_batches);
+    o.step.plan.micro_batches = micro_batches;
+    o.step.plan.data = data;
+    o.step.plan.tensor = tensor;
+    o.step.plan.pipeline = stages;
+    o.step.plan.numerics = runtime::numerics("fp32");
+    o.step.optimizer.max_grad_norm = 1;
     o.max_steps = 6;
     o.learning_rate = 5e-3;
     o.warmup_steps = 1;

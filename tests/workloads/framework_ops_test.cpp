@@ -10,7 +10,7 @@ namespace {
 using workloads::framework_ops;
 using workloads::FrameworkOps;
 
-FrameworkOps ops_of(const char* preset, const workloads::StepSpec& spec) {
+FrameworkOps ops_of(const char* preset, const workloads::Step& spec) {
   return framework_ops(workloads::model_preset(preset), spec);
 }
 
@@ -18,26 +18,26 @@ TEST(FrameworkOps, OfBertAreLayersEmbeddingsAndHead) {
   const FrameworkOps classifier = ops_of("bert-base", {});
   EXPECT_DOUBLE_EQ(classifier.forward, 12 * 70 + 33 + 18);
   EXPECT_DOUBLE_EQ(classifier.backward, 12 * 118 + 19 + 38);
-  EXPECT_DOUBLE_EQ(ops_of("bert-base", {.head = workloads::Head::kTokens, .numerics = {}}).forward, 12 * 70 + 33 + 13);
+  EXPECT_DOUBLE_EQ(ops_of("bert-base", {.kind = {.head = workloads::Head::kTokens}}).forward, 12 * 70 + 33 + 13);
 }
 
 TEST(FrameworkOps, RecomputationIsTracedAgain) {
-  using workloads::Recompute;
+  using runtime::Recompute;
   const FrameworkOps none = ops_of("llama2-7b", {});
-  workloads::StepSpec spec;
-  spec.recompute = Recompute::kFull;
+  workloads::Step spec;
+  spec.plan.recompute = Recompute::kFull;
   const FrameworkOps full = ops_of("llama2-7b", spec);
   EXPECT_DOUBLE_EQ(full.forward, none.forward);
   EXPECT_DOUBLE_EQ(full.backward - none.backward, 32 * 109);
-  spec.recompute = Recompute::kSelective;
+  spec.plan.recompute = Recompute::kSelective;
   const FrameworkOps selective = ops_of("llama2-7b", spec);
   EXPECT_GT(selective.backward, none.backward);
   EXPECT_LT(selective.backward, full.backward);
 }
 
 TEST(FrameworkOps, RanksAddCollectives) {
-  const FrameworkOps one = ops_of("gpt3-6.7b", {}), two = ops_of("gpt3-6.7b", {.numerics = {}, .tensor_parallel = 2});
-  const FrameworkOps sequence = ops_of("gpt3-6.7b", {.numerics = {}, .tensor_parallel = 2, .sequence_parallel = true});
+  const FrameworkOps one = ops_of("gpt3-6.7b", {}), two = ops_of("gpt3-6.7b", {.plan = {.tensor = 2}});
+  const FrameworkOps sequence = ops_of("gpt3-6.7b", {.plan = {.tensor = 2, .sequence = true}});
   EXPECT_LT(one.forward, two.forward);
   EXPECT_LT(two.forward, sequence.forward);
   EXPECT_LT(two.backward, sequence.backward);

@@ -61,11 +61,8 @@ Grown grow(Generator& generator, const std::vector<Ids>& prompts, int steps) {
 
 /// Logits [rows, vocabulary] of one whole pass by the graph that training uses.
 std::vector<float> whole_pass(const Model& model, const Ids& ids) {
-  const StepSpec spec{.batch = 1,
-                      .length = static_cast<std::int64_t>(ids.size()),
-                      .training = false,
-                      .numerics = runtime::numerics("fp32"),
-                      .keep_logits = true};
+  const Step spec{.plan = {.micro_batch = 1, .numerics = runtime::numerics("fp32")},
+                  .kind = {.length = static_cast<std::int64_t>(ids.size()), .training = false, .keep_logits = true}};
   DecoderStep step = decoder_step(model.config, spec);
   const runtime::Compiled compiled = runtime::compile(std::move(step.graph), trn1_target(), {.name = "whole"});
   const auto device = isa::make_numeric_device();

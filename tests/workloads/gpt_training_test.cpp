@@ -31,7 +31,7 @@ class GptTraining : public workloads_test::DecoderTraining {
   static TrainerOptions gpt_options(std::uint32_t data, std::int64_t tensor, std::int64_t micro_batches,
                                     std::int64_t stages) {
     TrainerOptions o = options(data, tensor, micro_batches, stages);
-    o.step.sequence_parallel = tensor > 1;
+    o.step.plan.sequence = tensor > 1;
     return o;
   }
 };
@@ -41,8 +41,8 @@ TEST_F(GptTraining, LearnsFromScratchUnderEveryPlan) {
   EXPECT_NEAR(one.front(), std::log(static_cast<double>(config().vocab_size)), 0.1);
   EXPECT_LT(one.back(), one.front() - 0.5);
   TrainerOptions all = gpt_options(2, 2, 2, 2);
-  all.step.zero1 = true;
-  all.step.recompute = Recompute::kFull;
+  all.step.plan.zero1 = true;
+  all.step.plan.recompute = Recompute::kFull;
   for (const TrainerOptions& plan : {gpt_options(1, 4, 1, 1), gpt_options(1, 4, 4, 2), all}) {
     const std::vector<double> got = losses(plan);
     for (std::size_t i = 0; i < one.size(); ++i) EXPECT_NEAR(got[i] / one[i], 1, 1e-4) << "step " << i;
@@ -54,8 +54,8 @@ TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   const Scratch s;
   set_dropout(0.1);
   TrainerOptions o = gpt_options(2, 2, 2, 2);
-  o.step.zero1 = true;
-  o.step.numerics = runtime::numerics("bf16+sr");
+  o.step.plan.zero1 = true;
+  o.step.plan.numerics = runtime::numerics("bf16+sr");
   Weights whole, resumed;
   const std::vector<double> all = losses(o, &whole);
   EXPECT_LT(all.back(), all.front());
@@ -71,7 +71,7 @@ TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
 
 TEST_F(GptTraining, RanksMayNotDropDifferentlyWhatAllOfThemHave) {
   TrainerOptions o = gpt_options(1, 2, 1, 1);
-  o.step.sequence_parallel = false;
+  o.step.plan.sequence = false;
   EXPECT_EQ(losses(o).size(), 6u);
   set_dropout(0.1);
   EXPECT_TRUE(fails(Fault::kUsage, [&] { losses(o); }, {"--disable_sequence_parallel", "drop other elements"}));

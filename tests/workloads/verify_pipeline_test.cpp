@@ -16,18 +16,18 @@
 namespace {
 
 using namespace workloads_test;
+using runtime::Recompute;
 using workloads::pipeline_turns;
-using workloads::Recompute;
 using workloads::Turn;
 using workloads::VerifyOptions;
 
 VerifyOptions plan(std::int64_t stages, std::int64_t micro, std::int64_t chunks = 1) {
   VerifyOptions options;
   options.target = trn1_target();
-  options.numerics = runtime::numerics("fp32");
-  options.pipeline_parallel = stages;
-  options.virtual_stages = chunks;
-  options.micro_batches = micro;
+  options.plan.numerics = runtime::numerics("fp32");
+  options.plan.pipeline = stages;
+  options.plan.chunks = chunks;
+  options.plan.micro_batches = micro;
   options.host_threads = 1;
   return options;
 }
@@ -125,9 +125,9 @@ TEST_F(TiedModel, EmbeddingsOnBothEndsStayTheSame) {
   expect_near(losses(plan(2, 1)), want);
   expect_near(losses(plan(4, 4)), want);
   VerifyOptions wide = plan(2, 2);
-  wide.ranks = wide.tensor_parallel = 2;
-  wide.zero1 = wide.sequence_parallel = true;
-  wide.recompute = Recompute::kSelective;
+  wide.plan.data = wide.plan.tensor = 2;
+  wide.plan.zero1 = wide.plan.sequence = true;
+  wide.plan.recompute = Recompute::kSelective;
   expect_near(losses(wide), want);
 }
 
@@ -135,10 +135,10 @@ TEST_F(TiedModel, EmbeddingsOnBothEndsStayTheSame) {
 TEST_F(TiedModel, GradientsAreClippedByTheNormOfAllStages) {
   const auto clipped = [&](std::int64_t stages, std::uint32_t data, std::int64_t tensor) {
     VerifyOptions options = plan(stages, 1);
-    options.ranks = data;
-    options.zero1 = data > 1;
-    options.tensor_parallel = tensor;
-    options.sequence_parallel = tensor > 1;
+    options.plan.data = data;
+    options.plan.zero1 = data > 1;
+    options.plan.tensor = tensor;
+    options.plan.sequence = tensor > 1;
     options.max_grad_norm = 1e-6;  // gradients below AdamW's epsilon: what the norm is off by, the update is off by
     return losses(options);
   };
@@ -154,10 +154,10 @@ TEST_F(TiedModel, RanksThatShareAHeadAddTheirGradientsUp) {
   VerifyOptions options = plan(1, 1);
   options.max_grad_norm = 1e-6;
   const std::vector<double> want = losses(options);
-  options.tensor_parallel = 4;
+  options.plan.tensor = 4;
   expect_near(losses(options), want);
-  options.sequence_parallel = options.zero1 = true;
-  options.ranks = options.pipeline_parallel = 2;
+  options.plan.sequence = options.plan.zero1 = true;
+  options.plan.data = options.plan.pipeline = 2;
   expect_near(losses(options), want);
 }
 
@@ -166,7 +166,7 @@ TEST_F(TiedModel, InterleavedStagesComputeTheSame) { expect_near(losses(plan(2, 
 // Rounding stochastically: random bits depend on rank, call and element, not on who came first.
 TEST_F(TiedModel, TheBitsAreThoseOfAnyNumberOfHostThreads) {
   VerifyOptions options = plan(2, 4);
-  options.numerics = runtime::numerics("bf16+sr");
+  options.plan.numerics = runtime::numerics("bf16+sr");
   const std::vector<double> want = losses(options);
   EXPECT_EQ(losses(options), want);
   options.host_threads = 2;

@@ -9,7 +9,7 @@
 namespace {
 
 using namespace workloads_test;
-using workloads::Recompute;
+using runtime::Recompute;
 using workloads::VerifyOptions;
 using workloads::VerifyReport;
 
@@ -28,15 +28,15 @@ struct PlanCase {
 VerifyOptions options_of(const PlanCase& c, const char* numerics) {
   VerifyOptions options;
   options.target = trn1_target();
-  options.numerics = runtime::numerics(numerics);
-  options.ranks = c.data;
-  options.tensor_parallel = c.tensor;
-  options.pipeline_parallel = c.pipeline;
-  options.virtual_stages = c.chunks;
-  options.micro_batches = c.micro;
-  options.sequence_parallel = c.sequence;
-  options.zero1 = c.zero;
-  options.recompute = c.recompute;
+  options.plan.numerics = runtime::numerics(numerics);
+  options.plan.data = c.data;
+  options.plan.tensor = c.tensor;
+  options.plan.pipeline = c.pipeline;
+  options.plan.chunks = c.chunks;
+  options.plan.micro_batches = c.micro;
+  options.plan.sequence = c.sequence;
+  options.plan.zero1 = c.zero;
+  options.plan.recompute = c.recompute;
   options.host_threads = 1;
   return options;
 }
@@ -88,7 +88,7 @@ INSTANTIATE_TEST_SUITE_P(
 // Stochastic rounding, master weights, ZeRO, sequence parallelism: what a user would run.
 TEST(Plans, Bf16WithMasterWeightsStaysNear) {
   VerifyOptions options = options_of({"", "llama_tiny", 2, 4, 2, true, true, kFull}, "bf16+sr");
-  options.master_weights = true;
+  options.plan.master_weights = true;
   const VerifyReport report = workloads::verify(golden("llama_tiny"), options);
   EXPECT_LE(report.worst_loss(), 0.08);
   EXPECT_GT(report.worst_loss(), 1e-6) << "nothing was rounded";

@@ -23,8 +23,8 @@ struct Case {
 VerifyReport verify(const Case& c, const char* numerics) {
   VerifyOptions options;
   options.target = trn1_target();
-  options.numerics = runtime::numerics(numerics);
-  options.ranks = c.ranks;
+  options.plan.numerics = runtime::numerics(numerics);
+  options.plan.data = c.ranks;
   options.passes = runtime::parse_passes(c.passes);
   options.host_threads = 1;
   return workloads::verify(golden(c.model), options);
@@ -68,7 +68,7 @@ TEST(VerifyFails, OnAWrongExpectation) {
   std::filesystem::copy(golden("bert_tiny"), scratch.path(), std::filesystem::copy_options::recursive);
   VerifyOptions options;
   options.target = trn1_target();
-  options.numerics = runtime::numerics("fp32");
+  options.plan.numerics = runtime::numerics("fp32");
   scratch.write("expected.json", R"({"loss_per_step": [3.0], "lr": 0.001, "optimizer": "AdamW weight_decay 0.01"})");
   EXPECT_GT(workloads::verify(scratch.path(), options).worst_loss(), 0.3);
   scratch.write("expected.json", R"({"loss_per_step": [3.0], "lr": 0.001, "optimizer": "AdamW"})");

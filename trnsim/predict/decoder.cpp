@@ -68,28 +68,26 @@ std::variant<DecoderJob, std::string> job_of(const Row& row, bool exact, std::ve
   const std::string stack_name = analysis::stack_for(r.stack);
   const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
   DecoderJob job{.config = *config, .step = {}};
-  job.step = {.batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
-              .length = *r.seq_len,
-              .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),
-              .ranks = static_cast<std::uint32_t>(*dp),
-              .training = true,
-              .numerics = runtime::numerics(numerics),
-              .weight_decay = 0.01,
-              .max_grad_norm = 1,
-              .tensor_parallel = size_or(r.tp, 1, "tensor parallel", assumed)};
-  job.step.sequence_parallel = is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
-                               job.step.tensor_parallel > 1;
-  job.step.zero1 = is_yes(r.zero1, false, "ZeRO-1", assumed) && *dp > 1;
-  job.step.master_weights = r.optimizer_state.find("master") != std::string::npos;
+  job.step = {.plan = {.data = static_cast<std::uint32_t>(*dp),
+                       .micro_batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
+                       .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),
+                       .numerics = runtime::numerics(numerics)},
+              .kind = {.length = *r.seq_len, .training = true},
+              .optimizer = {.weight_decay = 0.01, .max_grad_norm = 1}};
+  job.step.plan.tensor = size_or(r.tp, 1, "tensor parallel", assumed);
+  job.step.plan.sequence = is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
+                           job.step.plan.tensor > 1;
+  job.step.plan.zero1 = is_yes(r.zero1, false, "ZeRO-1", assumed) && *dp > 1;
+  job.step.plan.master_weights = r.optimizer_state.find("master") != std::string::npos;
   const bool untold = r.recompute.empty() || r.recompute == "unknown";
   if (untold) assumed.push_back("recompute " + stack.recompute);
-  job.step.recompute = workloads::recompute_of(untold ? stack.recompute : r.recompute);
-  job.pipeline = size_or(r.pp, 1, "pipeline stages:", assumed);
+  job.step.plan.recompute = runtime::recompute_of(untold ? stack.recompute : r.recompute);
+  job.step.plan.pipeline = size_or(r.pp, 1, "pipeline stages:", assumed);
   job.instances = r.nodes.value_or(1);
   job.exact = exact;
   job.may_exceed_memory = true;
   job.stack = stack.name;
-  job.passes = runtime::parse_passes(analysis::passes_of(stack, static_cast<double>(job.step.length), ""));
+  job.passes = runtime::parse_passes(analysis::passes_of(stack, static_cast<double>(job.step.kind.length), ""));
   assumed.push_back("stack " + job.stack);
   return job;
 }
@@ -105,7 +103,7 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
   const std::optional<double> tokens = tokens_of(row.notes);
   const bool whole = row.metric.starts_with("minutes") || row.metric.starts_with("hours");
   if (whole && !tokens) return Prediction::skip("how many tokens the job trains on is not published");
-  const double length = static_cast<double>(job.step.length);
+  const double length = static_cast<double>(job.step.kind.length);
   job.sequences = whole ? *tokens / length : job.sequences_per_step();
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
   const DecoderProjection p = project(job, machines_of(job, r.instance, context.set));
@@ -113,9 +111,10 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
     assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
                                   static_cast<double>(p.memory.total) / (1 << 30),
                                   static_cast<double>(p.memory.capacity) / (1 << 30)));
-  if (job.pipeline > 1)
+  if (job.step.plan.pipeline > 1)
     assumed.push_back(fmt::format("pipeline: all stages simulated, a bubble of {:.3g} s", p.bubble_seconds));
-  assumed.push_back(fmt::format("numerics {}; MFU of the device's time {:.1f} %", job.step.numerics.name, p.mfu * 100));
+  assumed.push_back(
+      fmt::format("numerics {}; MFU of the device's time {:.1f} %", job.step.plan.numerics.name, p.mfu * 100));
   assumed.push_back(fmt::format("device {:.4g} s of a step of {:.4g} s", p.time.device_step, p.time.step));
   const double samples = job.sequences_per_step();
   return in_row_metric(row,

@@ -24,14 +24,14 @@ struct MicroSteps {
   analysis::DeviceWork work{};  // of a whole step
 };
 
-hw::SimResult on_device(const workloads::BertConfig& config, workloads::StepSpec spec, workloads::Part part,
+hw::SimResult on_device(const workloads::BertConfig& config, workloads::Step spec, workloads::Part part,
                         const hw::MachineParams& machine, bool exact) {
-  spec.part = part;
-  spec.micro_batches = 1;
+  spec.kind.part = part;
+  spec.plan.micro_batches = 1;
   const runtime::Compiled compiled =
       runtime::compile(workloads::bert_graph(config, spec), machine.target(),
                        {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
-                        .ranks = spec.ranks,
+                        .ranks = spec.plan.data,
                         .hbm_bytes = machine.hbm_bytes_per_core()});
   isa::check(compiled.program, machine.target());
   return hw::simulate(compiled.program, machine, {.exact = exact});
@@ -92,16 +92,12 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   if (cores > machine.instance_cores() * static_cast<std::uint32_t>(nodes))
     return Prediction::skip(fmt::format("{} cores are more than {} x {} has", cores, nodes, machine.name));
   config.head = workloads::BertHead::kPretraining;
-  const workloads::StepSpec spec{.batch = *job.micro_batch,
-                                 .length = *job.seq_len,
-                                 .ranks = cores,
-                                 .head = workloads::Head::kPretraining,
-                                 .predictions = *job.seq_len <= 128 ? 20 : 80,
-                                 .numerics = numerics,
-                                 .weight_decay = 0.01,
-                                 .decay_all = false,
-                                 .max_grad_norm = 1,
-                                 .optimizer = job.optimizer};
+  const workloads::Step spec{
+      .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = numerics},
+      .kind = {.length = *job.seq_len,
+               .head = workloads::Head::kPretraining,
+               .predictions = *job.seq_len <= 128 ? 20 : 80},
+      .optimizer = {.name = job.optimizer, .weight_decay = 0.01, .decay_all = false, .max_grad_norm = 1}};
   const hw::SimResult step = on_device(config, spec, workloads::Part::kMicroStep, machine, context.exact),
                       last = on_device(config, spec, workloads::Part::kUpdate, machine, context.exact);
   const double micro_steps = micro_steps_of(job, assumed);
@@ -112,16 +108,17 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
       host_times(analysis::load_stack(stack), device, job, micro_steps, workloads::framework_ops(config, spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
-  assumed.push_back(fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.predictions));
+  assumed.push_back(
+      fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.kind.predictions));
   assumed.push_back("clipping of the gradient norm at 1; the loss is read back once in an optimizer step");
   assumed.push_back(fmt::format(
       "micro-step: device {:.1f} ms, host {:.1f} ms; update: device {:.1f} ms, host {:.1f} ms",
       device.micro_seconds * 1e3, micro.host_step * 1e3, device.update_seconds * 1e3, update.host_step * 1e3));
-  const double samples = static_cast<double>(spec.batch) * micro_steps * cores;
+  const double samples = static_cast<double>(spec.plan.micro_batch) * micro_steps * cores;
   const double seconds = micro.total + update.total;
-  return in_row_metric(row,
-                       {.seconds = seconds, .samples = samples, .tokens = samples * static_cast<double>(spec.length)},
-                       std::move(assumed), shares_of(micro, update), device.work);
+  return in_row_metric(
+      row, {.seconds = seconds, .samples = samples, .tokens = samples * static_cast<double>(spec.kind.length)},
+      std::move(assumed), shares_of(micro, update), device.work);
 }
 
 }  // namespace trnsim

@@ -145,16 +145,17 @@ Prediction train_encoder(const Row& row, const workloads::BertConfig& config, co
   plan.eval_each_epoch = false;
   plan.stack = stack;
   plan.exact = exact;
-  plan.step = {.batch = *job.micro_batch,
-               .length = *job.seq_len,
-               .micro_batches = job.grad_accum.value_or(1),
-               .ranks = static_cast<std::uint32_t>(job.cores.value_or(1)),
-               .training = true,
-               .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier,
-               .numerics = runtime::numerics(numerics_of(job)),
-               .max_grad_norm = 1};
+  plan.step = {.plan = {.data = static_cast<std::uint32_t>(job.cores.value_or(1)),
+                        .micro_batch = *job.micro_batch,
+                        .micro_batches = job.grad_accum.value_or(1),
+                        .numerics = runtime::numerics(numerics_of(job))},
+               .kind = {.length = *job.seq_len,
+                        .training = true,
+                        .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
+               .optimizer = {.max_grad_norm = 1}};
   const Projection p = project(plan, machine);
-  const double per_step = static_cast<double>(plan.step.batch * plan.step.micro_batches * plan.step.ranks);
+  const double per_step =
+      static_cast<double>(plan.step.plan.micro_batch * plan.step.plan.micro_batches * plan.step.plan.data);
   assumed.push_back("stack " + stack);
   assumed.push_back("clipping of the gradient norm at 1");
   assumed.push_back("the loss is read back every 10 steps");
@@ -163,7 +164,7 @@ Prediction train_encoder(const Row& row, const workloads::BertConfig& config, co
   return in_row_metric(row,
                        {.seconds = p.time.total / p.steps,
                         .samples = per_step,
-                        .tokens = per_step * static_cast<double>(plan.step.length),
+                        .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
                        std::move(assumed), shares(p.time), work_of(p.device));
 }
@@ -187,13 +188,9 @@ std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Fam
   const auto config = encoder_config_of(job, assumed);
   if (!config) return std::string{"a size of the model is not published"};
   const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
-  const workloads::StepSpec spec{.batch = *job.micro_batch,
-                                 .length = *job.seq_len,
-                                 .ranks = cores,
-                                 .training = false,
-                                 .fold_weights = true,
-                                 .head = workloads::Head::kNone,
-                                 .numerics = runtime::numerics(numerics_of(job))};
+  const workloads::Step spec{
+      .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = runtime::numerics(numerics_of(job))},
+      .kind = {.length = *job.seq_len, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
   assumed.push_back("matmul weights are stored as TensorE takes them");
   return runtime::compile(workloads::bert_graph(*config, spec), target, {.name = "infer", .ranks = cores});
 }

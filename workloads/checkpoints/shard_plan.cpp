@@ -94,6 +94,12 @@ void for_each_run(const AxisPart& part, Copy copy) {
 
 }  // namespace
 
+ShardPlan shard_plan(const runtime::Plan& plan) {
+  return {.tensor_parallel_size = plan.tensor,
+          .pipeline_parallel_size = plan.pipeline,
+          .virtual_pipeline_size = plan.chunks};
+}
+
 void check(const ShardPlan& plan, const ModelConfig& config) {
   const Sizes sizes = sizes_of(config);
   if (const std::string why = tensor_obstacle(sizes, plan.tensor_parallel_size); !why.empty()) {

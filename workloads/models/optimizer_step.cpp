@@ -40,20 +40,20 @@ bool is_gain_or_bias(const runtime::Value& value) { return value.rows == 1; }
 
 class Update {
  public:
-  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec, std::string_view repeated,
+  Update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& spec, std::string_view repeated,
          const ParameterSets& sets)
       : graph_{graph}, spec_{spec}, repeated_{repeated}, sets_{sets} {
     for (const auto& [weight, gradient] : gradients) weights_.push_back({weight, gradient});
   }
 
   std::vector<ZeroBucket> run() {
-    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(spec_));
-    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(spec_));
+    if (!sets_.partial.empty()) reduce_set(sets_.partial, "all_reduce.tokens", tensor_group(spec_.plan));
+    if (!sets_.shared.empty()) reduce_set(sets_.shared, "all_reduce.heads", heads_group(spec_.plan));
     reduce_tied();
-    const bool zero = spec_.zero1 && spec_.ranks > 1;
+    const bool zero = spec_.plan.zero1 && spec_.plan.data > 1;
     if (zero)
       scatter();
-    else if (spec_.ranks > 1)
+    else if (spec_.plan.data > 1)
       reduce();
     const ValueId clip = clip_factor();
     hyper_ = graph_.tensor("hyper", 1, runtime::kHyperSize, isa::Dtype::kFp32, Kind::kInput);
@@ -98,7 +98,7 @@ class Update {
   /// Whether its gradient counts in the norm here: what two stages have counts on the first.
   bool is_counted(std::size_t i) const { return spec_.stage == 0 || !is_tied(i); }
   bool decays(const runtime::Value& w) const {
-    return spec_.weight_decay > 0 && (spec_.decay_all || !is_gain_or_bias(w));
+    return spec_.optimizer.weight_decay > 0 && (spec_.optimizer.decay_all || !is_gain_or_bias(w));
   }
 
   std::map<std::int32_t, std::vector<std::size_t>> by_layer() const {
@@ -122,7 +122,7 @@ class Update {
       auto& [bucket, bytes] = open[kind_of(i)];
       bucket.push_back(i);
       bytes += static_cast<double>(graph_.value(weights_[i].gradient).bytes());
-      if (bytes < spec_.bucket_bytes) continue;
+      if (bytes < spec_.optimizer.bucket_bytes) continue;
       out.push_back(std::exchange(bucket, {}));
       bytes = 0;
     }
@@ -152,7 +152,7 @@ class Update {
     const auto all = buckets([&](std::size_t i) {
       return sets_.partial.contains(weights_[i].weight) ? 1 : is_shared(i) ? 2 : is_tied(i) ? 3 : 0;
     });
-    for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(spec_));
+    for (std::size_t b = 0; b < all.size(); ++b) all_reduce(all[b], "all_reduce", b, data_group(spec_.plan));
   }
 
   /// Gains of normalizations under sequence parallelism, of which each rank has seen some of the tokens; key-value
@@ -161,7 +161,7 @@ class Update {
     std::vector<std::size_t> members;
     for (std::size_t i = 0; i < weights_.size(); ++i)
       if (set.contains(weights_[i].weight)) members.push_back(i);
-    if (!members.empty()) all_reduce(members, scope, 0, group, static_cast<std::int64_t>(spec_.ranks));
+    if (!members.empty()) all_reduce(members, scope, 0, group, static_cast<std::int64_t>(spec_.plan.data));
   }
 
   /// What the first and the last stage both have. Other stages wait for neither of them here, and no stage runs ahead:
@@ -171,7 +171,7 @@ class Update {
       const auto [weight, own] = weights_[i];
       if (!is_tied(i)) continue;
       enter_collective("all_reduce.tied", i);
-      const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own}, {.rows = 2, .group = ends_group(spec_)});
+      const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own}, {.rows = 2, .group = ends_group(spec_.plan)});
       graph_.set_kind(sum, Kind::kGradient);
       graph_.rename(sum, graph_.value(own).name);
       graph_.rename(own, "own." + graph_.value(own).name);
@@ -186,8 +186,9 @@ class Update {
     };
     for (const auto& members : buckets(kind)) {
       enter_collective("reduce_scatter", shards_.size());
-      const ValueId part = graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
-                                       {.rows = static_cast<std::int64_t>(spec_.ranks), .group = data_group(spec_)});
+      const ValueId part =
+          graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
+                      {.rows = static_cast<std::int64_t>(spec_.plan.data), .group = data_group(spec_.plan)});
       const std::size_t i = members.front();
       shards_.push_back(
           {members, part, is_split(i), is_shared(i), is_counted(i), decays(graph_.value(weights_[i].weight))});
@@ -212,7 +213,7 @@ class Update {
             {.name = "grad_norm.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
         add_squares(parts, {shards_[b].gradient}, shards_[b].shared);
       }
-      if (!parts.empty()) sum_over(parts, split ? "norm.data.split" : "norm.data", data_group(spec_));
+      if (!parts.empty()) sum_over(parts, split ? "norm.data.split" : "norm.data", data_group(spec_.plan));
     } else {
       for (const auto& [layer, members] : by_layer()) {
         std::vector<ValueId> in, shared;
@@ -224,7 +225,7 @@ class Update {
         add_squares(parts, shared, true);
       }
     }
-    if (split && !parts.empty()) sum_over(parts, "norm.tensor", tensor_group(spec_));
+    if (split && !parts.empty()) sum_over(parts, "norm.tensor", tensor_group(spec_.plan));
     return parts;
   }
 
@@ -239,16 +240,16 @@ class Update {
     for (std::size_t i = 1; i < parts.size(); ++i) sum = graph_.add1(runtime::kAdd, "norm.sum", {sum, parts[i]});
     enter_collective("norm.stages", 0);
     return graph_.add1(runtime::kRankSum, "norm", {sum},
-                       {.rows = spec_.pipeline_parallel, .group = stages_group(spec_)});
+                       {.rows = spec_.plan.pipeline, .group = stages_group(spec_.plan)});
   }
 
   ValueId clip_factor() {
     std::vector<ValueId> parts = squares(false);
     for (const ValueId v : squares(true)) parts.push_back(v);
-    if (spec_.pipeline_parallel > 1) parts = {over_stages(parts)};
+    if (spec_.plan.pipeline > 1) parts = {over_stages(parts)};
     graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
     const auto out = graph_.add(runtime::kClipScale, "clip", parts,
-                                {.alpha = spec_.max_grad_norm, .beta = 1 / spec_.numerics.loss_scale});
+                                {.alpha = spec_.optimizer.max_grad_norm, .beta = 1 / spec_.plan.numerics.loss_scale});
     graph_.output(out[0], "grad_norm");
     return out[1];
   }
@@ -268,16 +269,16 @@ class Update {
       bucket.weights.push_back(graph_.value(weights_[i].weight).name);
     }
     buckets_.push_back(std::move(bucket));
-    if (spec_.optimizer != "adamw")
-      throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", spec_.optimizer),
+    if (spec_.optimizer.name != "adamw")
+      throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", spec_.optimizer.name),
                         "use adamw, or --zero_1 false"};
     const runtime::Value like = graph_.value(shard.gradient);
     const isa::Dtype type = graph_.value(weights.front()).dtype;
     graph_.enter(
         {.name = "optimizer.shard", .instance = static_cast<std::int32_t>(b), .phase = isa::Phase::kOptimizer});
-    ValueId part = state(name, like, spec_.master_weights ? isa::Dtype::kFp32 : type);
-    const ValueId m = state("exp_avg." + name, like, spec_.numerics.optimizer);
-    const ValueId v = state("exp_avg_sq." + name, like, spec_.numerics.optimizer);
+    ValueId part = state(name, like, spec_.plan.master_weights ? isa::Dtype::kFp32 : type);
+    const ValueId m = state("exp_avg." + name, like, spec_.plan.numerics.optimizer);
+    const ValueId v = state("exp_avg_sq." + name, like, spec_.plan.numerics.optimizer);
     part = graph_.add(runtime::kAdamW, "shard", {part, shard.gradient, m, v, hyper_, clip}, factors(shard.decays))[0];
     if (graph_.value(part).dtype != type)
       part = graph_.add1(runtime::kAffine, "shard.rounded", {part}, {.dtype = type});
@@ -285,33 +286,36 @@ class Update {
     std::vector<ValueId> in{part};
     in.insert(in.end(), weights.begin(), weights.end());
     graph_.add(runtime::kBucketGather, "parameters", in,
-               {.rows = static_cast<std::int64_t>(spec_.ranks), .group = data_group(spec_)});
+               {.rows = static_cast<std::int64_t>(spec_.plan.data), .group = data_group(spec_.plan)});
   }
 
   runtime::Attrs factors(bool decays) const {
-    return {.alpha = spec_.adam_beta1, .beta = spec_.adam_beta2, .p = decays ? 1.0 : 0.0, .eps = spec_.adam_epsilon};
+    return {.alpha = spec_.optimizer.beta1,
+            .beta = spec_.optimizer.beta2,
+            .p = decays ? 1.0 : 0.0,
+            .eps = spec_.optimizer.epsilon};
   }
 
   const runtime::Op& rule() const {
-    if (spec_.optimizer == "adamw") return runtime::kAdamW;
-    if (spec_.optimizer == "lamb") return runtime::kLamb;
-    throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' is not known", spec_.optimizer),
-                      base::suggest_fix(spec_.optimizer, std::vector<std::string>{"adamw", "lamb"})};
+    if (spec_.optimizer.name == "adamw") return runtime::kAdamW;
+    if (spec_.optimizer.name == "lamb") return runtime::kLamb;
+    throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' is not known", spec_.optimizer.name),
+                      base::suggest_fix(spec_.optimizer.name, std::vector<std::string>{"adamw", "lamb"})};
   }
 
   void update(ValueId weight, ValueId gradient, ValueId clip) {
     const runtime::Value w = graph_.value(weight);
     const std::string label = place_of(w.name, repeated_).label;
-    const ValueId m = state("exp_avg." + w.name, w, spec_.numerics.optimizer);
-    const ValueId v = state("exp_avg_sq." + w.name, w, spec_.numerics.optimizer);
-    const bool master = spec_.master_weights && w.dtype != isa::Dtype::kFp32;
+    const ValueId m = state("exp_avg." + w.name, w, spec_.plan.numerics.optimizer);
+    const ValueId v = state("exp_avg_sq." + w.name, w, spec_.plan.numerics.optimizer);
+    const bool master = spec_.plan.master_weights && w.dtype != isa::Dtype::kFp32;
     const ValueId target = master ? state("master." + w.name, w, isa::Dtype::kFp32) : weight;
     const ValueId updated = graph_.add(rule(), label, {target, gradient, m, v, hyper_, clip}, factors(decays(w)))[0];
     if (master) graph_.add(runtime::kAssign, label + ".rounded", {updated, weight});
   }
 
   Graph& graph_;
-  const StepSpec& spec_;
+  const Step& spec_;
   std::string_view repeated_;
   const ParameterSets& sets_;
   std::vector<Parameter> weights_;
@@ -322,18 +326,7 @@ class Update {
 
 }  // namespace
 
-Recompute recompute_of(std::string_view name) {
-  for (const Recompute r : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
-    if (name_of(r) == name) return r;
-  throw base::Error{base::Fault::kUsage, "recompute", fmt::format("'{}' is not known", name),
-                    base::suggest_fix(std::string{name}, std::vector<std::string>{"none", "selective", "full"})};
-}
-
-std::string_view name_of(Recompute recompute) {
-  return recompute == Recompute::kNone ? "none" : recompute == Recompute::kSelective ? "selective" : "full";
-}
-
-std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const StepSpec& spec,
+std::vector<ZeroBucket> add_update(Graph& graph, const std::map<ValueId, ValueId>& gradients, const Step& spec,
                                    std::string_view repeated, const ParameterSets& sets) {
   return Update{graph, gradients, spec, repeated, sets}.run();
 }
@@ -376,11 +369,11 @@ std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<W
   return out;
 }
 
-std::vector<float> hyper_values(const StepSpec& spec, double learning_rate, std::int64_t step) {
+std::vector<float> hyper_values(const OptimizerSpec& spec, double learning_rate, std::int64_t step) {
   std::vector<float> out(runtime::kHyperSize, 0.0F);
   const auto t = static_cast<double>(step);
-  out[runtime::kRate] = static_cast<float>(learning_rate / (1 - std::pow(spec.adam_beta1, t)));
-  out[runtime::kRootScale] = static_cast<float>(1 / std::sqrt(1 - std::pow(spec.adam_beta2, t)));
+  out[runtime::kRate] = static_cast<float>(learning_rate / (1 - std::pow(spec.beta1, t)));
+  out[runtime::kRootScale] = static_cast<float>(1 / std::sqrt(1 - std::pow(spec.beta2, t)));
   out[runtime::kDecay] = static_cast<float>(1 - learning_rate * spec.weight_decay);
   out[runtime::kLearningRate] = static_cast<float>(learning_rate);
   out[runtime::kDecayedShare] = static_cast<float>(learning_rate * spec.weight_decay);

@@ -40,27 +40,27 @@ std::vector<Turn> pipeline_turns(std::int64_t stages, std::int64_t stage, std::i
   return out;
 }
 
-Chunk chunk_of(const StepSpec& spec, std::int64_t chunk, std::int64_t layers) {
-  const std::int64_t stages = spec.pipeline_parallel, all = stages * spec.virtual_stages;
+Chunk chunk_of(const Step& spec, std::int64_t chunk, std::int64_t layers) {
+  const std::int64_t stages = spec.plan.pipeline, all = stages * spec.plan.chunks;
   const std::int64_t place = chunk * stages + spec.stage, size = layers / all;
   return {.begin = place * size,
           .end = (place + 1) * size,
           .first = place == 0,
           .last = place == all - 1,
-          .from_group = link_group(spec, (spec.stage + stages - 1) % stages),
-          .to_group = link_group(spec, spec.stage)};
+          .from_group = link_group(spec.plan, (spec.stage + stages - 1) % stages),
+          .to_group = link_group(spec.plan, spec.stage)};
 }
 
-StepSpec of_stage(StepSpec spec, std::int64_t stage) {
+Step of_stage(Step spec, std::int64_t stage) {
   spec.stage = stage;
   return spec;
 }
 
-runtime::CompileOptions compile_options(const StepSpec& spec, std::string name, const runtime::Passes& passes) {
-  const bool stages = spec.pipeline_parallel > 1;
-  const std::uint32_t own = spec.world() / static_cast<std::uint32_t>(spec.pipeline_parallel);
+runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes) {
+  const bool stages = spec.plan.pipeline > 1;
+  const std::uint32_t own = spec.plan.world() / static_cast<std::uint32_t>(spec.plan.pipeline);
   return {.name = stages ? fmt::format("{}, stage {}", name, spec.stage) : std::move(name),
-          .ranks = spec.world(),
+          .ranks = spec.plan.world(),
           .first_rank = own * static_cast<std::uint32_t>(spec.stage),
           .own_ranks = stages ? own : 0,
           .in_order = stages,

@@ -27,33 +27,33 @@ constexpr double kPerCollective = 4;
 
 /// Of one layer. Source: Korthikanti et al., arXiv:2205.05198, section 4: two all-reduces each way; with sequence
 /// parallelism two all-gathers and two reduce-scatters, and in backward the two inputs gathered again.
-OpCount collectives(const StepSpec& spec) {
-  if (spec.tensor_parallel == 1) return {0, 0};
-  return spec.sequence_parallel ? OpCount{4 * kPerCollective, 6 * kPerCollective}
-                                : OpCount{2 * kPerCollective, 2 * kPerCollective};
+OpCount collectives(const Step& spec) {
+  if (spec.plan.tensor == 1) return {0, 0};
+  return spec.plan.sequence ? OpCount{4 * kPerCollective, 6 * kPerCollective}
+                            : OpCount{2 * kPerCollective, 2 * kPerCollective};
 }
 
-FrameworkOps decoder_ops(OpCount layer, std::int64_t layers, const StepSpec& spec) {
+FrameworkOps decoder_ops(OpCount layer, std::int64_t layers, const Step& spec) {
   const OpCount parallel = collectives(spec);
   layer.forward += parallel.forward;
   layer.backward += parallel.backward;
-  if (spec.recompute == Recompute::kFull) layer.backward += layer.forward;
-  if (spec.recompute == Recompute::kSelective) layer.backward += layer.core;
+  if (spec.plan.recompute == Recompute::kFull) layer.backward += layer.forward;
+  if (spec.plan.recompute == Recompute::kSelective) layer.backward += layer.core;
   const auto n = static_cast<double>(layers);
   return {n * layer.forward + kDecoderEnds.forward, n * layer.backward + kDecoderEnds.backward};
 }
 
-FrameworkOps of(const BertConfig& c, const StepSpec& spec) {
+FrameworkOps of(const BertConfig& c, const Step& spec) {
   const auto n = static_cast<double>(c.num_hidden_layers);
-  const OpCount head = spec.head == Head::kNone          ? OpCount{0, 0}
-                       : spec.head == Head::kTokens      ? kBertTokens
-                       : spec.head == Head::kPretraining ? kBertPretraining
-                                                         : kBertClassifier;
+  const OpCount head = spec.kind.head == Head::kNone          ? OpCount{0, 0}
+                       : spec.kind.head == Head::kTokens      ? kBertTokens
+                       : spec.kind.head == Head::kPretraining ? kBertPretraining
+                                                              : kBertClassifier;
   return {n * kBertLayer.forward + kBertEmbeddings.forward + head.forward,
           n * kBertLayer.backward + kBertEmbeddings.backward + head.backward};
 }
 
-FrameworkOps of(const LlamaConfig& c, const StepSpec& spec) {
+FrameworkOps of(const LlamaConfig& c, const Step& spec) {
   OpCount layer = kLlamaLayer;
   if (c.num_key_value_heads != c.num_attention_heads) {
     layer.forward += kGroupedQueries.forward;
@@ -62,11 +62,11 @@ FrameworkOps of(const LlamaConfig& c, const StepSpec& spec) {
   return decoder_ops(layer, c.num_hidden_layers, spec);
 }
 
-FrameworkOps of(const GptConfig& c, const StepSpec& spec) { return decoder_ops(kGptLayer, c.num_hidden_layers, spec); }
+FrameworkOps of(const GptConfig& c, const Step& spec) { return decoder_ops(kGptLayer, c.num_hidden_layers, spec); }
 
 }  // namespace
 
-FrameworkOps framework_ops(const ModelConfig& config, const StepSpec& spec) {
+FrameworkOps framework_ops(const ModelConfig& config, const Step& spec) {
   FrameworkOps ops = std::visit([&](const auto& c) { return of(c, spec); }, config);
   ops.tensors = static_cast<double>(model_weights(config).size());
   return ops;

@@ -14,7 +14,9 @@
 namespace workloads {
 namespace {
 
-std::int64_t step_sequences(const StepSpec& spec) { return spec.batch * spec.micro_batches * spec.ranks; }
+std::int64_t step_sequences(const Step& spec) {
+  return spec.plan.micro_batch * spec.plan.micro_batches * spec.plan.data;
+}
 
 Sampler step_sampler(const PackedDataset& data, const TrainerOptions& options) {
   return {data.size(),
@@ -24,8 +26,8 @@ Sampler step_sampler(const PackedDataset& data, const TrainerOptions& options) {
            .seed = options.seed}};
 }
 
-StepSpec with_loss(StepSpec spec) {
-  spec.with_loss = true;
+Step with_loss(Step spec) {
+  spec.kind.with_loss = true;
   return spec;
 }
 
@@ -95,11 +97,12 @@ void CausalTrainer::write_batch(runtime::Session& session, const DecoderIo& io, 
   io.write_batch(session, data_rank, micro_batch, out);
 }
 
-double CausalTrainer::read_loss(runtime::Session& session, const StepSpec& spec) {
+double CausalTrainer::read_loss(runtime::Session& session, const Step& spec) {
   double loss = 0;
-  for (std::int64_t m = 0; m < spec.micro_batches; ++m)
-    for (std::uint32_t d = 0; d < spec.ranks; ++d) {
-      const std::vector<float> tokens = session.read(spec.rank_of(d, 0, spec.last_stage()), micro_name("loss", m));
+  for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < spec.plan.data; ++d) {
+      const std::vector<float> tokens =
+          session.read(spec.plan.rank_of(d, 0, spec.plan.last_stage()), micro_name("loss", m));
       loss += std::accumulate(tokens.begin(), tokens.end(), 0.0);
     }
   return loss;
@@ -107,16 +110,17 @@ double CausalTrainer::read_loss(runtime::Session& session, const StepSpec& spec)
 
 Trainer::StepResult CausalTrainer::train_step(const Place& place) {
   runtime::Session io = session();
-  const StepSpec& spec = options_.step;
+  const Step& spec = options_.step;
   sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
   const std::vector<std::uint32_t> chosen = sampler_.batch(static_cast<std::size_t>(place.in_epoch), 0);
   const double weight = 1 / (static_cast<double>(chosen.size()) * targets(*data_.train));
-  for (std::int64_t m = 0; m < spec.micro_batches; ++m)
-    for (std::uint32_t d = 0; d < spec.ranks; ++d)
+  for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < spec.plan.data; ++d)
       write_batch(io, io_, d, m, *data_.train,
-                  part(chosen, static_cast<std::size_t>(m * spec.ranks + d), static_cast<std::size_t>(spec.batch)),
-                  spec.batch, weight);
-  io_.write_hyper(io, hyper_values(spec, place.rate, place.step + 1));
+                  part(chosen, static_cast<std::size_t>(m * spec.plan.data + d),
+                       static_cast<std::size_t>(spec.plan.micro_batch)),
+                  spec.plan.micro_batch, weight);
+  io_.write_hyper(io, hyper_values(spec.optimizer, place.rate, place.step + 1));
   run_device(place.step);
   return {.loss = read_loss(io, spec), .grad_norm = io.read(0, "grad_norm").front()};
 }
@@ -127,14 +131,16 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
   eval_io_.write_tables(io);
   std::vector<std::uint32_t> all(data.size());
   std::iota(all.begin(), all.end(), 0U);
-  const StepSpec spec = eval_spec(options_);
-  const auto rows = static_cast<std::size_t>(spec.batch), at_once = static_cast<std::size_t>(step_sequences(spec));
+  const Step spec = eval_spec(options_);
+  const auto rows = static_cast<std::size_t>(spec.plan.micro_batch),
+             at_once = static_cast<std::size_t>(step_sequences(spec));
   double loss = 0;
   for (std::size_t first = 0; first < all.size(); first += at_once) {
-    for (std::int64_t m = 0; m < spec.micro_batches; ++m)
-      for (std::uint32_t d = 0; d < spec.ranks; ++d)
+    for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
+      for (std::uint32_t d = 0; d < spec.plan.data; ++d)
         write_batch(io, eval_io_, d, m, data,
-                    part(all, first / rows + static_cast<std::size_t>(m) * spec.ranks + d, rows), spec.batch, 1);
+                    part(all, first / rows + static_cast<std::size_t>(m) * spec.plan.data + d, rows),
+                    spec.plan.micro_batch, 1);
     run_device(0);
     loss += read_loss(io, spec);
   }
@@ -152,10 +158,11 @@ double CausalTrainer::flops_per_step() const { return decoder_flops(config_, opt
 
 /// The plan is not part of it: the order in which sums are made changes the last bits, not the run.
 std::string CausalTrainer::fingerprint() const {
-  const StepSpec& s = options_.step;
+  const Step& s = options_.step;
   return fmt::format("batch {} x {} {} {} {} {} {} wd {} clip {} {} data {} sequences {:016x}", step_sequences(s),
-                     s.length, s.numerics.name, s.optimizer, s.adam_beta1, s.adam_beta2, s.adam_epsilon, s.weight_decay,
-                     s.max_grad_norm, schedule_text(), data_.train->size(), data_hash_);
+                     s.kind.length, s.plan.numerics.name, s.optimizer.name, s.optimizer.beta1, s.optimizer.beta2,
+                     s.optimizer.epsilon, s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(),
+                     data_.train->size(), data_hash_);
 }
 
 Weights CausalTrainer::read_weights() {

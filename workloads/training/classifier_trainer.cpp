@@ -9,15 +9,15 @@ namespace {
 
 Sampler training_sampler(const TokenizedDataset& data, const TrainerOptions& options) {
   return {data.size(),
-          {.batch_size = static_cast<std::size_t>(options.step.batch),
-           .ranks = options.step.ranks,
+          {.batch_size = static_cast<std::size_t>(options.step.plan.micro_batch),
+           .ranks = options.step.plan.data,
            .shuffle = true,
            .seed = options.seed}};
 }
 
 std::int64_t steps_of_epoch(const TokenizedDataset& data, const TrainerOptions& options) {
   const auto micro_steps = static_cast<std::int64_t>(training_sampler(data, options).steps_per_epoch());
-  return std::max<std::int64_t>(1, micro_steps / options.step.micro_batches);
+  return std::max<std::int64_t>(1, micro_steps / options.step.plan.micro_batches);
 }
 
 /// A sample counts `weight` in the loss, a filler row nothing.
@@ -48,7 +48,7 @@ ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& we
   runtime::Session io = session();
   for (const WeightSpec& spec : specs_) {
     const std::vector<float> values = weights.for_device(spec);
-    for (std::uint32_t r = 0; r < options_.step.ranks; ++r) io.write(r, spec.name, values);
+    for (std::uint32_t r = 0; r < options_.step.plan.data; ++r) io.write(r, spec.name, values);
   }
   if (!options_.resume.empty()) go_on(load_train_checkpoint(options_.resume, io, *programs().front(), fingerprint()));
 }
@@ -64,23 +64,23 @@ std::int64_t ClassifierTrainer::samples(Split split) const {
 
 Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
   runtime::Session io = session();
-  const StepSpec& spec = options_.step;
+  const Step& spec = options_.step;
   sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
-  for (std::uint32_t r = 0; r < spec.ranks; ++r) {
-    for (std::int64_t m = 0; m < spec.micro_batches; ++m) {
-      const auto samples = sampler_.batch(static_cast<std::size_t>(place.in_epoch * spec.micro_batches + m), r);
-      const Batch batch = make_batch(*data_.train, samples, static_cast<std::size_t>(spec.batch),
-                                     static_cast<std::size_t>(spec.length));
+  for (std::uint32_t r = 0; r < spec.plan.data; ++r) {
+    for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m) {
+      const auto samples = sampler_.batch(static_cast<std::size_t>(place.in_epoch * spec.plan.micro_batches + m), r);
+      const Batch batch = make_batch(*data_.train, samples, static_cast<std::size_t>(spec.plan.micro_batch),
+                                     static_cast<std::size_t>(spec.kind.length));
       const double shares = static_cast<double>(std::max<std::size_t>(1, batch.samples)) *
-                            static_cast<double>(spec.micro_batches) * static_cast<double>(spec.ranks);
+                            static_cast<double>(spec.plan.micro_batches) * static_cast<double>(spec.plan.data);
       write_inputs(io, r, m, batch, static_cast<float>(1 / shares));
     }
-    io.write(r, "hyper", hyper_values(spec, place.rate, place.step + 1));
+    io.write(r, "hyper", hyper_values(spec.optimizer, place.rate, place.step + 1));
   }
   run_device(place.step);
   StepResult result{.grad_norm = io.read(0, "grad_norm").front()};
-  for (std::uint32_t r = 0; r < spec.ranks; ++r)
-    for (std::int64_t m = 0; m < spec.micro_batches; ++m)
+  for (std::uint32_t r = 0; r < spec.plan.data; ++r)
+    for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
       for (const float x : io.read(r, micro_name("loss", m))) result.loss += x;
   return result;
 }
@@ -88,9 +88,9 @@ Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
 void ClassifierTrainer::score(Split split, EvalRecord& record) {
   const TokenizedDataset& data = *data_of(split);
   runtime::Session io = session();
-  const std::uint32_t ranks = options_.step.ranks;
+  const std::uint32_t ranks = options_.step.plan.data;
   const auto rows = static_cast<std::size_t>(options_.eval_batch),
-             length = static_cast<std::size_t>(options_.step.length);
+             length = static_cast<std::size_t>(options_.step.kind.length);
   const Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
   Confusion scores{static_cast<std::size_t>(config_.num_labels())};
   double loss = 0;
@@ -117,14 +117,16 @@ void ClassifierTrainer::save(const TrainProgress& progress) {
   save_train_checkpoint(options_.checkpoint, io, *programs().front(), progress);
 }
 
-double ClassifierTrainer::flops_per_step() const { return bert_flops(config_, options_.step) * options_.step.ranks; }
+double ClassifierTrainer::flops_per_step() const {
+  return bert_flops(config_, options_.step) * options_.step.plan.data;
+}
 
 std::string ClassifierTrainer::fingerprint() const {
-  const StepSpec& s = options_.step;
-  return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {} {}", s.batch, s.length, s.micro_batches,
-                     s.ranks, s.numerics.name, s.optimizer, s.weight_decay, s.max_grad_norm, schedule_text(),
-                     config_.hidden_size, config_.num_hidden_layers, config_.vocab_size, data_.train->size(),
-                     data_.train->ids.size());
+  const Step& s = options_.step;
+  return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {} {}", s.plan.micro_batch, s.kind.length,
+                     s.plan.micro_batches, s.plan.data, s.plan.numerics.name, s.optimizer.name,
+                     s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(), config_.hidden_size,
+                     config_.num_hidden_layers, config_.vocab_size, data_.train->size(), data_.train->ids.size());
 }
 
 Weights ClassifierTrainer::read_weights() {

@@ -12,14 +12,16 @@
 
 namespace workloads {
 
-DecoderState::DecoderState(const ModelConfig& config, const StepSpec& spec, std::vector<std::vector<ZeroBucket>> zero)
-    : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec)} {
-  base::ensure(zero_.size() == static_cast<std::size_t>(spec.pipeline_parallel), "decoder", "a stage has no buckets");
-  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage)
+DecoderState::DecoderState(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero)
+    : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec.plan)} {
+  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "decoder", "a stage has no buckets");
+  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
     parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
 }
 
-bool DecoderState::has_masters() const { return spec_.master_weights && spec_.numerics.weight != isa::Dtype::kFp32; }
+bool DecoderState::has_masters() const {
+  return spec_.plan.master_weights && spec_.plan.numerics.weight != isa::Dtype::kFp32;
+}
 
 std::vector<std::string> DecoderState::states() const {
   std::vector<std::string> out{"model", "exp_avg", "exp_avg_sq"};
@@ -28,8 +30,8 @@ std::vector<std::string> DecoderState::states() const {
 }
 
 ElementType DecoderState::type_of(const std::string& state) const {
-  if (state == "model") return element_type(spec_.numerics.weight);
-  return state == "master" ? ElementType::kF32 : element_type(spec_.numerics.optimizer);
+  if (state == "model") return element_type(spec_.plan.numerics.weight);
+  return state == "master" ? ElementType::kF32 : element_type(spec_.plan.numerics.optimizer);
 }
 
 /// "exp_avg.NAME"; the master weights of a bucket are the bucket itself.
@@ -72,7 +74,7 @@ Weights DecoderState::read(runtime::Session& session, const std::string& state, 
   }
   for (const WeightSpec& part : parts_of(place))
     put_device_values(out, part,
-                      session.read(spec_.rank_of(0, place.tensor, place.pipeline), region_of(state, part.name)));
+                      session.read(spec_.plan.rank_of(0, place.tensor, place.pipeline), region_of(state, part.name)));
   return out;
 }
 
@@ -86,8 +88,8 @@ void DecoderState::write_place(runtime::Session& session, const std::string& sta
   }
   for (const WeightSpec& part : parts_of(place)) {
     const std::vector<float> values = device_values(shard, part);
-    for (std::uint32_t d = 0; d < spec_.ranks; ++d)
-      session.write(spec_.rank_of(d, place.tensor, place.pipeline), region_of(state, part.name), values);
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
+      session.write(spec_.plan.rank_of(d, place.tensor, place.pipeline), region_of(state, part.name), values);
   }
 }
 

@@ -15,7 +15,7 @@ namespace workloads {
 class DecoderState {
  public:
   /// `zero`: the buckets of decoder_pipeline(). The spec and the session's programs must be of the same step.
-  DecoderState(const ModelConfig& config, const StepSpec& spec, std::vector<std::vector<ZeroBucket>> zero);
+  DecoderState(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero);
 
   /// "model", "exp_avg", "exp_avg_sq", and "master" when the optimizer keeps copies of the weights.
   std::vector<std::string> states() const;
@@ -30,7 +30,7 @@ class DecoderState {
   void write(runtime::Session& session, const std::string& state, const Weights& whole) const;
 
  private:
-  bool is_shared(const std::string& state) const { return spec_.zero1 && spec_.ranks > 1 && state != "model"; }
+  bool is_shared(const std::string& state) const { return spec_.plan.zero1 && spec_.plan.data > 1 && state != "model"; }
   bool has_masters() const;
   std::string region_of(const std::string& state, const std::string& tensor) const;
   const std::vector<ZeroBucket>& zero_of(ShardRank place) const;
@@ -41,7 +41,7 @@ class DecoderState {
   void write_place(runtime::Session& session, const std::string& state, ShardRank place, const Weights& shard) const;
 
   const ModelConfig config_;
-  const StepSpec spec_;
+  const Step spec_;
   const std::vector<std::vector<ZeroBucket>> zero_;  // by stage
   const ShardPlan plan_;
   std::vector<std::vector<WeightSpec>> parts_;  // by stage

@@ -16,14 +16,14 @@ namespace {
 using base::Error;
 using base::Fault;
 
-void require_computable(const ModelConfig& config, const StepSpec& spec) {
-  const std::int64_t tensor = spec.tensor_parallel, tokens = vocabulary_of(config);
+void require_computable(const ModelConfig& config, const Step& spec) {
+  const std::int64_t tensor = spec.plan.tensor, tokens = vocabulary_of(config);
   if (tokens % tensor != 0)
     throw Error{Fault::kUsage, "--tensor_parallel_size",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use --numerics off, or a degree that divides it"};
   const DecoderForm form = decoder_form(config);
-  if (spec.training && tensor > 1 && !spec.sequence_parallel && (form.dropout > 0 || form.embedding_dropout > 0))
+  if (spec.kind.training && tensor > 1 && !spec.plan.sequence && (form.dropout > 0 || form.embedding_dropout > 0))
     throw Error{Fault::kUsage, "--disable_sequence_parallel",
                 "each tensor-parallel rank would drop other elements of what all of them have",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
@@ -31,37 +31,35 @@ void require_computable(const ModelConfig& config, const StepSpec& spec) {
 
 }  // namespace
 
-DecoderIo::DecoderIo(const ModelConfig& config, const StepSpec& spec, std::vector<ZeroBucket> zero)
+DecoderIo::DecoderIo(const ModelConfig& config, const Step& spec, std::vector<ZeroBucket> zero)
     : DecoderIo{config, spec, std::vector<std::vector<ZeroBucket>>{std::move(zero)}} {}
 
-DecoderIo::DecoderIo(const ModelConfig& config, const StepSpec& spec,
-                     std::vector<std::vector<ZeroBucket>> zero_of_stage)
+DecoderIo::DecoderIo(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
     : config_{config},
       spec_{spec},
       zero_{std::move(zero_of_stage)},
-      plan_{shard_plan(spec)},
+      plan_{shard_plan(spec.plan)},
       whole_{model_weights(config)} {
-  base::ensure(zero_.size() == static_cast<std::size_t>(spec.pipeline_parallel), "decoder", "a stage has no buckets");
-  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage)
+  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "decoder", "a stage has no buckets");
+  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
     parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
   require_computable(config, spec);
 }
 
 template <class Body>
 void DecoderIo::for_holders(const WeightSpec& whole, const Body& body) const {
-  for (std::int64_t stage = 0; stage < spec_.pipeline_parallel; ++stage)
-    for (std::int64_t t = 0; t < spec_.tensor_parallel && is_on_stage(whole, config_, plan_, stage); ++t)
-      body(stage, t);
+  for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
+    for (std::int64_t t = 0; t < spec_.plan.tensor && is_on_stage(whole, config_, plan_, stage); ++t) body(stage, t);
 }
 
-std::int64_t DecoderIo::vocabulary_part() const { return vocabulary_of(config_) / spec_.tensor_parallel; }
+std::int64_t DecoderIo::vocabulary_part() const { return vocabulary_of(config_) / spec_.plan.tensor; }
 
 void DecoderIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
                             std::int64_t stage) const {
   for (const WeightSpec& part : parts_of(stage)) {
     const std::vector<float> values = device_values(shard, part);
-    for (std::uint32_t d = 0; d < spec_.ranks; ++d) {
-      const std::uint32_t rank = spec_.rank_of(d, tensor, stage);
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) {
+      const std::uint32_t rank = spec_.plan.rank_of(d, tensor, stage);
       session.write(rank, part.name, values);
       if (session.has(rank, "master." + part.name)) session.write(rank, "master." + part.name, values);
     }
@@ -73,30 +71,31 @@ void DecoderIo::write_place(runtime::Session& session, const Weights& shard, std
 }
 
 void DecoderIo::write_weights(runtime::Session& session, const Weights& weights) const {
-  for (std::int64_t stage = 0; stage < spec_.pipeline_parallel; ++stage)
-    for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t)
+  for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
+    for (std::int64_t t = 0; t < spec_.plan.tensor; ++t)
       write_place(session, shard_of(weights, config_, plan_, {.tensor = t, .pipeline = stage}), t, stage);
 }
 
 void DecoderIo::write_tables(runtime::Session& session) const {
   const auto* llama = std::get_if<LlamaConfig>(&config_);
-  const RopeTable table = llama ? rope_table(*llama, spec_.length) : RopeTable{};
-  for (std::uint32_t r = 0; llama && r < spec_.world(); ++r) {
+  const RopeTable table = llama ? rope_table(*llama, spec_.kind.length) : RopeTable{};
+  for (std::uint32_t r = 0; llama && r < spec_.plan.world(); ++r) {
     session.write(r, "rope.cos", table.cos);
     session.write(r, "rope.sin", table.sin);
   }
-  for (std::int64_t t = 0; !llama && places_by_rank(spec_) && t < spec_.tensor_parallel; ++t) {
+  for (std::int64_t t = 0; !llama && places_by_rank(spec_.plan) && t < spec_.plan.tensor; ++t) {
     std::vector<std::int32_t> places;
-    const std::int64_t rows = spec_.batch * spec_.length / spec_.tensor_parallel;
-    for (std::int64_t i = 0; i < rows; ++i) places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.length));
-    for (std::uint32_t d = 0; d < spec_.ranks; ++d) session.write(spec_.rank_of(d, t, 0), "places", places);
+    const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
+    for (std::int64_t i = 0; i < rows; ++i)
+      places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.kind.length));
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) session.write(spec_.plan.rank_of(d, t, 0), "places", places);
   }
 }
 
 void DecoderIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                             const DecoderBatch& batch) const {
   const std::int64_t part = vocabulary_part();
-  for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t) {
+  for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
     std::vector<std::int32_t> ids, labels;
     std::vector<float> mine;
     const auto begin = static_cast<std::int32_t>(t * part);
@@ -106,26 +105,28 @@ void DecoderIo::write_batch(runtime::Session& session, std::uint32_t data_rank, 
       mine.push_back(is_mine(id) ? 1.0F : 0.0F);
     }
     for (const std::int32_t id : batch.targets) labels.push_back(is_mine(id) ? id - begin : -1);
-    const std::uint32_t first = spec_.rank_of(data_rank, t, 0), last = spec_.rank_of(data_rank, t, spec_.last_stage());
+    const std::uint32_t first = spec_.plan.rank_of(data_rank, t, 0),
+                        last = spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage());
     session.write(first, micro_name("input_ids", micro_batch), ids);
-    if (spec_.tensor_parallel > 1) session.write(first, micro_name("vocabulary", micro_batch), mine);
-    if (!spec_.training && !spec_.with_loss) continue;
+    if (spec_.plan.tensor > 1) session.write(first, micro_name("vocabulary", micro_batch), mine);
+    if (!spec_.kind.training && !spec_.kind.with_loss) continue;
     session.write(last, micro_name("labels", micro_batch), labels);
     session.write(last, micro_name("weights", micro_batch), batch.weights);
   }
 }
 
 void DecoderIo::write_hyper(runtime::Session& session, std::span<const float> values) const {
-  for (std::uint32_t r = 0; r < spec_.world(); ++r) session.write(r, "hyper", values);
+  for (std::uint32_t r = 0; r < spec_.plan.world(); ++r) session.write(r, "hyper", values);
 }
 
 std::vector<float> DecoderIo::logits(runtime::Session& session, std::uint32_t data_rank,
                                      std::int64_t micro_batch) const {
-  const std::int64_t part = vocabulary_part(), all = part * spec_.tensor_parallel, rows = spec_.batch * spec_.length;
+  const std::int64_t part = vocabulary_part(), all = part * spec_.plan.tensor,
+                     rows = spec_.plan.micro_batch * spec_.kind.length;
   std::vector<float> out(static_cast<std::size_t>(rows * all));
-  for (std::int64_t t = 0; t < spec_.tensor_parallel; ++t) {
+  for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
     const std::vector<float> some =
-        session.read(spec_.rank_of(data_rank, t, spec_.last_stage()), micro_name("logits", micro_batch));
+        session.read(spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage()), micro_name("logits", micro_batch));
     for (std::int64_t r = 0; r < rows; ++r)
       std::copy_n(some.begin() + r * part, part, out.begin() + r * all + t * part);
   }
@@ -135,11 +136,11 @@ std::vector<float> DecoderIo::logits(runtime::Session& session, std::uint32_t da
 std::vector<float> DecoderIo::read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
                                         std::int64_t stage, bool gradient) const {
   const std::string name = (gradient ? "grad." : "") + part.name;
-  std::vector<float> out = session.read(spec_.rank_of(0, tensor, stage), name);
+  std::vector<float> out = session.read(spec_.plan.rank_of(0, tensor, stage), name);
   // ZeRO sums gradients on their way to the shards: each rank still has its own.
   if (gradient && !zero_[static_cast<std::size_t>(stage)].empty())
-    for (std::uint32_t d = 1; d < spec_.ranks; ++d) {
-      const std::vector<float> more = session.read(spec_.rank_of(d, tensor, stage), name);
+    for (std::uint32_t d = 1; d < spec_.plan.data; ++d) {
+      const std::vector<float> more = session.read(spec_.plan.rank_of(d, tensor, stage), name);
       for (std::size_t i = 0; i < more.size(); ++i) out[i] += more[i];
     }
   return out;

@@ -25,7 +25,7 @@ TrainerState new_history(const TrainerOptions& options, std::int64_t max_steps) 
   history.num_train_epochs = static_cast<std::int64_t>(std::ceil(options.epochs));
   history.logging_steps = options.logging_steps;
   history.save_steps = options.save_steps;
-  history.train_batch_size = options.step.batch;
+  history.train_batch_size = options.step.plan.micro_batch;
   return history;
 }
 
@@ -57,7 +57,7 @@ Trainer::Programs Trainer::compile(std::vector<runtime::Graph> train, std::vecto
   Programs out;
   std::uint64_t bytes = 0;
   for (std::size_t stage = 0; stage < train.size(); ++stage) {
-    const StepSpec spec = of_stage(options.step, static_cast<std::int64_t>(stage));
+    const Step spec = of_stage(options.step, static_cast<std::int64_t>(stage));
     out.train.push_back(
         runtime::compile(std::move(train[stage]), options.target, compile_options(spec, "train", options.passes)));
     runtime::CompileOptions eval = compile_options(spec, "evaluate", options.passes);
@@ -71,11 +71,11 @@ Trainer::Programs Trainer::compile(std::vector<runtime::Graph> train, std::vecto
   return out;
 }
 
-StepSpec Trainer::eval_spec(const TrainerOptions& options) {
-  StepSpec spec = options.step;
-  spec.batch = options.eval_batch;
-  spec.micro_batches = spec.pipeline_parallel;
-  spec.training = false;
+Step Trainer::eval_spec(const TrainerOptions& options) {
+  Step spec = options.step;
+  spec.plan.micro_batch = options.eval_batch;
+  spec.plan.micro_batches = spec.plan.pipeline;
+  spec.kind.training = false;
   return spec;
 }
 

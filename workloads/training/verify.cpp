@@ -102,7 +102,7 @@ class Verifier {
         model_{model_of(folder, options, recipe_.weight_decay)} {}
 
   VerifyReport run() {
-    const StepSpec& spec = model_->spec();
+    const Step& spec = model_->spec();
     const std::vector<runtime::Compiled> stages = compiled();
     isa::Programs programs;
     for (const runtime::Compiled& one : stages) programs.push_back(&one.program);
@@ -114,8 +114,8 @@ class Verifier {
     for (std::int64_t step = 0; step < steps; ++step) {
       model_->write_batch(session, step);
       const std::vector<float> hyper =
-          hyper_values(spec, scheduled_rate("linear", recipe_.rate, step, 0, steps), step + 1);
-      for (std::uint32_t r = 0; r < spec.world(); ++r) session.write(r, "hyper", hyper);
+          hyper_values(spec.optimizer, scheduled_rate("linear", recipe_.rate, step, 0, steps), step + 1);
+      for (std::uint32_t r = 0; r < spec.plan.world(); ++r) session.write(r, "hyper", hyper);
       device->run(
           {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
       read_loss(session, step);
@@ -130,7 +130,7 @@ class Verifier {
   std::vector<runtime::Compiled> compiled() {
     std::vector<runtime::Compiled> out;
     for (runtime::Graph& graph : model_->graphs()) {
-      const StepSpec spec = of_stage(model_->spec(), static_cast<std::int64_t>(out.size()));
+      const Step spec = of_stage(model_->spec(), static_cast<std::int64_t>(out.size()));
       out.push_back(
           runtime::compile(std::move(graph), options_.target, compile_options(spec, "verify", options_.passes)));
       const isa::Program& program = out.back().program;
@@ -168,7 +168,7 @@ class Verifier {
   void add_distances(std::vector<Distance>& out, runtime::Session& session, const WeightSpec& w, bool gradient) {
     Weights got, want;
     std::vector<float>& values = got.values[w.name] = model_->whole(session, w, gradient);
-    const double scale = gradient ? model_->spec().numerics.loss_scale : 1;
+    const double scale = gradient ? model_->spec().plan.numerics.loss_scale : 1;
     for (float& x : values) x = static_cast<float>(x / scale);
     want.values[w.name] = expected_.floats((gradient ? "step0.grad." : "final.") + w.name);
     require_same_size(w.name, values, want.values[w.name]);
@@ -192,24 +192,13 @@ const TensorError& worst(const std::vector<TensorError>& errors) {
 
 }  // namespace
 
-StepSpec verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, double weight_decay) {
-  const std::int64_t parts = static_cast<std::int64_t>(o.ranks) * o.micro_batches;
-  return {.batch = (samples + parts - 1) / parts,
-          .length = length,
-          .micro_batches = o.micro_batches,
-          .ranks = o.ranks,
-          .training = true,
-          .head = Head::kClassifier,
-          .numerics = o.numerics,
-          .weight_decay = weight_decay,
-          .max_grad_norm = o.max_grad_norm,
-          .tensor_parallel = o.tensor_parallel,
-          .pipeline_parallel = o.pipeline_parallel,
-          .virtual_stages = o.virtual_stages,
-          .sequence_parallel = o.sequence_parallel,
-          .zero1 = o.zero1,
-          .master_weights = o.master_weights,
-          .recompute = o.recompute};
+Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, double weight_decay) {
+  const std::int64_t parts = static_cast<std::int64_t>(o.plan.data) * o.plan.micro_batches;
+  Step step{.plan = o.plan,
+            .kind = {.length = length},
+            .optimizer = {.weight_decay = weight_decay, .max_grad_norm = o.max_grad_norm}};
+  step.plan.micro_batch = (samples + parts - 1) / parts;
+  return step;
 }
 
 VerifyBatches open_batches(const std::filesystem::path& folder) {
@@ -223,9 +212,10 @@ VerifyBatches open_batches(const std::filesystem::path& folder) {
 
 double VerifyModel::loss(runtime::Session& session) const {
   double loss = 0;
-  for (std::uint32_t d = 0; d < spec_.ranks; ++d)
-    for (std::int64_t m = 0; m < spec_.micro_batches; ++m)
-      for (const float x : session.read(spec_.rank_of(d, 0, spec_.last_stage()), micro_name("loss", m))) loss += x;
+  for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
+    for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m)
+      for (const float x : session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m)))
+        loss += x;
   return loss;
 }
 

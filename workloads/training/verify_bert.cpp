@@ -12,7 +12,7 @@ using base::Fault;
 
 class VerifyBert final : public VerifyModel {
  public:
-  VerifyBert(BertConfig config, StepSpec spec, std::int64_t samples, Checkpoint batches, Weights weights)
+  VerifyBert(BertConfig config, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
       : VerifyModel{std::move(spec), samples},
         config_{std::move(config)},
         batches_{std::move(batches)},
@@ -24,7 +24,7 @@ class VerifyBert final : public VerifyModel {
 
   void write_weights(runtime::Session& session) override {
     for (const WeightSpec& w : tensors_)
-      for (std::uint32_t r = 0; r < spec_.ranks; ++r) session.write(r, w.name, weights_.for_device(w));
+      for (std::uint32_t r = 0; r < spec_.plan.data; ++r) session.write(r, w.name, weights_.for_device(w));
   }
 
   void write_batch(runtime::Session& session, std::int64_t step) override {
@@ -33,19 +33,19 @@ class VerifyBert final : public VerifyModel {
     const auto labels = batches_.integers(prefix + "labels");
     std::vector<std::int64_t> types(ids.size());
     if (batches_.contains(prefix + "token_type_ids")) types = batches_.integers(prefix + "token_type_ids");
-    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.length) || mask.size() != ids.size() ||
+    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.kind.length) || mask.size() != ids.size() ||
         labels.size() != static_cast<std::size_t>(samples_))
       throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
-    for (std::uint32_t r = 0; r < spec_.ranks; ++r)
-      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
         std::vector<std::int32_t> my_ids, my_types, my_labels;
         std::vector<float> my_mask, my_weights;
-        for (std::int64_t row = 0; row < spec_.batch; ++row) {
+        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row) {
           const std::int64_t s = sample(r, m, row);
           my_labels.push_back(s < 0 ? 0 : static_cast<std::int32_t>(labels[static_cast<std::size_t>(s)]));
           my_weights.push_back(s < 0 ? 0.0F : 1.0F / static_cast<float>(samples_));
-          for (std::int64_t c = 0; c < spec_.length; ++c) {
-            const auto at = static_cast<std::size_t>(std::max<std::int64_t>(s, 0) * spec_.length + c);
+          for (std::int64_t c = 0; c < spec_.kind.length; ++c) {
+            const auto at = static_cast<std::size_t>(std::max<std::int64_t>(s, 0) * spec_.kind.length + c);
             my_ids.push_back(static_cast<std::int32_t>(ids[at]));
             my_types.push_back(static_cast<std::int32_t>(types[at]));
             my_mask.push_back(static_cast<float>(mask[at]));
@@ -61,10 +61,10 @@ class VerifyBert final : public VerifyModel {
 
   std::vector<float> logits(runtime::Session& session) override {
     std::vector<float> out;
-    for (std::uint32_t r = 0; r < spec_.ranks; ++r)
-      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
         const std::vector<float> part = session.read(r, micro_name("logits", m));
-        for (std::int64_t row = 0; row < spec_.batch; ++row)
+        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
           if (sample(r, m, row) >= 0)
             out.insert(out.end(), part.begin() + row * config_.num_labels(),
                        part.begin() + (row + 1) * config_.num_labels());
@@ -91,15 +91,15 @@ class VerifyBert final : public VerifyModel {
 std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
                                          double weight_decay) {
   BertConfig config = read_bert_config(folder);
-  if (options.tensor_parallel > 1 || options.pipeline_parallel > 1 || options.zero1 ||
-      options.recompute != Recompute::kNone)
+  if (options.plan.tensor > 1 || options.plan.pipeline > 1 || options.plan.zero1 ||
+      options.plan.recompute != Recompute::kNone)
     throw Error{Fault::kUsage, "trnsim verify", "encoders are trained data parallel, without recomputation",
                 "leave out --tensor_parallel_size, --zero_1 and --recompute, or verify a decoder"};
   config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
   config.classifier_dropout = 0;
   VerifyBatches batches = open_batches(folder);
   Weights weights = load_weights(folder, config, options.seed);
-  StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
+  Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
   return std::make_unique<VerifyBert>(std::move(config), std::move(spec), batches.samples, std::move(batches.tensors),
                                       std::move(weights));
 }

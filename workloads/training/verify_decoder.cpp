@@ -14,7 +14,7 @@ using base::Fault;
 
 class VerifyDecoder final : public VerifyModel {
  public:
-  VerifyDecoder(ModelConfig config, StepSpec spec, std::int64_t samples, Checkpoint batches, Weights weights)
+  VerifyDecoder(ModelConfig config, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
       : VerifyModel{std::move(spec), samples},
         config_{std::move(config)},
         batches_{std::move(batches)},
@@ -32,22 +32,23 @@ class VerifyDecoder final : public VerifyModel {
   void write_batch(runtime::Session& session, std::int64_t step) override {
     const std::string prefix = fmt::format("step{}.", step);
     const auto ids = batches_.integers(prefix + "input_ids"), labels = batches_.integers(prefix + "labels");
-    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.length) || labels.size() != ids.size())
+    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.kind.length) || labels.size() != ids.size())
       throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
     // Token t predicts label t + 1 of its sequence; the mean is over those that are not ignored.
     const auto target = [&](std::int64_t s, std::int64_t c) {
-      return c + 1 < spec_.length ? labels[static_cast<std::size_t>(s * spec_.length + c + 1)] : std::int64_t{-100};
+      return c + 1 < spec_.kind.length ? labels[static_cast<std::size_t>(s * spec_.kind.length + c + 1)]
+                                       : std::int64_t{-100};
     };
     double counted = 0;
     for (std::int64_t s = 0; s < samples_; ++s)
-      for (std::int64_t c = 0; c < spec_.length; ++c) counted += target(s, c) >= 0 ? 1 : 0;
-    for (std::uint32_t d = 0; d < spec_.ranks; ++d)
-      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+      for (std::int64_t c = 0; c < spec_.kind.length; ++c) counted += target(s, c) >= 0 ? 1 : 0;
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
         DecoderBatch batch;
-        for (std::int64_t row = 0; row < spec_.batch; ++row)
-          for (std::int64_t c = 0; c < spec_.length; ++c) {
+        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
+          for (std::int64_t c = 0; c < spec_.kind.length; ++c) {
             const std::int64_t s = sample(d, m, row), t = s < 0 ? -100 : target(s, c);
-            const auto at = static_cast<std::size_t>(std::max<std::int64_t>(s, 0) * spec_.length + c);
+            const auto at = static_cast<std::size_t>(std::max<std::int64_t>(s, 0) * spec_.kind.length + c);
             batch.ids.push_back(static_cast<std::int32_t>(ids[at]));
             batch.targets.push_back(static_cast<std::int32_t>(t));
             batch.weights.push_back(t >= 0 ? static_cast<float>(1 / counted) : 0.0F);
@@ -57,12 +58,12 @@ class VerifyDecoder final : public VerifyModel {
   }
 
   std::vector<float> logits(runtime::Session& session) override {
-    const auto row = static_cast<std::ptrdiff_t>(spec_.length * vocabulary_of(config_));
+    const auto row = static_cast<std::ptrdiff_t>(spec_.kind.length * vocabulary_of(config_));
     std::vector<float> out;
-    for (std::uint32_t d = 0; d < spec_.ranks; ++d)
-      for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
         const std::vector<float> part = io_.logits(session, d, m);
-        for (std::int64_t r = 0; r < spec_.batch; ++r)
+        for (std::int64_t r = 0; r < spec_.plan.micro_batch; ++r)
           if (sample(d, m, r) >= 0) out.insert(out.end(), part.begin() + r * row, part.begin() + (r + 1) * row);
       }
     return out;
@@ -86,8 +87,8 @@ std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder,
                                             double weight_decay) {
   ModelConfig config = read_config(folder);
   VerifyBatches batches = open_batches(folder);
-  StepSpec spec = verify_spec(options, batches.samples, batches.length, weight_decay);
-  spec.keep_logits = true;
+  Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
+  spec.kind.keep_logits = true;
   Weights weights = load_weights(folder, config, options.seed);
   return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), batches.samples,
                                          std::move(batches.tensors), std::move(weights));

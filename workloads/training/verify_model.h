@@ -13,10 +13,10 @@ namespace workloads {
 
 class VerifyModel {
  public:
-  explicit VerifyModel(StepSpec spec, std::int64_t samples) : spec_{std::move(spec)}, samples_{samples} {}
+  explicit VerifyModel(Step spec, std::int64_t samples) : spec_{std::move(spec)}, samples_{samples} {}
   virtual ~VerifyModel() = default;
 
-  const StepSpec& spec() const { return spec_; }
+  const Step& spec() const { return spec_; }
   /// Of each stage of the pipeline; the model has no further use for it.
   virtual std::vector<runtime::Graph> graphs() = 0;
   /// All tensors of the whole model, in its order.
@@ -32,16 +32,16 @@ class VerifyModel {
  protected:
   /// Sample `row` of micro-batch m of data-parallel rank d, or -1 for a row that only fills the batch.
   std::int64_t sample(std::uint32_t d, std::int64_t m, std::int64_t row) const {
-    const std::int64_t s = (static_cast<std::int64_t>(d) * spec_.micro_batches + m) * spec_.batch + row;
+    const std::int64_t s = (static_cast<std::int64_t>(d) * spec_.plan.micro_batches + m) * spec_.plan.micro_batch + row;
     return s < samples_ ? s : -1;
   }
 
-  const StepSpec spec_;
+  const Step spec_;
   const std::int64_t samples_;
 };
 
 /// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
-StepSpec verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
+Step verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
 
 /// The batches of a trajectory: samples of `length` tokens in each step. Errors: Fault::kData when step 0 has another
 /// form.

@@ -20,33 +20,33 @@ constexpr std::string_view kLayers = "bert.encoder.layer.";
 
 class Bert {
  public:
-  Bert(const BertConfig& config, const StepSpec& spec)
+  Bert(const BertConfig& config, const Step& spec)
       : config_{config},
         spec_{spec},
-        graph_{spec.numerics},
-        weights_{declare_weights(graph_, weights(config, spec), spec.fold_weights)} {}
+        graph_{spec.plan.numerics},
+        weights_{declare_weights(graph_, weights(config, spec), spec.kind.fold_weights)} {}
 
   Graph run() {
-    graph_.set_replica_groups(replica_groups(spec_));
-    if (spec_.part == Part::kUpdate) {
+    graph_.set_replica_groups(replica_groups(spec_.plan));
+    if (spec_.kind.part == Part::kUpdate) {
       add_update(graph_, declare_gradients(graph_, weights_), spec_, kLayers);
       return std::move(graph_);
     }
     std::vector<ValueId> losses;
-    for (std::int64_t m = 0; m < spec_.micro_batches; ++m) {
+    for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
       micro_ = m;
       const ValueId hidden = encode();
-      if (spec_.head == Head::kNone) {
+      if (spec_.kind.head == Head::kNone) {
         graph_.output(hidden, micro_name("hidden", m));
-      } else if (spec_.head == Head::kPretraining) {
+      } else if (spec_.kind.head == Head::kPretraining) {
         for (const ValueId loss : pretraining(hidden)) losses.push_back(loss);
       } else {
         losses.push_back(head(hidden));
       }
     }
-    if (!spec_.training) return std::move(graph_);
+    if (!spec_.kind.training) return std::move(graph_);
     const auto gradients = runtime::differentiate(graph_, losses);
-    if (spec_.part == Part::kMicroStep)
+    if (spec_.kind.part == Part::kMicroStep)
       add_accumulation(graph_, gradients, kLayers);
     else
       add_update(graph_, gradients, spec_, kLayers);
@@ -54,14 +54,14 @@ class Bert {
   }
 
  private:
-  static std::vector<WeightSpec> weights(const BertConfig& config, const StepSpec& spec) {
+  static std::vector<WeightSpec> weights(const BertConfig& config, const Step& spec) {
     std::vector<WeightSpec> out;
     for (WeightSpec& w : bert_weights(config)) {
       const bool top =
           w.name.starts_with("classifier") || w.name.starts_with("cls.") || w.name.starts_with("bert.pooler");
       const bool pooler = w.name.starts_with("bert.pooler");
-      if (spec.head == Head::kNone && top) continue;
-      if (spec.head == Head::kTokens && pooler) continue;
+      if (spec.kind.head == Head::kNone && top) continue;
+      if (spec.kind.head == Head::kTokens && pooler) continue;
       out.push_back(std::move(w));
     }
     return out;
@@ -81,7 +81,7 @@ class Bert {
   }
 
   ValueId linear(const std::string& label, ValueId x, const std::string& name, Attrs attrs = {}) {
-    attrs.operand = spec_.numerics.operand;
+    attrs.operand = spec_.plan.numerics.operand;
     const ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, attrs);
     return graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")});
   }
@@ -90,28 +90,29 @@ class Bert {
                       {.eps = config_.layer_norm_eps})[0];
   }
   ValueId dropout(const std::string& label, ValueId x, double p) {
-    if (!spec_.training || p <= 0) return x;
+    if (!spec_.kind.training || p <= 0) return x;
     return graph_.add1(runtime::kDropout, label, {x}, {.p = p, .stream = stream_++});
   }
 
   ValueId encode() {
-    const std::int64_t tokens = spec_.batch * spec_.length;
+    const std::int64_t tokens = spec_.plan.micro_batch * spec_.kind.length;
     enter("embeddings", micro_);
     const ValueId ids = input("input_ids", tokens, 1, isa::Dtype::kInt32);
     const ValueId types = input("token_type_ids", tokens, 1, isa::Dtype::kInt32);
-    const ValueId mask = input("attention_mask", spec_.batch, spec_.length, spec_.numerics.activation);
+    const ValueId mask =
+        input("attention_mask", spec_.plan.micro_batch, spec_.kind.length, spec_.plan.numerics.activation);
     // What hides a key: large, and still a number in fp16.
-    const double hide = spec_.numerics.softmax == isa::Dtype::kFp16 ? 3e4 : 1e9;
-    mask_ =
-        graph_.add1(runtime::kAffine, "mask", {mask}, {.alpha = hide, .beta = -hide, .dtype = spec_.numerics.softmax});
+    const double hide = spec_.plan.numerics.softmax == isa::Dtype::kFp16 ? 3e4 : 1e9;
+    mask_ = graph_.add1(runtime::kAffine, "mask", {mask},
+                        {.alpha = hide, .beta = -hide, .dtype = spec_.plan.numerics.softmax});
     ValueId x = graph_.add1(runtime::kEmbedding, "word", {w("bert.embeddings.word_embeddings.weight"), ids},
-                            {.dtype = spec_.numerics.activation});
+                            {.dtype = spec_.plan.numerics.activation});
     const ValueId type =
         graph_.add1(runtime::kEmbedding, "token_type", {w("bert.embeddings.token_type_embeddings.weight"), types},
-                    {.dtype = spec_.numerics.activation});
-    const ValueId position =
-        graph_.add1(runtime::kPositions, "position", {w("bert.embeddings.position_embeddings.weight")},
-                    {.batch = spec_.batch, .seq = spec_.length, .dtype = spec_.numerics.activation});
+                    {.dtype = spec_.plan.numerics.activation});
+    const ValueId position = graph_.add1(
+        runtime::kPositions, "position", {w("bert.embeddings.position_embeddings.weight")},
+        {.batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = spec_.plan.numerics.activation});
     x = graph_.add1(runtime::kAdd, "add_type", {x, type});
     x = graph_.add1(runtime::kAdd, "add_position", {x, position});
     x = layernorm("layernorm", x, "bert.embeddings.LayerNorm");
@@ -127,13 +128,13 @@ class Bert {
     const ValueId k = linear("attention.key", x, name + "attention.self.key");
     const ValueId v = linear("attention.value", x, name + "attention.self.value");
     Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(config_.head_size())),
-                .p = spec_.training ? config_.attention_probs_dropout_prob : 0,
-                .batch = spec_.batch,
-                .seq = spec_.length,
+                .p = spec_.kind.training ? config_.attention_probs_dropout_prob : 0,
+                .batch = spec_.plan.micro_batch,
+                .seq = spec_.kind.length,
                 .heads = config_.num_attention_heads,
                 .kv_heads = config_.num_attention_heads,
-                .operand = spec_.numerics.operand,
-                .softmax = spec_.numerics.softmax};
+                .operand = spec_.plan.numerics.operand,
+                .softmax = spec_.plan.numerics.softmax};
     if (attrs.p > 0) attrs.stream = stream_++;
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v, mask_}, attrs)[0];
     ValueId y = linear("attention.output", context, name + "attention.output.dense");
@@ -160,9 +161,9 @@ class Bert {
   ValueId head(ValueId x) {
     enter("head", micro_);
     const double p = config_.classifier_dropout.value_or(config_.hidden_dropout_prob);
-    std::int64_t rows = spec_.batch * spec_.length;
-    if (spec_.head == Head::kClassifier) {
-      rows = spec_.batch;
+    std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length;
+    if (spec_.kind.head == Head::kClassifier) {
+      rows = spec_.plan.micro_batch;
       x = pooled(x);
     }
     x = dropout("classifier.dropout", x, p);
@@ -172,7 +173,7 @@ class Bert {
   }
 
   ValueId pooled(ValueId x) {
-    x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, {.stride = spec_.length});
+    x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, {.stride = spec_.kind.length});
     x = linear("pooler.dense", x, "bert.pooler.dense");
     return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, {.fn = isa::Fn::kTanh});
   }
@@ -180,25 +181,25 @@ class Bert {
   /// The two losses of BertForPreTraining. Source: Devlin et al., section 3.1; only masked tokens meet the decoder.
   std::vector<ValueId> pretraining(ValueId x) {
     enter("pretraining", micro_);
-    const std::int64_t rows = spec_.batch * spec_.predictions;
+    const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.predictions;
     const ValueId places = input("masked_positions", rows, 1, isa::Dtype::kInt32);
-    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places}, {.dtype = spec_.numerics.activation});
+    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places}, {.dtype = spec_.plan.numerics.activation});
     t = linear("mlm.transform", t, "cls.predictions.transform.dense");
     t = graph_.add1(runtime::kActivate, "mlm.activation", {t}, {.fn = activation()});
     t = layernorm("mlm.layernorm", t, "cls.predictions.transform.LayerNorm");
-    const Attrs tied{.trans_b = true, .dtype = spec_.numerics.activation, .operand = spec_.numerics.operand};
+    const Attrs tied{.trans_b = true, .dtype = spec_.plan.numerics.activation, .operand = spec_.plan.numerics.operand};
     t = graph_.add1(runtime::kMatmul, "mlm.decoder", {t, w("bert.embeddings.word_embeddings.weight")}, tied);
     t = graph_.add1(runtime::kAdd, "mlm.decoder.bias", {t, w("cls.predictions.bias")});
     const ValueId masked = vocabulary_loss(t, rows);
     const ValueId next = linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
-    return {masked, loss_of(next, spec_.batch, "next_labels", "next_weights", "next_loss")};
+    return {masked, loss_of(next, spec_.plan.micro_batch, "next_labels", "next_weights", "next_loss")};
   }
 
   ValueId loss_of(ValueId logits, std::int64_t rows, const char* label, const char* weight, const char* name) {
     const ValueId labels = input(label, rows, 1, isa::Dtype::kInt32);
     const ValueId weights = input(weight, rows, 1, isa::Dtype::kFp32);
     const auto out = graph_.add(runtime::kCrossEntropy, name, {logits, labels, weights},
-                                {.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation});
+                                {.alpha = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation});
     graph_.output(out[0], micro_name(name, micro_));
     return out[0];
   }
@@ -210,13 +211,13 @@ class Bert {
     const ValueId most = graph_.add1(runtime::kRowMax, "mlm.max", {logits});
     const ValueId sums = graph_.add1(runtime::kLossSums, "mlm.sums", {logits, labels, most});
     const auto out = graph_.add(runtime::kSplitLoss, "mlm.loss", {logits, labels, weights, most, sums},
-                                {.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation});
+                                {.alpha = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation});
     graph_.output(out[0], micro_name("masked_loss", micro_));
     return out[0];
   }
 
   const BertConfig& config_;
-  const StepSpec& spec_;
+  const Step& spec_;
   Graph graph_;
   std::map<std::string, ValueId> weights_;
   std::int64_t micro_ = 0;
@@ -226,30 +227,34 @@ class Bert {
 
 }  // namespace
 
-runtime::Graph bert_graph(const BertConfig& config, const StepSpec& spec) {
-  if (spec.length > config.max_position_embeddings)
+runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
+  if (spec.kind.length > config.max_position_embeddings)
     throw base::Error{base::Fault::kUsage, "--max_length",
-                      fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.length,
+                      fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
                                   config.max_position_embeddings),
                       fmt::format("use --max_length {} or less", config.max_position_embeddings)};
-  if ((spec.head == Head::kPretraining) != (config.head == BertHead::kPretraining) && spec.head != Head::kNone)
+  if ((spec.kind.head == Head::kPretraining) != (config.head == BertHead::kPretraining) &&
+      spec.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};
   return Bert{config, spec}.run();
 }
 
-double bert_flops(const BertConfig& c, const StepSpec& spec) {
+double bert_flops(const BertConfig& c, const Step& spec) {
   const auto h = static_cast<double>(c.hidden_size), f = static_cast<double>(c.intermediate_size);
-  const auto tokens = static_cast<double>(spec.batch * spec.length), length = static_cast<double>(spec.length);
+  const auto tokens = static_cast<double>(spec.plan.micro_batch * spec.kind.length),
+             length = static_cast<double>(spec.kind.length);
   const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * length * h;
   double forward = layer * static_cast<double>(c.num_hidden_layers);
   const auto labels = static_cast<double>(c.num_labels());
-  if (spec.head == Head::kClassifier) forward += 2 * static_cast<double>(spec.batch) * (h * h + h * labels);
-  if (spec.head == Head::kTokens) forward += 2 * tokens * h * labels;
-  if (spec.head == Head::kPretraining) {
-    const auto batch = static_cast<double>(spec.batch), masked = batch * static_cast<double>(spec.predictions);
+  if (spec.kind.head == Head::kClassifier)
+    forward += 2 * static_cast<double>(spec.plan.micro_batch) * (h * h + h * labels);
+  if (spec.kind.head == Head::kTokens) forward += 2 * tokens * h * labels;
+  if (spec.kind.head == Head::kPretraining) {
+    const auto batch = static_cast<double>(spec.plan.micro_batch),
+               masked = batch * static_cast<double>(spec.kind.predictions);
     forward += 2 * masked * (h * h + h * static_cast<double>(c.vocab_size)) + 2 * batch * (h * h + 2 * h);
   }
-  return forward * (spec.training ? 3 : 1) * static_cast<double>(spec.micro_batches);
+  return forward * (spec.kind.training ? 3 : 1) * static_cast<double>(spec.plan.micro_batches);
 }
 
 }  // namespace workloads

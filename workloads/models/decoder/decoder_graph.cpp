@@ -22,23 +22,23 @@ using runtime::ValueId;
 
 class Decoder {
  public:
-  Decoder(const ModelConfig& config, const StepSpec& spec)
+  Decoder(const ModelConfig& config, const Step& spec)
       : config_{config},
         form_{decoder_form(config)},
         spec_{spec},
-        graph_{spec.numerics},
+        graph_{spec.plan.numerics},
         specs_{decoder_weights(config, spec)},
-        weights_{declare_weights(graph_, specs_, spec.fold_weights)},
-        rows_{spec.batch * spec.length},
-        split_{spec.tensor_parallel > 1},
-        sequence_{split_ && spec.sequence_parallel} {}
+        weights_{declare_weights(graph_, specs_, spec.kind.fold_weights)},
+        rows_{spec.plan.micro_batch * spec.kind.length},
+        split_{spec.plan.tensor > 1},
+        sequence_{split_ && spec.plan.sequence} {}
 
   DecoderStep run() {
-    graph_.set_replica_groups(decoder_groups(config_, spec_));
+    graph_.set_replica_groups(decoder_groups(config_, spec_.plan));
     if (form_.rotary) {
       const std::int64_t half = form_.head / 2;
-      cos_ = graph_.tensor("rope.cos", spec_.length, half, isa::Dtype::kFp32, Kind::kInput);
-      sin_ = graph_.tensor("rope.sin", spec_.length, half, isa::Dtype::kFp32, Kind::kInput);
+      cos_ = graph_.tensor("rope.cos", spec_.kind.length, half, isa::Dtype::kFp32, Kind::kInput);
+      sin_ = graph_.tensor("rope.sin", spec_.kind.length, half, isa::Dtype::kFp32, Kind::kInput);
     }
     runtime::Backward backward{graph_};
     backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
@@ -49,15 +49,15 @@ class Decoder {
     // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
     std::map<std::pair<std::int64_t, std::int64_t>, ValueId> ends;
     for (const Turn& turn :
-         pipeline_turns(spec_.pipeline_parallel, spec_.stage, spec_.virtual_stages, spec_.micro_batches)) {
+         pipeline_turns(spec_.plan.pipeline, spec_.stage, spec_.plan.chunks, spec_.plan.micro_batches)) {
       micro_ = turn.micro_batch;
       if (turn.forward)
         ends[{turn.chunk, micro_}] = forward(turn.chunk);
-      else if (spec_.training)
+      else if (spec_.kind.training)
         backward.run({ends.at({turn.chunk, micro_})});
     }
     std::vector<ZeroBucket> zero;
-    if (spec_.training) zero = add_update(graph_, backward.finish(), spec_, form_.blocks, parameter_sets());
+    if (spec_.kind.training) zero = add_update(graph_, backward.finish(), spec_, form_.blocks, parameter_sets());
     return {std::move(graph_), std::move(zero)};
   }
 
@@ -84,14 +84,14 @@ class Decoder {
   /// What a backward pass computes again: numbered by layer and micro-batch.
   std::int32_t segment_of(const runtime::Node& node) const {
     const runtime::Scope& scope = graph_.scope_of(node);
-    if (spec_.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
-    if (spec_.recompute == Recompute::kSelective && node.op != &runtime::kAttention) return -1;
+    if (spec_.plan.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
+    if (spec_.plan.recompute == Recompute::kSelective && node.op != &runtime::kAttention) return -1;
     return scope.instance;
   }
 
   // ---- between ranks
 
-  Attrs group() const { return {.rows = spec_.tensor_parallel, .group = tensor_group(spec_)}; }
+  Attrs group() const { return {.rows = spec_.plan.tensor, .group = tensor_group(spec_.plan)}; }
 
   /// The operand of work that is split by columns or heads: all tokens, on every rank.
   ValueId shared(ValueId x) {
@@ -114,7 +114,7 @@ class Decoder {
 
   ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true) {
     const ValueId y =
-        graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, {.operand = spec_.numerics.operand});
+        graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, {.operand = spec_.plan.numerics.operand});
     return form_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
   }
 
@@ -124,7 +124,7 @@ class Decoder {
   }
 
   ValueId dropout(const std::string& label, ValueId x, double p) {
-    if (!spec_.training || p <= 0) return x;
+    if (!spec_.kind.training || p <= 0) return x;
     return graph_.add1(runtime::kDropout, label, {x}, {.p = p, .stream = stream_++});
   }
 
@@ -133,9 +133,9 @@ class Decoder {
     enter("embeddings", micro_);
     const ValueId ids = input("input_ids", isa::Dtype::kInt32);
     ValueId x =
-        graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, {.dtype = spec_.numerics.activation});
+        graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, {.dtype = spec_.plan.numerics.activation});
     if (split_) {
-      const ValueId mine = input("vocabulary", spec_.numerics.activation);
+      const ValueId mine = input("vocabulary", spec_.plan.numerics.activation);
       x = graph_.add1(runtime::kMul, "word.mine", {x, mine});
       enter("embeddings.sum", micro_);
       x = summed(x);
@@ -149,18 +149,18 @@ class Decoder {
   /// Of learned positions, those of the rank's tokens.
   ValueId positions(std::int64_t rows) {
     const ValueId table = w("transformer.wpe.weight");
-    const isa::Dtype type = spec_.numerics.activation;
-    if (places_by_rank(spec_)) {
+    const isa::Dtype type = spec_.plan.numerics.activation;
+    if (places_by_rank(spec_.plan)) {
       if (places_ == runtime::kNoValue) places_ = graph_.tensor("places", rows, 1, isa::Dtype::kInt32, Kind::kInput);
       return graph_.add1(runtime::kEmbedding, "position", {table, places_}, {.dtype = type});
     }
     return graph_.add1(runtime::kPositions, "position", {table},
-                       {.batch = rows / spec_.length, .seq = spec_.length, .dtype = type});
+                       {.batch = rows / spec_.kind.length, .seq = spec_.kind.length, .dtype = type});
   }
 
   ValueId rotated(const std::string& label, ValueId x) {
     if (!form_.rotary) return x;
-    const Attrs attrs{.batch = spec_.batch, .seq = spec_.length, .dtype = isa::Dtype::kFp32};
+    const Attrs attrs{.batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = isa::Dtype::kFp32};
     const ValueId cos = graph_.add1(runtime::kPositions, label + ".cos", {cos_}, attrs);
     const ValueId sin = graph_.add1(runtime::kPositions, label + ".sin", {sin_}, attrs);
     return graph_.add1(runtime::kRope, label, {x, cos, sin});
@@ -168,20 +168,21 @@ class Decoder {
 
   /// Partial sums of attention's output.
   ValueId attention(ValueId h) {
-    const std::int64_t ranks = spec_.tensor_parallel;
+    const std::int64_t ranks = spec_.plan.tensor;
     const ValueId q = rotated("attention.query.rope", linear("attention.query", h, layer_name(form_.query)));
     const ValueId k = rotated("attention.key.rope", linear("attention.key", h, layer_name(form_.key)));
     const ValueId v = linear("attention.value", h, layer_name(form_.value));
-    const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
-                      .p = spec_.training ? form_.attention_dropout : 0,
-                      .batch = spec_.batch,
-                      .seq = spec_.length,
-                      .heads = form_.heads / ranks,
-                      .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
-                      .stream = stream_++,
-                      .causal = true,
-                      .operand = spec_.numerics.operand,
-                      .softmax = form_.gated ? isa::Dtype::kFp32 : spec_.numerics.softmax};  // as modeling_llama has it
+    const Attrs attrs{
+        .alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
+        .p = spec_.kind.training ? form_.attention_dropout : 0,
+        .batch = spec_.plan.micro_batch,
+        .seq = spec_.kind.length,
+        .heads = form_.heads / ranks,
+        .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
+        .stream = stream_++,
+        .causal = true,
+        .operand = spec_.plan.numerics.operand,
+        .softmax = form_.gated ? isa::Dtype::kFp32 : spec_.plan.numerics.softmax};  // as modeling_llama has it
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
     return linear("attention.output", context, layer_name(form_.out), !split_);
   }
@@ -231,16 +232,16 @@ class Decoder {
   /// What the stage before has sent; what the next one gets stands for the loss.
   ValueId receive(std::int64_t chunk, std::uint8_t from) {
     layer_ = -1;
-    enter("stage.receive", micro_ * spec_.virtual_stages + chunk);
+    enter("stage.receive", micro_ * spec_.plan.chunks + chunk);
     return graph_.add1(runtime::kStageReceive, "receive", {},
                        {.stride = form_.hidden,
-                        .rows = sequence_ ? rows_ / spec_.tensor_parallel : rows_,
+                        .rows = sequence_ ? rows_ / spec_.plan.tensor : rows_,
                         .group = from,
                         .peer = 0,
-                        .dtype = spec_.numerics.activation});
+                        .dtype = spec_.plan.numerics.activation});
   }
   ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to) {
-    enter("stage.send", micro_ * spec_.virtual_stages + chunk);
+    enter("stage.send", micro_ * spec_.plan.chunks + chunk);
     return graph_.add1(runtime::kStageSend, "send", {x}, {.group = to, .peer = 1});
   }
 
@@ -259,14 +260,14 @@ class Decoder {
     enter("head", micro_);
     const ValueId logits =
         graph_.add1(runtime::kMatmul, "head", {x, w(form_.tied ? form_.embedding : "lm_head.weight")},
-                    {.trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
-    if (spec_.keep_logits) graph_.output(logits, micro_name("logits", micro_));
-    return spec_.training || spec_.with_loss ? loss(logits) : logits;
+                    {.trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.plan.numerics.operand});
+    if (spec_.kind.keep_logits) graph_.output(logits, micro_name("logits", micro_));
+    return spec_.kind.training || spec_.kind.with_loss ? loss(logits) : logits;
   }
 
   ValueId loss(ValueId logits) {
     const ValueId labels = input("labels", isa::Dtype::kInt32), weights = input("weights", isa::Dtype::kFp32);
-    const Attrs attrs{.alpha = spec_.numerics.loss_scale, .dtype = spec_.numerics.activation};
+    const Attrs attrs{.alpha = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation};
     Attrs most_attrs = group();
     most_attrs.alu = isa::Alu::kMax;
     ValueId most = graph_.add1(runtime::kRowMax, "loss.max", {logits});
@@ -289,10 +290,10 @@ class Decoder {
   ParameterSets parameter_sets() const {
     ParameterSets sets;
     for (const WeightSpec& spec : specs_)
-      if (spec_.pipeline_parallel > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers)
+      if (spec_.plan.pipeline > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers)
         sets.tied.insert(weights_.at(spec.name));
     if (!split_) return sets;
-    sets.sharing = head_sharing(config_, spec_.tensor_parallel);
+    sets.sharing = head_sharing(config_, spec_.plan.tensor);
     for (const WeightSpec& spec : specs_) {
       const ValueId v = weights_.at(spec.name);
       if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
@@ -306,7 +307,7 @@ class Decoder {
 
   const ModelConfig& config_;
   const DecoderForm form_;
-  const StepSpec& spec_;
+  const Step& spec_;
   Graph graph_;
   const std::vector<WeightSpec> specs_;
   std::map<std::string, ValueId> weights_;
@@ -319,11 +320,11 @@ class Decoder {
 
 }  // namespace
 
-isa::GroupTables decoder_groups(const ModelConfig& config, const StepSpec& spec) {
-  return replica_groups(spec, head_sharing(config, spec.tensor_parallel));
+isa::GroupTables decoder_groups(const ModelConfig& config, const Plan& plan) {
+  return replica_groups(plan, head_sharing(config, plan.tensor));
 }
 
-bool places_by_rank(const StepSpec& spec) { return spec.sequence_parallel && spec.batch % spec.tensor_parallel != 0; }
+bool places_by_rank(const Plan& plan) { return plan.sequence && plan.micro_batch % plan.tensor != 0; }
 
 RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
   RopeTable table;
@@ -336,24 +337,24 @@ RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
   return table;
 }
 
-DecoderStep decoder_step(const ModelConfig& config, const StepSpec& spec) {
+DecoderStep decoder_step(const ModelConfig& config, const Step& spec) {
   const DecoderForm form = decoder_form(config);
-  if (spec.length > form.positions)
-    throw Error{
-        Fault::kUsage, "--max_length",
-        fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.length, form.positions),
-        fmt::format("use --max_length {} or less", form.positions)};
-  if (spec.sequence_parallel && spec.batch * spec.length % spec.tensor_parallel != 0)
+  if (spec.kind.length > form.positions)
     throw Error{Fault::kUsage, "--max_length",
-                fmt::format("{} tokens are not divided by {} tensor-parallel ranks", spec.batch * spec.length,
-                            spec.tensor_parallel),
+                fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
+                            form.positions),
+                fmt::format("use --max_length {} or less", form.positions)};
+  if (spec.plan.sequence && spec.plan.micro_batch * spec.kind.length % spec.plan.tensor != 0)
+    throw Error{Fault::kUsage, "--max_length",
+                fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
+                            spec.plan.micro_batch * spec.kind.length, spec.plan.tensor),
                 "choose a length that they divide, or --disable_sequence_parallel"};
   return Decoder{config, spec}.run();
 }
 
-DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec) {
+DecoderPipeline decoder_pipeline(const ModelConfig& config, const Step& spec) {
   DecoderPipeline out;
-  for (std::int64_t stage = 0; stage < spec.pipeline_parallel; ++stage) {
+  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage) {
     DecoderStep step = decoder_step(config, of_stage(spec, stage));
     out.graphs.push_back(std::move(step.graph));
     out.zero.push_back(std::move(step.zero));
@@ -361,15 +362,16 @@ DecoderPipeline decoder_pipeline(const ModelConfig& config, const StepSpec& spec
   return out;
 }
 
-double decoder_flops(const ModelConfig& config, const StepSpec& spec) {
+double decoder_flops(const ModelConfig& config, const Step& spec) {
   const DecoderForm f = decoder_form(config);
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
   const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
   const double layer = h * (2 * q + 2 * kv) + (f.gated ? 3 : 2) * h * ffn;
-  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.length);
+  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
   const double per_token = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)) + 4 * layers * q * length;
-  const double tokens = static_cast<double>(spec.batch * spec.length * spec.micro_batches) * spec.ranks;
-  return per_token * tokens * (spec.training ? 3 : 1);
+  const double tokens =
+      static_cast<double>(spec.plan.micro_batch * spec.kind.length * spec.plan.micro_batches) * spec.plan.data;
+  return per_token * tokens * (spec.kind.training ? 3 : 1);
 }
 
 }  // namespace workloads

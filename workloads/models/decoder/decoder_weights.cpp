@@ -33,23 +33,15 @@ std::vector<WeightSpec> device_parts(WeightSpec spec) {
   return out;
 }
 
-ShardPlan shard_plan(const StepSpec& spec) {
-  return {.tensor_parallel_size = spec.tensor_parallel,
-          .pipeline_parallel_size = spec.pipeline_parallel,
-          .virtual_pipeline_size = spec.virtual_stages};
-}
-
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec) {
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const Step& spec) {
   std::vector<WeightSpec> out;
-  for (WeightSpec& whole : shard_specs(config, shard_plan(spec), {.pipeline = spec.stage}))
+  for (WeightSpec& whole : shard_specs(config, shard_plan(spec.plan), {.pipeline = spec.stage}))
     for (WeightSpec& part : device_parts(std::move(whole))) out.push_back(std::move(part));
   return out;
 }
 
 std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
-  StepSpec spec{.numerics = {}};
-  spec.tensor_parallel = tensor_parallel;
-  return decoder_weights(config, spec);
+  return decoder_weights(config, Step{.plan = {.tensor = tensor_parallel}});
 }
 
 std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel) {

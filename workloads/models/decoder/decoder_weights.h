@@ -12,9 +12,8 @@ namespace workloads {
 
 /// The tensors of tensor-parallel rank 0 of spec.stage as the graph has them; without stages, of the whole model. A
 /// fused query-key-value of GPT is three, each a WeightSpec::third of the file's.
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const StepSpec& spec);
+std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const Step& spec);
 std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel);
-ShardPlan shard_plan(const StepSpec& spec);
 /// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
 std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel);
 

@@ -48,9 +48,7 @@ class Generation {
       const auto [rows, cols] = device_shape(w.spec);
       weights_[w.spec.name] = graph_.tensor(w.spec.name, rows, cols, spec.numerics.weight, Kind::kWeight);
     }
-    StepSpec ranks{.numerics = {}};
-    ranks.tensor_parallel = spec.tensor_parallel;
-    graph_.set_replica_groups(replica_groups(ranks));
+    graph_.set_replica_groups(replica_groups(Plan{.tensor = spec.tensor_parallel}));
   }
 
   Graph run() {
