@@ -17,6 +17,9 @@ inline constexpr int kPurchaseCount = 5;
 inline constexpr std::array<std::string_view, kPurchaseCount> kPurchaseNames = {"on_demand", "reserved_1y",
                                                                                 "reserved_3y", "spot", "sagemaker"};
 
+/// "on_demand", ... Errors: Fault::kUsage with a suggestion.
+Purchase purchase_of(std::string_view name);
+
 struct PricedInstance {
   std::string name, region, date;
   bool simulated = false;   // a machine of trnsim; else its time is a roofline estimate

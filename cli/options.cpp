@@ -2,50 +2,94 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cstdlib>
 
 #include "base/error.h"
 #include "cli/add_option.h"
-#include "runtime/program_cache.h"
 
 namespace cli {
 namespace {
 
-using namespace trnsim;
 using base::Error;
 using base::Fault;
+using trnsim::Setting;
+using trnsim::Settings;
 
-bool takes(const TrainOptionRow& r, std::string_view verb) {
-  return fmt::format(" {} ", r.verbs).find(fmt::format(" {} ", verb)) != std::string::npos;
+/// Which settings a verb takes. One that stands nowhere is a setting of workload files and of the library alone.
+struct Takes {
+  std::string_view verbs;
+  std::string_view settings;
+};
+constexpr std::array kTakes = {
+    Takes{"run compile ablate",
+          "model_id dataset_path validation_file test_file vocab text_column label_column label_names "
+          "max_train_samples max_eval_samples strict per_device_eval_batch_size learning_rate adam_beta1 "
+          "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps"},
+    Takes{"run compile ablate estimate plan",
+          "max_length per_device_train_batch_size weight_decay max_grad_norm nnodes stack passes"},
+    Takes{"run compile ablate verify estimate",
+          "gradient_accumulation_steps tensor_parallel_size pipeline_parallel_size zero_1 recompute"},
+    Takes{"run",
+          "eval_strategy output_dir overwrite_output_dir resume_from_checkpoint logging_steps save_steps "
+          "backslash_escapes"},
+    Takes{"run compile ablate verify",
+          "seed bf16 stochastic_rounding_enabled stochastic_rounding_seed mode"},
+    Takes{"run compile ablate verify estimate plan",
+          "numerics virtual_pipeline_size disable_sequence_parallel optimizer_use_master_weights nproc_per_node"},
+    Takes{"run compile ablate verify validate estimate plan",
+          "instance_type set compile_cache exact host_threads format"},
+    Takes{"run estimate plan",
+          "price"},
+};
+
+bool has_word(std::string_view text, std::string_view word) {
+  return fmt::format(" {} ", text).find(fmt::format(" {} ", word)) != std::string::npos;
+}
+
+bool takes(const Setting& setting, std::string_view verb) {
+  return std::ranges::any_of(
+      kTakes, [&](const Takes& t) { return has_word(t.verbs, verb) && has_word(t.settings, setting.name()); });
 }
 
 }  // namespace
 
-void add_train_options(CLI::App& app, std::string_view verb, TrainOptions& options) {
-  for (const TrainOptionRow& r : train_option_rows()) {
-    if (takes(r, verb)) add_option<TrainOptions>(app, options, r);
-  }
+void add_settings(CLI::App& app, std::string_view verb, Settings& settings) {
+  for (const Setting& s : trnsim::settings_table())
+    if (takes(s, verb)) add_option<Settings>(app, settings, s);
 }
 
-void settle(const CLI::App& app, std::string_view verb, TrainOptions& options) {
-  for (const TrainOptionRow& r : train_option_rows()) {
-    if (!takes(r, verb)) continue;
-    const std::string flag = "--" + std::string{r.name()}, variable{r.env};
+void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
+  for (const Setting& s : trnsim::settings_table()) {
+    if (!takes(s, verb)) continue;
+    const std::string flag = "--" + std::string{s.name()}, variable{s.env};
     const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
     const bool typed = app.get_option(flag)->count() > 0;
     if (!typed && value)
-      trnsim::set_option<TrainOptions>(options, r, value, fmt::format("{} (for {})", variable, flag));
-    if (typed || value) options.given.emplace(r.name());
+      trnsim::set_option<Settings>(settings, s, value, fmt::format("{} (for {})", variable, flag));
+    if (typed || value) settings.given.emplace(s.name());
   }
-  settle_numerics(options);
-  if (!options.compile_cache.empty()) runtime::use_program_cache(options.compile_cache);
-  if (options.given.contains("warmup_ratio") && options.given.contains("warmup_steps")) {
+  settle_numerics(settings);
+  if (settings.given.contains("warmup_ratio") && settings.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }
-  if (options.mode == "numeric" && options.numerics == "off") {
+  if (settings.mode == "numeric" && settings.numerics == "off") {
     throw Error{Fault::kUsage, "--mode numeric", "has nothing to compute with --numerics off",
                 "use --mode timed, or another --numerics"};
   }
+}
+
+std::string flags_in(std::string_view text) {
+  std::string out;
+  while (!text.empty()) {
+    const std::size_t open = text.find('`');
+    const std::size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
+    if (close == std::string_view::npos) return out + std::string{text};
+    out += fmt::format("{}--{}", text.substr(0, open), text.substr(open + 1, close - open - 1));
+    text.remove_prefix(close + 1);
+  }
+  return out;
 }
 
 }  // namespace cli

@@ -1,19 +1,23 @@
-// The options of the verbs that train, as flags of CLI11.
+// The settings of the verbs that train, as flags of CLI11; and the library's texts, in which a setting stands in
+// backquotes, with flags.
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <string>
 #include <string_view>
 
 #include "trnsim/settings.h"
 
 namespace cli {
 
-/// Adds the rows of `verb` to `app`. `options` must outlive the parse.
-void add_train_options(CLI::App& app, std::string_view verb, trnsim::TrainOptions& options);
+/// Adds the settings that `verb` takes to `app`. `settings` must outlive the parse.
+void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
 /// After the parse: takes from the environment what no flag gave, fills `given`, settles --bf16 against --numerics, and
-/// refuses what contradicts itself.
-/// Errors: Fault::kUsage.
-void settle(const CLI::App& app, std::string_view verb, trnsim::TrainOptions& options);
+/// refuses what contradicts itself. Errors: Fault::kUsage.
+void settle(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
+
+/// "use a smaller `max_length`" as "use a smaller --max_length".
+std::string flags_in(std::string_view text);
 
 }  // namespace cli

@@ -55,8 +55,8 @@ std::string fix_for(GenerationJob job, const hw::MachineParams& machine) {
   return "use a smaller --batch_size or --max_length, --numerics bf16, or a larger --instance_type";
 }
 
-void require_fit(const GenerationJob& job, const hw::MachineParams& machine,
-                 const std::map<std::string, std::uint64_t>& by_kind) {
+void require_room(const GenerationJob& job, const hw::MachineParams& machine,
+                  const std::map<std::string, std::uint64_t>& by_kind) {
   runtime::require_fit("trnsim generate", by_kind, sum(by_kind), machine.hbm_bytes_per_core(), fix_for(job, machine));
 }
 
@@ -109,7 +109,7 @@ void check(const GenerationJob& job, const hw::MachineParams& machine) {
         Fault::kUsage, "--tensor_parallel_size",
         fmt::format("{} cores, but {} has {}", job.spec.tensor_parallel, machine.name, machine.instance_cores()),
         fmt::format("use {} or less, or a larger --instance_type", machine.instance_cores())};
-  require_fit(job, machine, least_bytes(job));
+  require_room(job, machine, least_bytes(job));
 }
 
 GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams& machine) {
@@ -124,7 +124,7 @@ GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams
                 .capacity = machine.hbm_bytes_per_core()};
   std::uint64_t& scratch = out.memory.by_kind["activations"];
   scratch = std::max(scratch, programs.prompt.memory.bytes_by_kind.at("activations"));
-  require_fit(job, machine, out.memory.by_kind);
+  require_room(job, machine, out.memory.by_kind);
   out.prompt = step_of(job, machine, programs.prompt, job.spec.batch * job.spec.prompt);
   out.first_token = out.total = out.prompt.seconds;
   std::int64_t at = first;

@@ -9,7 +9,7 @@
 #include "analysis/host_model.h"
 #include "hw/params.h"
 #include "hw/trace.h"
-#include "trnsim/decoder_job.h"
+#include "trnsim/memory.h"
 #include "workloads/generation_graph.h"
 
 namespace trnsim {
@@ -33,7 +33,7 @@ struct GenerationStep {
 };
 
 struct GenerationTime {
-  DecoderMemory memory;  // of one core
+  Memory memory;  // of one core
   GenerationStep prompt;
   std::vector<GenerationStep> tokens;  // by rising `read`; empty for a single new token
   double first_token = 0;              // s from the prompt to its first token

@@ -1,9 +1,10 @@
-#include "trnsim/largest_batch.h"
-
+// How many samples a core's memory holds.
 #include <algorithm>
 #include <cmath>
 #include <limits>
 #include <map>
+
+#include "trnsim/ablate.h"
 
 namespace trnsim {
 namespace {
@@ -18,22 +19,26 @@ struct Need {
   std::size_t instructions = 0;
 };
 
-Need need_of(const StepTarget& target, std::int64_t batch, const runtime::Passes& passes) {
-  StepTarget other = target;
-  other.size.batch = batch;
-  other.size.micro_batches = std::min<std::int64_t>(other.size.micro_batches, 2);  // more need no more memory
-  const runtime::Compiled compiled = compiled_with(other, passes);
+Need need_of(const Job& job, std::int64_t batch, bool reorder) {
+  Job other = job;
+  other.passes.reorder = reorder;
+  other.step.plan.micro_batch = batch;
+  // More micro-batches need no more memory than keep all stages at work.
+  const std::int64_t enough = job.step.plan.pipeline > 1 ? job.step.plan.micro_batches : 2;
+  other.step.plan.micro_batches = std::min(job.step.plan.micro_batches, enough);
+  const CompiledStages compiled = compile_stages(other);
   Need need{static_cast<double>(compiled.memory.total), 0};
-  for (const isa::Block& block : compiled.program.blocks) need.instructions += block.instrs.size();
+  for (const Stage& stage : compiled.stages)
+    for (const isa::Block& block : stage.compiled.program.blocks) need.instructions += block.instrs.size();
   return need;
 }
 
 /// Memory grows with the batch almost evenly, so the line through two batches is the best guess of where it ends. What
-/// is large takes long to compile: nothing much larger than the answer is tried.
+/// is large takes long to compile: nothing much larger than the answer is tried. The order of instructions moves no
+/// tensor but spills; left out it makes the search several times as fast.
 class Search {
  public:
-  Search(const StepTarget& target, const runtime::Passes& passes, double capacity)
-      : target_{target}, passes_{passes}, capacity_{capacity} {
+  Search(const Job& job, double capacity) : job_{job}, capacity_{capacity} {
     look_at(1);
     if (fits_ == 1) look_at(2);
     while (too_large_ - fits_ > 1) look_at(guess());
@@ -51,7 +56,7 @@ class Search {
 
  private:
   void look_at(std::int64_t batch) {
-    const Need& need = known_[batch] = need_of(target_, batch, passes_);
+    const Need& need = known_[batch] = need_of(job_, batch, false);
     (need.bytes <= capacity_ ? fits_ : too_large_) = batch;
   }
 
@@ -66,8 +71,7 @@ class Search {
         std::clamp(ends, static_cast<double>(fits_ + 1), static_cast<double>(std::max(fits_ + 1, highest))));
   }
 
-  const StepTarget& target_;
-  const runtime::Passes& passes_;
+  const Job& job_;
   const double capacity_;
   std::map<std::int64_t, Need> known_{{0, {}}};
   std::int64_t fits_ = 0, too_large_ = kUnknown;
@@ -75,16 +79,13 @@ class Search {
 
 }  // namespace
 
-std::int64_t largest_batch(const StepTarget& target, const runtime::Passes& passes) {
-  const auto capacity = static_cast<double>(target.machine.hbm_bytes_per_core());
-  // The order of instructions moves no tensor but spills; left out it makes the search several times as fast.
-  runtime::Passes search = passes;
-  search.reorder = false;
-  const Search found{target, search, capacity};
+std::int64_t largest_batch(const Job& job) {
+  const auto capacity = static_cast<double>(job.machine.hbm_bytes_per_core());
+  const Search found{job, capacity};
   std::int64_t fits = found.fits();
-  if (!passes.reorder || fits == 0) return fits;
+  if (!job.passes.reorder || fits == 0) return fits;
   if (found.need().instructions > kOrdered) return found.fits_into(capacity / kSpills);
-  while (fits > 0 && need_of(target, fits, passes).bytes > capacity) --fits;
+  while (fits > 0 && need_of(job, fits, true).bytes > capacity) --fits;
   return fits;
 }
 

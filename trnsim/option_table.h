@@ -1,4 +1,4 @@
-// Options as rows of a table: one row is the flag, its default, its help, its limits and its environment variable.
+// Options as rows of a table: one row is the name, its default, its help, its limits and its environment variable.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ template <class Options>
 struct OptionRow {
   using Member = std::variant<std::string Options::*, std::int64_t Options::*, double Options::*, bool Options::*,
                               std::vector<std::string> Options::*>;
-  std::string_view flags;  // "--model_id,--model_name_or_path": the first one names the option
+  std::string_view names;  // "model_id,model_name_or_path": the first one names the option, the others are accepted
   Member member;
   std::string_view group;
   std::string_view help;
@@ -24,19 +24,21 @@ struct OptionRow {
   std::string_view env = {};      // read when the flag is not given
   double least = -std::numeric_limits<double>::infinity();
   double most = std::numeric_limits<double>::infinity();
+  std::string (*registry)() = nullptr;  // choices that files or tables list, in the form of `choices`
 
-  std::string_view name() const { return flags.substr(2, flags.find(',') - 2); }
+  std::string_view name() const { return names.substr(0, names.find(',')); }
+  std::string legal() const { return registry ? registry() : std::string{choices}; }
 };
 
 /// Throws Fault::kUsage, with a suggestion, unless `text` is one of `choices`.
-void require_choice(std::string_view flag, std::string_view text, std::string_view choices);
+void require_choice(std::string_view where, std::string_view text, std::string_view choices);
 /// Throws Fault::kUsage unless least <= value <= most.
-void require_range(std::string_view flag, double value, double least, double most);
+void require_range(std::string_view where, double value, double least, double most);
 /// "true", "1", "yes", "on" and their opposites. Errors: Fault::kUsage for anything else.
-bool parse_bool(std::string_view flag, std::string_view text);
+bool parse_bool(std::string_view where, std::string_view text);
 
-/// Puts `text` into the row's member, checked. Used for flags, environment and workload files alike; `where` names the
-/// origin in errors (empty: the flag).
+/// Puts `text` into the row's member, checked. Used for flags, environment, workload files and sweeps alike; `where` names
+/// the origin in errors (empty: the setting, in backquotes).
 template <class Options>
 void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where = "");
 
@@ -55,14 +57,14 @@ std::string show(const std::vector<std::string>& value);
 
 template <class Options>
 void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where) {
-  const std::string flag = where.empty() ? std::string{row.flags.substr(0, row.flags.find(','))} : std::move(where);
-  if (!row.choices.empty()) require_choice(flag, text, row.choices);
+  const std::string at = where.empty() ? "`" + std::string{row.name()} + "`" : std::move(where);
+  if (const std::string legal = row.legal(); !legal.empty()) require_choice(at, text, legal);
   std::visit(
       [&](auto member) {
         auto& value = options.*member;
-        parse_into(value, flag, text);
+        parse_into(value, at, text);
         if constexpr (std::is_same_v<decltype(value), std::int64_t&> || std::is_same_v<decltype(value), double&>) {
-          require_range(flag, static_cast<double>(value), row.least, row.most);
+          require_range(at, static_cast<double>(value), row.least, row.most);
         }
       },
       row.member);

@@ -2,168 +2,181 @@
 
 #include <fmt/format.h>
 
-#include <chrono>
+#include <algorithm>
 #include <cmath>
-#include <map>
 
 #include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
-#include "hw/sim_device.h"
-#include "isa/check.h"
-#include "runtime/memory_plan.h"
+#include "runtime/block.h"
+#include "workloads/bert_graph.h"
+#include "workloads/decoder_graph.h"
 #include "workloads/traced_ops.h"
-#include "workloads/weights.h"
 
 namespace trnsim {
 namespace {
 
-runtime::CompileOptions compile_options(const ProjectedJob& job, const char* name, const hw::MachineParams& machine) {
-  return {.name = name, .ranks = job.step.plan.data, .passes = job.passes, .hbm_bytes = machine.hbm_bytes_per_core()};
+using base::Error;
+using base::Fault;
+
+/// Of a step, all cores.
+double flops_of(const Job& job) {
+  if (const auto* bert = std::get_if<workloads::BertConfig>(&job.model))
+    return workloads::bert_flops(*bert, job.step) * job.step.plan.data;
+  return workloads::decoder_flops(job.model, job.step);
 }
 
-/// An evaluation batch, forward only; its weights lie where training left them.
-runtime::Compiled compile_evaluation(const ProjectedJob& job, const hw::MachineParams& machine) {
-  workloads::Step spec = job.step;
-  spec.kind.training = false;
-  spec.plan.micro_batch = job.eval_batch;
-  spec.plan.micro_batches = 1;
-  return runtime::compile(workloads::bert_graph(job.config, spec), options.target,
-                          compile_options(job, "evaluate", machine));
+/// What one process traces: of a pipeline, a stage's share of the layers.
+workloads::FrameworkOps traced_ops_of(const Job& job) {
+  workloads::ModelConfig stage = job.model;
+  std::visit([&](auto& c) { c.num_hidden_layers /= job.step.plan.pipeline; }, stage);
+  return workloads::framework_ops(stage, job.step);
 }
 
-/// Bytes that one rank's host copies in per sequence: ids, types and mask as int64, as the framework holds them.
-double input_bytes(const workloads::Step& spec) {
-  return static_cast<double>(spec.plan.micro_batch * spec.plan.micro_batches * spec.kind.length) * 3 * 8;
-}
-
-analysis::JobShape job_shape(const ProjectedJob& job, const Projection& p) {
-  const workloads::Step& spec = job.step;
+/// A job as its host sees it. Ids, types or labels, and a mask go in as int64, as the framework holds them.
+analysis::JobShape shape_of(const Job& job, const Projection& p) {
+  const runtime::Plan& plan = job.step.plan;
+  const workloads::FrameworkOps ops = traced_ops_of(job);
+  analysis::TracedModel traced{.forward_ops = ops.forward,
+                               .backward_ops = ops.backward,
+                               .tensors = ops.tensors,
+                               .micro_steps = static_cast<double>(plan.micro_batches),
+                               .optimizer = job.step.optimizer.name};
   analysis::JobShape shape;
   shape.steps = p.steps;
-  shape.device_step_seconds = hw::seconds(p.device.total - p.device.lead_in);
-  const workloads::FrameworkOps ops = workloads::framework_ops(job.config, spec);
-  shape.traced_ops = analysis::traced_ops({.forward_ops = ops.forward,
-                                           .backward_ops = ops.backward,
-                                           .tensors = ops.tensors,
-                                           .micro_steps = static_cast<double>(spec.plan.micro_batches),
-                                           .optimizer = spec.optimizer.name});
-  shape.launches = static_cast<double>(spec.plan.micro_batches);
-  shape.cores = static_cast<int>(spec.plan.data);
-  shape.samples_per_step = static_cast<double>(spec.plan.micro_batch * spec.plan.micro_batches);
-  shape.bytes_in_per_step = input_bytes(spec);
-  shape.log_every = job.log_every;
-  if (p.eval_device) {
-    shape.eval_passes = std::floor(job.epochs);
-    shape.eval_steps =
-        std::ceil(static_cast<double>(job.eval_samples) / static_cast<double>(job.eval_batch * spec.plan.data));
-    shape.eval_device_step_seconds = hw::seconds(p.eval_device->total - p.eval_device->lead_in);
+  shape.device_step_seconds = p.device_seconds;
+  shape.traced_ops = analysis::traced_ops(traced);
+  traced.micro_steps = 1;  // micro-batches are one graph, compiled once
+  shape.compiled_ops = analysis::traced_ops(traced);
+  shape.launches = static_cast<double>(plan.micro_batches);
+  shape.cores = static_cast<int>(job.cores() / job.instances());
+  shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
+  shape.bytes_in_per_step = shape.samples_per_step * static_cast<double>(job.step.kind.length) * 3 * 8;
+  shape.log_every = job.sizes.log_every;
+  if (p.eval_seconds > 0) {
+    const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);
+    shape.eval_passes = std::floor(job.sizes.epochs);
+    shape.eval_steps = std::ceil(static_cast<double>(job.sizes.eval_samples) / at_once);
+    shape.eval_device_step_seconds = p.eval_seconds;
     shape.eval_traced_ops = ops.forward;
   }
   return shape;
 }
 
-/// What no compiler can do without, per core: weights, gradients, moments, and of each layer what its backward pass
-/// reads: the inputs of its six linear layers (of which three are one) and attention's probabilities.
-std::map<std::string, std::uint64_t> least_memory(const ProjectedJob& job) {
-  const workloads::Step& s = job.step;
-  const workloads::BertConfig& c = job.config;
-  const auto size = [](isa::Dtype type) { return static_cast<double>(isa::size_of(type)); };
-  const auto weights = static_cast<double>(workloads::parameter_count(workloads::bert_weights(c)));
-  const auto tokens = static_cast<double>(s.plan.micro_batch * s.kind.length);
-  const double per_token = static_cast<double>(3 * c.hidden_size + c.intermediate_size) +
-                           static_cast<double>(s.kind.length * c.num_attention_heads);
-  const double kept = static_cast<double>(c.num_hidden_layers) * tokens * per_token * size(s.plan.numerics.activation);
-  return {{"activations", static_cast<std::uint64_t>(kept)},
-          {"gradients", static_cast<std::uint64_t>(weights * size(s.plan.numerics.gradient))},
-          {"optimizer", static_cast<std::uint64_t>(weights * 2 * size(s.plan.numerics.optimizer))},
-          {"weights", static_cast<std::uint64_t>(weights * size(s.plan.numerics.weight))}};
+void time_job(const Job& job, Projection& p) {
+  p.steps = job.steps();
+  p.samples = job.samples();
+  p.time = analysis::job_time(analysis::load_stack(job.stack), shape_of(job, p));
+  p.model_flops = flops_of(job);
+  const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
+  p.mfu = p.model_flops / (p.device_seconds * peak);
+  p.job_mfu = p.model_flops / (p.time.step * peak);
+  p.price_per_hour = price_per_hour(job);
+  if (p.price_per_hour)
+    p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()), job.sizes.epochs,
+                                  p.samples)
+                    .run;
 }
 
-/// To compile what cannot fit by far takes longer than to see that it does not.
-void require_possible(const ProjectedJob& job, const hw::MachineParams& machine) {
-  const auto least = least_memory(job);
-  std::uint64_t total = 0;
-  for (const auto& [kind, bytes] : least) total += bytes;
-  runtime::require_fit("train, at the very least,", least, total, machine.hbm_bytes_per_core(),
-                       "use a smaller --per_device_train_batch_size or --max_length");
+/// The job with its ranks shared otherwise, the same batch for the optimizer.
+Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
+  Job to = from;
+  runtime::Plan& plan = to.step.plan;
+  const std::int64_t factor = tensor * pipeline;
+  if (plan.data % factor != 0) return to;
+  plan.data /= static_cast<std::uint32_t>(factor);
+  plan.micro_batches *= factor;
+  plan.tensor *= tensor;
+  plan.pipeline *= pipeline;
+  plan.sequence = plan.tensor > 1;
+  return to;
+}
+
+std::vector<Job> other_plans(const Job& job) {
+  using runtime::Recompute;
+  std::vector<Job> out;
+  for (const auto& [tensor, pipeline] :
+       {std::pair{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {8, 1}, {1, 4}, {4, 2}, {8, 2}})
+    for (const bool zero : {job.step.plan.zero1, true})
+      for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
+        out.push_back(narrower(job, tensor, pipeline));
+        out.back().step.plan.zero1 = zero;
+        out.back().step.plan.recompute = again;
+      }
+  return out;
+}
+
+/// For cores that only share data: smaller micro-batches, the same batch for the optimizer.
+std::vector<Job> smaller_batches(const Job& job) {
+  std::vector<Job> out;
+  Job next = job;
+  while (next.step.plan.micro_batch % 2 == 0) {
+    next.step.plan.micro_batch /= 2;
+    next.step.plan.micro_batches *= 2;
+    out.push_back(next);
+  }
+  return out;
 }
 
 }  // namespace
 
-double wall_clock() {
-  return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+std::optional<double> price_per_hour(const Job& job) {
+  const auto prices = analysis::load_prices(std::string_view{});
+  const auto found = std::ranges::find(prices, job.machine.name, &analysis::PricedInstance::name);
+  const auto which = static_cast<std::size_t>(job.purchase);
+  if (found != prices.end() && found->per_hour[which]) return found->per_hour[which]->value;
+  if (job.purchase == analysis::Purchase::kOnDemand) return std::nullopt;
+  throw Error{Fault::kUsage, "price",
+              fmt::format("{} has no {} price", job.machine.name, analysis::kPurchaseNames[which]),
+              "add it to analysis/cost/prices/aws.toml, or choose another --instance_type"};
 }
 
-std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& machine) {
-  const std::int64_t most = machine.instance_cores();
-  const std::int64_t cores = options.nproc_per_node > 0 ? options.nproc_per_node : most;
-  if (cores > most)
-    throw base::Error{base::Fault::kUsage, "--nproc_per_node",
-                      fmt::format("{} cores, but {} has {}", cores, machine.name, most),
-                      fmt::format("use --nproc_per_node {} or less, or a larger --instance_type", most)};
-  return static_cast<std::uint32_t>(cores * options.nnodes);
-}
-
-ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& config, std::int64_t samples,
-                           std::int64_t eval_samples) {
-  const std::string passes =
-      o.stack.empty() ? o.passes
-                      : analysis::passes_of(analysis::load_stack(o.stack), static_cast<double>(o.max_length), o.passes);
-  ProjectedJob job{.config = config,
-                   .step = {},
-                   .samples = samples,
-                   .eval_samples = eval_samples,
-                   .eval_batch = o.per_device_eval_batch_size,
-                   .epochs = o.num_train_epochs,
-                   .max_steps = o.max_steps,
-                   .eval_each_epoch = o.eval_strategy == "epoch",
-                   .log_every = static_cast<double>(o.logging_steps),
-                   .stack = o.stack,
-                   .passes = runtime::parse_passes(passes),
-                   .exact = o.exact};
-  job.step = {.plan = {.data = 1,
-                       .micro_batch = o.per_device_train_batch_size,
-                       .micro_batches = o.gradient_accumulation_steps,
-                       .numerics = runtime::numerics(o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics)},
-              .kind = {.length = o.max_length, .training = true, .head = workloads::Head::kClassifier},
-              .optimizer = {.beta1 = o.adam_beta1,
-                            .beta2 = o.adam_beta2,
-                            .epsilon = o.adam_epsilon,
-                            .weight_decay = o.weight_decay,
-                            .decay_all = false,
-                            .max_grad_norm = o.max_grad_norm}};
-  return job;
-}
-
-Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
+Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
+  runtime::BlockCache own{kKeptInstructions};  // stages have the same layers
+  CompiledStages compiled =
+      compile_stages(job, {.micro_batches = options.micro_batches,
+                           .blocks = options.blocks ? options.blocks : &own,
+                           .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
   Projection p;
-  const double begin = wall_clock();
-  require_possible(job, machine);
-  p.compiled = runtime::compile(workloads::bert_graph(job.config, job.step), machine.target(),
-                                compile_options(job, "train", machine));
-  isa::check(p.compiled.program, machine.target());
-  const double compiled = wall_clock();
-  p.device = hw::simulate(p.compiled.program, machine,
-                          {.exact = job.exact, .trace_from = job.trace.from, .trace_until = job.trace.until});
-  p.compile_seconds = compiled - begin;
-  p.simulate_seconds = wall_clock() - compiled;
-  if (job.eval_each_epoch && job.eval_samples > 0) {
-    const runtime::Compiled evaluation = compile_evaluation(job, machine);
-    p.eval_device = hw::simulate(evaluation.program, machine, {.exact = job.exact});
-  }
-  const double per_step =
-      static_cast<double>(job.step.plan.micro_batch * job.step.plan.micro_batches * job.step.plan.data);
-  p.steps = job.max_steps >= 0 ? static_cast<double>(job.max_steps)
-                               : std::ceil(static_cast<double>(job.samples) / per_step * job.epochs);
-  p.samples = job.max_steps >= 0 ? p.steps * per_step : static_cast<double>(job.samples) * job.epochs;
-  p.time = analysis::job_time(analysis::load_stack(job.stack), job_shape(job, p));
-  p.model_flops = p.compiled.program.model_flops * job.step.plan.data;
-  p.price_per_hour = job.price_per_hour > 0 ? job.price_per_hour : machine.price_on_demand.value;
-  p.dollars = analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(machine.instances.value), job.epochs,
-                                p.samples)
-                  .run;
+  p.memory = std::move(compiled.memory);
+  p.micro_batches = compiled.micro_batches;
+  if (!p.memory.fits() && !options.any_memory) return p;
+  const StepTime time = simulate_stages(job, compiled,
+                                        {.exact = options.exact,
+                                         .any_memory = options.any_memory,
+                                         .trace = options.trace,
+                                         .times = options.times});
+  p.stages = std::move(compiled.stages);
+  p.slowest = time.slowest;
+  p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;
+  if (job.sizes.eval_samples > 0) p.eval_seconds = simulate_evaluation(job, options.exact);
+  time_job(job, p);
   return p;
+}
+
+Projection project(const Job& job, const ProjectOptions& options) {
+  // To compile what cannot fit by far takes longer than to see that it does not.
+  if (!options.any_memory) require_fit(job, least_memory(job));
+  Projection p = project_if_it_fits(job, options);
+  if (!options.any_memory) require_fit(job, p.memory);
+  return p;
+}
+
+std::optional<Job> nearest_that_fits(const Job& job) {
+  runtime::BlockCache blocks{kKeptInstructions};
+  const auto fits = [&](const Job& candidate) {
+    try {
+      const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
+      return least_memory(candidate).fits() &&
+             compile_stages(candidate, {.blocks = &blocks, .give_up_at = there}).memory.fits();
+    } catch (const Error& e) {
+      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
+      throw;
+    }
+  };
+  for (const Job& candidate : is_decoder(job.model) ? other_plans(job) : smaller_batches(job))
+    if (fits(candidate)) return candidate;
+  return std::nullopt;
 }
 
 }  // namespace trnsim

@@ -1,66 +1,66 @@
-// What a training job takes on the simulated machine: its step compiled and timed, and the host around it.
+// What a job takes: memory, the time of a step and of the whole, dollars; the same for every family and plan.
 #pragma once
 
-#include <cstdint>
+#include <cstddef>
 #include <optional>
-#include <string>
 #include <vector>
 
 #include "analysis/host_model.h"
-#include "hw/params.h"
-#include "hw/trace.h"
-#include "runtime/compile.h"
-#include "trnsim/settings.h"
-#include "workloads/bert_graph.h"
-#include "workloads/job.h"
+#include "trnsim/job.h"
+#include "trnsim/memory.h"
+#include "trnsim/stages.h"
 
 namespace trnsim {
 
-/// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
-struct TraceWindow {
-  double from = 0, until = 0;
-};
-
-/// A job taken apart: model, step, sizes of the data.
-struct ProjectedJob {
-  workloads::BertConfig config;
-  workloads::Step step;
-  std::int64_t samples = 0, eval_samples = 0, eval_batch = 8;
-  double epochs = 1;
-  std::int64_t max_steps = -1;
-  bool eval_each_epoch = true;
-  double log_every = 10;
-  std::string stack = "hf-trainer";
-  runtime::Passes passes;
-  bool exact = false;
-  TraceWindow trace{};
-  double price_per_hour = 0;  // dollars of an instance; 0: the machine's own, on demand
-};
+/// Of the blocks that plans of one model share, as many instructions are kept: a 7B Llama's layers have 2 million, with
+/// two sequences of 2048 and no tensor parallelism.
+inline constexpr std::size_t kKeptInstructions = 4'000'000;
 
 struct Projection {
-  runtime::Compiled compiled;
-  hw::SimResult device;                      // one training step
-  std::optional<hw::SimResult> eval_device;  // one evaluation batch
-  analysis::JobTime time;
-  double steps = 0, samples = 0;
-  double dollars = 0, price_per_hour = 0;
-  double model_flops = 0;                            // of a step, all cores
-  double compile_seconds = 0, simulate_seconds = 0;  // of this host
+  Memory memory;              // of the core that needs most
+  std::vector<Stage> stages;  // in their order, as they were simulated
+  std::size_t slowest = 0;    // which of them sets the time of a step
+  std::int64_t micro_batches = 0;     // of a step that were simulated; the others take micro_seconds each
+  double device_seconds = 0;          // of a step
+  double micro_seconds = 0;           // from micro-batch to micro-batch
+  double bubble_seconds = 0;          // what the slowest stage waits for the others in a step
+  double eval_seconds = 0;            // of the device, an evaluation batch; 0: nothing is evaluated
+  analysis::JobTime time;             // of the job
+  double steps = 0, samples = 0;      // of the job
+  std::optional<double> price_per_hour{};  // dollars of one instance; none: it has no price
+  std::optional<double> dollars{};
+  double model_flops = 0;  // of a step, all cores
+  double mfu = 0;          // model_flops over what all cores could do in the device's time of a step
+  double job_mfu = 0;      // the same in the time of a step, with the host's
 
+  /// The slowest stage: its record speaks for the step.
+  const Stage& stage() const { return stages.at(slowest); }
   double samples_per_second() const { return samples / time.total; }
 };
 
-/// Errors: Fault::kCapacity when it does not fit into a core's HBM.
-Projection project(const ProjectedJob& job, const hw::MachineParams& machine);
+struct ProjectOptions {
+  bool exact = false;              // simulate every core and call
+  bool any_memory = false;         // time it although it does not fit
+  std::int64_t micro_batches = 0;  // simulated of a step without a pipeline when there are more; 0: all
+  TraceWindow trace{};
+  /// Of other plans of the model: theirs are compiled and timed in less time, to the same figures.
+  runtime::BlockCache* blocks = nullptr;
+  hw::BlockTimes* times = nullptr;
+  bool give_up = false;  // what does not fit is compiled only until that is seen
+};
 
-/// The job that the options describe, on `config`.
-ProjectedJob projected_job(const TrainOptions& options, const workloads::BertConfig& config, std::int64_t samples,
-                           std::int64_t eval_samples);
+/// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do not
+/// allow.
+Projection project(const Job& job, const ProjectOptions& options = {});
+/// The same, but what does not fit is no error: it has a memory alone (memory.fits() is false).
+Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {});
 
-/// Cores of the job: --nproc_per_node, or all of the instance. Errors: Fault::kUsage when there are not so many.
-std::uint32_t cores_of(const TrainOptions& options, const hw::MachineParams& machine);
+/// A plan that fits, changed as little as may be: recomputation first, then ZeRO, then wider, then longer. Nothing when
+/// none does.
+std::optional<Job> nearest_that_fits(const Job& job);
 
-/// Seconds of the host's clock.
-double wall_clock();
+/// Dollars of one of the job's instances for an hour, as it is bought; none when nobody published one. Errors:
+/// Fault::kUsage for an instance that is not sold that way.
+std::optional<double> price_per_hour(const Job& job);
 
 }  // namespace trnsim

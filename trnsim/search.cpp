@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <thread>
+#include <memory>
 #include <tuple>
 
 #include "analysis/sweep.h"
@@ -13,8 +13,8 @@
 #include "base/units.h"
 #include "hw/timed_block.h"
 #include "runtime/block.h"
-#include "trnsim/decoder_projection.h"
 #include "trnsim/project.h"
+#include "workloads/decoder_graph.h"
 #include "workloads/pipeline.h"
 
 namespace trnsim {
@@ -22,6 +22,8 @@ namespace {
 
 using base::Error;
 using base::Fault;
+
+constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
 
 std::string readable(std::uint64_t bytes) {
   return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
@@ -31,87 +33,79 @@ std::string too_much(std::uint64_t memory, std::uint64_t there) {
   return fmt::format("needs {} of HBM per core at least, there are {}", readable(memory), readable(there));
 }
 
-/// "flag: what" of an error, without its fault and fix.
-std::string reason_of(const Error& error) {
-  const std::string text = error.what();
-  const std::size_t begin = text.find(": ") + 2;
-  return text.substr(begin, text.find('\n') - begin);
-}
-
 /// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
-void require_legal(const DecoderJob& job, const hw::MachineParams& whole) {
-  stage_config(job);
-  DecoderJob layers = job;  // one in each chunk: they are all alike
-  std::visit([&](auto& c) { c.num_hidden_layers = job.step.plan.pipeline * job.step.plan.chunks; }, layers.config);
-  stage_step(layers, 1);
-  require_groups(job, whole);
+void require_legal(const Job& job) {
+  Job layers = job;  // one in each chunk: they are all alike
+  std::visit([&](auto& c) { c.num_hidden_layers = job.step.plan.pipeline * job.step.plan.chunks; }, layers.model);
+  layers.step.plan.micro_batches = job.step.plan.pipeline;
+  workloads::decoder_step(layers.model, layers.step);
+  require_groups(job);
   workloads::pipeline_turns(job.step.plan.pipeline, 0, job.step.plan.chunks, job.step.plan.micro_batches);
 }
 
-std::string no_batch(const DecoderJob& job, std::int64_t batch) {
-  return fmt::format("a batch of {} is no whole number of micro-batches of {} on {} data-parallel ranks", batch,
-                     job.step.plan.micro_batch, job.step.plan.data);
-}
-
 /// What is known of a plan before anything is compiled.
-TriedPlan looked_at(DecoderJob job, const PlanSpace& space, const hw::MachineParams& whole) {
-  const std::int64_t samples = job.step.plan.micro_batch * static_cast<std::int64_t>(job.step.plan.data);
-  job.step.plan.micro_batches = std::max<std::int64_t>(1, space.batch / samples);
-  job.sequences = job.sequences_per_step();
-  job.simulated_micro_batches = 3;
-  TriedPlan plan{.job = std::move(job)};
+TriedPlan looked_at(Job job, std::int64_t batch) {
+  runtime::Plan& plan = job.step.plan;
+  const std::int64_t samples = plan.micro_batch * static_cast<std::int64_t>(plan.data);
+  plan.micro_batches = std::max<std::int64_t>(1, batch / samples);
+  job.sizes = {};
+  TriedPlan tried{.job = std::move(job)};
   try {
-    require_legal(plan.job, whole);
-    plan.memory = least_memory(plan.job);
+    tried.memory = least_memory(tried.job).total;
+    require_legal(tried.job);
   } catch (const Error& e) {
     if (e.fault() != Fault::kUsage && e.fault() != Fault::kProgram) throw;
-    plan.refused = reason_of(e);
-    return plan;
+    tried.refused = fmt::format("{}: {}", e.where(), e.problem());
+    return tried;
   }
-  if (space.batch % samples != 0)
-    plan.refused = no_batch(plan.job, space.batch);
-  else if (plan.job.step.plan.micro_batches < plan.job.step.plan.pipeline)
-    plan.refused = fmt::format("{} micro-batches never keep {} stages at work", plan.job.step.plan.micro_batches,
-                               plan.job.step.plan.pipeline);
-  else if (const std::uint64_t there = whole.hbm_bytes_per_core(); plan.memory > there) {
-    plan.too_large = true;
-    plan.refused = too_much(plan.memory, there);
-  }
-  return plan;
+  const runtime::Plan& p = tried.job.step.plan;
+  const std::uint64_t there = tried.job.machine.hbm_bytes_per_core();
+  if (batch % samples != 0)
+    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {} data-parallel ranks", batch,
+                                p.micro_batch, p.data);
+  else if (p.micro_batches < p.pipeline)
+    tried.refused = fmt::format("{} micro-batches never keep {} stages at work", p.micro_batches, p.pipeline);
+  else if (tried.memory > there)
+    tried.too_large = true, tried.refused = too_much(tried.memory, there);
+  return tried;
 }
 
 /// Divisors of the layers: each is a number of stages.
-std::vector<std::int64_t> stages_of(const workloads::ModelConfig& config) {
+std::vector<std::int64_t> stages_of(const workloads::ModelConfig& model) {
   constexpr std::int64_t kMost = 16;
-  const std::int64_t layers = std::visit([](const auto& c) { return c.num_hidden_layers; }, config);
+  const std::int64_t layers = std::visit([](const auto& c) { return c.num_hidden_layers; }, model);
   std::vector<std::int64_t> out;
   for (std::int64_t n = 1; n <= std::min(layers, kMost); ++n)
     if (layers % n == 0) out.push_back(n);
   return out;
 }
 
-/// Chunks of layers on each stage: one, and if asked for, several in turn.
-std::vector<std::int64_t> chunks_of(const TrainOptions& o, std::int64_t pipeline) {
-  if (pipeline == 1 || o.virtual_pipeline_size == 1) return {1};
-  return {1, o.virtual_pipeline_size};
-}
-
-/// With and without what costs or spares memory alone.
-std::vector<DecoderJob> jobs_of(TrainOptions o, const workloads::ModelConfig& config) {
-  std::vector<DecoderJob> out;
-  for (const bool zero : {true, false})
-    for (const char* recompute : {"none", "selective", "full"}) {
-      o.zero_1 = zero;
-      o.recompute = recompute;
-      DecoderJob job = decoder_job(o, config, 0);
-      if (!zero || job.step.plan.data > 1) out.push_back(std::move(job));
-    }
+/// Degrees that use all cores, with and without what costs or spares memory alone.
+std::vector<Job> jobs_of(const Job& job, std::int64_t micro_batch, std::int64_t tensor, std::int64_t pipeline) {
+  std::vector<Job> out;
+  if (job.cores() % (tensor * pipeline) != 0) return out;  // leaves cores without work
+  const bool split = job.step.plan.sequence || job.step.plan.tensor == 1;
+  std::vector<std::int64_t> chunks{1};
+  if (pipeline > 1 && job.step.plan.chunks > 1) chunks.push_back(job.step.plan.chunks);
+  for (const std::int64_t of_stage : chunks)
+    for (const bool zero : {true, false})
+      for (const auto again : {runtime::Recompute::kNone, runtime::Recompute::kSelective, runtime::Recompute::kFull}) {
+        Job other = job;
+        runtime::Plan& plan = other.step.plan;
+        plan.tensor = tensor, plan.pipeline = pipeline, plan.chunks = of_stage;
+        plan.data = static_cast<std::uint32_t>(job.cores() / (tensor * pipeline));
+        plan.sequence = tensor > 1 && split;
+        plan.micro_batch = micro_batch, plan.zero1 = zero, plan.recompute = again;
+        if (!zero || plan.data > 1) out.push_back(std::move(other));
+      }
   return out;
 }
 
 /// What decides most of a plan's blocks.
 using Kin = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
-Kin kin_of(const DecoderJob& job) { return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute}; }
+Kin kin_of(const Job& job) {
+  return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
+}
 
 /// Names of what a child process says of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
@@ -123,11 +117,14 @@ struct Shared {
   hw::BlockTimes times;
 };
 
-void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, Shared& shared, analysis::Metrics& out) {
-  DecoderProjection p;
+void try_out(const Job& job, std::size_t i, bool exact, Shared& shared, analysis::Metrics& out) {
+  Projection p;
   try {
-    p = project_if_it_fits(job, machines_of(job, o.instance_type, o.set),
-                           {.blocks = &shared.blocks, .times = &shared.times, .one_stage = false, .give_up = true});
+    p = project_if_it_fits(job, {.exact = exact,
+                                 .micro_batches = kTimedMicroBatches,
+                                 .blocks = &shared.blocks,
+                                 .times = &shared.times,
+                                 .give_up = true});
   } catch (const Error& e) {
     if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
     out[name_of(i, kMemory)] = 0;
@@ -139,7 +136,7 @@ void try_out(const DecoderJob& job, std::size_t i, const TrainOptions& o, Shared
   out[name_of(i, kMfu)] = p.mfu;
 }
 
-void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics, std::uint64_t there) {
+void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
   plan.memory = static_cast<std::uint64_t>(metrics.at(name_of(i, kMemory)));
   if (const auto found = metrics.find(name_of(i, kSeconds)); found != metrics.end()) {
     plan.seconds = found->second;
@@ -147,7 +144,8 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics, std:
     return;
   }
   plan.too_large = true;
-  plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF" : too_much(plan.memory, there);
+  plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF"
+                                  : too_much(plan.memory, plan.job.machine.hbm_bytes_per_core());
 }
 
 /// Numbers of the plans without a reason by kin, the kin with most plans first: they take longest.
@@ -163,49 +161,39 @@ std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& 
 
 }  // namespace
 
-std::vector<TriedPlan> plans_of(const PlanSpace& space) {
-  const hw::MachineParams whole = load_cluster(space.options.instance_type, space.options.set, space.options.nnodes);
+std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
+  if (!is_decoder(job.model))
+    throw Error{Fault::kUsage, workloads::family_of(job.model), "is an encoder: its plans are data parallel alone",
+                "use trnsim run bert_emotion --mode timed, or name a Llama or GPT"};
   std::vector<TriedPlan> out;
   for (const std::int64_t micro : space.micro_batches)
-    for (std::int64_t tensor = 1; tensor <= whole.instance_cores(); tensor *= 2)
-      for (const std::int64_t pipeline : stages_of(space.config)) {
-        TrainOptions o = space.options;
-        o.per_device_train_batch_size = micro;
-        o.tensor_parallel_size = tensor;
-        o.pipeline_parallel_size = pipeline;
-        if (cores_of(o, whole) % (tensor * pipeline) != 0) continue;  // leaves cores without work
-        for (const std::int64_t chunks : chunks_of(space.options, pipeline)) {
-          o.virtual_pipeline_size = chunks;
-          for (const DecoderJob& job : jobs_of(o, space.config)) out.push_back(looked_at(job, space, whole));
-        }
-      }
+    for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
+      for (const std::int64_t pipeline : stages_of(job.model))
+        for (Job& other : jobs_of(job, micro, tensor, pipeline)) out.push_back(looked_at(std::move(other), space.batch));
   return out;
 }
 
 /// A sweep whose points are families of plans by number, and whose results nobody keeps.
-void time_plans(std::vector<TriedPlan>& plans, const TrainOptions& o) {
+void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact) {
   const std::vector<std::vector<std::size_t>> families = families_of(plans);
   if (families.empty()) return;
   std::vector<analysis::SweepPoint> points;
   for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
   const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
-  const auto evaluate = [&](const analysis::SweepPoint& point) {
-    static Shared shared;  // of this child process, for the next family too
+  const auto shared = std::make_shared<Shared>();  // each child process has its own copy, for the next family too
+  const auto evaluate = [&plans, &families, number, shared, exact](const analysis::SweepPoint& point) {
     analysis::Metrics metrics;
-    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, o, shared, metrics);
+    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, exact, *shared, metrics);
     return metrics;
   };
-  const auto processes = o.host_threads > 0 ? static_cast<int>(o.host_threads)
-                                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   const analysis::SweepRun run =
       analysis::run_sweep(points, {.hash = number, .evaluate = evaluate, .name = "plan"}, ":memory:", processes);
   if (run.interrupted)
     throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer --nnodes"};
-  const std::uint64_t there = hw::load_machine(o.instance_type, o.set).hbm_bytes_per_core();
   for (std::size_t f = 0; f < families.size(); ++f) {
     if (const std::string& error = run.results[f].error; !error.empty())
       throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error, "report it with the command"};
-    for (const std::size_t i : families[f]) note(plans[i], i, run.results[f].metrics, there);
+    for (const std::size_t i : families[f]) note(plans[i], i, run.results[f].metrics);
   }
 }
 

@@ -1,20 +1,23 @@
-// The options of a training run, named as in Hugging Face TrainingArguments and torchrun.
+// The settings of a job and of a run, named as in Hugging Face TrainingArguments and torchrun: the words of flags,
+// workload files, sweeps and errors. In texts a setting stands in backquotes: `max_length`.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "trnsim/option_table.h"
+#include "workloads/workload.h"
 
 namespace trnsim {
 
-/// What the user asked for. The initial values are the defaults that --help prints; a workload file replaces those that
-/// neither the command line nor the environment gave (apply_defaults).
-struct TrainOptions {
+/// What the user asked for. The initial values are the defaults; a workload replaces those that nobody gave
+/// (apply_workload).
+struct Settings {
   // model and data
   std::string model_id, dataset_path, validation_file, test_file, vocab, text_column, label_column, label_names;
   std::int64_t max_length = 0, max_train_samples = 0, max_eval_samples = 0;
@@ -38,30 +41,40 @@ struct TrainOptions {
   std::int64_t nproc_per_node = 0, nnodes = 1, host_threads = 0;
   bool exact = false;
   std::vector<std::string> set;
+  std::string price = "on_demand";
+  bool backslash_escapes = false;
   // output
   std::string output_dir, resume_from_checkpoint, format = "table", eval_strategy = "epoch";
   std::int64_t logging_steps = 10, save_steps = 0;
   bool overwrite_output_dir = false;
 
-  std::set<std::string> given;  // names of the options that came from the command line or the environment
+  std::set<std::string> given;  // names of those that the user gave
 };
 
-/// A row of the table, and the verbs that take it ("run compile ablate verify validate").
-struct TrainOptionRow : OptionRow<TrainOptions> {
-  std::string_view verbs;
-};
+using Setting = OptionRow<Settings>;
 
-/// All rows, in the order of --help.
-std::span<const TrainOptionRow> train_option_rows();
+/// All of them, in the order in which help prints them.
+std::span<const Setting> settings_table();
 
-/// Makes --numerics of what is another spelling of it. Errors: Fault::kUsage when they contradict each other.
-void settle_numerics(TrainOptions& options);
+/// Makes `numerics` of what is another spelling of it. Errors: Fault::kUsage when they contradict each other.
+void settle_numerics(Settings& settings);
 
-/// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave an option of another plan.
-void refuse_plan_of_encoder(const TrainOptions& options, std::string_view model);
+/// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.
+void refuse_plan_of_encoder(const Settings& settings, std::string_view model);
 
-/// Values of a workload file by option name; those in `given` stay. Errors: Fault::kUsage with a suggestion for an
-/// unknown name, and what the option itself refuses; `where` is the file.
-void apply_defaults(TrainOptions& options, const std::map<std::string, std::string>& values, std::string_view where);
+/// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name, and
+/// what the setting itself refuses; `where` is the file.
+void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where);
+
+/// Which of a workload's jobs: the published one that is projected, or the one that is trained for real.
+enum class WorkloadPart { kProjected, kTrained };
+/// What a workload file says where the user gave nothing. For training the small model's settings come on top, or with
+/// the user's own model (`model_id`) those for it; a user who gives a plan or cores gives all of them.
+void apply_workload(Settings& settings, const workloads::Workload& workload, WorkloadPart part);
+
+/// The settings as names and values.
+nlohmann::ordered_json to_json(const Settings& settings);
+/// Those of a run as it resolved them; all count as given.
+Settings settings_from(const nlohmann::ordered_json& json);
 
 }  // namespace trnsim

@@ -1,38 +1,57 @@
 #include "trnsim/stages.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
-#include "hw/sim_device.h"
+#include "hw/replica_groups.h"
+#include "isa/check.h"
 #include "runtime/block.h"
-#include "trnsim/pipeline_memory.h"
+#include "workloads/bert_graph.h"
+#include "workloads/decoder_graph.h"
 #include "workloads/pipeline.h"
 
 namespace trnsim {
 namespace {
 
+runtime::Graph graph_of(const workloads::ModelConfig& model, const workloads::Step& step) {
+  if (const auto* bert = std::get_if<workloads::BertConfig>(&model)) return workloads::bert_graph(*bert, step);
+  return workloads::decoder_step(model, step).graph;
+}
+
+std::int64_t micro_batches_of(const Job& job, std::int64_t asked) {
+  const runtime::Plan& p = job.step.plan;
+  if (p.pipeline > 1) return std::min(p.micro_batches, (p.chunks > 1 ? 3 : 2) * p.pipeline);
+  return asked > 0 ? std::min(p.micro_batches, asked) : p.micro_batches;
+}
+
 /// The calls of the core that took longest: when forward passes begin, and when the last backward pass ends.
 struct StagePasses {
   std::vector<hw::Fs> begin;
   hw::Fs end = 0;
+  hw::Fs update = 0;  // when the optimizer begins
 };
 
-StagePasses passes_of(const isa::Program& program, const hw::SimResult& result) {
-  StagePasses out;
+StagePasses passes_of(const Stage& stage) {
+  const isa::Program& program = stage.compiled.program;
+  StagePasses out{.begin = {}, .update = stage.device.total};
   const std::uint32_t first = program.calls.front().block;  // embeddings, or what the stage before has sent
-  for (const hw::CallTime& call : result.calls) {
+  for (const hw::CallTime& call : stage.device.calls) {
     if (call.block == first) out.begin.push_back(call.begin);
     if (call.phase == isa::Phase::kBackward) out.end = std::max(out.end, call.end);
+    if (call.phase == isa::Phase::kOptimizer) out.update = std::min(out.update, call.begin);
   }
   base::ensure(!out.begin.empty() && out.end > out.begin.front(), program.name, "no micro-batch goes through");
   return out;
 }
 
 /// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
-hw::Fs waits_at_the_end(const runtime::Plan& plan, const isa::Program& program, const hw::SimResult& result) {
+hw::Fs waits_at_the_end(const runtime::Plan& plan, const Stage& stage) {
+  const isa::Program& program = stage.compiled.program;
   hw::Fs sum = 0;
-  for (const hw::CollectiveTime& one : result.collectives) {
-    const hw::CallTime& call = result.calls.at(one.call);
+  for (const hw::CollectiveTime& one : stage.device.collectives) {
+    const hw::CallTime& call = stage.device.calls.at(one.call);
     const isa::Instrs& instrs = program.blocks[call.block].instrs;
     const auto* issued = std::ranges::find_if(instrs, [](const isa::Instr& i) { return isa::is_collective(i.op); });
     if (issued->group != workloads::stages_group(plan) && issued->group != workloads::ends_group(plan)) continue;
@@ -42,59 +61,117 @@ hw::Fs waits_at_the_end(const runtime::Plan& plan, const isa::Program& program, 
 }
 
 /// From micro-batch to micro-batch when all stages are at work: by the last two, or, of interleaved ones, by the last
-/// two rounds. `otherwise` when too few run.
-double period_of(const DecoderJob& job, const StagePasses& passes, double otherwise) {
-  const std::int64_t run = micro_batches_to_run(job);
-  const bool interleaved = job.step.plan.chunks > 1;
-  if (run <= (interleaved ? 2 : 1) * job.step.plan.pipeline) return otherwise;
-  const std::size_t span = interleaved ? static_cast<std::size_t>(job.step.plan.pipeline) : 1;
+/// two rounds; when fewer run, what one takes by itself.
+double period_of(const Job& job, const StagePasses& passes, std::int64_t run) {
+  const runtime::Plan& p = job.step.plan;
+  const bool interleaved = p.chunks > 1;
+  if (run <= (interleaved ? 2 : 1) * (p.pipeline > 1 ? p.pipeline : 1))
+    return hw::seconds((p.pipeline > 1 ? passes.end : passes.update) - passes.begin.front()) /
+           static_cast<double>(p.pipeline > 1 ? run + p.pipeline - 1 : run);
+  const std::size_t span = interleaved ? static_cast<std::size_t>(p.pipeline) : 1;
   const std::size_t apart = passes.begin.size() * span / static_cast<std::size_t>(run);
   return hw::seconds(passes.begin.back() - passes.begin[passes.begin.size() - 1 - apart]) / static_cast<double>(span);
 }
 
+isa::Programs programs_of(const std::vector<Stage>& stages) {
+  isa::Programs out;
+  for (const Stage& stage : stages) out.push_back(&stage.compiled.program);
+  return out;
+}
+
 }  // namespace
 
-Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks,
-                      std::uint64_t give_up_at) {
-  require_groups(job, whole);
-  workloads::Step step = job.step;
-  workloads::pipeline_turns(job.step.plan.pipeline, 0, step.plan.chunks,
-                            step.plan.micro_batches);  // refuses what has none
-  step.plan.micro_batches = micro_batches_to_run(job);
-  Stages out;
-  for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) {
-    const workloads::Step spec = workloads::of_stage(step, s);
-    auto made = workloads::decoder_step(job.config, spec);
-    runtime::CompileOptions options = workloads::compile_options(spec, "train", job.passes);
-    options.blocks = blocks;
-    options.give_up_at = give_up_at;
-    out.compiled.push_back(runtime::compile(std::move(made.graph), whole.target(), options));
-    DecoderMemory memory = memory_of(out.compiled.back(), whole);
-    memory.add("messages", inbox_bytes(job, s));
+void require_groups(const Job& job) {
+  const runtime::Plan& plan = job.step.plan;
+  if (job.cores() > job.machine.core_count())
+    throw base::Error{
+        base::Fault::kUsage, "plan",
+        fmt::format("needs {} cores (TP {} x PP {} x DP {}), {} x {} have {}", job.cores(), plan.tensor, plan.pipeline,
+                    plan.data, job.instances(), job.machine.name, job.machine.core_count()),
+        "use more --nnodes, or a smaller plan"};
+  if (!is_decoder(job.model)) return;  // its ranks are one group, all of them
+  const auto groups = workloads::decoder_groups(job.model, plan);
+  // Messages between stages run in pairs, wherever their two ranks are.
+  const std::size_t first = workloads::link_group(plan, 0), last = workloads::stages_group(plan);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (plan.pipeline > 1 && g >= first && g < last)
+      hw::require_pairs(groups[g], job.machine, "plan");
+    else
+      hw::shape_of(groups[g], job.machine, "plan");
+  }
+}
+
+CompiledStages compile_stages(const Job& job, const CompileStages& options) {
+  require_groups(job);
+  const runtime::Plan& plan = job.step.plan;
+  workloads::pipeline_turns(plan.pipeline, 0, plan.chunks, plan.micro_batches);  // refuses what has none
+  CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_of(job, options.micro_batches)};
+  for (std::int64_t s = 0; s < plan.pipeline; ++s) {
+    workloads::Step step = workloads::of_stage(job.step, s);
+    step.plan.micro_batches = out.micro_batches;
+    runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes);
+    compile.blocks = options.blocks;
+    compile.give_up_at = options.give_up_at;
+    Stage stage{.compiled = runtime::compile(graph_of(job.model, step), job.machine.target(), compile), .device = {}};
+    Memory memory = memory_of(stage.compiled, job.machine);
+    memory.add("messages", inbox_bytes(job, s, out.micro_batches));
     if (memory.total > out.memory.total) out.memory = std::move(memory);
-    if (give_up_at > 0 && out.memory.total > give_up_at) break;
+    out.stages.push_back(std::move(stage));
+    if (options.give_up_at > 0 && out.memory.total > options.give_up_at) break;
   }
   return out;
 }
 
-StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
-                           double micro_seconds, hw::BlockTimes* times) {
-  isa::Programs programs;
-  for (const runtime::Compiled& one : stages.compiled) programs.push_back(&one.program);
-  StagesTime out;
-  out.device =
-      hw::simulate_in_child(programs, whole, {.exact = job.exact, .any_memory = job.may_exceed_memory, .times = times});
-  const hw::SimResult& result = out.device;
-  const auto slowest = std::ranges::find_if(programs, [&](const isa::Program* p) { return p->runs_on(result.rank); });
-  const StagePasses passes = passes_of(**slowest, result);
-  out.micro_seconds = period_of(job, passes, micro_seconds);
-  const std::int64_t run = micro_batches_to_run(job);
-  const auto further = static_cast<double>(job.step.plan.micro_batches - run);
-  out.step_seconds = hw::seconds(result.total - result.lead_in) + further * out.micro_seconds;
-  const double busy = static_cast<double>(run) * out.micro_seconds;
-  out.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +
-                       hw::seconds(waits_at_the_end(job.step.plan, **slowest, result));
+runtime::Compiled compile_stage(const Job& job, std::int64_t stage) {
+  const workloads::Step step = workloads::of_stage(job.step, stage);
+  return runtime::compile(graph_of(job.model, step), job.machine.target(), workloads::compile_options(step, "train", job.passes));
+}
+
+std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
+  std::vector<runtime::Compiled> out;
+  for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) {
+    workloads::Step step = workloads::of_stage(job.step, s);
+    step.kind.training = false;
+    step.kind.with_loss = true;
+    step.plan.micro_batch = job.sizes.eval_batch;
+    step.plan.micro_batches = step.plan.pipeline;
+    out.push_back(
+        runtime::compile(graph_of(job.model, step), job.machine.target(), workloads::compile_options(step, "evaluate", job.passes)));
+  }
   return out;
+}
+
+StepTime simulate_stages(const Job& job, CompiledStages& compiled, const SimulateStages& options) {
+  for (const Stage& stage : compiled.stages) isa::check(stage.compiled.program, job.machine.target());
+  auto results = hw::simulate_each_in_child(programs_of(compiled.stages), job.machine,
+                                            {.exact = options.exact,
+                                             .trace_from = options.trace.from,
+                                             .trace_until = options.trace.until,
+                                             .any_memory = options.any_memory,
+                                             .times = options.times});
+  StepTime time;
+  for (std::size_t s = 0; s < results.size(); ++s) {
+    compiled.stages[s].device = std::move(results[s]);
+    if (compiled.stages[s].device.total > compiled.stages[time.slowest].device.total) time.slowest = s;
+  }
+  const Stage& slowest = compiled.stages[time.slowest];
+  const StagePasses passes = passes_of(slowest);
+  time.micro_seconds = period_of(job, passes, compiled.micro_batches);
+  const auto further = static_cast<double>(job.step.plan.micro_batches - compiled.micro_batches);
+  time.seconds = hw::seconds(slowest.device.total - slowest.device.lead_in) + further * time.micro_seconds;
+  if (job.step.plan.pipeline == 1) return time;
+  const double busy = static_cast<double>(compiled.micro_batches) * time.micro_seconds;
+  time.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +
+                        hw::seconds(waits_at_the_end(job.step.plan, slowest));
+  return time;
+}
+
+double simulate_evaluation(const Job& job, bool exact) {
+  const std::vector<runtime::Compiled> stages = compile_evaluation(job);
+  isa::Programs programs;
+  for (const runtime::Compiled& stage : stages) programs.push_back(&stage.program);
+  const hw::SimResult result = hw::simulate_in_child(programs, job.machine, {.exact = exact, .any_memory = true});
+  return hw::seconds(result.total - result.lead_in);
 }
 
 }  // namespace trnsim

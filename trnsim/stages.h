@@ -1,33 +1,72 @@
-// All stages of a pipeline on the clock, a core of each.
+// The programs of a job's step, one for each stage of its pipeline, and the time that they take together.
 #pragma once
 
+#include <cstdint>
+#include <vector>
+
 #include "hw/sim_device.h"
-#include "trnsim/decoder_job.h"
+#include "runtime/compile.h"
+#include "trnsim/memory.h"
+
+namespace runtime {
+class BlockCache;
+}
 
 namespace trnsim {
 
-/// Every stage compiled, for micro_batches_to_run().
-struct Stages {
-  std::vector<runtime::Compiled> compiled;
-  DecoderMemory memory;  // of the stage that needs most, with its inbox
+/// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
+struct TraceWindow {
+  double from = 0, until = 0;
 };
 
-struct StagesTime {
-  hw::SimResult device;  // of the core that took longest, for the micro-batches that ran
-  double step_seconds = 0;
+/// Of one stage as a core runs it; a job without a pipeline has one.
+struct Stage {
+  runtime::Compiled compiled;
+  hw::SimResult device;  // of the core that took longest; empty until it is simulated
+};
+
+struct CompiledStages {
+  std::vector<Stage> stages;       // in their order
+  Memory memory;                   // of the stage that needs most, with its inbox
+  std::int64_t micro_batches = 0;  // of the step that are in the programs
+};
+
+struct CompileStages {
+  /// Micro-batches that are compiled when there are more; 0: as many as show what the others take: all without a
+  /// pipeline, with one two rounds through the stages, three of interleaved ones.
+  std::int64_t micro_batches = 0;
+  runtime::BlockCache* blocks = nullptr;  // of programs that were compiled before
+  std::uint64_t give_up_at = 0;           // bytes: stages behind the first that is seen to need more are left out
+};
+
+/// Errors: Fault::kUsage, Fault::kProgram for a plan that model or machine do not allow.
+CompiledStages compile_stages(const Job& job, const CompileStages& options = {});
+/// One stage alone, with all micro-batches of the step.
+runtime::Compiled compile_stage(const Job& job, std::int64_t stage);
+/// The program of an evaluation batch for each stage: forward only, one batch for each so that all are at work.
+std::vector<runtime::Compiled> compile_evaluation(const Job& job);
+
+/// A step on the clock, a core of every stage simulated.
+struct StepTime {
+  double seconds = 0;         // of the whole step, without the program's lead-in
   double micro_seconds = 0;   // from micro-batch to micro-batch when all stages are at work
   double bubble_seconds = 0;  // what the slowest stage waits for others in a step
+  std::size_t slowest = 0;    // stage
 };
 
-/// `blocks`, `give_up_at`: as in runtime::CompileOptions; who gives up has no stages behind the one that needs more.
-/// Errors: as project_if_it_fits().
-Stages compile_stages(const DecoderJob& job, const hw::MachineParams& whole, runtime::BlockCache* blocks,
-                      std::uint64_t give_up_at);
+struct SimulateStages {
+  bool exact = false, any_memory = false;
+  TraceWindow trace{};
+  hw::BlockTimes* times = nullptr;  // of earlier simulations on the machine
+};
 
-/// A step with every stage simulated. `whole`: the machine of all stages. Further micro-batches take micro_seconds
-/// each; `micro_seconds` is that of one stage, for fewer micro-batches than show it. Errors: Fault::kProgram when the
-/// machine cannot form the groups.
-StagesTime simulate_stages(const DecoderJob& job, const hw::MachineParams& whole, const Stages& stages,
-                           double micro_seconds, hw::BlockTimes* times);
+/// Fills the stages' records. Micro-batches that were not compiled take micro_seconds each. Errors: Fault::kProgram when
+/// the machine cannot form the groups; as hw::simulate().
+StepTime simulate_stages(const Job& job, CompiledStages& compiled, const SimulateStages& options = {});
+/// Seconds of an evaluation batch on all stages.
+double simulate_evaluation(const Job& job, bool exact);
+
+/// Errors: Fault::kProgram, naming legal ones, when the machine cannot form the plan's replica groups.
+void require_groups(const Job& job);
 
 }  // namespace trnsim

@@ -4,7 +4,9 @@
 
 #include <algorithm>
 #include <array>
+#include <map>
 #include <memory>
+#include <set>
 #include <utility>
 
 #include "analysis/stats.h"
@@ -14,12 +16,7 @@
 #include "hw/sim_device.h"
 #include "isa/asm.h"
 #include "isa/check.h"
-#include "trnsim/decoder_projection.h"
-#include "trnsim/project.h"
-#include "trnsim/settings.h"
-#include "workloads/config.h"
-#include "workloads/job.h"
-#include "workloads/presets.h"
+#include "trnsim/run.h"
 
 namespace trnsim {
 namespace {
@@ -27,46 +24,18 @@ namespace {
 using analysis::Metrics;
 using analysis::SweepPoint;
 
-/// Options of a run that the projection reads; a sweep over any other would change nothing.
-constexpr std::array<std::string_view, 19> kOptions = {"per_device_train_batch_size",
-                                                       "per_device_eval_batch_size",
-                                                       "gradient_accumulation_steps",
-                                                       "max_length",
-                                                       "num_train_epochs",
-                                                       "max_steps",
-                                                       "numerics",
-                                                       "nproc_per_node",
-                                                       "nnodes",
-                                                       "stack",
-                                                       "passes",
-                                                       "instance_type",
-                                                       "logging_steps",
-                                                       "tensor_parallel_size",
-                                                       "pipeline_parallel_size",
-                                                       "disable_sequence_parallel",
-                                                       "zero_1",
-                                                       "optimizer_use_master_weights",
-                                                       "recompute"};
 constexpr std::string_view kModelKey = "model";  // a key of a point too: the preset that the job trains
 
-bool is_bert(const std::string& model) {
-  return std::holds_alternative<workloads::BertConfig>(workloads::model_preset(model));
+const Setting* find_setting(std::string_view key) {
+  const auto table = settings_table();
+  const auto found = std::ranges::find(table, key, &Setting::name);
+  return found == table.end() ? nullptr : &*found;
 }
-
-bool is_option(const std::string& key) { return std::ranges::find(kOptions, key) != kOptions.end(); }
 
 /// Results of another binary are not ours.
 std::uint64_t binary_hash() {
   static const std::uint64_t hash = base::hash64(base::read_file("/proc/self/exe"));
   return hash;
-}
-
-std::vector<std::string> overrides(const SweepPoint& point) {
-  std::vector<std::string> list;
-  for (const auto& [key, value] : point) {
-    if (!is_option(key) && key != kModelKey) list.push_back(key + "=" + value);
-  }
-  return list;
 }
 
 /// Of a program: every key is a machine parameter.
@@ -76,11 +45,10 @@ hw::MachineParams machine_at(const std::string& machine, const SweepPoint& point
   return hw::load_machine(machine, list);
 }
 
-Metrics metrics_of(const hw::SimResult& result, const isa::Program& program, double dollars_per_hour) {
+Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
   const analysis::Utilisation u = analysis::utilisation(result, program);
-  Metrics metrics = {{"seconds", u.seconds}, {"dollars", u.seconds / 3600 * dollars_per_hour},
-                     {"mfu", u.mfu},         {"hfu", u.hfu},
-                     {"mbu", u.mbu},         {"collectives_exposed_seconds", hw::seconds(result.collective_exposed)}};
+  Metrics metrics = {{"seconds", u.seconds}, {"mfu", u.mfu}, {"hfu", u.hfu}, {"mbu", u.mbu}};
+  metrics["collectives_exposed_seconds"] = hw::seconds(result.collective_exposed);
   for (const analysis::Resource& resource : analysis::resources(result)) {
     std::string name = "busy." + resource.name;
     std::ranges::replace(name, ' ', '_');
@@ -89,89 +57,85 @@ Metrics metrics_of(const hw::SimResult& result, const isa::Program& program, dou
   return metrics;
 }
 
-/// A workload with the options of a point.
-struct JobAtPoint {
-  std::string model;
-  TrainOptions options{};
-  hw::MachineParams machine{};
-};
-
-JobAtPoint job_at(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
-  JobAtPoint at{.model = job.model};
+/// A workload with the settings, the model and the machine parameters of a point.
+Job job_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
   std::map<std::string, std::string> changed;
+  std::string model = workload.model;
+  Settings given;
   if (!machine.empty()) changed["instance_type"] = machine;
   for (const auto& [key, value] : point) {
-    if (is_option(key)) changed[key] = value;
-    if (key == kModelKey) at.model = value;
+    if (key == kModelKey)
+      model = value;
+    else if (find_setting(key))
+      changed[key] = value;
+    else
+      given.set.push_back(key + "=" + value);
   }
-  if (is_bert(at.model) != is_bert(job.model))
-    throw base::Error{base::Fault::kUsage, "--set model",
-                      fmt::format("{} cannot train \"{}\": one is an encoder, one a decoder", job.name, at.model),
-                      fmt::format("choose a model like {}", job.model)};
-  apply_defaults(at.options, changed, "--set");
-  for (const auto& [name, value] : changed) at.options.given.insert(name);
-  apply_defaults(at.options, job.options, job.file);
-  at.options.set = overrides(point);
-  at.machine = hw::load_machine(at.options.instance_type, at.options.set);
-  if (is_bert(at.model)) refuse_plan_of_encoder(at.options, at.model);
-  return at;
+  apply_defaults(given, changed, "sweep");
+  for (const auto& [name, value] : changed) given.given.insert(name);
+  if (!given.set.empty()) given.given.insert("set");
+  if (model == workload.model) return projected_job(workload, given);
+  if (is_decoder(load_model_config(model)) != is_decoder(load_model_config(workload.model)))
+    throw base::Error{base::Fault::kUsage, "model",
+                      fmt::format("{} cannot train \"{}\": one is an encoder, one a decoder", workload.name, model),
+                      fmt::format("choose a model like {}", workload.model)};
+  workloads::Workload other = workload;
+  other.model = model;
+  return projected_job(other, given);
 }
 
-workloads::BertConfig encoder_of_job(const workloads::Job& job, const std::string& model) {
-  workloads::BertConfig config = workloads::bert_preset(model);
-  config.label_names.clear();
-  for (std::int64_t i = 0; i < job.labels; ++i) config.label_names.push_back(fmt::format("LABEL_{}", i));
-  return config;
+/// Values of a setting that show whether it decides anything.
+std::vector<std::string> probes(const Setting& setting) {
+  std::vector<std::string> out;
+  const std::string legal = setting.legal();
+  for (std::size_t begin = 0; begin < legal.size();) {
+    const std::size_t end = std::min(legal.find('|', begin), legal.size());
+    out.push_back(legal.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!out.empty()) return out;
+  if (std::holds_alternative<bool Settings::*>(setting.member)) return {"true", "false"};
+  if (setting.name() == "instance_type") return hw::machine_names();
+  if (setting.name() == "passes") return {"-fusion", "+fusion"};
+  if (std::holds_alternative<std::string Settings::*>(setting.member)) return {};
+  return {"0", "1", "2", "3", "64"};
 }
 
-std::uint64_t job_hash(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
-  const JobAtPoint at = job_at(job, machine, point);
-  base::Hasher hasher;
-  hasher.add_text(base::hash_text(binary_hash()));
-  hasher.add_text(base::hash_text(at.machine.hash));
-  hasher.add_text(fmt::format("{} {} {} {}", at.model, job.samples, job.eval_samples, job.labels));
-  for (const TrainOptionRow& row : train_option_rows()) {
-    if (!is_option(std::string{row.name()}) || row.name() == "instance_type") continue;
-    std::visit([&](auto member) { hasher.add_text(trnsim::show(at.options.*member)); }, row.member);
-  }
-  return hasher.digest();
+/// Whether some value of the setting makes another job of the workload, or one that cannot be.
+bool decides(const workloads::Workload& workload, const Setting& setting) {
+  const std::uint64_t before = hash_of(job_at(workload, "", {}));
+  return std::ranges::any_of(probes(setting), [&](const std::string& value) {
+    try {
+      return hash_of(job_at(workload, "", {{std::string{setting.name()}, value}})) != before;
+    } catch (const base::Error& e) {
+      return e.where() != fmt::format("`{}`", setting.name());  // no value of it
+    }
+  });
+}
+
+/// A sweep over what changes no job would show the same point again and again. Errors: Fault::kUsage.
+void require_effect(const workloads::Workload& workload, const SweepPoint& point) {
+  for (const auto& [key, value] : point)
+    if (const Setting* setting = find_setting(key); setting && !decides(workload, *setting))
+      throw base::Error{base::Fault::kUsage, fmt::format("`{}`", key),
+                        fmt::format("changes neither time nor cost of {}", workload.name),
+                        "sweep over a machine parameter, or a setting that the projection reads"};
 }
 
 /// Of the whole job: over those of its step.
-void add_job(Metrics& metrics, const analysis::JobTime& time, double dollars, double samples, std::uint64_t hbm_bytes) {
-  metrics["seconds"] = time.total;
-  metrics["dollars"] = dollars;
-  metrics["step_seconds"] = time.step;
-  metrics["device_step_seconds"] = time.device_step;
-  metrics["host_step_seconds"] = time.host_step;
-  metrics["samples_per_second"] = samples / time.total;
-  metrics["hbm_bytes"] = static_cast<double>(hbm_bytes);
-  if (time.step > 0) metrics["busy.host"] = std::min(100.0, time.host_step / time.step * 100);
-}
-
-Metrics encoder_metrics(const workloads::Job& job, const JobAtPoint& at) {
-  ProjectedJob plan = projected_job(at.options, encoder_of_job(job, at.model), job.samples, job.eval_samples);
-  plan.step.plan.data = cores_of(at.options, at.machine);
-  const Projection p = project(plan, at.machine);
-  Metrics metrics = metrics_of(p.device, p.compiled.program, 0);
-  add_job(metrics, p.time, p.dollars, p.samples, p.compiled.memory.total);
-  return metrics;
-}
-
-Metrics decoder_metrics(const workloads::Job& job, const JobAtPoint& at) {
-  const double sequences = static_cast<double>(job.samples) * at.options.num_train_epochs;
-  DecoderJob plan = decoder_job(at.options, decoder_config(at.model), sequences);
-  if (at.options.max_steps >= 0) plan.sequences = static_cast<double>(at.options.max_steps) * plan.sequences_per_step();
-  const DecoderProjection p = project(plan, machines_of(plan, at.options.instance_type, at.options.set));
-  Metrics metrics = metrics_of(p.device, p.compiled.program, 0);
-  add_job(metrics, p.time, p.dollars, p.steps * plan.sequences_per_step(), p.memory.total);
+Metrics job_metrics(const Job& job) {
+  const Projection p = project(job);
+  Metrics metrics = metrics_of(p.stage().device, p.stage().compiled.program);
+  metrics["seconds"] = p.time.total;
+  if (p.dollars) metrics["dollars"] = *p.dollars;
+  metrics["step_seconds"] = p.time.step;
+  metrics["device_step_seconds"] = p.time.device_step;
+  metrics["host_step_seconds"] = p.time.host_step;
+  metrics["samples_per_second"] = p.samples_per_second();
+  metrics["hbm_bytes"] = static_cast<double>(p.memory.total);
   metrics["mfu"] = 100 * p.mfu;  // of all stages
+  if (p.time.step > 0) metrics["busy.host"] = std::min(100.0, p.time.host_step / p.time.step * 100);
   return metrics;
-}
-
-Metrics job_metrics(const workloads::Job& job, const std::string& machine, const SweepPoint& point) {
-  const JobAtPoint at = job_at(job, machine, point);
-  return is_bert(at.model) ? encoder_metrics(job, at) : decoder_metrics(job, at);
 }
 
 }  // namespace
@@ -189,14 +153,25 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
               [program, machine](const SweepPoint& point) {
                 const hw::MachineParams params = machine_at(machine, point);
                 isa::check(*program, params.target());
-                return metrics_of(hw::simulate(*program, params), *program, params.price_on_demand.value);
+                Metrics metrics = metrics_of(hw::simulate(*program, params), *program);
+                const auto price = price_per_hour({.machine = params});
+                if (price) metrics["dollars"] = metrics["seconds"] / 3600 * *price;
+                return metrics;
               }};
 }
 
 analysis::SweepModel job_model(const std::string& workload, const std::string& machine) {
-  const auto job = std::make_shared<const workloads::Job>(workloads::load_job(workload));
-  return {.hash = [job, machine](const SweepPoint& point) { return job_hash(*job, machine, point); },
-          .evaluate = [job, machine](const SweepPoint& point) { return job_metrics(*job, machine, point); }};
+  const auto jobs = std::make_shared<const workloads::Workload>(workloads::load_workload(workload));
+  const auto checked = std::make_shared<std::set<std::string>>();
+  return {.hash =
+              [jobs, machine, checked](const SweepPoint& point) {
+                if (const bool news = std::ranges::any_of(
+                        point, [&](const auto& setting) { return checked->insert(setting.first).second; });
+                    news)
+                  require_effect(*jobs, point);
+                return base::hash64(base::hash_text(hash_of(job_at(*jobs, machine, point))), binary_hash());
+              },
+          .evaluate = [jobs, machine](const SweepPoint& point) { return job_metrics(job_at(*jobs, machine, point)); }};
 }
 
 }  // namespace trnsim

@@ -78,6 +78,13 @@ std::vector<PricedInstance> load_prices(std::string_view path) {
   return load_prices(base::ParamFile::load(path.empty() ? base::data_path("analysis/cost/prices/aws.toml") : path));
 }
 
+Purchase purchase_of(std::string_view name) {
+  const auto found = std::ranges::find(kPurchaseNames, name);
+  if (found != kPurchaseNames.end()) return static_cast<Purchase>(found - kPurchaseNames.begin());
+  throw Error{Fault::kUsage, "price", fmt::format("'{}' is not known", name),
+              base::suggest_fix(name, std::vector<std::string>{kPurchaseNames.begin(), kPurchaseNames.end()})};
+}
+
 const PricedInstance& find_instance(const std::vector<PricedInstance>& prices, std::string_view name) {
   std::vector<std::string> names;
   for (const PricedInstance& one : prices) {

@@ -3,10 +3,10 @@
 
 #include "hw/params.h"
 #include "trnsim/project.h"
-#include "workloads/job.h"
+#include "workloads/workload.h"
 
 int main() {
-  const workloads::Job job = workloads::load_job("bert_emotion");
+  const workloads::Workload job = workloads::load_workload("bert_emotion");
   trnsim::TrainOptions options;
   trnsim::apply_defaults(options, job.options, job.file);
   const hw::MachineParams machine = hw::load_machine(options.instance_type);

@@ -12,7 +12,7 @@
 #include "isa/table.h"
 #include "runtime/ops.h"
 #include "tests/cli/run_binary.h"
-#include "workloads/job.h"
+#include "workloads/workload.h"
 
 namespace {
 
@@ -63,9 +63,9 @@ TEST(List, EveryOperatorIsThereWithItsTextAndForm) {
 
 TEST(List, WorkloadsAreJobsThatCanBeCompiled) {
   const Json list = json_of("list workloads");
-  ASSERT_EQ(list.size(), workloads::job_names().size());
+  ASSERT_EQ(list.size(), workloads::workload_names().size());
   for (const Json& row : list) {
-    EXPECT_EQ(row["model"], workloads::load_job(row["name"].get<std::string>()).model);
+    EXPECT_EQ(row["model"], workloads::load_workload(row["name"].get<std::string>()).model);
     EXPECT_NE(row["text"], "") << row["name"];
     EXPECT_TRUE(std::filesystem::exists(row["file"].get<std::string>())) << row["file"];
   }

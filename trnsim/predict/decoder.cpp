@@ -4,9 +4,9 @@
 #include <regex>
 #include <variant>
 
-#include "trnsim/decoder_projection.h"
 #include "trnsim/predict/model_of_row.h"
 #include "trnsim/predict/predict_row.h"
+#include "trnsim/project.h"
 
 namespace trnsim {
 namespace {
@@ -55,7 +55,8 @@ int size_or(const std::optional<int>& cell, int otherwise, const char* what, std
 }
 
 /// The plan of the row, as its stack's scripts have what it does not say; or why there is none.
-std::variant<DecoderJob, std::string> job_of(const Row& row, bool exact, std::vector<std::string>& assumed) {
+std::variant<Job, std::string> job_of(const Row& row, const PredictContext& context,
+                                      std::vector<std::string>& assumed) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);
   const auto config = decoder_config_of(r, assumed);
   const auto dp = data_parallel_of(r, assumed);
@@ -67,13 +68,17 @@ std::variant<DecoderJob, std::string> job_of(const Row& row, bool exact, std::ve
   if (numerics.empty()) return fmt::format("weights '{}' are unknown", r.weights);
   const std::string stack_name = analysis::stack_for(r.stack);
   const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
-  DecoderJob job{.config = *config, .step = {}};
+  Job job{.machine = load_machine(r.instance, context.set, r.nodes.value_or(1)),
+          .model = *config,
+          .step = {},
+          .sizes = {},
+          .stack = stack.name};
   job.step = {.plan = {.data = static_cast<std::uint32_t>(*dp),
                        .micro_batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
                        .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),
                        .numerics = runtime::numerics(numerics)},
               .kind = {.length = *r.seq_len, .training = true},
-              .optimizer = {.weight_decay = 0.01, .max_grad_norm = 1}};
+              .optimizer = {.weight_decay = 0.01, .decay_all = false, .max_grad_norm = 1}};
   job.step.plan.tensor = size_or(r.tp, 1, "tensor parallel", assumed);
   job.step.plan.sequence = is_yes(r.seq_parallel, stack.sequence_parallel == "yes", "sequence parallel", assumed) &&
                            job.step.plan.tensor > 1;
@@ -83,10 +88,6 @@ std::variant<DecoderJob, std::string> job_of(const Row& row, bool exact, std::ve
   if (untold) assumed.push_back("recompute " + stack.recompute);
   job.step.plan.recompute = runtime::recompute_of(untold ? stack.recompute : r.recompute);
   job.step.plan.pipeline = size_or(r.pp, 1, "pipeline stages:", assumed);
-  job.instances = r.nodes.value_or(1);
-  job.exact = exact;
-  job.may_exceed_memory = true;
-  job.stack = stack.name;
   job.passes = runtime::parse_passes(analysis::passes_of(stack, static_cast<double>(job.step.kind.length), ""));
   assumed.push_back("stack " + job.stack);
   return job;
@@ -97,16 +98,17 @@ std::variant<DecoderJob, std::string> job_of(const Row& row, bool exact, std::ve
 Prediction predict_decoder(const Row& row, const PredictContext& context) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);
   std::vector<std::string> assumed;
-  auto found = job_of(row, context.exact, assumed);
+  auto found = job_of(row, context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
-  DecoderJob& job = std::get<DecoderJob>(found);
+  Job& job = std::get<Job>(found);
   const std::optional<double> tokens = tokens_of(row.notes);
   const bool whole = row.metric.starts_with("minutes") || row.metric.starts_with("hours");
   if (whole && !tokens) return Prediction::skip("how many tokens the job trains on is not published");
   const double length = static_cast<double>(job.step.kind.length);
-  job.sequences = whole ? *tokens / length : job.sequences_per_step();
-  if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sequences));
-  const DecoderProjection p = project(job, machines_of(job, r.instance, context.set));
+  if (whole) job.sizes.samples = *tokens / length;
+  if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sizes.samples));
+  // A published plan is timed although our memory plan may say that it does not fit.
+  const Projection p = project(job, {.exact = context.exact, .any_memory = true});
   if (!p.memory.fits())
     assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
                                   static_cast<double>(p.memory.total) / (1 << 30),
@@ -122,7 +124,7 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
                         .samples = samples,
                         .tokens = samples * length,
                         .job_seconds = whole ? std::optional{p.time.total} : std::nullopt},
-                       std::move(assumed), shares(p.time), work_of(p.device));
+                       std::move(assumed), shares(p.time), work_of(p.stage().device));
 }
 
 }  // namespace trnsim

@@ -138,24 +138,19 @@ Prediction train_encoder(const Row& row, const workloads::BertConfig& config, co
   if (!job.optimizer.starts_with("adam") && !job.optimizer.empty() && job.optimizer != "unknown")
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
-  ProjectedJob plan;
-  plan.config = config;
-  plan.config.label_names.assign(is_token_task(row) ? 9 : 6, "");
-  plan.samples = size.samples, plan.epochs = size.epochs;
-  plan.eval_each_epoch = false;
-  plan.stack = stack;
-  plan.exact = exact;
+  workloads::BertConfig labelled = config;
+  labelled.label_names.assign(is_token_task(row) ? 9 : 6, "");
+  Job plan{.machine = machine, .model = labelled, .step = {}, .sizes = {}, .stack = stack};
   plan.step = {.plan = {.data = static_cast<std::uint32_t>(job.cores.value_or(1)),
                         .micro_batch = *job.micro_batch,
                         .micro_batches = job.grad_accum.value_or(1),
                         .numerics = runtime::numerics(numerics_of(job))},
                .kind = {.length = *job.seq_len,
-                        .training = true,
                         .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
-               .optimizer = {.max_grad_norm = 1}};
-  const Projection p = project(plan, machine);
-  const double per_step =
-      static_cast<double>(plan.step.plan.micro_batch * plan.step.plan.micro_batches * plan.step.plan.data);
+               .optimizer = {.decay_all = false, .max_grad_norm = 1}};
+  plan.sizes = {.samples = static_cast<double>(size.samples), .epochs = size.epochs};
+  const Projection p = project(plan, {.exact = exact, .any_memory = true});
+  const double per_step = plan.sequences_per_step();
   assumed.push_back("stack " + stack);
   assumed.push_back("clipping of the gradient norm at 1");
   assumed.push_back("the loss is read back every 10 steps");
@@ -166,7 +161,7 @@ Prediction train_encoder(const Row& row, const workloads::BertConfig& config, co
                         .samples = per_step,
                         .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
-                       std::move(assumed), shares(p.time), work_of(p.device));
+                       std::move(assumed), shares(p.time), work_of(p.stage().device));
 }
 
 /// The row's instances.

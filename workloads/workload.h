@@ -1,4 +1,4 @@
-// A named job: what a tutorial trains, with which settings, what somebody measured, and what we train for real instead
+// A workload: what a tutorial trains, with which settings, what somebody measured, and what we train for real instead
 // when its weights are not at hand. One file each: workloads/jobs/NAME.toml.
 #pragma once
 
@@ -18,24 +18,22 @@ struct Published {
   std::string source;
 };
 
-struct Job {
+struct Workload {
   std::string name, text;
   std::string model;        // preset that is projected
   std::string small_model;  // preset that is trained for real, from scratch
   std::int64_t samples = 0, eval_samples = 0, labels = 0;
-  std::map<std::string, std::string> options;        // of the command line, by name: defaults of the projected job
+  std::map<std::string, std::string> options;        // by their names: of the projected job
   std::map<std::string, std::string> small_options;  // those that the small model changes
   std::map<std::string, std::string> own_options;    // those that a model of the user's changes (--model_id)
   std::vector<Published> published;
-  std::string price = "on_demand";      // how the instance is bought, as analysis/cost/prices/ names it
-  bool backslash_escapes = false;       // of csv data
   std::optional<Published> speed_up{};  // by the compiler's passes, of 1: then the job is compared without them
   std::string file;
 };
 
-/// A job that comes along, by name, or a file of the same form. Errors: Fault::kUsage with the nearest name; what the
+/// A bundled workload, by name, or a file of the same form. Errors: Fault::kUsage with the nearest name; what the
 /// file lacks or has too much.
-Job load_job(std::string_view name_or_file);
-std::vector<std::string> job_names();
+Workload load_workload(std::string_view name_or_file);
+std::vector<std::string> workload_names();
 
 }  // namespace workloads

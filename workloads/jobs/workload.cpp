@@ -1,4 +1,4 @@
-#include "workloads/job.h"
+#include "workloads/workload.h"
 
 #include <fmt/format.h>
 
@@ -31,7 +31,7 @@ std::filesystem::path folder() { return base::data_path("workloads/jobs/bert_emo
 
 }  // namespace
 
-std::vector<std::string> job_names() {
+std::vector<std::string> workload_names() {
   std::vector<std::string> names;
   for (const auto& entry : std::filesystem::directory_iterator{folder()})
     if (entry.path().extension() == ".toml") names.push_back(entry.path().stem().string());
@@ -39,17 +39,17 @@ std::vector<std::string> job_names() {
   return names;
 }
 
-Job load_job(std::string_view name_or_file) {
+Workload load_workload(std::string_view name_or_file) {
   std::filesystem::path path{name_or_file};
   if (path.extension() != ".toml") {
-    const std::vector<std::string> names = job_names();
+    const std::vector<std::string> names = workload_names();
     if (std::ranges::find(names, name_or_file) == names.end())
       throw base::Error{base::Fault::kUsage, "trnsim", fmt::format("there is no workload '{}'", name_or_file),
                         base::suggest_fix(std::string{name_or_file}, names)};
     path = folder() / (std::string{name_or_file} + ".toml");
   }
   base::ParamFile file = base::ParamFile::load(path);
-  Job job{.name = file.read_string("name").value,
+  Workload job{.name = file.read_string("name").value,
           .text = file.read_string("text").value,
           .model = file.read_string("model").value,
           .small_model = file.read_string("small_model").value,
@@ -67,8 +67,6 @@ Job load_job(std::string_view name_or_file) {
     const auto read = file.read(key, figure.dimension);
     job.published.push_back({std::string{figure.name}, read.value, read.source});
   }
-  if (file.has("price")) job.price = file.read_string("price").value;
-  if (file.has("backslash_escapes")) job.backslash_escapes = file.read_flag("backslash_escapes").value;
   if (file.has("compiler.speed_up")) {
     const auto read = file.read("compiler.speed_up", base::Dimension::kRatio);
     job.speed_up = {"speed_up", read.value, read.source};

@@ -1,4 +1,4 @@
-#include "trnsim/run_report.h"
+// The folder of a run: result.json, the records of its stages, and what is made from them.
 
 #include <fmt/format.h>
 #include <sys/resource.h>
@@ -16,35 +16,15 @@
 #include "base/progress.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
-#include "trnsim/machine.h"
+#include "trnsim/run.h"
 #include "trnsim/version.h"
 
 namespace trnsim {
 namespace {
 
-using base::Table;
 using nlohmann::ordered_json;
 
-/// What we predict for a figure that somebody published; nothing for one that we do not know.
-std::optional<double> predicted(const std::string& name, const Projection& p) {
-  if (name == "train_samples_per_second") return p.samples_per_second();
-  if (name == "train_runtime") return p.time.total;
-  if (name == "dollars") return p.dollars;
-  return {};
-}
-
-/// Those of the projected job.
-std::vector<workloads::Published> published_figures(const RunReport& run) {
-  return run.job && run.is_published ? run.job->published : std::vector<workloads::Published>{};
-}
-
-std::string show(const std::string& name, double value) {
-  if (name == "train_runtime") return base::clock_text(value);
-  if (name == "dollars") return fmt::format("${:.3f}", value);
-  return fmt::format("{:.2f}", value);
-}
-
-ordered_json job_json(const RunReport& run) {
+ordered_json job_json(const RunResult& run) {
   const Projection& p = *run.projection;
   ordered_json parts = ordered_json::array();
   for (const analysis::TimeItem& part : p.time.parts) parts.push_back({{"name", part.name}, {"seconds", part.seconds}});
@@ -55,8 +35,9 @@ ordered_json job_json(const RunReport& run) {
           {"train_runtime", p.time.total},
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
+          {"stack", run.job->stack},
           {"compile_seconds", p.time.compile},
-          {"tokens", p.samples * static_cast<double>(run.projected->step.kind.length)},
+          {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
 }
@@ -112,13 +93,6 @@ ordered_json metrics_json(const Training& t) {
   return out;
 }
 
-ordered_json options_json(const TrainOptions& options) {
-  ordered_json out = ordered_json::object();
-  for (const TrainOptionRow& row : train_option_rows())
-    std::visit([&](auto member) { out[std::string{row.name()}] = options.*member; }, row.member);
-  return out;
-}
-
 ordered_json model_json(const workloads::ModelConfig& config) {
   std::string family{workloads::family_of(config)};
   for (char& c : family) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
@@ -132,23 +106,77 @@ ordered_json model_json(const workloads::ModelConfig& config) {
       config);
 }
 
+ordered_json plan_json(const RunResult& run) {
+  const runtime::Plan& plan = run.job->step.plan;
+  const Projection& p = *run.projection;
+  ordered_json out{{"text", describe(*run.job)},
+                   {"tensor", plan.tensor},
+                   {"pipeline", plan.pipeline},
+                   {"data", plan.data},
+                   {"micro_batches", plan.micro_batches},
+                   {"numerics", plan.numerics.name}};
+  if (plan.pipeline == 1) return out;
+  out["bubble_seconds"] = p.bubble_seconds;
+  out["micro_batch_seconds"] = p.micro_seconds;
+  out["recorded_micro_batches"] = p.micro_batches;
+  out["slowest_stage"] = p.slowest;
+  for (const Stage& stage : p.stages)
+    out["stage_seconds"].push_back(hw::seconds(stage.device.total - stage.device.lead_in));
+  return out;
+}
+
+ordered_json cost_json(const RunResult& run) {
+  const Projection& p = *run.projection;
+  if (!p.price_per_hour) return {{"price_per_hour", nullptr}, {"run", nullptr}};
+  const analysis::Cost cost = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(run.job->instances()),
+                                                run.job->sizes.epochs, p.samples);
+  return {{"price_per_hour", *p.price_per_hour},
+          {"run", cost.run},
+          {"per_epoch", cost.per_epoch},
+          {"per_1k_samples", cost.per_1k_samples}};
+}
+
+/// run.sqlite is of the slowest stage, which sets the time of a step; a pipeline has a file of each stage beside it.
+void write_records(const std::filesystem::path& folder, const RunResult& run) {
+  const Projection& p = *run.projection;
+  analysis::RecordInfo info;
+  info.trnsim = version();
+  info.workload = run.workload;
+  info.command = run.command;
+  info.instance_type = run.machine.name;
+  info.instances = static_cast<std::uint32_t>(run.machine.instances.value);
+  info.cores_per_chip = static_cast<std::uint32_t>(run.machine.cores.value);
+  info.hbm_bytes_per_core = run.machine.hbm_bytes_per_core();
+  info.machine_hash = run.machine.hash;
+  info.machine_toml = run.machine.toml;
+  info.stages = static_cast<std::uint32_t>(p.stages.size());
+  info.recorded_micro_batches = p.micro_batches;
+  info.micro_batches = run.job->step.plan.micro_batches;
+  for (std::size_t s = 0; s < p.stages.size(); ++s) {
+    info.stage = static_cast<std::uint32_t>(s);
+    const analysis::Record record = analysis::make_record(p.stages[s].device, p.stages[s].compiled.program, info);
+    if (p.stages.size() > 1) analysis::write_record(folder / analysis::record_name(s), record);
+    if (s == p.slowest) analysis::write_record(folder, record);
+  }
+}
+
 double peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
-std::vector<analysis::Section> summary(const RunReport& run) {
+std::vector<analysis::Section> summary(const RunResult& run) {
   std::vector<analysis::Section> out;
   if (run.projection) {
     const Projection& p = *run.projection;
     analysis::Section job{"Projected job", {}};
-    job.facts.push_back({"machine", run.machine->name});
+    job.facts.push_back({"machine", run.machine.name});
     job.facts.push_back({"step", fmt::format("{:.1f} ms, device {:.1f} ms, host {:.1f} ms", p.time.step * 1e3,
                                              p.time.device_step * 1e3, p.time.host_step * 1e3)});
     job.facts.push_back({"train_runtime", base::clock_text(p.time.total)});
     job.facts.push_back({"samples/s", fmt::format("{:.2f}", p.samples_per_second())});
-    job.facts.push_back({"cost", fmt::format("${:.3f}", p.dollars)});
+    job.facts.push_back({"cost", p.dollars ? fmt::format("${:.3f}", *p.dollars) : "no price"});
     out.push_back(std::move(job));
   }
   if (run.training) {
@@ -167,76 +195,34 @@ std::vector<analysis::Section> summary(const RunReport& run) {
 
 }  // namespace
 
-Table job_table(const RunReport& run) {
-  Table table{{{"figure", ""}, {"predicted", ""}, {"published", ""}, {"error", "error %"}, {"source", ""}}};
-  const std::vector<workloads::Published> figures = published_figures(run);
-  for (const workloads::Published& published : figures) {
-    const auto value = predicted(published.name, *run.projection);
-    if (!value) continue;
-    table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
-                   fmt::format("{:+.1f}", 100 * (*value / published.value - 1)), published.source});
-  }
-  for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
-    const auto known = [&](const workloads::Published& published) { return published.name == name; };
-    if (std::ranges::none_of(figures, known))
-      table.add_row({name, show(name, *predicted(name, *run.projection)), "", "", ""});
-  }
-  return table;
+std::optional<double> predicted(const std::string& name, const Projection& p) {
+  if (name == "train_samples_per_second") return p.samples_per_second();
+  if (name == "train_runtime") return p.time.total;
+  if (name == "dollars") return p.dollars;
+  return {};
 }
 
-Table engine_table(const Projection& projection) {
-  Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
-  for (const analysis::EngineShare& e : analysis::engine_shares(projection.device))
-    table.add_row({e.engine, fmt::format("{:.1f}", e.busy), fmt::format("{:.1f}", e.waited()),
-                   fmt::format("{:.1f}", e.idle), fmt::format("{}", e.instructions)});
-  return table;
-}
-
-Table time_table(const Projection& projection) {
-  Table table{{{"part", "part of train_runtime"}, {"seconds", ""}, {"share", "%"}}};
-  for (const analysis::TimeItem& part : projection.time.parts)
-    table.add_row({part.name, fmt::format("{:.2f}", part.seconds),
-                   fmt::format("{:.1f}", 100 * part.seconds / projection.time.total)});
-  return table;
-}
-
-Table memory_table(const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total, std::uint64_t capacity) {
-  Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
-  const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
-  for (const auto& [kind, n] : by_kind) table.add_row({kind, bytes(n)});
-  table.add_row({"in all", bytes(total)});
-  if (capacity > 0) table.add_row({"there are", bytes(capacity)});
-  return table;
-}
-
-ordered_json result_body(const RunReport& run) {
+ordered_json result_body(const RunResult& run) {
   ordered_json body;
   body["trnsim"] = {{"version", version()}};
   body["command"] = run.command;
-  ordered_json workload{{"name", run.workload}, {"options", options_json(run.options)}};
-  if (run.projected) {
-    workload["model"] = model_json(run.decoder ? *run.decoder : workloads::ModelConfig{run.projected->config});
-    workload["dataset"] = {{"samples", run.projected->samples}};
+  ordered_json workload{{"name", run.workload}, {"options", to_json(run.settings)}};
+  if (run.job) {
+    workload["model"] = model_json(run.job->model);
+    workload["dataset"] = {{"samples", static_cast<std::int64_t>(run.job->sizes.samples)}};
   }
   body["workload"] = std::move(workload);
-  body["machine"] = {{"instance_type", run.machine->name},
-                     {"instances", run.machine->instances.value},
-                     {"cores", run.decoder     ? run.cores
-                               : run.projected ? run.projected->step.plan.data
-                                               : 0},
-                     {"hash", fmt::format("{:016x}", run.machine->hash)}};
-  body["seed"] = run.options.seed;
+  body["machine"] = {{"instance_type", run.machine.name},
+                     {"instances", run.machine.instances.value},
+                     {"cores", run.job ? run.job->cores() : 0},
+                     {"hash", fmt::format("{:016x}", run.machine.hash)}};
+  body["seed"] = run.settings.seed;
   if (run.projection) {
     const Projection& p = *run.projection;
     body["job"] = job_json(run);
-    const analysis::Cost cost =
-        analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(run.machine->instances.value),
-                          run.projected->epochs, p.samples);
-    body["cost"] = {{"price_per_hour", p.price_per_hour},
-                    {"run", cost.run},
-                    {"per_epoch", cost.per_epoch},
-                    {"per_1k_samples", cost.per_1k_samples}};
-    const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
+    body["plan"] = plan_json(run);
+    body["cost"] = cost_json(run);
+    const analysis::Utilisation u = analysis::utilisation(p.stage().device, p.stage().compiled.program);
     body["utilisation"] = {{"mfu", u.mfu},
                            {"mfu_advertised", u.mfu_advertised},
                            {"hfu", u.hfu},
@@ -246,21 +232,21 @@ ordered_json result_body(const RunReport& run) {
                            {"model_flops", u.model_flops},
                            {"matmul_flops", u.matmul_flops},
                            {"transpose_flops", u.transpose_flops}};
-    body["engines"] = engines_json(p.device);
+    body["engines"] = engines_json(p.stage().device);
     ordered_json resources = ordered_json::array();
-    for (const analysis::Resource& r : analysis::resources(p.device))
+    for (const analysis::Resource& r : analysis::resources(p.stage().device))
       resources.push_back({{"name", r.name}, {"busy", r.busy}, {"waiting", r.waiting}});
     body["resources"] = std::move(resources);
     ordered_json memory = ordered_json::object();
-    for (const auto& [kind, bytes] : p.compiled.memory.bytes_by_kind) memory[kind] = bytes;
-    memory["peak"] = p.compiled.memory.total;
-    memory["capacity"] = run.machine->hbm_bytes_per_core();
+    for (const auto& [kind, bytes] : p.memory.by_kind) memory[kind] = bytes;
+    memory["peak"] = p.memory.total;
+    memory["capacity"] = p.memory.capacity;
     body["memory"] = std::move(memory);
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
   ordered_json published = ordered_json::array();
   if (run.projection)
-    for (const workloads::Published& figure : published_figures(run))
+    for (const workloads::Published& figure : run.published)
       if (const auto value = predicted(figure.name, *run.projection))
         published.push_back({{"name", figure.name},
                              {"published", figure.value},
@@ -271,29 +257,19 @@ ordered_json result_body(const RunReport& run) {
   body["host"] = {
       {"seconds", run.host_seconds},
       {"peak_bytes", peak_bytes()},
-      {"threads", run.options.host_threads > 0 ? run.options.host_threads
+      {"threads", run.settings.host_threads > 0 ? run.settings.host_threads
                                                : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
   return body;
 }
 
-void write_run_files(const std::filesystem::path& folder, const RunReport& run) {
+void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   analysis::write_result(folder, result_body(run));
-  analysis::write_machine(folder, load_machine(run.options.instance_type, run.options.set));
+  analysis::write_machine(folder, hw::machine_file(run.settings.instance_type, run.settings.set));
   analysis::write_summary(folder, run.workload, summary(run));
   if (!run.projection) return;
   const Projection& p = *run.projection;
-  analysis::write_stats(folder, analysis::summary_stats(p.device, p.compiled.program));
-  analysis::RecordInfo info;
-  info.trnsim = version();
-  info.workload = run.workload;
-  info.command = run.command;
-  info.instance_type = run.machine->name;
-  info.instances = static_cast<std::uint32_t>(run.machine->instances.value);
-  info.cores_per_chip = static_cast<std::uint32_t>(run.machine->cores.value);
-  info.hbm_bytes_per_core = run.machine->hbm_bytes_per_core();
-  info.machine_hash = run.machine->hash;
-  info.machine_toml = run.machine->toml;
-  analysis::write_record(folder, p.device, p.compiled.program, info);
+  analysis::write_stats(folder, analysis::summary_stats(p.stage().device, p.stage().compiled.program));
+  write_records(folder, run);
   const auto prices = analysis::load_prices(std::string_view{});
   const std::array page{analysis::load_report_run(folder, prices, analysis::kRooflineEfficiency)};
   base::write_file(folder / "report.html", analysis::report_html(page));

@@ -1,0 +1,29 @@
+// Jobs, projections and memory as tables for people.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/table.h"
+#include "trnsim/run.h"
+
+namespace cli {
+
+/// Time, samples/s and dollars; beside what was published, with the error of each, if it is that job.
+base::Table job_table(const trnsim::RunResult& run);
+/// Of a step and of the job, with the plan's sizes.
+base::Table figure_table(const trnsim::Job& job, const trnsim::Projection& projection);
+base::Table engine_table(const trnsim::Projection& projection);
+base::Table time_table(const trnsim::Projection& projection);
+base::Table memory_table(const trnsim::Memory& memory);
+base::Table compiler_table(const trnsim::CompilerGain& gain);
+
+/// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".
+std::string setting_of(const trnsim::Job& job);
+/// The plan as flags: "--tensor_parallel_size 8 --zero_1".
+std::string flags_of(const trnsim::Job& job);
+/// "$1.23", "no price".
+std::string dollars(const std::optional<double>& value, int digits = 3);
+
+}  // namespace cli

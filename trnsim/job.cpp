@@ -1,0 +1,193 @@
+#include "trnsim/job.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include "analysis/stack.h"
+#include "base/error.h"
+#include "base/hash.h"
+#include "workloads/model_files.h"
+#include "workloads/presets.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// Cores of the job over all instances. Errors: Fault::kUsage when an instance has not so many.
+std::int64_t cores_of(const Settings& s, const hw::MachineParams& machine) {
+  const std::int64_t most = machine.instance_cores();
+  const std::int64_t cores = s.nproc_per_node > 0 ? s.nproc_per_node : most;
+  if (cores > most)
+    throw Error{Fault::kUsage, "--nproc_per_node", fmt::format("{} cores, but {} has {}", cores, machine.name, most),
+                fmt::format("use --nproc_per_node {} or less, or a larger --instance_type", most)};
+  return cores * s.nnodes;
+}
+
+std::string numerics_of(const Settings& s) {
+  const std::string numerics = s.numerics.empty() || s.numerics == "off" ? "bf16" : s.numerics;
+  // Master weights are fp32 and so are the moments beside them.
+  return s.optimizer_use_master_weights && numerics.starts_with("bf16") ? "bf16+fp32-optimizer" + numerics.substr(4)
+                                                                        : numerics;
+}
+
+runtime::Plan plan_of(const Settings& s, std::int64_t cores) {
+  const std::int64_t share = s.tensor_parallel_size * s.pipeline_parallel_size;
+  if (cores % share != 0)
+    throw Error{
+        Fault::kUsage, "--tensor_parallel_size",
+        fmt::format("TP {} x PP {} does not divide {} cores", s.tensor_parallel_size, s.pipeline_parallel_size, cores),
+        "choose degrees whose product divides the cores"};
+  return {.tensor = s.tensor_parallel_size,
+          .pipeline = s.pipeline_parallel_size,
+          .chunks = s.virtual_pipeline_size,
+          .data = static_cast<std::uint32_t>(cores / share),
+          .sequence = s.tensor_parallel_size > 1 && !s.disable_sequence_parallel,
+          .zero1 = s.zero_1,
+          .master_weights = s.optimizer_use_master_weights,
+          .recompute = runtime::recompute_of(s.recompute),
+          .micro_batch = s.per_device_train_batch_size,
+          .micro_batches = s.gradient_accumulation_steps,
+          .numerics = runtime::numerics(numerics_of(s))};
+}
+
+std::int64_t length_of(const Settings& s, const workloads::ModelConfig& model) {
+  if (s.max_length > 0) return s.max_length;
+  return is_decoder(model) ? 2048 : 128;  // what Hugging Face's scripts pack to, and cut to
+}
+
+}  // namespace
+
+double Job::steps() const {
+  if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);
+  const double samples = sizes.samples > 0 ? sizes.samples : sequences_per_step();
+  return std::max(1.0, std::ceil(samples / sequences_per_step() * sizes.epochs));
+}
+
+double Job::samples() const {
+  if (sizes.max_steps >= 0 || sizes.samples <= 0) return steps() * sequences_per_step();
+  return sizes.samples * sizes.epochs;
+}
+
+std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
+  const runtime::Plan& p = job.step.plan;
+  const workloads::StepKind& k = job.step.kind;
+  const workloads::OptimizerSpec& o = job.step.optimizer;
+  std::vector<std::pair<std::string, std::string>> out;
+  const auto add = [&](const char* name, const auto& value) { out.emplace_back(name, fmt::format("{}", value)); };
+  add("machine", base::hash_text(job.machine.hash));
+  add("model", workloads::config_json(job.model));
+  add("tensor", p.tensor), add("pipeline", p.pipeline), add("chunks", p.chunks), add("data", p.data);
+  add("sequence", p.sequence), add("zero1", p.zero1), add("master_weights", p.master_weights);
+  add("recompute", runtime::name_of(p.recompute));
+  add("micro_batch", p.micro_batch), add("micro_batches", p.micro_batches), add("numerics", p.numerics.name);
+  add("length", k.length), add("training", k.training), add("head", static_cast<int>(k.head));
+  add("part", static_cast<int>(k.part)), add("predictions", k.predictions), add("fold_weights", k.fold_weights);
+  add("keep_logits", k.keep_logits), add("with_loss", k.with_loss), add("stage", job.step.stage);
+  add("optimizer", o.name), add("beta1", o.beta1), add("beta2", o.beta2), add("epsilon", o.epsilon);
+  add("weight_decay", o.weight_decay), add("decay_all", o.decay_all), add("max_grad_norm", o.max_grad_norm);
+  add("bucket_bytes", o.bucket_bytes);
+  add("samples", job.sizes.samples), add("eval_samples", job.sizes.eval_samples);
+  add("eval_batch", job.sizes.eval_batch), add("epochs", job.sizes.epochs), add("max_steps", job.sizes.max_steps);
+  add("log_every", job.sizes.log_every), add("stack", job.stack), add("purchase", static_cast<int>(job.purchase));
+  for (const runtime::PassInfo& pass : runtime::kPasses) out.emplace_back(pass.name, job.passes.*pass.flag ? "1" : "0");
+  return out;
+}
+
+bool Job::operator==(const Job& other) const { return fields_of(*this) == fields_of(other); }
+
+std::uint64_t hash_of(const Job& job) {
+  base::Hasher hasher;
+  for (const auto& [name, text] : fields_of(job)) {
+    hasher.add_text(name);
+    hasher.add_text(text);
+  }
+  return hasher.digest();
+}
+
+std::string describe(const Job& job) {
+  const runtime::Plan& p = job.step.plan;
+  const std::string chunks = p.chunks > 1 ? fmt::format(" x {} chunks", p.chunks) : "";
+  return fmt::format("TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} micro-batches of {} x {}", p.tensor, p.pipeline,
+                     chunks, p.data, p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
+                     p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute), p.micro_batches,
+                     p.micro_batch, job.step.kind.length);
+}
+
+std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
+  const runtime::Plan& p = job.step.plan;
+  std::vector<std::pair<std::string, std::string>> out{{"tensor_parallel_size", std::to_string(p.tensor)},
+                                                       {"pipeline_parallel_size", std::to_string(p.pipeline)}};
+  if (p.micro_batch > 1) out.emplace_back("per_device_train_batch_size", std::to_string(p.micro_batch));
+  if (p.chunks > 1) out.emplace_back("virtual_pipeline_size", std::to_string(p.chunks));
+  if (p.tensor > 1 && !p.sequence) out.emplace_back("disable_sequence_parallel", "");
+  if (p.zero1) out.emplace_back("zero_1", "");
+  if (p.master_weights) out.emplace_back("optimizer_use_master_weights", "");
+  out.emplace_back("recompute", runtime::name_of(p.recompute));
+  out.emplace_back("gradient_accumulation_steps", std::to_string(p.micro_batches));
+  return out;
+}
+
+bool is_decoder(const workloads::ModelConfig& model) { return !std::holds_alternative<workloads::BertConfig>(model); }
+
+workloads::ModelConfig load_model_config(const std::string& name_or_folder) {
+  if (workloads::is_model_preset(name_or_folder) || !std::filesystem::exists(name_or_folder))
+    return workloads::model_preset(name_or_folder);
+  return workloads::load_model_config(name_or_folder);
+}
+
+workloads::ModelConfig model_of(const workloads::Workload& workload, const std::string& preset,
+                                const std::string& folder) {
+  workloads::ModelConfig model = load_model_config(folder.empty() ? preset : folder);
+  auto* bert = std::get_if<workloads::BertConfig>(&model);
+  if (!bert || !folder.empty()) return model;
+  bert->label_names.clear();
+  for (std::int64_t i = 0; i < workload.labels; ++i) bert->label_names.push_back(fmt::format("LABEL_{}", i));
+  return model;
+}
+
+hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances) {
+  if (instances > 1) set.push_back(fmt::format("cluster.instances={}", instances));
+  return hw::load_machine(instance_type, set);
+}
+
+Job job_of(const Settings& s, workloads::ModelConfig model, double samples, std::int64_t eval_samples) {
+  if (!is_decoder(model)) refuse_plan_of_encoder(s, workloads::family_of(model));
+  Job job{.machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
+  job.step = {.plan = plan_of(s, cores_of(s, job.machine)),
+              .kind = {.length = length_of(s, job.model)},
+              .optimizer = {.beta1 = s.adam_beta1,
+                            .beta2 = s.adam_beta2,
+                            .epsilon = s.adam_epsilon,
+                            .weight_decay = s.weight_decay,
+                            .decay_all = false,  // as Hugging Face's Trainer
+                            .max_grad_norm = s.max_grad_norm}};
+  job.sizes = {.samples = samples,
+               .eval_samples = s.eval_strategy == "epoch" ? eval_samples : 0,
+               .eval_batch = s.per_device_eval_batch_size,
+               .epochs = s.num_train_epochs,
+               .max_steps = s.max_steps,
+               .log_every = static_cast<double>(s.logging_steps)};
+  if (!s.stack.empty()) job.stack = s.stack;
+  job.passes = runtime::parse_passes(
+      analysis::passes_of(analysis::load_stack(job.stack), static_cast<double>(job.step.kind.length), s.passes));
+  job.purchase = analysis::purchase_of(s.price);
+  return job;
+}
+
+Job job_of(const workloads::Workload& workload, const Settings& given) {
+  Settings settings = given;
+  apply_workload(settings, workload, WorkloadPart::kProjected);
+  return job_of(settings, model_of(workload, workload.model, settings.model_id), static_cast<double>(workload.samples),
+                workload.eval_samples);
+}
+
+Job load_job(std::string_view workload, const Settings& given) {
+  return job_of(workloads::load_workload(workload), given);
+}
+
+}  // namespace trnsim

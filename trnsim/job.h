@@ -1,0 +1,84 @@
+// A job: which model is trained how, on which machine, by which software. Every other question starts from one.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/prices.h"
+#include "hw/params.h"
+#include "runtime/passes.h"
+#include "trnsim/settings.h"
+#include "workloads/config.h"
+#include "workloads/step.h"
+#include "workloads/workload.h"
+
+namespace trnsim {
+
+/// How much is trained and evaluated.
+struct Sizes {
+  double samples = 0;             // of an epoch: sequences of step.kind.length tokens; 0: those of one step
+  std::int64_t eval_samples = 0;  // evaluated after each epoch
+  std::int64_t eval_batch = 8;    // of one data-parallel rank
+  double epochs = 1;
+  std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
+  double log_every = 10;        // steps between two read-backs of the loss
+  bool operator==(const Sizes&) const = default;
+};
+
+struct Job {
+  hw::MachineParams machine;  // all of its instances
+  workloads::ModelConfig model;
+  workloads::Step step;  // of one rank; step.plan.world() cores work on it
+  Sizes sizes;
+  std::string stack = "torch-xla";
+  runtime::Passes passes{};
+  analysis::Purchase purchase = analysis::Purchase::kOnDemand;
+
+  std::int64_t cores() const { return step.plan.world(); }
+  std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
+  double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
+  double tokens_per_step() const { return sequences_per_step() * static_cast<double>(step.kind.length); }
+  /// Optimizer steps of the whole job, and the sequences that they train on.
+  double steps() const;
+  double samples() const;
+
+  /// Two jobs are the same when fields_of() are.
+  bool operator==(const Job& other) const;
+};
+
+/// Every field that decides a job's time, memory or price, by name and as text: what operator== and hash_of() read.
+std::vector<std::pair<std::string, std::string>> fields_of(const Job& job);
+std::uint64_t hash_of(const Job& job);
+
+/// "TP 8, PP 1, DP 4, sequence parallel, ZeRO-1, recompute full, 16 micro-batches of 1 x 2048".
+std::string describe(const Job& job);
+/// The settings that give this plan, as names and values: {"tensor_parallel_size", "8"}, {"zero_1", ""}, ...
+std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
+
+// ---- jobs from settings
+
+/// The job that the settings describe for a model; `samples`: of an epoch, 0: one step. Instances, cores and plan are
+/// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan of
+/// another family.
+Job job_of(const Settings& settings, workloads::ModelConfig model, double samples, std::int64_t eval_samples = 0);
+
+/// The job that a workload publishes, with what `given` changes.
+Job job_of(const workloads::Workload& workload, const Settings& given);
+/// The same by name, or a workload's file. Errors: as workloads::load_workload().
+Job load_job(std::string_view workload, const Settings& given = {});
+
+/// "llama2-7b", or a Hugging Face folder.
+workloads::ModelConfig load_model_config(const std::string& name_or_folder);
+/// The model of a workload: the user's, or the preset, with the workload's labels.
+workloads::ModelConfig model_of(const workloads::Workload& workload, const std::string& preset,
+                                const std::string& folder);
+/// Whether the model reads text from left to right: it can be split among cores, and it generates.
+bool is_decoder(const workloads::ModelConfig& model);
+
+/// `set` on as many instances. Errors: as hw::load_machine().
+hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances);
+
+}  // namespace trnsim

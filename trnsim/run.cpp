@@ -1,0 +1,181 @@
+#include "trnsim/run.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "base/error.h"
+#include "base/files.h"
+#include "base/interrupt.h"
+#include "workloads/classification.h"
+#include "workloads/language_modelling.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+using Clock = std::chrono::steady_clock;
+
+/// An hour of work must not end at a folder that is in use. Errors: Fault::kUsage.
+void require_free(const Settings& settings) {
+  if (settings.output_dir.empty() || settings.overwrite_output_dir) return;
+  const std::filesystem::path folder = settings.output_dir;
+  std::error_code error;
+  if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
+    throw Error{Fault::kUsage, "--output_dir " + folder.string(), "exists and is not empty",
+                "choose another one, or add --overwrite_output_dir"};
+}
+
+bool trains(const Settings& s) { return s.numerics != "off" && s.mode != "timed"; }
+
+/// The settings of the projected job. The user's own model that is trained is also the one that is projected; without
+/// numbers to compute the format is the workload's all the same.
+Settings projected_settings(const workloads::Workload& workload, const Settings& given) {
+  Settings settings = given;
+  apply_workload(settings, workload, WorkloadPart::kProjected);
+  if (!given.model_id.empty() && trains(settings)) apply_workload(settings, workload, WorkloadPart::kTrained);
+  return settings;
+}
+
+Settings timed_settings(const workloads::Workload& workload, Settings settings) {
+  const auto own = workload.options.find("numerics");
+  if (settings.numerics == "off" && own != workload.options.end()) settings.numerics = own->second;
+  return settings;
+}
+
+/// How much a job trains on and evaluates: the workload's data, or the user's.
+struct DataSize {
+  double samples = 0;
+  std::int64_t eval_samples = 0;
+};
+
+std::int64_t at_most(std::int64_t count, std::int64_t most) { return most > 0 ? std::min(count, most) : count; }
+
+/// Packed sequences of `length` in the user's texts.
+double packed_sequences(const Settings& s, std::int64_t length, const std::function<void(const std::string&)>& note) {
+  const workloads::TokenCount count =
+      workloads::count_tokens(s.dataset_path, workloads::tokenizer_path(s.vocab, s.model_id),
+                              static_cast<std::size_t>(s.max_train_samples), s.strict);
+  if (count.estimated && note)
+    note(fmt::format("{} tokens are assumed from {} bytes of text, {} each: give --vocab to count them", count.tokens,
+                     count.bytes, workloads::kBytesPerToken));
+  if (count.tokens < static_cast<std::size_t>(length))
+    throw Error{Fault::kData, s.dataset_path,
+                fmt::format("has {} tokens in total, which fill no sequence of {}", count.tokens, length),
+                "give more text, or shorter sequences: --max_length"};
+  return static_cast<double>(count.tokens / static_cast<std::size_t>(length));
+}
+
+DataSize data_size(const workloads::Workload& workload, const Settings& s, const workloads::ModelConfig& model,
+                   const TrainingData* data, const std::function<void(const std::string&)>& note) {
+  DataSize size{.samples = static_cast<double>(at_most(workload.samples, s.max_train_samples)),
+                .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
+  if (s.dataset_path.empty()) return size;
+  if (data && (!is_decoder(model) || !s.model_id.empty()))
+    return {static_cast<double>(data->samples()), data->validation()};
+  if (is_decoder(model)) return {packed_sequences(s, s.max_length, note), size.eval_samples};
+  const workloads::SampleCount count =
+      workloads::count_samples({.dataset_path = s.dataset_path, .validation_file = s.validation_file});
+  return {static_cast<double>(at_most(count.train, s.max_train_samples)),
+          at_most(count.validation, s.max_eval_samples)};
+}
+
+std::string text_of(const workloads::Workload& workload, const Settings& given) {
+  if (given.model_id.empty() && given.dataset_path.empty()) return workload.text;
+  return fmt::format("{} on {}", given.model_id.empty() ? workload.model : given.model_id,
+                     given.dataset_path.empty() ? "the workload's data" : given.dataset_path);
+}
+
+Job job_on(const workloads::Workload& workload, const Settings& settings, const TrainingData* data,
+           const std::function<void(const std::string&)>& note) {
+  const Settings timed = timed_settings(workload, settings);
+  const workloads::ModelConfig model = data && !settings.model_id.empty()
+                                           ? data->model()
+                                           : model_of(workload, workload.model, settings.model_id);
+  const DataSize size = data_size(workload, timed, model, data, note);
+  return job_of(timed, model, size.samples, size.eval_samples);
+}
+
+class Run {
+ public:
+  Run(const RunRequest& request, const RunObserver& observer)
+      : request_{request}, workload_{request.workload}, observer_{observer}, trained_{request.given} {
+    out_.workload = workload_.name, out_.command = request.command;
+    out_.text = text_of(workload_, request.given);
+    out_.settings = projected_settings(workload_, request.given);
+    apply_workload(trained_, workload_, WorkloadPart::kTrained);
+  }
+
+  RunResult run() {
+    const auto begin = Clock::now();
+    require_free(request_.given);
+    if (trains(out_.settings)) load();
+    if (out_.settings.mode != "numeric") project_job();
+    prepare();
+    const base::HoldInterrupts hold;
+    base::make_output_folder(request_.folder, out_.settings.overwrite_output_dir);
+    if (observer_.projected) observer_.projected(out_);
+    if (trainer_) train_model();
+    out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    write_run_files(request_.folder, out_);
+    return std::move(out_);
+  }
+
+ private:
+  void load() {
+    data_ = load_training(workload_, trained_);
+    if (observer_.note)
+      for (const std::string& note : data_->notes()) observer_.note(note);
+  }
+
+  void project_job() {
+    out_.job = job_on(workload_, out_.settings, data_ ? &*data_ : nullptr, observer_.note);
+    if (*out_.job == projected_job(workload_, {})) out_.published = workload_.published;
+    if (workload_.speed_up) {
+      out_.gain = compiler_gain(*out_.job, out_.settings.learning_rate, request_.trace);
+      out_.published_gain = workload_.speed_up;
+      out_.job = out_.gain->cases.back().job;
+      out_.projection = out_.gain->cases.back().projection;
+    } else {
+      out_.projection = project(*out_.job, {.exact = out_.settings.exact, .trace = request_.trace});
+    }
+    out_.machine = out_.job->machine;
+  }
+
+  /// Whatever does not fit together is refused before the first file is written.
+  void prepare() {
+    if (!data_) return;
+    out_.trained = training_job(*data_, trained_);
+    if (!out_.job) out_.machine = out_.trained->machine;
+    trainer_ = make_trainer(*data_, trained_, out_.trained->passes, request_.folder / "checkpoint");
+    step_seconds_ = simulated_step_seconds(*trainer_, out_.trained->machine, trained_.exact);
+  }
+
+  void train_model() {
+    const std::string model =
+        trained_.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.model_id;
+    out_.training = train(*trainer_, *data_, model, step_seconds_, observer_.training);
+    save_model(request_.folder / "model", *data_, trained_, *trainer_, *out_.training);
+  }
+
+  const RunRequest& request_;
+  const workloads::Workload& workload_;
+  const RunObserver& observer_;
+  Settings trained_;
+  std::optional<TrainingData> data_;
+  std::unique_ptr<workloads::Trainer> trainer_;
+  double step_seconds_ = 0;
+  RunResult out_;
+};
+
+}  // namespace
+
+Job projected_job(const workloads::Workload& workload, const Settings& given) {
+  return job_on(workload, projected_settings(workload, given), nullptr, {});
+}
+
+RunResult run(const RunRequest& request, const RunObserver& observer) { return Run{request, observer}.run(); }
+
+}  // namespace trnsim

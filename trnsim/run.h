@@ -1,0 +1,60 @@
+// A workload from its file to a folder of results: the published job projected, a model trained for real.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "trnsim/ablate.h"
+#include "trnsim/project.h"
+#include "trnsim/train.h"
+
+namespace trnsim {
+
+struct RunRequest {
+  workloads::Workload workload;
+  Settings given;
+  std::string command;           // as result.json tells it
+  std::filesystem::path folder;  // of the results
+  TraceWindow trace{};
+};
+
+struct RunResult {
+  std::string workload, text, command;  // text: what is trained, in a line
+  Settings settings;                    // of the projected job, as resolved
+  hw::MachineParams machine;            // of the projected job, or of the one that is trained
+  std::optional<Job> job;               // none: nothing was projected
+  std::optional<Projection> projection;
+  std::optional<CompilerGain> gain;     // of workloads that are about the compiler: then the job is its last case
+  std::vector<workloads::Published> published;  // figures of this very job
+  std::optional<workloads::Published> published_gain;
+  std::optional<Job> trained;
+  std::optional<Training> training;
+  double host_seconds = 0;
+};
+
+/// Who watches; each may be empty.
+struct RunObserver {
+  std::function<void(const RunResult&)> projected;  // the folder is made, nothing is trained yet
+  TrainObserver training;
+  std::function<void(const std::string&)> note;  // what a user should know, one sentence each
+};
+
+/// Refuses what does not fit together before the first file is written. Errors: Fault::kUsage for a folder in use; as
+/// project() and load_training().
+RunResult run(const RunRequest& request, const RunObserver& observer = {});
+
+/// The published job of a workload, or one that the user's settings changed, as run() projects it.
+Job projected_job(const workloads::Workload& workload, const Settings& given);
+
+/// A figure that somebody published, by its name; nothing for one that we do not predict.
+std::optional<double> predicted(const std::string& name, const Projection& projection);
+
+/// The sections of docs/result_schema.md.
+nlohmann::ordered_json result_body(const RunResult& run);
+/// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a
+/// pipeline, and report.html.
+void write_run_files(const std::filesystem::path& folder, const RunResult& run);
+
+}  // namespace trnsim
