@@ -31,13 +31,6 @@ std::string too_much(std::uint64_t memory, std::uint64_t there) {
   return fmt::format("needs {} of HBM per core at least, there are {}", readable(memory), readable(there));
 }
 
-/// "flag: what" of an error, without its fault and fix.
-std::string reason_of(const Error& error) {
-  const std::string text = error.what();
-  const std::size_t begin = text.find(": ") + 2;
-  return text.substr(begin, text.find('\n') - begin);
-}
-
 /// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
 void require_legal(const DecoderJob& job, const hw::MachineParams& whole) {
   stage_config(job);
@@ -65,7 +58,7 @@ TriedPlan looked_at(DecoderJob job, const PlanSpace& space, const hw::MachinePar
     plan.memory = least_memory(plan.job);
   } catch (const Error& e) {
     if (e.fault() != Fault::kUsage && e.fault() != Fault::kProgram) throw;
-    plan.refused = reason_of(e);
+    plan.refused = e.reason();
     return plan;
   }
   if (space.batch % samples != 0)
