@@ -32,7 +32,11 @@ int exit_code(Fault fault) {
 }
 
 Error::Error(Fault fault, std::string_view where, std::string_view what, std::string_view fix)
-    : fault_{fault}, text_{fmt::format("{}: {}: {}\n  fix: {}", name(fault), where, what, fix)} {}
+    : fault_{fault},
+      text_{fmt::format("{}{}{}{}{}{}{}", name(fault), kColon, where, kColon, what, kFix, fix)},
+      where_{name(fault).size() + kColon.size()},
+      problem_{where_ + where.size() + kColon.size()},
+      fix_{problem_ + what.size() + kFix.size()} {}
 
 void ensure(bool condition, std::string_view where, std::string_view what) {
   if (!condition) throw Error{Fault::kInternal, where, what, "please report this with the command that you ran"};

@@ -1,6 +1,7 @@
 // One exception type for the whole product: whose fault, where, what, and how to mend it.
 #pragma once
 
+#include <cstddef>
 #include <exception>
 #include <string>
 #include <string_view>
@@ -22,15 +23,25 @@ enum class Fault {
 int exit_code(Fault fault);
 
 /// `where`: the file:line, flag, tensor or instruction; `what`: one sentence; `fix`: one imperative sentence.
+/// what() is all of it: "FAULT: WHERE: WHAT\n  fix: FIX". Nobody cuts that text up again: the parts are members.
 class Error : public std::exception {
  public:
   Error(Fault fault, std::string_view where, std::string_view what, std::string_view fix);
   const char* what() const noexcept override { return text_.c_str(); }
   Fault fault() const { return fault_; }
+  std::string_view where() const { return std::string_view{text_}.substr(where_, problem_ - kColon.size() - where_); }
+  /// The sentence that says what is wrong.
+  std::string_view problem() const { return std::string_view{text_}.substr(problem_, fix_ - kFix.size() - problem_); }
+  std::string_view fix() const { return std::string_view{text_}.substr(fix_); }
+  /// "WHERE: WHAT", for a place that has neither use for whose fault it is nor room for the fix.
+  std::string_view reason() const { return std::string_view{text_}.substr(where_, fix_ - kFix.size() - where_); }
 
  private:
+  static constexpr std::string_view kColon = ": ", kFix = "\n  fix: ";
+
   Fault fault_;
   std::string text_;
+  std::size_t where_, problem_, fix_;  // where the parts begin in text_
 };
 
 /// Throws Fault::kInternal when `condition` is false: an invariant of ours, never a user's mistake.

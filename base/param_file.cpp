@@ -13,6 +13,7 @@
 #include "base/hash.h"
 #include "base/param_toml.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace base {
 namespace {
@@ -42,16 +43,6 @@ std::string replaced_number(const std::string& old, std::string_view text, std::
   }
   parse_as(text, before.dimension, where);
   return std::string{text};
-}
-
-std::vector<std::string> split_list(std::string_view text) {
-  std::vector<std::string> items;
-  for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
-    items.emplace_back(text.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  return items;
 }
 
 /// The values of `old` after the override. One relative value multiplies every item of a list.
@@ -130,7 +121,7 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
   const std::string place = fmt::format("{} {}", where, key);
   if (value.empty()) throw Error{Fault::kUsage, place, "has no value", fmt::format("write {}=VALUE", key)};
   std::vector<std::string> values =
-      overridden(p, p.list ? split_list(value) : std::vector<std::string>{std::string{value}}, place);
+      overridden(p, p.list ? split(value, ',') : std::vector<std::string>{std::string{value}}, place);
   const std::string by =
       p.source.empty() ? "" : fmt::format("{} ({}), instead of {}: {}", where, value, shown(p), p.source);
   p.values = std::move(values);

@@ -7,16 +7,12 @@
 #include <cctype>
 #include <vector>
 
+#include "base/text.h"
+
 namespace base {
 namespace {
 
 constexpr std::size_t kChoicesShown = 12;
-
-std::string lower(std::string_view text) {
-  std::string result{text};
-  std::ranges::transform(result, result.begin(), [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return result;
-}
 
 /// True when `part` is the first or the last dotted part (or parts) of `name`.
 bool is_end_of(std::string_view part, std::string_view name) {

@@ -8,6 +8,7 @@
 #include <cstddef>
 #include <nlohmann/json.hpp>
 
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
@@ -38,14 +39,6 @@ std::string plain(const Cell& cell) { return std::visit(PlainText{}, cell.value)
 std::string shown(const Cell& cell) { return cell.text.empty() ? plain(cell) : cell.text; }
 
 const std::string& heading(const Column& column) { return column.title.empty() ? column.key : column.title; }
-
-/// RFC 4180: quoted when it holds a comma, a quote or a line break; quotes doubled.
-std::string csv_field(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) quoted += c == '"' ? std::string{"\"\""} : std::string{c};
-  return quoted + "\"";
-}
 
 std::string replace_all(std::string text, std::string_view what, std::string_view with) {
   for (std::size_t at = 0; (at = text.find(what, at)) != std::string::npos; at += with.size()) {
@@ -127,10 +120,10 @@ std::string Table::render_json() const {
 
 std::string Table::render_csv() const {
   std::string out;
-  for (std::size_t c = 0; c < columns_.size(); ++c) out += (c > 0 ? "," : "") + csv_field(columns_[c].key);
+  for (std::size_t c = 0; c < columns_.size(); ++c) out += (c > 0 ? "," : "") + csv_cell(columns_[c].key);
   out += "\n";
   for (const auto& row : rows_) {
-    for (std::size_t c = 0; c < row.size(); ++c) out += (c > 0 ? "," : "") + csv_field(plain(row[c]));
+    for (std::size_t c = 0; c < row.size(); ++c) out += (c > 0 ? "," : "") + csv_cell(plain(row[c]));
     out += "\n";
   }
   return out;

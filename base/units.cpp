@@ -9,6 +9,7 @@
 #include <optional>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace base {
 namespace {
@@ -93,12 +94,6 @@ constexpr std::array<Description, kDimensionCount> kDescriptions = {{
     {"a whole number without a unit", "16"},
     {"a multiple of another value", "0.5x"},
 }};
-
-std::string_view trim(std::string_view text) {
-  const auto first = text.find_first_not_of(" \t");
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 

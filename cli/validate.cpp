@@ -12,6 +12,7 @@
 #include "base/progress.h"
 #include "base/suggest.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -40,15 +41,12 @@ std::vector<analysis::Row> choose(std::vector<analysis::Row> rows, const std::st
   std::vector<std::string> ids;
   for (const analysis::Row& row : rows) ids.push_back(row.id);
   std::vector<analysis::Row> chosen;
-  for (std::size_t begin = 0; begin <= only.size();) {
-    const std::size_t end = std::min(only.find(',', begin), only.size());
-    const std::string id = only.substr(begin, end - begin);
+  for (const std::string& id : base::split(only, ',')) {
     const auto found = std::ranges::find(ids, id);
     if (found == ids.end()) {
       throw Error{Fault::kUsage, "--only", fmt::format("no row has the id '{}'", id), base::suggest_fix(id, ids)};
     }
     chosen.push_back(rows[static_cast<std::size_t>(found - ids.begin())]);
-    begin = end + 1;
   }
   return chosen;
 }

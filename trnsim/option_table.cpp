@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace trnsim {
 namespace {
@@ -40,8 +41,7 @@ void require_range(std::string_view flag, double value, double least, double mos
 }
 
 bool parse_bool(std::string_view flag, std::string_view text) {
-  std::string lower{text};
-  std::ranges::transform(lower, lower.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string lower = base::lower(text);
   constexpr std::array<std::string_view, 4> kYes = {"true", "1", "yes", "on"}, kNo = {"false", "0", "no", "off"};
   if (std::ranges::find(kYes, lower) != kYes.end()) return true;
   if (std::ranges::find(kNo, lower) != kNo.end()) return false;

@@ -14,6 +14,7 @@
 #include "base/files.h"
 #include "base/param_file.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
 #include "trnsim/run.h"
@@ -94,8 +95,7 @@ ordered_json metrics_json(const Training& t) {
 }
 
 ordered_json model_json(const workloads::ModelConfig& config) {
-  std::string family{workloads::family_of(config)};
-  for (char& c : family) c = static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  const std::string family = base::lower(workloads::family_of(config));
   return std::visit(
       [&](const auto& c) {
         return ordered_json{{"family", family},

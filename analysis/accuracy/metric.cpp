@@ -7,6 +7,7 @@
 #include <cctype>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -72,8 +73,7 @@ constexpr std::array kMetrics = {
 /// Small letters; "minutes for 3 epochs" and "ms per step" as the list has them; percentiles of what has no spread
 /// here.
 std::string normal(std::string_view metric) {
-  std::string name{metric};
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  std::string name = base::lower(metric);
   for (const std::string_view percentile : {" p50", " median", " (p50)", " mean", " average"})
     if (name.ends_with(percentile)) name.resize(name.size() - percentile.size());
   if (const auto per = name.find(" per "); per != std::string::npos) name.replace(per, 5, "/");

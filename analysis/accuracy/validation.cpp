@@ -10,7 +10,7 @@
 #include <set>
 #include <span>
 
-#include "analysis/csv.h"
+#include "base/csv.h"
 #include "base/error.h"
 #include "base/suggest.h"
 
@@ -120,7 +120,7 @@ std::vector<std::string> names(std::span<const Column> columns) {
 }
 
 /// The columns in the order of the table's header.
-std::vector<const Column*> match_header(const CsvTable& table, std::span<const Column> schema) {
+std::vector<const Column*> match_header(const base::CsvTable& table, std::span<const Column> schema) {
   std::vector<const Column*> order;
   const std::string where = table.path + ":1";
   for (Text name : table.header) {
@@ -142,7 +142,7 @@ std::vector<const Column*> match_header(const CsvTable& table, std::span<const C
   return order;
 }
 
-Row read_row(const CsvTable& table, const CsvRecord& record, const std::vector<const Column*>& order,
+Row read_row(const base::CsvTable& table, const base::CsvRecord& record, const std::vector<const Column*>& order,
              bool is_training) {
   Row row;
   row.line = record.line;
@@ -161,12 +161,12 @@ Row read_row(const CsvTable& table, const CsvRecord& record, const std::vector<c
   return row;
 }
 
-std::vector<Row> to_rows(const CsvTable& table) {
+std::vector<Row> to_rows(const base::CsvTable& table) {
   const bool is_training = std::ranges::find(table.header, "metric") != table.header.end();
   const auto order = is_training ? match_header(table, kTraining) : match_header(table, kMicro);
   std::vector<Row> rows;
   std::set<std::string> seen;
-  for (const CsvRecord& record : table.records) {
+  for (const base::CsvRecord& record : table.records) {
     rows.push_back(read_row(table, record, order, is_training));
     if (rows.back().id.empty() || !seen.insert(rows.back().id).second) {
       throw Error{Fault::kData, table.where(record), fmt::format("id '{}' is empty or there twice", rows.back().id),
@@ -178,10 +178,10 @@ std::vector<Row> to_rows(const CsvTable& table) {
 
 }  // namespace
 
-std::vector<Row> load_validation(const std::filesystem::path& path) { return to_rows(read_csv(path)); }
+std::vector<Row> load_validation(const std::filesystem::path& path) { return to_rows(base::read_csv(path)); }
 
 std::vector<Row> parse_validation(std::string_view text, std::string name) {
-  return to_rows(parse_csv(text, std::move(name)));
+  return to_rows(base::parse_csv(text, std::move(name)));
 }
 
 }  // namespace analysis

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -119,8 +120,7 @@ std::string passes_of(const Stack& stack, double length, std::string_view more) 
 }
 
 std::string stack_for(std::string_view published_name) {
-  std::string name{published_name};
-  std::ranges::transform(name, name.begin(), [](unsigned char c) { return std::tolower(c); });
+  const std::string name = base::lower(published_name);
   for (const auto& [word, stack] : kStackWords)
     if (name.find(word) != std::string::npos) return std::string{stack};
   return "";

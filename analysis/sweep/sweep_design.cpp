@@ -11,6 +11,7 @@
 #include "analysis/sweep.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "base/units.h"
 
 namespace analysis {
@@ -183,17 +184,10 @@ SweepAxis parse_axis(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)
     throw Error{Fault::kUsage, "--set", fmt::format("'{}' is no KEY=VALUE,VALUE", text), "write hbm.bandwidth=0.5x,1x"};
-  SweepAxis axis{std::string{text.substr(0, equals)}, {}};
-  std::string_view rest = text.substr(equals + 1);
-  for (;;) {
-    const std::size_t comma = rest.find(',');
-    const std::string_view value = rest.substr(0, comma);
-    if (value.empty())
-      throw Error{Fault::kUsage, "--set", fmt::format("'{}' has an empty value", text), "write hbm.bandwidth=0.5x,1x"};
-    axis.values.emplace_back(value);
-    if (comma == std::string_view::npos) return axis;
-    rest.remove_prefix(comma + 1);
-  }
+  SweepAxis axis{std::string{text.substr(0, equals)}, base::split(text.substr(equals + 1), ',')};
+  if (std::ranges::count(axis.values, "") > 0)
+    throw Error{Fault::kUsage, "--set", fmt::format("'{}' has an empty value", text), "write hbm.bandwidth=0.5x,1x"};
+  return axis;
 }
 
 std::vector<SweepPoint> design_points(const SweepSpec& spec) {

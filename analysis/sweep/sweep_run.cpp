@@ -1,6 +1,5 @@
 // run_sweep(): points are claimed in the store, handed out to child processes, and their results kept.
 #include <fmt/format.h>
-#include <sys/poll.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -11,16 +10,16 @@
 #include <cstdlib>
 #include <deque>
 #include <map>
-#include <memory>
 #include <optional>
 #include <random>
 #include <thread>
 
 #include "analysis/sweep.h"
 #include "analysis/sweep/sweep_store.h"
-#include "analysis/sweep/sweep_worker.h"
+#include "base/archive.h"
 #include "base/error.h"
 #include "base/interrupt.h"
+#include "base/process_pool.h"
 #include "base/progress.h"
 
 namespace analysis {
@@ -54,34 +53,45 @@ bool surely_dead(const std::string& owner) {
   return pid > 0 && ::kill(pid, 0) != 0 && errno == ESRCH;
 }
 
+std::string packed(const Metrics& metrics) {
+  base::ArchiveWriter archive;
+  archive(metrics);
+  return archive.take();
+}
+
+Metrics unpacked(std::string_view bytes) {
+  base::ArchiveReader archive{bytes, {Fault::kInternal, "sweep", "metrics are cut short", "please report this"}};
+  Metrics metrics;
+  archive(metrics);
+  return metrics;
+}
+
 /// Works on the points in `waiting` until all are done, by us or by others.
-class Pool {
+class Shift {
  public:
-  Pool(SweepRun& run, const std::vector<SweepPoint>& points, const SweepModel& model, SweepStore& store,
-       const SweepTeam& team, std::deque<std::size_t> waiting)
-      : run_{run}, points_{points}, model_{model}, store_{store}, team_{team}, waiting_{std::move(waiting)} {}
+  Shift(SweepRun& run, const SweepModel& model, SweepStore& store, const SweepTeam& team,
+        std::deque<std::size_t> waiting)
+      : run_{run}, model_{model}, store_{store}, team_{team}, waiting_{std::move(waiting)} {}
 
   void work(std::size_t processes) {
     const base::HoldInterrupts hold;  // what is done is kept, and the table of it printed
     const std::size_t all = waiting_.size();
     base::Progress progress{model_.name, "point", all, {.quiet = !team_.waits}};
-    workers_.resize(std::min(processes, all));
+    base::ProcessPool pool{std::min(processes, all), "sweep",
+                           [this](std::size_t i) { return packed(model_.evaluate(run_.results[i].point)); }};
     for (;;) {
       if (base::interrupted()) {
         run_.interrupted = true;
         break;
       }
-      for (auto& worker : workers_) {
-        if (!worker || !worker->point) start(worker);
-      }
-      const bool busy = std::ranges::any_of(workers_, [](const auto& w) { return w && w->point; });
-      if (!busy && (elsewhere_.empty() || !team_.waits)) break;
-      wait(busy);
+      order(pool);
+      if (pool.busy() == 0 && (elsewhere_.empty() || !team_.waits)) break;
+      if (pool.busy() == 0) std::this_thread::sleep_for(kLook);
+      for (base::ProcessPool::Answer& answer : pool.wait(kPoll)) take(answer);
       beat();
       look();
       progress.update(run_.computed);
     }
-    workers_.clear();
   }
 
  private:
@@ -99,14 +109,12 @@ class Pool {
     elsewhere_.erase(index);
   }
 
-  /// Orders the next point that nobody else has, or none.
-  void start(std::unique_ptr<SweepWorker>& worker) {
-    while (!waiting_.empty()) {
+  /// Keeps the processes at work on points that nobody else has.
+  void order(base::ProcessPool& pool) {
+    while (pool.has_room() && !waiting_.empty()) {
       const std::size_t index = waiting_.front();
       waiting_.pop_front();
-      if (!mine(index)) continue;
-      if (!worker) worker = std::make_unique<SweepWorker>(points_, model_);
-      return worker->order(index);
+      if (mine(index)) pool.order(index);
     }
   }
 
@@ -136,33 +144,18 @@ class Pool {
     return SteadyClock::now() - watched.changed > std::chrono::duration<double>{team_.patience_s};
   }
 
-  void wait(bool busy) {
-    if (!busy) return std::this_thread::sleep_for(kLook);
-    std::vector<pollfd> fds;
-    std::vector<std::size_t> owners;
-    for (std::size_t w = 0; w < workers_.size(); ++w) {
-      if (!workers_[w] || !workers_[w]->point) continue;
-      fds.push_back({.fd = workers_[w]->fd(), .events = POLLIN, .revents = 0});
-      owners.push_back(w);
+  void take(base::ProcessPool::Answer& answer) {
+    SweepResult& result = run_.results[answer.item];
+    if (!answer.death.empty()) {
+      store_.bury(result.hash);  // the point is tried again by the next sweep
+      return finish(answer.item, kDied);
     }
-    if (::poll(fds.data(), fds.size(), static_cast<int>(kPoll.count())) <= 0) return;
-    for (std::size_t i = 0; i < fds.size(); ++i) {
-      if (fds[i].revents != 0) take(workers_[owners[i]]);
-    }
-  }
-
-  void take(std::unique_ptr<SweepWorker>& worker) {
-    const std::size_t index = *worker->point;
-    SweepResult& result = run_.results[index];
-    if (worker->answer(result)) {
-      store_.put(result);
-      worker->point.reset();
-      finish(index);
-    } else {
-      store_.bury(result.hash);
-      worker.reset();  // a new one takes its place; the point is tried again by the next sweep
-      finish(index, kDied);
-    }
+    if (answer.error)
+      result.error = answer.error->what();
+    else
+      result.metrics = unpacked(answer.bytes);
+    store_.put(result);
+    finish(answer.item);
   }
 
   void beat() {
@@ -184,13 +177,11 @@ class Pool {
   }
 
   SweepRun& run_;
-  const std::vector<SweepPoint>& points_;
   const SweepModel& model_;
   SweepStore& store_;
   const SweepTeam& team_;
   std::deque<std::size_t> waiting_;
   std::map<std::size_t, Watched> elsewhere_;
-  std::vector<std::unique_ptr<SweepWorker>> workers_;
   SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
 };
 
@@ -218,8 +209,7 @@ SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& mode
   }
   // The processes of a team begin apart, so that they seldom want the same point.
   std::ranges::rotate(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * own.rank / own.size));
-  if (!waiting.empty())
-    Pool{run, points, model, store, own, std::move(waiting)}.work(static_cast<std::size_t>(processes));
+  if (!waiting.empty()) Shift{run, model, store, own, std::move(waiting)}.work(static_cast<std::size_t>(processes));
   for (SweepResult& result : run.results) {
     const auto same = first.find(result.hash);
     if (result.done || same == first.end()) continue;

@@ -1,104 +1,63 @@
 #include "hw/run/serial.h"
 
-#include <cstring>
-#include <type_traits>
-
+#include "base/archive.h"
 #include "base/error.h"
 
 namespace hw {
-namespace {
 
-/// Walks the fields of a result; `Io` either appends them to a string or takes them from one.
-template <typename Io, typename Result>
-void walk(Io& io, Result& r) {
-  for (auto* field : {&r.total, &r.lead_in, &r.collective_active, &r.collective_exposed}) io.plain(*field);
-  for (auto* field : {&r.rank, &r.cores}) io.plain(*field);
-  for (auto* field : {&r.instructions, &r.replayed_calls, &r.dropped_events}) io.plain(*field);
-  io.plain(r.exact);
-  io.plain(r.matmul_flops);
-  io.plain(r.engines);
-  io.plain(r.dma);
-  io.plain(r.peaks);
-  io.list(r.calls);
-  io.list(r.ops);
-  io.list(r.collectives);
-  io.list(r.events);
-  io.list(r.rank_total);
+void each_field(auto& archive, base::Is<DmaTime> auto& x) {
+  auto& [transfers, descriptors, read_bytes, written_bytes, active, engine_busy] = x;
+  archive(transfers, descriptors, read_bytes, written_bytes, active, engine_busy);
+}
+void each_field(auto& archive, base::Is<CallTime> auto& x) {
+  auto& [block, layer, phase, replayed, begin, end, engines, dma] = x;
+  archive(block, layer, phase, replayed, begin, end, engines, dma);
+}
+void each_field(auto& archive, base::Is<Peaks> auto& x) {
+  auto& [matmul_flops, hbm_bandwidth, link_bandwidth, dma_bandwidth, clock] = x;
+  archive(matmul_flops, hbm_bandwidth, link_bandwidth, dma_bandwidth, clock);
+}
+void each_field(auto& archive, base::Is<SimResult> auto& x) {
+  auto& [total, lead_in, rank, cores, exact, instructions, replayed, flops, engines, dma, active, exposed, calls, ops,
+         collectives, events, dropped, rank_total, peaks] = x;
+  archive(total, lead_in, rank, cores, exact, instructions, replayed, flops, engines, dma, active, exposed, calls, ops,
+          collectives, events, dropped, rank_total, peaks);
+}
+void each_field(auto& archive, base::Is<Replay::Record> auto& x) {
+  auto& [time, slots] = x;
+  archive(time, slots.busy, slots.waiting);
+}
+void each_field(auto& archive, base::Is<PowerLimit::State> auto& x) {
+  auto& [tokens, at] = x;
+  archive(tokens, at);
+}
+void each_field(auto& archive, base::Is<KnownCall> auto& x) {
+  auto& [record, tokens, matmuls, power_after] = x;
+  archive(record, tokens, matmuls, power_after);
+}
+void each_field(base::ArchiveWriter& archive, const BlockNews& x) {
+  archive(reinterpret_cast<std::uintptr_t>(x.instrs), x.call);  // parent and child have them at the same place
+}
+void each_field(base::ArchiveReader& archive, BlockNews& x) {
+  std::uintptr_t instrs = 0;
+  archive(instrs, x.call);
+  x.instrs = reinterpret_cast<const void*>(instrs);
 }
 
-struct ByteWriter {
-  std::string out;
-
-  template <typename T>
-  void plain(const T& value) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    out.append(reinterpret_cast<const char*>(&value), sizeof value);
-  }
-  template <typename T>
-  void list(const std::vector<T>& values) {
-    static_assert(std::is_trivially_copyable_v<T>);
-    plain(values.size());
-    out.append(reinterpret_cast<const char*>(values.data()), values.size() * sizeof(T));
-  }
-};
-
-struct ByteReader {
-  std::string_view in;
-
-  void take(void* to, std::size_t bytes) {
-    base::ensure(bytes <= in.size(), "simulation child", "its result is cut short");
-    if (bytes > 0) std::memcpy(to, in.data(), bytes);
-    in.remove_prefix(bytes);
-  }
-  template <typename T>
-  void plain(T& value) {
-    take(&value, sizeof value);
-  }
-  template <typename T>
-  void list(std::vector<T>& values) {
-    std::size_t size = 0;
-    plain(size);
-    base::ensure(size <= in.size() / sizeof(T), "simulation child", "its result is cut short");
-    values.resize(size);
-    take(values.data(), size * sizeof(T));
-  }
-};
-
-void walk(auto& io, auto& news) requires requires { news.call; }
-{
-  io.plain(news.instrs);
-  io.plain(news.call.record.time);
-  io.list(news.call.record.slots.busy);
-  io.list(news.call.record.slots.waiting);
-  io.plain(news.call.tokens);
-  io.plain(news.call.matmuls);
-  io.plain(news.call.power_after);
+std::string to_bytes(const Outcome& outcome) {
+  base::ArchiveWriter archive;
+  archive(outcome.results, outcome.news);
+  return archive.take();
 }
 
-}  // namespace
-
-std::string to_bytes(const std::vector<SimResult>& results) {
-  ByteWriter writer;
-  for (const SimResult& result : results) walk(writer, result);
-  return std::move(writer.out);
-}
-
-std::string to_bytes(const std::vector<BlockNews>& news) {
-  ByteWriter writer;
-  for (const BlockNews& one : news) walk(writer, one);
-  return std::move(writer.out);
-}
-
-std::vector<BlockNews> news_from_bytes(std::string_view bytes) {
-  std::vector<BlockNews> news;
-  for (ByteReader reader{bytes}; !reader.in.empty();) walk(reader, news.emplace_back());
-  return news;
-}
-
-std::vector<SimResult> results_from_bytes(std::string_view bytes) {
-  std::vector<SimResult> results;
-  for (ByteReader reader{bytes}; !reader.in.empty();) walk(reader, results.emplace_back());
-  return results;
+Outcome from_bytes(std::string_view bytes) {
+  constexpr std::string_view kReport = "please report this with the command that you ran";
+  base::ArchiveReader archive{
+      bytes, base::Error{base::Fault::kInternal, "simulation child", "its result is cut short", kReport}};
+  Outcome outcome;
+  archive(outcome.results, outcome.news);
+  base::ensure(archive.at_end(), "simulation child", "its result is too long");
+  return outcome;
 }
 
 }  // namespace hw

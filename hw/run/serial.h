@@ -10,10 +10,14 @@
 
 namespace hw {
 
-std::string to_bytes(const std::vector<SimResult>& results);
-std::string to_bytes(const std::vector<BlockNews>& news);
-std::vector<BlockNews> news_from_bytes(std::string_view bytes);
-/// Errors: Fault::kInternal when `bytes` is cut short.
-std::vector<SimResult> results_from_bytes(std::string_view bytes);
+/// What a simulation in a child process has to tell.
+struct Outcome {
+  std::vector<SimResult> results;
+  std::vector<BlockNews> news;
+};
+
+std::string to_bytes(const Outcome& outcome);
+/// Errors: Fault::kInternal when `bytes` is cut short or too long.
+Outcome from_bytes(std::string_view bytes);
 
 }  // namespace hw

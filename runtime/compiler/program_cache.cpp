@@ -2,89 +2,90 @@
 
 #include <zstd.h>
 
-#include <concepts>
 #include <fstream>
 
+#include "base/archive.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
-#include "runtime/compiler/archive.h"
 #include "runtime/op.h"
-
-namespace runtime {
-
-template <class T, class U>
-concept Is = std::same_as<std::remove_const_t<T>, U>;
 
 // What a program consists of.
 
-void each_field(Writer& archive, const isa::Block& x) {
+namespace isa {
+
+void each_field(base::ArchiveWriter& archive, const Block& x) {
   const auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;
   archive(name, instrs, registers, labels, sbuf, psum, flops);
 }
-void each_field(Reader& archive, isa::Block& x) {
+void each_field(base::ArchiveReader& archive, Block& x) {
   auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;
   archive(name, instrs.own(), registers, labels, sbuf, psum, flops);
 }
-void each_field(auto& archive, Is<isa::Call> auto& x) {
+void each_field(auto& archive, base::Is<Call> auto& x) {
   auto& [block, bases, rng, layer, phase, await] = x;
   archive(block, bases, rng, layer, phase, await);
 }
-void each_field(auto& archive, Is<isa::Region> auto& x) {
+void each_field(auto& archive, base::Is<Region> auto& x) {
   auto& [name, kind, dtype, shape, offset, bytes] = x;
   archive(name, kind, dtype, shape, offset, bytes);
 }
-void each_field(auto& archive, Is<isa::Program> auto& x) {
+void each_field(auto& archive, base::Is<Program> auto& x) {
   auto& [name, blocks, calls, regions, hbm, ranks, first_rank, own_ranks, groups, rounding, flops] = x;
   archive(name, blocks, calls, regions, hbm, ranks, first_rank, own_ranks, groups, rounding, flops);
 }
-void each_field(auto& archive, Is<MemoryPlan> auto& x) {
+
+}  // namespace isa
+
+namespace runtime {
+
+void each_field(auto& archive, base::Is<MemoryPlan> auto& x) {
   auto& [address, regions, by_kind, persistent, total, without_reuse] = x;
   archive(address, regions, by_kind, persistent, total, without_reuse);
 }
-void each_field(auto& archive, Is<PassNote> auto& x) {
+void each_field(auto& archive, base::Is<PassNote> auto& x) {
   auto& [pass, text, count] = x;
   archive(pass, text, count);
 }
-void each_field(auto& archive, Is<Compiled> auto& x) {
+void each_field(auto& archive, base::Is<Compiled> auto& x) {
   auto& [program, memory, notes, given_up] = x;  // what was given up is not kept
   archive(program, memory, notes);
 }
 
 // What decides it.
 
-void each_field(Writer& archive, const Attrs& x) {
+void each_field(base::ArchiveWriter& archive, const Attrs& x) {
   const auto& [alpha, beta, p, eps, batch, seq, heads, kv_heads, stride, rows, stream, group, peer, trans_b, blocked,
                causal, forgets, flash, fn, alu, dtype, operand, softmax] = x;
   archive(alpha, beta, p, eps, batch, seq, heads, kv_heads, stride, rows, stream, group, peer, trans_b, blocked, causal,
           forgets, flash, fn, alu, dtype, operand, softmax);
 }
-void each_field(Writer& archive, const Node& x) {
+void each_field(base::ArchiveWriter& archive, const Node& x) {
   const auto& [op, attrs, in, out, scope, label] = x;
   archive(std::string_view{op ? op->name : ""}, attrs, in, out, scope, label);
 }
-void each_field(Writer& archive, const Value& x) {
+void each_field(base::ArchiveWriter& archive, const Value& x) {
   const auto& [name, rows, cols, dtype, kind, producer, alias] = x;
   archive(name, rows, cols, dtype, kind, producer, alias);
 }
-void each_field(Writer& archive, const Scope& x) {
+void each_field(base::ArchiveWriter& archive, const Scope& x) {
   const auto& [name, instance, phase, rng, again, layer] = x;
   archive(name, instance, phase, rng, again, layer);
 }
-void each_field(Writer& archive, const Numerics& x) {
+void each_field(base::ArchiveWriter& archive, const Numerics& x) {
   const auto& [name, weight, activation, operand, softmax, gradient, optimizer, rounding, loss_scale] = x;
   archive(name, weight, activation, operand, softmax, gradient, optimizer, rounding, loss_scale);
 }
-void each_field(Writer& archive, const Passes& x) {
+void each_field(base::ArchiveWriter& archive, const Passes& x) {
   const auto& [cse, narrow, bias_gradient, fusion, reorder, double_buffering, merge_blocks, flash] = x;
   archive(cse, narrow, bias_gradient, fusion, reorder, double_buffering, merge_blocks, flash);
 }
-void each_field(Writer& archive, const Graph& x) {
+void each_field(base::ArchiveWriter& archive, const Graph& x) {
   archive(x.numerics(), x.replica_groups(), x.scopes(), x.node_count(), x.value_count());
   for (NodeId n = 0; n < x.node_count(); ++n) archive(x.node(n));
   for (ValueId v = 0; v < x.value_count(); ++v) archive(x.value(v));
 }
-void each_field(Writer& archive, const CompileOptions& x) {
+void each_field(base::ArchiveWriter& archive, const CompileOptions& x) {
   // Blocks from elsewhere are those that would be built; with a size to give up at nothing is kept.
   const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up_at, blocks, shared] = x;
   static_cast<void>(blocks);
@@ -144,27 +145,27 @@ bool has_program_cache() { return !cache().folder.empty(); }
 CacheUse program_cache_use() { return cache().use; }
 
 std::uint64_t program_key(const Graph& graph, const isa::Target& target, const CompileOptions& options) {
-  Writer writer;
+  base::ArchiveWriter writer;
   writer(graph, isa::text_of(target), options, hash_of_binary());
   return base::hash64(writer.take());
 }
 
 std::string write_compiled(const Compiled& compiled) {
-  Writer body;
+  base::ArchiveWriter body;
   body(compiled);
   const std::string plain = body.take();
   std::string packed(ZSTD_compressBound(plain.size()), '\0');
   const std::size_t size = ZSTD_compress(packed.data(), packed.size(), plain.data(), plain.size(), kLevel);
   base::ensure(ZSTD_isError(size) == 0, "write_compiled", "zstd refuses");
   packed.resize(size);
-  Writer file;
+  base::ArchiveWriter file;
   file(kMagic, static_cast<std::uint64_t>(plain.size()), base::hash64(packed), packed);
   return file.take();
 }
 
 Compiled read_compiled(std::string_view bytes, const std::string& where) {
   const Error damaged{Fault::kData, where, "is no compiled program, or damaged", "delete it"};
-  Reader file{bytes, damaged};
+  base::ArchiveReader file{bytes, damaged};
   std::string magic, packed;
   std::uint64_t size = 0, hash = 0;
   file(magic);
@@ -175,7 +176,7 @@ Compiled read_compiled(std::string_view bytes, const std::string& where) {
   std::string plain(size, '\0');
   if (ZSTD_decompress(plain.data(), plain.size(), packed.data(), packed.size()) != size) throw damaged;
   Compiled compiled;
-  Reader{plain, damaged}(compiled);
+  base::ArchiveReader{plain, damaged}(compiled);
   return compiled;
 }
 

@@ -6,8 +6,8 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/csv.h"
 #include "analysis/metric.h"
+#include "base/csv.h"
 #include "base/error.h"
 
 namespace {
@@ -126,7 +126,7 @@ TEST(ValidationReport, TheTableEndsWithAssumptionsAndTheSummary) {
 }
 
 TEST(ValidationReport, CsvHasTheRowsAlone) {
-  const auto table = analysis::parse_csv(to_text(sample(), "csv"), "out");
+  const auto table = base::parse_csv(to_text(sample(), "csv"), "out");
   EXPECT_EQ(table.records.size(), 4u);
   EXPECT_EQ(table.records[3].cells.at(5), "");  // predicted
   EXPECT_EQ(table.records[3].cells.back(), "skipped: line 5: cores: 'two' is no whole number");

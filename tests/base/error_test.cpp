@@ -10,6 +10,16 @@ TEST(Error, SaysWhoseFaultWhereWhatAndTheFix) {
   EXPECT_STREQ(error.what(), "data error: train.csv:3: has 4 fields\n  fix: quote the comma");
 }
 
+TEST(Error, ItsPartsAreMembersWhateverTheyHold) {
+  const Error error{Fault::kUsage, "a: b", "is c: d\n  fix: none", ""};
+  EXPECT_EQ(error.where(), "a: b");
+  EXPECT_EQ(error.problem(), "is c: d\n  fix: none");
+  EXPECT_EQ(error.fix(), "");
+  EXPECT_EQ(error.reason(), "a: b: is c: d\n  fix: none");
+  const Error copy = error;
+  EXPECT_EQ(copy.where(), error.where());
+}
+
 TEST(Error, ExitCodesAreThePublishedOnes) {
   EXPECT_EQ(exit_code(Fault::kUsage), 2);
   EXPECT_EQ(exit_code(Fault::kData), 2);

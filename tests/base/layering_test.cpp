@@ -55,7 +55,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"tlm", {"hw"}},
     {"boost",
      {"runtime", "hw/network/topology.cpp"}},  // there: the shortest ways through the torus, seen by nobody else
-    {"csv.h", {"workloads", "analysis"}},
+    {"csv.h", {"base"}},
     {"sqlite3.h", {"analysis"}},
     {"google", {}},  // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},

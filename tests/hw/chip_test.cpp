@@ -162,10 +162,10 @@ TEST(Child, BringsBackTheWholeResult) {
   options.trace_until = 1;
   const SimResult sent = run(job, trn1(), options);
   EXPECT_FALSE(sent.events.empty());
-  const std::string bytes = hw::to_bytes(std::vector{sent, sent});
-  EXPECT_TRUE((hw::results_from_bytes(bytes) == std::vector{sent, sent}));
-  EXPECT_THROW(hw::results_from_bytes(std::string_view{bytes}.substr(0, bytes.size() - 1)), base::Error);
-  EXPECT_THROW(hw::results_from_bytes(bytes + "x"), base::Error);
+  const std::string bytes = hw::to_bytes({{sent, sent}, {}});
+  EXPECT_TRUE((hw::from_bytes(bytes).results == std::vector{sent, sent}));
+  EXPECT_THROW(hw::from_bytes(std::string_view{bytes}.substr(0, bytes.size() - 1)), base::Error);
+  EXPECT_THROW(hw::from_bytes(bytes + "x"), base::Error);
   // Twice the same, and the same without a child.
   EXPECT_TRUE(run(job, trn1(), options) == sent);
   EXPECT_TRUE(hw::simulate(job, trn1(), options) == sent);

@@ -9,6 +9,7 @@
 #include <variant>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "hw/sim_device.h"
 #include "isa/names.h"
 #include "trnsim/predict/micro_row.h"
@@ -97,8 +98,8 @@ Prediction predict_whole(MicroJob& job, MicroPlanned (*make)(MicroJob&)) {
 
 MicroJob read_job(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<analysis::MicroRow>(row.job);
-  MicroJob job{.row = row, .context = context, .what = micro.what, .shape = analysis::parse_shape(micro.shape)};
-  std::ranges::transform(job.what, job.what.begin(), [](unsigned char c) { return std::tolower(c); });
+  MicroJob job{
+      .row = row, .context = context, .what = base::lower(micro.what), .shape = analysis::parse_shape(micro.shape)};
   job.cores = micro.cores.value_or(1);
   if (!micro.cores) job.assumed.push_back("1 core");
   if (const auto dtype = isa::dtype_from(micro.dtype))

@@ -8,6 +8,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/text.h"
 #include "isa/program.h"
 #include "trnsim/predict/predict_row.h"
 
@@ -33,8 +34,7 @@ struct MicroJob {
   std::optional<std::int64_t> named(std::initializer_list<std::string_view> names) const {
     for (const std::string_view name : names)
       for (const auto& [key, value] : shape.named)
-        if (std::ranges::equal(key, name, {}, [](char c) { return std::tolower(static_cast<unsigned char>(c)); }))
-          return static_cast<std::int64_t>(value);
+        if (base::lower(key) == name) return static_cast<std::int64_t>(value);
     return std::nullopt;
   }
   std::int64_t size(std::size_t i) const { return static_cast<std::int64_t>(shape.sizes.at(i)); }

@@ -6,6 +6,7 @@
 #include <array>
 #include <cctype>
 
+#include "base/text.h"
 #include "workloads/presets.h"
 
 namespace trnsim {
@@ -39,14 +40,8 @@ constexpr std::array kModelWords = {
     ModelWord{"bloom", Shape::kGpt, "as a GPT: learned positions"},
 };
 
-std::string small(std::string_view text) {
-  std::string out{text};
-  std::ranges::transform(out, out.begin(), [](unsigned char c) { return std::tolower(c); });
-  return out;
-}
-
 const ModelWord* word_of(std::string_view model) {
-  const std::string name = small(model);
+  const std::string name = base::lower(model);
   const auto found =
       std::ranges::find_if(kModelWords, [&](const ModelWord& w) { return name.find(w.word) != std::string::npos; });
   return found == kModelWords.end() ? nullptr : &*found;
@@ -55,7 +50,7 @@ const ModelWord* word_of(std::string_view model) {
 /// The preset under the row's name, or one that only its case or hyphens distinguish.
 std::optional<workloads::ModelConfig> preset_of(std::string_view model) {
   const auto plain = [](std::string_view name) {
-    std::string out = small(name);
+    std::string out = base::lower(name);
     std::erase_if(out, [](char c) { return c == '-' || c == '_' || c == ' '; });
     return out;
   };

@@ -35,8 +35,7 @@ analysis::Prediction predict(const analysis::Row& row, const PredictContext& con
     return model->predict(row, context);
   } catch (const base::Error& e) {
     if (e.fault() == base::Fault::kInternal) throw;
-    const std::string text = e.what();
-    return analysis::Prediction::skip("refused: " + text.substr(0, text.find('\n')));
+    return analysis::Prediction::skip(fmt::format("refused: {}", e.reason()));
   }
 }
 

@@ -6,6 +6,7 @@
 #include <regex>
 #include <variant>
 
+#include "base/text.h"
 #include "hw/sim_device.h"
 #include "trnsim/predict/model_of_row.h"
 #include "trnsim/predict/predict_row.h"
@@ -33,8 +34,7 @@ std::string numerics_of(const TrainingRow& row) {
 
 /// Whether a word stands in the row's model or notes, whatever its case.
 bool row_says(const Row& row, std::string_view word) {
-  const std::string text = std::get<TrainingRow>(row.job).model + " " + row.notes;
-  return !std::ranges::search(text, word, {}, [](unsigned char c) { return std::tolower(c); }).empty();
+  return base::lower(std::get<TrainingRow>(row.job).model + " " + row.notes).find(word) != std::string::npos;
 }
 
 bool is_token_task(const Row& row) { return row_says(row, "token classification"); }

@@ -10,6 +10,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "workloads/data/dataset_rows.h"
 #include "workloads/text/utf8.h"
 #include "workloads/training/batches.h"
@@ -84,7 +85,7 @@ class CorpusReader {
   void read_plain() {
     corpus_.format = CorpusFormat::kPlain;
     std::istringstream in{base::read_file(file_)};
-    LineReader lines{in};
+    base::LineReader lines{in};
     std::string line, document;
     std::size_t begins = 1;
     const auto flush = [&] {
@@ -104,7 +105,7 @@ class CorpusReader {
 
   void read_json_lines() {
     std::istringstream in{base::read_file(file_)};
-    LineReader lines{in};
+    base::LineReader lines{in};
     std::string line;
     while (!full() && lines.next(line)) {
       if (line.empty()) continue;

@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 
 namespace workloads {
 namespace {
@@ -35,17 +36,6 @@ std::optional<std::size_t> wanted(const std::vector<std::string>& row, const std
   throw Error{Fault::kData, fmt::format("{}:1", source.name),
               fmt::format("has no column \"{}\" ({}); its columns: {}", name, flag, fmt::join(row, ", ")),
               base::suggest_fix(name, row)};
-}
-
-std::vector<std::string> split(const std::string& line, char delimiter) {
-  std::vector<std::string> fields;
-  std::size_t start = 0;
-  for (std::size_t at = line.find(delimiter); at != std::string::npos; at = line.find(delimiter, start)) {
-    fields.push_back(line.substr(start, at - start));
-    start = at + 1;
-  }
-  fields.push_back(line.substr(start));
-  return fields;
 }
 
 /// Strings as they are, integers as digits; anything else is no label and no text.
@@ -115,38 +105,34 @@ Columns find_columns(const std::vector<std::string>& first_row, const RowSource&
               "name them with text_column and label_column, or give the file a header \"text,label\""};
 }
 
-bool LineReader::next(std::string& line) {
-  if (!std::getline(in_, line)) return false;
-  ++number_;
-  if (line.ends_with('\r')) line.pop_back();
-  if (number_ == 1 && line.starts_with("\xEF\xBB\xBF")) line.erase(0, 3);
-  return true;
+RawRow row_of(std::vector<std::string> fields, const Columns& columns, std::size_t line) {
+  RawRow row{.line = line};
+  if (fields.size() != columns.count) {
+    row.problem = fmt::format("has {} fields instead of {}", fields.size(), columns.count);
+  } else {
+    row.text = std::move(fields[columns.text]);
+    row.label = std::move(fields[columns.label]);
+  }
+  return row;
 }
 
 void read_tsv_rows(const RowSource& source, const RowSink& sink) {
-  LineReader lines{source.in};
+  base::LineReader lines{source.in};
   std::string line;
   std::optional<Columns> columns;
   while (lines.next(line)) {
     if (line.empty()) continue;
-    std::vector<std::string> fields = split(line, '\t');
+    std::vector<std::string> fields = base::split(line, '\t');
     if (!columns) {
       columns = find_columns(fields, source);
       if (columns->header) continue;
     }
-    RawRow row{.line = lines.number()};
-    if (fields.size() != columns->count) {
-      row.problem = fmt::format("has {} fields instead of {}", fields.size(), columns->count);
-    } else {
-      row.text = std::move(fields[columns->text]);
-      row.label = std::move(fields[columns->label]);
-    }
-    if (!sink(std::move(row))) return;
+    if (!sink(row_of(std::move(fields), *columns, lines.number()))) return;
   }
 }
 
 void read_semicolon_rows(const RowSource& source, const RowSink& sink) {
-  LineReader lines{source.in};
+  base::LineReader lines{source.in};
   std::string line;
   const std::string& asked = source.options.label_column;
   while (lines.next(line)) {
@@ -166,7 +152,7 @@ void read_semicolon_rows(const RowSource& source, const RowSink& sink) {
 }
 
 void read_json_lines_rows(const RowSource& source, const RowSink& sink) {
-  LineReader lines{source.in};
+  base::LineReader lines{source.in};
   std::string line;
   while (lines.next(line)) {
     if (line.empty()) continue;

@@ -50,16 +50,7 @@ Columns find_columns(const std::vector<std::string>& first_row, const RowSource&
 const std::vector<std::string>& usual_text_columns();
 const std::vector<std::string>& usual_label_columns();
 
-/// std::getline that counts and removes "\r" and, on the first line, the byte order mark.
-class LineReader {
- public:
-  explicit LineReader(std::istream& in) : in_{in} {}
-  bool next(std::string& line);
-  std::size_t number() const { return number_; }
-
- private:
-  std::istream& in_;
-  std::size_t number_ = 0;
-};
+/// The row in the fields of a line, or that it has another number of them.
+RawRow row_of(std::vector<std::string> fields, const Columns& columns, std::size_t line);
 
 }  // namespace workloads

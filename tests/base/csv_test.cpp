@@ -1,14 +1,15 @@
-#include "analysis/csv.h"
+#include "base/csv.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <sstream>
+
 #include "base/error.h"
 
+namespace base {
 namespace {
 
-using analysis::csv_line;
-using analysis::parse_csv;
 using testing::ElementsAre;
 using testing::HasSubstr;
 
@@ -49,26 +50,48 @@ TEST(Csv, ARecordWithAnotherNumberOfCellsIsAnErrorWithItsLine) {
 }
 
 TEST(Csv, BrokenQuotingIsAnErrorWithItsLine) {
-  EXPECT_THAT(refusal_of("a,b\n1,2\n\"1,2\n"), HasSubstr("t.csv:3: broken quoting"));
-  EXPECT_THAT(refusal_of("a,b\nx\"y,2\n"), HasSubstr("t.csv:2: broken quoting"));
+  EXPECT_THAT(refusal_of("a,b\n1,2\n\"1,2\n"), HasSubstr("t.csv:3: opens a quote that never closes"));
+  EXPECT_THAT(refusal_of("a,b\nx\"y,2\n"), HasSubstr("t.csv:2: has a quote inside an unquoted field"));
 }
 
 TEST(Csv, AnEmptyFileIsAnError) { EXPECT_THAT(refusal_of(""), HasSubstr("is empty")); }
 
 TEST(Csv, AMissingFileAndAFolderAreErrors) {
-  EXPECT_THROW(analysis::read_csv("/nowhere/t.csv"), base::Error);
-  EXPECT_THROW(analysis::read_csv("/"), base::Error);
+  EXPECT_THROW(read_csv("/nowhere/t.csv"), base::Error);
+  EXPECT_THROW(read_csv("/"), base::Error);
 }
 
-TEST(Csv, WrittenLinesReadBack) {
+TEST(Csv, WrittenCellsReadBack) {
   const std::vector<std::string> cells = {"plain", "a,b", "say \"no\"", "", "two\nlines"};
-  const auto table = parse_csv("a,b,c,d,e\n" + csv_line(cells), "t.csv");
-  EXPECT_EQ(table.records.at(0).cells, cells);
+  std::string line = "a,b,c,d,e\n";
+  for (const std::string& cell : cells) line += csv_cell(cell) + (&cell == &cells.back() ? "\n" : ",");
+  EXPECT_EQ(parse_csv(line, "t.csv").records.at(0).cells, cells);
 }
 
-TEST(Csv, AnEmptyFirstCellIsWrittenAsACell) {
-  const std::vector<std::string> cells = {"", "b"};
-  EXPECT_EQ(csv_line(cells), ",b\n");
+std::vector<CsvRecord> records_of(const std::string& text, CsvOptions options) {
+  std::istringstream in{text};
+  CsvReader reader{in, options};
+  std::vector<CsvRecord> records;
+  for (CsvRecord record; reader.next(record);) records.push_back(record);
+  return records;
+}
+
+TEST(Csv, BlanksAndBackslashesAreReadAsAsked) {
+  EXPECT_THAT(records_of(" a ,b\n", {}).at(0).cells, ElementsAre("a", "b"));
+  EXPECT_THAT(records_of(" a ,b\n", {.keep_blanks = true}).at(0).cells, ElementsAre(" a ", "b"));
+  EXPECT_THAT(records_of(R"("say \"no\"","c:\\d")", {.backslash_escapes = true}).at(0).cells,
+              ElementsAre("say \"no\"", "c:\\d"));
+}
+
+TEST(Csv, ABrokenRecordCostsNoOther) {
+  const auto records = records_of("a,b\nx\"y,2\nc,d\n\"e\nf", {});
+  ASSERT_EQ(records.size(), 4u);
+  EXPECT_FALSE(records[1].problem.empty());
+  EXPECT_FALSE(records[1].open);
+  EXPECT_THAT(records[2].cells, ElementsAre("c", "d"));
+  EXPECT_TRUE(records[3].open);
+  EXPECT_EQ(records[3].line, 4u);
 }
 
 }  // namespace
+}  // namespace base

@@ -1,6 +1,8 @@
 // Values as bytes, field by field, and back. Not for exchange between machines: sizes and byte order are the host's.
 #pragma once
 
+#include <concepts>
+#include <cstdint>
 #include <cstring>
 #include <optional>
 #include <ranges>
@@ -12,7 +14,7 @@
 
 #include "base/error.h"
 
-namespace runtime {
+namespace base {
 
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
@@ -32,9 +34,13 @@ concept FixedList = requires {
 }
 &&Flat<T>&& std::ranges::range<T>;
 
-/// Of a structure all fields go, one after the other: `each_field(archive, structure)` names them. Written with
-/// structured bindings it does not compile once a field is added.
-class Writer {
+/// An X, or a const one: `each_field(auto& archive, base::Is<X> auto& x)` serves both directions.
+template <class T, class U>
+concept Is = std::same_as<std::remove_const_t<T>, U>;
+
+/// Of a structure all fields go, one after the other: `each_field(archive, structure)`, in the structure's namespace,
+/// names them. Written with structured bindings it does not compile once a field is added.
+class ArchiveWriter {
  public:
   template <class... T>
   void operator()(const T&... parts) {
@@ -75,9 +81,9 @@ class Writer {
 };
 
 /// Throws `cut_short` when the bytes end too early.
-class Reader {
+class ArchiveReader {
  public:
-  Reader(std::string_view bytes, const base::Error& cut_short) : rest_{bytes}, cut_short_{cut_short} {}
+  ArchiveReader(std::string_view bytes, Error cut_short) : rest_{bytes}, cut_short_{std::move(cut_short)} {}
 
   template <class... T>
   void operator()(T&... parts) {
@@ -88,7 +94,7 @@ class Reader {
  private:
   void raw(void* to, std::size_t size) {
     if (size > rest_.size()) throw cut_short_;
-    std::memcpy(to, rest_.data(), size);
+    if (size > 0) std::memcpy(to, rest_.data(), size);
     rest_.remove_prefix(size);
   }
 
@@ -127,7 +133,7 @@ class Reader {
   }
 
   std::string_view rest_;
-  const base::Error& cut_short_;
+  Error cut_short_;
 };
 
-}  // namespace runtime
+}  // namespace base

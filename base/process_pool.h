@@ -1,0 +1,55 @@
+// Work in child processes: each has its own memory, may run out of it, and takes nobody along when it dies.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/error.h"
+
+namespace base {
+
+/// Children that are forked when there is work for them, and work until the pool ends. Ctrl-C, which reaches a whole
+/// group of processes, is left to the parent to decide; children do not outlive it.
+class ProcessPool {
+ public:
+  /// Computes an item in a child, which was forked when the item, or one before it, was ordered: of what the parent
+  /// changes later it sees nothing.
+  using Work = std::function<std::string(std::size_t item)>;
+
+  /// What became of an item: bytes, unless there is one of the two others.
+  struct Answer {
+    std::size_t item = 0;
+    std::string bytes{};
+    std::optional<Error> error{};  // as `work` threw it; what is no base::Error becomes Fault::kInternal
+    std::string death{};           // "was killed by signal 9 (Killed)": how the child ended
+  };
+
+  /// At most `processes` children at a time; `name` stands in errors.
+  ProcessPool(std::size_t processes, std::string name, Work work);
+  ~ProcessPool();
+  ProcessPool(const ProcessPool&) = delete;
+  ProcessPool& operator=(const ProcessPool&) = delete;
+
+  /// Items under way.
+  std::size_t busy() const;
+  bool has_room() const { return busy() < most_; }
+  /// Begins with an item; there must be room. Errors: Fault::kEnvironment when no process can be started.
+  void order(std::size_t item);
+  /// Waits until an item is done, or for so long, and takes all that are done. Nothing under way: returns at once.
+  std::vector<Answer> wait(std::optional<std::chrono::milliseconds> patience = {});
+
+ private:
+  class Child;
+
+  std::size_t most_;
+  std::string name_;
+  Work work_;
+  std::vector<std::unique_ptr<Child>> children_;
+};
+
+}  // namespace base

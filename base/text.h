@@ -1,0 +1,34 @@
+// Small things that are done to text.
+#pragma once
+
+#include <cstddef>
+#include <istream>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace base {
+
+/// ASCII letters in small; what is not ASCII stays.
+std::string lower(std::string_view text);
+
+/// Without blanks and tabs at both ends.
+std::string_view trim(std::string_view text);
+
+/// The parts between the delimiters: one more than there are delimiters, some perhaps empty.
+std::vector<std::string> split(std::string_view text, char delimiter);
+
+/// std::getline that counts and removes "\r" and, on the first line, the byte order mark.
+class LineReader {
+ public:
+  explicit LineReader(std::istream& in) : in_{in} {}
+  bool next(std::string& line);
+  /// Of the line read last, from 1.
+  std::size_t number() const { return number_; }
+
+ private:
+  std::istream& in_;
+  std::size_t number_ = 0;
+};
+
+}  // namespace base

@@ -1,0 +1,40 @@
+#include "base/text.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <sstream>
+
+namespace base {
+namespace {
+
+using testing::ElementsAre;
+
+TEST(Text, LowerLeavesWhatIsNotAscii) { EXPECT_EQ(lower("BERT-\xC3\x84z[@`{"), "bert-\xC3\x84z[@`{"); }
+
+TEST(Text, TrimTakesBlanksFromTheEndsOnly) {
+  EXPECT_EQ(trim(" \ta b\t"), "a b");
+  EXPECT_EQ(trim(" \t"), "");
+}
+
+TEST(Text, SplitGivesOnePartMoreThanThereAreDelimiters) {
+  EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
+  EXPECT_THAT(split("", ','), ElementsAre(""));
+}
+
+TEST(Text, LinesAreCountedAndFreedOfMarkAndCarriageReturn) {
+  std::istringstream in{"\xEF\xBB\xBFone\r\n\ntwo"};
+  LineReader lines{in};
+  std::string line;
+  ASSERT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "one");
+  ASSERT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "");
+  ASSERT_TRUE(lines.next(line));
+  EXPECT_EQ(line, "two");
+  EXPECT_EQ(lines.number(), 3u);
+  EXPECT_FALSE(lines.next(line));
+}
+
+}  // namespace
+}  // namespace base
