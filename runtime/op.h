@@ -11,7 +11,7 @@
 namespace runtime {
 
 class Emitter;
-class Rows;
+class RowTiler;
 class Backward;
 
 struct Shape {
@@ -53,10 +53,10 @@ struct Op {
   Tensors (*forward)(const Attrs&, std::span<const Tensor>);
   void (*backward)(Backward&, const Node&) = nullptr;  // null: no gradient flows through it
   // Exactly one of the three. Which one also says what may be fused with what.
-  void (*lower_columns)(Rows&, const Node&, Span) = nullptr;    // element by element: any columns of any rows
-  void (*lower_rows)(Rows&, const Node&) = nullptr;             // row by row: whole rows of one tile
-  void (*lower_whole)(Emitter&, const Node&) = nullptr;         // its own loops, HBM to HBM
-  double (*matmul_flops)(const Graph&, const Node&) = nullptr;  // analytic: 2 x multiply-adds of the mathematics
+  void (*lower_columns)(RowTiler&, const Node&, Span) = nullptr;  // element by element: any columns of any rows
+  void (*lower_rows)(RowTiler&, const Node&) = nullptr;           // row by row: whole rows of one tile
+  void (*lower_whole)(Emitter&, const Node&) = nullptr;           // its own loops, HBM to HBM
+  double (*matmul_flops)(const Graph&, const Node&) = nullptr;    // analytic: 2 x multiply-adds of the mathematics
   Collective collective = Collective::kNone;
   /// It acts on another rank: no pass removes it or joins it with one like it. Without operands its operand lies there,
   /// and gradients go there.

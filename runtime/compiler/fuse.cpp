@@ -10,14 +10,14 @@ namespace runtime {
 namespace {
 
 struct Draft {
-  Group group;
+  FusedGroup group;
   std::int64_t rows = 0;
   std::int64_t weight_bytes = 0, row_bytes = 0, banks = 0;
 };
 
-class Grouper {
+class Fuser {
  public:
-  Grouper(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, budgets_{budgets}, fuse_{fuse} {}
+  Fuser(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, budgets_{budgets}, fuse_{fuse} {}
 
   void add(NodeId id) {
     const Node& node = graph_.node(id);
@@ -37,8 +37,8 @@ class Grouper {
     for (const ValueId v : node.out) home_[v] = drafts_.size() - 1;
   }
 
-  std::vector<Group> take() {
-    std::vector<Group> out;
+  std::vector<FusedGroup> take() {
+    std::vector<FusedGroup> out;
     for (Draft& draft : drafts_) out.push_back(std::move(draft.group));
     return out;
   }
@@ -117,14 +117,14 @@ class Grouper {
 
 }  // namespace
 
-std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
-                               bool fuse) {
-  Grouper grouper{graph, Budgets{geometry}, fuse};
-  for (const NodeId n : nodes) grouper.add(n);
-  return grouper.take();
+std::vector<FusedGroup> fuse_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
+                                   bool fuse) {
+  Fuser fuser{graph, Budgets{geometry}, fuse};
+  for (const NodeId n : nodes) fuser.add(n);
+  return fuser.take();
 }
 
-std::set<ValueId> escapes(const Graph& graph, const Group& group) {
+std::set<ValueId> escapes(const Graph& graph, const FusedGroup& group) {
   const std::set<NodeId> inside{group.nodes.begin(), group.nodes.end()};
   std::set<ValueId> out;
   for (const NodeId n : group.nodes)

@@ -18,10 +18,10 @@ Dtype operand_type(const Graph& graph, const Node& node) {
 std::int64_t resident_bytes(const Graph& graph, const Node& node) {
   const Value& out = graph.value(node.out[0]);
   const std::int64_t k = graph.value(node.in[0]).cols;
-  return ceil_div(k, isa::kPartitions) * out.cols * isa::size_of(operand_type(graph, node));
+  return ceil_div(k, kPartitions) * out.cols * isa::size_of(operand_type(graph, node));
 }
 
-Rows::Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes)
+RowTiler::RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes)
     : emitter_{emitter},
       budgets_{emitter.target().geometry},
       graph_{emitter.graph()},
@@ -41,7 +41,7 @@ Rows::Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>&
 }
 
 /// An element-wise node joins the latest matmul that it depends on when all else that it reads is there before.
-void Rows::plan_chains() {
+void RowTiler::plan_chains() {
   std::unordered_map<ValueId, NodeId> home;  // value -> matmul whose chunk it is computed in
   std::unordered_map<ValueId, std::size_t> place;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -70,7 +70,7 @@ void Rows::plan_chains() {
   }
 }
 
-void Rows::plan_block() {
+void RowTiler::plan_block() {
   std::int64_t weights = 0, fixed = 0;
   for (const NodeId n : nodes_) {
     const Node& node = graph_.node(n);
@@ -86,7 +86,7 @@ void Rows::plan_block() {
 }
 
 /// What each row tile of a streamed group holds in SBUF at its fullest, bytes per partition.
-std::int64_t Rows::bytes_per_tile() const {
+std::int64_t RowTiler::bytes_per_tile() const {
   const auto bytes = [&](ValueId v) { return cols_of(v) * isa::size_of(graph_.value(v).dtype); };
   std::unordered_map<ValueId, std::size_t> last;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -104,7 +104,7 @@ std::int64_t Rows::bytes_per_tile() const {
     if (is_matmul(node)) {
       const ValueId x = node.in[0];
       const std::int64_t transposed =
-          ceil_div(cols_of(x), isa::kPartitions) * isa::kPartitions * isa::size_of(operand_type(graph_, node));
+          ceil_div(cols_of(x), kPartitions) * kPartitions * isa::size_of(operand_type(graph_, node));
       live[x] = last[x] > i ? bytes(x) + transposed : std::max(produced_.contains(x) ? bytes(x) : 0, transposed);
     }
     for (const ValueId v : node.out)
@@ -123,19 +123,19 @@ std::int64_t Rows::bytes_per_tile() const {
   return most;
 }
 
-void Rows::run() {
-  const std::int64_t tiles = ceil_div(rows_, isa::kPartitions);
+void RowTiler::run() {
+  const std::int64_t tiles = ceil_div(rows_, kPartitions);
   for (std::int64_t first = 0; first < tiles; first += block_tiles_)
     run_block(first, std::min(block_tiles_, tiles - first));
 }
 
-void Rows::at(std::int64_t tile) {
+void RowTiler::at(std::int64_t tile) {
   tile_ = tile;
-  parts_ = std::min<std::int64_t>(isa::kPartitions, rows_ - tile * isa::kPartitions);
+  parts_ = std::min(kPartitions, rows_ - tile * kPartitions);
 }
 
 /// Whether all nodes are element-wise and equally wide.
-bool Rows::only_elementwise() const {
+bool RowTiler::only_elementwise() const {
   return std::ranges::all_of(nodes_, [&](NodeId n) {
     const Node& node = graph_.node(n);
     return node.op->lower_columns && cols_of(node.out[0]) == cols_of(graph_.node(nodes_[0]).out[0]);
@@ -143,7 +143,7 @@ bool Rows::only_elementwise() const {
 }
 
 /// Pieces of rows, so that loads, work and stores overlap also when whole rows would fill SBUF.
-void Rows::run_pieces(std::int64_t first, std::int64_t count) {
+void RowTiler::run_pieces(std::int64_t first, std::int64_t count) {
   constexpr std::int64_t kPiece = 2048;  // columns: no less than a DMA packet
   const std::int64_t cols = cols_of(graph_.node(nodes_[0]).out[0]);
   for (std::int64_t t = first; t < first + count; ++t)
@@ -158,7 +158,7 @@ void Rows::run_pieces(std::int64_t first, std::int64_t count) {
     }
 }
 
-void Rows::run_block(std::int64_t first, std::int64_t count) {
+void RowTiler::run_block(std::int64_t first, std::int64_t count) {
   block_first_ = first;
   buffers_.assign(static_cast<std::size_t>(count), {});
   transposed_.assign(static_cast<std::size_t>(count), {});
@@ -186,9 +186,9 @@ void Rows::run_block(std::int64_t first, std::int64_t count) {
   }
 }
 
-void Rows::run_columns(const Node& node, Span span) { node.op->lower_columns(*this, node, span); }
+void RowTiler::run_columns(const Node& node, Span span) { node.op->lower_columns(*this, node, span); }
 
-void Rows::run_matmul(const Node& node, std::int64_t first, std::int64_t count) {
+void RowTiler::run_matmul(const Node& node, std::int64_t first, std::int64_t count) {
   emitter_.label(node.label);
   if (resident_) {
     const Panels panels = weights(node, {0, cols_of(node.out[0])});
@@ -209,7 +209,7 @@ void Rows::run_matmul(const Node& node, std::int64_t first, std::int64_t count) 
   }
 }
 
-void Rows::run_resident_tile(const Node& node, const Panels& weights) {
+void RowTiler::run_resident_tile(const Node& node, const Panels& weights) {
   emitter_.label(node.label);
   const Panels& stationary = transposed(node);
   const std::int64_t cols = cols_of(node.out[0]);
@@ -225,9 +225,9 @@ void Rows::run_resident_tile(const Node& node, const Panels& weights) {
 
 /// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
 /// sums stand in PSUM side by side. The tiles' transposed operands stay.
-void Rows::run_streamed(const Node& node, std::int64_t first, std::int64_t count) {
+void RowTiler::run_streamed(const Node& node, std::int64_t first, std::int64_t count) {
   const std::int64_t cols = cols_of(node.out[0]), k = cols_of(node.in[0]);
-  const std::int64_t step = node.attrs.trans_b ? kChunk : isa::kPartitions;  // a transpose fills whole PSUM banks
+  const std::int64_t step = node.attrs.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
   for (std::int64_t c = 0; c < cols; c += kChunk) {
     chunk_span_ = {c, std::min(kChunk, cols - c)};
     emitter_.label(node.label);
@@ -240,8 +240,7 @@ void Rows::run_streamed(const Node& node, std::int64_t first, std::int64_t count
         if (row == 0) sums.push_back(emitter_.psum(parts_, chunk_span_.size));
         for (std::size_t p = 0; p < panels.size(); ++p)
           emitter_.matmul(sums[static_cast<std::size_t>(t - first)],
-                          stationary[static_cast<std::size_t>(row / isa::kPartitions) + p], panels[p],
-                          row > 0 || p > 0);
+                          stationary[static_cast<std::size_t>(row / kPartitions) + p], panels[p], row > 0 || p > 0);
       }
     }
     for (std::int64_t t = first; t < first + count; ++t) {
@@ -252,7 +251,7 @@ void Rows::run_streamed(const Node& node, std::int64_t first, std::int64_t count
 }
 
 /// Takes the sum of the current chunk out of PSUM, and computes what follows from it.
-void Rows::finish_sum(const Node& node, const Tile& sum) {
+void RowTiler::finish_sum(const Node& node, const Tile& sum) {
   const ValueId v = node.out[0];
   const auto& chain = chains_[graph_.value(v).producer];
   const auto users = graph_.users(v);
@@ -273,7 +272,7 @@ void Rows::finish_sum(const Node& node, const Tile& sum) {
 }
 
 /// Whether all columns of `v` are kept together: somebody reads whole rows, or they are few.
-bool Rows::in_row_buffer(ValueId v) const {
+bool RowTiler::in_row_buffer(ValueId v) const {
   if (elementwise_) return false;
   const Value& value = graph_.value(v);
   if (resident_ && value.cols * isa::size_of(value.dtype) <= kShortRow) return true;
@@ -290,7 +289,7 @@ bool Rows::in_row_buffer(ValueId v) const {
 }
 
 /// Stores what lives in this chunk only.
-void Rows::finish_chunk() {
+void RowTiler::finish_chunk() {
   for (const auto& [v, tile] : std::map<ValueId, Tile>{chunk_.begin(), chunk_.end()}) {
     if (tile.space == isa::Space::kSbuf && escapes_.contains(v))
       emitter_.store(emitter_.hbm(v, first_row(), parts_, chunk_span_.begin, chunk_span_.size, 1), tile);
@@ -298,7 +297,7 @@ void Rows::finish_chunk() {
   chunk_.clear();
 }
 
-void Rows::store_rows(const Node& node) {
+void RowTiler::store_rows(const Node& node) {
   for (const ValueId v : node.out) {
     if (!escapes_.contains(v)) continue;
     const Tiles& tiles = buffers_[static_cast<std::size_t>(tile_ - block_first_)];
@@ -309,7 +308,7 @@ void Rows::store_rows(const Node& node) {
   }
 }
 
-Tile Rows::in(const Node& node, std::size_t i, Span span) {
+Tile RowTiler::in(const Node& node, std::size_t i, Span span) {
   const ValueId v = node.in[i];
   const Value& value = graph_.value(v);
   if (value.rows == 1 && rows_ != 1) return vector(v, value.cols == 1 ? Span{0, 1} : span);
@@ -330,7 +329,7 @@ Tile Rows::in(const Node& node, std::size_t i, Span span) {
   return column ? found->second : columns(found->second, span.begin, span.size);
 }
 
-Tile Rows::out(const Node& node, std::size_t o, Span span) {
+Tile RowTiler::out(const Node& node, std::size_t o, Span span) {
   const ValueId v = node.out[o];
   const Value& value = graph_.value(v);
   if (!in_row_buffer(v)) {
@@ -343,19 +342,18 @@ Tile Rows::out(const Node& node, std::size_t o, Span span) {
   return columns(place->second, span.begin, span.size);
 }
 
-Tile Rows::vector(ValueId v, Span span) {
+Tile RowTiler::vector(ValueId v, Span span) {
   // Whole vectors stay for all tiles when they are short; pieces of long ones are loaded where they are needed.
   constexpr std::int64_t kShort = 4096;
   const Value& value = graph_.value(v);
   const bool whole = value.cols <= kShort;
   const Span part = whole ? Span{0, value.cols} : span;
   auto [place, added] = vectors_.try_emplace({v, part.begin});
-  if (added || !whole)
-    place->second = emitter_.broadcast(v, std::min(rows_, std::int64_t{isa::kPartitions}), part.begin, part.size);
+  if (added || !whole) place->second = emitter_.broadcast(v, std::min(rows_, kPartitions), part.begin, part.size);
   return columns(partitions(place->second, parts_), span.begin - part.begin, span.size);
 }
 
-Tile Rows::accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf) {
+Tile RowTiler::accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf) {
   auto [place, added] = accumulators_.try_emplace({graph_.value(node.out[0]).producer, chunk});
   if (added) place->second = sbuf ? emitter_.sbuf(Dtype::kFp32, parts, cols) : emitter_.psum(parts, cols);
   return place->second;

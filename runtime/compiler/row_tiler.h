@@ -20,17 +20,17 @@ std::int64_t resident_bytes(const Graph& graph, const Node& matmul);
 Dtype operand_type(const Graph& graph, const Node& matmul);
 bool is_matmul(const Node& node);
 
-class Rows {
+class RowTiler {
  public:
   /// `escapes`: values that somebody outside of the group reads.
-  Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes);
+  RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes);
   void run();
 
   // What ops ask while they are lowered.
   Emitter& e() { return emitter_; }
   const Budgets& budgets() const { return budgets_; }
   std::int64_t parts() const { return parts_; }
-  std::int64_t first_row() const { return tile_ * isa::kPartitions; }
+  std::int64_t first_row() const { return tile_ * kPartitions; }
   std::uint32_t tile() const { return static_cast<std::uint32_t>(tile_); }
   bool first_tile() const { return tile_ == 0; }
   bool last_tile() const { return first_row() + parts_ == rows_; }

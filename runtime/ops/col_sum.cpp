@@ -20,8 +20,8 @@ void wide_lower(Emitter& e, const Node& node) {
     const std::int64_t width = std::min(kCols, x.cols - c);
     std::vector<Tile> sums;
     for (std::int64_t b = 0; b < width; b += kChunk) sums.push_back(e.psum(1, std::min(kChunk, width - b)));
-    for (std::int64_t r = 0; r < x.rows; r += isa::kPartitions) {
-      const std::int64_t count = std::min<std::int64_t>(isa::kPartitions, x.rows - r);
+    for (std::int64_t r = 0; r < x.rows; r += kPartitions) {
+      const std::int64_t count = std::min(kPartitions, x.rows - r);
       const Tile rows = e.loaded(x.dtype, e.hbm(node.in[0], r, count, c, width, 1));
       const Tile ones = partitions(e.ones(x.dtype, 1), count);
       for (std::size_t b = 0; b < sums.size(); ++b)

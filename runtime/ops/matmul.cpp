@@ -43,9 +43,9 @@ double flops(const Graph& g, const Node& n) {
   return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * static_cast<double>(g.value(n.out[0]).cols);
 }
 
-/// Only reached when a matmul is lowered outside of Rows::run_matmul, which would be a mistake.
-void lower(Rows&, const Node& node) {
-  throw base::Error{base::Fault::kInternal, node.label, "a matmul has no lowering of its own", "use Rows::run"};
+/// Only reached when a matmul is lowered outside of RowTiler::run_matmul, which would be a mistake.
+void lower(RowTiler&, const Node& node) {
+  throw base::Error{base::Fault::kInternal, node.label, "a matmul has no lowering of its own", "use RowTiler::run"};
 }
 
 // ---- sums over rows
@@ -62,7 +62,7 @@ Tensors sum_forward(const Attrs&, std::span<const Tensor> in) {
   })};
 }
 
-void sum_lower(Rows& r, const Node& node) {
+void sum_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0);
   const Tile ones = partitions(r.e().ones(x.dtype, 1), r.parts());
   const std::int64_t cols = x.cols();
