@@ -5,21 +5,8 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "runtime/ops.h"
 
 namespace runtime {
-
-bool is_matmul(const Node& node) { return node.op == &kMatmul; }
-
-Dtype operand_type(const Graph& graph, const Node& node) {
-  return node.attrs.operand.value_or(graph.value(node.in[0]).dtype);
-}
-
-std::int64_t resident_bytes(const Graph& graph, const Node& node) {
-  const Value& out = graph.value(node.out[0]);
-  const std::int64_t k = graph.value(node.in[0]).cols;
-  return ceil_div(k, kPartitions) * out.cols * isa::size_of(operand_type(graph, node));
-}
 
 RowTiler::RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes)
     : emitter_{emitter},
@@ -34,7 +21,7 @@ RowTiler::RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<V
     }
   // A group of sums over rows alone has results of one row: its operands say how many there are.
   for (const NodeId n : nodes_)
-    if (graph_.node(n).op == &kColSum) rows_ = std::max(rows_, graph_.value(graph_.node(n).in[0]).rows);
+    if (graph_.node(n).op->row_sums) rows_ = std::max(rows_, graph_.value(graph_.node(n).in[0]).rows);
   elementwise_ = only_elementwise();
   plan_chains();
   plan_block();
@@ -49,7 +36,7 @@ void RowTiler::plan_chains() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const NodeId n = nodes_[i];
     const Node& node = graph_.node(n);
-    if (is_matmul(node)) {
+    if (node.op->row_product) {
       home[node.out[0]] = n;
       chains_.try_emplace(n);
       continue;
@@ -74,7 +61,7 @@ void RowTiler::plan_block() {
   std::int64_t weights = 0, fixed = 0;
   for (const NodeId n : nodes_) {
     const Node& node = graph_.node(n);
-    if (is_matmul(node)) weights += resident_bytes(graph_, node);
+    if (node.op->row_product) weights += node.op->row_product.shared_bytes(graph_, node);
     for (const ValueId v : node.in)
       if (graph_.value(v).rows == 1) fixed += cols_of(v) * isa::size_of(graph_.value(v).dtype);
   }
@@ -97,15 +84,14 @@ std::int64_t RowTiler::bytes_per_tile() const {
     const Node& node = graph_.node(nodes_[i]);
     for (std::size_t o = 0; o < node.in.size(); ++o) {
       const ValueId v = node.in[o];
-      if (is_matmul(node) && o == 1) continue;     // a weight passes by, however many rows it has
-      if (chained_.contains(nodes_[i])) continue;  // what chains read from HBM comes in chunks
+      if (node.op->row_product && o == 1) continue;  // it passes by, however many rows it has
+      if (chained_.contains(nodes_[i])) continue;    // what chains read from HBM comes in chunks
       if (graph_.value(v).rows == rows_) live.try_emplace(v, bytes(v));
     }
-    if (is_matmul(node)) {
+    if (node.op->row_product) {
       const ValueId x = node.in[0];
-      const std::int64_t transposed =
-          ceil_div(cols_of(x), kPartitions) * kPartitions * isa::size_of(operand_type(graph_, node));
-      live[x] = last[x] > i ? bytes(x) + transposed : std::max(produced_.contains(x) ? bytes(x) : 0, transposed);
+      const std::int64_t staged = node.op->row_product.staged_bytes(graph_, node);
+      live[x] = last[x] > i ? bytes(x) + staged : std::max(produced_.contains(x) ? bytes(x) : 0, staged);
     }
     for (const ValueId v : node.out)
       if (in_row_buffer(v)) live[v] = bytes(v);
@@ -114,11 +100,11 @@ std::int64_t RowTiler::bytes_per_tile() const {
       return found == last.end() || found->second <= i;
     };
     // Other nodes finish one tile before they begin the next: what they alone use is there once.
-    if (!is_matmul(node)) std::erase_if(live, gone);
+    if (!node.op->row_product) std::erase_if(live, gone);
     std::int64_t sum = 0;
     for (const auto& [v, size] : live) sum += size;
     most = std::max(most, sum);
-    if (is_matmul(node)) std::erase_if(live, gone);
+    if (node.op->row_product) std::erase_if(live, gone);
   }
   return most;
 }
@@ -161,14 +147,14 @@ void RowTiler::run_pieces(std::int64_t first, std::int64_t count) {
 void RowTiler::run_block(std::int64_t first, std::int64_t count) {
   block_first_ = first;
   buffers_.assign(static_cast<std::size_t>(count), {});
-  transposed_.assign(static_cast<std::size_t>(count), {});
+  staged_.assign(static_cast<std::size_t>(count), {});
   if (elementwise_) return run_pieces(first, count);
   for (const NodeId n : nodes_) {
     if (chained_.contains(n)) continue;
     const Node& node = graph_.node(n);
     emitter_.label(node.label);
-    if (is_matmul(node)) {
-      run_matmul(node, first, count);
+    if (node.op->row_product) {
+      run_product(node, first, count);
       continue;
     }
     for (std::int64_t t = first; t < first + count; ++t) {
@@ -188,77 +174,26 @@ void RowTiler::run_block(std::int64_t first, std::int64_t count) {
 
 void RowTiler::run_columns(const Node& node, Span span) { node.op->lower_columns(*this, node, span); }
 
-void RowTiler::run_matmul(const Node& node, std::int64_t first, std::int64_t count) {
-  emitter_.label(node.label);
-  if (resident_) {
-    const Panels panels = weights(node, {0, cols_of(node.out[0])});
-    for (std::int64_t t = first; t < first + count; ++t) {
-      at(t);
-      run_resident_tile(node, panels);
-    }
-  } else {
-    run_streamed(node, first, count);
-  }
+void RowTiler::run_product(const Node& node, std::int64_t first, std::int64_t count) {
+  node.op->row_product.lower(*this, node);
   for (std::int64_t t = first; t < first + count; ++t) {
     at(t);
     store_rows(node);
-    for (const NodeId n : chains_[node.out.empty() ? kNoNode : graph_.value(node.out[0]).producer]) {
+    for (const NodeId n : chains_[graph_.value(node.out[0]).producer]) {
       emitter_.label(graph_.node(n).label);
       store_rows(graph_.node(n));
     }
   }
 }
 
-void RowTiler::run_resident_tile(const Node& node, const Panels& weights) {
-  emitter_.label(node.label);
-  const Panels& stationary = transposed(node);
-  const std::int64_t cols = cols_of(node.out[0]);
-  for (std::int64_t c = 0; c < cols; c += kChunk) {
-    chunk_span_ = {c, std::min(kChunk, cols - c)};
-    emitter_.label(node.label);
-    const Tile sum = emitter_.psum(parts_, chunk_span_.size);
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      emitter_.matmul(sum, stationary[k], columns(weights[k], c, chunk_span_.size), k > 0);
-    finish_sum(node, sum);
-  }
-}
-
-/// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
-/// sums stand in PSUM side by side. The tiles' transposed operands stay.
-void RowTiler::run_streamed(const Node& node, std::int64_t first, std::int64_t count) {
-  const std::int64_t cols = cols_of(node.out[0]), k = cols_of(node.in[0]);
-  const std::int64_t step = node.attrs.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
-  for (std::int64_t c = 0; c < cols; c += kChunk) {
-    chunk_span_ = {c, std::min(kChunk, cols - c)};
-    emitter_.label(node.label);
-    std::vector<Tile> sums;
-    for (std::int64_t row = 0; row < k; row += step) {
-      const Panels panels = load_weights(node, chunk_span_, {row, std::min(step, k - row)});
-      for (std::int64_t t = first; t < first + count; ++t) {
-        at(t);
-        const Panels& stationary = transposed(node);
-        if (row == 0) sums.push_back(emitter_.psum(parts_, chunk_span_.size));
-        for (std::size_t p = 0; p < panels.size(); ++p)
-          emitter_.matmul(sums[static_cast<std::size_t>(t - first)],
-                          stationary[static_cast<std::size_t>(row / kPartitions) + p], panels[p], row > 0 || p > 0);
-      }
-    }
-    for (std::int64_t t = first; t < first + count; ++t) {
-      at(t);
-      finish_sum(node, sums[static_cast<std::size_t>(t - first)]);
-    }
-  }
-}
-
-/// Takes the sum of the current chunk out of PSUM, and computes what follows from it.
-void RowTiler::finish_sum(const Node& node, const Tile& sum) {
+void RowTiler::take_chunk(const Node& node, Span span, const Tile& sum, float scale) {
+  chunk_span_ = span;
   const ValueId v = node.out[0];
   const auto& chain = chains_[graph_.value(v).producer];
   const auto users = graph_.users(v);
   const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
                            return std::ranges::find(chain, u) != chain.end();
                          });
-  const auto scale = static_cast<float>(node.attrs.alpha);
   if (elsewhere || scale != 1.0F) {
     emitter_.copy(out(node, 0, chunk_span_), sum, scale);
   } else {
@@ -277,7 +212,7 @@ bool RowTiler::in_row_buffer(ValueId v) const {
   const Value& value = graph_.value(v);
   if (resident_ && value.cols * isa::size_of(value.dtype) <= kShortRow) return true;
   const NodeId producer = value.producer;
-  NodeId home = is_matmul(graph_.node(producer)) ? producer : kNoNode;
+  NodeId home = graph_.node(producer).op->row_product ? producer : kNoNode;
   for (const auto& [matmul, chain] : chains_)
     if (std::ranges::find(chain, producer) != chain.end()) home = matmul;
   if (home == kNoNode) return true;
@@ -327,6 +262,14 @@ Tile RowTiler::in(const Node& node, std::size_t i, Span span) {
     found = tiles.emplace(v, kept ? *kept : emitter_.loaded(value.dtype, emitter_.hbm(v, first_row(), parts_))).first;
   }
   return column ? found->second : columns(found->second, span.begin, span.size);
+}
+
+Tile RowTiler::piece(const Node& node, std::size_t i, Span span) {
+  const ValueId v = node.in[i];
+  const bool whole = produced_.contains(v) || resident_ || graph_.value(v).rows != rows_ ||
+                     buffers_[static_cast<std::size_t>(tile_ - block_first_)].contains(v);
+  if (whole) return in(node, i, span);
+  return emitter_.loaded(graph_.value(v).dtype, emitter_.hbm(v, first_row(), parts_, span.begin, span.size, 1));
 }
 
 Tile RowTiler::out(const Node& node, std::size_t o, Span span) {

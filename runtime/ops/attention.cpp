@@ -269,6 +269,14 @@ class Attention {
 
 void lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
 
+/// One number per row is kept in place of the probabilities.
+bool flash(Graph& graph, NodeId n) {
+  graph.node(n).attrs.flash = true;
+  const ValueId kept = graph.node(n).out[1];
+  graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
+  return true;
+}
+
 /// q k^T and p v.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
@@ -283,6 +291,9 @@ const Op kAttention{.name = "attention",
                     .forward = forward,
                     .backward = backward,
                     .lower_whole = lower,
-                    .matmul_flops = flops};
+                    .matmul_flops = flops,
+                    .tensor_operands = {0, 1, 2},
+                    .use_flash = flash,
+                    .recomputed_selectively = true};
 
 }  // namespace runtime

@@ -313,6 +313,14 @@ class AttentionGrad {
 
 void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
 
+/// The mask of the forward pass is read once more, where it has one.
+bool flash(Graph& graph, NodeId n) {
+  graph.node(n).attrs.flash = true;
+  const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
+  if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
+  return false;
+}
+
 /// dp, dq, dk and dv; with flash also the scores.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
@@ -326,6 +334,7 @@ const Op kAttentionGrad{.name = "attention_grad",
                         .infer = infer,
                         .forward = forward,
                         .lower_whole = lower,
-                        .matmul_flops = flops};
+                        .matmul_flops = flops,
+                        .use_flash = flash};
 
 }  // namespace runtime

@@ -35,6 +35,12 @@ double flops(const Graph& g, const Node& n) {
   return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
 }
 
+bool sum_rows_too(Node& node, std::size_t of) {
+  if (of != 1 || node.attrs.rows == 1) return false;
+  node.attrs.rows = 1;
+  return true;
+}
+
 /// One operand: row tiles that stay in SBUF when all of it fits, or only the columns of the present output block.
 class Operand {
  public:
@@ -152,6 +158,8 @@ const Op kMatmulTn{.name = "matmul_tn",
                    .infer = infer,
                    .forward = forward,
                    .lower_whole = lower,
-                   .matmul_flops = flops};
+                   .matmul_flops = flops,
+                   .tensor_operands = {0, 1},
+                   .sum_rows_too = sum_rows_too};
 
 }  // namespace runtime

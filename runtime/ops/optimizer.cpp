@@ -318,18 +318,21 @@ const Op kAllReduce{.name = "all_reduce",
                     .infer = reduce_infer,
                     .forward = reduce_forward,
                     .lower_whole = reduce_lower,
-                    .collective = Collective::kBeside};
+                    .collective = Collective::kBeside,
+                    .bucket_from = 0};
 const Op kBucketScatter{.name = "bucket_scatter",
                         .text = "sum of gradients over ranks, each gets its part",
                         .infer = bucket_scatter_infer,
                         .forward = bucket_scatter_forward,
                         .lower_whole = bucket_scatter_lower,
-                        .collective = Collective::kBeside};
+                        .collective = Collective::kBeside,
+                        .bucket_from = 0};
 const Op kBucketGather{.name = "bucket_gather",
                        .text = "parameters put together from the parts of all ranks",
                        .infer = bucket_gather_infer,
                        .forward = bucket_gather_forward,
                        .lower_whole = bucket_gather_lower,
-                       .collective = Collective::kBeside};
+                       .collective = Collective::kBeside,
+                       .bucket_from = 1};
 
 }  // namespace runtime
