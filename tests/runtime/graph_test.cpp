@@ -52,7 +52,7 @@ TEST(Graph, EveryOperationHasAnotherNameAndOneLowering) {
                   (op->row_product ? 1 : 0),
               1)
         << op->name;
-    EXPECT_EQ(op->row_product, op->row_product.shared_bytes && op->row_product.staged_bytes) << op->name;
+    EXPECT_EQ(bool{op->row_product}, op->row_product.shared_bytes && op->row_product.staged_bytes) << op->name;
   }
   EXPECT_GE(names.size(), 25u);
 }
