@@ -40,10 +40,6 @@ Table list_params() {
 }
 
 Table list_ops() {
-  const auto form = [](const runtime::Op& op) {
-    if (op.lower_columns) return "elements";
-    return op.lower_rows ? "rows" : "whole";
-  };
   Table table{{{"name", "operator"},
                {"form", "is lowered by"},
                {"gradient", "has a gradient"},
@@ -52,7 +48,7 @@ Table list_ops() {
   const auto yes_no = [](bool yes) { return yes ? "yes" : "no"; };
   for (const runtime::Op* op : runtime::all_ops())
     table.add_row(
-        {op->name, form(*op), yes_no(op->backward != nullptr), yes_no(op->matmul_flops != nullptr), op->text});
+        {op->name, form_of(*op), yes_no(op->backward != nullptr), yes_no(op->matmul_flops != nullptr), op->text});
   return table;
 }
 

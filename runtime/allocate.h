@@ -11,7 +11,7 @@ namespace runtime {
 /// The register that stands for the block's spill area in VirtualBlock::registers.
 inline constexpr ValueId kSpillArea = kNoValue - 1;
 
-struct Placement {
+struct Allocation {
   std::int64_t sbuf_bytes = 0;  // peak per partition
   std::int64_t psum_bytes = 0;
   std::int64_t spill_bytes = 0;  // of HBM
@@ -21,10 +21,10 @@ struct Placement {
 /// Gives every buffer an address, in program order. With `rotate`, freed space is used again as late as possible, so
 /// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as
 /// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
-Placement place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate);
+Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate);
 /// The same with the instructions in another order: `order` has their numbers. Nothing, and the block as it was, when
 /// more than `most_spills` are needed. Errors: as above, with the block as it was.
-std::optional<Placement> place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
-                               std::span<const std::uint32_t> order, std::int64_t most_spills);
+std::optional<Allocation> allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
+                                   std::span<const std::uint32_t> order, std::int64_t most_spills);
 
 }  // namespace runtime

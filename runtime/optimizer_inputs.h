@@ -8,14 +8,14 @@
 
 namespace runtime {
 
-/// Columns of the input "hyper" [1, kHyperSize], fp32.
-enum Hyper : std::int64_t {
+/// Columns of the input "hyper" [1, kOptimizerInputs], fp32.
+enum OptimizerInput : std::int64_t {
   kRate = 0,          // lr / (1 - b1^t)
   kRootScale = 1,     // 1 / sqrt(1 - b2^t)
   kDecay = 2,         // 1 - lr * weight_decay
   kLearningRate = 3,  // lr
   kDecayedShare = 4,  // lr * weight_decay
-  kHyperSize = 8,
+  kOptimizerInputs = 8,
 };
 
 /// Where tensors begin in HBM: a multiple of this, bytes.

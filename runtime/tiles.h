@@ -9,13 +9,16 @@ namespace runtime {
 
 using isa::Tile;
 
+/// Partitions of SBUF and PSUM, and the side of TensorE's array; signed, as sizes of tensors are.
+inline constexpr std::int64_t kPartitions = isa::kPartitions;
+
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Where row k of a weight of `rows` rows lies when it is stored blocked: partition k mod 128 has its rows of all
 /// blocks of 128 side by side, so that one descriptor brings several; the rows behind the last whole block stay.
 constexpr std::int64_t blocked_row(std::int64_t k, std::int64_t rows) {
-  const std::int64_t blocks = rows / isa::kPartitions;
-  return k < blocks * isa::kPartitions ? k % isa::kPartitions * blocks + k / isa::kPartitions : k;
+  const std::int64_t blocks = rows / kPartitions;
+  return k < blocks * kPartitions ? k % kPartitions * blocks + k / kPartitions : k;
 }
 
 /// Columns [begin, begin + size) of a tile with one free axis.

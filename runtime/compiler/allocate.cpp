@@ -76,10 +76,10 @@ void for_buffers(auto& instr, const auto& f) {
     if (tile->space == isa::Space::kSbuf || tile->space == isa::Space::kPsum) f(*tile);
 }
 
-class Placer {
+class Allocator {
  public:
-  Placer(const VirtualBlock& block, const isa::Geometry& geometry, bool rotate, std::span<const std::uint32_t> order,
-         std::int64_t most_spills)
+  Allocator(const VirtualBlock& block, const isa::Geometry& geometry, bool rotate, std::span<const std::uint32_t> order,
+            std::int64_t most_spills)
       : block_{block},
         save_ring_{static_cast<std::uint8_t>(geometry.dma_rings - 2)},
         order_{order},
@@ -115,7 +115,7 @@ class Placer {
     return true;
   }
 
-  Placement take(VirtualBlock& block) {
+  Allocation take(VirtualBlock& block) {
     block.instrs = std::move(out_);
     block.registers = std::move(registers_);
     result_.sbuf_bytes = sbuf_.peak();
@@ -214,22 +214,22 @@ class Placer {
   std::vector<std::uint32_t> live_, busy_;
   std::vector<Instr> out_;
   std::int64_t spill_register_ = -1;
-  Placement result_;
+  Allocation result_;
 };
 
 }  // namespace
 
-Placement place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate) {
+Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate) {
   std::vector<std::uint32_t> order(block.instrs.size());
   std::iota(order.begin(), order.end(), 0u);
-  return *place(block, geometry, rotate, order, std::numeric_limits<std::int64_t>::max());
+  return *allocate(block, geometry, rotate, order, std::numeric_limits<std::int64_t>::max());
 }
 
-std::optional<Placement> place(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
-                               std::span<const std::uint32_t> order, std::int64_t most_spills) {
-  Placer placer{block, geometry, rotate, order, most_spills};
-  if (!placer.run()) return std::nullopt;
-  return placer.take(block);
+std::optional<Allocation> allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
+                                   std::span<const std::uint32_t> order, std::int64_t most_spills) {
+  Allocator allocator{block, geometry, rotate, order, most_spills};
+  if (!allocator.run()) return std::nullopt;
+  return allocator.take(block);
 }
 
 }  // namespace runtime

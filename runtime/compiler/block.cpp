@@ -32,17 +32,17 @@ std::string text_of(const Attrs& a) {
 }
 
 /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
-Placement arrange(VirtualBlock& block, const isa::Target& target, const Passes& passes, std::size_t& moved) {
+Allocation arrange(VirtualBlock& block, const isa::Target& target, const Passes& passes, std::size_t& moved) {
   const isa::Geometry& geometry = target.geometry;
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
   for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
   const bool rotate = passes.double_buffering;
   // A spill or two among thousands of instructions costs less than not running ahead.
   const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
-  std::optional<Placement> found;
+  std::optional<Allocation> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {
-      found = place(block, geometry, rotate, order, few);
+      found = allocate(block, geometry, rotate, order, few);
     } catch (const Error& e) {
       if (e.fault() != Fault::kCapacity) throw;
     }
@@ -50,8 +50,8 @@ Placement arrange(VirtualBlock& block, const isa::Target& target, const Passes& 
     for (std::size_t i = 0; i < order.size(); ++i) moved += order[i] != i;
     return true;
   };
-  if (passes.reorder && reorder(block, target, limits, take)) return *found;
-  return place(block, geometry, rotate);
+  if (passes.reorder && schedule(block, target, limits, take)) return *found;
+  return allocate(block, geometry, rotate);
 }
 
 /// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
@@ -124,11 +124,11 @@ Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                        const isa::Target& target, const Passes& passes) {
   Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name};
-  const auto groups = group_nodes(graph, nodes, target.geometry, passes.fusion);
-  for (const Group& group : groups) {
+  const auto groups = fuse_nodes(graph, nodes, target.geometry, passes.fusion);
+  for (const FusedGroup& group : groups) {
     if (group.by_rows) {
       const std::set<ValueId> out = escapes(graph, group);
-      Rows{emitter, group.nodes, out}.run();
+      RowTiler{emitter, group.nodes, out}.run();
     } else {
       const Node& node = graph.node(group.nodes.front());
       emitter.label(node.label);
@@ -138,17 +138,17 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
   VirtualBlock virtual_block = emitter.finish();
   out.dropped = drop_unread(graph, virtual_block, nodes);
-  const Placement placement = arrange(virtual_block, target, passes, out.moved);
+  const Allocation allocation = arrange(virtual_block, target, passes, out.moved);
   out.waits = synchronize(virtual_block.instrs, target.geometry);
-  out.spills = static_cast<std::size_t>(placement.spills);
-  out.spill_bytes = placement.spill_bytes;
+  out.spills = static_cast<std::size_t>(allocation.spills);
+  out.spill_bytes = allocation.spill_bytes;
   out.registers = places_of(graph, virtual_block.registers, signature.values);
   out.block = {.name = std::move(virtual_block.name),
                .instrs = std::move(virtual_block.instrs),
                .registers = static_cast<std::uint32_t>(virtual_block.registers.size()),
                .labels = std::move(virtual_block.labels),
-               .sbuf_bytes = placement.sbuf_bytes,
-               .psum_bytes = placement.psum_bytes};
+               .sbuf_bytes = allocation.sbuf_bytes,
+               .psum_bytes = allocation.psum_bytes};
   for (const Instr& i : out.block.instrs) out.block.matmul_flops += isa::matmul_flops(i);
   out.block.matmul_flops -= virtual_block.movement_flops;
   return out;

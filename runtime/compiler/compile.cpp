@@ -132,7 +132,7 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
     for (const NodeId n : nodes) {
       const Attrs& a = graph.node(n).attrs;
       const double rows = static_cast<double>(graph.value(graph.node(n).out[0]).rows);
-      tiles += rows / isa::kPartitions + static_cast<double>(a.batch * a.heads);
+      tiles += rows / kPartitions + static_cast<double>(a.batch * a.heads);
     }
     return tiles;
   };

@@ -40,7 +40,7 @@ Tile Emitter::buffer(Space space, Dtype dtype, std::int64_t parts, std::int64_t 
 }
 
 Tile Emitter::sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols) {
-  base::ensure(parts >= 1 && parts <= isa::kPartitions && cols >= 1, block_.name,
+  base::ensure(parts >= 1 && parts <= kPartitions && cols >= 1, block_.name,
                fmt::format("a buffer of {} partitions, {} columns", parts, cols));
   return buffer(Space::kSbuf, dtype, parts, cols);
 }
@@ -125,7 +125,7 @@ Tile Emitter::spread(const Tile& row, std::int64_t parts) {
   const Dtype type = row.dtype;
   const std::int64_t cols = row.cols();
   const Tile out = sbuf(type, parts, cols);
-  const Tile column = columns(partitions(ones(type, isa::kPartitions), 1), 0, parts);
+  const Tile column = columns(partitions(ones(type, kPartitions), 1), 0, parts);
   for (std::int64_t c = 0; c < cols; c += isa::kMovingColumns) {
     const std::int64_t size = std::min(isa::kMovingColumns, cols - c);
     const Tile sum = psum(parts, size);
@@ -249,9 +249,9 @@ void Emitter::dropout(const Tile& dst, const Tile& a, double p, std::uint32_t st
 Tile Emitter::identity(Dtype dtype) {
   const auto [place, added] = constants_.try_emplace(fmt::format("identity{}", static_cast<int>(dtype)));
   if (added) {
-    const Tile difference = sbuf(Dtype::kFp32, isa::kPartitions, isa::kPartitions);
+    const Tile difference = sbuf(Dtype::kFp32, kPartitions, kPartitions);
     emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm1 = -1, .imm2 = 1, .dst = difference});
-    const Tile tile = sbuf(dtype, isa::kPartitions, isa::kPartitions);
+    const Tile tile = sbuf(dtype, kPartitions, kPartitions);
     tensor_scalar(tile, difference, Alu::kEq, 0.0F);
     place->second = tile;
   }
@@ -260,20 +260,20 @@ Tile Emitter::identity(Dtype dtype) {
 
 Tile Emitter::ones(Dtype dtype, std::int64_t cols) {
   const auto [place, added] = constants_.try_emplace(fmt::format("ones{} {}", static_cast<int>(dtype), cols));
-  if (added) fill(place->second = sbuf(dtype, isa::kPartitions, cols), 1);
+  if (added) fill(place->second = sbuf(dtype, kPartitions, cols), 1);
   return place->second;
 }
 
 Tile Emitter::zeros(Dtype dtype, std::int64_t cols) {
   const auto [place, added] = constants_.try_emplace(fmt::format("zeros{} {}", static_cast<int>(dtype), cols));
-  if (added) fill(place->second = sbuf(dtype, isa::kPartitions, cols), 0);
+  if (added) fill(place->second = sbuf(dtype, kPartitions, cols), 0);
   return place->second;
 }
 
 Tile Emitter::ramp(std::int64_t cols) {
   const auto [place, added] = constants_.try_emplace(fmt::format("ramp {}", cols));
   if (added) {
-    place->second = sbuf(Dtype::kFp32, isa::kPartitions, cols);
+    place->second = sbuf(Dtype::kFp32, kPartitions, cols);
     emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = place->second});
   }
   return place->second;

@@ -4,20 +4,19 @@
 #include <map>
 
 #include "runtime/compiler/row_tiler.h"
-#include "runtime/ops.h"
 
 namespace runtime {
 namespace {
 
 struct Draft {
-  Group group;
+  FusedGroup group;
   std::int64_t rows = 0;
   std::int64_t weight_bytes = 0, row_bytes = 0, banks = 0;
 };
 
-class Grouper {
+class Fuser {
  public:
-  Grouper(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, budgets_{budgets}, fuse_{fuse} {}
+  Fuser(const Graph& graph, const Budgets& budgets, bool fuse) : graph_{graph}, budgets_{budgets}, fuse_{fuse} {}
 
   void add(NodeId id) {
     const Node& node = graph_.node(id);
@@ -30,47 +29,43 @@ class Grouper {
       draft.group.nodes.push_back(id);
       draft.weight_bytes += weight_bytes(node);
       draft.row_bytes += row_bytes(draft, node);
-      draft.banks += banks(node);
+      draft.banks += sums(node).banks;
       for (const ValueId v : node.out) home_[v] = home;
       return;
     }
     for (const ValueId v : node.out) home_[v] = drafts_.size() - 1;
   }
 
-  std::vector<Group> take() {
-    std::vector<Group> out;
+  std::vector<FusedGroup> take() {
+    std::vector<FusedGroup> out;
     for (Draft& draft : drafts_) out.push_back(std::move(draft.group));
     return out;
   }
 
  private:
   std::int64_t rows_of(const Node& node) const {
-    return node.op == &kColSum ? graph_.value(node.in[0]).rows : graph_.value(node.out[0]).rows;
+    return graph_.value(node.op->row_sums ? node.in[0] : node.out[0]).rows;
   }
-  std::int64_t weight_bytes(const Node& node) const { return is_matmul(node) ? resident_bytes(graph_, node) : 0; }
-  std::int64_t banks(const Node& node) const {
-    if (node.op != &kColSum) return 0;
-    const std::int64_t count = ceil_div(graph_.value(node.in[0]).cols, kChunk);
-    return count > budgets_.sum_banks ? 1 : count;
+  std::int64_t weight_bytes(const Node& node) const {
+    return node.op->row_product ? node.op->row_product.shared_bytes(graph_, node) : 0;
   }
-  /// What a row of the node's results takes. Long rows of a matmul and of what follows it exist in chunks only.
+  RowSums sums(const Node& node) const {
+    return node.op->row_sums ? node.op->row_sums(graph_, node, budgets_) : RowSums{};
+  }
+  /// What a row of the node's results takes. Long rows of a product and of what follows it exist in chunks only.
   std::int64_t row_bytes(const Draft& draft, const Node& node) const {
-    const bool chunks = is_matmul(node) || (draft.weight_bytes > 0 && node.op->lower_columns);
-    std::int64_t bytes = 0;
+    const bool chunks = node.op->row_product || (draft.weight_bytes > 0 && node.op->lower_columns);
+    std::int64_t bytes = sums(node).bytes;
     for (const ValueId v : node.out) {
       const std::int64_t row = graph_.value(v).cols * isa::size_of(graph_.value(v).dtype);
       bytes += chunks ? std::min(row, kShortRow) : row;
     }
-    if (node.op != &kColSum) return bytes;
-    const std::int64_t cols = graph_.value(node.in[0]).cols;
-    return ceil_div(cols, kChunk) > budgets_.sum_banks ? cols * 4 : 0;
+    return bytes;
   }
 
   /// Whether operand i of `node` is read row by row, so that the group may hand it over tile by tile.
   bool tile_operand(const Node& node, std::size_t i) const {
-    const bool by_row =
-        !(is_matmul(node) && i == 1) && node.op != &kTakeRows && node.op != &kPositions && node.op != &kEmbedding;
-    return by_row && graph_.value(node.in[i]).rows == rows_of(node);
+    return !node.op->not_by_row.contains(i) && graph_.value(node.in[i]).rows == rows_of(node);
   }
 
   /// The group of the operand that is ready last, if the node may join it; otherwise a new one.
@@ -84,28 +79,28 @@ class Grouper {
       if (found->second == latest && !tile_operand(node, i)) reading = i;
     }
     if (latest != none && reading == none && fits(drafts_[latest], node)) return latest;
-    if (is_matmul(node) && (latest == none || reading == none)) {
+    if (node.op->row_product && (latest == none || reading == none)) {
       const std::size_t sibling = same_operand(node);
       if (sibling != none && (latest == none || latest < sibling) && fits(drafts_[sibling], node)) return sibling;
     }
     return none;
   }
 
-  /// The last group with a matmul of the same first operand: both use its transposed tiles.
+  /// The last group with a product of the same row tiles: both use them as they are staged for TensorE.
   std::size_t same_operand(const Node& node) const {
     for (std::size_t d = drafts_.size(); d-- > 0;)
       for (const NodeId n : drafts_[d].group.nodes)
-        if (is_matmul(graph_.node(n)) && graph_.node(n).in[0] == node.in[0]) return d;
+        if (graph_.node(n).op->row_product && graph_.node(n).in[0] == node.in[0]) return d;
     return drafts_.size();
   }
 
   bool fits(const Draft& draft, const Node& node) const {
     if (!draft.group.by_rows || draft.rows != rows_of(node)) return false;
-    const bool has_matmul = draft.weight_bytes > 0;
-    if (is_matmul(node) && has_matmul && draft.weight_bytes + weight_bytes(node) > budgets_.resident_weights)
+    const bool has_product = draft.weight_bytes > 0;
+    if (node.op->row_product && has_product && draft.weight_bytes + weight_bytes(node) > budgets_.resident_weights)
       return false;
     return draft.row_bytes + row_bytes(draft, node) <= budgets_.group_rows &&
-           draft.banks + banks(node) <= budgets_.group_sum_banks;
+           draft.banks + sums(node).banks <= budgets_.group_sum_banks;
   }
 
   const Graph& graph_;
@@ -117,14 +112,14 @@ class Grouper {
 
 }  // namespace
 
-std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
-                               bool fuse) {
-  Grouper grouper{graph, Budgets{geometry}, fuse};
-  for (const NodeId n : nodes) grouper.add(n);
-  return grouper.take();
+std::vector<FusedGroup> fuse_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
+                                   bool fuse) {
+  Fuser fuser{graph, Budgets{geometry}, fuse};
+  for (const NodeId n : nodes) fuser.add(n);
+  return fuser.take();
 }
 
-std::set<ValueId> escapes(const Graph& graph, const Group& group) {
+std::set<ValueId> escapes(const Graph& graph, const FusedGroup& group) {
   const std::set<NodeId> inside{group.nodes.begin(), group.nodes.end()};
   std::set<ValueId> out;
   for (const NodeId n : group.nodes)

@@ -9,16 +9,16 @@
 
 namespace runtime {
 
-struct Group {
+struct FusedGroup {
   std::vector<NodeId> nodes;
   bool by_rows = false;  // row-local nodes; otherwise one node with loops of its own
 };
 
 /// Groups of a block's nodes, in an order in which they can run. With `fuse` off, each node is its own group.
-std::vector<Group> group_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
-                               bool fuse);
+std::vector<FusedGroup> fuse_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
+                                   bool fuse);
 
 /// Values of `group` that must be in HBM: somebody outside of the group reads them, or the host does.
-std::set<ValueId> escapes(const Graph& graph, const Group& group);
+std::set<ValueId> escapes(const Graph& graph, const FusedGroup& group);
 
 }  // namespace runtime

@@ -141,11 +141,8 @@ class Planner {
 
   /// Side by side, each as long as in any other bucket of the same tensors, then what makes the ranks divide it.
   void place_bucket(const Node& node) {
-    std::vector<ValueId> members = node.in;
-    if (node.op == &kBucketGather)
-      members.erase(members.begin());
-    else if (node.op != &kAllReduce && node.op != &kBucketScatter)
-      return;
+    if (node.op->bucket_from < 0) return;
+    std::vector<ValueId> members{node.in.begin() + node.op->bucket_from, node.in.end()};
     for (ValueId& v : members) v = graph_.root(v);
     if (plan_.address.contains(members.front())) return;
     const std::uint64_t begin = plan_.persistent_end;

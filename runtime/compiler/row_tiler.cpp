@@ -5,23 +5,10 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "runtime/ops.h"
 
 namespace runtime {
 
-bool is_matmul(const Node& node) { return node.op == &kMatmul; }
-
-Dtype operand_type(const Graph& graph, const Node& node) {
-  return node.attrs.operand.value_or(graph.value(node.in[0]).dtype);
-}
-
-std::int64_t resident_bytes(const Graph& graph, const Node& node) {
-  const Value& out = graph.value(node.out[0]);
-  const std::int64_t k = graph.value(node.in[0]).cols;
-  return ceil_div(k, isa::kPartitions) * out.cols * isa::size_of(operand_type(graph, node));
-}
-
-Rows::Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes)
+RowTiler::RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes)
     : emitter_{emitter},
       budgets_{emitter.target().geometry},
       graph_{emitter.graph()},
@@ -34,14 +21,14 @@ Rows::Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>&
     }
   // A group of sums over rows alone has results of one row: its operands say how many there are.
   for (const NodeId n : nodes_)
-    if (graph_.node(n).op == &kColSum) rows_ = std::max(rows_, graph_.value(graph_.node(n).in[0]).rows);
+    if (graph_.node(n).op->row_sums) rows_ = std::max(rows_, graph_.value(graph_.node(n).in[0]).rows);
   elementwise_ = only_elementwise();
   plan_chains();
   plan_block();
 }
 
 /// An element-wise node joins the latest matmul that it depends on when all else that it reads is there before.
-void Rows::plan_chains() {
+void RowTiler::plan_chains() {
   std::unordered_map<ValueId, NodeId> home;  // value -> matmul whose chunk it is computed in
   std::unordered_map<ValueId, std::size_t> place;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -49,7 +36,7 @@ void Rows::plan_chains() {
   for (std::size_t i = 0; i < nodes_.size(); ++i) {
     const NodeId n = nodes_[i];
     const Node& node = graph_.node(n);
-    if (is_matmul(node)) {
+    if (node.op->row_product) {
       home[node.out[0]] = n;
       chains_.try_emplace(n);
       continue;
@@ -70,11 +57,11 @@ void Rows::plan_chains() {
   }
 }
 
-void Rows::plan_block() {
+void RowTiler::plan_block() {
   std::int64_t weights = 0, fixed = 0;
   for (const NodeId n : nodes_) {
     const Node& node = graph_.node(n);
-    if (is_matmul(node)) weights += resident_bytes(graph_, node);
+    if (node.op->row_product) weights += node.op->row_product.shared_bytes(graph_, node);
     for (const ValueId v : node.in)
       if (graph_.value(v).rows == 1) fixed += cols_of(v) * isa::size_of(graph_.value(v).dtype);
   }
@@ -86,7 +73,7 @@ void Rows::plan_block() {
 }
 
 /// What each row tile of a streamed group holds in SBUF at its fullest, bytes per partition.
-std::int64_t Rows::bytes_per_tile() const {
+std::int64_t RowTiler::bytes_per_tile() const {
   const auto bytes = [&](ValueId v) { return cols_of(v) * isa::size_of(graph_.value(v).dtype); };
   std::unordered_map<ValueId, std::size_t> last;
   for (std::size_t i = 0; i < nodes_.size(); ++i)
@@ -97,15 +84,14 @@ std::int64_t Rows::bytes_per_tile() const {
     const Node& node = graph_.node(nodes_[i]);
     for (std::size_t o = 0; o < node.in.size(); ++o) {
       const ValueId v = node.in[o];
-      if (is_matmul(node) && o == 1) continue;     // a weight passes by, however many rows it has
-      if (chained_.contains(nodes_[i])) continue;  // what chains read from HBM comes in chunks
+      if (node.op->row_product && o == 1) continue;  // it passes by, however many rows it has
+      if (chained_.contains(nodes_[i])) continue;    // what chains read from HBM comes in chunks
       if (graph_.value(v).rows == rows_) live.try_emplace(v, bytes(v));
     }
-    if (is_matmul(node)) {
+    if (node.op->row_product) {
       const ValueId x = node.in[0];
-      const std::int64_t transposed =
-          ceil_div(cols_of(x), isa::kPartitions) * isa::kPartitions * isa::size_of(operand_type(graph_, node));
-      live[x] = last[x] > i ? bytes(x) + transposed : std::max(produced_.contains(x) ? bytes(x) : 0, transposed);
+      const std::int64_t staged = node.op->row_product.staged_bytes(graph_, node);
+      live[x] = last[x] > i ? bytes(x) + staged : std::max(produced_.contains(x) ? bytes(x) : 0, staged);
     }
     for (const ValueId v : node.out)
       if (in_row_buffer(v)) live[v] = bytes(v);
@@ -114,28 +100,28 @@ std::int64_t Rows::bytes_per_tile() const {
       return found == last.end() || found->second <= i;
     };
     // Other nodes finish one tile before they begin the next: what they alone use is there once.
-    if (!is_matmul(node)) std::erase_if(live, gone);
+    if (!node.op->row_product) std::erase_if(live, gone);
     std::int64_t sum = 0;
     for (const auto& [v, size] : live) sum += size;
     most = std::max(most, sum);
-    if (is_matmul(node)) std::erase_if(live, gone);
+    if (node.op->row_product) std::erase_if(live, gone);
   }
   return most;
 }
 
-void Rows::run() {
-  const std::int64_t tiles = ceil_div(rows_, isa::kPartitions);
+void RowTiler::run() {
+  const std::int64_t tiles = ceil_div(rows_, kPartitions);
   for (std::int64_t first = 0; first < tiles; first += block_tiles_)
     run_block(first, std::min(block_tiles_, tiles - first));
 }
 
-void Rows::at(std::int64_t tile) {
+void RowTiler::at(std::int64_t tile) {
   tile_ = tile;
-  parts_ = std::min<std::int64_t>(isa::kPartitions, rows_ - tile * isa::kPartitions);
+  parts_ = std::min(kPartitions, rows_ - tile * kPartitions);
 }
 
 /// Whether all nodes are element-wise and equally wide.
-bool Rows::only_elementwise() const {
+bool RowTiler::only_elementwise() const {
   return std::ranges::all_of(nodes_, [&](NodeId n) {
     const Node& node = graph_.node(n);
     return node.op->lower_columns && cols_of(node.out[0]) == cols_of(graph_.node(nodes_[0]).out[0]);
@@ -143,7 +129,7 @@ bool Rows::only_elementwise() const {
 }
 
 /// Pieces of rows, so that loads, work and stores overlap also when whole rows would fill SBUF.
-void Rows::run_pieces(std::int64_t first, std::int64_t count) {
+void RowTiler::run_pieces(std::int64_t first, std::int64_t count) {
   constexpr std::int64_t kPiece = 2048;  // columns: no less than a DMA packet
   const std::int64_t cols = cols_of(graph_.node(nodes_[0]).out[0]);
   for (std::int64_t t = first; t < first + count; ++t)
@@ -158,17 +144,17 @@ void Rows::run_pieces(std::int64_t first, std::int64_t count) {
     }
 }
 
-void Rows::run_block(std::int64_t first, std::int64_t count) {
+void RowTiler::run_block(std::int64_t first, std::int64_t count) {
   block_first_ = first;
   buffers_.assign(static_cast<std::size_t>(count), {});
-  transposed_.assign(static_cast<std::size_t>(count), {});
+  staged_.assign(static_cast<std::size_t>(count), {});
   if (elementwise_) return run_pieces(first, count);
   for (const NodeId n : nodes_) {
     if (chained_.contains(n)) continue;
     const Node& node = graph_.node(n);
     emitter_.label(node.label);
-    if (is_matmul(node)) {
-      run_matmul(node, first, count);
+    if (node.op->row_product) {
+      run_product(node, first, count);
       continue;
     }
     for (std::int64_t t = first; t < first + count; ++t) {
@@ -186,80 +172,28 @@ void Rows::run_block(std::int64_t first, std::int64_t count) {
   }
 }
 
-void Rows::run_columns(const Node& node, Span span) { node.op->lower_columns(*this, node, span); }
+void RowTiler::run_columns(const Node& node, Span span) { node.op->lower_columns(*this, node, span); }
 
-void Rows::run_matmul(const Node& node, std::int64_t first, std::int64_t count) {
-  emitter_.label(node.label);
-  if (resident_) {
-    const Panels panels = weights(node, {0, cols_of(node.out[0])});
-    for (std::int64_t t = first; t < first + count; ++t) {
-      at(t);
-      run_resident_tile(node, panels);
-    }
-  } else {
-    run_streamed(node, first, count);
-  }
+void RowTiler::run_product(const Node& node, std::int64_t first, std::int64_t count) {
+  node.op->row_product.lower(*this, node);
   for (std::int64_t t = first; t < first + count; ++t) {
     at(t);
     store_rows(node);
-    for (const NodeId n : chains_[node.out.empty() ? kNoNode : graph_.value(node.out[0]).producer]) {
+    for (const NodeId n : chains_[graph_.value(node.out[0]).producer]) {
       emitter_.label(graph_.node(n).label);
       store_rows(graph_.node(n));
     }
   }
 }
 
-void Rows::run_resident_tile(const Node& node, const Panels& weights) {
-  emitter_.label(node.label);
-  const Panels& stationary = transposed(node);
-  const std::int64_t cols = cols_of(node.out[0]);
-  for (std::int64_t c = 0; c < cols; c += kChunk) {
-    chunk_span_ = {c, std::min(kChunk, cols - c)};
-    emitter_.label(node.label);
-    const Tile sum = emitter_.psum(parts_, chunk_span_.size);
-    for (std::size_t k = 0; k < weights.size(); ++k)
-      emitter_.matmul(sum, stationary[k], columns(weights[k], c, chunk_span_.size), k > 0);
-    finish_sum(node, sum);
-  }
-}
-
-/// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
-/// sums stand in PSUM side by side. The tiles' transposed operands stay.
-void Rows::run_streamed(const Node& node, std::int64_t first, std::int64_t count) {
-  const std::int64_t cols = cols_of(node.out[0]), k = cols_of(node.in[0]);
-  const std::int64_t step = node.attrs.trans_b ? kChunk : isa::kPartitions;  // a transpose fills whole PSUM banks
-  for (std::int64_t c = 0; c < cols; c += kChunk) {
-    chunk_span_ = {c, std::min(kChunk, cols - c)};
-    emitter_.label(node.label);
-    std::vector<Tile> sums;
-    for (std::int64_t row = 0; row < k; row += step) {
-      const Panels panels = load_weights(node, chunk_span_, {row, std::min(step, k - row)});
-      for (std::int64_t t = first; t < first + count; ++t) {
-        at(t);
-        const Panels& stationary = transposed(node);
-        if (row == 0) sums.push_back(emitter_.psum(parts_, chunk_span_.size));
-        for (std::size_t p = 0; p < panels.size(); ++p)
-          emitter_.matmul(sums[static_cast<std::size_t>(t - first)],
-                          stationary[static_cast<std::size_t>(row / isa::kPartitions) + p], panels[p],
-                          row > 0 || p > 0);
-      }
-    }
-    for (std::int64_t t = first; t < first + count; ++t) {
-      at(t);
-      finish_sum(node, sums[static_cast<std::size_t>(t - first)]);
-    }
-  }
-}
-
-/// Takes the sum of the current chunk out of PSUM, and computes what follows from it.
-void Rows::finish_sum(const Node& node, const Tile& sum) {
+void RowTiler::take_chunk(const Node& node, Span span, const Tile& sum, float scale) {
+  chunk_span_ = span;
   const ValueId v = node.out[0];
   const auto& chain = chains_[graph_.value(v).producer];
   const auto users = graph_.users(v);
   const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
                            return std::ranges::find(chain, u) != chain.end();
                          });
-  const auto scale = static_cast<float>(node.attrs.alpha);
   if (elsewhere || scale != 1.0F) {
     emitter_.copy(out(node, 0, chunk_span_), sum, scale);
   } else {
@@ -273,12 +207,12 @@ void Rows::finish_sum(const Node& node, const Tile& sum) {
 }
 
 /// Whether all columns of `v` are kept together: somebody reads whole rows, or they are few.
-bool Rows::in_row_buffer(ValueId v) const {
+bool RowTiler::in_row_buffer(ValueId v) const {
   if (elementwise_) return false;
   const Value& value = graph_.value(v);
   if (resident_ && value.cols * isa::size_of(value.dtype) <= kShortRow) return true;
   const NodeId producer = value.producer;
-  NodeId home = is_matmul(graph_.node(producer)) ? producer : kNoNode;
+  NodeId home = graph_.node(producer).op->row_product ? producer : kNoNode;
   for (const auto& [matmul, chain] : chains_)
     if (std::ranges::find(chain, producer) != chain.end()) home = matmul;
   if (home == kNoNode) return true;
@@ -290,7 +224,7 @@ bool Rows::in_row_buffer(ValueId v) const {
 }
 
 /// Stores what lives in this chunk only.
-void Rows::finish_chunk() {
+void RowTiler::finish_chunk() {
   for (const auto& [v, tile] : std::map<ValueId, Tile>{chunk_.begin(), chunk_.end()}) {
     if (tile.space == isa::Space::kSbuf && escapes_.contains(v))
       emitter_.store(emitter_.hbm(v, first_row(), parts_, chunk_span_.begin, chunk_span_.size, 1), tile);
@@ -298,7 +232,7 @@ void Rows::finish_chunk() {
   chunk_.clear();
 }
 
-void Rows::store_rows(const Node& node) {
+void RowTiler::store_rows(const Node& node) {
   for (const ValueId v : node.out) {
     if (!escapes_.contains(v)) continue;
     const Tiles& tiles = buffers_[static_cast<std::size_t>(tile_ - block_first_)];
@@ -309,7 +243,7 @@ void Rows::store_rows(const Node& node) {
   }
 }
 
-Tile Rows::in(const Node& node, std::size_t i, Span span) {
+Tile RowTiler::in(const Node& node, std::size_t i, Span span) {
   const ValueId v = node.in[i];
   const Value& value = graph_.value(v);
   if (value.rows == 1 && rows_ != 1) return vector(v, value.cols == 1 ? Span{0, 1} : span);
@@ -330,7 +264,15 @@ Tile Rows::in(const Node& node, std::size_t i, Span span) {
   return column ? found->second : columns(found->second, span.begin, span.size);
 }
 
-Tile Rows::out(const Node& node, std::size_t o, Span span) {
+Tile RowTiler::piece(const Node& node, std::size_t i, Span span) {
+  const ValueId v = node.in[i];
+  const bool whole = produced_.contains(v) || resident_ || graph_.value(v).rows != rows_ ||
+                     buffers_[static_cast<std::size_t>(tile_ - block_first_)].contains(v);
+  if (whole) return in(node, i, span);
+  return emitter_.loaded(graph_.value(v).dtype, emitter_.hbm(v, first_row(), parts_, span.begin, span.size, 1));
+}
+
+Tile RowTiler::out(const Node& node, std::size_t o, Span span) {
   const ValueId v = node.out[o];
   const Value& value = graph_.value(v);
   if (!in_row_buffer(v)) {
@@ -343,19 +285,18 @@ Tile Rows::out(const Node& node, std::size_t o, Span span) {
   return columns(place->second, span.begin, span.size);
 }
 
-Tile Rows::vector(ValueId v, Span span) {
+Tile RowTiler::vector(ValueId v, Span span) {
   // Whole vectors stay for all tiles when they are short; pieces of long ones are loaded where they are needed.
   constexpr std::int64_t kShort = 4096;
   const Value& value = graph_.value(v);
   const bool whole = value.cols <= kShort;
   const Span part = whole ? Span{0, value.cols} : span;
   auto [place, added] = vectors_.try_emplace({v, part.begin});
-  if (added || !whole)
-    place->second = emitter_.broadcast(v, std::min(rows_, std::int64_t{isa::kPartitions}), part.begin, part.size);
+  if (added || !whole) place->second = emitter_.broadcast(v, std::min(rows_, kPartitions), part.begin, part.size);
   return columns(partitions(place->second, parts_), span.begin - part.begin, span.size);
 }
 
-Tile Rows::accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf) {
+Tile RowTiler::accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf) {
   auto [place, added] = accumulators_.try_emplace({graph_.value(node.out[0]).producer, chunk});
   if (added) place->second = sbuf ? emitter_.sbuf(Dtype::kFp32, parts, cols) : emitter_.psum(parts, cols);
   return place->second;

@@ -14,23 +14,17 @@ namespace runtime {
 inline constexpr std::int64_t kShortRow = 8 * 1024;          // rows of a matmul's result up to here are kept whole
 inline constexpr std::int64_t kChunk = isa::kMovingColumns;  // columns of a sum
 
-/// Bytes per partition of a matmul's weight in SBUF.
-std::int64_t resident_bytes(const Graph& graph, const Node& matmul);
-/// The type in which TensorE gets the operands of a matmul.
-Dtype operand_type(const Graph& graph, const Node& matmul);
-bool is_matmul(const Node& node);
-
-class Rows {
+class RowTiler {
  public:
   /// `escapes`: values that somebody outside of the group reads.
-  Rows(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes);
+  RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes);
   void run();
 
   // What ops ask while they are lowered.
   Emitter& e() { return emitter_; }
   const Budgets& budgets() const { return budgets_; }
   std::int64_t parts() const { return parts_; }
-  std::int64_t first_row() const { return tile_ * isa::kPartitions; }
+  std::int64_t first_row() const { return tile_ * kPartitions; }
   std::uint32_t tile() const { return static_cast<std::uint32_t>(tile_); }
   bool first_tile() const { return tile_ == 0; }
   bool last_tile() const { return first_row() + parts_ == rows_; }
@@ -43,37 +37,42 @@ class Rows {
   Tile out(const Node& node, std::size_t o, Span span);
   Tile out(const Node& node, std::size_t o) { return out(node, o, {0, cols_of(node.out[o])}); }
   Tile scratch(Dtype dtype, std::int64_t cols) { return emitter_.sbuf(dtype, parts_, cols); }
+  /// Columns `span` of operand i of the current tile: in a group that streams, no others are loaded for it.
+  Tile piece(const Node& node, std::size_t i, Span span);
   /// PSUM (or SBUF) that sums up over all row tiles of the group; chunk c of the first result.
   Tile accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf = false);
 
+  // What RowProduct::lower() works with.
+
+  /// An operand in pieces of its contracted axis.
+  using Panels = std::vector<Tile>;
+  /// The row tiles to compute now: the first one, and how many.
+  Span block() const { return {block_first_, static_cast<std::int64_t>(buffers_.size())}; }
+  /// Makes `tile` the current one.
+  void at(std::int64_t tile);
+  /// Whether the operands that row tiles share stay in SBUF for all of them; else they pass by once for each block.
+  bool shared_stay() const { return resident_; }
+  /// Of the node's shared operand, for all row tiles; empty until its lowering fills it.
+  Panels& shared(const Node& node) { return shared_[graph_.value(node.out[0]).producer]; }
+  /// Of `v` in `type` as TensorE takes it, for all nodes that multiply the current tile; empty until one fills it.
+  Panels& staged(ValueId v, Dtype type) { return staged_[static_cast<std::size_t>(tile_ - block_first_)][{v, type}]; }
+  /// Columns `span` of the node's result, times `scale`, leave PSUM, and what follows from them there is computed.
+  void take_chunk(const Node& node, Span span, const Tile& sum, float scale);
+
  private:
   using Tiles = std::unordered_map<ValueId, Tile>;
-  /// A stationary or moving operand in K tiles.
-  using Panels = std::vector<Tile>;
 
   void plan_chains();
   void plan_block();
   std::int64_t bytes_per_tile() const;
   void run_block(std::int64_t first, std::int64_t count);
-  void run_matmul(const Node& node, std::int64_t first, std::int64_t count);
-  void run_streamed(const Node& node, std::int64_t first, std::int64_t count);
-  void run_resident_tile(const Node& node, const Panels& weights);
-  void finish_sum(const Node& node, const Tile& sum);
+  void run_product(const Node& node, std::int64_t first, std::int64_t count);
   void run_columns(const Node& node, Span span);
   bool only_elementwise() const;
   void run_pieces(std::int64_t first, std::int64_t count);
   void finish_chunk();
   void store_rows(const Node& node);
-  void at(std::int64_t tile);
   Tile vector(ValueId v, Span span);
-  Panels weights(const Node& node, Span span);
-  /// Rows `depth` of the contracted axis, in K tiles.
-  Panels load_weights(const Node& node, Span span, Span depth);
-  Panels natural_weights(const Node& node, Span span, Span depth, Dtype type);
-  Panels transposed_weights(const Node& node, Span span, Span depth, Dtype type);
-  Tile operand_piece(const Node& node, std::int64_t first, std::int64_t size, Dtype type);
-  void transpose_bank(const Tile& rows, Dtype type, Panels& panels);
-  const Panels& transposed(const Node& node);
   bool in_row_buffer(ValueId v) const;
 
   Emitter& emitter_;
@@ -85,17 +84,17 @@ class Rows {
   std::int64_t block_tiles_ = 1;
   bool resident_ = true;
   bool elementwise_ = false;                                // nothing but element-wise nodes: pieces of rows pass by
-  std::unordered_map<NodeId, std::vector<NodeId>> chains_;  // matmul -> element-wise nodes that read its PSUM
+  std::unordered_map<NodeId, std::vector<NodeId>> chains_;  // product -> element-wise nodes that read its PSUM
   std::set<NodeId> chained_;
   std::set<ValueId> produced_;
 
   std::int64_t tile_ = 0, parts_ = 0, block_first_ = 0;
-  std::vector<Tiles> buffers_;  // of each tile of the block
-  std::vector<std::map<std::pair<ValueId, Dtype>, Panels>> transposed_;
-  Tiles chunk_;  // values of the current chunk alone
+  std::vector<Tiles> buffers_;                                       // of each tile of the block
+  std::vector<std::map<std::pair<ValueId, Dtype>, Panels>> staged_;  // the same
+  Tiles chunk_;                                                      // values of the current chunk alone
   Span chunk_span_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> vectors_;
-  std::map<std::pair<NodeId, std::int64_t>, Panels> resident_weights_;
+  std::map<NodeId, Panels> shared_;
   std::map<std::pair<NodeId, std::int64_t>, Tile> accumulators_;
 };
 

@@ -289,8 +289,8 @@ class Scheduler {
 
 }  // namespace
 
-bool reorder(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
-             const std::function<bool(const std::vector<std::uint32_t>&)>& take) {
+bool schedule(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
+              const std::function<bool(const std::vector<std::uint32_t>&)>& take) {
   const Facts facts{block, target};
   return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) {
     return take(Scheduler{facts, target, limit}.run());

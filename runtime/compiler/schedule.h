@@ -12,7 +12,7 @@ namespace runtime {
 /// start first. Dependences and the target's documented costs decide. Who runs ahead leaves the others what they need
 /// of the first of `sbuf_limits`, bytes per partition, and of the PSUM banks. `take` gets the numbers of the
 /// instructions in their new order; while it returns false, the next limit is tried. Returns whether one was taken.
-bool reorder(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
-             const std::function<bool(const std::vector<std::uint32_t>&)>& take);
+bool schedule(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
+              const std::function<bool(const std::vector<std::uint32_t>&)>& take);
 
 }  // namespace runtime

@@ -37,6 +37,15 @@ void require_shape(std::string_view where, const Tensor& t, std::int64_t rows, s
               "correct the tensor's shape"};
 }
 
+std::string_view form_of(const Op& op) {
+  if (op.lower_columns) return "elements";
+  return op.lower_whole ? "whole" : "rows";
+}
+
+Dtype operand_type(const Graph& graph, const Node& node) {
+  return node.attrs.operand.value_or(graph.value(node.in[0]).dtype);
+}
+
 ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind) {
   if (rows < 1 || cols < 1)
     throw Error{Fault::kProgram, "tensor " + name, fmt::format("is [{}, {}]", rows, cols),

@@ -2,9 +2,11 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/suggest.h"
-#include "runtime/ops.h"
+#include "runtime/op.h"
 
 namespace runtime {
 
@@ -56,18 +58,25 @@ std::size_t eliminate_common_subexpressions(Graph& graph) {
   return removed;
 }
 
+namespace {
+
+/// The operand of `node` that is `value`. It reads it.
+std::size_t operand_of(const Node& node, ValueId value) {
+  return static_cast<std::size_t>(std::ranges::find(node.in, value) - node.in.begin());
+}
+
+}  // namespace
+
 std::size_t join_bias_gradients(Graph& graph) {
   std::size_t joined = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     const Node& sum = graph.node(n);
-    if (sum.op != &kColSum) continue;
+    if (!sum.op || !sum.op->row_sums) continue;
     for (const NodeId m : graph.users(sum.in[0])) {
       Node& product = graph.node(m);
-      const bool fits = product.op == &kMatmulTn && product.in[1] == sum.in[0] && product.attrs.rows == 0 &&
-                        product.scope == sum.scope &&
+      const bool fits = product.op->sum_rows_too && product.scope == sum.scope &&
                         graph.value(product.out[0]).dtype == graph.value(sum.out[0]).dtype;
-      if (!fits) continue;
-      product.attrs.rows = 1;
+      if (!fits || !product.op->sum_rows_too(product, operand_of(product, sum.in[0]))) continue;
       graph.adopt(m, sum.out[0]);
       ++joined;
       break;
@@ -78,12 +87,12 @@ std::size_t join_bias_gradients(Graph& graph) {
 
 namespace {
 
-/// The attention that computed the same before `again`, which repeats it for a backward.
+/// The node that computed the same before `again`, which repeats it for a backward.
 NodeId first_of(const Graph& graph, NodeId again) {
   const Node& node = graph.node(again);
   for (NodeId n = 0; n < again; ++n) {
     const Node& other = graph.node(n);
-    if (other.op == &kAttention && other.in == node.in && other.attrs == node.attrs) return n;
+    if (other.op == node.op && other.in == node.in && other.attrs == node.attrs) return n;
   }
   return again;
 }
@@ -93,21 +102,14 @@ NodeId first_of(const Graph& graph, NodeId again) {
 std::size_t use_flash_attention(Graph& graph) {
   std::size_t count = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
-    if (graph.node(n).op != &kAttention) continue;
-    graph.node(n).attrs.flash = true;
-    const ValueId kept = graph.node(n).out[1];
-    graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
+    const Op* op = graph.node(n).op;
+    if (!op || !op->use_flash || !op->use_flash(graph, n)) continue;
     ++count;
     // What was computed again for its probabilities alone is not: the backward pass does that itself.
     const NodeId first = first_of(graph, n);
     if (first == n) continue;
-    for (std::size_t o = 0; o < 2; ++o) graph.replace(graph.node(n).out[o], graph.node(first).out[o]);
-  }
-  for (NodeId n = 0; n < graph.node_count(); ++n) {
-    if (graph.node(n).op != &kAttentionGrad) continue;
-    graph.node(n).attrs.flash = true;
-    const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
-    if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
+    for (std::size_t o = 0; o < graph.node(n).out.size(); ++o)
+      graph.replace(graph.node(n).out[o], graph.node(first).out[o]);
   }
   return count;
 }
@@ -116,10 +118,8 @@ namespace {
 
 /// The type in which `node` uses operand i: its own, or that of TensorE when nothing else looks at it.
 Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
-  const Dtype own = graph.value(node.in[i]).dtype, operand = node.attrs.operand.value_or(own);
-  const bool matmul = (node.op == &kMatmul && i == 0) || node.op == &kMatmulTn;
-  const bool heads = node.op == &kAttention && i < 3;
-  return matmul || heads ? operand : own;
+  const Dtype own = graph.value(node.in[i]).dtype;
+  return node.op->tensor_operands.contains(i) ? node.attrs.operand.value_or(own) : own;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ void backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kActivateGrad, node, "grad", {b.grad(node), node.in[0]}, {.fn = node.attrs.fn}));
 }
 
-void lower(Rows& r, const Node& node, Span span) {
+void lower(RowTiler& r, const Node& node, Span span) {
   r.e().activation(r.out(node, 0, span), node.attrs.fn, r.in(node, 0, span));
 }
 
@@ -61,7 +61,7 @@ Tensors grad_forward(const Attrs& a, std::span<const Tensor> in) {
   return map(in, [&](float dy, float x) { return dy * function(a.fn, "activate_grad").slope(x); });
 }
 
-void grad_lower(Rows& r, const Node& node, Span span) {
+void grad_lower(RowTiler& r, const Node& node, Span span) {
   const Tile dy = r.in(node, 0, span), x = r.in(node, 1, span), y = r.out(node, 0, span);
   const Tile slope = r.scratch(x.dtype, span.size);
   r.e().activation(slope, function(node.attrs.fn, node.label).grad, x);

@@ -29,7 +29,7 @@ void add_backward(Backward& b, const Node& node) {
   if (b.needs(node, 1)) b.add(node, 1, reduce_to(b, node, 1, dy));
 }
 
-void lower_binary(Rows& r, const Node& node, Span span, Alu alu) {
+void lower_binary(RowTiler& r, const Node& node, Span span, Alu alu) {
   const Tile a = r.in(node, 0, span), b = r.in(node, 1, span), y = r.out(node, 0, span);
   if (b.cols() == 1 && span.size > 1)
     r.e().tensor_scalar(y, a, alu, b);
@@ -37,7 +37,7 @@ void lower_binary(Rows& r, const Node& node, Span span, Alu alu) {
     r.e().tensor_tensor(y, a, alu, b);
 }
 
-void add_lower(Rows& r, const Node& node, Span span) { lower_binary(r, node, span, Alu::kAdd); }
+void add_lower(RowTiler& r, const Node& node, Span span) { lower_binary(r, node, span, Alu::kAdd); }
 
 /// y = x * z. Shapes and lowering: as add.
 Tensors mul_forward(const Attrs&, std::span<const Tensor> in) {
@@ -50,7 +50,7 @@ void mul_backward(Backward& b, const Node& node) {
   if (b.needs(node, 1)) b.add(node, 1, reduce_to(b, node, 1, b.op(kMul, node, "grad", {dy, node.in[0]})));
 }
 
-void mul_lower(Rows& r, const Node& node, Span span) { lower_binary(r, node, span, Alu::kMul); }
+void mul_lower(RowTiler& r, const Node& node, Span span) { lower_binary(r, node, span, Alu::kMul); }
 
 /// y = x * alpha + beta. Shapes: [R, C] -> [R, C]. Lowering: one tensor_scalar on VectorE.
 Tensors affine_forward(const Attrs& a, std::span<const Tensor> in) {
@@ -62,7 +62,7 @@ void affine_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kAffine, node, "grad", {b.grad(node)}, {.alpha = node.attrs.alpha}));
 }
 
-void affine_lower(Rows& r, const Node& node, Span span) {
+void affine_lower(RowTiler& r, const Node& node, Span span) {
   const auto alpha = static_cast<float>(node.attrs.alpha), beta = static_cast<float>(node.attrs.beta);
   const Tile a = r.in(node, 0, span), y = r.out(node, 0, span);
   if (beta == 0)
@@ -79,7 +79,7 @@ std::vector<Shape> assign_infer(const Contract& c) {
 
 Tensors assign_forward(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
 
-void assign_lower(Rows& r, const Node& node, Span span) { r.e().copy(r.out(node, 0, span), r.in(node, 0, span)); }
+void assign_lower(RowTiler& r, const Node& node, Span span) { r.e().copy(r.out(node, 0, span), r.in(node, 0, span)); }
 
 }  // namespace
 

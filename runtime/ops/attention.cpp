@@ -7,8 +7,6 @@
 
 namespace runtime {
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 Heads::Heads(const Graph& graph, const Node& node)
     : batch{node.attrs.batch},
       seq{node.attrs.seq},
@@ -31,7 +29,7 @@ void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first,
   e.emit({.op = Opcode::kAffineSelect,
           .engine = isa::Engine::kGpSimd,
           .alu0 = Alu::kGe,
-          .imm0 = static_cast<float>(t * kSide - first),
+          .imm0 = static_cast<float>(t * kPartitions - first),
           .imm1 = 1,
           .imm2 = -1,
           .imm3 = value,
@@ -51,7 +49,7 @@ std::int64_t Heads::group() const {
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols) {
   RowTiles out;
   for (std::int64_t t = 0; t < h.tiles(); ++t) {
-    const std::int64_t row = b * h.seq + t * kSide;
+    const std::int64_t row = b * h.seq + t * kPartitions;
     const Tile* kept = e.kept(v, row, h.tile_rows(t));
     const bool fits = kept && kept->dtype == h.type;
     out.push_back(fits ? columns(*kept, col, cols) : e.loaded(h.type, e.hbm(v, row, h.tile_rows(t), col, cols, 1)));
@@ -64,8 +62,8 @@ Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64
   for (std::int64_t first = 0; first < h.seq; first += kChunk) {
     const std::int64_t width = std::min(kChunk, h.seq - first);
     const Tile bank = e.psum(h.size, width, h.type);
-    for (std::int64_t c = 0; c < width; c += kSide) {
-      const Tile& tile = rows[static_cast<std::size_t>((first + c) / kSide)];
+    for (std::int64_t c = 0; c < width; c += kPartitions) {
+      const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
       e.transpose(columns(bank, c, tile.partitions), columns(tile, col, h.size));
     }
     e.copy(columns(out, first, width), bank, scale);
@@ -75,16 +73,16 @@ Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64
 
 std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type) {
   std::vector<Tile> panels;
-  const std::int64_t parts = tile.partitions, per_bank = kChunk / kSide;
-  for (std::int64_t first = 0; first < tile.cols(); first += per_bank * kSide) {
-    const std::int64_t width = std::min(per_bank * kSide, tile.cols() - first);
-    const std::int64_t depth = std::min(kSide, width), whole = width / depth;
-    const Tile bank = e.psum(depth, ceil_div(width, kSide) * parts, tile.dtype);
-    const Tile panel = e.sbuf(type, depth, ceil_div(width, kSide) * parts);
-    for (std::int64_t c = 0; c < width; c += kSide) {
-      const std::int64_t here = std::min(kSide, width - c);
-      e.transpose(columns(partitions(bank, here), c / kSide * parts, parts), columns(tile, first + c, here));
-      panels.push_back(columns(partitions(panel, here), c / kSide * parts, parts));
+  const std::int64_t parts = tile.partitions, per_bank = kChunk / kPartitions;
+  for (std::int64_t first = 0; first < tile.cols(); first += per_bank * kPartitions) {
+    const std::int64_t width = std::min(per_bank * kPartitions, tile.cols() - first);
+    const std::int64_t depth = std::min(kPartitions, width), whole = width / depth;
+    const Tile bank = e.psum(depth, ceil_div(width, kPartitions) * parts, tile.dtype);
+    const Tile panel = e.sbuf(type, depth, ceil_div(width, kPartitions) * parts);
+    for (std::int64_t c = 0; c < width; c += kPartitions) {
+      const std::int64_t here = std::min(kPartitions, width - c);
+      e.transpose(columns(partitions(bank, here), c / kPartitions * parts, parts), columns(tile, first + c, here));
+      panels.push_back(columns(partitions(panel, here), c / kPartitions * parts, parts));
     }
     e.copy(columns(panel, 0, whole * parts), columns(bank, 0, whole * parts));
     if (whole * depth < width) {
@@ -110,7 +108,7 @@ std::vector<Shape> infer(const Contract& c) {
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
-  if (q.cols / a.heads > kSide) c.fail("a head is wider than 128", "use more heads");
+  if (q.cols / a.heads > kPartitions) c.fail("a head is wider than 128", "use more heads");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads;
   c.need(0, a.batch * a.seq, q.cols, "q");
   c.need(1, a.batch * a.seq, kv, "k");
@@ -166,7 +164,7 @@ class Attention {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     for (std::int64_t b = 0; b < h_.batch; ++b) {
       if (node_.in.size() > 3)
-        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kSide, h_.seq), 0, h_.seq));
+        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.seq));
       for (std::int64_t first = 0; first < h_.heads; first += group) {
         const std::int64_t kv = first / ratio * h_.size, kv_cols = group / ratio * h_.size;
         const RowTiles q = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
@@ -186,7 +184,7 @@ class Attention {
         }
         for (std::int64_t t = 0; t < h_.tiles(); ++t) {
           const Tile& tile = context[static_cast<std::size_t>(t)];
-          const std::int64_t row = b * h_.seq + t * kSide;
+          const std::int64_t row = b * h_.seq + t * kPartitions;
           e_.store(e_.hbm(node_.out[0], row, h_.tile_rows(t), first * h_.size, group * h_.size, 1), tile);
           if (group == h_.heads) e_.keep(node_.out[0], row, tile);
         }
@@ -225,14 +223,14 @@ class Attention {
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
-      e_.matmul(sum, columns(queries, t * kSide, parts), columns(keys, c, width), false);
+      e_.matmul(sum, columns(queries, t * kPartitions, parts), columns(keys, c, width), false);
       if (mask_)
         e_.tensor_tensor(columns(x, c, width), sum, Alu::kAdd, columns(partitions(mask_, parts), c, width));
       else
         e_.copy(columns(x, c, width), sum);
     }
     if (node_.attrs.causal) {
-      const std::int64_t first = h_.skips ? t * kSide : 0;
+      const std::int64_t first = h_.skips ? t * kPartitions : 0;
       hide_later(e_, columns(x, first, seen - first), t, first, -30000.0F);
     }
     return x;
@@ -251,7 +249,7 @@ class Attention {
     e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
     e_.copy(p, exponentials, inverse);
-    const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kSide;
+    const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
     if (probabilities) e_.store(e_.hbm(node_.out[1], row, parts, 0, seen, 1), p);
     if (keep_ && node_.attrs.flash) {
       const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
@@ -271,6 +269,14 @@ class Attention {
 
 void lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
 
+/// One number per row is kept in place of the probabilities.
+bool flash(Graph& graph, NodeId n) {
+  graph.node(n).attrs.flash = true;
+  const ValueId kept = graph.node(n).out[1];
+  graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
+  return true;
+}
+
 /// q k^T and p v.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
@@ -285,6 +291,9 @@ const Op kAttention{.name = "attention",
                     .forward = forward,
                     .backward = backward,
                     .lower_whole = lower,
-                    .matmul_flops = flops};
+                    .matmul_flops = flops,
+                    .tensor_operands = {0, 1, 2},
+                    .use_flash = flash,
+                    .recomputed_selectively = true};
 
 }  // namespace runtime

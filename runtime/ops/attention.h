@@ -20,15 +20,13 @@ struct Heads {
   bool skips;                                      // keys that no query of a tile sees are left out
 
   Heads(const Graph& graph, const Node& node);
-  std::int64_t tiles() const { return ceil_div(seq, isa::kPartitions); }
-  std::int64_t tile_rows(std::int64_t t) const {
-    return std::min<std::int64_t>(isa::kPartitions, seq - t * isa::kPartitions);
-  }
+  std::int64_t tiles() const { return ceil_div(seq, kPartitions); }
+  std::int64_t tile_rows(std::int64_t t) const { return std::min(kPartitions, seq - t * kPartitions); }
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
   std::int64_t group() const;
   std::int64_t kv_of(std::int64_t head) const { return head / (heads / kv_heads); }
   /// Keys that are computed for the queries of tile t.
-  std::int64_t visible(std::int64_t t) const { return skips ? std::min(seq, (t + 1) * isa::kPartitions) : seq; }
+  std::int64_t visible(std::int64_t t) const { return skips ? std::min(seq, (t + 1) * kPartitions) : seq; }
   /// Pairs of a query and a key that are computed, over all heads and sequences.
   double pairs() const;
 };

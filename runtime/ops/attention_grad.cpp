@@ -5,8 +5,6 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 /// The gradients of attention for q, k and v. With p the probabilities, m the dropout and o the context:
 /// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
 /// Shapes: q [B*S, H*d], k and v [B*S, KV*d], p [B*H*S, S], do and o [B*S, H*d] -> dq, dk, dv as q, k, v.
@@ -71,7 +69,7 @@ class AttentionGrad {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     for (std::int64_t b = 0; b < h_.batch; ++b) {
       if (node_.in.size() > 6)
-        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kSide, h_.seq), 0, h_.seq));
+        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kPartitions, h_.seq), 0, h_.seq));
       for (std::int64_t first = 0; first < h_.heads; first += group) {
         kv_first_ = first / ratio * h_.size;
         load(b, first, group, group / ratio);
@@ -101,7 +99,7 @@ class AttentionGrad {
 
   void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
-      const std::int64_t row = b * h_.seq + t * kSide, rows = h_.tile_rows(t);
+      const std::int64_t row = b * h_.seq + t * kPartitions, rows = h_.tile_rows(t);
       const auto i = static_cast<std::size_t>(t);
       if (!long_) e_.store(e_.hbm(node_.out[0], row, rows, first * h_.size, group * h_.size, 1), dq_[i]);
       if (long_) end_sums(t, kv_group);
@@ -127,7 +125,7 @@ class AttentionGrad {
           long_ ? e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), h_.size) : columns(dq_[i], col, h_.size);
       queries(dq, kv_col);
       if (!long_) continue;
-      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kSide, h_.tile_rows(t), head * h_.size, h_.size, 1), dq);
+      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), head * h_.size, h_.size, 1), dq);
       add_keys(t, q, dy, kv_col);
       p_.clear(), ds_.clear();
     }
@@ -137,8 +135,8 @@ class AttentionGrad {
 
   /// 128 queries of one head.
   Tile rows_of(std::size_t operand, std::int64_t b, std::int64_t head, std::int64_t t) {
-    return e_.loaded(h_.type,
-                     e_.hbm(node_.in[operand], b * h_.seq + t * kSide, h_.tile_rows(t), head * h_.size, h_.size, 1));
+    return e_.loaded(
+        h_.type, e_.hbm(node_.in[operand], b * h_.seq + t * kPartitions, h_.tile_rows(t), head * h_.size, h_.size, 1));
   }
 
   /// p as TensorE takes it, after dropout.
@@ -156,7 +154,7 @@ class AttentionGrad {
   void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
     const Tile p =
-        e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, seen, 1));
+        e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kPartitions, parts, 0, seen, 1));
     p_.push_back(dropped(p, place));
     const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
     const Tile dp = e_.sbuf(h_.score, parts, seen);
@@ -180,7 +178,7 @@ class AttentionGrad {
   Tile probabilities(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& q) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     const Tile logarithm =
-        e_.loaded(Dtype::kFp32, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kSide, parts, 0, 1, 1));
+        e_.loaded(Dtype::kFp32, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kPartitions, parts, 0, 1, 1));
     const Tile less = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_scalar(less, logarithm, Alu::kMul, -1.0F);
     const Tile q_t = transpose_tile(e_, q, h_.type).front(), p = e_.sbuf(h_.score, parts, seen);
@@ -197,7 +195,7 @@ class AttentionGrad {
       e_.scalar_tensor_tensor(x, sum, Alu::kMul, alpha, Alu::kAdd, columns(partitions(mask_, parts), c, width));
       e_.activation(columns(p, c, width), Fn::kExp, x, 1.0F, less);
     }
-    if (node_.attrs.causal) hide_later(e_, columns(p, t * kSide, seen - t * kSide), t, t * kSide, 0);
+    if (node_.attrs.causal) hide_later(e_, columns(p, t * kPartitions, seen - t * kPartitions), t, t * kPartitions, 0);
     return p;
   }
 
@@ -242,8 +240,8 @@ class AttentionGrad {
     const std::int64_t first = h_.skips ? t : 0;
     for (std::int64_t i = first; i < h_.tiles(); ++i) {
       const auto q = static_cast<std::size_t>(i);
-      e_.matmul(dv, columns(p_[q], t * kSide, rows), columns(dy_[q], col, h_.size), i > first);
-      e_.matmul(dk, columns(ds_[q], t * kSide, rows), columns(q_[q], col, h_.size), i > first);
+      e_.matmul(dv, columns(p_[q], t * kPartitions, rows), columns(dy_[q], col, h_.size), i > first);
+      e_.matmul(dk, columns(ds_[q], t * kPartitions, rows), columns(q_[q], col, h_.size), i > first);
     }
     const Tile to_v = columns(dv_[static_cast<std::size_t>(t)], kv_col, h_.size);
     const Tile to_k = columns(dk_[static_cast<std::size_t>(t)], kv_col, h_.size);
@@ -261,20 +259,20 @@ class AttentionGrad {
 
   void begin_sums(std::int64_t kv_group) {
     width_ = kv_group * h_.size;
-    sum_k_ = e_.sbuf(Dtype::kFp32, kSide, h_.tiles() * width_);
-    sum_v_ = e_.sbuf(Dtype::kFp32, kSide, h_.tiles() * width_);
+    sum_k_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.tiles() * width_);
+    sum_v_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.tiles() * width_);
     e_.fill(sum_k_, 0);
     e_.fill(sum_v_, 0);
   }
 
   /// What 128 queries add to the keys that they see; several tiles of keys share a PSUM bank and an addition.
   void add_keys(std::int64_t t, const Tile& q, const Tile& dy, std::int64_t kv_col) {
-    const std::int64_t tiles = ceil_div(h_.visible(t), kSide);
+    const std::int64_t tiles = ceil_div(h_.visible(t), kPartitions);
     const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;
     for (std::int64_t k = 0; k < tiles; k += together) {
       const std::int64_t count = std::min(together, tiles - k), rows = h_.tile_rows(k + count - 1);
       // A shorter last tile of keys leaves rows of its bank untouched: it goes by itself.
-      if (count > 1 && rows < kSide) {
+      if (count > 1 && rows < kPartitions) {
         add_some(k, count - 1, q, dy, kv_col);
         add_some(k + count - 1, 1, q, dy, kv_col);
       } else {
@@ -288,7 +286,7 @@ class AttentionGrad {
     const auto add = [&](const Tile& sums, const Tile& weights, const Tile& moving) {
       const Tile bank = e_.psum(rows, count * h_.size);
       for (std::int64_t i = 0; i < count; ++i)
-        e_.matmul(columns(bank, i * h_.size, h_.size), columns(weights, (k + i) * kSide, rows), moving, false);
+        e_.matmul(columns(bank, i * h_.size, h_.size), columns(weights, (k + i) * kPartitions, rows), moving, false);
       const Tile to = columns(partitions(sums, rows), k * width_ + kv_col, count * h_.size);
       e_.tensor_tensor(to, bank, Alu::kAdd, to);
     };
@@ -315,6 +313,14 @@ class AttentionGrad {
 
 void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
 
+/// The mask of the forward pass is read once more, where it has one.
+bool flash(Graph& graph, NodeId n) {
+  graph.node(n).attrs.flash = true;
+  const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
+  if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
+  return false;
+}
+
 /// dp, dq, dk and dv; with flash also the scores.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
@@ -328,6 +334,7 @@ const Op kAttentionGrad{.name = "attention_grad",
                         .infer = infer,
                         .forward = forward,
                         .lower_whole = lower,
-                        .matmul_flops = flops};
+                        .matmul_flops = flops,
+                        .use_flash = flash};
 
 }  // namespace runtime

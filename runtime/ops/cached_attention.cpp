@@ -11,7 +11,6 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
 constexpr float kHidden = -30000;              // added to scores that nobody may see: exp of it is 0
 constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of sequences keeps in each partition
 constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
@@ -31,10 +30,10 @@ std::vector<Shape> cached_infer(const Contract& c) {
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
-  if (q.cols / a.heads > kSide || a.heads > kSide)
+  if (q.cols / a.heads > kPartitions || a.heads > kPartitions)
     c.fail("a head is wider than 128, or they are more than 128", "use more ranks");
-  if (a.batch < 1 || a.batch > kSide) c.fail("more than 128 sequences", "use a smaller batch");
-  if (a.seq < 1 || (a.seq > kSide && a.seq % kSide != 0))
+  if (a.batch < 1 || a.batch > kPartitions) c.fail("more than 128 sequences", "use a smaller batch");
+  if (a.seq < 1 || (a.seq > kPartitions && a.seq % kPartitions != 0))
     c.fail("the rows that are read are no multiple of 128", "round them up");
   const std::int64_t rows = c.in(3).rows / a.batch;
   if (rows < a.seq || rows > kMostRows) c.fail("the cache is shorter than what is read, or too long", "resize it");
@@ -94,7 +93,7 @@ struct Sizes {
         d{graph.value(node.in[0]).cols / heads},
         ratio{heads / groups},
         width{groups * d},
-        keys{std::min(kSide, length)},
+        keys{std::min(kPartitions, length)},
         tiles{length / keys},
         type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)} {}
 
@@ -102,7 +101,7 @@ struct Sizes {
   std::int64_t rows() const { return std::max(keys, batch); }
   /// Sequences whose scores are worked on together.
   std::int64_t together() const {
-    return std::clamp<std::int64_t>(std::min(kSide / heads, kScoreCols / (heads * tiles)), 1, batch);
+    return std::clamp<std::int64_t>(std::min(kPartitions / heads, kScoreCols / (heads * tiles)), 1, batch);
   }
   /// Tiles of a cache in one transfer: their scores fit in a PSUM bank.
   std::int64_t step(Dtype cache) const {
@@ -310,7 +309,7 @@ class CachedAttention {
     if (n_.keys < rows) e_.fill(sums, 0);
     e_.reduce(partitions(sums, n_.keys), Alu::kAdd, by_head(p));
     e_.tensor_tensor(partitions(sums, n_.batch), partitions(sums, n_.batch), Alu::kAdd, fresh);
-    e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kSide), 0, n_.d), rows), sums, false);
+    e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kPartitions), 0, n_.d), rows), sums, false);
     const Tile inverse = e_.sbuf(Dtype::kFp32, n_.d, cols);
     e_.activation(inverse, Fn::kReciprocal, all);
     return inverse;

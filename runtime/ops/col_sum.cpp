@@ -6,6 +6,47 @@
 namespace runtime {
 namespace {
 
+/// y = sum over the rows of x. Shapes: x [R, C] -> y [1, C].
+/// Lowering: a matmul with a stationary column of ones; PSUM adds up over all row tiles, SBUF when the row is long.
+std::vector<Shape> sum_infer(const Contract& c) { return {{1, c.in(0).cols, c.result_type()}}; }
+
+Tensors sum_forward(const Attrs&, std::span<const Tensor> in) {
+  return {generate(1, in[0].cols, [&](auto, auto c) {
+    double sum = 0;
+    for (std::int64_t r = 0; r < in[0].rows; ++r) sum += in[0].at(r, c);
+    return sum;
+  })};
+}
+
+/// More banks than PSUM can spare add up in SBUF, by way of one.
+bool is_wide(std::int64_t cols, const Budgets& budgets) { return ceil_div(cols, kChunk) > budgets.sum_banks; }
+
+void sum_lower(RowTiler& r, const Node& node) {
+  const Tile x = r.in(node, 0);
+  const Tile ones = partitions(r.e().ones(x.dtype, 1), r.parts());
+  const std::int64_t cols = x.cols();
+  const bool wide = is_wide(cols, r.budgets());
+  for (std::int64_t c = 0; c < cols; c += kChunk) {
+    const std::int64_t size = std::min(kChunk, cols - c);
+    const Tile sum = r.accumulator(node, c / kChunk, 1, size, wide);
+    const Tile part = wide ? r.e().psum(1, size) : sum;
+    r.e().matmul(part, ones, columns(x, c, size), !wide && !r.first_tile());
+    if (wide && r.first_tile()) r.e().copy(sum, part);
+    if (wide && !r.first_tile()) r.e().tensor_tensor(sum, part, Alu::kAdd, sum);
+    if (!r.last_tile()) continue;
+    const Tile row = r.e().sbuf(r.e().value(node.out[0]).dtype, 1, size);
+    r.e().copy(row, sum);
+    r.e().store(r.e().hbm(node.out[0], 0, 1, c, size, 1), row);
+  }
+}
+
+RowSums sum_held(const Graph& g, const Node& n, const Budgets& budgets) {
+  const std::int64_t cols = g.value(n.in[0]).cols;
+  return is_wide(cols, budgets) ? RowSums{.banks = 1, .bytes = cols * 4} : RowSums{.banks = ceil_div(cols, kChunk)};
+}
+
+double sum_flops(const Graph& g, const Node& n) { return 2.0 * static_cast<double>(g.value(n.in[0]).elements()); }
+
 /// y = sum over the rows of x, for rows that are too long for all sums to stay on chip at once: the gradient of a bias
 /// over a vocabulary. Shapes: x [R, C] -> y [1, C].
 /// Lowering: as col_sum, some banks of columns after the other; each reads its columns of all rows.
@@ -20,8 +61,8 @@ void wide_lower(Emitter& e, const Node& node) {
     const std::int64_t width = std::min(kCols, x.cols - c);
     std::vector<Tile> sums;
     for (std::int64_t b = 0; b < width; b += kChunk) sums.push_back(e.psum(1, std::min(kChunk, width - b)));
-    for (std::int64_t r = 0; r < x.rows; r += isa::kPartitions) {
-      const std::int64_t count = std::min<std::int64_t>(isa::kPartitions, x.rows - r);
+    for (std::int64_t r = 0; r < x.rows; r += kPartitions) {
+      const std::int64_t count = std::min(kPartitions, x.rows - r);
       const Tile rows = e.loaded(x.dtype, e.hbm(node.in[0], r, count, c, width, 1));
       const Tile ones = partitions(e.ones(x.dtype, 1), count);
       for (std::size_t b = 0; b < sums.size(); ++b)
@@ -61,6 +102,13 @@ void accumulate_lower(Emitter& e, const Node& node) {
 
 }  // namespace
 
+const Op kColSum{.name = "col_sum",
+                 .text = "sum over rows",
+                 .infer = sum_infer,
+                 .forward = sum_forward,
+                 .lower_rows = sum_lower,
+                 .matmul_flops = sum_flops,
+                 .row_sums = sum_held};
 const Op kWideColSum{.name = "wide_col_sum",
                      .text = "sum over rows that are too long for SBUF",
                      .infer = wide_infer,

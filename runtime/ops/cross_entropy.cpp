@@ -34,7 +34,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
 
 void backward(Backward& b, const Node& node) { b.add(node, 0, node.out[1]); }
 
-void lower(Rows& r, const Node& node) {
+void lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), labels = r.in(node, 1), w = r.in(node, 2), loss = r.out(node, 0), dx = r.out(node, 1);
   const std::int64_t cols = x.cols();
   const auto column = [&] { return r.scratch(Dtype::kFp32, 1); };

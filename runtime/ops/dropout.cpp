@@ -13,7 +13,7 @@ void backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kDropout, node, "grad", {b.grad(node)}, {.p = node.attrs.p, .stream = node.attrs.stream}));
 }
 
-void lower(Rows& r, const Node& node, Span span) {
+void lower(RowTiler& r, const Node& node, Span span) {
   // Pieces of one size wherever it runs, fused into a matmul or not: else forward and backward would disagree.
   const std::int64_t pieces = ceil_div(r.cols_of(node.out[0]), kChunk);
   const Tile x = r.in(node, 0, span), y = r.out(node, 0, span);

@@ -6,8 +6,6 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 /// y[r] = table[ids[r]]. Shapes: table [V, C], ids [R, 1] int32 -> y [R, C]. Lowering: a DMA gather per row tile.
 std::vector<Shape> infer(const Contract& c) {
   if (c.in(1).cols != 1) c.need(1, c.in(1).rows, 1, "ids");
@@ -27,7 +25,7 @@ void backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], b.grad(node)}, attrs));
 }
 
-void lower(Rows& r, const Node& node) {
+void lower(RowTiler& r, const Node& node) {
   Emitter& e = r.e();
   const Value& table = e.value(node.in[0]);
   Tile source = e.hbm(node.in[0], 0, 1);
@@ -62,7 +60,7 @@ void clear(Emitter& e, ValueId v) {
   constexpr std::int64_t kCols = 4096;
   for (std::int64_t at = 0; at < n;) {
     const std::int64_t left = n - at;
-    const std::int64_t cols = std::min(kCols, left), parts = std::min(kSide, left / cols);
+    const std::int64_t cols = std::min(kCols, left), parts = std::min(kPartitions, left / cols);
     e.store(e.hbm_flat(v, at, parts, cols, cols), partitions(columns(e.zeros(value.dtype, kCols), 0, cols), parts));
     at += parts * cols;
   }
@@ -72,8 +70,8 @@ void scatter(Emitter& e, const Node& node) {
   const Value& dy = e.value(node.in[1]);
   const Value& table = e.value(node.out[0]);
   clear(e, node.out[0]);
-  for (std::int64_t r = 0; r < dy.rows; r += kSide) {
-    const std::int64_t count = std::min(kSide, dy.rows - r);
+  for (std::int64_t r = 0; r < dy.rows; r += kPartitions) {
+    const std::int64_t count = std::min(kPartitions, dy.rows - r);
     Tile dst = e.hbm(node.out[0], 0, 1);
     dst.partitions = static_cast<std::uint16_t>(std::min<std::int64_t>(table.rows, 65535));
     dst.pstep = table.cols * isa::size_of(table.dtype);
@@ -94,8 +92,8 @@ void one_hot(Emitter& e, const Node& node) {
   const Dtype type = node.attrs.operand.value_or(dy.dtype) == Dtype::kFp32 ? Dtype::kFp32 : dy.dtype;
   std::vector<Tile> sums;
   for (std::int64_t c = 0; c < dy.cols; c += kChunk) sums.push_back(e.psum(out.rows, std::min(kChunk, dy.cols - c)));
-  for (std::int64_t r = 0; r < dy.rows; r += kSide) {
-    const std::int64_t count = std::min(kSide, dy.rows - r);
+  for (std::int64_t r = 0; r < dy.rows; r += kPartitions) {
+    const std::int64_t count = std::min(kPartitions, dy.rows - r);
     const Tile ids = e.loaded(Dtype::kInt32, e.hbm(node.in[0], r, count)), id = e.sbuf(Dtype::kFp32, count, 1);
     const Tile hot = e.sbuf(type, count, out.rows), rows = e.loaded(type, e.hbm(node.in[1], r, count));
     e.tensor_scalar(id, ids, Alu::kAdd, 0.0F);
@@ -110,7 +108,7 @@ void one_hot(Emitter& e, const Node& node) {
 }
 
 /// PSUM has room for the sums of a small table while TensorE does nothing else.
-bool is_small(const Value& table) { return table.rows <= kSide && table.cols <= 4 * kChunk; }
+bool is_small(const Value& table) { return table.rows <= kPartitions && table.cols <= 4 * kChunk; }
 
 void grad_lower(Emitter& e, const Node& node) { is_small(e.value(node.out[0])) ? one_hot(e, node) : scatter(e, node); }
 
@@ -137,7 +135,7 @@ void positions_backward(Backward& b, const Node& node) {
   if (b.needs(node, 0)) b.add(node, 0, b.op(kPositionsGrad, node, "grad", {b.grad(node)}, attrs));
 }
 
-void positions_lower(Rows& r, const Node& node) {
+void positions_lower(RowTiler& r, const Node& node) {
   const Tile y = r.out(node, 0);
   for (std::int64_t done = 0; done < r.parts();) {
     const std::int64_t from = (r.first_row() + done) % node.attrs.seq;
@@ -166,8 +164,8 @@ void positions_grad_lower(Emitter& e, const Node& node) {
   const Value &dy = e.value(node.in[0]), &out = e.value(node.out[0]);
   const std::int64_t seq = node.attrs.seq;
   if (seq < out.rows) clear(e, node.out[0]);
-  for (std::int64_t s = 0; s < seq; s += kSide) {
-    const std::int64_t count = std::min(kSide, seq - s);
+  for (std::int64_t s = 0; s < seq; s += kPartitions) {
+    const std::int64_t count = std::min(kPartitions, seq - s);
     const Tile unit = columns(partitions(e.identity(dy.dtype), count), 0, count);
     const Tile result = e.sbuf(out.dtype, count, out.cols);
     for (std::int64_t c = 0; c < out.cols; c += kChunk) {
@@ -184,8 +182,8 @@ void positions_grad_lower(Emitter& e, const Node& node) {
 double positions_grad_flops(const Graph& g, const Node& n) {
   const Value& dy = g.value(n.in[0]);
   double rows = 0;  // of the identity that each row meets
-  for (std::int64_t s = 0; s < n.attrs.seq; s += kSide) {
-    const auto count = static_cast<double>(std::min(kSide, n.attrs.seq - s));
+  for (std::int64_t s = 0; s < n.attrs.seq; s += kPartitions) {
+    const auto count = static_cast<double>(std::min(kPartitions, n.attrs.seq - s));
     rows += count * count;
   }
   return 2.0 * rows * static_cast<double>(dy.rows / n.attrs.seq) * static_cast<double>(dy.cols);
@@ -208,7 +206,7 @@ void take_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kPutRows, node, "grad", {b.grad(node)}, {.stride = node.attrs.stride}));
 }
 
-void take_lower(Rows& r, const Node& node) {
+void take_lower(RowTiler& r, const Node& node) {
   const std::int64_t stride = node.attrs.stride;
   r.e().load(r.out(node, 0), r.e().hbm(node.in[0], r.first_row() * stride, r.parts(), stride));
 }
@@ -226,8 +224,8 @@ Tensors put_forward(const Attrs& a, std::span<const Tensor> in) {
 void put_lower(Emitter& e, const Node& node) {
   const Value& x = e.value(node.in[0]);
   clear(e, node.out[0]);
-  for (std::int64_t r = 0; r < x.rows; r += kSide) {
-    const std::int64_t count = std::min(kSide, x.rows - r);
+  for (std::int64_t r = 0; r < x.rows; r += kPartitions) {
+    const std::int64_t count = std::min(kPartitions, x.rows - r);
     const Tile rows = e.loaded(e.value(node.out[0]).dtype, e.hbm(node.in[0], r, count));
     e.store(e.hbm(node.out[0], r * node.attrs.stride, count, node.attrs.stride), rows);
   }
@@ -240,7 +238,8 @@ const Op kEmbedding{.name = "embedding",
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
-                    .lower_rows = lower};
+                    .lower_rows = lower,
+                    .not_by_row = Operands::all()};
 const Op kEmbeddingGrad{.name = "embedding_grad",
                         .text = "sum of rows by id",
                         .infer = grad_infer,
@@ -252,7 +251,8 @@ const Op kPositions{.name = "positions",
                     .infer = positions_infer,
                     .forward = positions_forward,
                     .backward = positions_backward,
-                    .lower_rows = positions_lower};
+                    .lower_rows = positions_lower,
+                    .not_by_row = Operands::all()};
 const Op kPositionsGrad{.name = "positions_grad",
                         .text = "sum over the batch",
                         .infer = positions_grad_infer,
@@ -264,7 +264,8 @@ const Op kTakeRows{.name = "take_rows",
                    .infer = take_infer,
                    .forward = take_forward,
                    .backward = take_backward,
-                   .lower_rows = take_lower};
+                   .lower_rows = take_lower,
+                   .not_by_row = Operands::all()};
 const Op kPutRows{.name = "put_rows",
                   .text = "every n-th row, zeros between",
                   .infer = put_infer,

@@ -18,7 +18,7 @@ inline std::int64_t tile_cols(isa::Dtype dtype) { return 4096 / isa::size_of(dty
 struct Flat {
   std::int64_t parts = 1, cols = 0;
   explicit Flat(std::int64_t elements) {
-    for (std::int64_t p = std::min<std::int64_t>(isa::kPartitions, elements); p > 1 && parts == 1; --p)
+    for (std::int64_t p = std::min(kPartitions, elements); p > 1 && parts == 1; --p)
       if (elements % p == 0) parts = p;
     cols = elements / parts;
   }
@@ -30,11 +30,11 @@ void for_tiles(const Flat& flat, isa::Dtype dtype, const F& f) {
   for (std::int64_t c = 0; c < flat.cols; c += cols) f(c, std::min(cols, flat.cols - c));
 }
 
-/// w, g, m, v [R, C]; hyper [1, kHyperSize]; clip [1, 1] -> w, m, v in place.
+/// w, g, m, v [R, C]; inputs [1, kOptimizerInputs]; clip [1, 1] -> w, m, v in place.
 inline std::vector<Shape> moments_infer(const Contract& c) {
   const Value& w = c.in(0);
   for (std::size_t i = 1; i < 4; ++i) c.need(i, w.rows, w.cols, "gradient or moment");
-  c.need(4, 1, kHyperSize, "hyper");
+  c.need(4, 1, kOptimizerInputs, "inputs");
   c.need(5, 1, 1, "clip");
   std::vector<Shape> out;
   for (const std::size_t i : {0u, 2u, 3u}) out.push_back({w.rows, w.cols, c.in(i).dtype, c.node.in[i]});

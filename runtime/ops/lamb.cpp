@@ -10,27 +10,27 @@ namespace {
 
 /// One LAMB update of one parameter tensor: m and v as AdamW's, u = m^ / (sqrt(v^) + eps) + wd w, and
 /// w = w - lr (|w| / |u|) u with norms over the whole tensor; the ratio is 1 while |w| or |u| is 0, and g is scaled by
-/// `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in place.
+/// `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in place.
 /// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays.
 /// Lowering: two walks over the tensor. The first updates the moments and sums the squares of w and lr u; the second
 /// makes lr u again from the moments as they were stored, which costs three reads, and no tensor more in HBM.
 /// Source: You et al., arXiv:1904.00962, algorithm 2, phi the identity.
 Tensors lamb_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensors out{in[0], in[2], in[3]};
-  const Tensor& hyper = in[4];
+  const Tensor& inputs = in[4];
   std::vector<double> step(in[0].data.size());
   double weights = 0, steps = 0;
   for (std::size_t i = 0; i < step.size(); ++i) {
     const double g = static_cast<double>(in[1].data[i]) * in[5].at(0, 0), w = in[0].data[i];
     const double m = a.alpha * in[2].data[i] + (1 - a.alpha) * g, v = a.beta * in[3].data[i] + (1 - a.beta) * g * g;
-    step[i] = hyper.at(0, kRate) * m / (std::sqrt(v) * hyper.at(0, kRootScale) + a.eps) +
-              (a.p > 0 ? hyper.at(0, kDecayedShare) * w : 0);
+    step[i] = inputs.at(0, kRate) * m / (std::sqrt(v) * inputs.at(0, kRootScale) + a.eps) +
+              (a.p > 0 ? inputs.at(0, kDecayedShare) * w : 0);
     weights += w * w, steps += step[i] * step[i];
     out[1].data[i] = static_cast<float>(m);
     out[2].data[i] = static_cast<float>(v);
   }
   const bool scaled = weights > 0 && steps > 0;
-  const double trust = scaled ? hyper.at(0, kLearningRate) * std::sqrt(weights / steps) : 1;
+  const double trust = scaled ? inputs.at(0, kLearningRate) * std::sqrt(weights / steps) : 1;
   for (std::size_t i = 0; i < step.size(); ++i) out[0].data[i] = static_cast<float>(in[0].data[i] - trust * step[i]);
   return out;
 }
@@ -40,7 +40,7 @@ class Lamb {
   Lamb(Emitter& e, const Node& node)
       : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()}, type_{e.value(node.in[0]).dtype} {
     const std::int64_t parts = flat_.parts;
-    hyper_ = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kHyperSize));
+    inputs_ = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kOptimizerInputs));
     const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
     factors_ = e.sbuf(Dtype::kFp32, parts, 2);
     e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - node.attrs.alpha));
@@ -63,7 +63,7 @@ class Lamb {
  private:
   Tile grad_m() const { return columns(factors_, 0, 1); }
   Tile grad_v() const { return columns(factors_, 1, 1); }
-  Tile hyper(Hyper which) const { return columns(hyper_, which, 1); }
+  Tile input(OptimizerInput which) const { return columns(inputs_, which, 1); }
   Tile fp32(std::int64_t cols) { return e_.sbuf(Dtype::kFp32, flat_.parts, cols); }
   Tile at(ValueId v, std::int64_t c, std::int64_t cols) { return e_.hbm_flat(v, c, flat_.parts, cols, flat_.cols); }
   Tile get(std::size_t i, std::int64_t c, std::int64_t cols) {
@@ -74,10 +74,10 @@ class Lamb {
   Tile direction(const Tile& w, const Tile& m, const Tile& v) {
     const Tile step = fp32(w.cols());
     e_.activation(step, Fn::kSqrt, v);
-    e_.tensor_scalar(step, step, Alu::kMul, hyper(kRootScale), Alu::kAdd, static_cast<float>(node_.attrs.eps));
+    e_.tensor_scalar(step, step, Alu::kMul, input(kRootScale), Alu::kAdd, static_cast<float>(node_.attrs.eps));
     e_.activation(step, Fn::kReciprocal, step);
-    e_.scalar_tensor_tensor(step, m, Alu::kMul, hyper(kRate), Alu::kMul, step);
-    if (node_.attrs.p > 0) e_.scalar_tensor_tensor(step, w, Alu::kMul, hyper(kDecayedShare), Alu::kAdd, step);
+    e_.scalar_tensor_tensor(step, m, Alu::kMul, input(kRate), Alu::kMul, step);
+    if (node_.attrs.p > 0) e_.scalar_tensor_tensor(step, w, Alu::kMul, input(kDecayedShare), Alu::kAdd, step);
     return step;
   }
 
@@ -107,7 +107,7 @@ class Lamb {
     e_.tensor_scalar(zero, norms, Alu::kEq, 0.0F);
     e_.tensor_tensor(columns(norms, 1, 1), columns(norms, 1, 1), Alu::kAdd, columns(zero, 1, 1));
     e_.activation(factor, Fn::kReciprocal, columns(norms, 1, 1));
-    e_.scalar_tensor_tensor(factor, factor, Alu::kMul, hyper(kLearningRate), Alu::kMul, columns(norms, 0, 1));
+    e_.scalar_tensor_tensor(factor, factor, Alu::kMul, input(kLearningRate), Alu::kMul, columns(norms, 0, 1));
     e_.tensor_scalar(factor, factor, Alu::kAdd, columns(zero, 0, 1), Alu::kMul, -1.0F);
     return factor;
   }
@@ -116,7 +116,7 @@ class Lamb {
   const Node& node_;
   const Flat flat_;
   const Dtype type_;
-  Tile hyper_{}, factors_{}, weights_{}, steps_{};
+  Tile inputs_{}, factors_{}, weights_{}, steps_{};
 };
 
 void lamb_lower(Emitter& e, const Node& node) { Lamb{e, node}.run(); }

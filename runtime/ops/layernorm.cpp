@@ -45,7 +45,7 @@ void backward(Backward& b, const Node& node) {
 }
 
 /// Mean and variance of each row: dst [P, 2].
-Tile statistics(Rows& r, const Tile& x) {
+Tile statistics(RowTiler& r, const Tile& x) {
   const std::int64_t pieces = ceil_div(x.cols(), kChunk), size = ceil_div(x.cols(), pieces);
   const Tile stats = r.scratch(Dtype::kFp32, 6 * pieces), moments = r.scratch(Dtype::kFp32, 2);
   for (std::int64_t i = 0; i < pieces; ++i)
@@ -57,7 +57,7 @@ Tile statistics(Rows& r, const Tile& x) {
   return moments;
 }
 
-void lower(Rows& r, const Node& node) {
+void lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = r.in(node, 2);
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
   const Tile moments = statistics(r, x);
@@ -93,7 +93,7 @@ Tensors grad_forward(const Attrs&, std::span<const Tensor> in) {
   return {dx};
 }
 
-void grad_lower(Rows& r, const Node& node) {
+void grad_lower(RowTiler& r, const Node& node) {
   const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
   const Tile dx = r.out(node, 0);
   const std::int64_t cols = dy.cols();

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "base/error.h"
 #include "runtime/elementwise.h"
 
@@ -7,7 +9,8 @@ namespace {
 /// y = alpha * x w, or alpha * x w^T with trans_b. Shapes: x [R, K], w [K, N] (trans_b: [N, K]) -> y [R, N].
 /// Operands enter TensorE as attrs.operand (default: x's type), sums are fp32.
 /// With attrs.blocked the rows of w lie as blocked_row() says; then it has no gradient.
-/// Lowering: runtime/compiler/row_tiler_matmul.cpp; x is stationary after a transpose on TensorE, w moves.
+/// Lowering: x is stationary after a transpose on TensorE, w moves. A w that fits in SBUF stays there for all row
+/// tiles; of another one each piece is used by several.
 std::vector<Shape> infer(const Contract& c) {
   const Value &x = c.in(0), &w = c.in(1);
   const bool t = c.node.attrs.trans_b;
@@ -43,45 +46,169 @@ double flops(const Graph& g, const Node& n) {
   return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * static_cast<double>(g.value(n.out[0]).cols);
 }
 
-/// Only reached when a matmul is lowered outside of Rows::run_matmul, which would be a mistake.
-void lower(Rows&, const Node& node) {
-  throw base::Error{base::Fault::kInternal, node.label, "a matmul has no lowering of its own", "use Rows::run"};
+// ---- lowering: both operands lie with the contracted axis on the partitions
+
+using Panels = RowTiler::Panels;
+
+std::int64_t shared_bytes(const Graph& g, const Node& n) {
+  return ceil_div(g.value(n.in[0]).cols, kPartitions) * g.value(n.out[0]).cols * isa::size_of(operand_type(g, n));
 }
 
-// ---- sums over rows
-
-/// y = sum over the rows of x. Shapes: x [R, C] -> y [1, C].
-/// Lowering: a matmul with a stationary column of ones; PSUM adds up over all row tiles, SBUF when the row is long.
-std::vector<Shape> sum_infer(const Contract& c) { return {{1, c.in(0).cols, c.result_type()}}; }
-
-Tensors sum_forward(const Attrs&, std::span<const Tensor> in) {
-  return {generate(1, in[0].cols, [&](auto, auto c) {
-    double sum = 0;
-    for (std::int64_t r = 0; r < in[0].rows; ++r) sum += in[0].at(r, c);
-    return sum;
-  })};
+std::int64_t staged_bytes(const Graph& g, const Node& n) {
+  return ceil_div(g.value(n.in[0]).cols, kPartitions) * kPartitions * isa::size_of(operand_type(g, n));
 }
 
-void sum_lower(Rows& r, const Node& node) {
-  const Tile x = r.in(node, 0);
-  const Tile ones = partitions(r.e().ones(x.dtype, 1), r.parts());
-  const std::int64_t cols = x.cols();
-  const bool wide = ceil_div(cols, kChunk) > r.budgets().sum_banks;  // others need some
-  for (std::int64_t c = 0; c < cols; c += kChunk) {
-    const std::int64_t size = std::min(kChunk, cols - c);
-    const Tile sum = r.accumulator(node, c / kChunk, 1, size, wide);
-    const Tile part = wide ? r.e().psum(1, size) : sum;
-    r.e().matmul(part, ones, columns(x, c, size), !wide && !r.first_tile());
-    if (wide && r.first_tile()) r.e().copy(sum, part);
-    if (wide && !r.first_tile()) r.e().tensor_tensor(sum, part, Alu::kAdd, sum);
-    if (!r.last_tile()) continue;
-    const Tile row = r.e().sbuf(r.e().value(node.out[0]).dtype, 1, size);
-    r.e().copy(row, sum);
-    r.e().store(r.e().hbm(node.out[0], 0, 1, c, size, 1), row);
+class Matmul {
+ public:
+  Matmul(RowTiler& r, const Node& node)
+      : r_{r},
+        e_{r.e()},
+        node_{node},
+        type_{operand_type(e_.graph(), node)},
+        depth_{r.cols_of(node.in[0])},
+        cols_{r.cols_of(node.out[0])} {}
+
+  void run() { r_.shared_stay() ? run_resident() : run_streamed(); }
+
+ private:
+  void run_resident() {
+    Panels& weights = r_.shared(node_);
+    if (weights.empty()) weights = load_weights({0, cols_}, {0, depth_});
+    const auto [first, count] = r_.block();
+    for (std::int64_t t = first; t < first + count; ++t) {
+      r_.at(t);
+      e_.label(node_.label);
+      const Panels& stationary = transposed();
+      for (std::int64_t c = 0; c < cols_; c += kChunk) {
+        const Span span{c, std::min(kChunk, cols_ - c)};
+        e_.label(node_.label);
+        const Tile sum = e_.psum(r_.parts(), span.size);
+        for (std::size_t k = 0; k < weights.size(); ++k)
+          e_.matmul(sum, stationary[k], columns(weights[k], c, span.size), k > 0);
+        take(span, sum);
+      }
+    }
   }
-}
 
-double sum_flops(const Graph& g, const Node& n) { return 2.0 * static_cast<double>(g.value(n.in[0]).elements()); }
+  /// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
+  /// sums stand in PSUM side by side. The tiles' transposed operands stay.
+  void run_streamed() {
+    const std::int64_t step = node_.attrs.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
+    const auto [first, count] = r_.block();
+    for (std::int64_t c = 0; c < cols_; c += kChunk) {
+      const Span span{c, std::min(kChunk, cols_ - c)};
+      e_.label(node_.label);
+      std::vector<Tile> sums;
+      for (std::int64_t row = 0; row < depth_; row += step) {
+        const Panels panels = load_weights(span, {row, std::min(step, depth_ - row)});
+        for (std::int64_t t = first; t < first + count; ++t) {
+          r_.at(t);
+          const Panels& stationary = transposed();
+          if (row == 0) sums.push_back(e_.psum(r_.parts(), span.size));
+          for (std::size_t p = 0; p < panels.size(); ++p)
+            e_.matmul(sums[static_cast<std::size_t>(t - first)],
+                      stationary[static_cast<std::size_t>(row / kPartitions) + p], panels[p], row > 0 || p > 0);
+        }
+      }
+      for (std::int64_t t = first; t < first + count; ++t) {
+        r_.at(t);
+        take(span, sums[static_cast<std::size_t>(t - first)]);
+      }
+    }
+  }
+
+  void take(Span span, const Tile& sum) { r_.take_chunk(node_, span, sum, static_cast<float>(node_.attrs.alpha)); }
+
+  /// Columns `span` of the weight, rows `depth` of the contracted axis, in K tiles.
+  Panels load_weights(Span span, Span depth) {
+    return node_.attrs.trans_b ? transposed_weights(span, depth) : natural_weights(span, depth);
+  }
+
+  /// w [K, N]: rows are the contracted axis, in blocks of 128. DMA converts when the type differs.
+  Panels natural_weights(Span span, Span depth) {
+    Panels panels;
+    const std::int64_t all = e_.value(node_.in[1]).rows;
+    for (std::int64_t row = 0; row < depth.size; row += kPartitions) {
+      const std::int64_t first = depth.begin + row, count = std::min(kPartitions, depth.size - row);
+      const bool blocked = node_.attrs.blocked && count == kPartitions;
+      const std::int64_t at = blocked ? blocked_row(first, all) : first, stride = blocked ? all / kPartitions : 1;
+      panels.push_back(e_.loaded(type_, e_.hbm(node_.in[1], at, count, span.begin, span.size, stride)));
+    }
+    return panels;
+  }
+
+  /// w [N, K]: TensorE transposes it, 128 x 128 at a time; four such squares fill a PSUM bank and are moved at once.
+  Panels transposed_weights(Span span, Span depth) {
+    Panels panels;
+    for (std::int64_t row = 0; row < depth.size; row += kPartitions)
+      panels.push_back(e_.sbuf(type_, std::min(kPartitions, depth.size - row), span.size));
+    for (std::int64_t n = 0; n < span.size; n += kChunk) {
+      const std::int64_t width = std::min(kChunk, span.size - n);
+      std::vector<Tile> rows;
+      for (std::int64_t s = 0; s < width; s += kPartitions)
+        rows.push_back(e_.loaded(type_, e_.hbm(node_.in[1], span.begin + n + s, std::min(kPartitions, width - s),
+                                               depth.begin, depth.size, 1)));
+      for (std::size_t p = 0; p < panels.size(); ++p) {
+        const Tile bank = e_.psum(panels[p].partitions, width, type_);
+        for (std::size_t s = 0; s < rows.size(); ++s)
+          e_.transpose(columns(bank, static_cast<std::int64_t>(s) * kPartitions, rows[s].partitions),
+                       columns(rows[s], static_cast<std::int64_t>(p) * kPartitions, panels[p].partitions));
+        e_.copy(columns(panels[p], n, width), bank);
+      }
+    }
+    return panels;
+  }
+
+  /// Columns of the first operand, natural, in a type that TensorE can transpose.
+  Tile operand_piece(Span span) {
+    const Tile rows = r_.piece(node_, 0, span);
+    if (rows.dtype == type_ || isa::size_of(type_) != 1) return rows;
+    const Tile cast = r_.scratch(type_, span.size);  // fp8 is rounded before, as the array would get it
+    e_.copy(cast, rows);
+    return cast;
+  }
+
+  /// Appends the transposed 128-column squares of [rows, up to 512].
+  void transpose_bank(const Tile& rows, Panels& panels) {
+    const std::int64_t k = rows.cols(), pieces = ceil_div(k, kPartitions), depth = std::min(kPartitions, k);
+    const std::int64_t parts = r_.parts();
+    const Tile bank = e_.psum(depth, pieces * parts, rows.dtype);
+    const Tile panel = e_.sbuf(type_, depth, pieces * parts);
+    std::int64_t moved = 0;
+    for (std::int64_t p = 0; p < pieces; ++p) {
+      const std::int64_t here = std::min(kPartitions, k - p * kPartitions);
+      e_.transpose(columns(partitions(bank, here), p * parts, parts), columns(rows, p * kPartitions, here));
+      if (here == depth) moved = (p + 1) * parts;
+      panels.push_back(columns(partitions(panel, here), p * parts, parts));
+    }
+    e_.copy(columns(panel, 0, moved), columns(bank, 0, moved));
+    if (moved == pieces * parts) return;
+    const std::int64_t here = k - (pieces - 1) * kPartitions;  // a last piece that is not as deep
+    e_.copy(columns(partitions(panel, here), moved, parts), columns(partitions(bank, here), moved, parts));
+  }
+
+  /// The first operand of the current tile, [K, rows of the tile] in K tiles; shared by all matmuls that read it.
+  const Panels& transposed() {
+    Panels& panels = r_.staged(node_.in[0], type_);
+    if (!panels.empty()) return panels;
+    constexpr std::int64_t kBank = kChunk;                            // columns whose squares fill a PSUM bank
+    const std::int64_t wide = r_.shared_stay() ? depth_ : 4 * kBank;  // columns in one load
+    for (std::int64_t begin = 0; begin < depth_; begin += wide) {
+      const Tile rows = operand_piece({begin, std::min(wide, depth_ - begin)});
+      for (std::int64_t first = 0; first < rows.cols(); first += kBank)
+        transpose_bank(columns(rows, first, std::min(kBank, rows.cols() - first)), panels);
+    }
+    return panels;
+  }
+
+  RowTiler& r_;
+  Emitter& e_;
+  const Node& node_;
+  const Dtype type_;
+  const std::int64_t depth_, cols_;
+};
+
+void lower(RowTiler& r, const Node& node) { Matmul{r, node}.run(); }
 
 }  // namespace
 
@@ -90,13 +217,8 @@ const Op kMatmul{.name = "matmul",
                  .infer = infer,
                  .forward = forward,
                  .backward = backward,
-                 .lower_rows = lower,
-                 .matmul_flops = flops};
-const Op kColSum{.name = "col_sum",
-                 .text = "sum over rows",
-                 .infer = sum_infer,
-                 .forward = sum_forward,
-                 .lower_rows = sum_lower,
-                 .matmul_flops = sum_flops};
-
+                 .row_product = {.lower = lower, .shared_bytes = shared_bytes, .staged_bytes = staged_bytes},
+                 .matmul_flops = flops,
+                 .not_by_row = {1},
+                 .tensor_operands = {0}};
 }  // namespace runtime

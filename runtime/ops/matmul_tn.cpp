@@ -7,8 +7,6 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 /// y = alpha * a^T b, and with attrs.rows = 1 also the sums of b over its rows: the gradients of a weight and of its
 /// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
 /// Lowering: both operands lie with the contracted rows on the partitions; PSUM adds up over all rows.
@@ -35,6 +33,12 @@ double flops(const Graph& g, const Node& n) {
   const Value &a = g.value(n.in[0]), &b = g.value(n.in[1]);
   const double sums = n.attrs.rows == 1 ? static_cast<double>(b.elements()) : 0;
   return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
+}
+
+bool sum_rows_too(Node& node, std::size_t of) {
+  if (of != 1 || node.attrs.rows == 1) return false;
+  node.attrs.rows = 1;
+  return true;
 }
 
 /// One operand: row tiles that stay in SBUF when all of it fits, or only the columns of the present output block.
@@ -68,17 +72,17 @@ struct Blocking {
 Blocking choose(const isa::Geometry& geometry, std::int64_t rows, std::int64_t m, std::int64_t n, int bytes,
                 bool sums) {
   const Budgets budgets{geometry};
-  const std::int64_t tiles = ceil_div(rows, kSide);
+  const std::int64_t tiles = ceil_div(rows, kPartitions);
   const auto fits = [&](std::int64_t cols) { return tiles * cols * bytes <= budgets.resident_weights; };
   Blocking blocking{.a_resident = fits(m) && m <= n, .b_resident = fits(n) && n < m};
   double best = 0;
   for (std::int64_t right = 1; right <= ceil_div(n, kChunk); ++right) {
-    for (std::int64_t down = 1; down <= ceil_div(m, kSide); ++down) {
+    for (std::int64_t down = 1; down <= ceil_div(m, kPartitions); ++down) {
       if (down * right > budgets.output_banks || down * right + (sums ? right : 0) > geometry.psum_banks()) break;
       // Work done on each element that has to come from HBM.
-      const double from_a = blocking.a_resident ? 0 : static_cast<double>(down * kSide);
+      const double from_a = blocking.a_resident ? 0 : static_cast<double>(down * kPartitions);
       const double from_b = blocking.b_resident ? 0 : static_cast<double>(std::min(right * kChunk, n));
-      const double score = static_cast<double>(down * kSide * right * kChunk) / (from_a + from_b + 1);
+      const double score = static_cast<double>(down * kPartitions * right * kChunk) / (from_a + from_b + 1);
       if (score > best) best = score, blocking.down = down, blocking.right = right;
     }
   }
@@ -101,21 +105,21 @@ class WeightGradient {
 
   void run() {
     for (std::int64_t n = 0; n < n_; n += blocking_.right * kChunk)
-      for (std::int64_t m = 0; m < m_; m += blocking_.down * kSide) block(m, n);
+      for (std::int64_t m = 0; m < m_; m += blocking_.down * kPartitions) block(m, n);
   }
 
  private:
   void block(std::int64_t m0, std::int64_t n0) {
-    const std::int64_t down = std::min(blocking_.down * kSide, m_ - m0),
+    const std::int64_t down = std::min(blocking_.down * kPartitions, m_ - m0),
                        right = std::min(blocking_.right * kChunk, n_ - n0);
     std::map<std::pair<std::int64_t, std::int64_t>, Tile> banks;
-    for (std::int64_t r = 0; r < rows_; r += kSide) {
-      const std::int64_t count = std::min(kSide, rows_ - r);
+    for (std::int64_t r = 0; r < rows_; r += kPartitions) {
+      const std::int64_t count = std::min(kPartitions, rows_ - r);
       const Tile a = a_.rows(r, count, m0, down), b = b_.rows(r, count, n0, right);
       for (std::int64_t n = 0; n < right; n += kChunk) {
         const Tile moving = columns(b, n, std::min(kChunk, right - n));
-        for (std::int64_t m = 0; m < down; m += kSide)
-          add(banks, {m, n}, columns(a, m, std::min(kSide, down - m)), moving, r > 0);
+        for (std::int64_t m = 0; m < down; m += kPartitions)
+          add(banks, {m, n}, columns(a, m, std::min(kPartitions, down - m)), moving, r > 0);
         if (sums_ && m0 == 0) add(banks, {-1, n}, partitions(e_.ones(type_, 1), count), moving, r > 0);
       }
     }
@@ -154,6 +158,8 @@ const Op kMatmulTn{.name = "matmul_tn",
                    .infer = infer,
                    .forward = forward,
                    .lower_whole = lower,
-                   .matmul_flops = flops};
+                   .matmul_flops = flops,
+                   .tensor_operands = {0, 1},
+                   .sum_rows_too = sum_rows_too};
 
 }  // namespace runtime

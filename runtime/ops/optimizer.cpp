@@ -9,21 +9,19 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
-/// scaled by `clip`. Shapes: w, g, m, v [R, C]; hyper [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in
+/// scaled by `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in
 /// place. attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays; forgets: m and v stay as they were.
 /// Source: Loshchilov and Hutter, arXiv:1711.05101, algorithm 2, with PyTorch's order of the operations.
 Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
   Tensors out{in[0], in[2], in[3]};
-  const Tensor& hyper = in[4];
+  const Tensor& inputs = in[4];
   for (std::size_t i = 0; i < out[0].data.size(); ++i) {
     const double g = static_cast<double>(in[1].data[i]) * in[5].at(0, 0);
     const double m = a.alpha * in[2].data[i] + (1 - a.alpha) * g, v = a.beta * in[3].data[i] + (1 - a.beta) * g * g;
-    const double decay = a.p > 0 ? hyper.at(0, kDecay) : 1;
+    const double decay = a.p > 0 ? inputs.at(0, kDecay) : 1;
     out[0].data[i] = static_cast<float>(in[0].data[i] * decay -
-                                        hyper.at(0, kRate) * m / (std::sqrt(v) * hyper.at(0, kRootScale) + a.eps));
+                                        inputs.at(0, kRate) * m / (std::sqrt(v) * inputs.at(0, kRootScale) + a.eps));
     out[1].data[i] = static_cast<float>(m);
     out[2].data[i] = static_cast<float>(v);
   }
@@ -34,15 +32,15 @@ class AdamW {
  public:
   AdamW(Emitter& e, const Node& node) : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()} {
     const std::int64_t parts = flat_.parts;
-    const Tile hyper = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kHyperSize));
+    const Tile inputs = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kOptimizerInputs));
     const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
     factors_ = e.sbuf(Dtype::kFp32, parts, 3);
     const Attrs& a = node.attrs;
     e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - a.alpha));
     e.tensor_scalar(grad_v(), clip, Alu::kMul, static_cast<float>(std::sqrt(1 - a.beta)));
-    e.tensor_scalar(rate(), columns(hyper, kRate, 1), Alu::kMul, -1.0F);
-    root_ = columns(hyper, kRootScale, 1);
-    decay_ = columns(hyper, kDecay, 1);
+    e.tensor_scalar(rate(), columns(inputs, kRate, 1), Alu::kMul, -1.0F);
+    root_ = columns(inputs, kRootScale, 1);
+    decay_ = columns(inputs, kDecay, 1);
   }
 
   void run() {
@@ -91,12 +89,12 @@ void adamw_lower(Emitter& e, const Node& node) { AdamW{e, node}.run(); }
 
 // ---- plain gradient descent
 
-/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; hyper [1, 8] (runtime/optimizer_inputs.h) -> w in place.
+/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h) -> w in place.
 /// Lowering: one VectorE pass. Source: Robbins and Monro, 1951; PyTorch, torch.optim.SGD.
 std::vector<Shape> sgd_infer(const Contract& c) {
   const Value& w = c.in(0);
   c.need(1, w.rows, w.cols, "gradient");
-  c.need(2, 1, kHyperSize, "hyper");
+  c.need(2, 1, kOptimizerInputs, "inputs");
   return {{w.rows, w.cols, w.dtype, c.node.in[0]}};
 }
 
@@ -110,9 +108,9 @@ void sgd_lower(Emitter& e, const Node& node) {
   const auto at = [&](ValueId v, std::int64_t c, std::int64_t cols) {
     return e.hbm_flat(v, c, flat.parts, cols, flat.cols);
   };
-  const Tile hyper = e.loaded(Dtype::kFp32, e.hbm_row(node.in[2], 0, flat.parts, 0, kHyperSize));
+  const Tile inputs = e.loaded(Dtype::kFp32, e.hbm_row(node.in[2], 0, flat.parts, 0, kOptimizerInputs));
   const Tile rate = e.sbuf(Dtype::kFp32, flat.parts, 1);
-  e.tensor_scalar(rate, columns(hyper, kRate, 1), Alu::kMul, -1.0F);
+  e.tensor_scalar(rate, columns(inputs, kRate, 1), Alu::kMul, -1.0F);
   for_tiles(flat, e.value(node.in[0]).dtype, [&](std::int64_t c, std::int64_t cols) {
     const Tile w = e.loaded(e.value(node.in[0]).dtype, at(node.in[0], c, cols));
     const Tile g = e.loaded(e.value(node.in[1]).dtype, at(node.in[1], c, cols));
@@ -138,7 +136,7 @@ Tensors squares_forward(const Attrs&, std::span<const Tensor> in) {
 void squares_lower(Emitter& e, const Node& node) {
   std::int64_t tiles = 0;
   for (const ValueId v : node.in) tiles += ceil_div(Flat{e.value(v).elements()}.cols, tile_cols(e.value(v).dtype));
-  const Tile sums = e.sbuf(Dtype::kFp32, kSide, tiles);
+  const Tile sums = e.sbuf(Dtype::kFp32, kPartitions, tiles);
   e.fill(sums, 0);
   std::int64_t next = 0;
   for (const ValueId v : node.in) {
@@ -149,14 +147,14 @@ void squares_lower(Emitter& e, const Node& node) {
       e.activation(waste, Fn::kSquare, g, 1.0F, 0.0F, &sum);
     });
   }
-  const Tile all = e.sbuf(Dtype::kFp32, kSide, 1), total = e.psum(1, 1), result = e.sbuf(Dtype::kFp32, 1, 1);
+  const Tile all = e.sbuf(Dtype::kFp32, kPartitions, 1), total = e.psum(1, 1), result = e.sbuf(Dtype::kFp32, 1, 1);
   e.reduce(all, Alu::kAdd, sums);
   e.matmul(total, all, e.ones(Dtype::kFp32, 1), false);
   e.copy(result, total);
   e.store(e.hbm(node.out[0], 0, 1), result);
 }
 
-double squares_flops(const Graph&, const Node&) { return 2.0 * kSide; }
+double squares_flops(const Graph&, const Node&) { return 2.0 * kPartitions; }
 
 /// The factor that limits the norm of all gradients. With s the sum of the operands: norm = attrs.beta * sqrt(s);
 /// clip = attrs.beta * min(1, attrs.alpha / (norm + 1e-6)); attrs.alpha 0: no limit. attrs.beta: 1 / loss scale.
@@ -320,18 +318,21 @@ const Op kAllReduce{.name = "all_reduce",
                     .infer = reduce_infer,
                     .forward = reduce_forward,
                     .lower_whole = reduce_lower,
-                    .collective = Collective::kBeside};
+                    .collective = Collective::kBeside,
+                    .bucket_from = 0};
 const Op kBucketScatter{.name = "bucket_scatter",
                         .text = "sum of gradients over ranks, each gets its part",
                         .infer = bucket_scatter_infer,
                         .forward = bucket_scatter_forward,
                         .lower_whole = bucket_scatter_lower,
-                        .collective = Collective::kBeside};
+                        .collective = Collective::kBeside,
+                        .bucket_from = 0};
 const Op kBucketGather{.name = "bucket_gather",
                        .text = "parameters put together from the parts of all ranks",
                        .infer = bucket_gather_infer,
                        .forward = bucket_gather_forward,
                        .lower_whole = bucket_gather_lower,
-                       .collective = Collective::kBeside};
+                       .collective = Collective::kBeside,
+                       .bucket_from = 1};
 
 }  // namespace runtime

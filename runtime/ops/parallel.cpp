@@ -106,8 +106,7 @@ struct Pieces {
   template <class F>
   void tiles(const F& f) const {
     const std::int64_t rows = e.value(x).rows;
-    for (std::int64_t row = 0; row < rows; row += isa::kPartitions)
-      f(row, std::min<std::int64_t>(isa::kPartitions, rows - row));
+    for (std::int64_t row = 0; row < rows; row += kPartitions) f(row, std::min(kPartitions, rows - row));
   }
   template <class F>
   void columns_of(std::int64_t row, std::int64_t parts, const F& f) const {
@@ -255,7 +254,8 @@ const Op kRankGather{.name = "rank_gather",
                      .forward = gather_forward,
                      .backward = gather_backward,
                      .lower_whole = gather_lower,
-                     .collective = Collective::kInStep};
+                     .collective = Collective::kInStep,
+                     .repeated_ahead_by = &kRankGatherAgain};
 const Op kRankGatherAgain{.name = "rank_gather_again",
                           .text = "rows of all ranks once more, while the backward pass before its reader runs",
                           .infer = gather_infer,

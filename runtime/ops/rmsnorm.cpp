@@ -40,7 +40,7 @@ void rms_backward(Backward& b, const Node& node) {
   if (b.needs(node, 0)) b.add(node, 0, b.op(kRmsNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
 }
 
-void rms_lower(Rows& r, const Node& node) {
+void rms_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), gamma = r.in(node, 1), y = r.out(node, 0), rstd = r.out(node, 2);
   const Tile sum = r.scratch(Dtype::kFp32, 1);
   r.e().activation(y, Fn::kSquare, x, 1.0F, 0.0F, &sum);  // the squares themselves are of no use: y comes later
@@ -78,7 +78,7 @@ Tensors rms_grad_forward(const Attrs&, std::span<const Tensor> in) {
   return {dx};
 }
 
-void rms_grad_lower(Rows& r, const Node& node) {
+void rms_grad_lower(RowTiler& r, const Node& node) {
   const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
   const Tile dx = r.out(node, 0);
   const std::int64_t cols = dy.cols();
@@ -142,7 +142,7 @@ Tile for_heads(const Tile& angles, std::int64_t heads) {
   return out;
 }
 
-void rope_lower(Rows& r, const Node& node) {
+void rope_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), y = r.out(node, 0);
   const std::int64_t half = r.cols_of(node.in[1]), heads = x.cols() / (2 * half);
   const Tile cos = for_heads(r.in(node, 1), heads), sin = for_heads(r.in(node, 2), heads);

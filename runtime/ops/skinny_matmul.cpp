@@ -6,7 +6,6 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
 constexpr std::int64_t kPieceBytes = 8 * 1024;  // of a weight in each partition: two DMA packets, several under way
 constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums stand in PSUM side by side: half of it
 constexpr std::int64_t kWholeRow = 32 * 1024;   // bytes of a result's row up to which it stays in one piece
@@ -31,9 +30,9 @@ std::vector<Product> products_of(const Graph& g, const Node& n) {
   return products(n.in.size(), g.value(n.in[0]).cols, [&](std::size_t i) { return g.value(n.in[i]).rows; });
 }
 
-std::vector<Shape> thin_infer(const Contract& c) {
+std::vector<Shape> skinny_infer(const Contract& c) {
   const Value& x = c.in(0);
-  if (x.rows > kSide) c.fail("more than 128 rows", "use matmul");
+  if (x.rows > kPartitions) c.fail("more than 128 rows", "use matmul");
   if (c.inputs() < 2) c.fail("there is no weight", "give at least one");
   std::vector<Shape> out;
   for (const Product& p : products_of(c.graph, c.node)) {
@@ -44,7 +43,7 @@ std::vector<Shape> thin_infer(const Contract& c) {
   return out;
 }
 
-Tensors thin_forward(const Attrs&, std::span<const Tensor> in) {
+Tensors skinny_forward(const Attrs&, std::span<const Tensor> in) {
   const Tensor& x = in[0];
   Tensors out;
   for (const Product& p : products(in.size(), x.cols, [&](std::size_t i) { return in[i].rows; })) {
@@ -61,22 +60,22 @@ Tensors thin_forward(const Attrs&, std::span<const Tensor> in) {
 
 /// y = fn(y_1), or fn(y_1) * y_2 when there are two, of the products above. Shapes: y_1, y_2 [R, N] -> y [R, N].
 std::vector<Shape> active_infer(const Contract& c) {
-  const std::vector<Shape> all = thin_infer(c);
+  const std::vector<Shape> all = skinny_infer(c);
   if (all.size() > 2 || all.front().cols != all.back().cols) c.fail("not one or two products of one width", "give two");
   return {all.front()};
 }
 
 Tensors active_forward(const Attrs& a, std::span<const Tensor> in) {
-  const Tensors all = thin_forward(a, in);
+  const Tensors all = skinny_forward(a, in);
   Tensor y = kActivate.forward({.fn = a.fn}, std::span{all}.first(1))[0];
   if (all.size() == 2)
     for (std::size_t i = 0; i < y.data.size(); ++i) y.data[i] *= all[1].data[i];
   return {y};
 }
 
-class Thin {
+class SkinnyProduct {
  public:
-  Thin(Emitter& e, const Node& node)
+  SkinnyProduct(Emitter& e, const Node& node)
       : e_{e},
         node_{node},
         type_{node.attrs.operand.value_or(e.value(node.in[0]).dtype)},
@@ -131,19 +130,20 @@ class Thin {
     const Tile* kept = e_.kept(v, 0, rows_);
     const Tile x = kept ? *kept : e_.loaded(e_.value(v).dtype, e_.hbm(v, 0, rows_));
     const std::int64_t per_bank = std::max<std::int64_t>(1, e_.bank_columns(x.dtype) / rows_);
-    const std::int64_t blocks = depth_ / kSide;
+    const std::int64_t blocks = depth_ / kPartitions;
     for (std::int64_t first = 0; first < blocks; first += per_bank) {
       const std::int64_t count = std::min(per_bank, blocks - first);
-      const Tile bank = e_.psum(kSide, count * rows_, x.dtype), panel = e_.sbuf(type_, kSide, count * rows_);
+      const Tile bank = e_.psum(kPartitions, count * rows_, x.dtype),
+                 panel = e_.sbuf(type_, kPartitions, count * rows_);
       for (std::int64_t i = 0; i < count; ++i) {
-        e_.transpose(columns(bank, i * rows_, rows_), columns(x, (first + i) * kSide, kSide));
+        e_.transpose(columns(bank, i * rows_, rows_), columns(x, (first + i) * kPartitions, kPartitions));
         panels_.push_back(columns(panel, i * rows_, rows_));
       }
       e_.copy(panel, bank);
     }
-    if (const std::int64_t rest = depth_ % kSide; rest > 0) {
+    if (const std::int64_t rest = depth_ % kPartitions; rest > 0) {
       const Tile bank = e_.psum(rest, rows_, x.dtype), panel = e_.sbuf(type_, rest, rows_);
-      e_.transpose(bank, columns(x, blocks * kSide, rest));
+      e_.transpose(bank, columns(x, blocks * kPartitions, rest));
       e_.copy(panel, bank);
       panels_.push_back(panel);
     }
@@ -151,11 +151,12 @@ class Thin {
 
   /// The same of rows that are folded over partitions: a square holds blocks of several parts of each row.
   void turn_folded(const Tile& x) {
-    const std::int64_t parts = x.partitions / rows_, blocks = x.cols() / kSide;
-    panels_.resize(static_cast<std::size_t>(depth_ / kSide));
+    const std::int64_t parts = x.partitions / rows_, blocks = x.cols() / kPartitions;
+    panels_.resize(static_cast<std::size_t>(depth_ / kPartitions));
     for (std::int64_t i = 0; i < blocks; ++i) {
-      const Tile square = e_.psum(kSide, x.partitions, x.dtype), panel = e_.sbuf(type_, kSide, x.partitions);
-      e_.transpose(square, columns(x, i * kSide, kSide));
+      const Tile square = e_.psum(kPartitions, x.partitions, x.dtype),
+                 panel = e_.sbuf(type_, kPartitions, x.partitions);
+      e_.transpose(square, columns(x, i * kPartitions, kPartitions));
       Tile by_part = square;
       by_part.rank = 2;
       by_part.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(parts)};
@@ -187,7 +188,7 @@ class Thin {
   void sums(ValueId w, std::int64_t c, std::int64_t width, const Tile& result) {
     std::vector<Tile> banks;
     for (std::int64_t at = 0; at < width; at += kChunk) banks.push_back(e_.psum(rows_, std::min(kChunk, width - at)));
-    const std::int64_t blocks = depth_ / kSide, rest = depth_ % kSide;
+    const std::int64_t blocks = depth_ / kPartitions, rest = depth_ % kPartitions;
     const std::int64_t most = std::max<std::int64_t>(1, kPieceBytes / (width * isa::size_of(e_.value(w).dtype)));
     // Pieces of one size, so that none is much shorter than the others.
     const std::int64_t pieces = ceil_div(blocks, most), step = pieces > 0 ? ceil_div(blocks, pieces) : 0;
@@ -196,7 +197,7 @@ class Thin {
       const Tile piece = load(w, first, count, c, width);
       for (std::int64_t i = 0; i < count; ++i) multiply(banks, first + i, piece, i * width);
     }
-    if (rest > 0) multiply(banks, blocks, e_.loaded(type_, e_.hbm(w, blocks * kSide, rest, c, width, 1)), 0);
+    if (rest > 0) multiply(banks, blocks, e_.loaded(type_, e_.hbm(w, blocks * kPartitions, rest, c, width, 1)), 0);
     for (std::size_t b = 0; b < banks.size(); ++b)
       e_.copy(columns(result, static_cast<std::int64_t>(b) * kChunk, banks[b].cols()), banks[b]);
   }
@@ -204,11 +205,11 @@ class Thin {
   /// Blocks [first, first + count) of a weight, columns [c, c + width): in each partition one row after the other.
   Tile load(ValueId w, std::int64_t first, std::int64_t count, std::int64_t c, std::int64_t width) {
     const Value& value = e_.value(w);
-    Tile from = e_.hbm(w, first, kSide, c, width, depth_ / kSide);
+    Tile from = e_.hbm(w, first, kPartitions, c, width, depth_ / kPartitions);
     from.rank = 2;
     from.free[1] = from.free[0];
     from.free[0] = {.step = static_cast<std::int32_t>(value.cols), .size = static_cast<std::uint32_t>(count)};
-    const Tile to = e_.sbuf(type_, kSide, count * width);
+    const Tile to = e_.sbuf(type_, kPartitions, count * width);
     e_.load(to, from);
     return to;
   }
@@ -229,10 +230,10 @@ class Thin {
   std::vector<Product> products_;
 };
 
-void thin_lower(Emitter& e, const Node& node) { Thin{e, node}.run(); }
-void active_lower(Emitter& e, const Node& node) { Thin{e, node}.run_active(); }
+void skinny_lower(Emitter& e, const Node& node) { SkinnyProduct{e, node}.run(); }
+void active_lower(Emitter& e, const Node& node) { SkinnyProduct{e, node}.run_active(); }
 
-double thin_flops(const Graph& g, const Node& n) {
+double skinny_flops(const Graph& g, const Node& n) {
   double cols = 0;
   for (const Product& p : products_of(g, n)) cols += static_cast<double>(g.value(n.in[p.weight]).cols);
   return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * cols;
@@ -240,18 +241,18 @@ double thin_flops(const Graph& g, const Node& n) {
 
 }  // namespace
 
-const Op kThinMatmul{.name = "thin_matmul",
-                     .text = "x w for few rows: weights pass by once, in long descriptors",
-                     .infer = thin_infer,
-                     .forward = thin_forward,
-                     .lower_whole = thin_lower,
-                     .matmul_flops = thin_flops};
+const Op kSkinnyMatmul{.name = "skinny_matmul",
+                       .text = "x w for few rows: weights pass by once, in long descriptors",
+                       .infer = skinny_infer,
+                       .forward = skinny_forward,
+                       .lower_whole = skinny_lower,
+                       .matmul_flops = skinny_flops};
 
-const Op kThinActive{.name = "thin_active",
-                     .text = "fn(x w), or fn(x w) * (x v), for few rows",
-                     .infer = active_infer,
-                     .forward = active_forward,
-                     .lower_whole = active_lower,
-                     .matmul_flops = thin_flops};
+const Op kSkinnyActive{.name = "skinny_active",
+                       .text = "fn(x w), or fn(x w) * (x v), for few rows",
+                       .infer = active_infer,
+                       .forward = active_forward,
+                       .lower_whole = active_lower,
+                       .matmul_flops = skinny_flops};
 
 }  // namespace runtime

@@ -8,9 +8,9 @@
 namespace runtime {
 
 /// Partitions that each of `rows` rows takes: a power of two, so many that each holds whole blocks of 128 columns.
-constexpr std::int64_t thin_fold(std::int64_t rows, std::int64_t cols) {
+constexpr std::int64_t skinny_fold(std::int64_t rows, std::int64_t cols) {
   std::int64_t parts = 1;
-  while (2 * parts * rows <= isa::kPartitions && cols % (2 * parts * isa::kPartitions) == 0) parts *= 2;
+  while (2 * parts * rows <= kPartitions && cols % (2 * parts * kPartitions) == 0) parts *= 2;
   return parts;
 }
 

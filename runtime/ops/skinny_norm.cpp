@@ -5,16 +5,15 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kSide = isa::kPartitions;
-
 /// Norms of few rows, each row folded over several partitions: with x' = x, or x + y (+ bias) when y (and bias) are
-/// given, thin_rmsnorm gives x' / sqrt(mean(x'^2) + eps) * gamma, thin_layernorm (x' - mean) / sqrt(var + eps) * gamma
+/// given, skinny_rmsnorm gives x' / sqrt(mean(x'^2) + eps) * gamma, skinny_layernorm (x' - mean) / sqrt(var + eps) *
+/// gamma
 /// + beta. Shapes: x [R, C], R <= 128, gamma (and beta) [1, C], y [R, C], bias [1, C] -> the norm [R, C], and x' [R, C]
 /// if there is a y. Units: none; statistics fp32. Errors: Fault::kProgram for other shapes. Source: Zhang and Sennrich,
 /// arXiv:1910.07467, eq. 4; Ba et al., arXiv:1607.06450, eq. 4.
 std::vector<Shape> infer(const Contract& c, std::size_t vectors) {
   const Value& x = c.in(0);
-  if (x.rows > kSide) c.fail("more than 128 rows", "use rmsnorm or layernorm");
+  if (x.rows > kPartitions) c.fail("more than 128 rows", "use rmsnorm or layernorm");
   for (std::size_t i = 1; i <= vectors; ++i) c.need(i, 1, x.cols, i == 1 ? "gamma" : "beta");
   if (c.inputs() > vectors + 1) c.need(vectors + 1, x.rows, x.cols, "y");
   if (c.inputs() > vectors + 2) c.need(vectors + 2, 1, x.cols, "bias");
@@ -53,15 +52,15 @@ Tensors rms_forward(const Attrs& a, std::span<const Tensor> in) { return forward
 Tensors layer_forward(const Attrs& a, std::span<const Tensor> in) { return forward(a, in, 2); }
 
 /// Row r is in partitions [r * parts, (r + 1) * parts), a stretch of its columns in each.
-class ThinNorm {
+class SkinnyNorm {
  public:
-  ThinNorm(Emitter& e, const Node& node, std::size_t vectors)
+  SkinnyNorm(Emitter& e, const Node& node, std::size_t vectors)
       : e_{e},
         node_{node},
         vectors_{vectors},
         rows_{e.value(node.in[0]).rows},
         cols_{e.value(node.in[0]).cols},
-        parts_{thin_fold(rows_, cols_)},
+        parts_{skinny_fold(rows_, cols_)},
         width_{cols_ / parts_} {}
 
   void run() {
@@ -177,20 +176,20 @@ class ThinNorm {
   Tile mates_{};
 };
 
-void rms_lower(Emitter& e, const Node& node) { ThinNorm{e, node, 1}.run(); }
-void layer_lower(Emitter& e, const Node& node) { ThinNorm{e, node, 2}.run(); }
+void rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1}.run(); }
+void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 2}.run(); }
 
 }  // namespace
 
-const Op kThinRmsNorm{.name = "thin_rmsnorm",
-                      .text = "rmsnorm of few rows, or of their sum with others",
-                      .infer = rms_infer,
-                      .forward = rms_forward,
-                      .lower_whole = rms_lower};
-const Op kThinLayerNorm{.name = "thin_layernorm",
-                        .text = "layernorm of few rows, or of their sum with others",
-                        .infer = layer_infer,
-                        .forward = layer_forward,
-                        .lower_whole = layer_lower};
+const Op kSkinnyRmsNorm{.name = "skinny_rmsnorm",
+                        .text = "rmsnorm of few rows, or of their sum with others",
+                        .infer = rms_infer,
+                        .forward = rms_forward,
+                        .lower_whole = rms_lower};
+const Op kSkinnyLayerNorm{.name = "skinny_layernorm",
+                          .text = "layernorm of few rows, or of their sum with others",
+                          .infer = layer_infer,
+                          .forward = layer_forward,
+                          .lower_whole = layer_lower};
 
 }  // namespace runtime

@@ -57,7 +57,7 @@ TEST(List, EveryOperatorIsThereWithItsTextAndForm) {
     EXPECT_EQ(list[i]["name"], op.name);
     EXPECT_EQ(list[i]["text"], op.text);
     EXPECT_EQ(list[i]["gradient"], op.backward ? "yes" : "no") << op.name;
-    EXPECT_EQ(list[i]["form"], op.lower_columns ? "elements" : op.lower_rows ? "rows" : "whole") << op.name;
+    EXPECT_EQ(list[i]["form"], form_of(op)) << op.name;
   }
 }
 

@@ -48,8 +48,11 @@ TEST(Graph, EveryOperationHasAnotherNameAndOneLowering) {
   for (const Op* op : runtime::all_ops()) {
     EXPECT_TRUE(names.insert(op->name).second) << op->name;
     EXPECT_FALSE(op->text.empty()) << op->name;
-    EXPECT_EQ((op->lower_columns != nullptr) + (op->lower_rows != nullptr) + (op->lower_whole != nullptr), 1)
+    EXPECT_EQ((op->lower_columns != nullptr) + (op->lower_rows != nullptr) + (op->lower_whole != nullptr) +
+                  (op->row_product ? 1 : 0),
+              1)
         << op->name;
+    EXPECT_EQ(bool{op->row_product}, op->row_product.shared_bytes && op->row_product.staged_bytes) << op->name;
   }
   EXPECT_GE(names.size(), 25u);
 }

@@ -13,7 +13,7 @@ using runtime::kClipScale;
 using runtime::kSumSquares;
 
 Tensor hyper() {
-  Tensor h(1, runtime::kHyperSize);
+  Tensor h(1, runtime::kOptimizerInputs);
   h.at(0, runtime::kRate) = 1e-2F, h.at(0, runtime::kRootScale) = 3.0F, h.at(0, runtime::kDecay) = 0.98F;
   return h;
 }

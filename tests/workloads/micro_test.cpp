@@ -62,7 +62,7 @@ Matrix adamw(bool moments_stay, const Matrix& m) {
   const Matrix w = random_matrix(kAll, 1), g = random_matrix(kAll, 2);
   Matrix v = random_matrix(kAll, 4);
   for (float& x : v) x *= x;
-  Matrix hyper(runtime::kHyperSize, 0.0F);
+  Matrix hyper(runtime::kOptimizerInputs, 0.0F);
   hyper[runtime::kRate] = 1e-3F, hyper[runtime::kRootScale] = 2.0F, hyper[runtime::kDecay] = 0.99F;
   for (const auto& [name, values] : Named{{"w", &w}, {"g", &g}, {"m", &m}, {"v", &v}, {"hyper", &hyper}})
     run.write(name, *values);
@@ -193,7 +193,7 @@ std::unique_ptr<Running> running_blocks(const workloads::BlockSpec& spec, float 
     run->write(region.name, random_matrix(region.shape.at(0) * region.shape.at(1), seed++, 0.2));
   }
   if (spec.training) {
-    Matrix hyper(runtime::kHyperSize, 0.0F);
+    Matrix hyper(runtime::kOptimizerInputs, 0.0F);
     hyper[runtime::kRate] = rate;
     run->write("hyper", hyper);
   }

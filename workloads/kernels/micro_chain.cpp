@@ -42,7 +42,7 @@ runtime::Tensors row_softmax(const Attrs&, std::span<const runtime::Tensor> in) 
   return {y};
 }
 
-void row_softmax_lower(runtime::Rows& r, const runtime::Node& node) {
+void row_softmax_lower(runtime::RowTiler& r, const runtime::Node& node) {
   const Tile x = r.in(node, 0), y = r.out(node, 0);
   const Tile most = r.scratch(Dtype::kFp32, 1), sum = r.scratch(Dtype::kFp32, 1), inverse = r.scratch(Dtype::kFp32, 1);
   r.e().reduce(most, Alu::kMax, x);

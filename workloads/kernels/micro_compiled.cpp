@@ -86,7 +86,7 @@ isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype, con
   const ValueId g = graph.tensor("g", rows, cols, dtype, Kind::kInput);
   const ValueId m = graph.tensor("m", rows, cols, dtype, Kind::kOptimizer);
   const ValueId v = graph.tensor("v", rows, cols, dtype, Kind::kOptimizer);
-  const ValueId hyper = graph.tensor("hyper", 1, runtime::kHyperSize, Dtype::kFp32, Kind::kInput);
+  const ValueId hyper = graph.tensor("hyper", 1, runtime::kOptimizerInputs, Dtype::kFp32, Kind::kInput);
   const ValueId clip = graph.tensor("clip", 1, 1, Dtype::kFp32, Kind::kInput);
   graph.add(runtime::kAdamW, "adamw", {w, g, m, v, hyper, clip},
             {.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8, .forgets = !moments_stay});

@@ -33,16 +33,16 @@ std::uint32_t HandKernel::block(std::string name, const std::function<void(runti
   emitter.label("kernel");
   write(emitter);
   runtime::VirtualBlock made = emitter.finish();
-  const runtime::Placement placement = runtime::place(made, target_.geometry, true);
-  if (placement.spill_bytes != 0)
+  const runtime::Allocation allocation = runtime::allocate(made, target_.geometry, true);
+  if (allocation.spill_bytes != 0)
     throw base::Error{base::Fault::kCapacity, made.name, "its tiles do not fit in SBUF together", "use smaller sizes"};
   runtime::synchronize(made.instrs, target_.geometry);
   isa::Block block{.name = std::move(made.name),
                    .instrs = std::move(made.instrs),
                    .registers = static_cast<std::uint32_t>(made.registers.size()),
                    .labels = std::move(made.labels),
-                   .sbuf_bytes = placement.sbuf_bytes,
-                   .psum_bytes = placement.psum_bytes};
+                   .sbuf_bytes = allocation.sbuf_bytes,
+                   .psum_bytes = allocation.psum_bytes};
   for (const isa::Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
   program_.blocks.push_back(std::move(block));
   registers_.push_back(std::move(made.registers));

@@ -56,7 +56,7 @@ class Update {
     else if (spec_.plan.data > 1)
       reduce();
     const ValueId clip = clip_factor();
-    hyper_ = graph_.tensor("hyper", 1, runtime::kHyperSize, isa::Dtype::kFp32, Kind::kInput);
+    hyper_ = graph_.tensor("hyper", 1, runtime::kOptimizerInputs, isa::Dtype::kFp32, Kind::kInput);
     if (zero) {
       for (std::size_t b = 0; b < shards_.size(); ++b) update_shard(b, clip);
       return std::move(buckets_);
@@ -370,7 +370,7 @@ std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<W
 }
 
 std::vector<float> hyper_values(const OptimizerSpec& spec, double learning_rate, std::int64_t step) {
-  std::vector<float> out(runtime::kHyperSize, 0.0F);
+  std::vector<float> out(runtime::kOptimizerInputs, 0.0F);
   const auto t = static_cast<double>(step);
   out[runtime::kRate] = static_cast<float>(learning_rate / (1 - std::pow(spec.beta1, t)));
   out[runtime::kRootScale] = static_cast<float>(1 / std::sqrt(1 - std::pow(spec.beta2, t)));

@@ -23,7 +23,7 @@ runtime::Tensors terms(const Attrs&, std::span<const runtime::Tensor> in) {
   return runtime::map(in, [](float y, float dy) { return y * dy; });
 }
 void terms_backward(runtime::Backward& b, const runtime::Node& node) { b.add(node, 0, node.in[1]); }
-void terms_lower(runtime::Rows& r, const runtime::Node& node, runtime::Span span) {
+void terms_lower(runtime::RowTiler& r, const runtime::Node& node, runtime::Span span) {
   r.e().tensor_tensor(r.out(node, 0, span), r.in(node, 0, span), isa::Alu::kMul, r.in(node, 1, span));
 }
 const runtime::Op kLossTerms{.name = "loss_terms",
@@ -96,7 +96,7 @@ class Blocks {
     enter("block", isa::Phase::kForward);
     const runtime::Value& value = graph_.value(y);
     const ValueId dy = graph_.tensor("dy", value.rows, value.cols, value.dtype, Kind::kInput);
-    const ValueId hyper = graph_.tensor("hyper", 1, runtime::kHyperSize, isa::Dtype::kFp32, Kind::kInput);
+    const ValueId hyper = graph_.tensor("hyper", 1, runtime::kOptimizerInputs, isa::Dtype::kFp32, Kind::kInput);
     const auto gradients = runtime::differentiate(graph_, graph_.add1(kLossTerms, "loss", {y, dy}));
     for (layer_ = 0; layer_ < spec_.layers; ++layer_) {
       enter("optimizer.block", isa::Phase::kOptimizer);

@@ -43,9 +43,7 @@ class Decoder {
     runtime::Backward backward{graph_};
     backward.recompute([this](const runtime::Node& node) { return segment_of(node); });
     // All tokens of a layer's norms would be most of what is kept.
-    backward.repeat_ahead([](const runtime::Node& node) {
-      return node.op == &runtime::kRankGather ? &runtime::kRankGatherAgain : nullptr;
-    });
+    backward.repeat_ahead([](const runtime::Node& node) { return node.op->repeated_ahead_by; });
     // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
     std::map<std::pair<std::int64_t, std::int64_t>, ValueId> ends;
     for (const Turn& turn :
@@ -85,7 +83,7 @@ class Decoder {
   std::int32_t segment_of(const runtime::Node& node) const {
     const runtime::Scope& scope = graph_.scope_of(node);
     if (spec_.plan.recompute == Recompute::kNone || !scope.name.starts_with("layer")) return -1;
-    if (spec_.plan.recompute == Recompute::kSelective && node.op != &runtime::kAttention) return -1;
+    if (spec_.plan.recompute == Recompute::kSelective && !node.op->recomputed_selectively) return -1;
     return scope.instance;
   }
 

@@ -102,12 +102,13 @@ class Generation {
 
   /// x times each of the weights, plus their biases. A token's rows are few: weights pass by once.
   std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names) {
-    if (!prompt_) return graph_.add(runtime::kThinMatmul, label, thin(x, names), {.operand = spec_.numerics.operand});
+    if (!prompt_)
+      return graph_.add(runtime::kSkinnyMatmul, label, skinny(x, names), {.operand = spec_.numerics.operand});
     std::vector<ValueId> out;
     for (const std::string& name : names) out.push_back(biased(label, product(label, x, name), name));
     return out;
   }
-  std::vector<ValueId> thin(ValueId x, const std::vector<std::string>& names, bool bias = true) {
+  std::vector<ValueId> skinny(ValueId x, const std::vector<std::string>& names, bool bias = true) {
     std::vector<ValueId> in{x};
     for (const std::string& name : names) {
       in.push_back(w(name + ".weight"));
@@ -125,7 +126,7 @@ class Generation {
   /// The partial sums of a row-split layer; with one rank the bias is added at once, else once after the sum.
   ValueId output(const std::string& label, ValueId x, const std::string& name) {
     if (prompt_) return split_ ? product(label, x, name) : biased(label, product(label, x, name), name);
-    return graph_.add1(runtime::kThinMatmul, label, thin(x, {name}, !split_), {.operand = spec_.numerics.operand});
+    return graph_.add1(runtime::kSkinnyMatmul, label, skinny(x, {name}, !split_), {.operand = spec_.numerics.operand});
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
@@ -192,7 +193,7 @@ class Generation {
     if (form_.gated) names.insert(names.begin(), layer_name("mlp.gate_proj"));
     if (!prompt_)
       return output("mlp.down",
-                    graph_.add1(runtime::kThinActive, "mlp.up", thin(h, names),
+                    graph_.add1(runtime::kSkinnyActive, "mlp.up", skinny(h, names),
                                 {.fn = form_.activation, .operand = spec_.numerics.operand}),
                     layer_name(form_.down));
     const auto wide = products("mlp.up", h, names);
@@ -204,7 +205,7 @@ class Generation {
   /// x becomes its sum with what a part of the model has left in owed_; the result is the norm of that. A residual is
   /// added only where it is needed, which saves a way through HBM and, between ranks, a call.
   ValueId settled_norm(const std::string& label, ValueId& x, const std::string& name) {
-    if (!prompt_) return thin_norm(label, x, name);
+    if (!prompt_) return skinny_norm(label, x, name);
     if (owed_ != runtime::kNoValue) {
       if (!owed_bias_.empty()) owed_ = graph_.add1(runtime::kAdd, label + ".bias", {owed_, w(owed_bias_)});
       x = graph_.add1(runtime::kAdd, label + ".residual", {owed_, x});
@@ -212,13 +213,13 @@ class Generation {
     owed_ = runtime::kNoValue;
     return norm(label, x, name);
   }
-  ValueId thin_norm(const std::string& label, ValueId& x, const std::string& name) {
+  ValueId skinny_norm(const std::string& label, ValueId& x, const std::string& name) {
     std::vector<ValueId> in{x, w(name + ".weight")};
     if (!form_.rms) in.push_back(w(name + ".bias"));
     if (owed_ != runtime::kNoValue) in.push_back(owed_);
     if (owed_ != runtime::kNoValue && !owed_bias_.empty()) in.push_back(w(owed_bias_));
     const auto out =
-        graph_.add(form_.rms ? runtime::kThinRmsNorm : runtime::kThinLayerNorm, label, in, {.eps = form_.eps});
+        graph_.add(form_.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in, {.eps = form_.eps});
     if (out.size() > 1) x = out[1];
     owed_ = runtime::kNoValue;
     return out[0];
@@ -246,8 +247,8 @@ class Generation {
     };
     if (prompt_) x = last(x);
     if (prompt_ && owed_ != runtime::kNoValue) owed_ = last(owed_);
-    x = thin_norm("norm", x, form_.last_norm);
-    const ValueId logits = graph_.add1(runtime::kThinMatmul, "head", {x, w(kHead)},
+    x = skinny_norm("norm", x, form_.last_norm);
+    const ValueId logits = graph_.add1(runtime::kSkinnyMatmul, "head", {x, w(kHead)},
                                        {.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
     graph_.output(logits, "logits");
   }

@@ -18,8 +18,8 @@ using namespace runtime_test;
 using isa::Alu;
 using isa::Instr;
 using isa::Tile;
+using runtime::Allocation;
 using runtime::Emitter;
-using runtime::Placement;
 using runtime::VirtualBlock;
 using testing::HasSubstr;
 
@@ -40,7 +40,7 @@ VirtualBlock much_in_flight(const Graph& graph, ValueId x, ValueId y, std::int64
 }
 
 struct Spilled {
-  Placement placement;
+  Allocation allocation;
   isa::Program program;
   std::uint64_t y = 0;  // where the result lies
 };
@@ -51,10 +51,10 @@ Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
   const ValueId y = graph.tensor("y", kParts, cols, Dtype::kFp32, Kind::kOutput);
   VirtualBlock block = much_in_flight(graph, x, y, count, cols);
   Spilled out;
-  out.placement = runtime::place(block, trn1_target().geometry, rotate);
+  out.allocation = runtime::allocate(block, trn1_target().geometry, rotate);
   runtime::synchronize(block.instrs, trn1_target().geometry);
   const std::uint64_t x_bytes = graph.value(x).bytes(), y_bytes = graph.value(y).bytes();
-  const auto spill = static_cast<std::uint64_t>(out.placement.spill_bytes);
+  const auto spill = static_cast<std::uint64_t>(out.allocation.spill_bytes);
   isa::Call call;
   for (const ValueId v : block.registers) call.bases.push_back(v == x ? 0 : v == y ? x_bytes : x_bytes + y_bytes);
   out.y = x_bytes;
@@ -63,8 +63,8 @@ Spilled spilled_sum(std::int64_t count, std::int64_t cols, bool rotate) {
                                 .instrs = block.instrs,
                                 .registers = static_cast<std::uint32_t>(block.registers.size()),
                                 .labels = block.labels,
-                                .sbuf_bytes = out.placement.sbuf_bytes,
-                                .psum_bytes = out.placement.psum_bytes});
+                                .sbuf_bytes = out.allocation.sbuf_bytes,
+                                .psum_bytes = out.allocation.psum_bytes});
   out.program.calls.push_back(call);
   out.program.hbm_bytes = x_bytes + y_bytes + spill;
   return out;
@@ -93,10 +93,10 @@ TEST(Place, SpillsWhatIsNeededLast) {
   for (const bool rotate : {false, true}) {
     const Spilled s = spilled_sum(8, 10240, rotate);
     isa::check(s.program, trn1_target());
-    EXPECT_GE(s.placement.spills, 4);  // five tiles less the sum's place fit
-    EXPECT_EQ(s.placement.spill_bytes % (kParts * 40960), 0);
-    EXPECT_LE(s.placement.sbuf_bytes, trn1_target().geometry.sbuf_partition_bytes);
-    EXPECT_GE(s.placement.sbuf_bytes, 4 * 40960);
+    EXPECT_GE(s.allocation.spills, 4);  // five tiles less the sum's place fit
+    EXPECT_EQ(s.allocation.spill_bytes % (kParts * 40960), 0);
+    EXPECT_LE(s.allocation.sbuf_bytes, trn1_target().geometry.sbuf_partition_bytes);
+    EXPECT_GE(s.allocation.sbuf_bytes, 4 * 40960);
     expect_sum(*isa::make_numeric_device(), s, 8, 10240);
   }
 }
@@ -110,9 +110,9 @@ TEST(Place, SpillsWithoutARace) {
 
 TEST(Place, SpillsNothingThatFits) {
   const Spilled s = spilled_sum(3, 10240, true);
-  EXPECT_EQ(s.placement.spills, 0);
-  EXPECT_EQ(s.placement.spill_bytes, 0);
-  EXPECT_EQ(s.placement.sbuf_bytes, 4 * 40960);
+  EXPECT_EQ(s.allocation.spills, 0);
+  EXPECT_EQ(s.allocation.spill_bytes, 0);
+  EXPECT_EQ(s.allocation.sbuf_bytes, 4 * 40960);
   expect_sum(*isa::make_numeric_device(), s, 3, 10240);
 }
 
@@ -125,7 +125,7 @@ TEST(Place, SaysWhatDoesNotFit) {
                       const Tile a = e.sbuf(Dtype::kFp32, 128, 30000), b = e.sbuf(Dtype::kFp32, 128, 30000);
                       e.tensor_tensor(b, a, Alu::kAdd, a);
                       VirtualBlock block = e.finish();
-                      runtime::place(block, trn1_target().geometry, true);
+                      runtime::allocate(block, trn1_target().geometry, true);
                     },
                     {"block large, the.node", "120000 more bytes per partition do not fit in SBUF", "smaller tiles"}));
   EXPECT_TRUE(fails(base::Fault::kCapacity,
@@ -135,7 +135,7 @@ TEST(Place, SaysWhatDoesNotFit) {
                       for (int i = 0; i < 9; ++i) e.fill(banks.emplace_back(e.psum(128, 512)), 0);
                       for (const Tile& t : banks) e.copy(e.sbuf(Dtype::kFp32, 128, 512), t);
                       VirtualBlock block = e.finish();
-                      runtime::place(block, trn1_target().geometry, true);
+                      runtime::allocate(block, trn1_target().geometry, true);
                     },
                     {"block banks", "2048 more bytes per partition do not fit in PSUM"}));
 }
@@ -147,7 +147,7 @@ TEST(Place, RotatesForDoubleBuffering) {
     Emitter e{graph, trn1_target(), "tiles"};
     for (int i = 0; i < 3; ++i) e.fill(e.sbuf(Dtype::kFp32, 128, 1024), 0);
     VirtualBlock block = e.finish();
-    runtime::place(block, trn1_target().geometry, rotate);
+    runtime::allocate(block, trn1_target().geometry, rotate);
     std::set<std::int64_t> places;
     for (const Instr& i : block.instrs) places.insert(i.dst.offset);
     EXPECT_EQ(places.size(), rotate ? 3u : 1u);
@@ -214,7 +214,7 @@ TEST(Synchronize, WaitsForReadersBeforeTheyAreOverwritten) {
   e.tensor_tensor(b, a, Alu::kAdd, a);  // VectorE: waits for it
   e.fill(a, 2);                         // GpSimdE again: waits for the reader
   VirtualBlock block = e.finish();
-  runtime::place(block, trn1_target().geometry, false);
+  runtime::allocate(block, trn1_target().geometry, false);
   EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 2u);
   EXPECT_EQ(block.instrs[0].wait_count, 0);
   ASSERT_EQ(block.instrs[1].wait_count, 1);
@@ -234,7 +234,7 @@ TEST(Synchronize, LeavesOutWhatIsImplied) {
   e.activation(c, isa::Fn::kExp, b, 1.0F, 0.0F);  // ScalarE waits for VectorE
   e.activation(c, isa::Fn::kExp, a, 1.0F, 0.0F);  // what GpSimdE did is known
   VirtualBlock block = e.finish();
-  runtime::place(block, trn1_target().geometry, false);
+  runtime::allocate(block, trn1_target().geometry, false);
   EXPECT_EQ(runtime::synchronize(block.instrs, trn1_target().geometry), 2u);
   EXPECT_EQ(block.instrs[3].wait_count, 0);
 }

@@ -8,61 +8,62 @@ namespace {
 
 using namespace runtime_test;
 using runtime::kMatmul;
-using runtime::kThinActive;
-using runtime::kThinLayerNorm;
-using runtime::kThinMatmul;
-using runtime::kThinRmsNorm;
+using runtime::kSkinnyActive;
+using runtime::kSkinnyLayerNorm;
+using runtime::kSkinnyMatmul;
+using runtime::kSkinnyRmsNorm;
 
-struct ThinCase {
+struct SkinnyCase {
   std::int64_t rows, depth, cols;
   Dtype dtype;
 };
-class ThinProducts : public testing::TestWithParam<ThinCase> {};
+class SkinnyProducts : public testing::TestWithParam<SkinnyCase> {};
 
 // Sums of `depth` products in another order; in bf16 the operands are exact, the result is rounded.
-TEST_P(ThinProducts, ProductsWithSeveralWeightsAndTheSameFromAPlainMatmul) {
+TEST_P(SkinnyProducts, ProductsWithSeveralWeightsAndTheSameFromAPlainMatmul) {
   const auto [rows, depth, cols, type] = GetParam();
   const Inputs in =
       in_type(type, {random_normal(rows, depth, 1), random_normal(depth, cols, 2), random_normal(depth, 40, 3)});
   const double scale = std::sqrt(static_cast<double>(depth));
   const bool fp32 = type == Dtype::kFp32;
   const Tolerance within{.ulps = fp32 ? 8 + scale : 1.01, .floor = fp32 ? scale : scale / 8, .dtype = type};
-  expect_reference(kThinMatmul, in, {}, {within, within}, fp32 ? "fp32" : "bf16");
+  expect_reference(kSkinnyMatmul, in, {}, {within, within}, fp32 ? "fp32" : "bf16");
   // With a bias, with an activation, and gated.
   const Tensor bias = random_normal(1, cols, 4);
-  expect_reference(kThinMatmul, {in[0], in[1], {bias, type}, in[2]}, {}, {within, within}, fp32 ? "fp32" : "bf16");
+  expect_reference(kSkinnyMatmul, {in[0], in[1], {bias, type}, in[2]}, {}, {within, within}, fp32 ? "fp32" : "bf16");
   const Attrs silu{.fn = isa::Fn::kSilu};
-  expect_reference(kThinActive, {in[0], in[1], {bias, type}}, silu, {within}, fp32 ? "fp32" : "bf16");
+  expect_reference(kSkinnyActive, {in[0], in[1], {bias, type}}, silu, {within}, fp32 ? "fp32" : "bf16");
   const Tolerance gated{.ulps = 2 * within.ulps, .floor = within.floor * scale, .dtype = type};
-  expect_reference(kThinActive, {in[0], in[1], {random_normal(depth, cols, 5), type}}, silu, {gated},
+  expect_reference(kSkinnyActive, {in[0], in[1], {random_normal(depth, cols, 5), type}}, silu, {gated},
                    fp32 ? "fp32" : "bf16");
   // Blocked rows are understood by matmul too: prompts read the same weights.
   expect_reference(kMatmul, {in[0], in[1]}, {.blocked = true}, {within}, fp32 ? "fp32" : "bf16");
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, ThinProducts,
-                         testing::Values(ThinCase{1, 128, 8, Dtype::kFp32}, ThinCase{8, 344, 300, Dtype::kFp32},
-                                         ThinCase{3, 64, 172, Dtype::kFp32}, ThinCase{128, 640, 513, Dtype::kFp32},
-                                         ThinCase{4, 1024, 5000, Dtype::kBf16}, ThinCase{8, 4096, 128, Dtype::kBf16}));
+INSTANTIATE_TEST_SUITE_P(Sizes, SkinnyProducts,
+                         testing::Values(SkinnyCase{1, 128, 8, Dtype::kFp32}, SkinnyCase{8, 344, 300, Dtype::kFp32},
+                                         SkinnyCase{3, 64, 172, Dtype::kFp32}, SkinnyCase{128, 640, 513, Dtype::kFp32},
+                                         SkinnyCase{4, 1024, 5000, Dtype::kBf16},
+                                         SkinnyCase{8, 4096, 128, Dtype::kBf16}));
 
-TEST(ThinMatmul, RefusesManyRowsAndWeightsOfAnotherDepth) {
+TEST(SkinnyMatmul, RefusesManyRowsAndWeightsOfAnotherDepth) {
   const auto with = [](std::int64_t rows, std::int64_t depth) {
-    return [=] { run_on_device(kThinMatmul, {random_normal(rows, 32, 1), random_normal(depth, 8, 2)}); };
+    return [=] { run_on_device(kSkinnyMatmul, {random_normal(rows, 32, 1), random_normal(depth, 8, 2)}); };
   };
-  EXPECT_TRUE(fails(base::Fault::kProgram, with(129, 32), {"thin_matmul", "more than 128 rows"}));
-  EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 33), {"thin_matmul", "w", "must be [32, 8]"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(129, 32), {"skinny_matmul", "more than 128 rows"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 33), {"skinny_matmul", "w", "must be [32, 8]"}));
 }
 
 struct NormCase {
   std::int64_t rows, cols, parts;
   Dtype dtype;
 };
-class ThinNorms : public testing::TestWithParam<NormCase> {};
+class SkinnyNorms : public testing::TestWithParam<NormCase> {};
 
 // Rows are folded where blocks of 128 columns allow it: 4 x 2048 over 16 partitions each, 100 rows not at all.
-TEST_P(ThinNorms, OfRowsAndOfTheirSumWithOthersAndABias) {
+TEST_P(SkinnyNorms, OfRowsAndOfTheirSumWithOthersAndABias) {
   const auto [rows, cols, parts, type] = GetParam();
-  EXPECT_EQ(runtime::thin_fold(rows, cols), parts);
+  EXPECT_EQ(runtime::skinny_fold(rows, cols), parts);
   const Tensor x = random_normal(rows, cols, 1, 3), y = random_normal(rows, cols, 2), bias = random_normal(1, cols, 3);
   const Tensor gamma = random_normal(1, cols, 4), beta = random_normal(1, cols, 5);
   const bool fp32 = type == Dtype::kFp32;
@@ -79,18 +80,18 @@ TEST_P(ThinNorms, OfRowsAndOfTheirSumWithOthersAndABias) {
     in.push_back(bias);
     expect_reference(op, in_type(type, in), {.eps = 1e-5}, {exact, sum}, fp32 ? "fp32" : "bf16");
   };
-  check(kThinRmsNorm, {gamma});
-  check(kThinLayerNorm, {gamma, beta});
+  check(kSkinnyRmsNorm, {gamma});
+  check(kSkinnyLayerNorm, {gamma, beta});
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, ThinNorms,
+INSTANTIATE_TEST_SUITE_P(Sizes, SkinnyNorms,
                          testing::Values(NormCase{1, 64, 1, Dtype::kFp32}, NormCase{1, 256, 2, Dtype::kFp32},
                                          NormCase{4, 2048, 16, Dtype::kFp32}, NormCase{3, 384, 1, Dtype::kFp32},
                                          NormCase{5, 1280, 2, Dtype::kFp32}, NormCase{100, 512, 1, Dtype::kFp32},
                                          NormCase{8, 4096, 16, Dtype::kBf16}, NormCase{4, 8192, 32, Dtype::kBf16}));
 
 // The product finds the norm folded in SBUF, and takes it apart again.
-TEST(Thin, AProductReadsAFoldedNorm) {
+TEST(Skinny, AProductReadsAFoldedNorm) {
   const std::int64_t rows = 4, cols = 2048;
   Graph graph{runtime::numerics("fp32")};
   const auto tensor = [&](const char* name, std::int64_t r, std::int64_t c) {
@@ -98,16 +99,16 @@ TEST(Thin, AProductReadsAFoldedNorm) {
   };
   const ValueId x = tensor("x", rows, cols), gamma = tensor("gamma", 1, cols), w = tensor("w", cols, 96);
   graph.enter({.name = "test"});
-  const ValueId h = graph.add1(kThinRmsNorm, "norm", {x, gamma}, {.eps = 1e-5});
-  graph.output(graph.add1(kThinMatmul, "product", {h, w}), "y");
+  const ValueId h = graph.add1(kSkinnyRmsNorm, "norm", {x, gamma}, {.eps = 1e-5});
+  graph.output(graph.add1(kSkinnyMatmul, "product", {h, w}), "y");
   Running running{std::move(graph)};
   const Tensors in{random_normal(rows, cols, 1), random_normal(1, cols, 2), random_normal(cols, 96, 3)};
   running.write("x", in[0]), running.write("gamma", in[1]), running.write("w", in[2]);
   running.run();
-  const Tensors norm = kThinRmsNorm.forward({.eps = 1e-5}, std::span{in}.first(2));
+  const Tensors norm = kSkinnyRmsNorm.forward({.eps = 1e-5}, std::span{in}.first(2));
   const Tensors product{norm[0], in[2]};
   // 2048 products of numbers of about 1.
-  EXPECT_TRUE(close(running.read("y"), kThinMatmul.forward({}, product)[0], {.ulps = 64, .floor = 45}));
+  EXPECT_TRUE(close(running.read("y"), kSkinnyMatmul.forward({}, product)[0], {.ulps = 64, .floor = 45}));
   // Loads of x, gamma and w alone: the norm has no way through HBM.
   for (const isa::Instr& i : running.compiled().program.blocks.front().instrs)
     if (i.dst.space == isa::Space::kHbm) {
