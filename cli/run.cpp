@@ -49,10 +49,15 @@ std::vector<std::string> split_names(const std::string& text) {
   return out;
 }
 
+/// runs/NAME-TIME, with a number behind it where this second has a run already.
 std::filesystem::path output_folder(const RunOptions& options) {
   if (!options.train.output_dir.empty()) return options.train.output_dir;
-  return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", std::filesystem::path{options.workload}.stem().string(),
-                     fmt::localtime(std::time(nullptr)));
+  const std::string name =
+      fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", std::filesystem::path{options.workload}.stem().string(),
+                  fmt::localtime(std::time(nullptr)));
+  std::filesystem::path folder = name;
+  for (int i = 2; std::filesystem::exists(folder); ++i) folder = fmt::format("{}-{}", name, i);
+  return folder;
 }
 
 TraceWindow trace_window(const RunOptions& options) {
