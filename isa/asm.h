@@ -10,7 +10,7 @@ namespace isa {
 
 /// One line without a newline. parse_instr(print(x)) == x, floats bit for bit, when x has no garbage in what it does
 /// not use: axes beyond a tile's rank, waits beyond wait_count, fields of an absent tile. `label` shows as
-/// label=<index>.
+/// label=INDEX.
 std::string print(const Instr& instr);
 /// The same after `; ` and the name of its label in `block`.
 std::string print(const Instr& instr, const Block& block);

@@ -137,7 +137,7 @@ class Scopes {
     static const std::regex kLongLived{R"(^(\[\[\]\]\s*)?((inline|constinit)\s+)*(static|thread_local)\b)"};
     if (open_.back().kind != Kind::kNamespace && !std::regex_search(text, kLongLived)) return;
     static const std::regex kNoVariable{
-        R"(^\s*$|^(using|typedef|template|static_assert|friend|extern|namespace|class|struct|enum|union|return|public|private)\b)"};
+        R"(^\s*$|^(using|typedef|template|static_assert|friend|extern|namespace|class|struct|enum|union|return)\b)"};
     static const std::regex kConstant{R"(\bconstexpr\b|\bconst\b(?![^={]*\*\s*\w+\s*(=|\{|$)))"};
     if (std::regex_search(text, kNoVariable) || std::regex_search(text, kConstant)) return;
     if (text.substr(0, text.find_first_of("={")).find('(') != std::string::npos) return;  // declares a function
