@@ -18,6 +18,8 @@ namespace analysis {
 /// Raised by one when a reader of the last tables would misread the new ones; more tables or columns do not raise it.
 inline constexpr int kRecordSchema = 1;
 inline constexpr std::string_view kRecordFile = "run.sqlite";
+/// The file of one stage of a pipeline: "stage-2.sqlite". run.sqlite is of the slowest.
+std::string record_name(std::size_t stage);
 
 /// What the simulation does not know of itself.
 struct RecordInfo {
@@ -30,6 +32,9 @@ struct RecordInfo {
   std::uint64_t hbm_bytes_per_core = 0;  // capacity
   std::uint64_t machine_hash = 0;
   std::string machine_toml;  // hw::MachineParams::toml
+  std::uint32_t stage = 0, stages = 1;  // whose core this is, and of how many stages of a pipeline
+  /// Of a step, and of those the ones in this record: the others are as long as the last of them.
+  std::int64_t micro_batches = 1, recorded_micro_batches = 1;
   bool operator==(const RecordInfo&) const = default;
 };
 
@@ -60,12 +65,16 @@ struct Record {
 /// Errors: Fault::kInternal when `result` is not of `program`.
 Record make_record(const hw::SimResult& result, const isa::Program& program, RecordInfo info);
 
-/// Writes run.sqlite into the folder; the file is complete or absent. Errors: Fault::kEnvironment (disk full).
-void write_record(const std::filesystem::path& folder, const Record& record);
+/// `path`: a folder, which gets run.sqlite, or the file. It is complete or absent. Errors: Fault::kEnvironment (disk
+/// full).
+void write_record(const std::filesystem::path& path, const Record& record);
 void write_record(const std::filesystem::path& folder, const hw::SimResult& result, const isa::Program& program,
                   const RecordInfo& info);
 
 /// `path`: the folder or the file. Errors: Fault::kData when it is missing, damaged or of a newer schema.
 Record read_record(const std::filesystem::path& path);
+/// Of a stage of the pipeline that the folder is about; below 0: of the slowest. Errors: as above; Fault::kUsage when the
+/// job has no such stage.
+Record read_record(const std::filesystem::path& folder, std::int64_t stage);
 
 }  // namespace analysis

@@ -24,9 +24,10 @@ struct ReportRun {
   std::vector<std::string> warnings;
 };
 
-/// Errors: Fault::kData when run.sqlite or result.json is missing, damaged or of a newer schema.
+/// `stage`: of a pipeline; below 0: the slowest. Errors: Fault::kData when run.sqlite or result.json is missing, damaged
+/// or of a newer schema; as read_record() for a stage.
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
-                          double efficiency);
+                          double efficiency, std::int64_t stage = -1);
 
 /// The job and one device step of `other` against `first`.
 std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other);

@@ -1,37 +1,38 @@
 // `trnsim ablate WORKLOAD`: each pass of the compiler off and on: time, memory, the largest batch, the numbers.
+#include "trnsim/ablate.h"
+
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 #include <memory>
+#include <optional>
 
-#include "base/error.h"
+#include "base/progress.h"
+#include "base/units.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/compiled_step.h"
-#include "trnsim/largest_batch.h"
-#include "trnsim/option_table.h"
-#include "trnsim/small_training.h"
+#include "trnsim/run.h"
 
 namespace cli {
-
-using namespace trnsim;
 namespace {
 
 struct AblateOptions {
-  TrainOptions train;
+  trnsim::Settings settings;
   std::string workload, only;
 };
 
 /// The small model's numbers with these passes against those with the passes as given.
 class NumbersCheck {
  public:
-  NumbersCheck(SmallTraining training, const runtime::Passes& given)
+  NumbersCheck(trnsim::SmallTraining training, const runtime::Passes& given)
       : training_{std::move(training)}, expected_{training_(given)} {}
 
-  base::Cell operator()(const runtime::Passes& passes) const {
-    const std::vector<double> got = training_(passes);
+  base::Cell operator()(const trnsim::Job& job) const {
+    const std::vector<double> got = training_(job.passes);
     double worst = 0;
     for (std::size_t i = 0; i < got.size(); ++i)
       worst = std::max(worst, std::abs(got[i] - expected_[i]) / std::abs(expected_[i]));
@@ -39,37 +40,67 @@ class NumbersCheck {
   }
 
  private:
-  const SmallTraining training_;
+  const trnsim::SmallTraining training_;
   const std::vector<double> expected_;
 };
 
 void ablate(const AblateOptions& options) {
-  const base::Format form = base::parse_format(options.train.format);
-  if (!options.only.empty()) require_choice("--only", options.only, "time|batch|numbers");
-  const StepTarget target = step_target(options.workload, options.train);
+  const base::Format form = base::parse_format(options.settings.format);
+  if (!options.only.empty()) trnsim::require_choice("--only", options.only, "time|batch|numbers");
+  const auto workload = workloads::load_workload(options.workload);
+  const trnsim::Job job = projected_job(workload, options.settings);
   std::vector<PassColumn> more;
   if (options.only.empty() || options.only == "batch")
     more.push_back({{"largest_batch", "largest batch"},
-                    [&](const runtime::Passes& passes) { return base::Cell{largest_batch(target, passes)}; }});
+                    [](const trnsim::Job& other) { return base::Cell{largest_batch(other)}; }});
   if (options.only.empty() || options.only == "numbers") {
-    const auto check = std::make_shared<const NumbersCheck>(
-        small_training(workloads::load_job(options.workload), options.train), target.options.passes);
+    const auto check =
+        std::make_shared<const NumbersCheck>(small_training(workload, options.settings), job.passes);
     more.push_back({{"numbers", "numbers of the small model, rounded to nearest"},
-                    [check](const runtime::Passes& passes) { return (*check)(passes); }});
+                    [check](const trnsim::Job& other) { return (*check)(other); }});
   }
-  print(pass_table(target, more).render(form));
+  print(pass_table(job, options.settings.exact, more).render(form));
 }
 
 }  // namespace
+
+base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<PassColumn>& more) {
+  std::vector<base::Column> columns{{"pass", "pass switched"},        {"step_seconds", "step ms"},
+                                    {"change_percent", "change %"},   {"hbm_bytes", "HBM per core"},
+                                    {"traffic_bytes", "HBM traffic"}, {"instructions", ""}};
+  for (const PassColumn& column : more) columns.push_back(column.column);
+  columns.push_back({"text", "what the pass does"});
+  base::Table table{columns};
+  const auto bytes = [](double n) { return base::Cell{n, base::readable(n, base::Dimension::kBytes)}; };
+  const std::vector<trnsim::PassVariant> all = pass_variants(job);
+  base::Progress progress{"passes", "program", all.size()};
+  double as_given = 0;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    progress.update(i, all[i].name);
+    const trnsim::PassFigures f = pass_figures(all[i].job, exact);
+    if (i == 0) as_given = f.seconds;
+    const double change = 100 * (f.seconds / as_given - 1);
+    std::vector<base::Cell> cells{all[i].name,
+                                  base::Cell{f.seconds, fmt::format("{:.2f}", f.seconds * 1e3)},
+                                  base::Cell{change, fmt::format("{:+.1f}", change)},
+                                  bytes(f.hbm_bytes),
+                                  bytes(f.traffic),
+                                  f.instructions};
+    for (const PassColumn& column : more) cells.push_back(column.cell(all[i].job));
+    cells.push_back(all[i].text);
+    table.add_row(std::move(cells));
+  }
+  return table;
+}
 
 void add_ablate(CLI::App& app) {
   auto options = std::make_shared<AblateOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
   app.add_option("--only", options->only, "time and memory are always there; of the rest only this; default: all")
       ->type_name("time|batch|numbers");
-  add_train_options(app, "ablate", options->train);
+  add_settings(app, "ablate", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "ablate", options->train);
+    settle(app, "ablate", options->settings);
     ablate(*options);
   });
 }

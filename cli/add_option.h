@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "cli/options.h"
 #include "trnsim/option_table.h"
 
 namespace cli {
@@ -13,14 +14,12 @@ using trnsim::OptionRow;
 /// Adds a CLI11 option for the row; its value lands in `options`, which must outlive the parse. The environment is left
 /// to the caller: CLI11 would read and check it for verbs that were not asked for.
 template <class Options>
-CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row);
-
-template <class Options>
 CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row) {
   const bool flag = std::holds_alternative<bool Options::*>(row.member);
   const bool list = std::holds_alternative<std::vector<std::string> Options::*>(row.member);
-  const std::string flags{row.flags};
-  const std::string help = std::string{row.help} + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
+  const std::string flags = flags_of(row.names), legal = row.legal();
+  const std::string help =
+      flags_in(row.help) + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
   const auto take = [&options, &row](const CLI::results_t& texts) {
     for (const std::string& text : texts) trnsim::set_option(options, row, text);
     return true;
@@ -31,7 +30,7 @@ CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options
   CLI::Option* option = flag ? app.add_flag_function(flags, raise, help) : app.add_option(flags, take, help);
   option->group(std::string{row.group});
   if (list) option->expected(1)->take_all();  // repeatable, one value each
-  if (!flag) option->type_name(row.choices.empty() ? "VALUE" : std::string{row.choices});
+  if (!flag) option->type_name(legal.empty() ? "VALUE" : legal);
   const std::string initial = std::visit([&](auto member) { return trnsim::show(options.*member); }, row.member);
   if (!flag && !initial.empty()) option->default_str(initial);
   return option;

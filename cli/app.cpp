@@ -10,8 +10,8 @@
 #include "base/suggest.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "runtime/program_cache.h"
 #include "trnsim/option_table.h"
+#include "trnsim/project.h"
 #include "trnsim/version.h"
 
 namespace cli {
@@ -77,7 +77,7 @@ void require_verb(int argc, const char* const* argv) {
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::string typed = argc > 1 ? argv[1] : "";
   if (typed.starts_with("-") || std::ranges::find(names, typed) != names.end()) return;
-  if (typed.empty()) throw Error{Fault::kUsage, "trnsim", "what should be done?", "start with: trnsim --help"};
+  if (typed.empty()) throw Error{Fault::kUsage, "trnsim", "no command given", "start with: trnsim --help"};
   throw Error{Fault::kUsage, "trnsim", fmt::format("unknown verb '{}'", typed), base::suggest_fix(typed, names)};
 }
 
@@ -138,9 +138,7 @@ int dispatch(int argc, const char* const* argv) {
     throw Error{Fault::kUsage, where, error.what(), fmt::format("see {} --help", where)};
   }
   flush();
-  if (runtime::has_program_cache())
-    base::log_info("programs: {} from the cache, {} compiled", runtime::program_cache_use().found,
-                   runtime::program_cache_use().compiled);
+  if (const std::string cache = compile_cache_text(); !cache.empty()) base::log_info("{}", cache);
   return base::interrupted() ? base::kExitInterrupted : 0;
 }
 

@@ -6,87 +6,58 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/table.h"
-#include "base/units.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
-#include "isa/asm.h"
-#include "runtime/op.h"
-#include "trnsim/compiled_step.h"
-#include "trnsim/option_table.h"
-#include "trnsim/run_report.h"
-#include "trnsim/settings.h"
+#include "trnsim/inspect.h"
+#include "trnsim/run.h"
 
 namespace cli {
-
-using namespace trnsim;
 namespace {
 
 struct CompileOptions {
-  TrainOptions train;
+  trnsim::Settings settings;
   std::string workload, emit, output;
+  std::int64_t stage = 0;
   bool explain = false;
 };
 
-std::string graph_text(const StepTarget& t) {
-  const runtime::Graph graph = t.graph(t.size);
-  std::string out;
-  for (runtime::NodeId n = 0; n < graph.node_count(); ++n) {
-    const runtime::Node& node = graph.node(n);
-    if (!node.op) continue;
-    const runtime::Scope& scope = graph.scope_of(node);
-    out += fmt::format("{}[{}] {} {}:", scope.name, scope.instance, node.op->name, node.label);
-    for (const runtime::ValueId v : node.in) {
-      const runtime::Value& value = graph.value(v);
-      out += fmt::format(" {} [{}, {}]", value.name, value.rows, value.cols);
-    }
-    out += " ->";
-    for (const runtime::ValueId v : node.out) {
-      const runtime::Value& value = graph.value(v);
-      out += fmt::format(" {} [{}, {}] {}", value.name, value.rows, value.cols, isa::name_of(value.dtype));
-    }
-    out += '\n';
-  }
-  return out;
+base::Table notes_table(const runtime::Compiled& compiled) {
+  base::Table notes{{{"pass", ""}, {"count", ""}, {"what", "what it changed"}}};
+  for (const runtime::PassNote& note : compiled.notes)
+    notes.add_row({note.pass, static_cast<std::uint64_t>(note.count), note.text});
+  return notes;
 }
 
-std::string explanation(const StepTarget& t, base::Format form) {
-  base::Table notes{{{"pass", ""}, {"count", ""}, {"what", "what it changed"}}};
-  for (const runtime::PassNote& note : compiled_with(t, t.options.passes).notes)
-    notes.add_row({note.pass, static_cast<std::uint64_t>(note.count), note.text});
-  return notes.render(form) + "\n" + pass_table(t).render(form);
+base::Table blocks_table(const runtime::Compiled& compiled) {
+  base::Table table{{{"block", ""},
+                     {"calls", ""},
+                     {"instructions", ""},
+                     {"matmul", "matmul GFLOPs"},
+                     {"sbuf", "SBUF bytes per partition"}}};
+  for (const trnsim::BlockFigures& block : trnsim::blocks_of(compiled))
+    table.add_row({block.name, fmt::format("{}", block.calls), fmt::format("{}", block.instructions),
+                   fmt::format("{:.3f}", block.matmul_flops / 1e9), fmt::format("{}", block.sbuf_bytes)});
+  return table;
+}
+
+std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
+  const base::Format form = base::parse_format(options.settings.format);
+  if (options.emit == "graph") return graph_text(job, options.stage);
+  const runtime::Compiled compiled = compile_stage(job, options.stage);
+  if (options.emit == "asm") return trnsim::assembler_text(compiled);
+  const std::string memory = memory_table(trnsim::memory_of(compiled, job.machine)).render(form);
+  if (options.emit == "memory") return memory;
+  if (!options.explain) return blocks_table(compiled).render(form) + "\n" + memory;
+  return notes_table(compiled).render(form) + "\n" + pass_table(job, options.settings.exact).render(form);
 }
 
 void compile(const CompileOptions& options) {
-  const base::Format form = base::parse_format(options.train.format);
-  if (!options.emit.empty()) require_choice("--emit", options.emit, "asm|graph|memory");
-  const StepTarget t = step_target(options.workload, options.train);
-  if (options.explain) {
-    print(explanation(t, form));
-    return;
-  }
-  const runtime::Compiled c = compiled_with(t, t.options.passes);
-  std::string text;
-  if (options.emit == "asm") text = isa::print(c.program);
-  if (options.emit == "graph") text = graph_text(t);
-  if (options.emit == "memory")
-    text = memory_table(c.memory.bytes_by_kind, c.memory.total, t.machine.hbm_bytes_per_core()).render(form);
-  if (options.emit.empty()) {
-    base::Table blocks{{{"block", ""},
-                        {"calls", ""},
-                        {"instructions", ""},
-                        {"matmul", "matmul GFLOPs"},
-                        {"sbuf", "SBUF bytes per partition"}}};
-    for (std::size_t b = 0; b < c.program.blocks.size(); ++b) {
-      const isa::Block& block = c.program.blocks[b];
-      std::size_t calls = 0;
-      for (const isa::Call& call : c.program.calls) calls += call.block == b;
-      blocks.add_row({block.name, fmt::format("{}", calls), fmt::format("{}", block.instrs.size()),
-                      fmt::format("{:.3f}", block.matmul_flops / 1e9), fmt::format("{}", block.sbuf_bytes)});
-    }
-    text = blocks.render(form) + "\n" +
-           memory_table(c.memory.bytes_by_kind, c.memory.total, t.machine.hbm_bytes_per_core()).render(form);
-  }
+  base::parse_format(options.settings.format);
+  if (!options.emit.empty()) trnsim::require_choice("--emit", options.emit, "asm|graph|memory");
+  const trnsim::Job job = projected_job(workloads::load_workload(options.workload), options.settings);
+  const std::string text = text_of(options, job);
   if (options.output.empty())
     print(text);
   else
@@ -101,10 +72,11 @@ void add_compile(CLI::App& app) {
   app.add_option("--emit", options->emit, "what to print: the program, the graph, the memory plan")
       ->type_name("asm|graph|memory");
   app.add_option("--output", options->output, "file for what --emit makes; default: stdout");
+  app.add_option("--stage", options->stage, "stage of a pipeline, from 0")->capture_default_str();
   app.add_flag("--explain", options->explain, "what each pass changed, the time and the bytes that it saved");
-  add_train_options(app, "compile", options->train);
+  add_settings(app, "compile", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "compile", options->train);
+    settle(app, "compile", options->settings);
     compile(*options);
   });
 }

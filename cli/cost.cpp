@@ -12,11 +12,9 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/largest_batch.h"
+#include "trnsim/run.h"
 
 namespace cli {
-
-using namespace trnsim;
 namespace {
 
 using base::Error;
@@ -71,18 +69,6 @@ analysis::JobToPrice job_of(const CostOptions& options) {
   return job;
 }
 
-/// The options of a run as it resolved them.
-TrainOptions options_of(const Json& given) {
-  TrainOptions options;
-  for (const TrainOptionRow& row : train_option_rows()) {
-    const std::string name{row.name()};
-    if (!given.contains(name)) continue;  // of a run by an older trnsim
-    std::visit([&](auto member) { given.at(name).get_to(options.*member); }, row.member);
-    options.given.insert(name);
-  }
-  return options;
-}
-
 /// The largest batch of a core, found by compiling the job's step with ever larger ones.
 std::int64_t searched_batch(const std::string& run) {
   if (run.empty()) throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder"};
@@ -90,9 +76,10 @@ std::int64_t searched_batch(const std::string& run) {
   const Json workload = body.value("workload", Json::object());
   if (!workload.contains("options") || !workload.contains("name"))
     throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
-  const StepTarget target = step_target(workload["name"].get<std::string>(), options_of(workload["options"]));
-  const std::int64_t batch = largest_batch(target, target.options.passes);
-  base::log_info("largest batch that fits into a core: {}; the job has {}", batch, target.size.batch);
+  const trnsim::Job job = projected_job(workloads::load_workload(workload["name"].get<std::string>()),
+                                        trnsim::settings_from(workload["options"]));
+  const std::int64_t batch = largest_batch(job);
+  base::log_info("largest batch that fits into a core: {}; the job has {}", batch, job.step.plan.micro_batch);
   return batch;
 }
 

@@ -45,6 +45,7 @@ void ls(const LsOptions& options) {
 
 struct MonitorOptions {
   std::string run, period = "5s";
+  std::int64_t stage = -1;
   int count = 1;
 };
 
@@ -58,7 +59,7 @@ double step_seconds(const std::string& run, const analysis::Record& record) {
 
 void monitor(const MonitorOptions& options) {
   const double period = base::parse_as(options.period, base::Dimension::kTime, "--period");
-  const analysis::Record record = analysis::read_record(options.run);
+  const analysis::Record record = analysis::read_record(options.run, options.stage);
   const analysis::Devices devices = devices_of(hw::load_machine(record.info.instance_type));
   const double step = step_seconds(options.run, record);
   for (int i = 0; i < options.count; ++i) print(monitor_report(record, devices, period, step).dump() + "\n");
@@ -66,6 +67,7 @@ void monitor(const MonitorOptions& options) {
 
 struct TopOptions {
   std::string run;
+  std::int64_t stage = -1;
   double seconds = 10;  // of wall time for the whole step
   bool once = false;
 };
@@ -85,7 +87,7 @@ std::string drawn_over(const std::string& frame) {
 }
 
 void top(const TopOptions& options) {
-  const analysis::Record record = analysis::read_record(options.run);
+  const analysis::Record record = analysis::read_record(options.run, options.stage);
   const double total = hw::seconds(record.result.total);
   if (!(total > 0)) throw Error{Fault::kData, options.run, "the step takes no time", "run the job again"};
   if (options.once || ::isatty(STDOUT_FILENO) == 0) return print(top_frame(record, 0, total, 80));
@@ -112,6 +114,7 @@ void add_ls(CLI::App& app) {
 void add_monitor(CLI::App& app) {
   auto options = std::make_shared<MonitorOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
+  app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
   app.add_option("--period", options->period, "simulated time of a report")->capture_default_str();
   app.add_option("--count", options->count, "reports, one JSON object a line")
       ->check(CLI::Range(1, 1'000'000))
@@ -122,6 +125,7 @@ void add_monitor(CLI::App& app) {
 void add_top(CLI::App& app) {
   auto options = std::make_shared<TopOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
+  app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
   app.add_option("--seconds", options->seconds, "wall time in which the step is replayed")
       ->check(CLI::Range(0.1, 86'400.0))
       ->capture_default_str();

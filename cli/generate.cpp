@@ -11,8 +11,8 @@
 #include "base/error.h"
 #include "cli/add_option.h"
 #include "cli/output.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/decoder_report.h"
 #include "trnsim/generate.h"
 #include "workloads/generation.h"
 #include "workloads/generator.h"
@@ -46,30 +46,30 @@ struct GenerateOptions {
 using G = GenerateOptions;
 // clang-format off
 constexpr std::array kGenerateRows = {
-    OptionRow<G>{"--prompt", &G::prompt, "Text", "a text to go on with; several are a batch; default: the empty text"},
-    OptionRow<G>{"--max_new_tokens", &G::max_new_tokens, "Text", "tokens to add to each prompt", {}, {}, 1},
-    OptionRow<G>{"--batch_size", &G::batch_size, "Text",
+    OptionRow<G>{"prompt", &G::prompt, "Text", "a text to go on with; several are a batch; default: the empty text"},
+    OptionRow<G>{"max_new_tokens", &G::max_new_tokens, "Text", "tokens to add to each prompt", {}, {}, 1},
+    OptionRow<G>{"batch_size", &G::batch_size, "Text",
                  "sequences at once, all from one prompt; 0: one per prompt", {}, {}, 0},
-    OptionRow<G>{"--prompt_length", &G::prompt_length, "Text", "tokens of a prompt where there is no text to count",
+    OptionRow<G>{"prompt_length", &G::prompt_length, "Text", "tokens of a prompt where there is no text to count",
                  {}, {}, 1},
-    OptionRow<G>{"--max_length", &G::max_length, "Text", "tokens that the caches hold; 0: prompt and new tokens",
+    OptionRow<G>{"max_length", &G::max_length, "Text", "tokens that the caches hold; 0: prompt and new tokens",
                  {}, {}, 0},
-    OptionRow<G>{"--temperature", &G::temperature, "Sampling", "0: always the likeliest token", {}, {}, 0},
-    OptionRow<G>{"--top_k", &G::top_k, "Sampling", "draw from so many of the likeliest tokens; 0: all", {}, {}, 0},
-    OptionRow<G>{"--top_p", &G::top_p, "Sampling", "draw from the likeliest tokens that reach this probability"},
-    OptionRow<G>{"--seed", &G::seed, "Sampling", "of the draws", {}, {}, 0},
-    OptionRow<G>{"--ignore_eos", &G::ignore_eos, "Sampling", "go on behind the end of a text"},
-    OptionRow<G>{"--numerics", &G::numerics, "Machine",
+    OptionRow<G>{"temperature", &G::temperature, "Sampling", "0: always the likeliest token", {}, {}, 0},
+    OptionRow<G>{"top_k", &G::top_k, "Sampling", "draw from so many of the likeliest tokens; 0: all", {}, {}, 0},
+    OptionRow<G>{"top_p", &G::top_p, "Sampling", "draw from the likeliest tokens that reach this probability"},
+    OptionRow<G>{"seed", &G::seed, "Sampling", "of the draws", {}, {}, 0},
+    OptionRow<G>{"ignore_eos", &G::ignore_eos, "Sampling", "go on behind the end of a text"},
+    OptionRow<G>{"numerics", &G::numerics, "Machine",
                  "of weights, caches and operands; default: fp32 with weights, else bf16", "fp32|bf16|fp16|off"},
-    OptionRow<G>{"--tensor_parallel_size,--tp_degree", &G::tensor_parallel_size, "Machine",
+    OptionRow<G>{"tensor_parallel_size,tp_degree", &G::tensor_parallel_size, "Machine",
                  "cores that share the model", {}, {}, 1},
-    OptionRow<G>{"--instance_type", &G::instance_type, "Machine", "machine to simulate, or a TOML file"},
-    OptionRow<G>{"--set", &G::set, "Machine", "change a machine number: KEY=VALUE (repeatable)"},
-    OptionRow<G>{"--stack", &G::stack, "Machine", "host software around the device"},
-    OptionRow<G>{"--exact", &G::exact, "Machine", "simulate every core and call"},
-    OptionRow<G>{"--host_threads", &G::host_threads, "Machine", "threads that compute; 0: all", {}, {}, 0},
-    OptionRow<G>{"--vocab", &G::vocab, "Model", "tokenizer, when it is not in the model's folder"},
-    OptionRow<G>{"--format", &G::format, "Output", "form of the result", "table|json|csv|md"},
+    OptionRow<G>{"instance_type", &G::instance_type, "Machine", "machine to simulate, or a TOML file"},
+    OptionRow<G>{"set", &G::set, "Machine", "change a machine number: KEY=VALUE (repeatable)"},
+    OptionRow<G>{"stack", &G::stack, "Machine", "host software around the device"},
+    OptionRow<G>{"exact", &G::exact, "Machine", "simulate every core and call"},
+    OptionRow<G>{"host_threads", &G::host_threads, "Machine", "threads that compute; 0: all", {}, {}, 0},
+    OptionRow<G>{"vocab", &G::vocab, "Model", "tokenizer, when it is not in the model's folder"},
+    OptionRow<G>{"format", &G::format, "Output", "form of the result", "table|json|csv|md"},
 };
 // clang-format on
 
@@ -304,7 +304,7 @@ void generate(const GenerateOptions& o) {
   const GenerationTime time = generation_time(job, machine);
   if (form == base::Format::kJson) return print(json_of(o, job, time, sequences).dump(2) + "\n");
   print(figures_of(job, time).render(form));
-  if (people) print(bounds_text(time) + "\n" + decoder_memory_table(time.memory).render(form));
+  if (people) print(bounds_text(time) + "\n" + memory_table(time.memory).render(form));
 }
 
 }  // namespace

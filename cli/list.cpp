@@ -13,7 +13,7 @@
 #include "runtime/ops.h"
 #include "trnsim/machine.h"
 #include "trnsim/option_table.h"
-#include "workloads/job.h"
+#include "workloads/workload.h"
 
 namespace cli {
 
@@ -60,8 +60,8 @@ Table list_workloads() {
                {"samples", ""},
                {"eval_samples", "for evaluation"},
                {"file", ""}}};
-  for (const std::string& name : workloads::job_names()) {
-    const workloads::Job job = workloads::load_job(name);
+  for (const std::string& name : workloads::workload_names()) {
+    const workloads::Workload job = workloads::load_workload(name);
     table.add_row({name, job.text, job.model, job.small_model, job.samples, job.eval_samples, job.file});
   }
   return table;

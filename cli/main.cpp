@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "cli/app.h"
+#include "cli/options.h"
 #include "cli/output.h"
 
 int main(int argc, char** argv) {
@@ -22,7 +23,7 @@ int main(int argc, char** argv) {
     return 0;
   } catch (const base::Error& error) {
     std::fflush(stdout);  // what was printed before the error stays printed
-    std::fprintf(stderr, "%s\n", error.what());
+    std::fprintf(stderr, "%s\n", cli::flags_in(error.what()).c_str());
     return base::interrupted() ? base::kExitInterrupted : base::exit_code(error.fault());
   } catch (const std::exception& error) {
     std::fprintf(stderr, "internal error: %s\n  fix: please report this with the command that you ran\n", error.what());

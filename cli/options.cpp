@@ -8,6 +8,7 @@
 
 #include "base/error.h"
 #include "cli/add_option.h"
+#include "trnsim/project.h"
 
 namespace cli {
 namespace {
@@ -71,6 +72,7 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
     if (typed || value) settings.given.emplace(s.name());
   }
   settle_numerics(settings);
+  trnsim::use_compile_cache(settings);
   if (settings.given.contains("warmup_ratio") && settings.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }
@@ -78,6 +80,12 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
     throw Error{Fault::kUsage, "--mode numeric", "has nothing to compute with --numerics off",
                 "use --mode timed, or another --numerics"};
   }
+}
+
+std::string flags_of(std::string_view names) {
+  std::string out = "--";
+  for (const char c : names) out += c == ',' ? ",--" : std::string{c};
+  return out;
 }
 
 std::string flags_in(std::string_view text) {

@@ -17,6 +17,8 @@ void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settin
 /// refuses what contradicts itself. Errors: Fault::kUsage.
 void settle(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
+/// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
+std::string flags_of(std::string_view names);
 /// "use a smaller `max_length`" as "use a smaller --max_length".
 std::string flags_in(std::string_view text);
 

@@ -3,22 +3,25 @@
 
 #include <algorithm>
 #include <memory>
+#include <thread>
 
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/project.h"
 #include "trnsim/search.h"
 
 namespace cli {
 
-using namespace trnsim;
+using trnsim::TriedPlan;
 namespace {
 
 struct PlanOptions {
-  TrainOptions train;
+  trnsim::Settings settings;
   std::string model;
   std::int64_t batch = 256, limit = 20;
   std::vector<std::int64_t> micro_batches;
@@ -34,9 +37,15 @@ std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
   return order;
 }
 
+/// Of a million tokens.
+std::string dollars_of(const TriedPlan& plan) {
+  const auto price = price_per_hour(plan.job);
+  if (!price) return "no price";
+  const double step = plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances());
+  return fmt::format("{:.3f}", step / plan.job.tokens_per_step() * 1e6);
+}
+
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
-  const TrainOptions& o = options.train;
-  const double price = hw::load_machine(o.instance_type, o.set).price_on_demand.value * static_cast<double>(o.nnodes);
   base::Table table{{{"rank", ""},
                      {"plan", ""},
                      {"step", "step s"},
@@ -52,7 +61,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
                    fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
-                   fmt::format("{:.3f}", r.seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
+                   dollars_of(r), flags_of(r.job)});
   }
   print(table.render(form));
 }
@@ -84,16 +93,19 @@ void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& option
       "see --refused for all reasons; use another --global_batch_size, --max_length or --nnodes"};
 }
 
+int processes_of(const trnsim::Settings& s) {
+  return s.host_threads > 0 ? static_cast<int>(s.host_threads)
+                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
 void plan(const PlanOptions& options) {
-  const TrainOptions& o = options.train;
-  const base::Format form = base::parse_format(o.format);
-  std::vector<TriedPlan> plans = plans_of({.options = o,
-                                           .config = decoder_config(options.model),
-                                           .batch = options.batch,
-                                           .micro_batches = options.micro_batches});
+  const trnsim::Settings& s = options.settings;
+  const base::Format form = base::parse_format(s.format);
+  const trnsim::Job job = job_of(s, trnsim::load_model_config(options.model), 0);
+  std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
-  time_plans(plans, o);
+  time_plans(plans, processes_of(s), s.exact);
   if (options.refused) {
     print_refused(plans, form);
   } else {
@@ -120,12 +132,12 @@ void add_plan(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   app.add_option("--limit", options->limit, "plans to show")->check(CLI::PositiveNumber)->capture_default_str();
   app.add_flag("--refused", options->refused, "print the plans that are out instead, each with its reason");
-  add_train_options(app, "plan", options->train);
+  add_settings(app, "plan", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "plan", options->train);
-    if (!options->train.given.contains("instance_type")) options->train.instance_type = "trn1.32xlarge";
-    if (!options->train.given.contains("per_device_train_batch_size")) options->train.per_device_train_batch_size = 1;
-    if (options->micro_batches.empty()) options->micro_batches = {options->train.per_device_train_batch_size};
+    settle(app, "plan", options->settings);
+    if (!options->settings.given.contains("instance_type")) options->settings.instance_type = "trn1.32xlarge";
+    if (!options->settings.given.contains("per_device_train_batch_size")) options->settings.per_device_train_batch_size = 1;
+    if (options->micro_batches.empty()) options->micro_batches = {options->settings.per_device_train_batch_size};
     plan(*options);
   });
 }

@@ -17,6 +17,7 @@ namespace {
 struct ReportOptions {
   std::vector<std::string> runs;
   std::string output, format = "html", prices, efficiency = fmt::format("{:g}%", analysis::kRooflineEfficiency * 100);
+  std::int64_t stage = -1;
 };
 
 void report(const ReportOptions& options) {
@@ -28,7 +29,7 @@ void report(const ReportOptions& options) {
   const auto prices = analysis::load_prices(std::string_view{options.prices});
   const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
   std::vector<analysis::ReportRun> runs;
-  for (const std::string& folder : options.runs) runs.push_back(load_report_run(folder, prices, efficiency));
+  for (const std::string& folder : options.runs) runs.push_back(load_report_run(folder, prices, efficiency, options.stage));
   const bool html = options.format == "html";
   const std::string text = html ? report_html(runs) : report_markdown(runs);
   if (options.output == "-" || (!html && options.output.empty())) return print(text);
@@ -48,6 +49,7 @@ void add_report(CLI::App& app) {
       ->type_name("html|md")
       ->capture_default_str();
   app.add_option("--output", options->output, "file to write, - for stdout [RUN/report.html]");
+  app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
   app.add_option("--prices", options->prices, "price file [analysis/cost/prices/aws.toml]");
   app.add_option("--efficiency", options->efficiency, "of the peaks in roofline estimates")->capture_default_str();
   app.final_callback([options] { report(*options); });

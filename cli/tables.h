@@ -1,9 +1,10 @@
 // Jobs, projections and memory as tables for people.
 #pragma once
 
-#include <cstdint>
-#include <map>
+#include <functional>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "base/table.h"
 #include "trnsim/run.h"
@@ -18,6 +19,15 @@ base::Table engine_table(const trnsim::Projection& projection);
 base::Table time_table(const trnsim::Projection& projection);
 base::Table memory_table(const trnsim::Memory& memory);
 base::Table compiler_table(const trnsim::CompilerGain& gain);
+
+/// A column of pass_table(): what a job with these passes is like.
+struct PassColumn {
+  base::Column column;
+  std::function<base::Cell(const trnsim::Job&)> cell;
+};
+/// The step as given, with each pass switched to the opposite, and without any: time, memory, traffic, instructions,
+/// then the columns `more`.
+base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<PassColumn>& more = {});
 
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".
 std::string setting_of(const trnsim::Job& job);

@@ -14,6 +14,7 @@ namespace {
 
 struct TraceOptions {
   std::string run, format = "pftrace", output, from, until, limit = "50 MB";
+  std::int64_t stage = -1;
   analysis::TraceOptions trace;
 };
 
@@ -40,7 +41,7 @@ void trace(TraceOptions options) {
   if (!options.until.empty()) options.trace.until = base::parse_as(options.until, base::Dimension::kTime, "--until");
   options.trace.limit_bytes =
       static_cast<std::uint64_t>(base::parse_as(options.limit, base::Dimension::kBytes, "--limit"));
-  const analysis::Record record = analysis::read_record(options.run);
+  const analysis::Record record = analysis::read_record(options.run, options.stage);
   const std::filesystem::path path =
       options.output.empty() ? default_path(options) : std::filesystem::path{options.output};
   const analysis::TraceSummary summary = options.format == "chakra"
@@ -59,6 +60,7 @@ void add_trace(CLI::App& app) {
       ->type_name("pftrace|json|chakra")
       ->capture_default_str();
   app.add_option("--output", options->output, "file to write [RUN/trace.FORMAT]");
+  app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);
   app.add_option("--from", options->from, "begin of the window, simulated time, as in \"1.5 ms\"");
   app.add_option("--until", options->until, "end of the window");
   app.add_option("--lanes", options->trace.lanes, "only these lanes, with commas")

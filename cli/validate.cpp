@@ -29,7 +29,7 @@ using base::Error;
 using base::Fault;
 
 struct ValidateOptions {
-  TrainOptions common;
+  Settings common;
   std::vector<std::string> files;
   std::string only, fail_above;
   bool sensitivity = false;
@@ -70,7 +70,7 @@ std::vector<analysis::Row> load_rows(const ValidateOptions& options) {
   return choose(std::move(rows), options.only);
 }
 
-PredictContext context_of(const TrainOptions& common, const std::vector<std::string>& set) {
+PredictContext context_of(const Settings& common, const std::vector<std::string>& set) {
   return {.machine = load_machine(common.instance_type, set),
           .set = set,
           .exact = common.exact,
@@ -79,7 +79,7 @@ PredictContext context_of(const TrainOptions& common, const std::vector<std::str
 
 /// Each row again under each variation, in processes of their own.
 analysis::Influence influence_of(const analysis::ValidationReport& report, const std::vector<analysis::Row>& rows,
-                                 const TrainOptions& common) {
+                                 const Settings& common) {
   std::vector<base::ParamFile> machines;
   for (const std::string& name : machine_names()) machines.push_back(load_machine(name, {}));
   const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
@@ -96,7 +96,7 @@ analysis::Influence influence_of(const analysis::ValidationReport& report, const
 }
 
 void validate(const ValidateOptions& options) {
-  const TrainOptions& common = options.common;
+  const Settings& common = options.common;
   const base::Format form = base::parse_format(common.format);
   if (options.sensitivity && form == base::Format::kCsv)
     throw Error{Fault::kUsage, "--sensitivity", "is several tables, and CSV one", "use --format table, md or json"};
@@ -137,7 +137,7 @@ void add_validate(CLI::App& app) {
                  "exit 1 when the mean absolute error is above this many per cent");
   app.add_flag("--sensitivity", options->sensitivity,
                "what decides each row: +10 % of each fitted constant, and the share of each mechanism");
-  add_train_options(app, "validate", options->common);
+  add_settings(app, "validate", options->common);
   app.final_callback([options, &app] {
     settle(app, "validate", options->common);
     validate(*options);

@@ -1,5 +1,4 @@
 // `trnsim verify DIR`: a training trajectory from PyTorch, repeated on the simulated cores.
-#include "workloads/verify.h"
 
 #include <fmt/format.h>
 
@@ -14,17 +13,13 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "hw/sim_device.h"
-#include "trnsim/project.h"
-#include "trnsim/settings.h"
+#include "trnsim/verify.h"
 
 namespace cli {
-
-using namespace trnsim;
 namespace {
 
 struct VerifyOptions {
-  TrainOptions train;
+  trnsim::Settings settings;
   std::string folder, tolerance_loss, tolerance_gradient, tolerance_weight;
 };
 
@@ -39,7 +34,7 @@ struct Line {
 /// Tolerances: fp32 differs from PyTorch's by the order of sums. With 16 bits and fewer the losses alone are held to a
 /// bound: bf16 emulated in PyTorch is off by 0.7 % and 4 % on the shipped trajectories.
 std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOptions& options) {
-  const bool exact = options.train.numerics.empty() || options.train.numerics == "fp32";
+  const bool exact = options.settings.numerics.empty() || options.settings.numerics == "fp32";
   const auto given = [](const char* flag, const std::string& text, std::optional<double> standard) {
     return text.empty() ? standard : std::optional{base::parse_real(flag, text)};
   };
@@ -92,40 +87,10 @@ std::string text_of(const workloads::VerifyReport& report, const std::vector<Lin
 }
 
 void verify(const VerifyOptions& options) {
-  const base::Format form = base::parse_format(options.train.format);
-  const hw::MachineParams machine = hw::load_machine(options.train.instance_type, options.train.set);
-  if (options.train.mode == "timed" || options.train.numerics == "off")
-    throw base::Error{base::Fault::kUsage, "trnsim verify", "compares numbers, and there would be none",
-                      "use --mode numeric or full, and --numerics"};
-  const std::int64_t cores = options.train.nproc_per_node > 0 ? cores_of(options.train, machine) : 1;
-  workloads::VerifyOptions v;
-  v.target = machine.target();
-  v.plan.numerics = runtime::numerics(options.train.numerics.empty() ? "fp32" : options.train.numerics);
-  const std::int64_t tensor = options.train.tensor_parallel_size, stages = options.train.pipeline_parallel_size;
-  if (cores % (tensor * stages) != 0)
-    throw base::Error{base::Fault::kUsage, stages > 1 ? "--pipeline_parallel_size" : "--tensor_parallel_size",
-                      stages > 1 ? fmt::format("TP {} x PP {} does not divide the {} cores", tensor, stages, cores)
-                                 : fmt::format("{} does not divide the {} cores", tensor, cores),
-                      fmt::format("use --nproc_per_node {}, or a multiple of it", tensor * stages)};
-  if (options.train.virtual_pipeline_size > 1 && stages < 2)
-    throw base::Error{base::Fault::kUsage, "--virtual_pipeline_size", "takes stages that are more than one",
-                      "use --pipeline_parallel_size 2 or more"};
-  v.plan.data = static_cast<std::uint32_t>(cores / (tensor * stages));
-  v.plan.pipeline = stages;
-  v.plan.chunks = options.train.virtual_pipeline_size;
-  v.plan.micro_batches = options.train.gradient_accumulation_steps;
-  v.plan.tensor = tensor;
-  v.plan.sequence = tensor > 1 && !options.train.disable_sequence_parallel;
-  v.plan.zero1 = options.train.zero_1;
-  v.plan.master_weights = options.train.optimizer_use_master_weights;
-  v.plan.recompute = runtime::recompute_of(options.train.recompute);
-  v.host_threads = static_cast<int>(options.train.host_threads);
-  v.seed = static_cast<std::uint64_t>(options.train.seed);
-  if (options.train.mode == "full")
-    v.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
+  const base::Format form = base::parse_format(options.settings.format);
   base::Progress progress{"verify", "step", 0};
-  v.progress = [&progress](std::int64_t step, std::int64_t) { progress.update(static_cast<std::uint64_t>(step)); };
-  const workloads::VerifyReport report = workloads::verify(options.folder, v);
+  const auto step_done = [&progress](std::int64_t step) { progress.update(static_cast<std::uint64_t>(step)); };
+  const workloads::VerifyReport report = trnsim::verify(options.folder, options.settings, step_done);
   progress.finish();
   const std::vector<Line> lines = lines_of(report, options);
   print(form == base::Format::kJson ? json_of(report, lines) : text_of(report, lines, form));
@@ -146,9 +111,9 @@ void add_verify(CLI::App& app) {
   app.add_option("--tolerance_loss", options->tolerance_loss, "largest relative error of a loss");
   app.add_option("--tolerance_gradient", options->tolerance_gradient, "largest relative error of a gradient tensor");
   app.add_option("--tolerance_weight", options->tolerance_weight, "largest relative error of a final weight tensor");
-  add_train_options(app, "verify", options->train);
+  add_settings(app, "verify", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "verify", options->train);
+    settle(app, "verify", options->settings);
     verify(*options);
   });
 }

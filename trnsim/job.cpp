@@ -35,13 +35,20 @@ std::string numerics_of(const Settings& s) {
                                                                         : numerics;
 }
 
-runtime::Plan plan_of(const Settings& s, std::int64_t cores) {
-  const std::int64_t share = s.tensor_parallel_size * s.pipeline_parallel_size;
+std::int64_t length_of(const Settings& s, const workloads::ModelConfig& model) {
+  if (s.max_length > 0) return s.max_length;
+  return is_decoder(model) ? 2048 : 128;  // what Hugging Face's scripts pack to, and cut to
+}
+
+}  // namespace
+
+runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
+  const std::int64_t cores = cores_of(s, machine), share = s.tensor_parallel_size * s.pipeline_parallel_size;
   if (cores % share != 0)
     throw Error{
         Fault::kUsage, "--tensor_parallel_size",
         fmt::format("TP {} x PP {} does not divide {} cores", s.tensor_parallel_size, s.pipeline_parallel_size, cores),
-        "choose degrees whose product divides the cores"};
+        fmt::format("use --nproc_per_node {} or a multiple of it, or degrees whose product divides the cores", share)};
   return {.tensor = s.tensor_parallel_size,
           .pipeline = s.pipeline_parallel_size,
           .chunks = s.virtual_pipeline_size,
@@ -54,13 +61,6 @@ runtime::Plan plan_of(const Settings& s, std::int64_t cores) {
           .micro_batches = s.gradient_accumulation_steps,
           .numerics = runtime::numerics(numerics_of(s))};
 }
-
-std::int64_t length_of(const Settings& s, const workloads::ModelConfig& model) {
-  if (s.max_length > 0) return s.max_length;
-  return is_decoder(model) ? 2048 : 128;  // what Hugging Face's scripts pack to, and cut to
-}
-
-}  // namespace
 
 double Job::steps() const {
   if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);
@@ -158,7 +158,7 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
 Job job_of(const Settings& s, workloads::ModelConfig model, double samples, std::int64_t eval_samples) {
   if (!is_decoder(model)) refuse_plan_of_encoder(s, workloads::family_of(model));
   Job job{.machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
-  job.step = {.plan = plan_of(s, cores_of(s, job.machine)),
+  job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model)},
               .optimizer = {.beta1 = s.adam_beta1,
                             .beta2 = s.adam_beta2,

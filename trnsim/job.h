@@ -65,6 +65,9 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
 /// another family.
 Job job_of(const Settings& settings, workloads::ModelConfig model, double samples, std::int64_t eval_samples = 0);
 
+/// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
+runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);
+
 /// The job that a workload publishes, with what `given` changes.
 Job job_of(const workloads::Workload& workload, const Settings& given);
 /// The same by name, or a workload's file. Errors: as workloads::load_workload().

@@ -9,6 +9,7 @@
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "runtime/block.h"
+#include "runtime/program_cache.h"
 #include "workloads/bert_graph.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/traced_ops.h"
@@ -119,6 +120,16 @@ std::vector<Job> smaller_batches(const Job& job) {
 }
 
 }  // namespace
+
+void use_compile_cache(const Settings& settings) {
+  if (!settings.compile_cache.empty()) runtime::use_program_cache(settings.compile_cache);
+}
+
+std::string compile_cache_text() {
+  if (!runtime::has_program_cache()) return {};
+  const runtime::CacheUse use = runtime::program_cache_use();
+  return fmt::format("programs: {} from the cache, {} compiled", use.found, use.compiled);
+}
 
 std::optional<double> price_per_hour(const Job& job) {
   const auto prices = analysis::load_prices(std::string_view{});

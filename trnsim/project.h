@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "analysis/host_model.h"
@@ -58,6 +59,12 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {}
 /// A plan that fits, changed as little as may be: recomputation first, then ZeRO, then wider, then longer. Nothing when
 /// none does.
 std::optional<Job> nearest_that_fits(const Job& job);
+
+/// From now on programs are looked for in the folder that the settings name, if they name one. Errors: as
+/// runtime::use_program_cache().
+void use_compile_cache(const Settings& settings);
+/// "programs: 3 from the cache, 1 compiled"; empty without a cache.
+std::string compile_cache_text();
 
 /// Dollars of one of the job's instances for an hour, as it is bought; none when nobody published one. Errors:
 /// Fault::kUsage for an instance that is not sold that way.

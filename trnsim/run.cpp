@@ -77,7 +77,12 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
     return {static_cast<double>(data->samples()), data->validation()};
   if (is_decoder(model)) return {packed_sequences(s, s.max_length, note), size.eval_samples};
   const workloads::SampleCount count =
-      workloads::count_samples({.dataset_path = s.dataset_path, .validation_file = s.validation_file});
+      workloads::count_samples({.dataset_path = s.dataset_path,
+                                .validation_file = s.validation_file,
+                                .read = {.text_column = s.text_column,
+                                         .label_column = s.label_column,
+                                         .backslash_escapes = s.backslash_escapes,
+                                         .strict = s.strict}});
   return {static_cast<double>(at_most(count.train, s.max_train_samples)),
           at_most(count.validation, s.max_eval_samples)};
 }

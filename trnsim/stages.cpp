@@ -122,9 +122,17 @@ CompiledStages compile_stages(const Job& job, const CompileStages& options) {
   return out;
 }
 
+runtime::Graph stage_graph(const Job& job, std::int64_t stage) {
+  if (stage < 0 || stage >= job.step.plan.pipeline)
+    throw base::Error{base::Fault::kUsage, "stage",
+                      fmt::format("{} of a pipeline of {} stages", stage, job.step.plan.pipeline),
+                      fmt::format("choose one from 0 to {}", job.step.plan.last_stage())};
+  return graph_of(job.model, workloads::of_stage(job.step, stage));
+}
+
 runtime::Compiled compile_stage(const Job& job, std::int64_t stage) {
-  const workloads::Step step = workloads::of_stage(job.step, stage);
-  return runtime::compile(graph_of(job.model, step), job.machine.target(), workloads::compile_options(step, "train", job.passes));
+  return runtime::compile(stage_graph(job, stage), job.machine.target(),
+                          workloads::compile_options(workloads::of_stage(job.step, stage), "train", job.passes));
 }
 
 std::vector<runtime::Compiled> compile_evaluation(const Job& job) {

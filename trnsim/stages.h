@@ -41,7 +41,8 @@ struct CompileStages {
 
 /// Errors: Fault::kUsage, Fault::kProgram for a plan that model or machine do not allow.
 CompiledStages compile_stages(const Job& job, const CompileStages& options = {});
-/// One stage alone, with all micro-batches of the step.
+/// The graph of one stage, with all micro-batches of the step, and its program.
+runtime::Graph stage_graph(const Job& job, std::int64_t stage);
 runtime::Compiled compile_stage(const Job& job, std::int64_t stage);
 /// The program of an evaluation batch for each stage: forward only, one batch for each so that all are at work.
 std::vector<runtime::Compiled> compile_evaluation(const Job& job);

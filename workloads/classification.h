@@ -40,4 +40,10 @@ struct Classification {
 /// data has more labels than the model's own head, or the vocabulary more tokens than its table.
 Classification load_classification(const ClassificationOptions& options);
 
+/// Samples of the user's files, for a job that is not trained here. Errors: as the readers.
+struct SampleCount {
+  std::int64_t train = 0, validation = 0;
+};
+SampleCount count_samples(const ClassificationOptions& options);
+
 }  // namespace workloads

@@ -39,6 +39,11 @@ class Meta {
   const std::string& text(const std::string& key) const { return at(key).text; }
   std::uint64_t whole(const std::string& key) const { return static_cast<std::uint64_t>(at(key).whole); }
   double real(const std::string& key) const { return at(key).real; }
+  /// Of a key that older records lack.
+  std::int64_t whole_or(const std::string& key, std::int64_t otherwise) const {
+    const auto found = values_.find(key);
+    return found == values_.end() ? otherwise : found->second.whole;
+  }
 
  private:
   struct Value {
@@ -70,7 +75,11 @@ void read_meta(const Database& db, const Meta& meta, Record& r) {
             .instances = static_cast<std::uint32_t>(meta.whole("instances")),
             .cores_per_chip = static_cast<std::uint32_t>(meta.whole("cores_per_chip")),
             .hbm_bytes_per_core = meta.whole("hbm_bytes_per_core"),
-            .machine_toml = meta.text("machine_toml")};
+            .machine_toml = meta.text("machine_toml"),
+            .stage = static_cast<std::uint32_t>(meta.whole_or("stage", 0)),
+            .stages = static_cast<std::uint32_t>(meta.whole_or("stages", 1)),
+            .micro_batches = meta.whole_or("micro_batches", 1),
+            .recorded_micro_batches = meta.whole_or("recorded_micro_batches", 1)};
   const std::string& hash = meta.text("machine_hash");
   std::from_chars(hash.data(), hash.data() + hash.size(), r.info.machine_hash, 16);
   r.program.name = meta.text("program");
@@ -307,6 +316,17 @@ Record read_record(const std::filesystem::path& path) {
   const double work = record.utilisation.matmul_flops + record.utilisation.transpose_flops;
   record.utilisation.hfu = array > 0 ? work / array * 100 : 0;
   return record;
+}
+
+Record read_record(const std::filesystem::path& folder, std::int64_t stage) {
+  Record slowest = read_record(folder);
+  const auto stages = static_cast<std::int64_t>(slowest.info.stages);
+  if (stage < 0 || (stages == 1 && stage == 0)) return slowest;
+  if (stage >= stages)
+    throw Error{Fault::kUsage, "--stage", fmt::format("is {}, {} has {}", stage, folder.string(), stages),
+                stages == 1 ? std::string{"leave it out: the job has no pipeline"}
+                            : fmt::format("choose one from 0 to {}", stages - 1)};
+  return read_record(folder / record_name(static_cast<std::size_t>(stage)));
 }
 
 }  // namespace analysis

@@ -33,6 +33,10 @@ void write_meta(const Record& r, Database& db) {
   meta.run("hbm_bytes_per_core", info.hbm_bytes_per_core);
   meta.run("machine_hash", base::hash_text(info.machine_hash));
   meta.run("machine_toml", info.machine_toml);
+  meta.run("stage", info.stage);
+  meta.run("stages", info.stages);
+  meta.run("micro_batches", info.micro_batches);
+  meta.run("recorded_micro_batches", info.recorded_micro_batches);
   meta.run("program", r.program.name);
   meta.run("ranks", r.program.ranks);
   meta.run("rounding", isa::name_of(r.program.rounding));
@@ -155,10 +159,13 @@ void put_in_place(const std::filesystem::path& temporary, const std::filesystem:
 
 }  // namespace
 
-void write_record(const std::filesystem::path& folder, const Record& record) {
+std::string record_name(std::size_t stage) { return fmt::format("stage-{}.sqlite", stage); }
+
+void write_record(const std::filesystem::path& to, const Record& record) {
   const base::HoldInterrupts hold;  // the temporary file goes away
-  const std::filesystem::path path = folder / kRecordFile;
-  const std::filesystem::path temporary = folder / fmt::format(".{}.{}", kRecordFile, ::getpid());
+  const std::filesystem::path path = std::filesystem::is_directory(to) ? to / kRecordFile : to;
+  const std::filesystem::path temporary =
+      path.parent_path() / fmt::format(".{}.{}", path.filename().string(), ::getpid());
   try {
     write_all(temporary, record);
     put_in_place(temporary, path);

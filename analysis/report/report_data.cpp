@@ -31,6 +31,13 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
   if (!r.exact && r.replayed_calls > 0)
     list.push_back(fmt::format("{} of {} calls took the time of an earlier call of their block (--exact simulates all)",
                                r.replayed_calls, r.calls.size()));
+  const RecordInfo& info = run.record.info;
+  if (info.stages > 1)
+    list.push_back(fmt::format("a pipeline of {} stages: below is stage {} (trnsim report --stage for the others)",
+                               info.stages, info.stage));
+  if (info.recorded_micro_batches < info.micro_batches)
+    list.push_back(fmt::format("{} of {} micro-batches of the step were simulated; the others take as long as the last",
+                               info.recorded_micro_batches, info.micro_batches));
   if (r.dropped_events > 0)
     list.push_back(fmt::format("{} events did not fit in the record: traces of this run have a gap", r.dropped_events));
   const MemoryUse memory = memory_use(run.record);
@@ -56,10 +63,10 @@ void add_share(BusyMap& map, std::size_t row, hw::Fs begin, hw::Fs end, double s
 }  // namespace
 
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
-                          double efficiency) {
+                          double efficiency, std::int64_t stage) {
   ReportRun run;
   run.result = read_result(folder).body;
-  run.record = read_record(folder);
+  run.record = read_record(folder, stage);
   const std::filesystem::path plain = folder.filename().empty() ? folder.parent_path() : folder;
   run.name = plain.filename().string();
   run.efficiency = efficiency;

@@ -96,7 +96,6 @@ std::variant<Job, std::string> job_of(const Row& row, const PredictContext& cont
 }  // namespace
 
 Prediction predict_decoder(const Row& row, const PredictContext& context) {
-  const TrainingRow& r = std::get<TrainingRow>(row.job);
   std::vector<std::string> assumed;
   auto found = job_of(row, context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);

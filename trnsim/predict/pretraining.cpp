@@ -8,6 +8,7 @@
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
 #include "trnsim/project.h"
+#include "workloads/bert_graph.h"
 #include "workloads/traced_ops.h"
 
 namespace trnsim {

@@ -13,6 +13,7 @@
 #include "trnsim/predict/pretraining.h"
 #include "trnsim/project.h"
 #include "workloads/block_graph.h"
+#include "workloads/bert_graph.h"
 #include "workloads/traced_ops.h"
 
 namespace trnsim {

@@ -114,4 +114,14 @@ Classification load_classification(const ClassificationOptions& o) {
   return out;
 }
 
+SampleCount count_samples(const ClassificationOptions& o) {
+  const Splits splits = read_splits(o.dataset_path, o.read);
+  SampleCount count{.train = static_cast<std::int64_t>(splits.train.samples.size())};
+  if (!o.validation_file.empty())
+    count.validation = static_cast<std::int64_t>(read_dataset(o.validation_file, o.read).samples.size());
+  else if (splits.validation)
+    count.validation = static_cast<std::int64_t>(splits.validation->samples.size());
+  return count;
+}
+
 }  // namespace workloads
