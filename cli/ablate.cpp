@@ -54,8 +54,7 @@ void ablate(const AblateOptions& options) {
     more.push_back({{"largest_batch", "largest batch"},
                     [](const trnsim::Job& other) { return base::Cell{largest_batch(other)}; }});
   if (options.only.empty() || options.only == "numbers") {
-    const auto check =
-        std::make_shared<const NumbersCheck>(small_training(workload, options.settings), job.passes);
+    const auto check = std::make_shared<const NumbersCheck>(small_training(workload, options.settings), job.passes);
     more.push_back({{"numbers", "numbers of the small model, rounded to nearest"},
                     [check](const trnsim::Job& other) { return (*check)(other); }});
   }

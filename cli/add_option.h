@@ -18,8 +18,7 @@ CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options
   const bool flag = std::holds_alternative<bool Options::*>(row.member);
   const bool list = std::holds_alternative<std::vector<std::string> Options::*>(row.member);
   const std::string flags = flags_of(row.names), legal = row.legal();
-  const std::string help =
-      flags_in(row.help) + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
+  const std::string help = flags_in(row.help) + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
   const auto take = [&options, &row](const CLI::results_t& texts) {
     for (const std::string& text : texts) trnsim::set_option(options, row, text);
     return true;

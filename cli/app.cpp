@@ -47,7 +47,7 @@ void add_common(CLI::App& app, const std::shared_ptr<base::LogOptions>& log) {
   app.add_flag("--no-color", log->no_color, "no colours; NO_COLOR does the same")->group("Messages");
 }
 
-std::vector<std::string> flags_of(const CLI::App& app) {
+std::vector<std::string> flag_names_of(const CLI::App& app) {
   std::vector<std::string> flags;
   for (const CLI::Option* option : app.get_options()) {
     for (const std::string& name : option->get_lnames()) flags.push_back("--" + name);
@@ -66,7 +66,7 @@ Error unknown(const CLI::App& app) {
     return {Fault::kUsage, where, fmt::format("unexpected argument '{}'", typed), fmt::format("see {} --help", where)};
   }
   typed = typed.substr(0, typed.find('='));
-  const auto near = base::closest(typed, flags_of(verb));
+  const auto near = base::closest(typed, flag_names_of(verb));
   return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed),
           near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
 }

@@ -26,7 +26,7 @@ struct EstimateOptions {
   throw base::Error{
       base::Fault::kCapacity, "trnsim estimate",
       fmt::format("{} does not fit:\n{}", describe(job), memory_table(memory).render(base::Format::kTable)),
-      nearest ? "this one does: " + flags_of(*nearest) : "no plan on these cores fits: use more --nnodes"};
+      nearest ? "this one does: " + plan_flags(*nearest) : "no plan on these cores fits: use more --nnodes"};
 }
 
 std::string json_of(const trnsim::Job& job, const trnsim::Projection& p) {

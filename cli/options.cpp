@@ -35,14 +35,12 @@ constexpr std::array kTakes = {
     Takes{"run",
           "eval_strategy output_dir overwrite_output_dir resume_from_checkpoint logging_steps save_steps "
           "backslash_escapes"},
-    Takes{"run compile ablate verify",
-          "seed bf16 stochastic_rounding_enabled stochastic_rounding_seed mode"},
+    Takes{"run compile ablate verify", "seed bf16 stochastic_rounding_enabled stochastic_rounding_seed mode"},
     Takes{"run compile ablate verify estimate plan",
           "numerics virtual_pipeline_size disable_sequence_parallel optimizer_use_master_weights nproc_per_node"},
     Takes{"run compile ablate verify validate estimate plan",
           "instance_type set compile_cache exact host_threads format"},
-    Takes{"run estimate plan",
-          "price"},
+    Takes{"run estimate plan", "price"},
 };
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -67,8 +65,7 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
     const std::string flag = "--" + std::string{s.name()}, variable{s.env};
     const char* value = variable.empty() ? nullptr : std::getenv(variable.c_str());
     const bool typed = app.get_option(flag)->count() > 0;
-    if (!typed && value)
-      trnsim::set_option<Settings>(settings, s, value, fmt::format("{} (for {})", variable, flag));
+    if (!typed && value) trnsim::set_option<Settings>(settings, s, value, fmt::format("{} (for {})", variable, flag));
     if (typed || value) settings.given.emplace(s.name());
   }
   settle_numerics(settings);

@@ -60,8 +60,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     const TriedPlan& r = plans[i];
     table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
-                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
-                   dollars_of(r), flags_of(r.job)});
+                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), dollars_of(r), plan_flags(r.job)});
   }
   print(table.render(form));
 }
@@ -69,7 +68,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
 void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
   base::Table table{{{"plan", ""}, {"reason", ""}, {"flags", ""}}};
   for (const TriedPlan& plan : plans)
-    if (!plan.refused.empty()) table.add_row({describe(plan.job), plan.refused, flags_of(plan.job)});
+    if (!plan.refused.empty()) table.add_row({describe(plan.job), plan.refused, plan_flags(plan.job)});
   print(table.render(form));
 }
 
@@ -136,7 +135,8 @@ void add_plan(CLI::App& app) {
   app.final_callback([options, &app] {
     settle(app, "plan", options->settings);
     if (!options->settings.given.contains("instance_type")) options->settings.instance_type = "trn1.32xlarge";
-    if (!options->settings.given.contains("per_device_train_batch_size")) options->settings.per_device_train_batch_size = 1;
+    if (!options->settings.given.contains("per_device_train_batch_size"))
+      options->settings.per_device_train_batch_size = 1;
     if (options->micro_batches.empty()) options->micro_batches = {options->settings.per_device_train_batch_size};
     plan(*options);
   });

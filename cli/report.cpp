@@ -29,7 +29,8 @@ void report(const ReportOptions& options) {
   const auto prices = analysis::load_prices(std::string_view{options.prices});
   const double efficiency = base::parse_as(options.efficiency, base::Dimension::kRatio, "--efficiency");
   std::vector<analysis::ReportRun> runs;
-  for (const std::string& folder : options.runs) runs.push_back(load_report_run(folder, prices, efficiency, options.stage));
+  for (const std::string& folder : options.runs)
+    runs.push_back(load_report_run(folder, prices, efficiency, options.stage));
   const bool html = options.format == "html";
   const std::string text = html ? report_html(runs) : report_markdown(runs);
   if (options.output == "-" || (!html && options.output.empty())) return print(text);

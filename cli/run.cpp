@@ -125,8 +125,8 @@ void print_projection(const RunResult& run, base::Format form) {
   const hw::SimResult& device = p.stage().device;
   const auto resources = analysis::resources(device);
   const analysis::Utilisation u = analysis::utilisation(device, p.stage().compiled.program);
-  print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3,
-                    p.time.device_step * 1e3, p.time.host_step * 1e3, p.time.overlapped ? " beside it" : ""));
+  print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3, p.time.device_step * 1e3,
+                    p.time.host_step * 1e3, p.time.overlapped ? " beside it" : ""));
   print(fmt::format("bound by {}; busiest on the device: {} ({:.1f} %)\n",
                     p.time.host_step > p.time.device_step ? "the host" : "the device", resources.front().name,
                     resources.front().busy));

@@ -35,7 +35,7 @@ std::string setting_of(const trnsim::Job& job) {
                      describe(job), job.step.plan.numerics.name, job.stack);
 }
 
-std::string flags_of(const trnsim::Job& job) {
+std::string plan_flags(const trnsim::Job& job) {
   std::string out;
   for (const auto& [name, value] : plan_settings(job))
     out += fmt::format("{}--{}{}{}", out.empty() ? "" : " ", name, value.empty() ? "" : " ", value);

@@ -32,7 +32,7 @@ base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<Pas
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".
 std::string setting_of(const trnsim::Job& job);
 /// The plan as flags: "--tensor_parallel_size 8 --zero_1".
-std::string flags_of(const trnsim::Job& job);
+std::string plan_flags(const trnsim::Job& job);
 /// "$1.23", "no price".
 std::string dollars(const std::optional<double>& value, int digits = 3);
 

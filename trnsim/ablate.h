@@ -13,9 +13,9 @@ namespace trnsim {
 
 /// A job's step compiled with some passes.
 struct PassFigures {
-  double seconds = 0;    // of the device, a step
-  double hbm_bytes = 0;  // of the core that needs most
-  double traffic = 0;    // bytes at HBM in a step, of the slowest stage's core
+  double seconds = 0;              // of the device, a step
+  double hbm_bytes = 0;            // of the core that needs most
+  double traffic = 0;              // bytes at HBM in a step, of the slowest stage's core
   std::uint64_t instructions = 0;  // of a step, over the stages
 };
 /// The program may be larger than the machine's memory.

@@ -157,7 +157,8 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
 
 Job job_of(const Settings& s, workloads::ModelConfig model, double samples, std::int64_t eval_samples) {
   if (!is_decoder(model)) refuse_plan_of_encoder(s, workloads::family_of(model));
-  Job job{.machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
+  Job job{
+      .machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
   job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model)},
               .optimizer = {.beta1 = s.adam_beta1,

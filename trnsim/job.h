@@ -30,9 +30,9 @@ struct Sizes {
 
 struct Job {
   hw::MachineParams machine;  // all of its instances
-  workloads::ModelConfig model;
-  workloads::Step step;  // of one rank; step.plan.world() cores work on it
-  Sizes sizes;
+  workloads::ModelConfig model{};
+  workloads::Step step{};  // of one rank; step.plan.world() cores work on it
+  Sizes sizes{};
   std::string stack = "torch-xla";
   runtime::Passes passes{};
   analysis::Purchase purchase = analysis::Purchase::kOnDemand;

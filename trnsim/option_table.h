@@ -37,8 +37,8 @@ void require_range(std::string_view where, double value, double least, double mo
 /// "true", "1", "yes", "on" and their opposites. Errors: Fault::kUsage for anything else.
 bool parse_bool(std::string_view where, std::string_view text);
 
-/// Puts `text` into the row's member, checked. Used for flags, environment, workload files and sweeps alike; `where` names
-/// the origin in errors (empty: the setting, in backquotes).
+/// Puts `text` into the row's member, checked. Used for flags, environment, workload files and sweeps alike; `where`
+/// names the origin in errors (empty: the setting, in backquotes).
 template <class Options>
 void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where = "");
 

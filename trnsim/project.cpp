@@ -144,19 +144,17 @@ std::optional<double> price_per_hour(const Job& job) {
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
   runtime::BlockCache own{kKeptInstructions};  // stages have the same layers
-  CompiledStages compiled =
-      compile_stages(job, {.micro_batches = options.micro_batches,
-                           .blocks = options.blocks ? options.blocks : &own,
-                           .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
+  CompiledStages compiled = compile_stages(
+      job, {.micro_batches = options.micro_batches,
+            .blocks = options.blocks ? options.blocks : &own,
+            .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
   Projection p;
   p.memory = std::move(compiled.memory);
   p.micro_batches = compiled.micro_batches;
   if (!p.memory.fits() && !options.any_memory) return p;
-  const StepTime time = simulate_stages(job, compiled,
-                                        {.exact = options.exact,
-                                         .any_memory = options.any_memory,
-                                         .trace = options.trace,
-                                         .times = options.times});
+  const StepTime time = simulate_stages(
+      job, compiled,
+      {.exact = options.exact, .any_memory = options.any_memory, .trace = options.trace, .times = options.times});
   p.stages = std::move(compiled.stages);
   p.slowest = time.slowest;
   p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;

@@ -18,16 +18,16 @@ namespace trnsim {
 inline constexpr std::size_t kKeptInstructions = 4'000'000;
 
 struct Projection {
-  Memory memory;              // of the core that needs most
-  std::vector<Stage> stages;  // in their order, as they were simulated
-  std::size_t slowest = 0;    // which of them sets the time of a step
-  std::int64_t micro_batches = 0;     // of a step that were simulated; the others take micro_seconds each
-  double device_seconds = 0;          // of a step
-  double micro_seconds = 0;           // from micro-batch to micro-batch
-  double bubble_seconds = 0;          // what the slowest stage waits for the others in a step
-  double eval_seconds = 0;            // of the device, an evaluation batch; 0: nothing is evaluated
-  analysis::JobTime time;             // of the job
-  double steps = 0, samples = 0;      // of the job
+  Memory memory;                           // of the core that needs most
+  std::vector<Stage> stages;               // in their order, as they were simulated
+  std::size_t slowest = 0;                 // which of them sets the time of a step
+  std::int64_t micro_batches = 0;          // of a step that were simulated; the others take micro_seconds each
+  double device_seconds = 0;               // of a step
+  double micro_seconds = 0;                // from micro-batch to micro-batch
+  double bubble_seconds = 0;               // what the slowest stage waits for the others in a step
+  double eval_seconds = 0;                 // of the device, an evaluation batch; 0: nothing is evaluated
+  analysis::JobTime time;                  // of the job
+  double steps = 0, samples = 0;           // of the job
   std::optional<double> price_per_hour{};  // dollars of one instance; none: it has no price
   std::optional<double> dollars{};
   double model_flops = 0;  // of a step, all cores
@@ -50,8 +50,8 @@ struct ProjectOptions {
   bool give_up = false;  // what does not fit is compiled only until that is seen
 };
 
-/// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do not
-/// allow.
+/// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do
+/// not allow.
 Projection project(const Job& job, const ProjectOptions& options = {});
 /// The same, but what does not fit is no error: it has a memory alone (memory.fits() is false).
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {});

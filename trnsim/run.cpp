@@ -76,13 +76,11 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
   if (data && (!is_decoder(model) || !s.model_id.empty()))
     return {static_cast<double>(data->samples()), data->validation()};
   if (is_decoder(model)) return {packed_sequences(s, s.max_length, note), size.eval_samples};
-  const workloads::SampleCount count =
-      workloads::count_samples({.dataset_path = s.dataset_path,
-                                .validation_file = s.validation_file,
-                                .read = {.text_column = s.text_column,
-                                         .label_column = s.label_column,
-                                         .backslash_escapes = s.backslash_escapes,
-                                         .strict = s.strict}});
+  workloads::ClassificationOptions files;
+  files.dataset_path = s.dataset_path, files.validation_file = s.validation_file;
+  files.read.text_column = s.text_column, files.read.label_column = s.label_column;
+  files.read.backslash_escapes = s.backslash_escapes, files.read.strict = s.strict;
+  const workloads::SampleCount count = workloads::count_samples(files);
   return {static_cast<double>(at_most(count.train, s.max_train_samples)),
           at_most(count.validation, s.max_eval_samples)};
 }
@@ -96,9 +94,8 @@ std::string text_of(const workloads::Workload& workload, const Settings& given) 
 Job job_on(const workloads::Workload& workload, const Settings& settings, const TrainingData* data,
            const std::function<void(const std::string&)>& note) {
   const Settings timed = timed_settings(workload, settings);
-  const workloads::ModelConfig model = data && !settings.model_id.empty()
-                                           ? data->model()
-                                           : model_of(workload, workload.model, settings.model_id);
+  const workloads::ModelConfig model =
+      data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
   const DataSize size = data_size(workload, timed, model, data, note);
   return job_of(timed, model, size.samples, size.eval_samples);
 }
@@ -159,8 +156,7 @@ class Run {
   }
 
   void train_model() {
-    const std::string model =
-        trained_.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.model_id;
+    const std::string model = trained_.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.model_id;
     out_.training = train(*trainer_, *data_, model, step_seconds_, observer_.training);
     save_model(request_.folder / "model", *data_, trained_, *trainer_, *out_.training);
   }

@@ -26,7 +26,7 @@ struct RunResult {
   hw::MachineParams machine;            // of the projected job, or of the one that is trained
   std::optional<Job> job;               // none: nothing was projected
   std::optional<Projection> projection;
-  std::optional<CompilerGain> gain;     // of workloads that are about the compiler: then the job is its last case
+  std::optional<CompilerGain> gain;  // of workloads that are about the compiler: then the job is its last case
   std::vector<workloads::Published> published;  // figures of this very job
   std::optional<workloads::Published> published_gain;
   std::optional<Job> trained;

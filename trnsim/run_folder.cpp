@@ -110,12 +110,9 @@ ordered_json model_json(const workloads::ModelConfig& config) {
 ordered_json plan_json(const RunResult& run) {
   const runtime::Plan& plan = run.job->step.plan;
   const Projection& p = *run.projection;
-  ordered_json out{{"text", describe(*run.job)},
-                   {"tensor", plan.tensor},
-                   {"pipeline", plan.pipeline},
-                   {"data", plan.data},
-                   {"micro_batches", plan.micro_batches},
-                   {"numerics", plan.numerics.name}};
+  ordered_json out{{"text", describe(*run.job)},          {"tensor", plan.tensor},
+                   {"pipeline", plan.pipeline},           {"data", plan.data},
+                   {"micro_batches", plan.micro_batches}, {"numerics", plan.numerics.name}};
   if (plan.pipeline == 1) return out;
   out["bubble_seconds"] = p.bubble_seconds;
   out["micro_batch_seconds"] = p.micro_seconds;
@@ -259,7 +256,7 @@ ordered_json result_body(const RunResult& run) {
       {"seconds", run.host_seconds},
       {"peak_bytes", peak_bytes()},
       {"threads", run.settings.host_threads > 0 ? run.settings.host_threads
-                                               : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
+                                                : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
   return body;
 }
 

@@ -61,8 +61,8 @@ TriedPlan looked_at(Job job, std::int64_t batch) {
   const runtime::Plan& p = tried.job.step.plan;
   const std::uint64_t there = tried.job.machine.hbm_bytes_per_core();
   if (batch % samples != 0)
-    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {} data-parallel ranks", batch,
-                                p.micro_batch, p.data);
+    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {} data-parallel ranks",
+                                batch, p.micro_batch, p.data);
   else if (p.micro_batches < p.pipeline)
     tried.refused = fmt::format("{} micro-batches never keep {} stages at work", p.micro_batches, p.pipeline);
   else if (tried.memory > there)
@@ -103,9 +103,7 @@ std::vector<Job> jobs_of(const Job& job, std::int64_t micro_batch, std::int64_t 
 
 /// What decides most of a plan's blocks.
 using Kin = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
-Kin kin_of(const Job& job) {
-  return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute};
-}
+Kin kin_of(const Job& job) { return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute}; }
 
 /// Names of what a child process says of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
@@ -144,8 +142,8 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
     return;
   }
   plan.too_large = true;
-  plan.refused = plan.memory == 0 ? "a tile does not fit in SBUF"
-                                  : too_much(plan.memory, plan.job.machine.hbm_bytes_per_core());
+  plan.refused =
+      plan.memory == 0 ? "a tile does not fit in SBUF" : too_much(plan.memory, plan.job.machine.hbm_bytes_per_core());
 }
 
 /// Numbers of the plans without a reason by kin, the kin with most plans first: they take longest.
@@ -169,7 +167,8 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   for (const std::int64_t micro : space.micro_batches)
     for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
       for (const std::int64_t pipeline : stages_of(job.model))
-        for (Job& other : jobs_of(job, micro, tensor, pipeline)) out.push_back(looked_at(std::move(other), space.batch));
+        for (Job& other : jobs_of(job, micro, tensor, pipeline))
+          out.push_back(looked_at(std::move(other), space.batch));
   return out;
 }
 

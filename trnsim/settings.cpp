@@ -144,6 +144,24 @@ std::vector<std::string> all_names() {
 
 std::span<const Setting> settings_table() { return kRows; }
 
+/// `bf16` and `stochastic_rounding_enabled` are other spellings of `numerics`.
+void settle_numerics(Settings& settings) {
+  if (settings.bf16) {
+    if (!settings.numerics.empty() && !settings.numerics.starts_with("bf16"))
+      throw Error{Fault::kUsage, "`bf16`", fmt::format("contradicts `numerics` {}", settings.numerics),
+                  "give one of the two"};
+    if (settings.numerics.empty()) settings.numerics = "bf16";
+    settings.given.insert("numerics");
+  }
+  // The switch speaks of casts to 16 bits, so it leaves fp32 as it is, as on the machine.
+  if (settings.stochastic_rounding_enabled && (settings.numerics == "bf16" || settings.numerics == "fp16"))
+    settings.numerics += "+sr";
+  const bool switched_off =
+      settings.given.contains("stochastic_rounding_enabled") && !settings.stochastic_rounding_enabled;
+  if (switched_off && !settings.given.contains("numerics") && settings.numerics.ends_with("+sr"))
+    settings.numerics.resize(settings.numerics.size() - 3);
+}
+
 void refuse_plan_of_encoder(const Settings& settings, std::string_view model) {
   const Settings one_core;
   const auto same = [&](auto member) { return settings.*member == one_core.*member; };

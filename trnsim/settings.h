@@ -62,8 +62,8 @@ void settle_numerics(Settings& settings);
 /// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.
 void refuse_plan_of_encoder(const Settings& settings, std::string_view model);
 
-/// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name, and
-/// what the setting itself refuses; `where` is the file.
+/// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name,
+/// and what the setting itself refuses; `where` is the file.
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where);
 
 /// Which of a workload's jobs: the published one that is projected, or the one that is trained for real.

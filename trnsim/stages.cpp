@@ -143,8 +143,8 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
     step.kind.with_loss = true;
     step.plan.micro_batch = job.sizes.eval_batch;
     step.plan.micro_batches = step.plan.pipeline;
-    out.push_back(
-        runtime::compile(graph_of(job.model, step), job.machine.target(), workloads::compile_options(step, "evaluate", job.passes)));
+    out.push_back(runtime::compile(graph_of(job.model, step), job.machine.target(),
+                                   workloads::compile_options(step, "evaluate", job.passes)));
   }
   return out;
 }

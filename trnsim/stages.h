@@ -61,8 +61,8 @@ struct SimulateStages {
   hw::BlockTimes* times = nullptr;  // of earlier simulations on the machine
 };
 
-/// Fills the stages' records. Micro-batches that were not compiled take micro_seconds each. Errors: Fault::kProgram when
-/// the machine cannot form the groups; as hw::simulate().
+/// Fills the stages' records. Micro-batches that were not compiled take micro_seconds each. Errors: Fault::kProgram
+/// when the machine cannot form the groups; as hw::simulate().
 StepTime simulate_stages(const Job& job, CompiledStages& compiled, const SimulateStages& options = {});
 /// Seconds of an evaluation batch on all stages.
 double simulate_evaluation(const Job& job, bool exact);

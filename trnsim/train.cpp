@@ -50,22 +50,22 @@ void require_host_memory(const Job& job) {
 }
 
 std::shared_ptr<const workloads::Classification> load_texts(const workloads::Workload& workload, const Settings& s) {
-  return std::make_shared<const workloads::Classification>(workloads::load_classification(
-      {.model_folder = s.model_id,
-       .preset = workload.small_model,
-       .dataset_path = s.dataset_path,
-       .validation_file = s.validation_file,
-       .test_file = s.test_file,
-       .vocab = s.vocab,
-       .read = {.text_column = s.text_column,
-                .label_column = s.label_column,
-                .label_names = split_names(s.label_names),
-                .backslash_escapes = s.backslash_escapes,
-                .strict = s.strict},
-       .max_length = static_cast<std::size_t>(s.max_length),
-       .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
-       .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
-       .seed = static_cast<std::uint64_t>(s.seed)}));
+  return std::make_shared<const workloads::Classification>(
+      workloads::load_classification({.model_folder = s.model_id,
+                                      .preset = workload.small_model,
+                                      .dataset_path = s.dataset_path,
+                                      .validation_file = s.validation_file,
+                                      .test_file = s.test_file,
+                                      .vocab = s.vocab,
+                                      .read = {.text_column = s.text_column,
+                                               .label_column = s.label_column,
+                                               .label_names = split_names(s.label_names),
+                                               .backslash_escapes = s.backslash_escapes,
+                                               .strict = s.strict},
+                                      .max_length = static_cast<std::size_t>(s.max_length),
+                                      .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
+                                      .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
+                                      .seed = static_cast<std::uint64_t>(s.seed)}));
 }
 
 std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads::Workload& workload, const Settings& s,
@@ -124,9 +124,7 @@ std::int64_t TrainingData::validation() const {
   if (texts) return texts->validation ? static_cast<std::int64_t>(texts->validation->size()) : 0;
   return tokens->validation ? static_cast<std::int64_t>(tokens->validation->size()) : 0;
 }
-std::int64_t TrainingData::documents() const {
-  return texts ? samples() : static_cast<std::int64_t>(tokens->texts);
-}
+std::int64_t TrainingData::documents() const { return texts ? samples() : static_cast<std::int64_t>(tokens->texts); }
 
 TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
   const workloads::ModelConfig model = model_of(workload, workload.small_model, settings.model_id);

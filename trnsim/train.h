@@ -23,7 +23,7 @@ namespace trnsim {
 
 /// Model, tokenizer and data of a training, ready to begin.
 struct TrainingData {
-  std::shared_ptr<const workloads::Classification> texts;       // one of the two
+  std::shared_ptr<const workloads::Classification> texts;  // one of the two
   std::shared_ptr<const workloads::LanguageModelling> tokens;
 
   const workloads::ModelConfig& model() const { return model_; }
@@ -53,7 +53,7 @@ std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const
 
 /// The numeric part of a run.
 struct Training {
-  workloads::TrainOutcome outcome;
+  workloads::TrainOutcome outcome{};
   double simulated_step_seconds = 0;  // of the program that was trained with
   std::string dataset;
   bool synthetic = false;
@@ -77,7 +77,8 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
 /// machine cannot form.
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
 
-/// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer, trainer_state.json.
+/// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
+/// trainer_state.json.
 void save_model(const std::filesystem::path& folder, const TrainingData& data, const Settings& settings,
                 workloads::Trainer& trainer, const Training& training);
 

@@ -23,7 +23,9 @@ workloads::VerifyReport verify(const std::filesystem::path& folder, const Settin
     throw Error{Fault::kUsage, "--virtual_pipeline_size", "takes more than one stage",
                 "use --pipeline_parallel_size 2 or more"};
   const hw::MachineParams machine = load_machine(s.instance_type, s.set, s.nnodes);
-  workloads::VerifyOptions options{.target = machine.target(), .plan = plan_of(s, machine)};
+  workloads::VerifyOptions options;
+  options.target = machine.target();
+  options.plan = plan_of(s, machine);
   options.host_threads = static_cast<int>(s.host_threads);
   options.seed = static_cast<std::uint64_t>(s.seed);
   if (s.mode == "full")

@@ -12,8 +12,8 @@
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
 #include "trnsim/project.h"
-#include "workloads/block_graph.h"
 #include "workloads/bert_graph.h"
+#include "workloads/block_graph.h"
 #include "workloads/traced_ops.h"
 
 namespace trnsim {
