@@ -43,8 +43,8 @@ std::string json_of(const DecoderJob& job, const DecoderProjection& p) {
                              {"step_seconds", p.time.step},
                              {"mfu", p.mfu},
                              {"steps", p.steps},
-                             {"train_runtime", p.time.total},
-                             {"dollars", p.dollars}};
+                             {"train_runtime", p.time.total}};
+  if (p.dollars > 0) out["dollars"] = p.dollars;  // of a machine with a price
   for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
   out["memory"]["total"] = p.memory.total;
   out["memory"]["capacity"] = p.memory.capacity;

@@ -52,7 +52,9 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
                    fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
-                   fmt::format("{:.3f}", r.seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
+                   price > 0 ? fmt::format("{:.3f}", r.seconds / 3600 * price / r.job.tokens_per_step() * 1e6)
+                             : "no price is published",
+                   flags_of(r.job)});
   }
   print(table.render(form));
 }

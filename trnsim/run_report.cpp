@@ -29,7 +29,7 @@ using nlohmann::ordered_json;
 std::optional<double> predicted(const std::string& name, const Projection& p) {
   if (name == "train_samples_per_second") return p.samples_per_second();
   if (name == "train_runtime") return p.time.total;
-  if (name == "dollars") return p.dollars;
+  if (name == "dollars" && p.price_per_hour > 0) return p.dollars;
   return {};
 }
 
@@ -42,6 +42,11 @@ std::string show(const std::string& name, double value) {
   if (name == "train_runtime") return base::clock_text(value);
   if (name == "dollars") return fmt::format("${:.3f}", value);
   return fmt::format("{:.2f}", value);
+}
+
+/// The same where a figure may be missing: a machine that nobody publishes a price of.
+std::string shown(const std::string& name, std::optional<double> value) {
+  return value ? show(name, *value) : "no price is published";
 }
 
 ordered_json job_json(const RunReport& run) {
@@ -148,7 +153,7 @@ std::vector<analysis::Section> summary(const RunReport& run) {
                                              p.time.device_step * 1e3, p.time.host_step * 1e3)});
     job.facts.push_back({"train_runtime", base::clock_text(p.time.total)});
     job.facts.push_back({"samples/s", fmt::format("{:.2f}", p.samples_per_second())});
-    job.facts.push_back({"cost", fmt::format("${:.3f}", p.dollars)});
+    job.facts.push_back({"cost", shown("dollars", predicted("dollars", p))});
     out.push_back(std::move(job));
   }
   if (run.training) {
@@ -179,7 +184,7 @@ Table job_table(const RunReport& run) {
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };
     if (std::ranges::none_of(figures, known))
-      table.add_row({name, show(name, *predicted(name, *run.projection)), "", "", ""});
+      table.add_row({name, shown(name, predicted(name, *run.projection)), "", "", ""});
   }
   return table;
 }
@@ -232,10 +237,11 @@ ordered_json result_body(const RunReport& run) {
     const analysis::Cost cost =
         analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(run.machine->instances.value),
                           run.projected->epochs, p.samples);
-    body["cost"] = {{"price_per_hour", p.price_per_hour},
-                    {"run", cost.run},
-                    {"per_epoch", cost.per_epoch},
-                    {"per_1k_samples", cost.per_1k_samples}};
+    if (p.price_per_hour > 0)
+      body["cost"] = {{"price_per_hour", p.price_per_hour},
+                      {"run", cost.run},
+                      {"per_epoch", cost.per_epoch},
+                      {"per_1k_samples", cost.per_1k_samples}};
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
     body["utilisation"] = {{"mfu", u.mfu},
                            {"mfu_advertised", u.mfu_advertised},

@@ -78,9 +78,12 @@ hw::MachineParams machine_at(const std::string& machine, const SweepPoint& point
 
 Metrics metrics_of(const hw::SimResult& result, const isa::Program& program, double dollars_per_hour) {
   const analysis::Utilisation u = analysis::utilisation(result, program);
-  Metrics metrics = {{"seconds", u.seconds}, {"dollars", u.seconds / 3600 * dollars_per_hour},
-                     {"mfu", u.mfu},         {"hfu", u.hfu},
-                     {"mbu", u.mbu},         {"collectives_exposed_seconds", hw::seconds(result.collective_exposed)}};
+  Metrics metrics = {{"seconds", u.seconds},
+                     {"mfu", u.mfu},
+                     {"hfu", u.hfu},
+                     {"mbu", u.mbu},
+                     {"collectives_exposed_seconds", hw::seconds(result.collective_exposed)}};
+  if (dollars_per_hour > 0) metrics["dollars"] = u.seconds / 3600 * dollars_per_hour;
   for (const analysis::Resource& resource : analysis::resources(result)) {
     std::string name = "busy." + resource.name;
     std::ranges::replace(name, ' ', '_');
@@ -140,7 +143,7 @@ std::uint64_t job_hash(const workloads::Job& job, const std::string& machine, co
 /// Of the whole job: over those of its step.
 void add_job(Metrics& metrics, const analysis::JobTime& time, double dollars, double samples, std::uint64_t hbm_bytes) {
   metrics["seconds"] = time.total;
-  metrics["dollars"] = dollars;
+  if (dollars > 0) metrics["dollars"] = dollars;  // of a machine with a price
   metrics["step_seconds"] = time.step;
   metrics["device_step_seconds"] = time.device_step;
   metrics["host_step_seconds"] = time.host_step;
