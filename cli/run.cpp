@@ -221,7 +221,8 @@ class Run {
     print(fmt::format("bound by {}; busiest on the device: {} ({:.1f} %)\n",
                       p.time.host_step > p.time.device_step ? "the host" : "the device", resources.front().name,
                       resources.front().busy));
-    print(fmt::format("MFU {:.1f} % of 91.75 TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n", u.mfu, u.hfu, u.mbu));
+    print(fmt::format("MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n", u.mfu,
+                      p.device.peaks.matmul_flops / 1e12, u.hfu, u.mbu));
     print(engine_table(p).render(form_) + "\n");
     print(time_table(p).render(form_) + "\n");
     print(memory_table(p.compiled.memory.bytes_by_kind, p.compiled.memory.total, machine_.hbm_bytes_per_core())

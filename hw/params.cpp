@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -27,6 +28,7 @@ constexpr std::array kFields = {
     M::Field{"tensor.rows", &M::tensor_rows, Dimension::kCount, "rows of the PE array: the contracted axis"},
     M::Field{"tensor.columns", &M::tensor_columns, Dimension::kCount, "columns of the stationary operand, at most"},
     M::Field{"tensor.moving", &M::tensor_moving, Dimension::kCount, "columns of the moving operand, at most"},
+    M::Field{"tensor.advertised", &M::tensor_advertised, Dimension::kFlops, "dense bf16 of a core, as it is published"},
     M::Field{"tensor.clock", &M::tensor_clock, Dimension::kFrequency, "clock of the PE array"},
     M::Field{"vector.clock", &M::vector_clock, Dimension::kFrequency, "clock of VectorE"},
     M::Field{"scalar.clock", &M::scalar_clock, Dimension::kFrequency, "clock of ScalarE"},
@@ -46,7 +48,8 @@ constexpr std::array kFields = {
     M::Field{"power.utilisation", &M::power_utilisation, Dimension::kRatio, "highest sustained use of the PE array"},
     M::Field{"power.window", &M::power_window, Dimension::kTime, "over which the use is averaged"},
     M::Field{"program.lead_in", &M::lead_in, Dimension::kTime, "from the start of a program to its first instruction"},
-    M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount, "stacks per chip; a core's memory lies in one"},
+    M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount,
+             "stacks per chip; a core's memory lies in one, which cores share evenly"},
     M::Field{"hbm.bytes", &M::hbm_bytes, Dimension::kBytes, "device memory per chip"},
     M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth, "per chip, read and write together"},
     M::Field{"dma.rings", &M::dma_rings, Dimension::kCount, "rings per core, each in order"},
@@ -77,7 +80,7 @@ constexpr std::array kFields = {
     M::Field{"efa.latency", &M::efa_latency, Dimension::kTime, "from the HBM of an instance to that of another"},
     M::Field{"host.vcpus", &M::vcpus, Dimension::kCount, "virtual CPUs of the instance"},
     M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
-    M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux"},
+    M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux; 0: no price is published"},
     M::Field{"price.reserved_1y", &M::price_reserved_1y, Dimension::kPrice, "one year reserved"},
     M::Field{"price.spot", &M::price_spot, Dimension::kPrice, "a sample: spot prices move"},
 };
@@ -137,10 +140,9 @@ void check(const MachineParams& p) {
             fmt::format("give {} a positive value", field.key));
   }
   require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
-  require(p.cores.value <= 2, p.name, "chip.cores is above 2, but the collective model knows pairs of cores",
-          "set chip.cores to 1 or 2");
-  require(p.hbm_stacks.value == p.cores.value, p.name, "hbm.stacks differs from chip.cores: a core owns a stack",
-          "set hbm.stacks and chip.cores to the same number");
+  require(std::fmod(p.cores.value, p.hbm_stacks.value) == 0, p.name,
+          fmt::format("{} stacks of HBM cannot be shared evenly by {} cores", p.hbm_stacks.value, p.cores.value),
+          "make chip.cores a multiple of hbm.stacks");
   check_fabric(p);
   check_target(p);
 }
@@ -200,11 +202,15 @@ std::uint64_t MachineParams::hbm_bytes_per_core() const {
   return static_cast<std::uint64_t>(hbm_bytes.value / cores.value);
 }
 
+double MachineParams::hbm_bandwidth_per_core() const { return hbm_bandwidth.value / cores.value; }
+
 Peaks MachineParams::peaks() const {
   Peaks peaks{.matmul_flops = 2.0 * tensor_rows.value * tensor_columns.value * tensor_clock.value,
-              .hbm_bandwidth = hbm_bandwidth.value / hbm_stacks.value,
+              .advertised_flops = tensor_advertised.value,
+              .hbm_bandwidth = hbm_bandwidth_per_core(),
               .link_bandwidth = cc_bandwidth.value,
-              .dma_bandwidth = dma_engines.value * dma_rate.value};
+              .dma_bandwidth = dma_engines.value * dma_rate.value,
+              .dma_engines = dma_engines.value};
   for (int e = 0; e < isa::kEngineCount; ++e) peaks.clock[e] = clock(static_cast<isa::Engine>(e));
   return peaks;
 }

@@ -21,7 +21,7 @@ struct MachineParams {
 
   Number chips, cores, hbm_stacks;
   Number generation, sbuf_partitions, sbuf_partition, psum_partition, psum_bank;
-  Number tensor_rows, tensor_columns, tensor_moving;
+  Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
   Number min_interval, tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
   Number tensor_fp32_passes, tensor_fast_load;
@@ -57,6 +57,8 @@ struct MachineParams {
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
+  /// B/s of a core's part of its stack: the cores of a stack are all at work, or one of them does not get more.
+  double hbm_bandwidth_per_core() const;
   Peaks peaks() const;
 };
 

@@ -77,7 +77,7 @@ TEST(Params, RefusesWhatNoMachineCanBe) {
   EXPECT_THAT(refusal("trn1.2xlarge", {"hbm.bandwidth=3 GHz"}), testing::Not(testing::HasSubstr("accepted")));
   EXPECT_THAT(refusal("trn1.2xlarge", {"tensor.clock=0 GHz"}), testing::HasSubstr("tensor.clock"));
   EXPECT_THAT(refusal("trn1.2xlarge", {"power.utilisation=1.2"}), testing::HasSubstr("power.utilisation"));
-  EXPECT_THAT(refusal("trn1.2xlarge", {"chip.cores=4"}), testing::HasSubstr("chip.cores"));
+  EXPECT_THAT(refusal("trn1.2xlarge", {"chip.cores=3"}), testing::HasSubstr("chip.cores"));
   EXPECT_THAT(refusal("trn1.32xlarge", {"chip.count=8"}), testing::HasSubstr("link.rows times link.columns"));
   EXPECT_THAT(refusal("trn1.32xlarge", {"link.ports=6"}), testing::HasSubstr("link.ports"));
   EXPECT_THAT(refusal("trn1.32xlarge", {"link.bandwidth=0 GB/s"}), testing::HasSubstr("link.bandwidth"));
