@@ -23,8 +23,12 @@ constexpr std::array kFields = {
     M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
     M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},
     M::Field{"sbuf.partition", &M::sbuf_partition, Dimension::kBytes, "one partition of SBUF"},
+    M::Field{"sbuf.shared_port", &M::sbuf_shared_port, Dimension::kCount,
+             "1: VectorE and GpSimdE exclude each other on SBUF; 0: they do not"},
     M::Field{"psum.partition", &M::psum_partition, Dimension::kBytes, "one partition of PSUM"},
     M::Field{"psum.bank", &M::psum_bank, Dimension::kBytes, "one bank of a partition: what a matmul may write"},
+    M::Field{"psum.shared_port", &M::psum_shared_port, Dimension::kCount,
+             "1: VectorE and ScalarE exclude each other on PSUM; 0: they do not"},
     M::Field{"tensor.rows", &M::tensor_rows, Dimension::kCount, "rows of the PE array: the contracted axis"},
     M::Field{"tensor.columns", &M::tensor_columns, Dimension::kCount, "columns of the stationary operand, at most"},
     M::Field{"tensor.moving", &M::tensor_moving, Dimension::kCount, "columns of the moving operand, at most"},
@@ -41,6 +45,14 @@ constexpr std::array kFields = {
     M::Field{"gpsimd.latency", &M::gpsimd_latency, Dimension::kCycles, "from the last element to the visible result"},
     M::Field{"sync.latency", &M::sync_latency, Dimension::kCycles, "from the issue to the raised semaphore"},
     M::Field{"tensor.fp32_passes", &M::tensor_fp32_passes, Dimension::kCount, "passes of a matmul with fp32 operands"},
+    M::Field{"tensor.fp32_transpose_passes", &M::tensor_fp32_transpose_passes, Dimension::kCount,
+             "passes of a transpose of fp32"},
+    M::Field{"vector.narrow_copy", &M::vector_narrow_copy, Dimension::kCount,
+             "times faster: tensor_copy and tensor_scalar of bf16 and fp16, SBUF to SBUF, dense"},
+    M::Field{"vector.narrow_copy_part", &M::vector_narrow_copy_part, Dimension::kCount,
+             "the same with gaps, or with PSUM on one side"},
+    M::Field{"vector.narrow_pair", &M::vector_narrow_pair, Dimension::kCount,
+             "times faster: tensor_tensor of bf16 and fp16 with both inputs in SBUF"},
     M::Field{"tensor.fast_load", &M::tensor_fast_load, Dimension::kCount, "stationary columns loaded per cycle"},
     M::Field{"scalar.accumulator_read", &M::scalar_accumulator_read, Dimension::kCycles, "activation_reduce: read-out"},
     M::Field{"gpsimd.start", &M::gpsimd_start, Dimension::kCycles, "before GpSimdE's first element"},
@@ -59,6 +71,8 @@ constexpr std::array kFields = {
     M::Field{"dma.descriptor_overhead", &M::dma_descriptor_overhead, Dimension::kBytes,
              "time of a descriptor, in bytes at the engine's rate: b bytes run at b / (b + this)"},
     M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
+    M::Field{"dma.transpose", &M::dma_transpose, Dimension::kRatio,
+             "rate of a transpose, of that of a copy; 0: it takes descriptors of one element"},
     M::Field{"collective.queues", &M::cc_queues, Dimension::kCount, "queues of collectives per core, each in order"},
     M::Field{"collective.floor", &M::cc_floor, Dimension::kTime, "of any collective, before data moves"},
     M::Field{"collective.barrier", &M::cc_barrier, Dimension::kTime, "of a barrier"},
@@ -103,7 +117,10 @@ bool may_be_zero(std::string_view key) {
                                 "gpsimd.start",
                                 "collective.loop_sync",
                                 "collective.network_sync",
-                                "collective.mesh_below"};
+                                "collective.mesh_below",
+                                "sbuf.shared_port",
+                                "psum.shared_port",
+                                "dma.transpose"};
   return key.ends_with("latency") || key.starts_with("price.") || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
@@ -165,16 +182,21 @@ isa::Timing MachineParams::timing() const {
           .fixed = {tensor_latency.value, vector_latency.value, scalar_latency.value, gpsimd_latency.value,
                     sync_latency.value},
           .fp32_passes = tensor_fp32_passes.value,
+          .fp32_transpose_passes = tensor_fp32_transpose_passes.value,
           .load_stationary_speedup = tensor_fast_load.value,
           .activation_read = scalar_accumulator_read.value,
           .gpsimd_start = gpsimd_start.value,
           .dynamic_min = dynamic_address.value,
+          .narrow_copy = vector_narrow_copy.value,
+          .narrow_copy_part = vector_narrow_copy_part.value,
+          .narrow_pair = vector_narrow_pair.value,
           .clock = {tensor_clock.value, vector_clock.value, scalar_clock.value, gpsimd_clock.value, sync_clock.value},
           .dma = {.start = dma_start.value,
                   .engines = dma_engines.value,
                   .rate = dma_rate.value,
                   .descriptor_overhead = dma_descriptor_overhead.value,
-                  .packet = dma_packet.value}};
+                  .packet = dma_packet.value,
+                  .transpose = dma_transpose.value}};
 }
 
 isa::Target MachineParams::target() const {

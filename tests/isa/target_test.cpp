@@ -41,7 +41,12 @@ TEST(Target, EveryNumberThatDecidesAProgramIsInItsText) {
                                  "tensor.fast_load=2",
                                  "scalar.accumulator_read=2x",
                                  "gpsimd.start=2x",
-                                 "engine.dynamic_address=2x"}) {
+                                 "engine.dynamic_address=2x",
+                                 "tensor.fp32_transpose_passes=2",
+                                 "vector.narrow_copy=4",
+                                 "vector.narrow_copy_part=2",
+                                 "vector.narrow_pair=2",
+                                 "dma.transpose=0.9"}) {
     const isa::Target other = target_with(assignment);
     EXPECT_FALSE(other == trn1_target()) << assignment;
     EXPECT_NE(isa::text_of(other), isa::text_of(trn1_target())) << assignment;
@@ -86,6 +91,20 @@ TEST(Target, TheCheckerReadsItsSizes) {
   EXPECT_EQ(message_of([&] { isa::check(load, target_with("dma.rings=8")); }), "");
   EXPECT_NE(message_of([&] { isa::check(load, target_with("dma.rings=7")); }).find("queue 7 does not exist"),
             std::string::npos);
+}
+
+TEST(Target, RangeSelectIsThereFromV3On) {
+  isa::Instr select =
+      make(isa::Opcode::kRangeSelect, isa::Engine::kVector, sbuf(2, 8), sbuf(2, 8, isa::Dtype::kFp32, 64),
+           sbuf(2, 1, isa::Dtype::kFp32, 128), sbuf(2, 1, isa::Dtype::kFp32, 132));
+  select.c = sbuf(2, 1, isa::Dtype::kFp32, 136);
+  select.dst2 = sbuf(2, 1, isa::Dtype::kFp32, 132);
+  select.alu0 = isa::Alu::kGe, select.alu1 = isa::Alu::kLt;
+  const isa::Target v3 = hw::load_machine("trn2.3xlarge").target();
+  EXPECT_EQ(message_of([&] { isa::check(select, v3); }), "");
+  EXPECT_NE(message_of([&] { isa::check(select, trn1_target()); }).find("cannot run on NeuronCore-v2"),
+            std::string::npos);
+  EXPECT_EQ(isa::cost_of(select, v3).occupy, 64);  // MIN_II
 }
 
 TEST(Target, ASumOfTensorEStaysInABankOfTheTarget) {
