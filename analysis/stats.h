@@ -11,10 +11,6 @@
 
 namespace analysis {
 
-/// What AWS names as the peak of a chip, per core, in comparisons: 191 TFLOPS / 2 (Neuron docs, Trainium2 comparison
-/// table; optimum-neuron's MFU). The array at its clock reaches Peaks::matmul_flops.
-inline constexpr double kAdvertisedFlops = 191e12 / 2;
-
 /// One engine's time in per cent of the whole; busy + waiting + idle = 100.
 struct EngineShare {
   std::string engine;
@@ -50,7 +46,7 @@ struct Utilisation {
   double matmul_flops = 0;     // executed for matmuls
   double transpose_flops = 0;  // executed for transposes
   double mfu = 0;              // per cent: model FLOPs / (peak * time)
-  double mfu_advertised = 0;   // the same with kAdvertisedFlops
+  double mfu_advertised = 0;   // the same with the advertised peak
   double hfu = 0;              // per cent: all work of the array, transposes included
   double mbu = 0;              // per cent: HBM bytes / (nominal bandwidth * time)
   double intensity = 0;        // matmul FLOPs per HBM byte

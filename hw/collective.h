@@ -26,7 +26,7 @@ struct CollectivePlan {
   Fs moving = 0;
   std::uint64_t bytes = 0;       // of the larger operand, per rank
   std::uint64_t link_bytes = 0;  // that one rank sends
-  double hbm_bandwidth = 0;      // B/s of each stack while data moves
+  double hbm_bandwidth = 0;      // B/s of each core's HBM while data moves
   double dma_width = 0;          // DMA engines of each core in use while data moves
   std::vector<LinkLoad> links;   // what the set asked for puts on them
   /// What a benchmark adds that launches this collective alone, again and again: no part of `floor`.

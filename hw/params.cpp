@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <filesystem>
 
 #include "base/error.h"
@@ -22,11 +23,16 @@ constexpr std::array kFields = {
     M::Field{"core.generation", &M::generation, Dimension::kCount, "NeuronCore version: which instructions there are"},
     M::Field{"sbuf.partitions", &M::sbuf_partitions, Dimension::kCount, "partitions of SBUF and of PSUM"},
     M::Field{"sbuf.partition", &M::sbuf_partition, Dimension::kBytes, "one partition of SBUF"},
+    M::Field{"sbuf.shared_port", &M::sbuf_shared_port, Dimension::kCount,
+             "1: VectorE and GpSimdE exclude each other on SBUF; 0: they do not"},
     M::Field{"psum.partition", &M::psum_partition, Dimension::kBytes, "one partition of PSUM"},
     M::Field{"psum.bank", &M::psum_bank, Dimension::kBytes, "one bank of a partition: what a matmul may write"},
+    M::Field{"psum.shared_port", &M::psum_shared_port, Dimension::kCount,
+             "1: VectorE and ScalarE exclude each other on PSUM; 0: they do not"},
     M::Field{"tensor.rows", &M::tensor_rows, Dimension::kCount, "rows of the PE array: the contracted axis"},
     M::Field{"tensor.columns", &M::tensor_columns, Dimension::kCount, "columns of the stationary operand, at most"},
     M::Field{"tensor.moving", &M::tensor_moving, Dimension::kCount, "columns of the moving operand, at most"},
+    M::Field{"tensor.advertised", &M::tensor_advertised, Dimension::kFlops, "dense bf16 of a core, as it is published"},
     M::Field{"tensor.clock", &M::tensor_clock, Dimension::kFrequency, "clock of the PE array"},
     M::Field{"vector.clock", &M::vector_clock, Dimension::kFrequency, "clock of VectorE"},
     M::Field{"scalar.clock", &M::scalar_clock, Dimension::kFrequency, "clock of ScalarE"},
@@ -39,6 +45,14 @@ constexpr std::array kFields = {
     M::Field{"gpsimd.latency", &M::gpsimd_latency, Dimension::kCycles, "from the last element to the visible result"},
     M::Field{"sync.latency", &M::sync_latency, Dimension::kCycles, "from the issue to the raised semaphore"},
     M::Field{"tensor.fp32_passes", &M::tensor_fp32_passes, Dimension::kCount, "passes of a matmul with fp32 operands"},
+    M::Field{"tensor.fp32_transpose_passes", &M::tensor_fp32_transpose_passes, Dimension::kCount,
+             "passes of a transpose of fp32"},
+    M::Field{"vector.narrow_copy", &M::vector_narrow_copy, Dimension::kCount,
+             "times faster: tensor_copy and tensor_scalar of bf16 and fp16, SBUF to SBUF, dense"},
+    M::Field{"vector.narrow_copy_part", &M::vector_narrow_copy_part, Dimension::kCount,
+             "the same with gaps, or with PSUM on one side"},
+    M::Field{"vector.narrow_pair", &M::vector_narrow_pair, Dimension::kCount,
+             "times faster: tensor_tensor of bf16 and fp16 with both inputs in SBUF"},
     M::Field{"tensor.fast_load", &M::tensor_fast_load, Dimension::kCount, "stationary columns loaded per cycle"},
     M::Field{"scalar.accumulator_read", &M::scalar_accumulator_read, Dimension::kCycles, "activation_reduce: read-out"},
     M::Field{"gpsimd.start", &M::gpsimd_start, Dimension::kCycles, "before GpSimdE's first element"},
@@ -46,7 +60,8 @@ constexpr std::array kFields = {
     M::Field{"power.utilisation", &M::power_utilisation, Dimension::kRatio, "highest sustained use of the PE array"},
     M::Field{"power.window", &M::power_window, Dimension::kTime, "over which the use is averaged"},
     M::Field{"program.lead_in", &M::lead_in, Dimension::kTime, "from the start of a program to its first instruction"},
-    M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount, "stacks per chip; a core's memory lies in one"},
+    M::Field{"hbm.stacks", &M::hbm_stacks, Dimension::kCount,
+             "stacks per chip; a core's memory lies in one, which cores share evenly"},
     M::Field{"hbm.bytes", &M::hbm_bytes, Dimension::kBytes, "device memory per chip"},
     M::Field{"hbm.bandwidth", &M::hbm_bandwidth, Dimension::kBandwidth, "per chip, read and write together"},
     M::Field{"dma.rings", &M::dma_rings, Dimension::kCount, "rings per core, each in order"},
@@ -56,6 +71,8 @@ constexpr std::array kFields = {
     M::Field{"dma.descriptor_overhead", &M::dma_descriptor_overhead, Dimension::kBytes,
              "time of a descriptor, in bytes at the engine's rate: b bytes run at b / (b + this)"},
     M::Field{"dma.packet", &M::dma_packet, Dimension::kBytes, "longest descriptor"},
+    M::Field{"dma.transpose", &M::dma_transpose, Dimension::kRatio,
+             "rate of a transpose, of that of a copy; 0: it takes descriptors of one element"},
     M::Field{"collective.queues", &M::cc_queues, Dimension::kCount, "queues of collectives per core, each in order"},
     M::Field{"collective.floor", &M::cc_floor, Dimension::kTime, "of any collective, before data moves"},
     M::Field{"collective.barrier", &M::cc_barrier, Dimension::kTime, "of a barrier"},
@@ -77,7 +94,7 @@ constexpr std::array kFields = {
     M::Field{"efa.latency", &M::efa_latency, Dimension::kTime, "from the HBM of an instance to that of another"},
     M::Field{"host.vcpus", &M::vcpus, Dimension::kCount, "virtual CPUs of the instance"},
     M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
-    M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux"},
+    M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux; 0: no price is published"},
     M::Field{"price.reserved_1y", &M::price_reserved_1y, Dimension::kPrice, "one year reserved"},
     M::Field{"price.spot", &M::price_spot, Dimension::kPrice, "a sample: spot prices move"},
 };
@@ -100,7 +117,10 @@ bool may_be_zero(std::string_view key) {
                                 "gpsimd.start",
                                 "collective.loop_sync",
                                 "collective.network_sync",
-                                "collective.mesh_below"};
+                                "collective.mesh_below",
+                                "sbuf.shared_port",
+                                "psum.shared_port",
+                                "dma.transpose"};
   return key.ends_with("latency") || key.starts_with("price.") || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
@@ -137,10 +157,9 @@ void check(const MachineParams& p) {
             fmt::format("give {} a positive value", field.key));
   }
   require(p.power_utilisation.value <= 1, p.name, "power.utilisation is above 1", "set power.utilisation to 1 or less");
-  require(p.cores.value <= 2, p.name, "chip.cores is above 2, but the collective model knows pairs of cores",
-          "set chip.cores to 1 or 2");
-  require(p.hbm_stacks.value == p.cores.value, p.name, "hbm.stacks differs from chip.cores: a core owns a stack",
-          "set hbm.stacks and chip.cores to the same number");
+  require(std::fmod(p.cores.value, p.hbm_stacks.value) == 0, p.name,
+          fmt::format("{} stacks of HBM cannot be shared evenly by {} cores", p.hbm_stacks.value, p.cores.value),
+          "make chip.cores a multiple of hbm.stacks");
   check_fabric(p);
   check_target(p);
 }
@@ -163,16 +182,21 @@ isa::Timing MachineParams::timing() const {
           .fixed = {tensor_latency.value, vector_latency.value, scalar_latency.value, gpsimd_latency.value,
                     sync_latency.value},
           .fp32_passes = tensor_fp32_passes.value,
+          .fp32_transpose_passes = tensor_fp32_transpose_passes.value,
           .load_stationary_speedup = tensor_fast_load.value,
           .activation_read = scalar_accumulator_read.value,
           .gpsimd_start = gpsimd_start.value,
           .dynamic_min = dynamic_address.value,
+          .narrow_copy = vector_narrow_copy.value,
+          .narrow_copy_part = vector_narrow_copy_part.value,
+          .narrow_pair = vector_narrow_pair.value,
           .clock = {tensor_clock.value, vector_clock.value, scalar_clock.value, gpsimd_clock.value, sync_clock.value},
           .dma = {.start = dma_start.value,
                   .engines = dma_engines.value,
                   .rate = dma_rate.value,
                   .descriptor_overhead = dma_descriptor_overhead.value,
-                  .packet = dma_packet.value}};
+                  .packet = dma_packet.value,
+                  .transpose = dma_transpose.value}};
 }
 
 isa::Target MachineParams::target() const {
@@ -200,11 +224,15 @@ std::uint64_t MachineParams::hbm_bytes_per_core() const {
   return static_cast<std::uint64_t>(hbm_bytes.value / cores.value);
 }
 
+double MachineParams::hbm_bandwidth_per_core() const { return hbm_bandwidth.value / cores.value; }
+
 Peaks MachineParams::peaks() const {
   Peaks peaks{.matmul_flops = 2.0 * tensor_rows.value * tensor_columns.value * tensor_clock.value,
-              .hbm_bandwidth = hbm_bandwidth.value / hbm_stacks.value,
+              .advertised_flops = tensor_advertised.value,
+              .hbm_bandwidth = hbm_bandwidth_per_core(),
               .link_bandwidth = cc_bandwidth.value,
-              .dma_bandwidth = dma_engines.value * dma_rate.value};
+              .dma_bandwidth = dma_engines.value * dma_rate.value,
+              .dma_engines = dma_engines.value};
   for (int e = 0; e < isa::kEngineCount; ++e) peaks.clock[e] = clock(static_cast<isa::Engine>(e));
   return peaks;
 }

@@ -20,16 +20,17 @@ struct MachineParams {
   std::string name;
 
   Number chips, cores, hbm_stacks;
-  Number generation, sbuf_partitions, sbuf_partition, psum_partition, psum_bank;
-  Number tensor_rows, tensor_columns, tensor_moving;
+  Number generation, sbuf_partitions, sbuf_partition, sbuf_shared_port, psum_partition, psum_bank, psum_shared_port;
+  Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
   Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
   Number min_interval, tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
-  Number tensor_fp32_passes, tensor_fast_load;
+  Number tensor_fp32_passes, tensor_fp32_transpose_passes, tensor_fast_load;
+  Number vector_narrow_copy, vector_narrow_copy_part, vector_narrow_pair;
   Number scalar_accumulator_read, gpsimd_start, dynamic_address;
   Number power_utilisation, power_window;
   Number lead_in;
   Number hbm_bytes, hbm_bandwidth;
-  Number dma_rings, dma_engines, dma_start, dma_rate, dma_descriptor_overhead, dma_packet;
+  Number dma_rings, dma_engines, dma_start, dma_rate, dma_descriptor_overhead, dma_packet, dma_transpose;
   Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync, cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;
@@ -57,6 +58,8 @@ struct MachineParams {
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
+  /// B/s of a core's part of its stack: the cores of a stack are all at work, or one of them does not get more.
+  double hbm_bandwidth_per_core() const;
   Peaks peaks() const;
 };
 

@@ -113,9 +113,11 @@ struct TraceEvent {
 /// The machine's limits per core that the result is held against.
 struct Peaks {
   double matmul_flops = 0;                        // FLOP/s, one pass (bf16)
+  double advertised_flops = 0;                    // FLOP/s that the vendor publishes, one pass
   double hbm_bandwidth = 0;                       // B/s
   double link_bandwidth = 0;                      // B/s sent by one core to the other
   double dma_bandwidth = 0;                       // B/s of all DMA engines of a core, reading
+  double dma_engines = 0;                         // of a core
   std::array<double, isa::kEngineCount> clock{};  // Hz
   bool operator==(const Peaks&) const = default;
 };

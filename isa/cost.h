@@ -21,6 +21,7 @@ struct DmaTiming {
   double rate = 0;                 // bytes per second of one engine
   double descriptor_overhead = 0;  // time of a descriptor, in bytes at that rate
   double packet = 0;               // bytes of the longest descriptor
+  double transpose = 0;            // rate of a transpose, of that of a copy; 0: it takes descriptors of one element
   bool operator==(const DmaTiming&) const = default;
 };
 
@@ -29,10 +30,14 @@ struct Timing {
   double min_interval = 0;                   // MIN_II, cycles of the executing engine
   std::array<double, kEngineCount> fixed{};  // result latency beyond `occupy`, cycles of that engine
   double fp32_passes = 0;                    // TensorE passes for fp32 operands
+  double fp32_transpose_passes = 0;          // the same of a transpose
   double load_stationary_speedup = 0;        // fast load: columns per cycle
   double activation_read = 0;                // cycles to read the accumulator of activation_reduce
   double gpsimd_start = 0;                   // cycles before GpSimdE's first element
   double dynamic_min = 0;                    // cycles of a register-addressed copy, at least
+  double narrow_copy = 1;                    // VectorE: times faster with bf16 and fp16, from SBUF to SBUF
+  double narrow_copy_part = 1;               // the same with gaps, or with PSUM on one side
+  double narrow_pair = 1;                    // the same of two tiles from SBUF
   std::array<double, kEngineCount> clock{};  // Hz
   DmaTiming dma;
   bool operator==(const Timing&) const = default;
@@ -60,7 +65,8 @@ std::int64_t contiguous_run(const Tile& tile);
 namespace cost {
 Cost matmul(const Instr& i, const Timing& t);
 Cost pe_transpose(const Instr& i, const Timing& t);
-Cost one_input(const Instr& i, const Timing& t);         // max(MIN_II, N)
+Cost one_input(const Instr& i, const Timing& t);  // max(MIN_II, N)
+Cost tensor_copy(const Instr& i, const Timing& t);
 Cost one_input_reduce(const Instr& i, const Timing& t);  // max(MIN_II, N) + MIN_II
 Cost activation_reduce(const Instr& i, const Timing& t);
 Cost tensor_tensor(const Instr& i, const Timing& t);

@@ -46,7 +46,8 @@ enum class Opcode : std::uint8_t {
   kMax8,                // dst [P, 8] = the eight largest of a, falling
   kFindIndex8,          // dst [P, 8] = first index in a of each of b [P, 8]
   kMatchReplace8,       // dst = a with the first occurrence of each of b [P, 8] replaced by imm0
-  kRangeSelect,         // v3 and later: a row that the checker refuses on Trn1
+  kRangeSelect,         // v3 and later: dst = (i alu0 b) and (i alu1 c) ? a : imm1, i = imm0 + the flat free index;
+                        // b, c [P, 1]; dst2 [P, 1] = max over the free axes
   // ScalarE
   kActivation,        // dst = fn(a * scale + bias); scale: b [P, 1] or imm0; bias: c [P, 1] or imm1
   kActivationReduce,  // the same, and dst2 [P, 1] = sum of dst over the free axes (before the cast)

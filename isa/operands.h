@@ -46,7 +46,8 @@ constexpr bool uses(const Instr& instr, Space space) {
   return instr.dst.space == space || instr.dst2.space == space || instr.a.space == space || instr.b.space == space ||
          instr.c.space == space;
 }
-/// VectorE and GpSimdE exclude each other on SBUF, VectorE and ScalarE on PSUM. Source: NKI architecture guide v2.
+/// On NeuronCore-v2 VectorE and GpSimdE exclude each other on SBUF, VectorE and ScalarE on PSUM. Source: NKI
+/// architecture guide v2.
 constexpr bool uses_sbuf(const Instr& instr) { return uses(instr, Space::kSbuf); }
 constexpr bool uses_psum(const Instr& instr) { return uses(instr, Space::kPsum); }
 

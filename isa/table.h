@@ -131,7 +131,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    "max(MIN_II, N/2) when bf16 in and out and add/max; else max(MIN_II, N)",
    {.dst = kOn, .a = kOn, .alu0 = kReduce}, rule::tensor_reduce, kPerAlu,
    "dst: a without its innermost axis", kNki, "MIN_II is named, but not in the printed formula"},
-  {Opcode::kTensorCopy, "tensor_copy", kVSG, exec::tensor_copy, cost::one_input, kPlain,
+  {Opcode::kTensorCopy, "tensor_copy", kVSG, exec::tensor_copy, cost::tensor_copy, kPlain,
    kUnary, rule::copy, 0, "gpsimd: SBUF only", kNki, "ScalarE copies through fp32"},
   {Opcode::kTensorCopyDynamic, "tensor_copy_dynamic", kVSG, exec::tensor_copy_dynamic, cost::dynamic_copy,
    "max(600, N)",
@@ -172,7 +172,7 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kMatchReplace8, "match_replace8", kV, exec::match_replace8, cost::one_input, kPlain,
    kBinary, rule::match_replace8, 1, "8 <= N <= 16384; b: [P, 8]", kNki,
    "nc_match_replace8; printed as min(MIN_II, N), taken as max: SDK 2.23 says N"},
-  {Opcode::kRangeSelect, "range_select", kNobody, exec::unsupported, cost::one_input, kPlain,
+  {Opcode::kRangeSelect, "range_select", kNobody, exec::range_select, cost::one_input, kPlain,
    kUnary, rule::unsupported, 0, "", kNki,
    "range_select exists from NeuronCore-v3 on: use affine_select, or iota and select"},
   // ---- ScalarE
@@ -241,6 +241,34 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    {}, rule::free, 0, "at least one wait, or a signal", kSequencer, ""},
 }};
 // clang-format on
+}  // namespace columns
+
+namespace columns {
+
+/// What NeuronCore-v3 does otherwise. Its faster modes are numbers of its machine file that the cost column reads.
+constexpr std::array<Row, kOpcodeCount> v3_rows() {
+  constexpr std::string_view kV3 = "NKI architecture guide v3; AWS Neuron SDK 2.26.1, nki.isa";
+  std::array<Row, kOpcodeCount> rows = kRows;
+  const auto at = [&rows](Opcode op) -> Row& { return rows[static_cast<std::size_t>(op)]; };
+  at(Opcode::kTensorCopy).formula =
+      "max(MIN_II, N/4) when bf16 or fp16, SBUF to SBUF, dense; N/2 with gaps or with PSUM on one side; else N";
+  at(Opcode::kTensorScalar).formula = "as tensor_copy; gpsimd pow: START + 4N";
+  at(Opcode::kTensorTensor).formula = "as on v2, half of it when bf16 or fp16 and both inputs in SBUF";
+  at(Opcode::kPeTranspose).formula = "max(P, min(64, F)), twice for fp32";
+  for (const Opcode op : {Opcode::kTensorCopy, Opcode::kTensorScalar, Opcode::kTensorTensor, Opcode::kPeTranspose})
+    at(op).source = kV3;
+  Row& range = at(Opcode::kRangeSelect);
+  range.engines = kV;
+  range.form = {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOn, .c = kOn, .alu0 = kCompare, .alu1 = kCompare};
+  range.rule = rule::range_select;
+  range.flops = 2;
+  range.limits = "b, c: [P, 1] fp32; dst2: [P, 1]";
+  range.source = kV3;
+  range.note = "";
+  return rows;
+}
+inline constexpr std::array<Row, kOpcodeCount> kV3Rows = v3_rows();
+
 }  // namespace columns
 
 inline constexpr const std::array<Row, kOpcodeCount>& kTable = columns::kRows;

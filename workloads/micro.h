@@ -52,7 +52,7 @@ struct MemoryTest {
   std::uint64_t bytes = 0;
   std::int64_t row_bytes = 16 * 1024;  // longer than a DMA packet: nothing is gained beyond
 };
-/// Errors: Fault::kUsage when 128 rows do not fit in SBUF, or `bytes` is less than one row.
+/// Errors: Fault::kUsage when a row for each partition does not fit in SBUF, or `bytes` is less than one row.
 isa::Program memory_test(const MemoryTest& test, const isa::Target& target);
 
 /// "out" [M, N] = x w + (x a) b: "x" [M, K], "w" [K, N], "a" [K, R], "b" [R, N]: compiled.

@@ -61,7 +61,7 @@ Utilisation utilisation(const hw::SimResult& result, const isa::Program& program
   const double array = result.peaks.matmul_flops * u.seconds;
   const auto bytes = static_cast<double>(result.dma.read_bytes + result.dma.written_bytes);
   u.mfu = percent(u.model_flops, array);
-  u.mfu_advertised = percent(u.model_flops, kAdvertisedFlops * u.seconds);
+  u.mfu_advertised = percent(u.model_flops, result.peaks.advertised_flops * u.seconds);
   u.hfu = percent(u.matmul_flops + u.transpose_flops, array);
   u.mbu = percent(bytes, result.peaks.hbm_bandwidth * u.seconds);
   u.intensity = bytes > 0 ? u.matmul_flops / bytes : 0;
@@ -79,7 +79,7 @@ std::vector<Resource> resources(const hw::SimResult& result) {
                     percent(static_cast<double>(time.waited()), whole)});
   }
   const auto bytes = static_cast<double>(result.dma.read_bytes + result.dma.written_bytes);
-  list.push_back({"dma engines", percent(result.dma.engine_busy, whole * isa::kDmaQueues), 0});
+  list.push_back({"dma engines", percent(result.dma.engine_busy, whole * result.peaks.dma_engines), 0});
   list.push_back({"hbm", percent(bytes, result.peaks.hbm_bandwidth * hw::seconds(result.total)), 0});
   list.push_back({"collectives (exposed)", percent(static_cast<double>(result.collective_exposed), whole), 0});
   std::ranges::stable_sort(list, std::greater{}, &Resource::busy);
@@ -142,7 +142,8 @@ std::vector<Stat> summary_stats(const hw::SimResult& result, const isa::Program&
        result.peaks.hbm_bandwidth > 0 ? result.peaks.matmul_flops / result.peaks.hbm_bandwidth : 0, "FLOP/B",
        "where the roofline bends"},
       {"mfu_estimated_percent", u.mfu, "%", "model_flops / (peak of one core * total_time)"},
-      {"mfu_advertised_percent", u.mfu_advertised, "%", "the same with the advertised 95.5 TFLOPS"},
+      {"mfu_advertised_percent", u.mfu_advertised, "%",
+       fmt::format("the same with the advertised {:g} TFLOPS", result.peaks.advertised_flops / 1e12)},
       {"mfu_max_achievable_estimated_percent", u.mfu_achievable, "%", "what the HBM bytes allow"},
       {"hfu_estimated_percent", u.hfu, "%", "hardware_flops / (peak of one core * total_time)"},
       {"mbu_estimated_percent", u.mbu, "%", "HBM bytes / (nominal bandwidth of one core * total_time)"}};

@@ -109,6 +109,8 @@ void read_machine_limits(Database& db, Record& r) {
   peaks.hbm_bandwidth = values["hbm"];
   peaks.link_bandwidth = values["link"];
   peaks.dma_bandwidth = values["dma"];
+  peaks.dma_engines = values["dma_engines"];
+  peaks.advertised_flops = values["matmul_advertised"];
   for (int e = 0; e < isa::kEngineCount; ++e)
     peaks.clock[e] = values[fmt::format("{}_clock", isa::name_of(static_cast<isa::Engine>(e)))];
   Statement ranks = db.prepare("SELECT total_fs FROM ranks ORDER BY rank");

@@ -63,6 +63,8 @@ void write_machine_limits(const Record& r, Database& db) {
   peak.run("hbm", peaks.hbm_bandwidth, "B/s");
   peak.run("link", peaks.link_bandwidth, "B/s");
   peak.run("dma", peaks.dma_bandwidth, "B/s");
+  peak.run("dma_engines", peaks.dma_engines, "1");
+  peak.run("matmul_advertised", peaks.advertised_flops, "FLOP/s");
   for (int e = 0; e < isa::kEngineCount; ++e)
     peak.run(fmt::format("{}_clock", isa::name_of(static_cast<isa::Engine>(e))), peaks.clock[e], "Hz");
   Statement rank = db.prepare("INSERT INTO ranks VALUES(?, ?)");

@@ -28,7 +28,7 @@ Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams
       machine_{machine},
       collectives_{collectives},
       barrier_{semaphore_round_trip(machine)},
-      hbm_{machine.hbm_bandwidth.value / machine.hbm_stacks.value},
+      hbm_{machine.hbm_bandwidth_per_core()},
       dma_{"dma",
            machine,
            hbm_,

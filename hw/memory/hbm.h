@@ -1,4 +1,5 @@
-// One HBM stack: what collectives have booked of its bandwidth, and what is left for the core that owns it.
+// A core's part of an HBM stack: what collectives have booked of its bandwidth, and what is left for the core that owns
+// it.
 #pragma once
 
 #include <algorithm>
@@ -47,9 +48,9 @@ class Bookings {
   std::vector<Booking> bookings_;
 };
 
-/// The stack with one core's 16 GiB. Its core reads and writes it through the DMA engines; a collective moves the other
-/// core's data through it as well. A collective comes first: its packets are 16 times as long as a copy's, and rings
-/// take turns packet by packet (runtime configuration guide).
+/// One core's part of a stack, of its bytes and of its bandwidth. Its core reads and writes it through the DMA engines;
+/// a collective moves other cores' data through it as well. A collective comes first: its packets are 16 times as long
+/// as a copy's, and rings take turns packet by packet (runtime configuration guide).
 class HbmStack {
  public:
   explicit HbmStack(double bandwidth) : bandwidth_{bandwidth} {}

@@ -127,14 +127,14 @@ void CollectivePlanner::add_data(const std::vector<Stage>& stages, Table& table,
   // Every byte read passes a DMA engine, in descriptors of a collective's packet.
   const double packet = machine_.cc_packet.value;
   const double engine = machine_.dma_rate.value * packet / (packet + machine_.dma_descriptor_overhead.value);
-  const double stack = machine_.hbm_bandwidth.value / machine_.hbm_stacks.value;
+  const double hbm = machine_.hbm_bandwidth_per_core();
   double sent = 0, read = 0, moved = 0, time = 0;
   for (const Stage& stage : stages) {
     sent += stage.sent;
     read += stage.read;
     moved += stage.read + stage.written;
     time += std::max({stage.sent / machine_.cc_bandwidth.value, link_seconds(stage, table),
-                      stage.read / engine / machine_.dma_engines.value, (stage.read + stage.written) / stack});
+                      stage.read / engine / machine_.dma_engines.value, (stage.read + stage.written) / hbm});
   }
   plan.moving = fs_of(time);
   plan.link_bytes = static_cast<std::uint64_t>(std::llround(sent));
@@ -154,7 +154,7 @@ void check_bounds(const isa::Instr& instr, const Placement& at, const Collective
   const auto ranks = instr.op == Opcode::kSend ? 2 : at.shape.size();
   holds(least_sent(instr.op, ranks, bytes), sent + 0.5, "the bytes that a rank sends");
   holds(sent / machine.cc_bandwidth.value, moving, "the time of what a rank sends");
-  holds(plan.hbm_bandwidth * machine.hbm_stacks.value, machine.hbm_bandwidth.value, "the bandwidth of HBM");
+  holds(plan.hbm_bandwidth, machine.hbm_bandwidth_per_core(), "the bandwidth of HBM");
   holds(plan.dma_width, machine.dma_engines.value, "the number of DMA engines");
   if (instr.op == Opcode::kSend) return;
   if (at.chips > 1)

@@ -15,7 +15,7 @@ namespace hw {
 
 /// A part of a collective that ends before the next begins. Bytes are of one rank.
 struct Stage {
-  double sent = 0, read = 0, written = 0;    // read and written: in its own HBM stack, by whomever
+  double sent = 0, read = 0, written = 0;    // read and written: in its own HBM, by whomever
   std::array<double, kPatternCount> flow{};  // units of each pattern that a set puts on the links
   double latency = 0;                        // s, before or between the data
 };

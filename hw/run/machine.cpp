@@ -47,7 +47,7 @@ void check_bounds(const SimResult& result, const MachineParams& machine) {
   const Peaks& peaks = result.peaks;
   holds(result.matmul_flops / peaks.matmul_flops, "the matmul work at TensorE's peak");
   holds(static_cast<double>(result.dma.read_bytes + result.dma.written_bytes) / peaks.hbm_bandwidth,
-        "the HBM traffic at the stack's peak");
+        "the HBM traffic at the peak of the core's part");
   holds(result.dma.engine_busy * 1e-15 / machine.dma_engines.value, "the work of the DMA engines");
   double sent = 0;
   for (const auto& collective : result.collectives) sent += static_cast<double>(collective.link_bytes);

@@ -73,7 +73,7 @@ class Stationary {
 class BlockTimer {
  public:
   BlockTimer(const isa::Block& block, const MachineParams& machine) : block_{block}, target_{machine.target()} {
-    find_shared_ports();
+    find_shared_ports(machine);
   }
 
   TimedBlock run() {
@@ -82,7 +82,7 @@ class BlockTimer {
   }
 
  private:
-  void find_shared_ports() {
+  void find_shared_ports(const MachineParams& machine) {
     bool vector_sbuf = false, gpsimd_sbuf = false, vector_psum = false, scalar_psum = false;
     for (const isa::Instr& instr : block_.instrs) {
       if (!is_compute(instr)) continue;
@@ -91,8 +91,8 @@ class BlockTimer {
       vector_psum |= instr.engine == isa::Engine::kVector && isa::uses_psum(instr);
       scalar_psum |= instr.engine == isa::Engine::kScalar && isa::uses_psum(instr);
     }
-    sbuf_shared_ = vector_sbuf && gpsimd_sbuf;
-    psum_shared_ = vector_psum && scalar_psum;
+    sbuf_shared_ = machine.sbuf_shared_port.value > 0 && vector_sbuf && gpsimd_sbuf;
+    psum_shared_ = machine.psum_shared_port.value > 0 && vector_psum && scalar_psum;
   }
 
   static bool is_compute(const isa::Instr& instr) {

@@ -237,6 +237,15 @@ void sequence_bounds(const Instr& i) {
 
 void free(const Instr&) {}
 
+void range_select(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  for (const auto& [name, bound] : {std::pair{"b", &i.b}, std::pair{"c", &i.c}}) {
+    need_shape(name, *bound, i.a.partitions, 1);
+    need_type(name, *bound, {Dtype::kFp32});
+  }
+  need_shape("dst2", i.dst2, i.a.partitions, 1);
+}
+
 void unsupported(const Instr&) {}  // no engine has it: the form says so
 
 }  // namespace isa::rule

@@ -267,6 +267,23 @@ void select_reduce(const Instr& instr, std::uint32_t index, Context& context) {
                      });
 }
 
+void range_select(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context);
+  const View a = tile_like(instr, instr.a, "a", dst, context);
+  const Operand low{instr, instr.b, "b", 0, dst.partitions, context};
+  const Operand high{instr, instr.c, "c", 0, dst.partitions, context};
+  with_row_reduction(
+      instr, index, context, Alu::kMax, dst, [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
+        alignas(64) Block places, above, below, xs, others;
+        for (std::int64_t i = 0; i < n; ++i) places[i] = instr.imm0 + static_cast<float>(first + i);
+        combine(instr, instr.alu0, false, places, low.block(p, first, n, nullptr), above, n);
+        combine(instr, instr.alu1, false, places, high.block(p, first, n, nullptr), below, n);
+        for (std::int64_t i = 0; i < n; ++i) above[i] *= below[i];
+        std::fill_n(others, n, instr.imm1);
+        kernels::kernels().choose(above, read(a, p, first, n, xs), others, out, static_cast<std::size_t>(n));
+      });
+}
+
 void copy_predicated(const Instr& instr, std::uint32_t, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);

@@ -58,6 +58,7 @@ void collective(const Instr& instr, std::uint32_t index, Context& context);
 /// kWait: the sequencer's waits are all there is.
 void wait(const Instr& instr, std::uint32_t index, Context& context);
 /// kRangeSelect, kCustomOp: rows without semantics on this machine. Errors: always Fault::kProgram.
+void range_select(const Instr& instr, std::uint32_t index, Context& context);
 void unsupported(const Instr& instr, std::uint32_t index, Context& context);
 
 }  // namespace isa::exec

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "isa/operands.h"
+
 namespace isa {
 namespace {
 
@@ -48,6 +50,18 @@ double streams_per_port(const Instr& i) {
   return std::max(sbuf, psum);
 }
 
+bool is_narrow(const Tile& tile) { return tile.dtype == Dtype::kBf16 || tile.dtype == Dtype::kFp16; }
+
+/// How much faster VectorE takes a copy, or a tile and numbers, in its modes for narrow types.
+/// Source: AWS Neuron docs, NKI architecture guide v3, "Vector Engine Performance Mode".
+double narrow_copy(const Instr& i, const Timing& t) {
+  if (i.engine != Engine::kVector || !is_narrow(i.a) || !is_narrow(i.dst)) return 1;
+  const int psum = (i.a.space == Space::kPsum) + (i.dst.space == Space::kPsum);
+  const bool dense = inner_stride_bytes(i.a) <= size_of(i.a.dtype) && inner_stride_bytes(i.dst) <= size_of(i.dst.dtype);
+  if (psum == 2 || (psum == 1 && !dense)) return 1;
+  return psum == 0 && dense ? t.narrow_copy : t.narrow_copy_part;
+}
+
 bool is_add_sub_mul(Alu alu) { return alu == Alu::kAdd || alu == Alu::kSub || alu == Alu::kMul; }
 
 /// Every GpSimdE formula below rests on 8 processors x 16 fp32 lanes, each processor with its own 16 partitions: one
@@ -72,10 +86,13 @@ Cost matmul(const Instr& i, const Timing& t) {
 }
 
 Cost pe_transpose(const Instr& i, const Timing& t) {
+  const bool fp32 = i.a.dtype == Dtype::kFp32;
   // An identity matmul with a [P, F] stationary: the identity's P columns move.
   const double columns = std::max<double>(i.a.partitions, std::min(kPeColumnsFloor, width(i.a)));
-  return streamed(i, t, columns * passes(i, t));
+  return streamed(i, t, columns * (fp32 ? t.fp32_transpose_passes : 1));
 }
+
+Cost tensor_copy(const Instr& i, const Timing& t) { return floored(i, t, width(i.a) / narrow_copy(i, t)); }
 
 Cost one_input(const Instr& i, const Timing& t) { return floored(i, t, width(i.a)); }
 
@@ -93,12 +110,14 @@ Cost tensor_tensor(const Instr& i, const Timing& t) {
   const bool split = (i.a.space == Space::kPsum) != (i.b.space == Space::kPsum);
   const bool bf16 = i.a.dtype == Dtype::kBf16 && i.b.dtype == Dtype::kBf16 && i.dst.dtype == Dtype::kBf16;
   const bool fast = bf16 && is_add_sub_mul(i.alu0) && contiguous(i.a) && contiguous(i.b);
-  return floored(i, t, split || fast ? n : 2 * n);
+  const bool narrow = is_narrow(i.a) && is_narrow(i.b) && is_narrow(i.dst);
+  const bool both_sbuf = i.a.space == Space::kSbuf && i.b.space == Space::kSbuf;
+  return floored(i, t, (split || fast ? n : 2 * n) / (narrow && both_sbuf ? t.narrow_pair : 1));
 }
 
 Cost tensor_scalar(const Instr& i, const Timing& t) {
   const double n = width(i.a);
-  if (i.engine != Engine::kGpSimd) return floored(i, t, n);
+  if (i.engine != Engine::kGpSimd) return floored(i, t, n / narrow_copy(i, t));
   const bool power = i.alu0 == Alu::kPow || i.alu1 == Alu::kPow;
   return streamed(i, t, t.gpsimd_start + n * (power ? kGpSimdPower : 1));
 }

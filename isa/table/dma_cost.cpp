@@ -8,9 +8,9 @@ namespace {
 std::int64_t ceil_div(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 
 /// Elements of one descriptor, before it is cut into packets.
-std::int64_t piece(const Instr& instr) {
+std::int64_t piece(const Instr& instr, bool by_element) {
   switch (instr.op) {
-    case Opcode::kDmaTranspose: return 1;
+    case Opcode::kDmaTranspose: return by_element ? 1 : contiguous_run(instr.a);
     case Opcode::kDmaGather: return std::min(contiguous_run(instr.dst), instr.a.cols());
     case Opcode::kDmaScatter: return std::min(contiguous_run(instr.a), instr.dst.cols());
     default: return std::min(contiguous_run(instr.a), contiguous_run(instr.dst));
@@ -36,7 +36,7 @@ DmaCost dma_cost(const Instr& instr, const DmaTiming& dma) {
   const Tile& moved = instr.op == Opcode::kDmaGather ? instr.dst : instr.a;
   const std::int64_t elements = moved.elements();
   const std::int64_t size = std::max(size_of(instr.a.dtype), size_of(instr.dst.dtype));
-  const std::int64_t run = std::min(piece(instr), elements);
+  const std::int64_t run = std::min(piece(instr, dma.transpose == 0), elements);
   const std::int64_t pieces = ceil_div(elements, run);
   const std::int64_t packets = ceil_div(run * size, static_cast<std::int64_t>(dma.packet));  // per piece
 
@@ -45,6 +45,7 @@ DmaCost dma_cost(const Instr& instr, const DmaTiming& dma) {
   const double overhead = dma.descriptor_overhead * static_cast<double>(cost.descriptors);
   const double pass = (static_cast<double>(elements * size) + overhead) / dma.rate;
   cost.seconds = instr.accumulate ? 2 * pass : pass;
+  if (instr.op == Opcode::kDmaTranspose && dma.transpose > 0) cost.seconds /= dma.transpose;
   const std::int64_t share = ceil_div(cost.descriptors, static_cast<std::int64_t>(dma.engines));  // of the busiest
   cost.width = static_cast<double>(cost.descriptors) / static_cast<double>(share);
   return cost;

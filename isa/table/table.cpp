@@ -6,6 +6,7 @@ namespace isa {
 
 std::span<const Row> instructions(int generation) {
   if (generation == 2) return kTable;
+  if (generation == 3) return columns::kV3Rows;
   return {};
 }
 

@@ -13,11 +13,13 @@ bool Target::operator==(const Target& other) const {
 // A member that is added must be named here: the bindings would no longer compile.
 std::string text_of(const Target& target) {
   const auto& [partitions, sbuf, psum, bank, rows, columns, moving, rings, queues] = target.geometry;
-  const auto& [min_interval, fixed, passes, load, read, gpsimd, dynamic, clock, dma] = target.timing;
-  const auto& [start, engines, rate, overhead, packet] = dma;
-  return fmt::format("v{} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {} {} {} | {} {} {} {} {}", target.generation,
-                     partitions, sbuf, psum, bank, rows, columns, moving, rings, queues, min_interval, fixed, passes,
-                     load, read, gpsimd, dynamic, clock, start, engines, rate, overhead, packet);
+  const auto& [min_interval, fixed, passes, turned, load, read, gpsimd, dynamic, copy, part, pair, clock, dma] =
+      target.timing;
+  const auto& [start, engines, rate, overhead, packet, transpose] = dma;
+  return fmt::format("v{} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {} {} {} {} {} {} {} | {} {} {} {} {} {}",
+                     target.generation, partitions, sbuf, psum, bank, rows, columns, moving, rings, queues,
+                     min_interval, fixed, passes, turned, load, read, gpsimd, dynamic, copy, part, pair, clock, start,
+                     engines, rate, overhead, packet, transpose);
 }
 
 std::optional<rule::Breach> problem_of(const Target& target) {

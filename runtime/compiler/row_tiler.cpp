@@ -130,12 +130,13 @@ bool RowTiler::only_elementwise() const {
 
 /// Pieces of rows, so that loads, work and stores overlap also when whole rows would fill SBUF.
 void RowTiler::run_pieces(std::int64_t first, std::int64_t count) {
-  constexpr std::int64_t kPiece = 2048;  // columns: no less than a DMA packet
+  // Columns: a DMA packet in two bytes each.
+  const auto piece = static_cast<std::int64_t>(emitter_.target().timing.dma.packet) / 2;
   const std::int64_t cols = cols_of(graph_.node(nodes_[0]).out[0]);
   for (std::int64_t t = first; t < first + count; ++t)
-    for (std::int64_t c = 0; c < cols; c += kPiece) {
+    for (std::int64_t c = 0; c < cols; c += piece) {
       at(t);
-      chunk_span_ = {c, std::min(kPiece, cols - c)};
+      chunk_span_ = {c, std::min(piece, cols - c)};
       for (const NodeId n : nodes_) {
         emitter_.label(graph_.node(n).label);
         run_columns(graph_.node(n), chunk_span_);

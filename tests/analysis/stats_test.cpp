@@ -44,7 +44,12 @@ hw::SimResult result() {
   r.total = 100 * kUs;
   r.lead_in = 17 * kUs;
   r.matmul_flops = 5e6;
-  r.peaks = {.matmul_flops = 1e12, .hbm_bandwidth = 410e9, .link_bandwidth = 1, .dma_bandwidth = 435e9, .clock = {}};
+  r.peaks = {.matmul_flops = 1e12,
+             .hbm_bandwidth = 410e9,
+             .link_bandwidth = 1,
+             .dma_bandwidth = 435e9,
+             .dma_engines = 16,
+             .clock = {}};
   r.peaks.clock[index(Engine::kTensor)] = 2.8e9;
   for (auto& engine : r.engines) engine.idle = r.total;
   auto& tensor = r.engines[index(Engine::kTensor)];

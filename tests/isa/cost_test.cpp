@@ -22,6 +22,7 @@ isa::Timing timing() {
   t.min_interval = 64;
   t.fixed = {64, 100, 101, 102, 0};
   t.fp32_passes = 4;
+  t.fp32_transpose_passes = 4;
   t.load_stationary_speedup = 4;
   t.activation_read = 64;
   t.gpsimd_start = 150;
@@ -247,6 +248,45 @@ TEST(Cost, NoEngineIssuesFasterThanItsMinimum) {
     const auto engine = row.engines.contains(Engine::kScalar) ? Engine::kScalar : Engine::kVector;
     EXPECT_GE(occupy(make(row.op, engine, sbuf(1, 1), sbuf(1, 1), sbuf(1, 1), sbuf(1, 1))), 64) << row.name;
   }
+}
+
+TEST(Cost, ModesForNarrowTypesOfV3) {
+  isa::Timing v3 = timing();
+  v3.narrow_copy = 4, v3.narrow_copy_part = 2, v3.narrow_pair = 2, v3.fp32_transpose_passes = 2;
+  const auto cycles = [&v3](const Instr& instr) { return isa::cost_of(instr, v3).occupy; };
+  const auto copy = [](isa::Tile dst, isa::Tile a) { return make(Opcode::kTensorCopy, Engine::kVector, dst, a); };
+  const isa::Tile bf16 = sbuf(128, 1024, Dtype::kBf16), fp32 = sbuf(128, 1024), bank = psum(128, 1024, Dtype::kBf16);
+  isa::Tile gaps = bf16;
+  gaps.free[0].step = 2;
+  EXPECT_EQ(cycles(copy(bf16, bf16)), 256);
+  EXPECT_EQ(cycles(copy(bf16, gaps)), 512);
+  EXPECT_EQ(cycles(copy(bf16, bank)), 512);
+  EXPECT_EQ(cycles(copy(gaps, bank)), 1024);
+  EXPECT_EQ(cycles(copy(fp32, bf16)), 1024);
+  EXPECT_EQ(cycles(unary(Opcode::kTensorScalar, Engine::kVector, 1024, Dtype::kFp16)), 256);
+  EXPECT_EQ(cycles(unary(Opcode::kTensorCopy, Engine::kScalar, 1024, Dtype::kBf16)), 1024);  // VectorE's mode
+  EXPECT_EQ(cycles(copy(sbuf(128, 8, Dtype::kBf16), sbuf(128, 8, Dtype::kBf16))), 64);       // MIN_II stays
+  const auto pair = [](isa::Tile a, isa::Tile b, Alu alu) {
+    Instr i = make(Opcode::kTensorTensor, Engine::kVector, a, a, b);
+    i.alu0 = alu;
+    return i;
+  };
+  EXPECT_EQ(cycles(pair(bf16, bf16, Alu::kAdd)), 512);
+  EXPECT_EQ(cycles(pair(bf16, bf16, Alu::kMax)), 1024);
+  EXPECT_EQ(cycles(pair(fp32, fp32, Alu::kAdd)), 2048);
+  EXPECT_EQ(cycles(make(Opcode::kPeTranspose, Engine::kTensor, psum(128, 128), sbuf(128, 128))), 256);
+  EXPECT_EQ(cycles(matmul(128, 128, 512, Dtype::kFp32)), 2048);
+}
+
+TEST(Cost, ATransposeByDmaIsByElementUntilV3) {
+  const isa::DmaTiming v2{.start = 0, .engines = 16, .rate = 1e9, .descriptor_overhead = 500, .packet = 4096};
+  isa::DmaTiming v3 = v2;
+  v3.transpose = 0.5;
+  const Instr turn = make(Opcode::kDmaTranspose, Engine::kSync, sbuf(64, 32), sbuf(32, 64));
+  EXPECT_EQ(isa::dma_cost(turn, v2).descriptors, 32 * 64);
+  EXPECT_EQ(isa::dma_cost(turn, v3).descriptors, 32);
+  const Instr copy = make(Opcode::kDmaCopy, Engine::kSync, sbuf(32, 64), sbuf(32, 64));
+  EXPECT_DOUBLE_EQ(isa::dma_cost(turn, v3).seconds, 2 * isa::dma_cost(copy, v3).seconds);
 }
 
 TEST(Cost, LatencyAddsTheEnginesFixedPart) {

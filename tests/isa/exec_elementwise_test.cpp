@@ -179,7 +179,30 @@ TEST_F(ElementWise, RefusesWhatDoesNotFit) {
               "leaves SBUF"));
   EXPECT_TRUE(refused({.op = Opcode::kTensorCopy, .dst = a, .a = on(kSbuf, 4, 100, Dtype::kFp32, 2)}, "aligned"));
   EXPECT_TRUE(refused({.op = Opcode::kDmaCopy, .dst = a, .a = on(Space::kHbm, 4, 100, Dtype::kFp32, 8 << 20)}, "HBM"));
-  EXPECT_TRUE(refused({.op = Opcode::kRangeSelect, .dst = a, .a = a}, "NeuronCore-v2"));
+  EXPECT_TRUE(refused({.op = Opcode::kCustomOp, .dst = a, .a = a}, "NeuronCore-v2"));
+}
+
+TEST_F(ElementWise, RangeSelectKeepsPlacesBetweenTheBounds) {
+  const Tile a = on(kSbuf, 3, 700, Dtype::kBf16, 0), dst = on(kSbuf, 3, 700, Dtype::kFp32, 8192);
+  const Tile low = on(kSbuf, 3, 1, Dtype::kFp32, 16384), high = on(kSbuf, 3, 1, Dtype::kFp32, 16388);
+  const Tile most = on(kSbuf, 3, 1, Dtype::kFp32, 16392);
+  fill_random(a, 1, 100);
+  fill(low, [](auto p, auto) { return static_cast<float>(10 + 600 * p); });
+  fill(high, [](auto p, auto) { return static_cast<float>(650 + 40 * p); });
+  Instr select{.op = Opcode::kRangeSelect, .alu0 = Alu::kGe, .alu1 = Alu::kLt, .imm0 = 5, .imm1 = -1e30F};
+  select.dst = dst, select.dst2 = most, select.a = a, select.b = low, select.c = high;
+  run(select);
+  const auto want = [&](auto p, auto i) {
+    const float place = 5 + static_cast<float>(i);  // imm0 places further on
+    return place >= get(low, p, 0) && place < get(high, p, 0) ? get(a, p, i) : -1e30F;
+  };
+  expect(dst, want);
+  expect(most, [&](auto p, auto) {
+    float largest = -1e30F;
+    for (std::int64_t i = 0; i < 700; ++i) largest = std::max(largest, want(p, i));
+    return largest;
+  });
+  EXPECT_EQ(get(most, 2, 0), -1e30F);  // no place of the last row lies between its bounds
 }
 
 }  // namespace

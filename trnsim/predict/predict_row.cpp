@@ -32,7 +32,7 @@ analysis::DeviceWork work_of(const hw::SimResult& result, double times) {
                                  sent / result.peaks.link_bandwidth});
   for (int e = 0; e < isa::kEngineCount; ++e)
     work.busy.emplace_back(isa::name_of(static_cast<isa::Engine>(e)), seconds(result.engines[e].busy));
-  work.busy.emplace_back("dma engines", result.dma.engine_busy * 1e-15 / isa::kDmaQueues * times);
+  work.busy.emplace_back("dma engines", result.dma.engine_busy * 1e-15 / result.peaks.dma_engines * times);
   work.busy.emplace_back("collectives", seconds(result.collective_active));
   return work;
 }

@@ -15,7 +15,7 @@ using isa::Tile;
 using runtime::Emitter;
 using runtime::ValueId;
 
-constexpr std::int64_t kMoving = 512;
+constexpr std::int64_t kMoving = isa::kMovingColumns;
 
 class TunedGemm {
  public:

@@ -18,7 +18,7 @@ using runtime::columns;
 using runtime::Emitter;
 using runtime::ValueId;
 
-constexpr std::int64_t kPiece = 512;  // columns of a PSUM bank, and of a piece of version 3
+constexpr std::int64_t kPiece = isa::kMovingColumns;  // columns of a PSUM bank, and of a piece of version 3
 
 struct Tensors {
   ValueId delta, u, a, b, c, out;
@@ -114,7 +114,7 @@ isa::Program mamba_scan(const MambaScan& s, const isa::Target& target) {
   if (s.version < 1 || s.version > 3 || s.channels < isa::kPartitions || s.channels % isa::kPartitions != 0 ||
       s.seq < 1 || s.states < 1)
     throw base::Error{base::Fault::kUsage, "mamba scan", fmt::format("version {}, {} channels", s.version, s.channels),
-                      "use version 1, 2 or 3, and a multiple of 128 channels"};
+                      fmt::format("use version 1, 2 or 3, and a multiple of {} channels", isa::kPartitions)};
   HandKernel kernel{"mamba_scan", target};
   const Tensors t{.delta = kernel.input("delta", s.channels, s.seq, Dtype::kFp32),
                   .u = kernel.input("u", s.channels, s.seq, Dtype::kFp32),

@@ -78,7 +78,7 @@ isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::i
                                const isa::Target& target) {
   if (parts < 1 || parts > isa::kPartitions || cols < 1 || elements % (parts * cols) != 0)
     throw Error{Fault::kUsage, "vector add", fmt::format("{} elements in tiles of {} x {}", elements, parts, cols),
-                "use tiles of at most 128 partitions that divide the elements"};
+                fmt::format("use tiles of at most {} partitions that divide the elements", isa::kPartitions)};
   HandKernel kernel{"vector_add", target};
   const std::int64_t rows = elements / cols;
   const ValueId a = kernel.input("a", rows, cols, dtype), b = kernel.input("b", rows, cols, dtype);
