@@ -19,6 +19,7 @@
 #include "cli/verbs.h"
 #include "hw/sim_device.h"
 #include "trnsim/compiler_gain.h"
+#include "trnsim/decoder_job.h"
 #include "trnsim/published.h"
 #include "trnsim/run_report.h"
 #include "workloads/classification.h"
