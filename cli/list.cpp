@@ -14,6 +14,7 @@
 #include "trnsim/machine.h"
 #include "trnsim/option_table.h"
 #include "workloads/job.h"
+#include "workloads/presets.h"
 
 namespace cli {
 
@@ -71,13 +72,20 @@ Table list_workloads() {
   return table;
 }
 
+Table list_models() {
+  Table table{{{"name", ""}, {"source", "who gives its sizes"}}};
+  for (const workloads::PresetRow& row : workloads::model_presets())
+    table.add_row({std::string{row.name}, std::string{row.source}});
+  return table;
+}
+
 struct Listing {
   std::string_view name;
   Table (*make)();
 };
-constexpr std::array kListings = {Listing{"isa", isa::reference}, Listing{"ops", list_ops},
-                                  Listing{"workloads", list_workloads}, Listing{"machines", list_machines},
-                                  Listing{"params", list_params}};
+constexpr std::array kListings = {Listing{"isa", isa::reference},       Listing{"ops", list_ops},
+                                  Listing{"workloads", list_workloads}, Listing{"models", list_models},
+                                  Listing{"machines", list_machines},   Listing{"params", list_params}};
 
 std::string choices() {
   std::string text;
