@@ -3,7 +3,7 @@ set(CPACK_GENERATOR DEB)
 set(CPACK_PACKAGE_NAME trnsim)
 set(CPACK_PACKAGE_CONTACT "trnsim developers <trnsim@localhost>")
 set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "simulator and performance model of AWS Trainium")
-set(CPACK_PACKAGE_DESCRIPTION "Says what a training job takes and costs on AWS Trainium, where its time goes and whether
+set(CPACK_COMPONENT_BINARY_DESCRIPTION "Says what a training job takes and costs on AWS Trainium, where its time goes and whether
 its numbers hold: by running the job's compiled instructions on a simulated machine.")
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
 set(CPACK_STRIP_FILES ON)

@@ -12,6 +12,7 @@
 #include "isa/table.h"
 #include "runtime/ops.h"
 #include "tests/cli/run_binary.h"
+#include "workloads/presets.h"
 #include "workloads/workload.h"
 
 namespace {
@@ -71,11 +72,20 @@ TEST(List, WorkloadsAreJobsThatCanBeCompiled) {
   }
 }
 
+TEST(List, EveryModelIsOneThatCanBeAskedFor) {
+  const Json list = json_of("list models");
+  ASSERT_EQ(list.size(), workloads::model_preset_names().size());
+  for (const Json& row : list) {
+    EXPECT_TRUE(workloads::is_model_preset(row["name"].get<std::string>())) << row["name"];
+    EXPECT_NE(row["source"], "") << row["name"];
+  }
+}
+
 TEST(List, WithoutAWordOrWithAnUnknownOneTheChoicesAreNamed) {
   for (const std::string arguments : {"list", "list foo"}) {
     const Ran ran = run(arguments);
     EXPECT_EQ(ran.code, 2);
-    for (const std::string choice : {"isa", "ops", "workloads", "machines", "params"})
+    for (const std::string choice : {"isa", "ops", "workloads", "models", "machines", "params"})
       EXPECT_THAT(ran.err, HasSubstr(choice)) << arguments;
   }
 }

@@ -20,8 +20,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const fs::path kSource = TRNSIM_SOURCE_DIR;
-
 struct Exception {
   std::string command, why;
   std::string instead;  // empty: nothing is run
@@ -196,6 +194,20 @@ TEST(DocsPages, CommandsAreFoundWhereverTheyStand) {
                                       "$ trnsim top RUN\n```\n| `trnsim stats --by a\\|b` |\n"))
     found.push_back(c.text);
   EXPECT_THAT(found, testing::ElementsAre("trnsim list isa", "trnsim ls", "trnsim top RUN", "trnsim stats --by a|b"));
+}
+
+/// In backquotes, from the root; "*" for any name. A page must not send its reader to what has moved.
+TEST(DocsPages, FilesThatTheyNameExist) {
+  static const std::regex kFile{
+      "`((base|isa|hw|runtime|workloads|analysis|trnsim|cli|tests|docs|examples|cmake)/[^` ]*)`"};
+  std::string files;
+  for (const fs::path& page : pages()) {
+    const std::string text = base::read_file(kSource / page);
+    for (std::sregex_iterator at{text.begin(), text.end(), kFile}, end; at != end; ++at)
+      if (at->str().find("NAME") == std::string::npos) files += " " + (*at)[1].str();
+  }
+  const Ran ran = shell(kSource, "ls -d" + files);
+  EXPECT_EQ(ran.code, 0) << ran.output;
 }
 
 TEST(DocsPages, VerbsOfDevExist) {

@@ -17,8 +17,6 @@ namespace {
 namespace fs = std::filesystem;
 using testing::HasSubstr;
 
-const fs::path kSource = TRNSIM_SOURCE_DIR;
-
 /// Installs once for all tests of this process, and then moves the folder: nothing may remember where it was.
 const fs::path& prefix() {
   static const TemporaryFolder folder{"trnsim_install"};
@@ -93,6 +91,31 @@ TEST(Install, AProgramOutsideTheTreeSaysWhatTheInstalledBinarySays) {
   EXPECT_EQ(result.at("/workload/options/per_device_train_batch_size"_json_pointer), 4);
   const double step = result.at("/job/step_seconds"_json_pointer).get<double>();
   EXPECT_EQ(base::read_file(folder.path() / "printed"), fmt::format("{:.4f} s\n", step));
+}
+
+TEST(Package, TheExtractedBinaryReadsItsDataAndNamesTheLibrariesThatItNeeds) {
+  const TemporaryFolder folder{"trnsim_package"};
+  if (shell(folder.path(), "command -v dpkg-deb dpkg-shlibdeps").code != 0) GTEST_SKIP() << "dpkg-dev is not installed";
+  const Ran made =
+      shell(folder.path(), "cpack --config '" TRNSIM_BUILD_DIR
+                           "/CPackConfig.cmake' -B packages\n"
+                           "dpkg-deb -x packages/trnsim_*.deb root\ndpkg-deb -f packages/trnsim_*.deb >control\n"
+                           "dpkg-deb -c packages/libtrnsim-dev_*.deb >library");
+  ASSERT_EQ(made.code, 0) << made.output;
+  const std::string control = base::read_file(folder.path() / "control");
+  for (const char* words : {"Package: trnsim\n", "libsystemc", "libfmt9", "libsqlite3-0", "libsentencepiece0"})
+    EXPECT_THAT(control, HasSubstr(words));
+  const fs::path usr = folder.path() / "root/usr";
+  const Ran ran = shell("/", (usr / "bin/trnsim").string() + " list machines");
+  EXPECT_EQ(ran.code, 0) << ran.output;
+  EXPECT_THAT(ran.output, HasSubstr((usr / "share/trnsim/hw/params/trn1.2xlarge.toml").string()));
+  for (const char* file : {"share/man/man1/trnsim.1", "share/bash-completion/completions/trnsim",
+                           "share/doc/trnsim/copyright", "share/trnsim/workloads/jobs/bert_emotion.toml"})
+    EXPECT_TRUE(fs::exists(usr / file)) << file;
+  const std::string library = base::read_file(folder.path() / "library");
+  for (const char* file :
+       {"/usr/include/trnsim/trnsim/project.h", "/cmake/trnsim/trnsimConfig.cmake", "libtrnsim_isa.a"})
+    EXPECT_THAT(library, HasSubstr(file));
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 
 namespace integration {
 
+inline const std::filesystem::path kSource = TRNSIM_SOURCE_DIR;
+
 struct Ran {
   int code = 0;
   std::string output;  // stdout and stderr as they come
