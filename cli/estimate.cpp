@@ -31,20 +31,21 @@ struct EstimateOptions {
 }
 
 std::string json_of(const DecoderJob& job, const DecoderProjection& p) {
-  nlohmann::ordered_json out{{"plan", describe(job)},
-                             {"cores", job.cores()},
-                             {"sequences_per_step", job.sequences_per_step()},
-                             {"tokens_per_step", job.tokens_per_step()},
-                             {"model_flops", p.model_flops},
-                             {"device_step_seconds", p.time.device_step},
-                             {"device_step_by_one_stage_seconds", p.computed_seconds},
-                             {"pipeline_bubble_seconds", p.bubble_seconds},
-                             {"host_step_seconds", p.time.host_step},
-                             {"step_seconds", p.time.step},
-                             {"mfu", p.mfu},
-                             {"steps", p.steps},
-                             {"train_runtime", p.time.total},
-                             {"dollars", p.dollars}};
+  nlohmann::ordered_json out{
+      {"plan", describe(job)},
+      {"cores", job.cores()},
+      {"sequences_per_step", job.sequences_per_step()},
+      {"tokens_per_step", job.tokens_per_step()},
+      {"model_flops", p.model_flops},
+      {"device_step_seconds", p.time.device_step},
+      {"device_step_by_one_stage_seconds", p.computed_seconds},
+      {"pipeline_bubble_seconds", p.bubble_seconds},
+      {"host_step_seconds", p.time.host_step},
+      {"step_seconds", p.time.step},
+      {"mfu", p.mfu},
+      {"steps", p.steps},
+      {"train_runtime", p.time.total},
+      {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json(nullptr)}};
   for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
   out["memory"]["total"] = p.memory.total;
   out["memory"]["capacity"] = p.memory.capacity;

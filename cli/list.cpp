@@ -9,9 +9,9 @@
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "hw/params.h"
 #include "isa/reference.h"
 #include "runtime/ops.h"
-#include "trnsim/machine.h"
 #include "trnsim/option_table.h"
 #include "workloads/job.h"
 
@@ -24,13 +24,13 @@ using base::Table;
 
 Table list_machines() {
   Table table{{{"name", ""}, {"file", ""}}};
-  for (const std::string& name : machine_names())
+  for (const std::string& name : hw::machine_names())
     table.add_row({name, base::data_path("hw/params/" + name + ".toml").string()});
   return table;
 }
 
 Table list_params() {
-  const base::ParamFile file = load_machine("trn1.2xlarge", {});
+  const base::ParamFile file = hw::machine_file("trn1.2xlarge");
   Table table{{{"key", ""}, {"value", "value on trn1.2xlarge"}, {"text", ""}}};
   for (const std::string& key : file.keys()) {
     const base::Parameter& p = file.parameter(key);

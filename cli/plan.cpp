@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <memory>
 
+#include "analysis/prices.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
@@ -36,7 +37,12 @@ std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
 
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   const TrainOptions& o = options.train;
-  const double price = hw::load_machine(o.instance_type, o.set).price_on_demand.value * static_cast<double>(o.nnodes);
+  const auto price = analysis::price_per_hour(hw::load_machine(o.instance_type, o.set).name, {.set = o.set});
+  const auto dollars = [&](const TriedPlan& r) {
+    if (!price) return std::string{"no price"};
+    const double per_second = *price * static_cast<double>(o.nnodes) / 3600;
+    return fmt::format("{:.3f}", r.seconds * per_second / r.job.tokens_per_step() * 1e6);
+  };
   base::Table table{{{"rank", ""},
                      {"plan", ""},
                      {"step", "step s"},
@@ -51,8 +57,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     const TriedPlan& r = plans[i];
     table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
-                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
-                   fmt::format("{:.3f}", r.seconds / 3600 * price / r.job.tokens_per_step() * 1e6), flags_of(r.job)});
+                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), dollars(r), flags_of(r.job)});
   }
   print(table.render(form));
 }

@@ -129,7 +129,7 @@ class Run {
     plan_ = projected_job(projected_, projected_config(), samples, evaluated);
     plan_.step.ranks = cores_of(projected_, machine_);
     plan_.trace = trace_window(options_);
-    plan_.price_per_hour = price_per_hour();
+    plan_.price.purchase = analysis::parse_purchase(job_.price, job_.file);
     if (job_.speed_up) {
       gain_ = compiler_gain(plan_, projected_.learning_rate, machine_);
       plan_ = gain_->cases.back().job;
@@ -140,21 +140,6 @@ class Run {
     report_.projected = &plan_;
     report_.projection = &*projection_;
     report_.is_published = is_published_job(projected_, job_);
-  }
-
-  double price_per_hour() const {
-    const auto bought = std::ranges::find(analysis::kPurchaseNames, job_.price);
-    if (bought == analysis::kPurchaseNames.end())
-      throw Error{Fault::kUsage, job_.file, fmt::format("price '{}' is not known", job_.price),
-                  "use on_demand, reserved_1y, reserved_3y, spot or sagemaker"};
-    const auto which = static_cast<analysis::Purchase>(bought - analysis::kPurchaseNames.begin());
-    if (which == analysis::Purchase::kOnDemand) return machine_.price_on_demand.value;
-    const auto prices = analysis::load_prices(std::string_view{});
-    const auto& price = analysis::find_instance(prices, machine_.name).per_hour[static_cast<std::size_t>(which)];
-    if (!price)
-      throw Error{Fault::kUsage, job_.file, fmt::format("{} has no {} price", machine_.name, job_.price),
-                  "add it to analysis/cost/prices/aws.toml, or choose another --instance_type"};
-    return price->value;
   }
 
   void load_data() {
@@ -213,7 +198,8 @@ class Run {
     }
     print(job_table(report_).render(form_) + "\n");
     if (job_.price != "on_demand")
-      print(fmt::format("price: {}, ${:.2f} per instance and hour\n", job_.price, p.price_per_hour));
+      print(p.price_per_hour ? fmt::format("price: {}, ${:.2f} per instance and hour\n", job_.price, *p.price_per_hour)
+                             : fmt::format("price: no {} price of {}\n", job_.price, machine_.name));
     const auto resources = analysis::resources(p.device);
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
     print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3,

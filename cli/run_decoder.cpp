@@ -32,7 +32,7 @@ using base::Error;
 using base::Fault;
 
 /// The decoder's projection as the report of any run has it: the time is that of all stages, the record one stage's.
-Projection as_projection(const DecoderJob& job, DecoderProjection p, double price_per_hour) {
+Projection as_projection(const DecoderJob& job, DecoderProjection p) {
   Projection out;
   out.compiled = std::move(p.compiled);
   out.device = std::move(p.device);
@@ -40,7 +40,7 @@ Projection as_projection(const DecoderJob& job, DecoderProjection p, double pric
   out.steps = p.steps;
   out.samples = p.steps * job.sequences_per_step();
   out.dollars = p.dollars;
-  out.price_per_hour = price_per_hour;
+  out.price_per_hour = p.price_per_hour;
   out.model_flops = p.model_flops;
   return out;
 }
@@ -160,7 +160,7 @@ class DecoderRun {
     figures_ = decoder_table(job_shape_, p), memory_ = decoder_memory_table(p.memory);
     plan_.step = job_shape_.step, plan_.samples = static_cast<std::int64_t>(samples);
     plan_.epochs = projected_.num_train_epochs, plan_.stack = job_shape_.stack;
-    projection_ = as_projection(job_shape_, std::move(p), machines.stage.price_on_demand.value);
+    projection_ = as_projection(job_shape_, std::move(p));
     report_.projected = &plan_, report_.projection = &*projection_;
     report_.decoder = &job_shape_.config;
     report_.cores = static_cast<std::uint32_t>(job_shape_.cores());

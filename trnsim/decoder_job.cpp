@@ -152,7 +152,7 @@ DecoderJob decoder_job(const TrainOptions& o, const workloads::ModelConfig& conf
         fmt::format("TP {} x PP {} does not divide {} cores", o.tensor_parallel_size, o.pipeline_parallel_size, cores),
         "choose degrees whose product divides the cores"};
   const std::string numerics = o.numerics.empty() || o.numerics == "off" ? "bf16" : o.numerics;
-  DecoderJob job{.config = config, .step = {}};
+  DecoderJob job{.config = config, .step = {}, .price = {.set = o.set}};
   job.step = {.batch = o.per_device_train_batch_size,
               .length = o.max_length > 0 ? o.max_length : 2048,
               .micro_batches = o.gradient_accumulation_steps,

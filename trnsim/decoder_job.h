@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/prices.h"
 #include "hw/params.h"
 #include "runtime/compile.h"
 #include "trnsim/settings.h"
@@ -25,6 +26,7 @@ struct DecoderJob {
   std::string stack = "torch-xla";
   runtime::Passes passes{};
   bool exact = false;
+  analysis::PriceTerms price{};
   /// Micro-batches that are simulated when there are more: the rest takes as long as the last of them. 0: all.
   std::int64_t simulated_micro_batches = 0;
   bool may_exceed_memory = false;  // a published plan is timed although our memory plan says that it does not fit

@@ -93,9 +93,11 @@ void time_job(const DecoderJob& job, const hw::MachineParams& stage, DecoderProj
   p.time = analysis::job_time(analysis::load_stack(job.stack), shape_of(job, p));
   p.model_flops = workloads::decoder_flops(job.config, job.step);
   p.mfu = p.model_flops / (p.device_seconds * static_cast<double>(job.cores()) * p.device.peaks.matmul_flops);
-  p.dollars = analysis::cost_of(p.time.total, stage.price_on_demand.value, static_cast<int>(job.instances), job.epochs,
-                                p.steps * job.sequences_per_step())
-                  .run;
+  p.price_per_hour = analysis::price_per_hour(stage.name, job.price);
+  if (p.price_per_hour)
+    p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances), job.epochs,
+                                  p.steps * job.sequences_per_step())
+                    .run;
 }
 
 void compile_one_stage(const DecoderJob& job, const isa::Target& target, runtime::BlockCache* blocks,

@@ -27,9 +27,9 @@ struct DecoderProjection {
   double computed_seconds = 0;  // of a pipeline: the same by one stage alone and a computed bubble
   analysis::JobTime time;       // of the job
   double steps = 0;
-  double dollars = 0;
-  double model_flops = 0;  // of a step, all cores
-  double mfu = 0;          // model_flops over what all cores could do in the device's time of a step
+  std::optional<double> dollars, price_per_hour;  // nothing when nobody says what the machine costs
+  double model_flops = 0;                         // of a step, all cores
+  double mfu = 0;  // model_flops over what all cores could do in the device's time of a step
 };
 
 struct ProjectOptions {

@@ -33,7 +33,7 @@ base::Table decoder_table(const DecoderJob& job, const DecoderProjection& p) {
   row("steps", fmt::format("{:.0f}", p.steps), "");
   row("train_runtime", base::clock_text(p.time.total), "h:mm:ss");
   row("compile", base::clock_text(p.time.compile), "h:mm:ss, once");
-  row("dollars", fmt::format("{:.2f}", p.dollars), "$");
+  row("dollars", p.dollars ? fmt::format("{:.2f}", *p.dollars) : "no price", "$");
   return table;
 }
 

@@ -121,7 +121,8 @@ ProjectedJob projected_job(const TrainOptions& o, const workloads::BertConfig& c
                    .log_every = static_cast<double>(o.logging_steps),
                    .stack = o.stack,
                    .passes = runtime::parse_passes(passes),
-                   .exact = o.exact};
+                   .exact = o.exact,
+                   .price = {.set = o.set}};
   job.step = {.batch = o.per_device_train_batch_size,
               .length = o.max_length,
               .micro_batches = o.gradient_accumulation_steps,
@@ -160,10 +161,11 @@ Projection project(const ProjectedJob& job, const hw::MachineParams& machine) {
   p.samples = job.max_steps >= 0 ? p.steps * per_step : static_cast<double>(job.samples) * job.epochs;
   p.time = analysis::job_time(analysis::load_stack(job.stack), job_shape(job, p));
   p.model_flops = p.compiled.program.model_flops * job.step.ranks;
-  p.price_per_hour = job.price_per_hour > 0 ? job.price_per_hour : machine.price_on_demand.value;
-  p.dollars = analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(machine.instances.value), job.epochs,
-                                p.samples)
-                  .run;
+  p.price_per_hour = analysis::price_per_hour(machine.name, job.price);
+  if (p.price_per_hour)
+    p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(machine.instances.value),
+                                  job.epochs, p.samples)
+                    .run;
   return p;
 }
 

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "analysis/host_model.h"
+#include "analysis/prices.h"
 #include "hw/params.h"
 #include "hw/trace.h"
 #include "runtime/compile.h"
@@ -34,7 +35,7 @@ struct ProjectedJob {
   runtime::Passes passes;
   bool exact = false;
   TraceWindow trace{};
-  double price_per_hour = 0;  // dollars of an instance; 0: the machine's own, on demand
+  analysis::PriceTerms price{};
 };
 
 struct Projection {
@@ -43,7 +44,7 @@ struct Projection {
   std::optional<hw::SimResult> eval_device;  // one evaluation batch
   analysis::JobTime time;
   double steps = 0, samples = 0;
-  double dollars = 0, price_per_hour = 0;
+  std::optional<double> dollars, price_per_hour;     // nothing when nobody says what the machine costs
   double model_flops = 0;                            // of a step, all cores
   double compile_seconds = 0, simulate_seconds = 0;  // of this host
 

@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
-#include "trnsim/machine.h"
 #include "trnsim/version.h"
 
 namespace trnsim {
@@ -120,6 +119,19 @@ ordered_json options_json(const TrainOptions& options) {
   return out;
 }
 
+/// null when nobody says what the machine costs.
+ordered_json cost_json(const RunReport& run) {
+  const Projection& p = *run.projection;
+  if (!p.price_per_hour) return nullptr;
+  const analysis::Cost cost =
+      analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(run.machine->instances.value),
+                        run.projected->epochs, p.samples);
+  return {{"price_per_hour", *p.price_per_hour},
+          {"run", cost.run},
+          {"per_epoch", cost.per_epoch},
+          {"per_1k_samples", cost.per_1k_samples}};
+}
+
 ordered_json model_json(const workloads::ModelConfig& config) {
   const std::string family = base::lower(workloads::family_of(config));
   return std::visit(
@@ -148,7 +160,7 @@ std::vector<analysis::Section> summary(const RunReport& run) {
                                              p.time.device_step * 1e3, p.time.host_step * 1e3)});
     job.facts.push_back({"train_runtime", base::clock_text(p.time.total)});
     job.facts.push_back({"samples/s", fmt::format("{:.2f}", p.samples_per_second())});
-    job.facts.push_back({"cost", fmt::format("${:.3f}", p.dollars)});
+    job.facts.push_back({"cost", p.dollars ? fmt::format("${:.3f}", *p.dollars) : "no price"});
     out.push_back(std::move(job));
   }
   if (run.training) {
@@ -178,8 +190,9 @@ Table job_table(const RunReport& run) {
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };
-    if (std::ranges::none_of(figures, known))
-      table.add_row({name, show(name, *predicted(name, *run.projection)), "", "", ""});
+    if (std::ranges::any_of(figures, known)) continue;
+    const auto value = predicted(name, *run.projection);
+    table.add_row({name, value ? show(name, *value) : "no price", "", "", ""});
   }
   return table;
 }
@@ -229,13 +242,7 @@ ordered_json result_body(const RunReport& run) {
   if (run.projection) {
     const Projection& p = *run.projection;
     body["job"] = job_json(run);
-    const analysis::Cost cost =
-        analysis::cost_of(p.time.total, p.price_per_hour, static_cast<int>(run.machine->instances.value),
-                          run.projected->epochs, p.samples);
-    body["cost"] = {{"price_per_hour", p.price_per_hour},
-                    {"run", cost.run},
-                    {"per_epoch", cost.per_epoch},
-                    {"per_1k_samples", cost.per_1k_samples}};
+    body["cost"] = cost_json(run);
     const analysis::Utilisation u = analysis::utilisation(p.device, p.compiled.program);
     body["utilisation"] = {{"mfu", u.mfu},
                            {"mfu_advertised", u.mfu_advertised},
@@ -278,7 +285,7 @@ ordered_json result_body(const RunReport& run) {
 
 void write_run_files(const std::filesystem::path& folder, const RunReport& run) {
   analysis::write_result(folder, result_body(run));
-  analysis::write_machine(folder, load_machine(run.options.instance_type, run.options.set));
+  analysis::write_machine(folder, hw::machine_file(run.options.instance_type, run.options.set));
   analysis::write_summary(folder, run.workload, summary(run));
   if (!run.projection) return;
   const Projection& p = *run.projection;

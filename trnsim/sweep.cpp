@@ -7,6 +7,7 @@
 #include <memory>
 #include <utility>
 
+#include "analysis/prices.h"
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -69,18 +70,29 @@ std::vector<std::string> overrides(const SweepPoint& point) {
   return list;
 }
 
-/// Of a program: every key is a machine parameter.
-hw::MachineParams machine_at(const std::string& machine, const SweepPoint& point) {
+/// Of a program: every key is a machine parameter, or a price.
+std::vector<std::string> settings(const SweepPoint& point) {
   std::vector<std::string> list;
   for (const auto& [key, value] : point) list.push_back(key + "=" + value);
-  return hw::load_machine(machine, list);
+  return list;
+}
+hw::MachineParams machine_at(const std::string& machine, const SweepPoint& point) {
+  return hw::load_machine(machine, settings(point));
 }
 
-Metrics metrics_of(const hw::SimResult& result, const isa::Program& program, double dollars_per_hour) {
+/// A result is another one when the price is.
+std::string price_text(const std::string& machine, std::vector<std::string> set) {
+  const auto price = analysis::price_per_hour(machine, {.set = std::move(set)});
+  return price ? fmt::format("{}", *price) : "no price";
+}
+
+Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
   const analysis::Utilisation u = analysis::utilisation(result, program);
-  Metrics metrics = {{"seconds", u.seconds}, {"dollars", u.seconds / 3600 * dollars_per_hour},
-                     {"mfu", u.mfu},         {"hfu", u.hfu},
-                     {"mbu", u.mbu},         {"collectives_exposed_seconds", hw::seconds(result.collective_exposed)}};
+  Metrics metrics = {{"seconds", u.seconds},
+                     {"mfu", u.mfu},
+                     {"hfu", u.hfu},
+                     {"mbu", u.mbu},
+                     {"collectives_exposed_seconds", hw::seconds(result.collective_exposed)}};
   for (const analysis::Resource& resource : analysis::resources(result)) {
     std::string name = "busy." + resource.name;
     std::ranges::replace(name, ' ', '_');
@@ -129,6 +141,7 @@ std::uint64_t job_hash(const workloads::Job& job, const std::string& machine, co
   base::Hasher hasher;
   hasher.add_text(base::hash_text(binary_hash()));
   hasher.add_text(base::hash_text(at.machine.hash));
+  hasher.add_text(price_text(at.machine.name, at.options.set));
   hasher.add_text(fmt::format("{} {} {} {}", at.model, job.samples, job.eval_samples, job.labels));
   for (const TrainOptionRow& row : train_option_rows()) {
     if (!is_option(std::string{row.name()}) || row.name() == "instance_type") continue;
@@ -138,9 +151,10 @@ std::uint64_t job_hash(const workloads::Job& job, const std::string& machine, co
 }
 
 /// Of the whole job: over those of its step.
-void add_job(Metrics& metrics, const analysis::JobTime& time, double dollars, double samples, std::uint64_t hbm_bytes) {
+void add_job(Metrics& metrics, const analysis::JobTime& time, std::optional<double> dollars, double samples,
+             std::uint64_t hbm_bytes) {
   metrics["seconds"] = time.total;
-  metrics["dollars"] = dollars;
+  if (dollars) metrics["dollars"] = *dollars;
   metrics["step_seconds"] = time.step;
   metrics["device_step_seconds"] = time.device_step;
   metrics["host_step_seconds"] = time.host_step;
@@ -153,7 +167,7 @@ Metrics encoder_metrics(const workloads::Job& job, const JobAtPoint& at) {
   ProjectedJob plan = projected_job(at.options, encoder_of_job(job, at.model), job.samples, job.eval_samples);
   plan.step.ranks = cores_of(at.options, at.machine);
   const Projection p = project(plan, at.machine);
-  Metrics metrics = metrics_of(p.device, p.compiled.program, 0);
+  Metrics metrics = metrics_of(p.device, p.compiled.program);
   add_job(metrics, p.time, p.dollars, p.samples, p.compiled.memory.total);
   return metrics;
 }
@@ -163,7 +177,7 @@ Metrics decoder_metrics(const workloads::Job& job, const JobAtPoint& at) {
   DecoderJob plan = decoder_job(at.options, decoder_config(at.model), sequences);
   if (at.options.max_steps >= 0) plan.sequences = static_cast<double>(at.options.max_steps) * plan.sequences_per_step();
   const DecoderProjection p = project(plan, machines_of(plan, at.options.instance_type, at.options.set));
-  Metrics metrics = metrics_of(p.device, p.compiled.program, 0);
+  Metrics metrics = metrics_of(p.device, p.compiled.program);
   add_job(metrics, p.time, p.dollars, p.steps * plan.sequences_per_step(), p.memory.total);
   metrics["mfu"] = 100 * p.mfu;  // of all stages
   return metrics;
@@ -183,13 +197,17 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
   const std::uint64_t content = base::hash64(text, binary_hash());
   return {.hash =
               [content, machine](const SweepPoint& point) {
-                return base::hash64(base::hash_text(machine_at(machine, point).hash), content);
+                const hw::MachineParams params = machine_at(machine, point);
+                return base::hash64(base::hash_text(params.hash) + price_text(params.name, settings(point)), content);
               },
           .evaluate =
               [program, machine](const SweepPoint& point) {
                 const hw::MachineParams params = machine_at(machine, point);
                 isa::check(*program, params.target());
-                return metrics_of(hw::simulate(*program, params), *program, params.price_on_demand.value);
+                Metrics metrics = metrics_of(hw::simulate(*program, params), *program);
+                if (const auto price = analysis::price_per_hour(params.name, {.set = settings(point)}))
+                  metrics["dollars"] = metrics.at("seconds") / 3600 * *price;
+                return metrics;
               }};
 }
 
