@@ -17,9 +17,6 @@ inline constexpr int kPurchaseCount = 5;
 inline constexpr std::array<std::string_view, kPurchaseCount> kPurchaseNames = {"on_demand", "reserved_1y",
                                                                                 "reserved_3y", "spot", "sagemaker"};
 
-/// "on_demand", ... Errors: Fault::kUsage with a suggestion.
-Purchase purchase_of(std::string_view name);
-
 struct PricedInstance {
   std::string name, region, date;
   bool simulated = false;   // a machine of trnsim; else its time is a roofline estimate
@@ -30,11 +27,26 @@ struct PricedInstance {
   double memory = 0;     // bytes of one accelerator
 };
 
-/// The instances of a price file. Errors: Fault::kUsage for a file without date or region, an instance without an
-/// on-demand price, a number without unit or source, a key that nobody reads.
+/// The instances of a price file. Errors: Fault::kUsage for a file without date or region, a number without unit or
+/// source, a key that nobody reads.
 std::vector<PricedInstance> load_prices(base::ParamFile file);
 /// `path`, or the file that comes along (analysis/cost/prices/aws.toml) when it is empty.
 std::vector<PricedInstance> load_prices(std::string_view path);
+
+/// "spot". Errors: Fault::kUsage at `where`, with a suggestion.
+Purchase parse_purchase(std::string_view name, std::string_view where);
+
+/// How a job's instances are paid for.
+struct PriceTerms {
+  Purchase purchase = Purchase::kOnDemand;
+  /// Of these "key=value" the prices: "price.spot=$1/h", or a multiple of the list's price as in
+  /// "price.on_demand=0.5x".
+  std::vector<std::string> set{};
+};
+
+/// Dollars of an instance and hour, by the terms or by the file that comes along; nothing when neither knows it, as of
+/// a machine of the user's own. Errors: Fault::kUsage for a price in `set` that is none.
+std::optional<double> price_per_hour(std::string_view instance, const PriceTerms& terms = {});
 
 /// Errors: Fault::kUsage with a suggestion.
 const PricedInstance& find_instance(const std::vector<PricedInstance>& prices, std::string_view name);

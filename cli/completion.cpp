@@ -10,7 +10,7 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/machine.h"
+#include "hw/params.h"
 #include "trnsim/option_table.h"
 #include "workloads/workload.h"
 
@@ -48,7 +48,7 @@ std::vector<std::string> choices_of(const std::string& type_name) {
 /// Names that a value may have besides a path: of --workload and WORKLOAD, of --machine and MACHINE.
 std::vector<std::string> names_of(std::string_view value) {
   if (value == "WORKLOAD" || value == "workload") return workloads::workload_names();
-  if (value == "MACHINE" || value == "machine" || value == "instance_type") return machine_names();
+  if (value == "MACHINE" || value == "machine" || value == "instance_type") return hw::machine_names();
   return {};
 }
 

@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/machine.h"
+#include "hw/params.h"
 #include "trnsim/option_table.h"
 
 namespace cli {
@@ -23,7 +23,7 @@ struct ParamsOptions {
 };
 
 void show(const ParamsOptions& options) {
-  const base::ParamFile file = load_machine(options.machine, options.set);
+  const base::ParamFile file = hw::machine_file(options.machine, options.set);
   if (options.toml) return print(file.to_toml());
   const std::vector<std::string> keys = file.keys(options.prefix);
   if (keys.empty()) {

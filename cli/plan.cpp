@@ -39,7 +39,7 @@ std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
 
 /// Of a million tokens.
 std::string dollars_of(const TriedPlan& plan) {
-  const auto price = price_per_hour(plan.job);
+  const auto price = plan.job.price_per_hour;
   if (!price) return "no price";
   const double step = plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances());
   return fmt::format("{:.3f}", step / plan.job.tokens_per_step() * 1e6);

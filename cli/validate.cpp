@@ -16,7 +16,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/machine.h"
+#include "hw/params.h"
 #include "trnsim/predict.h"
 #include "trnsim/settings.h"
 
@@ -71,7 +71,7 @@ std::vector<analysis::Row> load_rows(const ValidateOptions& options) {
 }
 
 PredictContext context_of(const Settings& common, const std::vector<std::string>& set) {
-  return {.machine = load_machine(common.instance_type, set),
+  return {.machine = hw::machine_file(common.instance_type, set),
           .set = set,
           .exact = common.exact,
           .host_threads = static_cast<int>(common.host_threads)};
@@ -81,7 +81,7 @@ PredictContext context_of(const Settings& common, const std::vector<std::string>
 analysis::Influence influence_of(const analysis::ValidationReport& report, const std::vector<analysis::Row>& rows,
                                  const Settings& common) {
   std::vector<base::ParamFile> machines;
-  for (const std::string& name : machine_names()) machines.push_back(load_machine(name, {}));
+  for (const std::string& name : hw::machine_names()) machines.push_back(hw::machine_file(name));
   const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
     std::vector<std::string> set = common.set;
     set.insert(set.end(), variation.machine.begin(), variation.machine.end());

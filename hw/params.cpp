@@ -94,9 +94,6 @@ constexpr std::array kFields = {
     M::Field{"efa.latency", &M::efa_latency, Dimension::kTime, "from the HBM of an instance to that of another"},
     M::Field{"host.vcpus", &M::vcpus, Dimension::kCount, "virtual CPUs of the instance"},
     M::Field{"host.memory", &M::host_memory, Dimension::kBytes, "host memory of the instance"},
-    M::Field{"price.on_demand", &M::price_on_demand, Dimension::kPrice, "us-east-1, Linux; 0: no price is published"},
-    M::Field{"price.reserved_1y", &M::price_reserved_1y, Dimension::kPrice, "one year reserved"},
-    M::Field{"price.spot", &M::price_spot, Dimension::kPrice, "a sample: spot prices move"},
 };
 
 void require(bool good, std::string_view machine, std::string_view what, std::string_view fix) {
@@ -121,7 +118,7 @@ bool may_be_zero(std::string_view key) {
                                 "sbuf.shared_port",
                                 "psum.shared_port",
                                 "dma.transpose"};
-  return key.ends_with("latency") || key.starts_with("price.") || std::ranges::find(kKeys, key) != kKeys.end();
+  return key.ends_with("latency") || std::ranges::find(kKeys, key) != kKeys.end();
 }
 
 /// What joins the chips and the instances.
@@ -165,12 +162,13 @@ void check(const MachineParams& p) {
 }
 
 std::filesystem::path machine_path(std::string_view name_or_path) {
-  if (std::filesystem::exists(name_or_path) && !std::filesystem::is_directory(name_or_path)) return name_or_path;
   const auto known = machine_names();
   if (std::ranges::find(known, name_or_path) != known.end())
     return base::data_path(fmt::format("hw/params/{}.toml", name_or_path));
-  throw base::Error{base::Fault::kUsage, name_or_path, "no machine has this name and no file this path",
-                    fmt::format("choose one of {}, or give the path of a .toml file", fmt::join(known, ", "))};
+  const bool is_path = name_or_path.find('/') != std::string_view::npos || name_or_path.ends_with(".toml");
+  if (is_path || std::filesystem::is_regular_file(name_or_path)) return name_or_path;
+  throw base::Error{base::Fault::kUsage, "machine", fmt::format("unknown machine '{}'", name_or_path),
+                    base::suggest_fix(name_or_path, known) + ", or give the path of a .toml file"};
 }
 
 }  // namespace
@@ -237,9 +235,17 @@ Peaks MachineParams::peaks() const {
   return peaks;
 }
 
-MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides) {
+base::ParamFile machine_file(std::string_view name_or_path, std::span<const std::string> overrides) {
   base::ParamFile file = base::ParamFile::load(machine_path(name_or_path));
-  for (const std::string& assignment : overrides) file.set(assignment);
+  for (const std::string& assignment : overrides)
+    if (!assignment.starts_with("price.")) file.set(assignment);
+  for (const auto& field : kFields)
+    if (file.has(field.key)) file.explain(field.key, field.text);
+  return file;
+}
+
+MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides) {
+  base::ParamFile file = machine_file(name_or_path, overrides);
   MachineParams params;
   params.name = file.read_string("name").value;
   for (const auto& field : kFields) {
@@ -250,9 +256,11 @@ MachineParams load_machine(std::string_view name_or_path, std::span<const std::s
       params.*field.member = file.read(field.key, field.dimension);
     }
   }
+  const std::vector<std::string> prices = file.keys("price");
+  require(prices.empty(), file.name(), "has a price, which is no part of a machine",
+          "remove [price]: prices are in analysis/cost/prices, or given with --set price.on_demand=$2/h");
   file.reject_unread();
   check(params);
-  for (const auto& field : kFields) file.explain(field.key, field.text);
   params.toml = file.to_toml();
   params.hash = file.hash();
   return params;

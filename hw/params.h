@@ -35,7 +35,6 @@ struct MachineParams {
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;
   Number vcpus, host_memory;
-  Number price_on_demand, price_reserved_1y, price_spot;
 
   struct Field {
     std::string_view key;
@@ -63,9 +62,13 @@ struct MachineParams {
   Peaks peaks() const;
 };
 
-/// `name_or_path`: "trn1.2xlarge" (a file of hw/params) or the path of a file of that form. `overrides`: "key=value".
-/// Errors: Fault::kUsage for an unknown machine, a missing or misspelt key, a number without unit or source, and values
-/// that no machine can have.
+/// The file of a machine: `name_or_path` is "trn1.2xlarge" (a file of hw/params) or the path of a file of that form.
+/// `overrides`: "key=value"; those of "price." are not the machine's but those of who asks for one
+/// (analysis::price_per_hour). Errors: Fault::kUsage for an unknown machine, with a suggestion, and for an unknown key.
+base::ParamFile machine_file(std::string_view name_or_path, std::span<const std::string> overrides = {});
+
+/// The same as a machine. Errors: also Fault::kUsage for a missing or misspelt key, a number without unit or source,
+/// and values that no machine can have.
 MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides = {});
 
 /// Names of the machines in hw/params, in alphabetical order.

@@ -94,6 +94,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   add("samples", job.sizes.samples), add("eval_samples", job.sizes.eval_samples);
   add("eval_batch", job.sizes.eval_batch), add("epochs", job.sizes.epochs), add("max_steps", job.sizes.max_steps);
   add("log_every", job.sizes.log_every), add("stack", job.stack), add("purchase", static_cast<int>(job.purchase));
+  add("price_per_hour", job.price_per_hour.value_or(-1));
   for (const runtime::PassInfo& pass : runtime::kPasses) out.emplace_back(pass.name, job.passes.*pass.flag ? "1" : "0");
   return out;
 }
@@ -176,7 +177,11 @@ Job job_of(const Settings& s, workloads::ModelConfig model, double samples, std:
   if (!s.stack.empty()) job.stack = s.stack;
   job.passes = runtime::parse_passes(
       analysis::passes_of(analysis::load_stack(job.stack), static_cast<double>(job.step.kind.length), s.passes));
-  job.purchase = analysis::purchase_of(s.price);
+  job.purchase = analysis::parse_purchase(s.price, "`price`");
+  job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.set});
+  if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
+    throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.price),
+                "add it to analysis/cost/prices/aws.toml, or choose another `instance_type`"};
   return job;
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -36,6 +37,7 @@ struct Job {
   std::string stack = "torch-xla";
   runtime::Passes passes{};
   analysis::Purchase purchase = analysis::Purchase::kOnDemand;
+  std::optional<double> price_per_hour{};  // dollars of one instance, bought so; none: nobody published one
 
   std::int64_t cores() const { return step.plan.world(); }
   std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }

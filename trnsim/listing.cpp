@@ -12,7 +12,6 @@
 #include "runtime/numerics.h"
 #include "runtime/ops.h"
 #include "trnsim/job.h"
-#include "trnsim/machine.h"
 #include "workloads/presets.h"
 #include "workloads/weights.h"
 
@@ -23,13 +22,13 @@ using base::Table;
 
 Table list_machines() {
   Table table{{{"name", ""}, {"file", ""}}};
-  for (const std::string& name : machine_names())
+  for (const std::string& name : hw::machine_names())
     table.add_row({name, base::data_path("hw/params/" + name + ".toml").string()});
   return table;
 }
 
 Table list_params() {
-  const base::ParamFile file = load_machine("trn1.2xlarge", {});
+  const base::ParamFile file = hw::machine_file("trn1.2xlarge");
   Table table{{{"key", ""}, {"value", "value on trn1.2xlarge"}, {"text", ""}}};
   for (const std::string& key : file.keys()) {
     const base::Parameter& p = file.parameter(key);

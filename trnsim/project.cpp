@@ -72,7 +72,7 @@ void time_job(const Job& job, Projection& p) {
   const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
   p.mfu = p.model_flops / (p.device_seconds * peak);
   p.job_mfu = p.model_flops / (p.time.step * peak);
-  p.price_per_hour = price_per_hour(job);
+  p.price_per_hour = job.price_per_hour;
   if (p.price_per_hour)
     p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()), job.sizes.epochs,
                                   p.samples)
@@ -129,17 +129,6 @@ std::string compile_cache_text() {
   if (!runtime::has_program_cache()) return {};
   const runtime::CacheUse use = runtime::program_cache_use();
   return fmt::format("programs: {} from the cache, {} compiled", use.found, use.compiled);
-}
-
-std::optional<double> price_per_hour(const Job& job) {
-  const auto prices = analysis::load_prices(std::string_view{});
-  const auto found = std::ranges::find(prices, job.machine.name, &analysis::PricedInstance::name);
-  const auto which = static_cast<std::size_t>(job.purchase);
-  if (found != prices.end() && found->per_hour[which]) return found->per_hour[which]->value;
-  if (job.purchase == analysis::Purchase::kOnDemand) return std::nullopt;
-  throw Error{Fault::kUsage, "price",
-              fmt::format("{} has no {} price", job.machine.name, analysis::kPurchaseNames[which]),
-              "add it to analysis/cost/prices/aws.toml, or choose another --instance_type"};
 }
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {

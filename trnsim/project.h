@@ -66,8 +66,4 @@ void use_compile_cache(const Settings& settings);
 /// "programs: 3 from the cache, 1 compiled"; empty without a cache.
 std::string compile_cache_text();
 
-/// Dollars of one of the job's instances for an hour, as it is bought; none when nobody published one. Errors:
-/// Fault::kUsage for an instance that is not sold that way.
-std::optional<double> price_per_hour(const Job& job);
-
 }  // namespace trnsim

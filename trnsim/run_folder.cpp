@@ -17,7 +17,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
-#include "trnsim/machine.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
 
@@ -262,7 +261,7 @@ ordered_json result_body(const RunResult& run) {
 
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   analysis::write_result(folder, result_body(run));
-  analysis::write_machine(folder, load_machine(run.settings.instance_type, run.settings.set));
+  analysis::write_machine(folder, hw::machine_file(run.settings.instance_type, run.settings.set));
   analysis::write_summary(folder, run.workload, summary(run));
   if (!run.projection) return;
   const Projection& p = *run.projection;

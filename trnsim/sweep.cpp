@@ -9,6 +9,7 @@
 #include <set>
 #include <utility>
 
+#include "analysis/prices.h"
 #include "analysis/stats.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -38,12 +39,15 @@ std::uint64_t binary_hash() {
   return hash;
 }
 
-/// Of a program: every key is a machine parameter.
-hw::MachineParams machine_at(const std::string& machine, const SweepPoint& point) {
+/// Of a program: every key is a machine parameter, or a price.
+std::vector<std::string> assignments(const SweepPoint& point) {
   std::vector<std::string> list;
   for (const auto& [key, value] : point) list.push_back(key + "=" + value);
-  return hw::load_machine(machine, list);
+  return list;
 }
+
+/// A result is another one when the price is.
+std::string price_text(const std::optional<double>& price) { return price ? fmt::format("{}", *price) : "no price"; }
 
 Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
   const analysis::Utilisation u = analysis::utilisation(result, program);
@@ -145,17 +149,19 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
   const auto program = std::make_shared<const isa::Program>(isa::parse_program(text, path));
   isa::check(*program, hw::load_machine(machine).target());
   const std::uint64_t content = base::hash64(text, binary_hash());
+  const auto price_of = [machine](const SweepPoint& point) {
+    return analysis::price_per_hour(machine, {.set = assignments(point)});
+  };
   return {.hash =
-              [content, machine](const SweepPoint& point) {
-                return base::hash64(base::hash_text(machine_at(machine, point).hash), content);
+              [content, machine, price_of](const SweepPoint& point) {
+                const hw::MachineParams params = hw::load_machine(machine, assignments(point));
+                return base::hash64(base::hash_text(params.hash) + price_text(price_of(point)), content);
               },
           .evaluate =
-              [program, machine](const SweepPoint& point) {
-                const hw::MachineParams params = machine_at(machine, point);
-                isa::check(*program, params.target());
+              [program, machine, price_of](const SweepPoint& point) {
+                const hw::MachineParams params = hw::load_machine(machine, assignments(point));
                 Metrics metrics = metrics_of(hw::simulate(*program, params), *program);
-                const auto price = price_per_hour({.machine = params});
-                if (price) metrics["dollars"] = metrics["seconds"] / 3600 * *price;
+                if (const auto price = price_of(point)) metrics["dollars"] = metrics["seconds"] / 3600 * *price;
                 return metrics;
               }};
 }

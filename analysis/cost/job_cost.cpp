@@ -62,6 +62,7 @@ CostRow price(const JobToPrice& job, const PricedInstance& one, int count, doubl
   }
   const double has = (one.simulated ? job.chip_bytes : one.memory) * one.accelerators * count;
   if (has > 0 && job.state_bytes > has) row.too_small = TooSmall{job.state_bytes, has};
+  if (!row.run[0]) return row;
   const double run = *row.run[0];
   if (job.epochs > 0) row.per_epoch = run / job.epochs;
   if (job.tokens > 0) row.per_million_tokens = run / job.tokens * 1e6;
@@ -70,7 +71,9 @@ CostRow price(const JobToPrice& job, const PricedInstance& one, int count, doubl
 }
 
 void mark_pareto(std::vector<CostRow>& rows) {
-  const auto competes = [](const CostRow& row) { return row.basis != Basis::kRoofline && !row.too_small; };
+  const auto competes = [](const CostRow& row) {
+    return row.basis != Basis::kRoofline && !row.too_small && row.run[0];
+  };
   for (CostRow& row : rows) {
     if (!competes(row)) continue;
     row.pareto = std::ranges::none_of(rows, [&](const CostRow& other) {

@@ -46,7 +46,7 @@ PricedInstance read_instance(base::ParamFile& file, const std::string& prefix) {
   one.accelerators = file.read(prefix + "accelerators", Dimension::kCount).value;
   for (int p = 0; p < kPurchaseCount; ++p) {
     const std::string key = prefix + std::string{kPurchaseNames[p]};
-    if (p == 0 || file.has(key)) one.per_hour[p] = file.read(key, Dimension::kPrice);
+    if (file.has(key)) one.per_hour[p] = file.read(key, Dimension::kPrice);
   }
   if (!one.simulated) {
     one.peak = file.read(prefix + "peak", Dimension::kFlops).value;
@@ -78,11 +78,34 @@ std::vector<PricedInstance> load_prices(std::string_view path) {
   return load_prices(base::ParamFile::load(path.empty() ? base::data_path("analysis/cost/prices/aws.toml") : path));
 }
 
-Purchase purchase_of(std::string_view name) {
+Purchase parse_purchase(std::string_view name, std::string_view where) {
   const auto found = std::ranges::find(kPurchaseNames, name);
   if (found != kPurchaseNames.end()) return static_cast<Purchase>(found - kPurchaseNames.begin());
-  throw Error{Fault::kUsage, "price", fmt::format("'{}' is not known", name),
+  throw Error{Fault::kUsage, where, fmt::format("price '{}' is not known", name),
               base::suggest_fix(name, std::vector<std::string>{kPurchaseNames.begin(), kPurchaseNames.end()})};
+}
+
+std::optional<double> price_per_hour(std::string_view instance, const PriceTerms& terms) {
+  const std::vector<PricedInstance> prices = load_prices(std::string_view{});
+  const auto row = std::ranges::find(prices, instance, &PricedInstance::name);
+  std::array<std::optional<double>, kPurchaseCount> price;
+  for (int p = 0; p < kPurchaseCount; ++p)
+    if (row != prices.end() && row->per_hour[p]) price[p] = row->per_hour[p]->value;
+  constexpr std::string_view kSection = "price.";
+  for (const std::string& assignment : terms.set) {
+    if (!assignment.starts_with(kSection)) continue;
+    const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
+    const std::string where = "--set " + assignment.substr(0, equals);
+    const std::string_view value = std::string_view{assignment}.substr(equals + 1);
+    auto& own = price[static_cast<std::size_t>(
+        parse_purchase(assignment.substr(kSection.size(), equals - kSection.size()), where))];
+    const bool multiple = base::parse_quantity(value, where).dimension == Dimension::kRelative;
+    if (multiple && !own)
+      throw Error{Fault::kUsage, where, fmt::format("{} has no such price to multiply", instance), "write it as $2/h"};
+    own = multiple ? *own * base::parse_quantity(value, where).value : base::parse_as(value, Dimension::kPrice, where);
+    if (!(*own >= 0)) throw Error{Fault::kUsage, where, "is negative", "give a price of 0 or more"};
+  }
+  return price[static_cast<std::size_t>(terms.purchase)];
 }
 
 const PricedInstance& find_instance(const std::vector<PricedInstance>& prices, std::string_view name) {

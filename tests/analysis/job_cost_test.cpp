@@ -31,6 +31,23 @@ JobToPrice job(std::string instance, double seconds) {
   return j;
 }
 
+TEST(Prices, AnInstanceIsPricedByItsTermsOrByTheList) {
+  using analysis::price_per_hour;
+  using analysis::Purchase;
+  EXPECT_EQ(price_per_hour("trn1.2xlarge"), 1.34375);
+  EXPECT_EQ(price_per_hour("trn1.32xlarge"), 21.5);
+  EXPECT_EQ(price_per_hour("trn1.2xlarge", {.purchase = Purchase::kSageMaker}), 1.54);
+  EXPECT_EQ(price_per_hour("trn1n.32xlarge", {.purchase = Purchase::kSageMaker}), std::nullopt);
+  EXPECT_EQ(price_per_hour("mine"), std::nullopt);
+  EXPECT_EQ(price_per_hour("mine", {.set = {"tensor.clock=2x", "price.on_demand=$2/h"}}), 2);
+  EXPECT_EQ(price_per_hour("trn1.32xlarge", {.set = {"price.on_demand=0.5x"}}), 10.75);
+  EXPECT_EQ(price_per_hour("trn1.32xlarge", {.set = {"price.spot=0.5x"}}), 21.5);  // another way to buy it
+  EXPECT_THROW(price_per_hour("mine", {.set = {"price.on_demand=2x"}}), base::Error);
+  EXPECT_THROW(price_per_hour("trn1.2xlarge", {.set = {"price.on_demnd=$2/h"}}), base::Error);
+  EXPECT_THROW(price_per_hour("trn1.2xlarge", {.set = {"price.on_demand=2 GHz"}}), base::Error);
+  EXPECT_THROW(price_per_hour("trn1.2xlarge", {.set = {"price.on_demand"}}), base::Error);
+}
+
 TEST(Prices, EveryNumberHasDateRegionAndSource) {
   const auto prices = load_prices(std::string_view{});
   EXPECT_GE(prices.size(), 9u);

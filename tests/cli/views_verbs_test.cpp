@@ -145,6 +145,24 @@ TEST_F(ViewsVerbs, SweepReadsAFileAndFindsTheBestPoint) {
       1);
 }
 
+TEST_F(ViewsVerbs, AMachineThatTheListDoesNotPriceIsSweptWithoutDollarsOrWithThoseGiven) {
+  std::string own = run("params trn1.2xlarge --toml").out;
+  const std::string name = "name = \"trn1.2xlarge\"";
+  ASSERT_NE(own.find(name), std::string::npos);
+  std::ofstream{at("own.toml")} << own.replace(own.find(name), name.size(), "name = \"mine\"");
+  const std::string sweep = "sweep --program " + at("step.asm") + " --machine " + at("own.toml") + " --output_dir " +
+                            at("own") + " --format json --set ";
+  const Ran plain = run(sweep + "hbm.bandwidth=1x");
+  ASSERT_EQ(plain.code, 0) << plain.err;
+  EXPECT_FALSE(Json::parse(plain.out)[0].contains("dollars"));
+  const Ran priced = run(sweep + "\"price.on_demand=\\$2/h,\\$4/h\"");
+  ASSERT_EQ(priced.code, 0) << priced.err;
+  const Json rows = Json::parse(priced.out);
+  EXPECT_DOUBLE_EQ(rows[0]["dollars"], rows[0]["seconds"].get<double>() / 3600 * 2);
+  EXPECT_DOUBLE_EQ(rows[1]["dollars"], rows[1]["seconds"].get<double>() / 3600 * 4);
+  EXPECT_EQ(run(sweep + "price.on_demnd=\\$2/h").code, 2);
+}
+
 TEST_F(ViewsVerbs, SweepOfAWorkloadTakesItsOptionsAndTheMachines) {
   const Ran ran =
       run("sweep --workload bert_emotion --set per_device_train_batch_size=2,4 --set max_length=32 "

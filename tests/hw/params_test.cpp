@@ -44,8 +44,6 @@ TEST(Params, DocumentedFigures) {
   EXPECT_EQ(large.core_count(), 32);
   EXPECT_NEAR(small.peaks().matmul_flops, 91.75e12, 0.01e12);
   EXPECT_DOUBLE_EQ(small.peaks().hbm_bandwidth, 410e9);
-  EXPECT_DOUBLE_EQ(small.price_on_demand.value, 1.34375);
-  EXPECT_DOUBLE_EQ(large.price_on_demand.value, 21.5);
   EXPECT_DOUBLE_EQ(hw::load_machine("trn1n.32xlarge").efa_bandwidth.value, 200e9);
   EXPECT_DOUBLE_EQ(large.tensor_clock.value, 2.8e9);  // inherited
   EXPECT_EQ(small.hbm_bytes_per_core(), 16ull << 30);
@@ -111,6 +109,22 @@ TEST(Params, RefusesWhatNoMachineCanBe) {
   EXPECT_THAT(refusal("trn1.32xlarge", {"chip.count=8"}), testing::HasSubstr("link.rows times link.columns"));
   EXPECT_THAT(refusal("trn1.32xlarge", {"link.ports=6"}), testing::HasSubstr("link.ports"));
   EXPECT_THAT(refusal("trn1.32xlarge", {"link.bandwidth=0 GB/s"}), testing::HasSubstr("link.bandwidth"));
+}
+
+TEST(Params, AFileIsFoundByNameOrByPathAlone) {
+  EXPECT_THAT(refusal("trn1.2xlage"), testing::HasSubstr("did you mean"));
+  EXPECT_THAT(refusal("./trn1.2xlarge"), testing::HasSubstr("is no file"));  // a path: no name is tried
+  EXPECT_EQ(hw::machine_file("trn1.2xlarge").parameter("tensor.clock").text, "clock of the PE array");
+}
+
+TEST(Params, PricesAreNoPartOfAMachine) {
+  const std::vector<std::string> cheaper{"price.on_demand=0.5x"};
+  EXPECT_EQ(hw::load_machine("trn1.2xlarge", cheaper).hash, hw::load_machine("trn1.2xlarge").hash);
+  const auto path = std::filesystem::path{testing::TempDir()} / ("priced_" + std::to_string(getpid()) + ".toml");
+  std::ofstream{path} << hw::load_machine("trn1.2xlarge").toml
+                      << "[price]\non_demand = { value = \"$1/h\", source = \"me\" }\n";
+  EXPECT_THAT(refusal(path.string()), testing::HasSubstr("--set price.on_demand"));
+  std::filesystem::remove(path);
 }
 
 TEST(Params, TheResolvedMachineLoadsToTheSame) {
