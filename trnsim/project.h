@@ -42,7 +42,7 @@ struct Projection {
 struct ProjectOptions {
   bool exact = false;              // simulate every core and call
   bool any_memory = false;         // time it although it does not fit
-  std::int64_t micro_batches = 0;  // simulated of a step without a pipeline when there are more; 0: all
+  std::int64_t micro_batches = 0;  // simulated of a step when there are more; 0: all
   TraceWindow trace{};
   /// Of other plans of the model: theirs are compiled and timed in less time, to the same figures.
   runtime::BlockCache* blocks = nullptr;

@@ -20,10 +20,13 @@ runtime::Graph graph_of(const workloads::ModelConfig& model, const workloads::St
   return workloads::decoder_step(model, step).graph;
 }
 
+/// At least as many as show what the others take: with a pipeline two rounds through the stages, three of interleaved
+/// ones.
 std::int64_t micro_batches_of(const Job& job, std::int64_t asked) {
   const runtime::Plan& p = job.step.plan;
-  if (p.pipeline > 1) return std::min(p.micro_batches, (p.chunks > 1 ? 3 : 2) * p.pipeline);
-  return asked > 0 ? std::min(p.micro_batches, asked) : p.micro_batches;
+  if (asked == 0) return p.micro_batches;
+  const std::int64_t rounds = p.chunks > 1 ? 3 : 2;
+  return std::min(p.micro_batches, p.pipeline > 1 ? std::max(asked, rounds * p.pipeline) : asked);
 }
 
 /// The calls of the core that took longest: when forward passes begin, and when the last backward pass ends.

@@ -32,8 +32,7 @@ struct CompiledStages {
 };
 
 struct CompileStages {
-  /// Micro-batches that are compiled when there are more; 0: as many as show what the others take: all without a
-  /// pipeline, with one two rounds through the stages, three of interleaved ones.
+  /// Micro-batches of the step that are compiled when there are more, or as many as show what the others take; 0: all.
   std::int64_t micro_batches = 0;
   runtime::BlockCache* blocks = nullptr;  // of programs that were compiled before
   std::uint64_t give_up_at = 0;           // bytes: stages behind the first that is seen to need more are left out

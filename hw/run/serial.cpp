@@ -14,8 +14,8 @@ void each_field(auto& archive, base::Is<CallTime> auto& x) {
   archive(block, layer, phase, replayed, begin, end, engines, dma);
 }
 void each_field(auto& archive, base::Is<Peaks> auto& x) {
-  auto& [matmul_flops, hbm_bandwidth, link_bandwidth, dma_bandwidth, clock] = x;
-  archive(matmul_flops, hbm_bandwidth, link_bandwidth, dma_bandwidth, clock);
+  auto& [matmul_flops, advertised, hbm_bandwidth, link_bandwidth, dma_bandwidth, dma_engines, clock] = x;
+  archive(matmul_flops, advertised, hbm_bandwidth, link_bandwidth, dma_bandwidth, dma_engines, clock);
 }
 void each_field(auto& archive, base::Is<SimResult> auto& x) {
   auto& [total, lead_in, rank, cores, exact, instructions, replayed, flops, engines, dma, active, exposed, calls, ops,

@@ -123,7 +123,9 @@ Prediction predict_decoder(const Row& row, const PredictContext& context) {
                         .samples = samples,
                         .tokens = samples * length,
                         .job_seconds = whole ? std::optional{p.time.total} : std::nullopt},
-                       std::move(assumed), shares(p.time), work_of(p.stage().device));
+                       std::move(assumed), shares(p.time),
+                       work_of(p.stage().device, static_cast<double>(job.step.plan.micro_batches) /
+                                                     static_cast<double>(p.micro_batches)));
 }
 
 }  // namespace trnsim
