@@ -20,7 +20,7 @@ inline testing::AssertionResult fails(base::Fault fault, const std::function<voi
   } catch (const base::Error& error) {
     const std::string text = error.what();
     if (error.fault() != fault) return testing::AssertionFailure() << "another fault: " << text;
-    if (text.find("\n  fix: ") == std::string::npos) return testing::AssertionFailure() << "no fix: " << text;
+    if (error.fix().empty()) return testing::AssertionFailure() << "no fix: " << text;
     for (const std::string_view word : words)
       if (text.find(word) == std::string::npos)
         return testing::AssertionFailure() << "no \"" << word << "\" in: " << text;

@@ -1,75 +1,61 @@
 // A database file and its statements: the one place that talks to SQLite.
 #pragma once
 
+#include <SQLiteCpp/Database.h>
+#include <SQLiteCpp/Statement.h>
+
 #include <cstdint>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <type_traits>
-
-struct sqlite3;
-struct sqlite3_stmt;
 
 namespace analysis {
 
 /// A prepared statement. Values are bound from left to right by run() or query(); columns are counted from 0.
 class Statement {
  public:
-  Statement(sqlite3* database, std::string file, std::string_view sql);
+  Statement(const SQLite::Database& database, std::string file, std::string_view sql);
 
   /// Binds `values` and runs the statement to its end, rows ignored. Errors: Fault::kEnvironment when the disk is full
   /// or the file cannot be written, Fault::kData when the file is damaged, Fault::kUsage for a refused statement.
   template <class... Values>
   void run(const Values&... values) {
-    bind_all(values...);
+    query(values...);
     while (step()) {
     }
   }
   /// Binds `values`; step() then gives the rows.
   template <class... Values>
   Statement& query(const Values&... values) {
-    bind_all(values...);
+    statement_.tryReset();
+    int index = 0;
+    (bind(++index, values), ...);
     return *this;
   }
   /// Moves to the next row; false at the end, after which the statement can be run again.
   bool step();
 
-  int columns() const;
-  std::string column_name(int column) const;
-  bool is_null(int column) const;
-  std::int64_t whole(int column) const;
-  double real(int column) const;
-  std::string text(int column) const;
+  int columns() const { return statement_.getColumnCount(); }
+  std::string column_name(int column) const { return statement_.getColumnName(column); }
+  bool is_null(int column) const { return statement_.isColumnNull(column); }
+  std::int64_t whole(int column) const { return statement_.getColumn(column).getInt64(); }
+  double real(int column) const { return statement_.getColumn(column).getDouble(); }
+  std::string text(int column) const { return statement_.getColumn(column).getString(); }
 
  private:
-  template <class... Values>
-  void bind_all(const Values&... values) {
-    reset();
-    int index = 0;
-    (bind(++index, values), ...);
-  }
   template <class Value>
   void bind(int index, const Value& value) {
     if constexpr (std::is_integral_v<Value>) {
-      bind_whole(index, static_cast<std::int64_t>(value));
+      statement_.bind(index, static_cast<std::int64_t>(value));
     } else if constexpr (std::is_floating_point_v<Value>) {
-      bind_real(index, value);
+      statement_.bind(index, static_cast<double>(value));  // NaN becomes NULL
     } else {
-      bind_text(index, value);
+      statement_.bind(index, std::string{value});
     }
   }
-  void reset();
-  void bind_whole(int index, std::int64_t value);
-  void bind_real(int index, double value);  // NaN becomes NULL
-  void bind_text(int index, std::string_view value);
-
-  struct Finalize {
-    void operator()(sqlite3_stmt* statement) const;
-  };
-  sqlite3* database_;
   std::string file_;
-  std::unique_ptr<sqlite3_stmt, Finalize> statement_;
+  SQLite::Statement statement_;
 };
 
 class Database {
@@ -81,17 +67,14 @@ class Database {
 
   /// Any number of statements without values. Errors: as Statement::run().
   void execute(const std::string& sql);
-  Statement prepare(std::string_view sql);
+  Statement prepare(std::string_view sql) { return {database_, file_, sql}; }
   /// Rows changed by the last statement.
-  std::int64_t changes() const;
+  std::int64_t changes() const { return database_.getChanges(); }
   const std::string& file() const { return file_; }
 
  private:
-  struct Close {
-    void operator()(sqlite3* database) const;
-  };
   std::string file_;
-  std::unique_ptr<sqlite3, Close> database_;
+  SQLite::Database database_;
 };
 
 }  // namespace analysis

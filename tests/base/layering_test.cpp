@@ -56,7 +56,8 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"boost",
      {"runtime", "hw/network/topology.cpp"}},  // there: the shortest ways through the torus, seen by nobody else
     {"csv.h", {"base"}},
-    {"sqlite3.h", {"analysis"}},
+    {"SQLiteCpp", {"analysis"}},
+    {"sqlite3.h", {"analysis"}},  // its error codes
     {"google", {}},  // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
     {"sentencepiece_processor.h", {"workloads"}},
