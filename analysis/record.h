@@ -73,7 +73,8 @@ void write_record(const std::filesystem::path& folder, const hw::SimResult& resu
 
 /// `path`: the folder or the file. Errors: Fault::kData when it is missing, damaged or of a newer schema.
 Record read_record(const std::filesystem::path& path);
-/// Of a stage of the pipeline that the folder is about; below 0: of the slowest. Errors: as above; Fault::kUsage when the
+/// Of a stage of the pipeline that the folder is about; below 0: of the slowest. Errors: as above; Fault::kUsage when
+/// the
 /// job has no such stage.
 Record read_record(const std::filesystem::path& folder, std::int64_t stage);
 

@@ -58,13 +58,13 @@ inline isa::Instr add(isa::Tile dst, isa::Tile a, isa::Tile b) {
   return instr;
 }
 
-/// The message of the Error that `run` throws; empty when it throws none.
+/// The message of the Error that `run` throws, which is `fault`'s; empty when it throws none.
 template <typename Run>
-std::string message_of(Run run) {
+std::string message_of(Run run, base::Fault fault = base::Fault::kProgram) {
   try {
     run();
   } catch (const base::Error& error) {
-    EXPECT_EQ(error.fault(), base::Fault::kProgram) << error.what();
+    EXPECT_EQ(error.fault(), fault) << error.what();
     return error.what();
   }
   return {};

@@ -73,7 +73,7 @@ TEST(Target, WhatTheInstructionFormatCannotSayIsRefused) {
                                         {"dma.rings=17", "17 DMA rings"},
                                         {"collective.queues=3", "3 collective"},
                                         {"core.generation=99", "core.generation is 99"}}) {
-    const std::string message = message_of([&] { target_with(assignment); });
+    const std::string message = message_of([&] { target_with(assignment); }, base::Fault::kUsage);
     EXPECT_NE(message.find(why), std::string::npos) << assignment << ": " << message;
   }
   EXPECT_TRUE(isa::problem_of(isa::Target{}));
