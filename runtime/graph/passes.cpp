@@ -119,7 +119,7 @@ namespace {
 /// The type in which `node` uses operand i: its own, or that of TensorE when nothing else looks at it.
 Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
   const Dtype own = graph.value(node.in[i]).dtype;
-  return node.op->tensor_operands.contains(i) ? node.attrs.operand.value_or(own) : own;
+  return node.op->tensor_operands.contains(i) ? node.attrs.operand().value_or(own) : own;
 }
 
 }  // namespace

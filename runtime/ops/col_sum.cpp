@@ -104,14 +104,16 @@ void accumulate_lower(Emitter& e, const Node& node) {
 
 const Op kColSum{.name = "col_sum",
                  .text = "sum over rows",
-                 .infer = sum_infer,
+                 .attrs = ResultAttrs{},
+                  .infer = sum_infer,
                  .forward = sum_forward,
                  .lower_rows = sum_lower,
                  .matmul_flops = sum_flops,
                  .row_sums = sum_held};
 const Op kWideColSum{.name = "wide_col_sum",
                      .text = "sum over rows that are too long for SBUF",
-                     .infer = wide_infer,
+                     .attrs = ResultAttrs{},
+                  .infer = wide_infer,
                      .forward = wide_forward,
                      .lower_whole = wide_lower,
                      .matmul_flops = wide_flops};
