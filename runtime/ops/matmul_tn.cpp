@@ -38,9 +38,9 @@ double flops(const Graph& g, const Node& n) {
   return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
 }
 
-bool sum_rows_too(Node& node, std::size_t of) {
+bool sum_rows_too(Node& node, ValueId of) {
   auto& a = node.attrs.as<MatmulTnAttrs>();
-  if (of != 1 || a.row_sums) return false;
+  if (node.in[1] != of || a.row_sums) return false;
   a.row_sums = true;
   return true;
 }
@@ -160,7 +160,7 @@ void lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
 const Op kMatmulTn{.name = "matmul_tn",
                    .text = "alpha * a^T b, and the sums of b over its rows",
                    .attrs = MatmulTnAttrs{},
-                  .infer = infer,
+                   .infer = infer,
                    .forward = forward,
                    .lower_whole = lower,
                    .matmul_flops = flops,
