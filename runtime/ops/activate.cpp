@@ -50,7 +50,9 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
 }
 
 void backward(Backward& b, const Node& node) {
-  b.add(node, 0, b.op(kActivateGrad, node, "grad", {b.grad(node), node.in[0]}, ActivationAttrs{.fn = node.attrs.as<ActivationAttrs>().fn}));
+  b.add(node, 0,
+        b.op(kActivateGrad, node, "grad", {b.grad(node), node.in[0]},
+             ActivationAttrs{.fn = node.attrs.as<ActivationAttrs>().fn}));
 }
 
 void lower(RowTiler& r, const Node& node, Span span) {
@@ -75,14 +77,14 @@ void grad_lower(RowTiler& r, const Node& node, Span span) {
 const Op kActivate{.name = "activate",
                    .text = "fn(x): gelu, gelu_tanh, tanh, silu",
                    .attrs = ActivationAttrs{},
-                  .infer = same_or_broadcast,
+                   .infer = same_or_broadcast,
                    .forward = forward,
                    .backward = backward,
                    .lower_columns = lower};
 const Op kActivateGrad{.name = "activate_grad",
                        .text = "dy * fn'(x)",
                        .attrs = ActivationAttrs{},
-                  .infer = same_or_broadcast,
+                       .infer = same_or_broadcast,
                        .forward = grad_forward,
                        .lower_columns = grad_lower};
 

@@ -166,7 +166,11 @@ void backward(Backward& b, const Node& node) {
 class Attention {
  public:
   Attention(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, a_{node.attrs.as<AttentionAttrs>()}, h_{e.graph(), node}, keep_{kept(e.graph(), node.out[1])} {}
+      : e_{e},
+        node_{node},
+        a_{node.attrs.as<AttentionAttrs>()},
+        h_{e.graph(), node},
+        keep_{kept(e.graph(), node.out[1])} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -297,7 +301,7 @@ double flops(const Graph& g, const Node& node) {
 const Op kAttention{.name = "attention",
                     .text = "softmax(alpha q k^T + mask) v by heads",
                     .attrs = AttentionAttrs{},
-                  .infer = infer,
+                    .infer = infer,
                     .forward = forward,
                     .backward = backward,
                     .lower_whole = lower,

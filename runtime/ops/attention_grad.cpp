@@ -335,7 +335,7 @@ double flops(const Graph& g, const Node& node) {
 const Op kAttentionGrad{.name = "attention_grad",
                         .text = "gradients of attention for q, k, v",
                         .attrs = AttentionAttrs{},
-                  .infer = infer,
+                        .infer = infer,
                         .forward = forward,
                         .lower_whole = lower,
                         .matmul_flops = flops,

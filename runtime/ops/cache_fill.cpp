@@ -37,7 +37,7 @@ void fill_lower(Emitter& e, const Node& node) {
 const Op kCacheFill{.name = "cache_fill",
                     .text = "a prompt's keys or values become the first rows of a cache",
                     .attrs = CacheFillAttrs{},
-                  .infer = fill_infer,
+                    .infer = fill_infer,
                     .forward = fill_forward,
                     .lower_whole = fill_lower};
 

@@ -402,7 +402,7 @@ double cached_flops(const Graph& g, const Node& node) {
 const Op kCachedAttention{.name = "cached_attention",
                           .text = "attention of new tokens to caches of keys and values, which grow by a row",
                           .attrs = CachedAttentionAttrs{},
-                  .infer = cached_infer,
+                          .infer = cached_infer,
                           .forward = cached_forward,
                           .lower_whole = cached_lower,
                           .matmul_flops = cached_flops,

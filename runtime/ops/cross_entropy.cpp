@@ -62,7 +62,7 @@ void lower(RowTiler& r, const Node& node) {
 const Op kCrossEntropy{.name = "cross_entropy",
                        .text = "weighted softmax cross-entropy by rows, and its gradient",
                        .attrs = LossAttrs{},
-                  .infer = infer,
+                       .infer = infer,
                        .forward = forward,
                        .backward = backward,
                        .lower_rows = lower};

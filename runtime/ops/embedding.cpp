@@ -20,8 +20,8 @@ Tensors forward(const Attrs&, std::span<const Tensor> in) {
 void backward(Backward& b, const Node& node) {
   if (!b.needs(node, 0)) return;
   const EmbeddingGradAttrs attrs{.rows = b.graph().value(node.in[0]).rows,
-                    .dtype = b.graph().numerics().gradient,
-                    .operand = b.graph().numerics().operand};
+                                 .dtype = b.graph().numerics().gradient,
+                                 .operand = b.graph().numerics().operand};
   b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], b.grad(node)}, attrs));
 }
 
@@ -133,7 +133,9 @@ Tensors positions_forward(const Attrs& attrs, std::span<const Tensor> in) {
 }
 
 void positions_backward(Backward& b, const Node& node) {
-  const PositionsGradAttrs attrs{.seq = node.attrs.as<PositionsAttrs>().seq, .rows = b.graph().value(node.in[0]).rows, .dtype = b.graph().numerics().gradient};
+  const PositionsGradAttrs attrs{.seq = node.attrs.as<PositionsAttrs>().seq,
+                                 .rows = b.graph().value(node.in[0]).rows,
+                                 .dtype = b.graph().numerics().gradient};
   if (b.needs(node, 0)) b.add(node, 0, b.op(kPositionsGrad, node, "grad", {b.grad(node)}, attrs));
 }
 
@@ -247,7 +249,7 @@ void put_lower(Emitter& e, const Node& node) {
 const Op kEmbedding{.name = "embedding",
                     .text = "rows of a table by id",
                     .attrs = ResultAttrs{},
-                  .infer = infer,
+                    .infer = infer,
                     .forward = forward,
                     .backward = backward,
                     .lower_rows = lower,
@@ -255,14 +257,14 @@ const Op kEmbedding{.name = "embedding",
 const Op kEmbeddingGrad{.name = "embedding_grad",
                         .text = "sum of rows by id",
                         .attrs = EmbeddingGradAttrs{},
-                  .infer = grad_infer,
+                        .infer = grad_infer,
                         .forward = grad_forward,
                         .lower_whole = grad_lower,
                         .matmul_flops = grad_flops};
 const Op kPositions{.name = "positions",
                     .text = "rows of a table by place in the sequence",
                     .attrs = PositionsAttrs{},
-                  .infer = positions_infer,
+                    .infer = positions_infer,
                     .forward = positions_forward,
                     .backward = positions_backward,
                     .lower_rows = positions_lower,
@@ -270,14 +272,14 @@ const Op kPositions{.name = "positions",
 const Op kPositionsGrad{.name = "positions_grad",
                         .text = "sum over the batch",
                         .attrs = PositionsGradAttrs{},
-                  .infer = positions_grad_infer,
+                        .infer = positions_grad_infer,
                         .forward = positions_grad_forward,
                         .lower_whole = positions_grad_lower,
                         .matmul_flops = positions_grad_flops};
 const Op kTakeRows{.name = "take_rows",
                    .text = "every n-th row",
                    .attrs = StrideAttrs{},
-                  .infer = take_infer,
+                   .infer = take_infer,
                    .forward = take_forward,
                    .backward = take_backward,
                    .lower_rows = take_lower,

@@ -39,7 +39,11 @@ Tensors lamb_forward(const Attrs& attrs, std::span<const Tensor> in) {
 class Lamb {
  public:
   Lamb(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, a_{node.attrs.as<OptimizerAttrs>()}, flat_{e.value(node.in[0]).elements()}, type_{e.value(node.in[0]).dtype} {
+      : e_{e},
+        node_{node},
+        a_{node.attrs.as<OptimizerAttrs>()},
+        flat_{e.value(node.in[0]).elements()},
+        type_{e.value(node.in[0]).dtype} {
     const std::int64_t parts = flat_.parts;
     inputs_ = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kOptimizerInputs));
     const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
@@ -134,7 +138,7 @@ double lamb_flops(const Graph& g, const Node& node) {
 const Op kLamb{.name = "lamb",
                .text = "LAMB update of a parameter tensor",
                .attrs = OptimizerAttrs{},
-                  .infer = moments_infer,
+               .infer = moments_infer,
                .forward = lamb_forward,
                .lower_whole = lamb_lower,
                .matmul_flops = lamb_flops};

@@ -117,14 +117,14 @@ void grad_lower(RowTiler& r, const Node& node) {
 const Op kLayerNorm{.name = "layernorm",
                     .text = "(x - mean) / sqrt(var + eps) * gamma + beta, by rows",
                     .attrs = NormAttrs{},
-                  .infer = infer,
+                    .infer = infer,
                     .forward = forward,
                     .backward = backward,
                     .lower_rows = lower};
 const Op kLayerNormGrad{.name = "layernorm_grad",
                         .text = "gradient of layernorm for x",
                         .attrs = ResultAttrs{},
-                  .infer = grad_infer,
+                        .infer = grad_infer,
                         .forward = grad_forward,
                         .lower_rows = grad_lower};
 

@@ -219,7 +219,7 @@ void lower(RowTiler& r, const Node& node) { Matmul{r, node}.run(); }
 const Op kMatmul{.name = "matmul",
                  .text = "alpha * x w, or x w^T",
                  .attrs = MatmulAttrs{},
-                  .infer = infer,
+                 .infer = infer,
                  .forward = forward,
                  .backward = backward,
                  .row_product = {.lower = lower, .shared_bytes = shared_bytes, .staged_bytes = staged_bytes},

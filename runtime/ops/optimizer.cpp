@@ -171,7 +171,8 @@ Tensors clip_forward(const Attrs& attrs, std::span<const Tensor> in) {
   double sum = 0;
   for (const Tensor& t : in) sum += t.at(0, 0);
   const double norm = a.scale * std::sqrt(sum), limit = a.max_norm > 0 ? std::min(1.0, a.max_norm / (norm + 1e-6)) : 1;
-  return {generate(1, 1, [&](auto, auto) { return norm; }), generate(1, 1, [&](auto, auto) { return a.scale * limit; })};
+  return {generate(1, 1, [&](auto, auto) { return norm; }),
+          generate(1, 1, [&](auto, auto) { return a.scale * limit; })};
 }
 
 void clip_lower(Emitter& e, const Node& node) {
@@ -229,8 +230,8 @@ void reduce_lower(Emitter& e, const Node& node) {
 
 // ---- optimizer state shared by data-parallel ranks (Rajbhandari et al., arXiv:1910.02054, P_os)
 
-/// The sum of a bucket of gradients over the ranks of attrs.group, of which each of the attrs.ranks ranks gets its part.
-/// Shapes: any -> [1, bucket / ranks].
+/// The sum of a bucket of gradients over the ranks of attrs.group, of which each of the attrs.ranks ranks gets its
+/// part. Shapes: any -> [1, bucket / ranks].
 std::vector<Shape> bucket_scatter_infer(const Contract& c) {
   for (std::size_t i = 0; i < c.inputs(); ++i)
     if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "put tensors of other types into another one");
@@ -244,7 +245,8 @@ Tensors bucket_scatter_forward(const Attrs& attrs, std::span<const Tensor> in) {
     all.insert(all.end(), t.data.begin(), t.data.end());
     all.resize(aligned(all.size()));
   }
-  const auto ranks = static_cast<std::size_t>(attrs.as<CollectiveAttrs>().ranks), part = aligned(ceil_div(all.size(), ranks));
+  const auto ranks = static_cast<std::size_t>(attrs.as<CollectiveAttrs>().ranks),
+             part = aligned(ceil_div(all.size(), ranks));
   Tensor out(1, static_cast<std::int64_t>(part));
   std::copy_n(all.begin(), std::min(part, all.size()), out.data.begin());
   return {out};
@@ -299,7 +301,7 @@ void bucket_gather_lower(Emitter& e, const Node& node) {
 const Op kAdamW{.name = "adamw",
                 .text = "AdamW update of a parameter",
                 .attrs = OptimizerAttrs{},
-                  .infer = moments_infer,
+                .infer = moments_infer,
                 .forward = adamw_forward,
                 .lower_whole = adamw_lower};
 const Op kSgd{.name = "sgd",
@@ -316,13 +318,13 @@ const Op kSumSquares{.name = "sum_squares",
 const Op kClipScale{.name = "clip_scale",
                     .text = "gradient norm and the factor that limits it",
                     .attrs = ClipAttrs{},
-                  .infer = clip_infer,
+                    .infer = clip_infer,
                     .forward = clip_forward,
                     .lower_whole = clip_lower};
 const Op kAllReduce{.name = "all_reduce",
                     .text = "sum over ranks, in place",
                     .attrs = CollectiveAttrs{},
-                  .infer = reduce_infer,
+                    .infer = reduce_infer,
                     .forward = reduce_forward,
                     .lower_whole = reduce_lower,
                     .collective = Collective::kBeside,
@@ -330,7 +332,7 @@ const Op kAllReduce{.name = "all_reduce",
 const Op kBucketScatter{.name = "bucket_scatter",
                         .text = "sum of gradients over ranks, each gets its part",
                         .attrs = CollectiveAttrs{},
-                  .infer = bucket_scatter_infer,
+                        .infer = bucket_scatter_infer,
                         .forward = bucket_scatter_forward,
                         .lower_whole = bucket_scatter_lower,
                         .collective = Collective::kBeside,
@@ -338,7 +340,7 @@ const Op kBucketScatter{.name = "bucket_scatter",
 const Op kBucketGather{.name = "bucket_gather",
                        .text = "parameters put together from the parts of all ranks",
                        .attrs = CollectiveAttrs{},
-                  .infer = bucket_gather_infer,
+                       .infer = bucket_gather_infer,
                        .forward = bucket_gather_forward,
                        .lower_whole = bucket_gather_lower,
                        .collective = Collective::kBeside,

@@ -19,9 +19,7 @@ Tile whole(Emitter& e, ValueId v) {
 const CollectiveAttrs& attrs_of(const Node& node) { return node.attrs.as<CollectiveAttrs>(); }
 
 /// Of the sum that is a gradient over the same ranks.
-CollectiveAttrs same_group(const Node& node) {
-  return {.ranks = attrs_of(node).ranks, .group = attrs_of(node).group};
-}
+CollectiveAttrs same_group(const Node& node) { return {.ranks = attrs_of(node).ranks, .group = attrs_of(node).group}; }
 
 void collective(Emitter& e, const Node& node, Opcode op, Alu alu) {
   e.emit({.op = op,
@@ -211,8 +209,8 @@ Tensors loss_forward(const Attrs& attrs, std::span<const Tensor> in) {
     loss.at(r, 0) = static_cast<float>(w.at(r, 0) * (std::log(s.at(r, 0)) + m.at(r, 0) - s.at(r, 1)));
     const auto label = static_cast<std::int64_t>(in[1].at(r, 0));
     for (std::int64_t c = 0; c < x.cols; ++c)
-      dx.at(r, c) = static_cast<float>(scale * w.at(r, 0) *
-                                       (std::exp(x.at(r, c) - m.at(r, 0)) / s.at(r, 0) - (c == label)));
+      dx.at(r, c) =
+          static_cast<float>(scale * w.at(r, 0) * (std::exp(x.at(r, c) - m.at(r, 0)) / s.at(r, 0) - (c == label)));
   }
   return {loss, dx};
 }
@@ -255,14 +253,14 @@ const Op kRankSum{.name = "rank_sum",
 const Op kRankFork{.name = "rank_fork",
                    .text = "read by all tensor-parallel ranks; its gradient is their sum",
                    .attrs = CollectiveAttrs{},
-                  .infer = fork_infer,
+                   .infer = fork_infer,
                    .forward = as_it_is,
                    .backward = fork_backward,
                    .lower_whole = fork_lower};
 const Op kRankGather{.name = "rank_gather",
                      .text = "rows of all ranks, one after the other",
                      .attrs = CollectiveAttrs{},
-                  .infer = gather_infer,
+                     .infer = gather_infer,
                      .forward = gather_forward,
                      .backward = gather_backward,
                      .lower_whole = gather_lower,
@@ -271,7 +269,7 @@ const Op kRankGather{.name = "rank_gather",
 const Op kRankGatherAgain{.name = "rank_gather_again",
                           .text = "rows of all ranks once more, while the backward pass before its reader runs",
                           .attrs = CollectiveAttrs{},
-                  .infer = gather_infer,
+                          .infer = gather_infer,
                           .forward = gather_forward,
                           .backward = gather_backward,
                           .lower_whole = gather_lower,
@@ -279,7 +277,7 @@ const Op kRankGatherAgain{.name = "rank_gather_again",
 const Op kRankScatter{.name = "rank_scatter",
                       .text = "sum over ranks, each gets its part of the rows",
                       .attrs = CollectiveAttrs{},
-                  .infer = scatter_infer,
+                      .infer = scatter_infer,
                       .forward = scatter_forward,
                       .backward = scatter_backward,
                       .lower_whole = scatter_lower,
@@ -299,7 +297,7 @@ const Op kLossSums{.name = "loss_sums",
 const Op kSplitLoss{.name = "split_loss",
                     .text = "cross-entropy from the sums of all ranks, and its gradient",
                     .attrs = LossAttrs{},
-                  .infer = loss_infer,
+                    .infer = loss_infer,
                     .forward = loss_forward,
                     .backward = loss_backward,
                     .lower_whole = loss_lower};

@@ -245,7 +245,7 @@ double skinny_flops(const Graph& g, const Node& n) {
 const Op kSkinnyMatmul{.name = "skinny_matmul",
                        .text = "x w for few rows: weights pass by once, in long descriptors",
                        .attrs = SkinnyAttrs{},
-                  .infer = skinny_infer,
+                       .infer = skinny_infer,
                        .forward = skinny_forward,
                        .lower_whole = skinny_lower,
                        .matmul_flops = skinny_flops};
@@ -253,7 +253,7 @@ const Op kSkinnyMatmul{.name = "skinny_matmul",
 const Op kSkinnyActive{.name = "skinny_active",
                        .text = "fn(x w), or fn(x w) * (x v), for few rows",
                        .attrs = SkinnyAttrs{},
-                  .infer = active_infer,
+                       .infer = active_infer,
                        .forward = active_forward,
                        .lower_whole = active_lower,
                        .matmul_flops = skinny_flops};

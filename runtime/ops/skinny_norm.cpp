@@ -185,13 +185,13 @@ void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 2}.run(); }
 const Op kSkinnyRmsNorm{.name = "skinny_rmsnorm",
                         .text = "rmsnorm of few rows, or of their sum with others",
                         .attrs = NormAttrs{},
-                  .infer = rms_infer,
+                        .infer = rms_infer,
                         .forward = rms_forward,
                         .lower_whole = rms_lower};
 const Op kSkinnyLayerNorm{.name = "skinny_layernorm",
                           .text = "layernorm of few rows, or of their sum with others",
                           .attrs = NormAttrs{},
-                  .infer = layer_infer,
+                          .infer = layer_infer,
                           .forward = layer_forward,
                           .lower_whole = layer_lower};
 
