@@ -11,8 +11,10 @@
 #include <tuple>
 #include <type_traits>
 #include <utility>
+#include <variant>
 
 #include "base/error.h"
+#include "base/fields.h"
 
 namespace base {
 
@@ -38,8 +40,8 @@ concept FixedList = requires {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-/// Of a structure all fields go, one after the other: `each_field(archive, structure)`, in the structure's namespace,
-/// names them. Written with structured bindings it does not compile once a field is added.
+/// Of a struct all members go, one after the other. One that is no plain struct, or of which some do not go, has an
+/// each_field(archive, struct) of its own, in its namespace, which names them.
 class ArchiveWriter {
  public:
   template <class... T>
@@ -63,9 +65,16 @@ class ArchiveWriter {
       } else {
         for (const auto& item : x) one(item);
       }
-    } else {
+    } else if constexpr (requires { each_field(*this, x); }) {
       each_field(*this, x);
+    } else {
+      std::apply(*this, fields(x));
     }
+  }
+  template <class... T>
+  void one(const std::variant<T...>& x) {
+    one(x.index());
+    std::visit([this](const auto& held) { one(held); }, x);
   }
   template <class T>
   void one(const std::optional<T>& x) {
@@ -116,8 +125,10 @@ class ArchiveReader {
       }
     } else if constexpr (std::ranges::range<T>) {
       map(x);
-    } else {
+    } else if constexpr (requires { each_field(*this, x); }) {
       each_field(*this, x);
+    } else {
+      std::apply(*this, fields(x));
     }
   }
   template <class T>

@@ -17,7 +17,7 @@ namespace runtime {
 /// What a call computes, with its tensors numbered by first appearance. It decides the block: calls with equal texts
 /// share one, in a program or in several.
 struct Signature {
-  std::string text;
+  std::string text;  // bytes, for comparison alone
   std::vector<ValueId> values;
 };
 Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes);
@@ -33,7 +33,7 @@ struct BuiltBlock {
 
 /// `nodes` in an order in which they can run. Errors: Fault::kCapacity when an instruction needs more than SBUF.
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const Passes& passes);
+                       const isa::Target& target, const BlockPasses& passes);
 
 /// Blocks of programs that are compiled one after the other: plans of a model that share its layers alike have the
 /// same.
@@ -44,7 +44,7 @@ class BlockCache {
 
   /// The block as build_block() makes it. The reference holds until the next call.
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                        const isa::Target& target, const Passes& passes);
+                        const isa::Target& target, const BlockPasses& passes);
   std::size_t found() const { return found_; }  // without building them
 
  private:

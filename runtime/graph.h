@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "isa/program.h"
+#include "runtime/attributes.h"
 #include "runtime/numerics.h"
 
 namespace runtime {
@@ -40,29 +41,6 @@ struct Value {
 };
 
 struct Shape;
-
-/// Settings of an op; those that it does not name in its contract stay as they are here.
-struct Attrs {
-  double alpha = 1, beta = 0;  // factors, see the op
-  double p = 0;                // of dropout
-  double eps = 0;
-  std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // attention; seq also of position tables
-  std::int64_t stride = 0, rows = 0;
-  std::uint32_t stream = 0;  // of random numbers, inside the scope's instance
-  std::uint8_t group = 0;    // replica group of a collective
-  std::uint8_t peer = 0;     // of a pair: the member that sends or receives on the other side
-  bool trans_b = false;
-  bool blocked = false;  // a weight's rows lie as blocked_row() says
-  bool causal = false;
-  bool forgets = false;  // an optimizer does not write its moments back
-  bool flash = false;    // attention keeps one number per row instead of its probabilities
-  isa::Fn fn = isa::Fn::kCopy;
-  isa::Alu alu = isa::Alu::kAdd;   // of a reduction over ranks
-  std::optional<Dtype> dtype{};    // of the first result, when it is not the first operand's
-  std::optional<Dtype> operand{};  // what TensorE multiplies, when it is not the operands' own type
-  std::optional<Dtype> softmax{};
-  bool operator==(const Attrs&) const = default;
-};
 
 /// The place of a node in the program: nodes of one scope and instance make one call of a block.
 struct Scope {
@@ -99,7 +77,8 @@ class Graph {
 
   /// A tensor from outside. Errors: Fault::kProgram for a size below 1 or a name that is taken.
   ValueId tensor(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind);
-  /// Adds a node in the current scope. Errors: Fault::kProgram from the op's contract, naming the node.
+  /// Adds a node in the current scope. Without `attrs` it has the op's defaults. Errors: Fault::kProgram from the op's
+  /// contract, naming the node; Fault::kInternal for attributes of another op.
   std::vector<ValueId> add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});
   /// The same for ops with one result.
   ValueId add1(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs = {});

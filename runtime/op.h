@@ -37,7 +37,7 @@ struct Contract {
   /// Errors: Fault::kProgram naming the node, what it is and what it must be.
   void need(std::size_t i, std::int64_t rows, std::int64_t cols, std::string_view what) const;
   [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
-  Dtype result_type() const { return node.attrs.dtype.value_or(in(0).dtype); }
+  Dtype result_type() const { return node.attrs.dtype().value_or(in(0).dtype); }
 };
 
 /// What an op has to do with other ranks. One that has, has a scope of its own.
@@ -87,6 +87,7 @@ struct RowSums {
 struct Op {
   std::string_view name;
   std::string_view text;  // one line for `trnsim list ops`
+  Attrs attrs{};          // the struct of its settings, with their defaults
   std::vector<Shape> (*infer)(const Contract&);
   Tensors (*forward)(const Attrs&, std::span<const Tensor>);
   void (*backward)(Backward&, const Node&) = nullptr;  // null: no gradient flows through it
@@ -110,12 +111,14 @@ struct Op {
   Operands tensor_operands{};
   /// Its result is the sum over all rows of operand 0, whose rows are therefore those it works on. Null: it is not.
   RowSums (*row_sums)(const Graph&, const Node&, const Budgets&) = nullptr;
-  /// Makes the node return the sums over the rows of operand `of` as its last result, nearly for free since it reads
-  /// that operand anyway: the pass `bias_gradient`. Returns false, and changes nothing, when the node cannot.
-  bool (*sum_rows_too)(Node&, std::size_t of) = nullptr;
+  /// Makes the node return the sums over the rows of its operand `of` as its last result, nearly for free since it
+  /// reads that operand anyway: the pass `bias_gradient`. Returns false, and changes nothing, when the node cannot.
+  bool (*sum_rows_too)(Node&, ValueId of) = nullptr;
   /// Turns the node into its variant for the pass `flash_attention`. Returns whether it keeps less for its gradient
   /// now, which computes the rest again.
   bool (*use_flash)(Graph&, NodeId) = nullptr;
+  /// Units of work beside its row tiles, such as the heads of all sequences. Null: none.
+  double (*pieces)(const Node&) = nullptr;
   /// Operands from this one on lie side by side in HBM: a bucket of a collective. -1: none do.
   int bucket_from = -1;
   /// The op that repeats it in the backward pass ahead of the reader, where its result is not kept. Null: no op can.
@@ -127,7 +130,7 @@ struct Op {
 
 /// How much of its operands an op takes at once: "elements", "rows" or "whole".
 std::string_view form_of(const Op& op);
-/// The type in which TensorE gets the operands of a node: attrs.operand, by default that of operand 0.
+/// The type in which TensorE gets the operands of a node: attrs.operand(), by default that of operand 0.
 Dtype operand_type(const Graph& graph, const Node& node);
 
 /// Errors: Fault::kProgram naming both shapes.

@@ -40,6 +40,16 @@ inline constexpr std::array kPasses = {
              "attention's probabilities are computed again in backward, tiles that a causal mask hides are left out"},
 };
 
+/// Those that decide the instructions of a block. The others change the graph before, or which nodes make a block.
+struct BlockPasses {
+  bool fusion = true;
+  bool reorder = true;
+  bool double_buffering = true;
+};
+inline BlockPasses block_passes(const Passes& passes) {
+  return {.fusion = passes.fusion, .reorder = passes.reorder, .double_buffering = passes.double_buffering};
+}
+
 /// Errors: Fault::kUsage for an unknown name (with the nearest) or one without + or - in front.
 Passes parse_passes(std::string_view text);
 

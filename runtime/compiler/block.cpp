@@ -1,12 +1,11 @@
 #include "runtime/block.h"
 
-#include <fmt/format.h>
-
 #include <algorithm>
 #include <array>
 #include <optional>
 #include <set>
 
+#include "base/archive.h"
 #include "base/error.h"
 #include "isa/flops.h"
 #include "runtime/allocate.h"
@@ -23,16 +22,8 @@ namespace {
 using base::Error;
 using base::Fault;
 
-std::string text_of(const Attrs& a) {
-  const auto type = [](const std::optional<Dtype>& t) { return t ? static_cast<int>(*t) : -1; };
-  return fmt::format("{} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {} {}", a.alpha, a.beta, a.p,
-                     a.eps, a.batch, a.seq, a.heads, a.kv_heads, a.stride, a.rows, a.stream, a.group, a.peer, a.trans_b,
-                     a.blocked, a.flash, a.forgets, a.causal, static_cast<int>(a.fn), static_cast<int>(a.alu),
-                     type(a.dtype), type(a.operand), type(a.softmax));
-}
-
 /// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
-Allocation arrange(VirtualBlock& block, const isa::Target& target, const Passes& passes, std::size_t& moved) {
+Allocation arrange(VirtualBlock& block, const isa::Target& target, const BlockPasses& passes, std::size_t& moved) {
   const isa::Geometry& geometry = target.geometry;
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
   for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
@@ -86,43 +77,78 @@ std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<Value
   return out;
 }
 
-}  // namespace
+// What decides a block: every member of these goes into its signature, and nothing else does.
 
-Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) {
-  Signature s{.text = graph.scope_of(graph.node(nodes.front())).name, .values = {}};
-  std::map<ValueId, std::size_t> number;
-  const std::set<NodeId> inside{nodes.begin(), nodes.end()};
-  const auto name = [&](ValueId v) {
-    const auto [place, added] = number.try_emplace(v, s.values.size());
-    if (added) {
-      s.values.push_back(v);
-      const Value& value = graph.value(v);
-      // What a large tensor is for decides nothing but whether it has to leave.
-      const bool kept = value.rows <= Emitter::kKeptRows && value.kind == Kind::kActivation;
-      s.text +=
-          fmt::format(" new {}x{} {}{}", value.rows, value.cols, static_cast<int>(value.dtype), kept ? " small" : "");
-      if (graph.root(v) != v)
-        s.text += fmt::format(" in {}", number.contains(graph.root(v)) ? number[graph.root(v)] : 0);
-    }
-    s.text += fmt::format(" {}", place->second);
-  };
-  for (const NodeId n : nodes) {
-    const Node& node = graph.node(n);
-    s.text += fmt::format("\n{} {} [{}]", node.op->name, node.label, text_of(node.attrs));
+/// A tensor, where it first appears.
+struct TensorKey {
+  std::int64_t rows = 0, cols = 0;
+  Dtype dtype = Dtype::kFp32;
+  bool kept = false;       // may stay in SBUF. Of a larger one it decides nothing what it is for
+  std::uint32_t root = 0;  // the number of the tensor in whose memory it lives, or kAbsent
+};
+/// A node; the numbers of its operands and results follow.
+struct NodeKey {
+  std::string_view op, label;
+  Attrs attrs;
+  std::size_t operands = 0, results = 0;
+};
+
+class Signer {
+ public:
+  Signer(const Graph& graph, const std::vector<NodeId>& nodes) : graph_{graph}, inside_{nodes.begin(), nodes.end()} {
+    key_(std::string_view{graph.scope_of(graph.node(nodes.front())).name});
+    for (const NodeId n : nodes) add(graph.node(n));
+  }
+
+  Signature take() { return {.text = key_.take(), .values = std::move(values_)}; }
+
+ private:
+  static constexpr std::uint32_t kAbsent = ~0U;
+
+  void add(const Node& node) {
+    key_(NodeKey{.op = node.op->name,
+                 .label = node.label,
+                 .attrs = node.attrs,
+                 .operands = node.in.size(),
+                 .results = node.out.size()});
     for (const ValueId v : node.in) name(v);
     for (const ValueId v : node.out) {
       name(v);
-      const auto users = graph.users(v);
-      const bool leaves = graph.value(v).kind != Kind::kActivation ||
-                          std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
-      s.text += leaves ? " leaves" : "";
+      const auto users = graph_.users(v);
+      const bool leaves = graph_.value(v).kind != Kind::kActivation ||
+                          std::ranges::any_of(users, [&](NodeId u) { return !inside_.contains(u); });
+      key_(leaves);
     }
   }
-  return s;
-}
+
+  /// Tensors are numbered as they appear.
+  void name(ValueId v) {
+    const auto [place, added] = numbers_.try_emplace(v, static_cast<std::uint32_t>(values_.size()));
+    key_(place->second);
+    if (!added) return;
+    values_.push_back(v);
+    const Value& value = graph_.value(v);
+    const auto root = numbers_.find(graph_.root(v));
+    key_(TensorKey{.rows = value.rows,
+                   .cols = value.cols,
+                   .dtype = value.dtype,
+                   .kept = value.rows <= Emitter::kKeptRows && value.kind == Kind::kActivation,
+                   .root = root == numbers_.end() ? kAbsent : root->second});
+  }
+
+  const Graph& graph_;
+  const std::set<NodeId> inside_;
+  base::ArchiveWriter key_;
+  std::map<ValueId, std::uint32_t> numbers_;
+  std::vector<ValueId> values_;
+};
+
+}  // namespace
+
+Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) { return Signer{graph, nodes}.take(); }
 
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const Passes& passes) {
+                       const isa::Target& target, const BlockPasses& passes) {
   Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name};
   const auto groups = fuse_nodes(graph, nodes, target.geometry, passes.fusion);
   for (const FusedGroup& group : groups) {
@@ -155,9 +181,10 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 }
 
 const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                                  const isa::Target& target, const Passes& passes) {
-  const std::string key = fmt::format("{}\nfusion {} reorder {} double_buffering {}\n{}", isa::text_of(target),
-                                      passes.fusion, passes.reorder, passes.double_buffering, signature.text);
+                                  const isa::Target& target, const BlockPasses& passes) {
+  base::ArchiveWriter writer;
+  writer(isa::text_of(target), passes, signature.text);
+  const std::string key = writer.take();
   auto place = entries_.find(key);
   if (place == entries_.end()) {
     BuiltBlock built = build_block(graph, nodes, signature, target, passes);

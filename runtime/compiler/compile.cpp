@@ -130,9 +130,9 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
   const auto work = [&](const std::vector<NodeId>& nodes) {
     double tiles = 0;
     for (const NodeId n : nodes) {
-      const Attrs& a = graph.node(n).attrs;
-      const double rows = static_cast<double>(graph.value(graph.node(n).out[0]).rows);
-      tiles += rows / kPartitions + static_cast<double>(a.batch * a.heads);
+      const Node& node = graph.node(n);
+      tiles += static_cast<double>(graph.value(node.out[0]).rows) / kPartitions;
+      if (node.op->pieces) tiles += node.op->pieces(node);
     }
     return tiles;
   };
@@ -140,7 +140,7 @@ std::size_t merge_calls(const Graph& graph, std::vector<std::vector<NodeId>>& ca
     return graph.scope_of(graph.node(nodes.front())).phase == isa::Phase::kForward &&
            std::ranges::none_of(nodes, [&](NodeId n) {
              const Node& node = graph.node(n);
-             return node.attrs.p > 0 || node.op->collective != Collective::kNone;
+             return node.attrs.p() > 0 || node.op->collective != Collective::kNone;
            });
   };
   double all = 0;
@@ -213,8 +213,9 @@ class Compiler {
   }
 
   Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
-    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, options_.passes)
-                                       : build_block(graph_, nodes, signature, target_, options_.passes);
+    const BlockPasses passes = block_passes(options_.passes);
+    BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, passes)
+                                       : build_block(graph_, nodes, signature, target_, passes);
     fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
     spills_ += built.spills, waits_ += built.waits;
     result_.program.blocks.push_back(std::move(built.block));

@@ -154,7 +154,7 @@ class Planner {
         plan_.persistent_end = at + static_cast<std::uint64_t>(bucket_elements(graph_.value(v))) * size;
     }
     if (plan_.persistent_end == begin) return;
-    const std::int64_t ranks = std::max<std::int64_t>(1, node.attrs.rows);
+    const std::int64_t ranks = node.attrs.as<CollectiveAttrs>().ranks;
     plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
   }
 

@@ -22,31 +22,11 @@ void each_field(base::ArchiveReader& archive, Block& x) {
   auto& [name, instrs, registers, labels, sbuf, psum, flops] = x;
   archive(name, instrs.own(), registers, labels, sbuf, psum, flops);
 }
-void each_field(auto& archive, base::Is<Call> auto& x) {
-  auto& [block, bases, rng, layer, phase, await] = x;
-  archive(block, bases, rng, layer, phase, await);
-}
-void each_field(auto& archive, base::Is<Region> auto& x) {
-  auto& [name, kind, dtype, shape, offset, bytes] = x;
-  archive(name, kind, dtype, shape, offset, bytes);
-}
-void each_field(auto& archive, base::Is<Program> auto& x) {
-  auto& [name, blocks, calls, regions, hbm, ranks, first_rank, own_ranks, groups, rounding, flops] = x;
-  archive(name, blocks, calls, regions, hbm, ranks, first_rank, own_ranks, groups, rounding, flops);
-}
 
 }  // namespace isa
 
 namespace runtime {
 
-void each_field(auto& archive, base::Is<MemoryPlan> auto& x) {
-  auto& [address, regions, by_kind, persistent, total, without_reuse] = x;
-  archive(address, regions, by_kind, persistent, total, without_reuse);
-}
-void each_field(auto& archive, base::Is<PassNote> auto& x) {
-  auto& [pass, text, count] = x;
-  archive(pass, text, count);
-}
 void each_field(auto& archive, base::Is<Compiled> auto& x) {
   auto& [program, memory, notes, given_up] = x;  // what was given up is not kept
   archive(program, memory, notes);
@@ -54,31 +34,9 @@ void each_field(auto& archive, base::Is<Compiled> auto& x) {
 
 // What decides it.
 
-void each_field(base::ArchiveWriter& archive, const Attrs& x) {
-  const auto& [alpha, beta, p, eps, batch, seq, heads, kv_heads, stride, rows, stream, group, peer, trans_b, blocked,
-               causal, forgets, flash, fn, alu, dtype, operand, softmax] = x;
-  archive(alpha, beta, p, eps, batch, seq, heads, kv_heads, stride, rows, stream, group, peer, trans_b, blocked, causal,
-          forgets, flash, fn, alu, dtype, operand, softmax);
-}
 void each_field(base::ArchiveWriter& archive, const Node& x) {
   const auto& [op, attrs, in, out, scope, label] = x;
   archive(std::string_view{op ? op->name : ""}, attrs, in, out, scope, label);
-}
-void each_field(base::ArchiveWriter& archive, const Value& x) {
-  const auto& [name, rows, cols, dtype, kind, producer, alias] = x;
-  archive(name, rows, cols, dtype, kind, producer, alias);
-}
-void each_field(base::ArchiveWriter& archive, const Scope& x) {
-  const auto& [name, instance, phase, rng, again, layer] = x;
-  archive(name, instance, phase, rng, again, layer);
-}
-void each_field(base::ArchiveWriter& archive, const Numerics& x) {
-  const auto& [name, weight, activation, operand, softmax, gradient, optimizer, rounding, loss_scale] = x;
-  archive(name, weight, activation, operand, softmax, gradient, optimizer, rounding, loss_scale);
-}
-void each_field(base::ArchiveWriter& archive, const Passes& x) {
-  const auto& [cse, narrow, bias_gradient, fusion, reorder, double_buffering, merge_blocks, flash] = x;
-  archive(cse, narrow, bias_gradient, fusion, reorder, double_buffering, merge_blocks, flash);
 }
 void each_field(base::ArchiveWriter& archive, const Graph& x) {
   archive(x.numerics(), x.replica_groups(), x.scopes(), x.node_count(), x.value_count());

@@ -43,7 +43,7 @@ std::string_view form_of(const Op& op) {
 }
 
 Dtype operand_type(const Graph& graph, const Node& node) {
-  return node.attrs.operand.value_or(graph.value(node.in[0]).dtype);
+  return node.attrs.operand().value_or(graph.value(node.in[0]).dtype);
 }
 
 ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dtype dtype, Kind kind) {
@@ -56,6 +56,8 @@ ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dt
 }
 
 std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {
+  if (attrs.empty()) attrs = op.attrs;
+  base::ensure(attrs.same_type(op.attrs), label, fmt::format("has attributes that {} does not take", op.name));
   const NodeId id = boost::add_vertex(boost_);
   Node& node = boost_[id];
   node = {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-
 #include "base/error.h"
 #include "base/suggest.h"
 #include "runtime/op.h"
@@ -58,15 +56,6 @@ std::size_t eliminate_common_subexpressions(Graph& graph) {
   return removed;
 }
 
-namespace {
-
-/// The operand of `node` that is `value`. It reads it.
-std::size_t operand_of(const Node& node, ValueId value) {
-  return static_cast<std::size_t>(std::ranges::find(node.in, value) - node.in.begin());
-}
-
-}  // namespace
-
 std::size_t join_bias_gradients(Graph& graph) {
   std::size_t joined = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
@@ -76,7 +65,7 @@ std::size_t join_bias_gradients(Graph& graph) {
       Node& product = graph.node(m);
       const bool fits = product.op->sum_rows_too && product.scope == sum.scope &&
                         graph.value(product.out[0]).dtype == graph.value(sum.out[0]).dtype;
-      if (!fits || !product.op->sum_rows_too(product, operand_of(product, sum.in[0]))) continue;
+      if (!fits || !product.op->sum_rows_too(product, sum.in[0])) continue;
       graph.adopt(m, sum.out[0]);
       ++joined;
       break;
@@ -119,7 +108,7 @@ namespace {
 /// The type in which `node` uses operand i: its own, or that of TensorE when nothing else looks at it.
 Dtype used_as(const Graph& graph, const Node& node, std::size_t i) {
   const Dtype own = graph.value(node.in[i]).dtype;
-  return node.op->tensor_operands.contains(i) ? node.attrs.operand.value_or(own) : own;
+  return node.op->tensor_operands.contains(i) ? node.attrs.operand().value_or(own) : own;
 }
 
 }  // namespace

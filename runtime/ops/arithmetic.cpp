@@ -14,7 +14,7 @@ ValueId reduce_to(Backward& b, const Node& node, std::size_t i, ValueId gradient
   // Longer sums do not stay beside the rows that they are made of: SBUF has 48 Ki floats in a partition.
   constexpr std::int64_t kLongest = 16 * 1024;
   const Op& sum = g.cols > kLongest ? kWideColSum : kColSum;
-  return b.op(sum, node, "bias_grad", {gradient}, {.dtype = b.graph().numerics().gradient});
+  return b.op(sum, node, "bias_grad", {gradient}, ResultAttrs{.dtype = b.graph().numerics().gradient});
 }
 
 /// y = x + z. Shapes: x [R, C]; z [R, C], or [1, C] or [R, 1] for all rows or columns -> y [R, C].
@@ -53,22 +53,24 @@ void mul_backward(Backward& b, const Node& node) {
 void mul_lower(RowTiler& r, const Node& node, Span span) { lower_binary(r, node, span, Alu::kMul); }
 
 /// y = x * alpha + beta. Shapes: [R, C] -> [R, C]. Lowering: one tensor_scalar on VectorE.
-Tensors affine_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors affine_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<AffineAttrs>();
   const auto alpha = static_cast<float>(a.alpha), beta = static_cast<float>(a.beta);
   return map(in, [&](float x, float) { return x * alpha + beta; });
 }
 
 void affine_backward(Backward& b, const Node& node) {
-  b.add(node, 0, b.op(kAffine, node, "grad", {b.grad(node)}, {.alpha = node.attrs.alpha}));
+  b.add(node, 0, b.op(kAffine, node, "grad", {b.grad(node)}, AffineAttrs{.alpha = node.attrs.as<AffineAttrs>().alpha}));
 }
 
 void affine_lower(RowTiler& r, const Node& node, Span span) {
-  const auto alpha = static_cast<float>(node.attrs.alpha), beta = static_cast<float>(node.attrs.beta);
-  const Tile a = r.in(node, 0, span), y = r.out(node, 0, span);
+  const auto& a = node.attrs.as<AffineAttrs>();
+  const auto alpha = static_cast<float>(a.alpha), beta = static_cast<float>(a.beta);
+  const Tile x = r.in(node, 0, span), y = r.out(node, 0, span);
   if (beta == 0)
-    r.e().copy(y, a, alpha);
+    r.e().copy(y, x, alpha);
   else
-    r.e().tensor_scalar(y, a, Alu::kMul, alpha, Alu::kAdd, beta);
+    r.e().tensor_scalar(y, x, Alu::kMul, alpha, Alu::kAdd, beta);
 }
 
 /// z = x in z's type and z's place: a parameter from its master copy. Shapes: x, z [R, C] -> z.
@@ -85,18 +87,21 @@ void assign_lower(RowTiler& r, const Node& node, Span span) { r.e().copy(r.out(n
 
 const Op kAdd{.name = "add",
               .text = "x + z; z may be one row or one column",
+              .attrs = ResultAttrs{},
               .infer = same_or_broadcast,
               .forward = add_forward,
               .backward = add_backward,
               .lower_columns = add_lower};
 const Op kMul{.name = "mul",
               .text = "x * z; z may be one row or one column",
+              .attrs = ResultAttrs{},
               .infer = same_or_broadcast,
               .forward = mul_forward,
               .backward = mul_backward,
               .lower_columns = mul_lower};
 const Op kAffine{.name = "affine",
                  .text = "x * alpha + beta",
+                 .attrs = AffineAttrs{},
                  .infer = same_or_broadcast,
                  .forward = affine_forward,
                  .backward = affine_backward,

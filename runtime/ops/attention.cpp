@@ -7,15 +7,22 @@
 
 namespace runtime {
 
-Heads::Heads(const Graph& graph, const Node& node)
-    : batch{node.attrs.batch},
-      seq{node.attrs.seq},
-      heads{node.attrs.heads},
-      kv_heads{node.attrs.kv_heads},
-      size{graph.value(node.in[0]).cols / node.attrs.heads},
-      type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)},
-      score{node.attrs.softmax.value_or(graph.value(node.in[0]).dtype)},
-      skips{node.attrs.causal && node.attrs.flash} {}
+Heads::Heads(const Graph& graph, const Node& node) : Heads{graph, node, node.attrs.as<AttentionAttrs>()} {}
+
+Heads::Heads(const Graph& graph, const Node& node, const AttentionAttrs& a)
+    : batch{a.batch},
+      seq{a.seq},
+      heads{a.heads},
+      kv_heads{a.kv_heads},
+      size{graph.value(node.in[0]).cols / a.heads},
+      type{operand_type(graph, node)},
+      score{a.softmax.value_or(graph.value(node.in[0]).dtype)},
+      skips{a.causal && a.flash} {}
+
+double heads_and_sequences(const Node& node) {
+  const auto& a = node.attrs.as<AttentionAttrs>();
+  return static_cast<double>(a.batch * a.heads);
+}
 
 double Heads::pairs() const {
   double pairs = 0;
@@ -104,7 +111,7 @@ namespace {
 /// that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
 /// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2.
 std::vector<Shape> infer(const Contract& c) {
-  const Attrs& a = c.node.attrs;
+  const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
@@ -119,7 +126,8 @@ std::vector<Shape> infer(const Contract& c) {
   return {{q.rows, q.cols, c.result_type()}, kept};
 }
 
-Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
   Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.flash ? 1 : a.seq);
@@ -132,7 +140,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
           double& s = x[static_cast<std::size_t>(j)];
           for (std::int64_t c = 0; c < d; ++c)
             s += static_cast<double>(q.at(b * a.seq + i, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
-          s = a.alpha * s + (in.size() > 3 ? in[3].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
+          s = a.scale * s + (in.size() > 3 ? in[3].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
           most = std::max(most, s);
         }
         for (double& s : x) sum += s = std::exp(s - most);
@@ -150,7 +158,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 
 void backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
-  if (node.attrs.flash && node.in.size() > 3) in.push_back(node.in[3]);
+  if (node.attrs.as<AttentionAttrs>().flash && node.in.size() > 3) in.push_back(node.in[3]);
   const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
   for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
 }
@@ -158,7 +166,11 @@ void backward(Backward& b, const Node& node) {
 class Attention {
  public:
   Attention(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, h_{e.graph(), node}, keep_{kept(e.graph(), node.out[1])} {}
+      : e_{e},
+        node_{node},
+        a_{node.attrs.as<AttentionAttrs>()},
+        h_{e.graph(), node},
+        keep_{kept(e.graph(), node.out[1])} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -177,7 +189,7 @@ class Attention {
         for (std::int64_t i = 0; i < group; ++i) {
           const std::int64_t kv_col = i / ratio * h_.size;
           if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
-          const Tile queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(node_.attrs.alpha));
+          const Tile queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(a_.scale));
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
             one(b, first + i, t, queries, keys, v, kv_col,
                 columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
@@ -203,7 +215,7 @@ class Attention {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     const Tile p = softmax(scores(t, parts, seen, queries, keys), parts, seen, head, b, t);
     Tile kept = p;
-    if (node_.attrs.p > 0) {
+    if (a_.p > 0) {
       kept = e_.sbuf(h_.type, parts, seen);
       drop_scores(e_, h_, node_, (b * h_.heads + head) * h_.tiles() + t, kept,
                   [&](auto c, auto width) { return columns(p, c, width); });
@@ -229,7 +241,7 @@ class Attention {
       else
         e_.copy(columns(x, c, width), sum);
     }
-    if (node_.attrs.causal) {
+    if (a_.causal) {
       const std::int64_t first = h_.skips ? t * kPartitions : 0;
       hide_later(e_, columns(x, first, seen - first), t, first, -30000.0F);
     }
@@ -242,7 +254,7 @@ class Attention {
     const Tile most = e_.sbuf(Dtype::kFp32, parts, 1), least = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile sum = e_.sbuf(Dtype::kFp32, parts, 1), inverse = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile exponentials = e_.sbuf(h_.score, parts, seen);
-    const bool probabilities = keep_ && !node_.attrs.flash;
+    const bool probabilities = keep_ && !a_.flash;
     const Tile p = e_.sbuf(probabilities ? e_.value(node_.out[1]).dtype : h_.type, parts, seen);
     e_.reduce(most, Alu::kMax, x);
     e_.tensor_scalar(least, most, Alu::kMul, -1.0F);
@@ -251,7 +263,7 @@ class Attention {
     e_.copy(p, exponentials, inverse);
     const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
     if (probabilities) e_.store(e_.hbm(node_.out[1], row, parts, 0, seen, 1), p);
-    if (keep_ && node_.attrs.flash) {
+    if (keep_ && a_.flash) {
       const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
       e_.activation(logarithm, Fn::kLog, sum);
       e_.tensor_tensor(logarithm, logarithm, Alu::kAdd, most);
@@ -262,6 +274,7 @@ class Attention {
 
   Emitter& e_;
   const Node& node_;
+  const AttentionAttrs& a_;
   const Heads h_;
   const bool keep_;
   Tile mask_{};
@@ -271,7 +284,7 @@ void lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
 
 /// One number per row is kept in place of the probabilities.
 bool flash(Graph& graph, NodeId n) {
-  graph.node(n).attrs.flash = true;
+  graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
   return true;
@@ -287,6 +300,7 @@ double flops(const Graph& g, const Node& node) {
 
 const Op kAttention{.name = "attention",
                     .text = "softmax(alpha q k^T + mask) v by heads",
+                    .attrs = AttentionAttrs{},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
@@ -294,6 +308,7 @@ const Op kAttention{.name = "attention",
                     .matmul_flops = flops,
                     .tensor_operands = {0, 1, 2},
                     .use_flash = flash,
+                    .pieces = heads_and_sequences,
                     .recomputed_selectively = true};
 
 }  // namespace runtime

@@ -20,6 +20,7 @@ struct Heads {
   bool skips;                                      // keys that no query of a tile sees are left out
 
   Heads(const Graph& graph, const Node& node);
+  Heads(const Graph& graph, const Node& node, const AttentionAttrs& attrs);
   std::int64_t tiles() const { return ceil_div(seq, kPartitions); }
   std::int64_t tile_rows(std::int64_t t) const { return std::min(kPartitions, seq - t * kPartitions); }
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
@@ -31,6 +32,8 @@ struct Heads {
   double pairs() const;
 };
 
+/// Op::pieces of attention and its gradient.
+double heads_and_sequences(const Node& node);
 /// Loads columns [col, col + cols) of sequence b.
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
 /// [size, seq] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
@@ -41,7 +44,8 @@ void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first,
 inline void drop_piece(Emitter& e, const Heads& h, const Node& node, std::int64_t place, std::int64_t c,
                        const Tile& dst, const Tile& src) {
   const std::int64_t piece = place * ceil_div(h.seq, kChunk) + c / kChunk;
-  e.dropout(dst, src, node.attrs.p, node.attrs.stream, static_cast<std::uint32_t>(piece));
+  const auto& a = node.attrs.as<AttentionAttrs>();
+  e.dropout(dst, src, a.p, a.stream, static_cast<std::uint32_t>(piece));
 }
 /// Dropout of 128 queries of one head, in pieces of one size, so that forward and backward drop the same elements.
 /// `source`: the piece at that column.

@@ -12,7 +12,7 @@ namespace {
 /// computed again, and the sum is that of do o over d. Source: Dao et al., arXiv:2205.14135, appendix B.2.
 /// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> infer(const Contract& c) {
-  const Attrs& a = c.node.attrs;
+  const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value &q = c.in(0), &k = c.in(1);
   c.need(3, a.batch * a.heads * a.seq, a.flash ? 1 : a.seq, a.flash ? "logarithms of sums" : "probabilities");
   c.need(4, q.rows, q.cols, "gradient of the context");
@@ -21,7 +21,8 @@ std::vector<Shape> infer(const Contract& c) {
 }
 
 /// Without dropout: the reference has none.
-Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
   Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols);
@@ -38,14 +39,14 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
           double s = 0;
           for (std::int64_t c = 0; a.flash && c < d; ++c)
             s += static_cast<double>(q.at(qi, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
-          s = a.alpha * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
+          s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
           dot += x * weight;
         }
         for (std::int64_t j = 0; j < a.seq; ++j) {
           const double weight = weights[static_cast<std::size_t>(j)];
-          const double ds = a.alpha * weight * (dp[static_cast<std::size_t>(j)] - dot);
+          const double ds = a.scale * weight * (dp[static_cast<std::size_t>(j)] - dot);
           for (std::int64_t c = 0; c < d; ++c) {
             const std::int64_t kj = b * a.seq + j, col = h / ratio * d + c;
             dv.at(kj, col) += static_cast<float>(weight * dy.at(qi, h * d + c));
@@ -59,7 +60,8 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 
 class AttentionGrad {
  public:
-  AttentionGrad(Emitter& e, const Node& node) : e_{e}, node_{node}, h_{e.graph(), node} {
+  AttentionGrad(Emitter& e, const Node& node)
+      : e_{e}, node_{node}, a_{node.attrs.as<AttentionAttrs>()}, h_{e.graph(), node} {
     std::int64_t columns = 0;
     for (std::int64_t t = 0; t < h_.tiles(); ++t) columns += h_.visible(t);
     long_ = 2 * columns * isa::size_of(h_.type) > Budgets{e_.target().geometry}.head;
@@ -85,7 +87,7 @@ class AttentionGrad {
     if (!long_) {
       q_ = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
       dy_ = load_rows(e_, h_, node_.in[4], b, first * h_.size, group * h_.size);
-      if (node_.attrs.flash) o_ = load_rows(e_, h_, node_.in[5], b, first * h_.size, group * h_.size);
+      if (a_.flash) o_ = load_rows(e_, h_, node_.in[5], b, first * h_.size, group * h_.size);
     }
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
@@ -111,13 +113,13 @@ class AttentionGrad {
   /// All queries of one head; `nth`: of those that share its keys.
   void head(std::int64_t b, std::int64_t head, std::int64_t col, std::int64_t kv_col, std::int64_t nth) {
     if (nth == 0) values_ = transpose_rows(e_, h_, v_, kv_col);
-    if (nth == 0 && node_.attrs.flash) keys_ = transpose_rows(e_, h_, k_, kv_col);
+    if (nth == 0 && a_.flash) keys_ = transpose_rows(e_, h_, k_, kv_col);
     p_.clear(), ds_.clear();
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
       const auto i = static_cast<std::size_t>(t);
       const Tile q = long_ ? rows_of(0, b, head, t) : columns(q_[i], col, h_.size);
       const Tile dy = long_ ? rows_of(4, b, head, t) : columns(dy_[i], col, h_.size);
-      if (node_.attrs.flash)
+      if (a_.flash)
         flash_scores(b, head, t, q, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], col, h_.size));
       else
         scores(b, head, t, dy);
@@ -141,9 +143,9 @@ class AttentionGrad {
 
   /// p as TensorE takes it, after dropout.
   Tile dropped(const Tile& p, std::int64_t place) {
-    if (node_.attrs.p == 0 && p.dtype == h_.type) return p;
+    if (a_.p == 0 && p.dtype == h_.type) return p;
     const Tile kept = e_.sbuf(h_.type, p.partitions, p.cols());
-    if (node_.attrs.p > 0)
+    if (a_.p > 0)
       drop_scores(e_, h_, node_, place, kept, [&](auto c, auto width) { return columns(p, c, width); });
     else
       e_.copy(kept, p);
@@ -162,7 +164,7 @@ class AttentionGrad {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
       e_.matmul(sum, dy_t, columns(values_, c, width), false);
-      if (node_.attrs.p > 0)
+      if (a_.p > 0)
         drop_piece(e_, h_, node_, place, c, columns(dp, c, width), sum);
       else
         e_.copy(columns(dp, c, width), sum);
@@ -182,7 +184,7 @@ class AttentionGrad {
     const Tile less = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_scalar(less, logarithm, Alu::kMul, -1.0F);
     const Tile q_t = transpose_tile(e_, q, h_.type).front(), p = e_.sbuf(h_.score, parts, seen);
-    const auto alpha = static_cast<float>(node_.attrs.alpha);
+    const auto alpha = static_cast<float>(a_.scale);
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
@@ -195,7 +197,7 @@ class AttentionGrad {
       e_.scalar_tensor_tensor(x, sum, Alu::kMul, alpha, Alu::kAdd, columns(partitions(mask_, parts), c, width));
       e_.activation(columns(p, c, width), Fn::kExp, x, 1.0F, less);
     }
-    if (node_.attrs.causal) hide_later(e_, columns(p, t * kPartitions, seen - t * kPartitions), t, t * kPartitions, 0);
+    if (a_.causal) hide_later(e_, columns(p, t * kPartitions, seen - t * kPartitions), t, t * kPartitions, 0);
     return p;
   }
 
@@ -203,7 +205,7 @@ class AttentionGrad {
   void flash_scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& q, const Tile& dy, const Tile& o) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
     const Tile p = probabilities(b, head, t, q);
-    const bool drops = node_.attrs.p > 0;
+    const bool drops = a_.p > 0;
     p_.push_back(dropped(p, place));
     const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
     const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
@@ -230,7 +232,7 @@ class AttentionGrad {
     const Tile sum = e_.psum(ds.partitions, h_.size);
     for (std::size_t k = 0; k < panels.size(); ++k)
       e_.matmul(sum, panels[k], columns(partitions(k_[k], panels[k].partitions), kv_col, h_.size), k > 0);
-    e_.copy(dq, sum, static_cast<float>(node_.attrs.alpha));
+    e_.copy(dq, sum, static_cast<float>(a_.scale));
   }
 
   /// The keys of tile t, from all queries that see them.
@@ -245,7 +247,7 @@ class AttentionGrad {
     }
     const Tile to_v = columns(dv_[static_cast<std::size_t>(t)], kv_col, h_.size);
     const Tile to_k = columns(dk_[static_cast<std::size_t>(t)], kv_col, h_.size);
-    const auto alpha = static_cast<float>(node_.attrs.alpha);
+    const auto alpha = static_cast<float>(a_.scale);
     if (!add) {
       e_.copy(to_v, dv);
       e_.copy(to_k, dk, alpha);
@@ -298,12 +300,13 @@ class AttentionGrad {
     const std::int64_t rows = h_.tile_rows(t);
     dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, rows, kv_group * h_.size));
     dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, rows, kv_group * h_.size));
-    e_.copy(dk_.back(), columns(partitions(sum_k_, rows), t * width_, width_), static_cast<float>(node_.attrs.alpha));
+    e_.copy(dk_.back(), columns(partitions(sum_k_, rows), t * width_, width_), static_cast<float>(a_.scale));
     e_.copy(dv_.back(), columns(partitions(sum_v_, rows), t * width_, width_));
   }
 
   Emitter& e_;
   const Node& node_;
+  const AttentionAttrs& a_;
   const Heads h_;
   bool long_ = false;
   std::int64_t kv_first_ = 0, width_ = 0;
@@ -315,7 +318,7 @@ void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
 
 /// The mask of the forward pass is read once more, where it has one.
 bool flash(Graph& graph, NodeId n) {
-  graph.node(n).attrs.flash = true;
+  graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
   if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
   return false;
@@ -324,17 +327,19 @@ bool flash(Graph& graph, NodeId n) {
 /// dp, dq, dk and dv; with flash also the scores.
 double flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
-  return (node.attrs.flash ? 5.0 : 4.0) * 2.0 * h.pairs() * static_cast<double>(h.size);
+  return (node.attrs.as<AttentionAttrs>().flash ? 5.0 : 4.0) * 2.0 * h.pairs() * static_cast<double>(h.size);
 }
 
 }  // namespace
 
 const Op kAttentionGrad{.name = "attention_grad",
                         .text = "gradients of attention for q, k, v",
+                        .attrs = AttentionAttrs{},
                         .infer = infer,
                         .forward = forward,
                         .lower_whole = lower,
                         .matmul_flops = flops,
-                        .use_flash = flash};
+                        .use_flash = flash,
+                        .pieces = heads_and_sequences};
 
 }  // namespace runtime

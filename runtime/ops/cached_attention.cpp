@@ -26,7 +26,7 @@ constexpr std::int64_t kMostRows = 65535;      // that one indexed transfer reac
 /// lie side by side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each
 /// partition reads one long stretch of HBM.
 std::vector<Shape> cached_infer(const Contract& c) {
-  const Attrs& a = c.node.attrs;
+  const auto& a = c.node.attrs.as<CachedAttentionAttrs>();
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
@@ -48,7 +48,8 @@ std::vector<Shape> cached_infer(const Contract& c) {
   return {{a.batch, q.cols, c.result_type()}, in_place(3), in_place(4)};
 }
 
-Tensors cached_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<CachedAttentionAttrs>();
   const Tensor& q = in[0];
   Tensor context(q.rows, q.cols), keys = in[3], values = in[4];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
@@ -65,7 +66,7 @@ Tensors cached_forward(const Attrs& a, std::span<const Tensor> in) {
         double& s = x[static_cast<std::size_t>(j)];
         for (std::int64_t c = 0; c < d; ++c)
           s += static_cast<double>(q.at(b, h * d + c)) * keys.at(first + j, h / ratio * d + c);
-        most = std::max(most, s *= a.alpha);
+        most = std::max(most, s *= a.scale);
       }
       for (double& s : x) sum += s = std::exp(s - most);
       for (std::int64_t c = 0; c < d; ++c) {
@@ -84,18 +85,19 @@ struct Sizes {
   std::int64_t batch, rows_there, length, heads, groups, d, ratio, width, keys, tiles;
   Dtype type;  // of TensorE's operands
 
-  Sizes(const Graph& graph, const Node& node)
-      : batch{node.attrs.batch},
+  Sizes(const Graph& graph, const Node& node) : Sizes{graph, node, node.attrs.as<CachedAttentionAttrs>()} {}
+  Sizes(const Graph& graph, const Node& node, const CachedAttentionAttrs& a)
+      : batch{a.batch},
         rows_there{graph.value(node.in[3]).rows / batch},
-        length{node.attrs.seq},
-        heads{node.attrs.heads},
-        groups{node.attrs.kv_heads},
+        length{a.seq},
+        heads{a.heads},
+        groups{a.kv_heads},
         d{graph.value(node.in[0]).cols / heads},
         ratio{heads / groups},
         width{groups * d},
         keys{std::min(kPartitions, length)},
         tiles{length / keys},
-        type{node.attrs.operand.value_or(graph.value(node.in[0]).dtype)} {}
+        type{operand_type(graph, node)} {}
 
   /// Partitions that sums over keys need: the new tokens' keys are one tile more.
   std::int64_t rows() const { return std::max(keys, batch); }
@@ -129,7 +131,7 @@ class CachedAttention {
       : e_{e}, node_{node}, n_{e.graph(), node}, new_keys_{rows_of(node.in[1])}, new_values_{rows_of(node.in[2])} {}
 
   void run() {
-    queries_ = turned(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.alpha));
+    queries_ = turned(rows_of(node_.in[0]), n_.heads, static_cast<float>(node_.attrs.as<CachedAttentionAttrs>().scale));
     turned_keys_ = turned(new_keys_, n_.groups, 1);
     const ValueId positions = node_.in[5];
     const Tile row = e_.loaded(Dtype::kInt32, e_.hbm_flat(positions, 0, 1, n_.batch, n_.batch));
@@ -383,6 +385,11 @@ class CachedAttention {
 
 void cached_lower(Emitter& e, const Node& node) { CachedAttention{e, node}.run(); }
 
+double cached_pieces(const Node& node) {
+  const auto& a = node.attrs.as<CachedAttentionAttrs>();
+  return static_cast<double>(a.batch * a.heads);
+}
+
 /// q k^T and p v over all rows of the caches, the same with the new rows of all sequences, and the sums over keys.
 double cached_flops(const Graph& g, const Node& node) {
   const Sizes n{g, node};
@@ -394,9 +401,11 @@ double cached_flops(const Graph& g, const Node& node) {
 
 const Op kCachedAttention{.name = "cached_attention",
                           .text = "attention of new tokens to caches of keys and values, which grow by a row",
+                          .attrs = CachedAttentionAttrs{},
                           .infer = cached_infer,
                           .forward = cached_forward,
                           .lower_whole = cached_lower,
-                          .matmul_flops = cached_flops};
+                          .matmul_flops = cached_flops,
+                          .pieces = cached_pieces};
 
 }  // namespace runtime

@@ -104,6 +104,7 @@ void accumulate_lower(Emitter& e, const Node& node) {
 
 const Op kColSum{.name = "col_sum",
                  .text = "sum over rows",
+                 .attrs = ResultAttrs{},
                  .infer = sum_infer,
                  .forward = sum_forward,
                  .lower_rows = sum_lower,
@@ -111,6 +112,7 @@ const Op kColSum{.name = "col_sum",
                  .row_sums = sum_held};
 const Op kWideColSum{.name = "wide_col_sum",
                      .text = "sum over rows that are too long for SBUF",
+                     .attrs = ResultAttrs{},
                      .infer = wide_infer,
                      .forward = wide_forward,
                      .lower_whole = wide_lower,

@@ -17,6 +17,7 @@ std::vector<Shape> infer(const Contract& c) {
 }
 
 Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const double scale = attrs.as<LossAttrs>().scale;
   const Tensor &x = in[0], &labels = in[1], &w = in[2];
   Tensor loss(x.rows, 1), dx(x.rows, x.cols);
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -27,7 +28,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
     const double chosen = label >= 0 && label < x.cols ? x.at(r, label) : 0;
     loss.at(r, 0) = static_cast<float>(w.at(r, 0) * (std::log(sum) + most - chosen));
     for (std::int64_t c = 0; c < x.cols; ++c)
-      dx.at(r, c) = static_cast<float>(attrs.alpha * w.at(r, 0) * (std::exp(x.at(r, c) - most) / sum - (c == label)));
+      dx.at(r, c) = static_cast<float>(scale * w.at(r, 0) * (std::exp(x.at(r, c) - most) / sum - (c == label)));
   }
   return {loss, dx};
 }
@@ -53,13 +54,14 @@ void lower(RowTiler& r, const Node& node) {
   r.e().tensor_scalar(loss, gap, Alu::kAdd, most, Alu::kMul, w);
   r.e().activation(inverse, Fn::kReciprocal, sum);
   r.e().scalar_tensor_tensor(e, e, Alu::kMul, inverse, Alu::kSub, hot);
-  r.e().tensor_scalar(dx, e, Alu::kMul, w, Alu::kMul, static_cast<float>(node.attrs.alpha));
+  r.e().tensor_scalar(dx, e, Alu::kMul, w, Alu::kMul, static_cast<float>(node.attrs.as<LossAttrs>().scale));
 }
 
 }  // namespace
 
 const Op kCrossEntropy{.name = "cross_entropy",
                        .text = "weighted softmax cross-entropy by rows, and its gradient",
+                       .attrs = LossAttrs{},
                        .infer = infer,
                        .forward = forward,
                        .backward = backward,

@@ -10,18 +10,18 @@ namespace {
 Tensors forward(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
 
 void backward(Backward& b, const Node& node) {
-  b.add(node, 0, b.op(kDropout, node, "grad", {b.grad(node)}, {.p = node.attrs.p, .stream = node.attrs.stream}));
+  b.add(node, 0, b.op(kDropout, node, "grad", {b.grad(node)}, node.attrs));
 }
 
 void lower(RowTiler& r, const Node& node, Span span) {
   // Pieces of one size wherever it runs, fused into a matmul or not: else forward and backward would disagree.
+  const auto& a = node.attrs.as<DropoutAttrs>();
   const std::int64_t pieces = ceil_div(r.cols_of(node.out[0]), kChunk);
   const Tile x = r.in(node, 0, span), y = r.out(node, 0, span);
   for (std::int64_t c = 0; c < span.size; c += kChunk) {
     const std::int64_t size = std::min(kChunk, span.size - c);
     const std::int64_t piece = r.tile() * pieces + (span.begin + c) / kChunk;
-    r.e().dropout(columns(y, c, size), columns(x, c, size), node.attrs.p, node.attrs.stream,
-                  static_cast<std::uint32_t>(piece));
+    r.e().dropout(columns(y, c, size), columns(x, c, size), a.p, a.stream, static_cast<std::uint32_t>(piece));
   }
 }
 
@@ -29,6 +29,7 @@ void lower(RowTiler& r, const Node& node, Span span) {
 
 const Op kDropout{.name = "dropout",
                   .text = "x / (1 - p) with probability 1 - p, else 0",
+                  .attrs = DropoutAttrs{},
                   .infer = same_or_broadcast,
                   .forward = forward,
                   .backward = backward,

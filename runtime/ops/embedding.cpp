@@ -19,9 +19,9 @@ Tensors forward(const Attrs&, std::span<const Tensor> in) {
 
 void backward(Backward& b, const Node& node) {
   if (!b.needs(node, 0)) return;
-  const Attrs attrs{.rows = b.graph().value(node.in[0]).rows,
-                    .dtype = b.graph().numerics().gradient,
-                    .operand = b.graph().numerics().operand};
+  const EmbeddingGradAttrs attrs{.rows = b.graph().value(node.in[0]).rows,
+                                 .dtype = b.graph().numerics().gradient,
+                                 .operand = b.graph().numerics().operand};
   b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], b.grad(node)}, attrs));
 }
 
@@ -41,12 +41,13 @@ void lower(RowTiler& r, const Node& node) {
 /// dtable = sum of dy[r] into row ids[r]. Shapes: ids [R, 1] int32, dy [R, C] -> dtable [attrs.rows, C].
 /// Lowering: up to 128 rows by a matmul with one-hot rows, exact sums in fp32; more by DMA that adds in HBM, in order.
 std::vector<Shape> grad_infer(const Contract& c) {
+  const auto& a = c.node.attrs.as<EmbeddingGradAttrs>();
   c.need(0, c.in(1).rows, 1, "ids");
-  return {{c.node.attrs.rows, c.in(1).cols, c.node.attrs.dtype.value_or(c.in(1).dtype)}};
+  return {{a.rows, c.in(1).cols, a.dtype.value_or(c.in(1).dtype)}};
 }
 
-Tensors grad_forward(const Attrs& a, std::span<const Tensor> in) {
-  Tensor out(a.rows, in[1].cols);
+Tensors grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  Tensor out(attrs.as<EmbeddingGradAttrs>().rows, in[1].cols);
   for (std::int64_t r = 0; r < in[1].rows; ++r)
     for (std::int64_t c = 0; c < in[1].cols; ++c)
       out.at(static_cast<std::int64_t>(in[0].at(r, 0)), c) += in[1].at(r, c);
@@ -89,7 +90,7 @@ void scatter(Emitter& e, const Node& node) {
 void one_hot(Emitter& e, const Node& node) {
   const Value& dy = e.value(node.in[1]);
   const Value& out = e.value(node.out[0]);
-  const Dtype type = node.attrs.operand.value_or(dy.dtype) == Dtype::kFp32 ? Dtype::kFp32 : dy.dtype;
+  const Dtype type = node.attrs.operand().value_or(dy.dtype) == Dtype::kFp32 ? Dtype::kFp32 : dy.dtype;
   std::vector<Tile> sums;
   for (std::int64_t c = 0; c < dy.cols; c += kChunk) sums.push_back(e.psum(out.rows, std::min(kChunk, dy.cols - c)));
   for (std::int64_t r = 0; r < dy.rows; r += kPartitions) {
@@ -121,25 +122,29 @@ double grad_flops(const Graph& g, const Node& n) {
 
 /// y[r] = table[r mod seq]. Shapes: table [P, C], P >= attrs.seq -> y [attrs.batch * seq, C].
 std::vector<Shape> positions_infer(const Contract& c) {
-  const Attrs& a = c.node.attrs;
+  const auto& a = c.node.attrs.as<PositionsAttrs>();
   if (a.seq < 1 || a.seq > c.in(0).rows) c.fail("the sequence is longer than the table", "use a shorter sequence");
   return {{a.batch * a.seq, c.in(0).cols, c.result_type()}};
 }
 
-Tensors positions_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors positions_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<PositionsAttrs>();
   return {generate(a.batch * a.seq, in[0].cols, [&](auto r, auto c) { return in[0].at(r % a.seq, c); })};
 }
 
 void positions_backward(Backward& b, const Node& node) {
-  Attrs attrs{.seq = node.attrs.seq, .rows = b.graph().value(node.in[0]).rows, .dtype = b.graph().numerics().gradient};
+  const PositionsGradAttrs attrs{.seq = node.attrs.as<PositionsAttrs>().seq,
+                                 .rows = b.graph().value(node.in[0]).rows,
+                                 .dtype = b.graph().numerics().gradient};
   if (b.needs(node, 0)) b.add(node, 0, b.op(kPositionsGrad, node, "grad", {b.grad(node)}, attrs));
 }
 
 void positions_lower(RowTiler& r, const Node& node) {
+  const std::int64_t seq = node.attrs.as<PositionsAttrs>().seq;
   const Tile y = r.out(node, 0);
   for (std::int64_t done = 0; done < r.parts();) {
-    const std::int64_t from = (r.first_row() + done) % node.attrs.seq;
-    const std::int64_t count = std::min(r.parts() - done, node.attrs.seq - from);
+    const std::int64_t from = (r.first_row() + done) % seq;
+    const std::int64_t count = std::min(r.parts() - done, seq - from);
     Tile part = partitions(y, count);
     part.start = static_cast<std::uint8_t>(done);
     r.e().load(part, r.e().hbm(node.in[0], from, count));
@@ -150,10 +155,11 @@ void positions_lower(RowTiler& r, const Node& node) {
 /// dtable[s] = sum over the batch of dy[b * seq + s], 0 for rows from seq on. Shapes: dy [B * seq, C] -> [rows, C].
 /// Lowering: a matmul with the identity adds in PSUM.
 std::vector<Shape> positions_grad_infer(const Contract& c) {
-  return {{c.node.attrs.rows, c.in(0).cols, c.result_type()}};
+  return {{c.node.attrs.as<PositionsGradAttrs>().rows, c.in(0).cols, c.result_type()}};
 }
 
-Tensors positions_grad_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors positions_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<PositionsGradAttrs>();
   Tensor out(a.rows, in[0].cols);
   for (std::int64_t r = 0; r < in[0].rows; ++r)
     for (std::int64_t c = 0; c < in[0].cols; ++c) out.at(r % a.seq, c) += in[0].at(r, c);
@@ -162,7 +168,7 @@ Tensors positions_grad_forward(const Attrs& a, std::span<const Tensor> in) {
 
 void positions_grad_lower(Emitter& e, const Node& node) {
   const Value &dy = e.value(node.in[0]), &out = e.value(node.out[0]);
-  const std::int64_t seq = node.attrs.seq;
+  const std::int64_t seq = node.attrs.as<PositionsGradAttrs>().seq;
   if (seq < out.rows) clear(e, node.out[0]);
   for (std::int64_t s = 0; s < seq; s += kPartitions) {
     const std::int64_t count = std::min(kPartitions, seq - s);
@@ -181,53 +187,60 @@ void positions_grad_lower(Emitter& e, const Node& node) {
 
 double positions_grad_flops(const Graph& g, const Node& n) {
   const Value& dy = g.value(n.in[0]);
+  const std::int64_t seq = n.attrs.as<PositionsGradAttrs>().seq;
   double rows = 0;  // of the identity that each row meets
-  for (std::int64_t s = 0; s < n.attrs.seq; s += kPartitions) {
-    const auto count = static_cast<double>(std::min(kPartitions, n.attrs.seq - s));
+  for (std::int64_t s = 0; s < seq; s += kPartitions) {
+    const auto count = static_cast<double>(std::min(kPartitions, seq - s));
     rows += count * count;
   }
-  return 2.0 * rows * static_cast<double>(dy.rows / n.attrs.seq) * static_cast<double>(dy.cols);
+  return 2.0 * rows * static_cast<double>(dy.rows / seq) * static_cast<double>(dy.cols);
 }
 
 // ---- the first row of each sequence
 
+std::int64_t stride_of(const Node& node) { return node.attrs.as<StrideAttrs>().stride; }
+
 /// y[i] = x[i * stride]. Shapes: x [R, C], R a multiple of attrs.stride -> y [R / stride, C].
 std::vector<Shape> take_infer(const Contract& c) {
-  if (c.node.attrs.stride < 1 || c.in(0).rows % c.node.attrs.stride != 0)
+  const std::int64_t stride = stride_of(c.node);
+  if (stride < 1 || c.in(0).rows % stride != 0)
     c.fail("the stride does not divide the rows", "give the length of a sequence");
-  return {{c.in(0).rows / c.node.attrs.stride, c.in(0).cols, c.result_type()}};
+  return {{c.in(0).rows / stride, c.in(0).cols, c.result_type()}};
 }
 
-Tensors take_forward(const Attrs& a, std::span<const Tensor> in) {
-  return {generate(in[0].rows / a.stride, in[0].cols, [&](auto r, auto c) { return in[0].at(r * a.stride, c); })};
+Tensors take_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const std::int64_t stride = attrs.as<StrideAttrs>().stride;
+  return {generate(in[0].rows / stride, in[0].cols, [&](auto r, auto c) { return in[0].at(r * stride, c); })};
 }
 
 void take_backward(Backward& b, const Node& node) {
-  b.add(node, 0, b.op(kPutRows, node, "grad", {b.grad(node)}, {.stride = node.attrs.stride}));
+  b.add(node, 0, b.op(kPutRows, node, "grad", {b.grad(node)}, StrideAttrs{.stride = stride_of(node)}));
 }
 
 void take_lower(RowTiler& r, const Node& node) {
-  const std::int64_t stride = node.attrs.stride;
+  const std::int64_t stride = stride_of(node);
   r.e().load(r.out(node, 0), r.e().hbm(node.in[0], r.first_row() * stride, r.parts(), stride));
 }
 
 /// y[i * stride] = x[i], 0 elsewhere. Shapes: x [R, C] -> y [R * attrs.stride, C].
 std::vector<Shape> put_infer(const Contract& c) {
-  return {{c.in(0).rows * c.node.attrs.stride, c.in(0).cols, c.result_type()}};
+  return {{c.in(0).rows * stride_of(c.node), c.in(0).cols, c.result_type()}};
 }
 
-Tensors put_forward(const Attrs& a, std::span<const Tensor> in) {
-  return {generate(in[0].rows * a.stride, in[0].cols,
-                   [&](auto r, auto c) { return r % a.stride == 0 ? in[0].at(r / a.stride, c) : 0.0F; })};
+Tensors put_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const std::int64_t stride = attrs.as<StrideAttrs>().stride;
+  return {generate(in[0].rows * stride, in[0].cols,
+                   [&](auto r, auto c) { return r % stride == 0 ? in[0].at(r / stride, c) : 0.0F; })};
 }
 
 void put_lower(Emitter& e, const Node& node) {
   const Value& x = e.value(node.in[0]);
+  const std::int64_t stride = stride_of(node);
   clear(e, node.out[0]);
   for (std::int64_t r = 0; r < x.rows; r += kPartitions) {
     const std::int64_t count = std::min(kPartitions, x.rows - r);
     const Tile rows = e.loaded(e.value(node.out[0]).dtype, e.hbm(node.in[0], r, count));
-    e.store(e.hbm(node.out[0], r * node.attrs.stride, count, node.attrs.stride), rows);
+    e.store(e.hbm(node.out[0], r * stride, count, stride), rows);
   }
 }
 
@@ -235,6 +248,7 @@ void put_lower(Emitter& e, const Node& node) {
 
 const Op kEmbedding{.name = "embedding",
                     .text = "rows of a table by id",
+                    .attrs = ResultAttrs{},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
@@ -242,12 +256,14 @@ const Op kEmbedding{.name = "embedding",
                     .not_by_row = Operands::all()};
 const Op kEmbeddingGrad{.name = "embedding_grad",
                         .text = "sum of rows by id",
+                        .attrs = EmbeddingGradAttrs{},
                         .infer = grad_infer,
                         .forward = grad_forward,
                         .lower_whole = grad_lower,
                         .matmul_flops = grad_flops};
 const Op kPositions{.name = "positions",
                     .text = "rows of a table by place in the sequence",
+                    .attrs = PositionsAttrs{},
                     .infer = positions_infer,
                     .forward = positions_forward,
                     .backward = positions_backward,
@@ -255,12 +271,14 @@ const Op kPositions{.name = "positions",
                     .not_by_row = Operands::all()};
 const Op kPositionsGrad{.name = "positions_grad",
                         .text = "sum over the batch",
+                        .attrs = PositionsGradAttrs{},
                         .infer = positions_grad_infer,
                         .forward = positions_grad_forward,
                         .lower_whole = positions_grad_lower,
                         .matmul_flops = positions_grad_flops};
 const Op kTakeRows{.name = "take_rows",
                    .text = "every n-th row",
+                   .attrs = StrideAttrs{},
                    .infer = take_infer,
                    .forward = take_forward,
                    .backward = take_backward,
@@ -268,6 +286,7 @@ const Op kTakeRows{.name = "take_rows",
                    .not_by_row = Operands::all()};
 const Op kPutRows{.name = "put_rows",
                   .text = "every n-th row, zeros between",
+                  .attrs = StrideAttrs{},
                   .infer = put_infer,
                   .forward = put_forward,
                   .lower_whole = put_lower};

@@ -11,20 +11,21 @@ namespace {
 /// One LAMB update of one parameter tensor: m and v as AdamW's, u = m^ / (sqrt(v^) + eps) + wd w, and
 /// w = w - lr (|w| / |u|) u with norms over the whole tensor; the ratio is 1 while |w| or |u| is 0, and g is scaled by
 /// `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in place.
-/// attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays.
+/// Settings: OptimizerAttrs; b1 and b2 are its betas.
 /// Lowering: two walks over the tensor. The first updates the moments and sums the squares of w and lr u; the second
 /// makes lr u again from the moments as they were stored, which costs three reads, and no tensor more in HBM.
 /// Source: You et al., arXiv:1904.00962, algorithm 2, phi the identity.
-Tensors lamb_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors lamb_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<OptimizerAttrs>();
   Tensors out{in[0], in[2], in[3]};
   const Tensor& inputs = in[4];
   std::vector<double> step(in[0].data.size());
   double weights = 0, steps = 0;
   for (std::size_t i = 0; i < step.size(); ++i) {
     const double g = static_cast<double>(in[1].data[i]) * in[5].at(0, 0), w = in[0].data[i];
-    const double m = a.alpha * in[2].data[i] + (1 - a.alpha) * g, v = a.beta * in[3].data[i] + (1 - a.beta) * g * g;
+    const double m = a.beta1 * in[2].data[i] + (1 - a.beta1) * g, v = a.beta2 * in[3].data[i] + (1 - a.beta2) * g * g;
     step[i] = inputs.at(0, kRate) * m / (std::sqrt(v) * inputs.at(0, kRootScale) + a.eps) +
-              (a.p > 0 ? inputs.at(0, kDecayedShare) * w : 0);
+              (a.decays ? inputs.at(0, kDecayedShare) * w : 0);
     weights += w * w, steps += step[i] * step[i];
     out[1].data[i] = static_cast<float>(m);
     out[2].data[i] = static_cast<float>(v);
@@ -38,13 +39,17 @@ Tensors lamb_forward(const Attrs& a, std::span<const Tensor> in) {
 class Lamb {
  public:
   Lamb(Emitter& e, const Node& node)
-      : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()}, type_{e.value(node.in[0]).dtype} {
+      : e_{e},
+        node_{node},
+        a_{node.attrs.as<OptimizerAttrs>()},
+        flat_{e.value(node.in[0]).elements()},
+        type_{e.value(node.in[0]).dtype} {
     const std::int64_t parts = flat_.parts;
     inputs_ = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kOptimizerInputs));
     const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
     factors_ = e.sbuf(Dtype::kFp32, parts, 2);
-    e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - node.attrs.alpha));
-    e.tensor_scalar(grad_v(), clip, Alu::kMul, static_cast<float>(std::sqrt(1 - node.attrs.beta)));
+    e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - a_.beta1));
+    e.tensor_scalar(grad_v(), clip, Alu::kMul, static_cast<float>(std::sqrt(1 - a_.beta2)));
     const std::int64_t tiles = ceil_div(flat_.cols, tile_cols(type_));
     weights_ = e.sbuf(Dtype::kFp32, parts, tiles), steps_ = e.sbuf(Dtype::kFp32, parts, tiles);
   }
@@ -74,10 +79,10 @@ class Lamb {
   Tile direction(const Tile& w, const Tile& m, const Tile& v) {
     const Tile step = fp32(w.cols());
     e_.activation(step, Fn::kSqrt, v);
-    e_.tensor_scalar(step, step, Alu::kMul, input(kRootScale), Alu::kAdd, static_cast<float>(node_.attrs.eps));
+    e_.tensor_scalar(step, step, Alu::kMul, input(kRootScale), Alu::kAdd, static_cast<float>(a_.eps));
     e_.activation(step, Fn::kReciprocal, step);
     e_.scalar_tensor_tensor(step, m, Alu::kMul, input(kRate), Alu::kMul, step);
-    if (node_.attrs.p > 0) e_.scalar_tensor_tensor(step, w, Alu::kMul, input(kDecayedShare), Alu::kAdd, step);
+    if (a_.decays) e_.scalar_tensor_tensor(step, w, Alu::kMul, input(kDecayedShare), Alu::kAdd, step);
     return step;
   }
 
@@ -85,9 +90,9 @@ class Lamb {
     const Tile w = get(0, c, cols), g = get(1, c, cols), m = get(2, c, cols), v = get(3, c, cols);
     const Tile part = fp32(cols), w_sum = columns(weights_, number, 1), s_sum = columns(steps_, number, 1);
     e_.tensor_scalar(part, g, Alu::kMul, grad_m());
-    e_.scalar_tensor_tensor(m, m, Alu::kMul, static_cast<float>(node_.attrs.alpha), Alu::kAdd, part);
+    e_.scalar_tensor_tensor(m, m, Alu::kMul, static_cast<float>(a_.beta1), Alu::kAdd, part);
     e_.activation(part, Fn::kSquare, g, grad_v());
-    e_.scalar_tensor_tensor(v, v, Alu::kMul, static_cast<float>(node_.attrs.beta), Alu::kAdd, part);
+    e_.scalar_tensor_tensor(v, v, Alu::kMul, static_cast<float>(a_.beta2), Alu::kAdd, part);
     e_.store(at(node_.out[1], c, cols), m);
     e_.store(at(node_.out[2], c, cols), v);
     const Tile step = direction(w, m, v);
@@ -114,6 +119,7 @@ class Lamb {
 
   Emitter& e_;
   const Node& node_;
+  const OptimizerAttrs& a_;
   const Flat flat_;
   const Dtype type_;
   Tile inputs_{}, factors_{}, weights_{}, steps_{};
@@ -131,6 +137,7 @@ double lamb_flops(const Graph& g, const Node& node) {
 
 const Op kLamb{.name = "lamb",
                .text = "LAMB update of a parameter tensor",
+               .attrs = OptimizerAttrs{},
                .infer = moments_infer,
                .forward = lamb_forward,
                .lower_whole = lamb_lower,

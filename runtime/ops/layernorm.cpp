@@ -15,7 +15,8 @@ std::vector<Shape> infer(const Contract& c) {
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
 }
 
-Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const double eps = attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -23,7 +24,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
     for (std::int64_t c = 0; c < x.cols; ++c) sum += x.at(r, c);
     const double mean = sum / static_cast<double>(x.cols);
     for (std::int64_t c = 0; c < x.cols; ++c) squares += (x.at(r, c) - mean) * (x.at(r, c) - mean);
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + a.eps);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + eps);
     rstd.at(r, 0) = static_cast<float>(scale);
     for (std::int64_t c = 0; c < x.cols; ++c) {
       xhat.at(r, c) = static_cast<float>((x.at(r, c) - mean) * scale);
@@ -38,9 +39,9 @@ void backward(Backward& b, const Node& node) {
   const Dtype type = b.graph().numerics().gradient;
   if (b.needs(node, 1)) {
     const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
-    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, {.dtype = type}));
+    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = type}));
   }
-  if (b.needs(node, 2)) b.add(node, 2, b.op(kColSum, node, "beta_grad", {dy}, {.dtype = type}));
+  if (b.needs(node, 2)) b.add(node, 2, b.op(kColSum, node, "beta_grad", {dy}, ResultAttrs{.dtype = type}));
   if (b.needs(node, 0)) b.add(node, 0, b.op(kLayerNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
 }
 
@@ -61,7 +62,7 @@ void lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = r.in(node, 2);
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
   const Tile moments = statistics(r, x);
-  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, static_cast<float>(node.attrs.eps));
+  r.e().activation(rstd, Fn::kRsqrt, columns(moments, 1, 1), 1.0F, static_cast<float>(node.attrs.as<NormAttrs>().eps));
   r.e().tensor_scalar(xhat, x, Alu::kSub, columns(moments, 0, 1), Alu::kMul, rstd);
   r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
   r.e().tensor_tensor(y, y, Alu::kAdd, beta);
@@ -115,12 +116,14 @@ void grad_lower(RowTiler& r, const Node& node) {
 
 const Op kLayerNorm{.name = "layernorm",
                     .text = "(x - mean) / sqrt(var + eps) * gamma + beta, by rows",
+                    .attrs = NormAttrs{},
                     .infer = infer,
                     .forward = forward,
                     .backward = backward,
                     .lower_rows = lower};
 const Op kLayerNormGrad{.name = "layernorm_grad",
                         .text = "gradient of layernorm for x",
+                        .attrs = ResultAttrs{},
                         .infer = grad_infer,
                         .forward = grad_forward,
                         .lower_rows = grad_lower};

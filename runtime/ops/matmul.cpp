@@ -13,13 +13,15 @@ namespace {
 /// tiles; of another one each piece is used by several.
 std::vector<Shape> infer(const Contract& c) {
   const Value &x = c.in(0), &w = c.in(1);
-  const bool t = c.node.attrs.trans_b;
-  if (t && c.node.attrs.blocked) c.fail("a blocked weight cannot be read transposed", "store it as [in, out]");
+  const auto& a = c.node.attrs.as<MatmulAttrs>();
+  const bool t = a.trans_b;
+  if (t && a.blocked) c.fail("a blocked weight cannot be read transposed", "store it as [in, out]");
   c.need(1, t ? w.rows : x.cols, t ? x.cols : w.cols, "w");
   return {{x.rows, t ? w.rows : w.cols, c.result_type()}};
 }
 
-Tensors forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<MatmulAttrs>();
   const Tensor &x = in[0], &w = in[1];
   return {generate(x.rows, a.trans_b ? w.rows : w.cols, [&](auto r, auto c) {
     double sum = 0;
@@ -32,11 +34,11 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in) {
 
 void backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), x = node.in[0], w = node.in[1];
-  const Attrs& a = node.attrs;
+  const auto& a = node.attrs.as<MatmulAttrs>();
   base::ensure(!a.blocked, node.label, "a blocked weight has no gradient");
-  const Attrs dx{.alpha = a.alpha, .trans_b = !a.trans_b, .operand = a.operand};
+  const MatmulAttrs dx{.alpha = a.alpha, .trans_b = !a.trans_b, .operand = a.operand};
   if (b.needs(node, 0)) b.add(node, 0, b.op(kMatmul, node, "grad", {dy, w}, dx));
-  const Attrs dw{.alpha = a.alpha, .dtype = b.graph().numerics().gradient, .operand = a.operand};
+  const MatmulTnAttrs dw{.alpha = a.alpha, .dtype = b.graph().numerics().gradient, .operand = a.operand};
   if (b.needs(node, 1))
     b.add(node, 1,
           b.ops(kMatmulTn, node, "weight_grad", a.trans_b ? std::vector{dy, x} : std::vector{x, dy}, dw).front());
@@ -64,6 +66,7 @@ class Matmul {
       : r_{r},
         e_{r.e()},
         node_{node},
+        a_{node.attrs.as<MatmulAttrs>()},
         type_{operand_type(e_.graph(), node)},
         depth_{r.cols_of(node.in[0])},
         cols_{r.cols_of(node.out[0])} {}
@@ -93,7 +96,7 @@ class Matmul {
   /// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
   /// sums stand in PSUM side by side. The tiles' transposed operands stay.
   void run_streamed() {
-    const std::int64_t step = node_.attrs.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
+    const std::int64_t step = a_.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
     const auto [first, count] = r_.block();
     for (std::int64_t c = 0; c < cols_; c += kChunk) {
       const Span span{c, std::min(kChunk, cols_ - c)};
@@ -117,11 +120,11 @@ class Matmul {
     }
   }
 
-  void take(Span span, const Tile& sum) { r_.take_chunk(node_, span, sum, static_cast<float>(node_.attrs.alpha)); }
+  void take(Span span, const Tile& sum) { r_.take_chunk(node_, span, sum, static_cast<float>(a_.alpha)); }
 
   /// Columns `span` of the weight, rows `depth` of the contracted axis, in K tiles.
   Panels load_weights(Span span, Span depth) {
-    return node_.attrs.trans_b ? transposed_weights(span, depth) : natural_weights(span, depth);
+    return a_.trans_b ? transposed_weights(span, depth) : natural_weights(span, depth);
   }
 
   /// w [K, N]: rows are the contracted axis, in blocks of 128. DMA converts when the type differs.
@@ -130,7 +133,7 @@ class Matmul {
     const std::int64_t all = e_.value(node_.in[1]).rows;
     for (std::int64_t row = 0; row < depth.size; row += kPartitions) {
       const std::int64_t first = depth.begin + row, count = std::min(kPartitions, depth.size - row);
-      const bool blocked = node_.attrs.blocked && count == kPartitions;
+      const bool blocked = a_.blocked && count == kPartitions;
       const std::int64_t at = blocked ? blocked_row(first, all) : first, stride = blocked ? all / kPartitions : 1;
       panels.push_back(e_.loaded(type_, e_.hbm(node_.in[1], at, count, span.begin, span.size, stride)));
     }
@@ -204,6 +207,7 @@ class Matmul {
   RowTiler& r_;
   Emitter& e_;
   const Node& node_;
+  const MatmulAttrs& a_;
   const Dtype type_;
   const std::int64_t depth_, cols_;
 };
@@ -214,6 +218,7 @@ void lower(RowTiler& r, const Node& node) { Matmul{r, node}.run(); }
 
 const Op kMatmul{.name = "matmul",
                  .text = "alpha * x w, or x w^T",
+                 .attrs = MatmulAttrs{},
                  .infer = infer,
                  .forward = forward,
                  .backward = backward,

@@ -7,37 +7,41 @@
 namespace runtime {
 namespace {
 
-/// y = alpha * a^T b, and with attrs.rows = 1 also the sums of b over its rows: the gradients of a weight and of its
+bool sums_rows(const Node& node) { return node.attrs.as<MatmulTnAttrs>().row_sums; }
+
+/// y = alpha * a^T b, and with attrs.row_sums also the sums of b over its rows: the gradients of a weight and of its
 /// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
 /// Lowering: both operands lie with the contracted rows on the partitions; PSUM adds up over all rows.
 std::vector<Shape> infer(const Contract& c) {
   const Value &a = c.in(0), &b = c.in(1);
   c.need(1, a.rows, b.cols, "b");
   std::vector<Shape> out{{a.cols, b.cols, c.result_type()}};
-  if (c.node.attrs.rows == 1) out.push_back({1, b.cols, c.result_type()});
+  if (sums_rows(c.node)) out.push_back({1, b.cols, c.result_type()});
   return out;
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors forward(const Attrs& settings, std::span<const Tensor> in) {
+  const auto& attrs = settings.as<MatmulTnAttrs>();
   const Tensor &a = in[0], &b = in[1];
   Tensors out{generate(a.cols, b.cols, [&](auto r, auto c) {
     double sum = 0;
     for (std::int64_t k = 0; k < a.rows; ++k) sum += static_cast<double>(a.at(k, r)) * b.at(k, c);
     return attrs.alpha * sum;
   })};
-  if (attrs.rows == 1) out.push_back(kColSum.forward({}, in.subspan(1, 1)).front());
+  if (attrs.row_sums) out.push_back(kColSum.forward(ResultAttrs{}, in.subspan(1, 1)).front());
   return out;
 }
 
 double flops(const Graph& g, const Node& n) {
   const Value &a = g.value(n.in[0]), &b = g.value(n.in[1]);
-  const double sums = n.attrs.rows == 1 ? static_cast<double>(b.elements()) : 0;
+  const double sums = sums_rows(n) ? static_cast<double>(b.elements()) : 0;
   return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
 }
 
-bool sum_rows_too(Node& node, std::size_t of) {
-  if (of != 1 || node.attrs.rows == 1) return false;
-  node.attrs.rows = 1;
+bool sum_rows_too(Node& node, ValueId of) {
+  auto& a = node.attrs.as<MatmulTnAttrs>();
+  if (node.in[1] != of || a.row_sums) return false;
+  a.row_sums = true;
   return true;
 }
 
@@ -98,7 +102,7 @@ class WeightGradient {
         rows_{e.value(node.in[0]).rows},
         m_{e.value(node.in[0]).cols},
         n_{e.value(node.in[1]).cols},
-        sums_{node.attrs.rows == 1},
+        sums_{sums_rows(node)},
         blocking_{choose(e.target().geometry, rows_, m_, n_, isa::size_of(type_), sums_)},
         a_{e, node.in[0], type_, blocking_.a_resident},
         b_{e, node.in[1], type_, blocking_.b_resident} {}
@@ -136,7 +140,7 @@ class WeightGradient {
   void evict(const Tile& bank, std::int64_t m, std::int64_t m0, std::int64_t n) {
     const ValueId v = node_.out[m < 0 ? 1 : 0];
     const Tile out = e_.sbuf(e_.value(v).dtype, bank.partitions, bank.cols());
-    e_.copy(out, bank, m < 0 ? 1.0F : static_cast<float>(node_.attrs.alpha));
+    e_.copy(out, bank, m < 0 ? 1.0F : static_cast<float>(node_.attrs.as<MatmulTnAttrs>().alpha));
     e_.store(e_.hbm(v, m < 0 ? 0 : m0 + m, bank.partitions, n, bank.cols(), 1), out);
   }
 
@@ -155,6 +159,7 @@ void lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
 
 const Op kMatmulTn{.name = "matmul_tn",
                    .text = "alpha * a^T b, and the sums of b over its rows",
+                   .attrs = MatmulTnAttrs{},
                    .infer = infer,
                    .forward = forward,
                    .lower_whole = lower,

@@ -11,15 +11,16 @@ namespace {
 
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
 /// scaled by `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in
-/// place. attrs: alpha = b1, beta = b2, eps; p = 1 when the parameter decays; forgets: m and v stay as they were.
+/// place. Settings: OptimizerAttrs; b1 and b2 are its betas.
 /// Source: Loshchilov and Hutter, arXiv:1711.05101, algorithm 2, with PyTorch's order of the operations.
-Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors adamw_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<OptimizerAttrs>();
   Tensors out{in[0], in[2], in[3]};
   const Tensor& inputs = in[4];
   for (std::size_t i = 0; i < out[0].data.size(); ++i) {
     const double g = static_cast<double>(in[1].data[i]) * in[5].at(0, 0);
-    const double m = a.alpha * in[2].data[i] + (1 - a.alpha) * g, v = a.beta * in[3].data[i] + (1 - a.beta) * g * g;
-    const double decay = a.p > 0 ? inputs.at(0, kDecay) : 1;
+    const double m = a.beta1 * in[2].data[i] + (1 - a.beta1) * g, v = a.beta2 * in[3].data[i] + (1 - a.beta2) * g * g;
+    const double decay = a.decays ? inputs.at(0, kDecay) : 1;
     out[0].data[i] = static_cast<float>(in[0].data[i] * decay -
                                         inputs.at(0, kRate) * m / (std::sqrt(v) * inputs.at(0, kRootScale) + a.eps));
     out[1].data[i] = static_cast<float>(m);
@@ -30,14 +31,14 @@ Tensors adamw_forward(const Attrs& a, std::span<const Tensor> in) {
 
 class AdamW {
  public:
-  AdamW(Emitter& e, const Node& node) : e_{e}, node_{node}, flat_{e.value(node.in[0]).elements()} {
+  AdamW(Emitter& e, const Node& node)
+      : e_{e}, node_{node}, a_{node.attrs.as<OptimizerAttrs>()}, flat_{e.value(node.in[0]).elements()} {
     const std::int64_t parts = flat_.parts;
     const Tile inputs = e.loaded(Dtype::kFp32, e.hbm_row(node.in[4], 0, parts, 0, kOptimizerInputs));
     const Tile clip = e.loaded(Dtype::kFp32, e.hbm_row(node.in[5], 0, parts, 0, 1));
     factors_ = e.sbuf(Dtype::kFp32, parts, 3);
-    const Attrs& a = node.attrs;
-    e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - a.alpha));
-    e.tensor_scalar(grad_v(), clip, Alu::kMul, static_cast<float>(std::sqrt(1 - a.beta)));
+    e.tensor_scalar(grad_m(), clip, Alu::kMul, static_cast<float>(1 - a_.beta1));
+    e.tensor_scalar(grad_v(), clip, Alu::kMul, static_cast<float>(std::sqrt(1 - a_.beta2)));
     e.tensor_scalar(rate(), columns(inputs, kRate, 1), Alu::kMul, -1.0F);
     root_ = columns(inputs, kRootScale, 1);
     decay_ = columns(inputs, kDecay, 1);
@@ -60,27 +61,28 @@ class AdamW {
     const Tile w = get(0, c, cols), g = get(1, c, cols), m = get(2, c, cols), v = get(3, c, cols);
     // The less a tile takes, the more tiles are under way: results overwrite what they are made of.
     const Tile step = e_.sbuf(Dtype::kFp32, flat_.parts, cols), root = e_.sbuf(Dtype::kFp32, flat_.parts, cols);
-    const auto b1 = static_cast<float>(node_.attrs.alpha), b2 = static_cast<float>(node_.attrs.beta);
+    const auto b1 = static_cast<float>(a_.beta1), b2 = static_cast<float>(a_.beta2);
     e_.tensor_scalar(step, g, Alu::kMul, grad_m());
     e_.scalar_tensor_tensor(m, m, Alu::kMul, b1, Alu::kAdd, step);
     e_.activation(root, Fn::kSquare, g, grad_v());
     e_.scalar_tensor_tensor(v, v, Alu::kMul, b2, Alu::kAdd, root);
     e_.activation(root, Fn::kSqrt, v);
-    e_.tensor_scalar(root, root, Alu::kMul, root_, Alu::kAdd, static_cast<float>(node_.attrs.eps));
+    e_.tensor_scalar(root, root, Alu::kMul, root_, Alu::kAdd, static_cast<float>(a_.eps));
     e_.activation(root, Fn::kReciprocal, root);
     e_.scalar_tensor_tensor(step, m, Alu::kMul, rate(), Alu::kMul, root);
-    if (node_.attrs.p > 0)
+    if (a_.decays)
       e_.scalar_tensor_tensor(w, w, Alu::kMul, decay_, Alu::kAdd, step);
     else
       e_.tensor_tensor(w, w, Alu::kAdd, step);
     e_.store(at(node_.out[0], c, cols), w);
-    if (node_.attrs.forgets) return;
+    if (a_.forgets) return;
     e_.store(at(node_.out[1], c, cols), m);
     e_.store(at(node_.out[2], c, cols), v);
   }
 
   Emitter& e_;
   const Node& node_;
+  const OptimizerAttrs& a_;
   const Flat flat_;
   Tile factors_{}, root_{}, decay_{};
 };
@@ -156,24 +158,27 @@ void squares_lower(Emitter& e, const Node& node) {
 
 double squares_flops(const Graph&, const Node&) { return 2.0 * kPartitions; }
 
-/// The factor that limits the norm of all gradients. With s the sum of the operands: norm = attrs.beta * sqrt(s);
-/// clip = attrs.beta * min(1, attrs.alpha / (norm + 1e-6)); attrs.alpha 0: no limit. attrs.beta: 1 / loss scale.
+/// The factor that limits the norm of all gradients. With s the sum of the operands: norm = scale * sqrt(s);
+/// clip = scale * min(1, max_norm / (norm + 1e-6)), without a limit when max_norm is 0. Settings: ClipAttrs.
 /// Shapes: each [1, 1] -> norm [1, 1], clip [1, 1], fp32. Source: PyTorch, clip_grad_norm_.
 std::vector<Shape> clip_infer(const Contract& c) {
   for (std::size_t i = 0; i < c.inputs(); ++i) c.need(i, 1, 1, "sum of squares");
   return {{1, 1, Dtype::kFp32}, {1, 1, Dtype::kFp32}};
 }
 
-Tensors clip_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors clip_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<ClipAttrs>();
   double sum = 0;
   for (const Tensor& t : in) sum += t.at(0, 0);
-  const double norm = a.beta * std::sqrt(sum), limit = a.alpha > 0 ? std::min(1.0, a.alpha / (norm + 1e-6)) : 1;
-  return {generate(1, 1, [&](auto, auto) { return norm; }), generate(1, 1, [&](auto, auto) { return a.beta * limit; })};
+  const double norm = a.scale * std::sqrt(sum), limit = a.max_norm > 0 ? std::min(1.0, a.max_norm / (norm + 1e-6)) : 1;
+  return {generate(1, 1, [&](auto, auto) { return norm; }),
+          generate(1, 1, [&](auto, auto) { return a.scale * limit; })};
 }
 
 void clip_lower(Emitter& e, const Node& node) {
   const auto n = static_cast<std::int64_t>(node.in.size());
-  const auto scale = static_cast<float>(node.attrs.beta), most = static_cast<float>(node.attrs.alpha);
+  const auto& a = node.attrs.as<ClipAttrs>();
+  const auto scale = static_cast<float>(a.scale), most = static_cast<float>(a.max_norm);
   const Tile parts = e.sbuf(Dtype::kFp32, 1, n);
   for (std::int64_t i = 0; i < n; ++i) e.load(columns(parts, i, 1), e.hbm(node.in[static_cast<std::size_t>(i)], 0, 1));
   const auto scalar = [&] { return e.sbuf(Dtype::kFp32, 1, 1); };
@@ -218,29 +223,30 @@ void reduce_lower(Emitter& e, const Node& node) {
   e.emit({.op = Opcode::kAllReduce,
           .engine = isa::Engine::kSync,
           .alu0 = Alu::kAdd,
-          .group = node.attrs.group,
+          .group = node.attrs.as<CollectiveAttrs>().group,
           .dst = all,
           .a = all});
 }
 
 // ---- optimizer state shared by data-parallel ranks (Rajbhandari et al., arXiv:1910.02054, P_os)
 
-/// The sum of a bucket of gradients over the ranks of attrs.group, of which each of the attrs.rows ranks gets its part.
-/// Shapes: any -> [1, bucket / ranks].
+/// The sum of a bucket of gradients over the ranks of attrs.group, of which each of the attrs.ranks ranks gets its
+/// part. Shapes: any -> [1, bucket / ranks].
 std::vector<Shape> bucket_scatter_infer(const Contract& c) {
   for (std::size_t i = 0; i < c.inputs(); ++i)
     if (c.in(i).dtype != c.in(0).dtype) c.fail("a bucket has one type", "put tensors of other types into another one");
-  const std::int64_t ranks = c.node.attrs.rows;
+  const std::int64_t ranks = c.node.attrs.as<CollectiveAttrs>().ranks;
   return {{1, bucket_elements(c.graph, c.node.in, ranks) / ranks, c.in(0).dtype}};
 }
 
-Tensors bucket_scatter_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors bucket_scatter_forward(const Attrs& attrs, std::span<const Tensor> in) {
   std::vector<float> all;
   for (const Tensor& t : in) {
     all.insert(all.end(), t.data.begin(), t.data.end());
     all.resize(aligned(all.size()));
   }
-  const auto ranks = static_cast<std::size_t>(a.rows), part = aligned(ceil_div(all.size(), ranks));
+  const auto ranks = static_cast<std::size_t>(attrs.as<CollectiveAttrs>().ranks),
+             part = aligned(ceil_div(all.size(), ranks));
   Tensor out(1, static_cast<std::int64_t>(part));
   std::copy_n(all.begin(), std::min(part, all.size()), out.data.begin());
   return {out};
@@ -253,9 +259,9 @@ void bucket_scatter_lower(Emitter& e, const Node& node) {
           .engine = isa::Engine::kSync,
           .alu0 = Alu::kAdd,
           .queue = kGradientQueue,
-          .group = node.attrs.group,
+          .group = node.attrs.as<CollectiveAttrs>().group,
           .dst = part,
-          .a = whole_bucket(e, node.in, node.attrs.rows)});
+          .a = whole_bucket(e, node.in, node.attrs.as<CollectiveAttrs>().ranks)});
 }
 
 /// Each rank's part of a bucket of parameters, put into all of them. Shapes: part [1, bucket / ranks], the parameters
@@ -285,8 +291,8 @@ void bucket_gather_lower(Emitter& e, const Node& node) {
   e.emit({.op = Opcode::kAllGather,
           .engine = isa::Engine::kSync,
           .queue = kGradientQueue,
-          .group = node.attrs.group,
-          .dst = whole_bucket(e, {node.in.begin() + 1, node.in.end()}, node.attrs.rows),
+          .group = node.attrs.as<CollectiveAttrs>().group,
+          .dst = whole_bucket(e, {node.in.begin() + 1, node.in.end()}, node.attrs.as<CollectiveAttrs>().ranks),
           .a = part});
 }
 
@@ -294,6 +300,7 @@ void bucket_gather_lower(Emitter& e, const Node& node) {
 
 const Op kAdamW{.name = "adamw",
                 .text = "AdamW update of a parameter",
+                .attrs = OptimizerAttrs{},
                 .infer = moments_infer,
                 .forward = adamw_forward,
                 .lower_whole = adamw_lower};
@@ -310,11 +317,13 @@ const Op kSumSquares{.name = "sum_squares",
                      .matmul_flops = squares_flops};
 const Op kClipScale{.name = "clip_scale",
                     .text = "gradient norm and the factor that limits it",
+                    .attrs = ClipAttrs{},
                     .infer = clip_infer,
                     .forward = clip_forward,
                     .lower_whole = clip_lower};
 const Op kAllReduce{.name = "all_reduce",
                     .text = "sum over ranks, in place",
+                    .attrs = CollectiveAttrs{},
                     .infer = reduce_infer,
                     .forward = reduce_forward,
                     .lower_whole = reduce_lower,
@@ -322,6 +331,7 @@ const Op kAllReduce{.name = "all_reduce",
                     .bucket_from = 0};
 const Op kBucketScatter{.name = "bucket_scatter",
                         .text = "sum of gradients over ranks, each gets its part",
+                        .attrs = CollectiveAttrs{},
                         .infer = bucket_scatter_infer,
                         .forward = bucket_scatter_forward,
                         .lower_whole = bucket_scatter_lower,
@@ -329,6 +339,7 @@ const Op kBucketScatter{.name = "bucket_scatter",
                         .bucket_from = 0};
 const Op kBucketGather{.name = "bucket_gather",
                        .text = "parameters put together from the parts of all ranks",
+                       .attrs = CollectiveAttrs{},
                        .infer = bucket_gather_infer,
                        .forward = bucket_gather_forward,
                        .lower_whole = bucket_gather_lower,

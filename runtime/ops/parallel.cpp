@@ -16,17 +16,20 @@ Tile whole(Emitter& e, ValueId v) {
   return tile;
 }
 
+const CollectiveAttrs& attrs_of(const Node& node) { return node.attrs.as<CollectiveAttrs>(); }
+
+/// Of the sum that is a gradient over the same ranks.
+CollectiveAttrs same_group(const Node& node) { return {.ranks = attrs_of(node).ranks, .group = attrs_of(node).group}; }
+
 void collective(Emitter& e, const Node& node, Opcode op, Alu alu) {
   e.emit({.op = op,
           .engine = isa::Engine::kSync,
           .alu0 = alu,
           .queue = kActivationQueue,
-          .group = node.attrs.group,
+          .group = attrs_of(node).group,
           .dst = whole(e, node.out[0]),
           .a = whole(e, node.in[0])});
 }
-
-Attrs same_group(const Node& node) { return {.rows = node.attrs.rows, .group = node.attrs.group}; }
 
 Tensors as_it_is(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
 
@@ -36,7 +39,7 @@ std::vector<Shape> same_infer(const Contract& c) { return {{c.in(0).rows, c.in(0
 
 void sum_backward(Backward& b, const Node& node) { b.add(node, 0, b.grad(node)); }
 
-void sum_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kAllReduce, node.attrs.alu); }
+void sum_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kAllReduce, attrs_of(node).alu); }
 
 /// What every rank reads becomes the operand of work that is split: nothing moves, but the gradients of the parts add
 /// up. Shapes: [R, C] -> [R, C] in place. Source: as above, "f".
@@ -48,14 +51,15 @@ void fork_backward(Backward& b, const Node& node) {
 
 void fork_lower(Emitter&, const Node&) {}
 
-/// Rows of the ranks of attrs.group (attrs.rows of them), one rank's after the other's. Shapes: [R, C] -> [R * ranks,
+/// Rows of the ranks of attrs.group (attrs.ranks of them), one rank's after the other's. Shapes: [R, C] -> [R * ranks,
 /// C]. The gradient is summed and dealt out again. Source: Korthikanti et al., arXiv:2205.05198, section 4.2.2.
 std::vector<Shape> gather_infer(const Contract& c) {
-  return {{c.in(0).rows * c.node.attrs.rows, c.in(0).cols, c.in(0).dtype}};
+  return {{c.in(0).rows * attrs_of(c.node).ranks, c.in(0).cols, c.in(0).dtype}};
 }
 
-Tensors gather_forward(const Attrs& a, std::span<const Tensor> in) {
-  return {generate(in[0].rows * a.rows, in[0].cols, [&](auto r, auto c) { return in[0].at(r % in[0].rows, c); })};
+Tensors gather_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const std::int64_t ranks = attrs.as<CollectiveAttrs>().ranks;
+  return {generate(in[0].rows * ranks, in[0].cols, [&](auto r, auto c) { return in[0].at(r % in[0].rows, c); })};
 }
 
 void gather_backward(Backward& b, const Node& node) {
@@ -64,16 +68,18 @@ void gather_backward(Backward& b, const Node& node) {
 
 void gather_lower(Emitter& e, const Node& node) { collective(e, node, Opcode::kAllGather, Alu::kNone); }
 
-/// The sum over the ranks of attrs.group (attrs.rows of them), of which each gets its part of the rows. Shapes: [R, C]
+/// The sum over the ranks of attrs.group (attrs.ranks of them), of which each gets its part of the rows. Shapes: [R, C]
 /// -> [R / ranks, C]. The gradient is gathered. Source: as above.
 std::vector<Shape> scatter_infer(const Contract& c) {
-  if (c.node.attrs.rows < 1 || c.in(0).rows % c.node.attrs.rows != 0)
+  const std::int64_t ranks = attrs_of(c.node).ranks;
+  if (ranks < 1 || c.in(0).rows % ranks != 0)
     c.fail("the ranks do not divide the rows", "choose a length or batch that they divide");
-  return {{c.in(0).rows / c.node.attrs.rows, c.in(0).cols, c.in(0).dtype}};
+  return {{c.in(0).rows / ranks, c.in(0).cols, c.in(0).dtype}};
 }
 
-Tensors scatter_forward(const Attrs& a, std::span<const Tensor> in) {
-  return {generate(in[0].rows / a.rows, in[0].cols, [&](auto r, auto c) { return in[0].at(r, c); })};
+Tensors scatter_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const std::int64_t ranks = attrs.as<CollectiveAttrs>().ranks;
+  return {generate(in[0].rows / ranks, in[0].cols, [&](auto r, auto c) { return in[0].at(r, c); })};
 }
 
 void scatter_backward(Backward& b, const Node& node) {
@@ -186,7 +192,7 @@ void sums_lower(Emitter& e, const Node& node) {
 }
 
 /// loss = w * (log s0 + m - s1) with the sums s of all ranks, and the gradient for this rank's columns,
-/// w * attrs.alpha * (exp(x - m) / s0 - onehot(label)). Shapes: x [R, C], labels [R, 1] int32, w [R, 1], m [R, 1],
+/// w * attrs.scale * (exp(x - m) / s0 - onehot(label)). Shapes: x [R, C], labels [R, 1] int32, w [R, 1], m [R, 1],
 /// s [R, 2] -> loss [R, 1] fp32, dx [R, C].
 std::vector<Shape> loss_infer(const Contract& c) {
   const std::int64_t rows = c.in(0).rows;
@@ -196,14 +202,15 @@ std::vector<Shape> loss_infer(const Contract& c) {
 }
 
 Tensors loss_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const double scale = attrs.as<LossAttrs>().scale;
   const Tensor &x = in[0], &w = in[2], &m = in[3], &s = in[4];
   Tensor loss(x.rows, 1), dx(x.rows, x.cols);
   for (std::int64_t r = 0; r < x.rows; ++r) {
     loss.at(r, 0) = static_cast<float>(w.at(r, 0) * (std::log(s.at(r, 0)) + m.at(r, 0) - s.at(r, 1)));
     const auto label = static_cast<std::int64_t>(in[1].at(r, 0));
     for (std::int64_t c = 0; c < x.cols; ++c)
-      dx.at(r, c) = static_cast<float>(attrs.alpha * w.at(r, 0) *
-                                       (std::exp(x.at(r, c) - m.at(r, 0)) / s.at(r, 0) - (c == label)));
+      dx.at(r, c) =
+          static_cast<float>(scale * w.at(r, 0) * (std::exp(x.at(r, c) - m.at(r, 0)) / s.at(r, 0) - (c == label)));
   }
   return {loss, dx};
 }
@@ -227,7 +234,7 @@ void loss_lower(Emitter& e, const Node& node) {
       const Tile p = e.sbuf(Dtype::kFp32, parts, x.cols()), dx = e.sbuf(e.value(node.out[1]).dtype, parts, x.cols());
       e.activation(p, Fn::kExp, x, 1.0F, least);
       e.scalar_tensor_tensor(p, p, Alu::kMul, inverse, Alu::kSub, one_hot_labels(e, label, c, x.cols()));
-      e.tensor_scalar(dx, p, Alu::kMul, w, Alu::kMul, static_cast<float>(node.attrs.alpha));
+      e.tensor_scalar(dx, p, Alu::kMul, w, Alu::kMul, static_cast<float>(node.attrs.as<LossAttrs>().scale));
       e.store(e.hbm(node.out[1], row, parts, c, x.cols(), 1), dx);
     });
   });
@@ -237,6 +244,7 @@ void loss_lower(Emitter& e, const Node& node) {
 
 const Op kRankSum{.name = "rank_sum",
                   .text = "sum (or maximum) over tensor-parallel ranks",
+                  .attrs = CollectiveAttrs{},
                   .infer = same_infer,
                   .forward = as_it_is,
                   .backward = sum_backward,
@@ -244,12 +252,14 @@ const Op kRankSum{.name = "rank_sum",
                   .collective = Collective::kInStep};
 const Op kRankFork{.name = "rank_fork",
                    .text = "read by all tensor-parallel ranks; its gradient is their sum",
+                   .attrs = CollectiveAttrs{},
                    .infer = fork_infer,
                    .forward = as_it_is,
                    .backward = fork_backward,
                    .lower_whole = fork_lower};
 const Op kRankGather{.name = "rank_gather",
                      .text = "rows of all ranks, one after the other",
+                     .attrs = CollectiveAttrs{},
                      .infer = gather_infer,
                      .forward = gather_forward,
                      .backward = gather_backward,
@@ -258,6 +268,7 @@ const Op kRankGather{.name = "rank_gather",
                      .repeated_ahead_by = &kRankGatherAgain};
 const Op kRankGatherAgain{.name = "rank_gather_again",
                           .text = "rows of all ranks once more, while the backward pass before its reader runs",
+                          .attrs = CollectiveAttrs{},
                           .infer = gather_infer,
                           .forward = gather_forward,
                           .backward = gather_backward,
@@ -265,6 +276,7 @@ const Op kRankGatherAgain{.name = "rank_gather_again",
                           .collective = Collective::kAhead};
 const Op kRankScatter{.name = "rank_scatter",
                       .text = "sum over ranks, each gets its part of the rows",
+                      .attrs = CollectiveAttrs{},
                       .infer = scatter_infer,
                       .forward = scatter_forward,
                       .backward = scatter_backward,
@@ -284,6 +296,7 @@ const Op kLossSums{.name = "loss_sums",
                    .lower_whole = sums_lower};
 const Op kSplitLoss{.name = "split_loss",
                     .text = "cross-entropy from the sums of all ranks, and its gradient",
+                    .attrs = LossAttrs{},
                     .infer = loss_infer,
                     .forward = loss_forward,
                     .backward = loss_backward,

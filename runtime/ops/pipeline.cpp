@@ -15,13 +15,10 @@ Tile message(Emitter& e, ValueId v) {
 }
 
 /// The other direction of the same pair, for a gradient of the same shape.
-Attrs answer(const Graph& graph, const Node& node, ValueId like) {
+ReceiveAttrs answer(const Graph& graph, const Node& node, ValueId like) {
   const Value& value = graph.value(like);
-  return {.stride = value.cols,
-          .rows = value.rows,
-          .group = node.attrs.group,
-          .peer = node.attrs.peer,
-          .dtype = value.dtype};
+  const auto& sent = node.attrs.as<SendAttrs>();
+  return {.rows = value.rows, .cols = value.cols, .group = sent.group, .peer = sent.peer, .dtype = value.dtype};
 }
 
 /// The rank of the next stage, member attrs.peer of the pair in replica group attrs.group, receives x. The result is x
@@ -42,32 +39,36 @@ void stage_send_lower(Emitter& e, const Node& node) {
   e.emit({.op = Opcode::kSend,
           .engine = isa::Engine::kSync,
           .queue = kActivationQueue,
-          .group = node.attrs.group,
-          .peer = node.attrs.peer,
+          .group = node.attrs.as<SendAttrs>().group,
+          .peer = node.attrs.as<SendAttrs>().peer,
           .a = message(e, node.in[0])});
 }
 
 /// What member attrs.peer of the pair in replica group attrs.group has sent. Its gradient goes back there.
-/// Shapes: none -> [attrs.rows, attrs.stride] of attrs.dtype. Source: as above.
+/// Shapes: none -> [attrs.rows, attrs.cols] of attrs.dtype. Source: as above.
 std::vector<Shape> stage_receive_infer(const Contract& c) {
-  const Attrs& a = c.node.attrs;
-  if (!a.dtype || a.rows < 1 || a.stride < 1) c.fail("has no shape or type", "set attrs.rows, stride and dtype");
-  return {{a.rows, a.stride, *a.dtype}};
+  const auto& a = c.node.attrs.as<ReceiveAttrs>();
+  if (!a.dtype || a.rows < 1 || a.cols < 1) c.fail("has no shape or type", "set attrs.rows, cols and dtype");
+  return {{a.rows, a.cols, *a.dtype}};
 }
 
 /// A reference knows no other rank: nothing has come.
-Tensors stage_receive_forward(const Attrs& a, std::span<const Tensor>) { return {Tensor(a.rows, a.stride)}; }
+Tensors stage_receive_forward(const Attrs& attrs, std::span<const Tensor>) {
+  const auto& a = attrs.as<ReceiveAttrs>();
+  return {Tensor(a.rows, a.cols)};
+}
 
 void stage_receive_backward(Backward& b, const Node& node) {
-  b.op(kStageSend, node, "grad", {b.grad(node)}, {.group = node.attrs.group, .peer = node.attrs.peer});
+  const auto& received = node.attrs.as<ReceiveAttrs>();
+  b.op(kStageSend, node, "grad", {b.grad(node)}, SendAttrs{.group = received.group, .peer = received.peer});
 }
 
 void stage_receive_lower(Emitter& e, const Node& node) {
   e.emit({.op = Opcode::kRecv,
           .engine = isa::Engine::kSync,
           .queue = kActivationQueue,
-          .group = node.attrs.group,
-          .peer = node.attrs.peer,
+          .group = node.attrs.as<ReceiveAttrs>().group,
+          .peer = node.attrs.as<ReceiveAttrs>().peer,
           .dst = message(e, node.out[0])});
 }
 
@@ -75,6 +76,7 @@ void stage_receive_lower(Emitter& e, const Node& node) {
 
 const Op kStageSend{.name = "stage_send",
                     .text = "to the next stage of a pipeline; the gradient comes back from there",
+                    .attrs = SendAttrs{},
                     .infer = stage_send_infer,
                     .forward = stage_send_forward,
                     .backward = stage_send_backward,
@@ -83,6 +85,7 @@ const Op kStageSend{.name = "stage_send",
                     .reaches_out = true};
 const Op kStageReceive{.name = "stage_receive",
                        .text = "from the stage before of a pipeline; the gradient goes back there",
+                       .attrs = ReceiveAttrs{},
                        .infer = stage_receive_infer,
                        .forward = stage_receive_forward,
                        .backward = stage_receive_backward,

@@ -15,13 +15,14 @@ std::vector<Shape> rms_infer(const Contract& c) {
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
 }
 
-Tensors rms_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors rms_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const double eps = attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
   for (std::int64_t r = 0; r < x.rows; ++r) {
     double squares = 0;
     for (std::int64_t c = 0; c < x.cols; ++c) squares += static_cast<double>(x.at(r, c)) * x.at(r, c);
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + a.eps);
+    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + eps);
     rstd.at(r, 0) = static_cast<float>(scale);
     for (std::int64_t c = 0; c < x.cols; ++c) {
       xhat.at(r, c) = static_cast<float>(x.at(r, c) * scale);
@@ -35,7 +36,7 @@ void rms_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
   if (b.needs(node, 1)) {
     const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
-    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, {.dtype = b.graph().numerics().gradient}));
+    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = b.graph().numerics().gradient}));
   }
   if (b.needs(node, 0)) b.add(node, 0, b.op(kRmsNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
 }
@@ -45,7 +46,7 @@ void rms_lower(RowTiler& r, const Node& node) {
   const Tile sum = r.scratch(Dtype::kFp32, 1);
   r.e().activation(y, Fn::kSquare, x, 1.0F, 0.0F, &sum);  // the squares themselves are of no use: y comes later
   r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(x.cols())),
-                   static_cast<float>(node.attrs.eps));
+                   static_cast<float>(node.attrs.as<NormAttrs>().eps));
   if (!r.is_read(node.out[1])) {  // no gradient follows
     r.e().scalar_tensor_tensor(y, x, Alu::kMul, rstd, Alu::kMul, gamma);
     return;
@@ -96,7 +97,7 @@ void rms_grad_lower(RowTiler& r, const Node& node) {
 // ---- rotary positions
 
 /// Turns each pair (x[j], x[j + d/2]) of each head by the angle whose cosine and sine are given: the first half becomes
-/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.alpha = -1 it turns back. Shapes: x [R, H * d], d = 2 * C,
+/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.inverse it turns back. Shapes: x [R, H * d], d = 2 * C,
 /// cos and sin [R, C] -> [R, H * d]. Source: Su et al., arXiv:2104.09864, with the halves of Hugging Face's Llama.
 std::vector<Shape> rope_infer(const Contract& c) {
   const Value &x = c.in(0), &cos = c.in(1);
@@ -106,20 +107,21 @@ std::vector<Shape> rope_infer(const Contract& c) {
   return {{x.rows, x.cols, c.result_type()}};
 }
 
-Tensors rope_forward(const Attrs& a, std::span<const Tensor> in) {
+Tensors rope_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const double sign = attrs.as<RopeAttrs>().inverse ? -1 : 1;
   const Tensor &x = in[0], &cos = in[1], &sin = in[2];
   const std::int64_t half = cos.cols;
   return {generate(x.rows, x.cols, [&](auto r, auto c) {
     const std::int64_t j = c % (2 * half);
     const bool first = j < half;
     const double other = first ? -static_cast<double>(x.at(r, c + half)) : x.at(r, c - half);
-    return static_cast<double>(x.at(r, c)) * cos.at(r, j % half) + a.alpha * other * sin.at(r, j % half);
+    return static_cast<double>(x.at(r, c)) * cos.at(r, j % half) + sign * other * sin.at(r, j % half);
   })};
 }
 
 void rope_backward(Backward& b, const Node& node) {
-  Attrs attrs = node.attrs;
-  attrs.alpha = -attrs.alpha;
+  auto attrs = node.attrs.as<RopeAttrs>();
+  attrs.inverse = !attrs.inverse;
   b.add(node, 0, b.op(kRope, node, "grad", {b.grad(node), node.in[1], node.in[2]}, attrs));
 }
 
@@ -148,7 +150,7 @@ void rope_lower(RowTiler& r, const Node& node) {
   const Tile cos = for_heads(r.in(node, 1), heads), sin = for_heads(r.in(node, 2), heads);
   const Tile a = fold(r.scratch(Dtype::kFp32, heads * half), heads, half);
   const Tile b = fold(r.scratch(Dtype::kFp32, heads * half), heads, half);
-  const bool forward = node.attrs.alpha > 0;
+  const bool forward = !node.attrs.as<RopeAttrs>().inverse;
   for (const bool second : {false, true}) {
     r.e().tensor_tensor(a, halves(x, half, second), Alu::kMul, cos);
     r.e().tensor_tensor(b, halves(x, half, !second), Alu::kMul, sin);
@@ -160,17 +162,20 @@ void rope_lower(RowTiler& r, const Node& node) {
 
 const Op kRmsNorm{.name = "rmsnorm",
                   .text = "x / sqrt(mean(x^2) + eps) * gamma, by rows",
+                  .attrs = NormAttrs{},
                   .infer = rms_infer,
                   .forward = rms_forward,
                   .backward = rms_backward,
                   .lower_rows = rms_lower};
 const Op kRmsNormGrad{.name = "rmsnorm_grad",
                       .text = "gradient of rmsnorm for x",
+                      .attrs = ResultAttrs{},
                       .infer = rms_grad_infer,
                       .forward = rms_grad_forward,
                       .lower_rows = rms_grad_lower};
 const Op kRope{.name = "rope",
                .text = "rotary positions: pairs of a head turned by their angle",
+               .attrs = RopeAttrs{},
                .infer = rope_infer,
                .forward = rope_forward,
                .backward = rope_backward,

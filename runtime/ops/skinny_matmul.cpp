@@ -65,9 +65,9 @@ std::vector<Shape> active_infer(const Contract& c) {
   return {all.front()};
 }
 
-Tensors active_forward(const Attrs& a, std::span<const Tensor> in) {
-  const Tensors all = skinny_forward(a, in);
-  Tensor y = kActivate.forward({.fn = a.fn}, std::span{all}.first(1))[0];
+Tensors active_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const Tensors all = skinny_forward(attrs, in);
+  Tensor y = kActivate.forward(ActivationAttrs{.fn = attrs.as<SkinnyAttrs>().fn}, std::span{all}.first(1))[0];
   if (all.size() == 2)
     for (std::size_t i = 0; i < y.data.size(); ++i) y.data[i] *= all[1].data[i];
   return {y};
@@ -78,7 +78,7 @@ class SkinnyProduct {
   SkinnyProduct(Emitter& e, const Node& node)
       : e_{e},
         node_{node},
-        type_{node.attrs.operand.value_or(e.value(node.in[0]).dtype)},
+        type_{operand_type(e.graph(), node)},
         rows_{e.value(node.in[0]).rows},
         depth_{e.value(node.in[0]).cols} {}
 
@@ -94,11 +94,12 @@ class SkinnyProduct {
 
   void run_active() {
     begin();
+    const Fn fn = node_.attrs.as<SkinnyAttrs>().fn;
     result(node_.out[0], [&](std::int64_t c, const Tile& y) {
       const Tile gate = biased(0, c, y.cols());
-      if (products_.size() == 1) return e_.activation(y, node_.attrs.fn, gate);
+      if (products_.size() == 1) return e_.activation(y, fn, gate);
       const Tile active = e_.sbuf(Dtype::kFp32, rows_, y.cols());
-      e_.activation(active, node_.attrs.fn, gate);
+      e_.activation(active, fn, gate);
       e_.tensor_tensor(y, active, Alu::kMul, biased(1, c, y.cols()));
     });
   }
@@ -243,6 +244,7 @@ double skinny_flops(const Graph& g, const Node& n) {
 
 const Op kSkinnyMatmul{.name = "skinny_matmul",
                        .text = "x w for few rows: weights pass by once, in long descriptors",
+                       .attrs = SkinnyAttrs{},
                        .infer = skinny_infer,
                        .forward = skinny_forward,
                        .lower_whole = skinny_lower,
@@ -250,6 +252,7 @@ const Op kSkinnyMatmul{.name = "skinny_matmul",
 
 const Op kSkinnyActive{.name = "skinny_active",
                        .text = "fn(x w), or fn(x w) * (x v), for few rows",
+                       .attrs = SkinnyAttrs{},
                        .infer = active_infer,
                        .forward = active_forward,
                        .lower_whole = active_lower,

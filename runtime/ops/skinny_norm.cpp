@@ -33,7 +33,8 @@ Tensor summed(std::span<const Tensor> in, std::size_t vectors) {
   });
 }
 
-Tensors forward(const Attrs& a, std::span<const Tensor> in, std::size_t vectors) {
+Tensors forward(const Attrs& attrs, std::span<const Tensor> in, std::size_t vectors) {
+  const double eps = attrs.as<NormAttrs>().eps;
   const Tensor x = summed(in, vectors);
   Tensor y(x.rows, x.cols);
   const auto cols = static_cast<double>(x.cols);
@@ -41,7 +42,7 @@ Tensors forward(const Attrs& a, std::span<const Tensor> in, std::size_t vectors)
     double mean = 0, squares = 0;
     for (std::int64_t c = 0; c < x.cols && vectors == 2; ++c) mean += x.at(r, c) / cols;
     for (std::int64_t c = 0; c < x.cols; ++c) squares += (x.at(r, c) - mean) * (x.at(r, c) - mean);
-    const double scale = 1 / std::sqrt(squares / cols + a.eps);
+    const double scale = 1 / std::sqrt(squares / cols + eps);
     for (std::int64_t c = 0; c < x.cols; ++c)
       y.at(r, c) =
           static_cast<float>((x.at(r, c) - mean) * scale * in[1].at(0, c) + (vectors == 2 ? in[2].at(0, c) : 0));
@@ -165,7 +166,7 @@ class SkinnyNorm {
 
   Tile inverse_root(const Tile& x, float mean) {
     const Tile root = column();
-    e_.activation(root, Fn::kRsqrt, total(x, Fn::kSquare), mean, static_cast<float>(node_.attrs.eps));
+    e_.activation(root, Fn::kRsqrt, total(x, Fn::kSquare), mean, static_cast<float>(node_.attrs.as<NormAttrs>().eps));
     return root;
   }
 
@@ -183,11 +184,13 @@ void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 2}.run(); }
 
 const Op kSkinnyRmsNorm{.name = "skinny_rmsnorm",
                         .text = "rmsnorm of few rows, or of their sum with others",
+                        .attrs = NormAttrs{},
                         .infer = rms_infer,
                         .forward = rms_forward,
                         .lower_whole = rms_lower};
 const Op kSkinnyLayerNorm{.name = "skinny_layernorm",
                           .text = "layernorm of few rows, or of their sum with others",
+                          .attrs = NormAttrs{},
                           .infer = layer_infer,
                           .forward = layer_forward,
                           .lower_whole = layer_lower};

@@ -164,7 +164,7 @@ isa::Program product() {
   const ValueId b = g.tensor("b", 1, 600, Dtype::kFp32, Kind::kInput);
   g.enter({.name = "product"});
   const ValueId y = g.add1(runtime::kAdd, "bias", {g.add1(runtime::kMatmul, "product", {x, w}), b});
-  g.output(g.add1(runtime::kActivate, "gelu", {y}, {.fn = isa::Fn::kGelu}), "y");
+  g.output(g.add1(runtime::kActivate, "gelu", {y}, ActivationAttrs{.fn = isa::Fn::kGelu}), "y");
   return runtime::compile(std::move(g), trn1_target(), {.name = "product"}).program;
 }
 

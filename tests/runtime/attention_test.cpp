@@ -24,9 +24,9 @@ class AttentionTest : public testing::TestWithParam<std::tuple<AttentionCase, bo
  protected:
   const AttentionCase& shape() const { return std::get<0>(GetParam()); }
   bool flash() const { return std::get<1>(GetParam()); }
-  Attrs attrs() const {
+  AttentionAttrs attrs() const {
     const AttentionCase& c = shape();
-    return {.alpha = 1 / std::sqrt(static_cast<double>(c.size)),
+    return {.scale = 1 / std::sqrt(static_cast<double>(c.size)),
             .batch = c.batch,
             .seq = c.seq,
             .heads = c.heads,
@@ -103,7 +103,9 @@ INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
 TEST(Attention, RefusesHeadsThatDoNotDivide) {
   const Inputs in{random_normal(8, 12, 1), random_normal(8, 12, 2), random_normal(8, 12, 3)};
   const auto with = [&](std::int64_t heads, std::int64_t kv) {
-    return [&, heads, kv] { run_on_device(kAttention, in, {.batch = 2, .seq = 4, .heads = heads, .kv_heads = kv}); };
+    return [&, heads, kv] {
+      run_on_device(kAttention, in, AttentionAttrs{.batch = 2, .seq = 4, .heads = heads, .kv_heads = kv});
+    };
   };
   EXPECT_TRUE(fails(base::Fault::kProgram, with(5, 5), {"attention", "heads do not divide"}));
   EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 3), {"attention", "heads do not divide"}));

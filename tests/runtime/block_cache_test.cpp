@@ -19,7 +19,8 @@ runtime::Graph layers(int count, std::int64_t width) {
   for (int i = 0; i < count; ++i) {
     graph.enter({.name = "layer", .instance = i, .phase = isa::Phase::kForward});
     const ValueId w = graph.tensor("w" + std::to_string(i), width, width, Dtype::kBf16, Kind::kWeight);
-    x = graph.add1(runtime::kActivate, "gelu", {graph.add1(runtime::kMatmul, "up", {x, w})}, {.fn = isa::Fn::kGelu});
+    x = graph.add1(runtime::kActivate, "gelu", {graph.add1(runtime::kMatmul, "up", {x, w})},
+                   ActivationAttrs{.fn = isa::Fn::kGelu});
   }
   graph.enter({.name = "loss", .phase = isa::Phase::kForward});
   const ValueId labels = graph.tensor("labels", 256, 1, Dtype::kInt32, Kind::kInput);

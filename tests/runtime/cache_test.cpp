@@ -22,9 +22,9 @@ struct CacheCase {
 class CachedAttentionTest : public testing::TestWithParam<CacheCase> {
  protected:
   bool fp32() const { return GetParam().dtype == Dtype::kFp32; }
-  Attrs attrs() const {
+  CachedAttentionAttrs attrs() const {
     const CacheCase& c = GetParam();
-    return {.alpha = 1 / std::sqrt(static_cast<double>(c.size)),
+    return {.scale = 1 / std::sqrt(static_cast<double>(c.size)),
             .batch = c.batch,
             .seq = c.length,
             .heads = c.heads,
@@ -69,7 +69,7 @@ INSTANTIATE_TEST_SUITE_P(Sizes, CachedAttentionTest,
 
 // What comes behind the rows that are read is neither seen nor changed, but for the new row.
 TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {
-  const Attrs attrs{.alpha = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};
+  const CachedAttentionAttrs attrs{.scale = 0.25, .batch = 3, .seq = 128, .heads = 2, .kv_heads = 1};
   const Tensor positions = runtime::generate(3, 1, [](auto r, auto) { return r * 64; });  // the last at 128
   const Inputs in{random_normal(3, 32, 1),       random_normal(3, 16, 2),       random_normal(3, 16, 3),
                   random_normal(3 * 384, 16, 4), random_normal(3 * 384, 16, 5), {positions, Dtype::kInt32}};
@@ -82,7 +82,7 @@ TEST(CachedAttention, LongCachesOfManySequencesAreWrittenInParts) {
   const Tensor positions = random_ids(batch, length, 6);
   const Inputs in{random_normal(batch, d, 1),          random_normal(batch, d, 2),          random_normal(batch, d, 3),
                   random_normal(batch * length, d, 4), random_normal(batch * length, d, 5), {positions, Dtype::kInt32}};
-  const Attrs attrs{.alpha = 1, .batch = batch, .seq = length, .heads = 1, .kv_heads = 1};
+  const CachedAttentionAttrs attrs{.scale = 1, .batch = batch, .seq = length, .heads = 1, .kv_heads = 1};
   const Tensors got = run_on_device(kCachedAttention, in, attrs), want = kCachedAttention.forward(attrs, values(in));
   EXPECT_TRUE(same(got[1], want[1]));
   EXPECT_TRUE(same(got[2], want[2]));
@@ -95,7 +95,8 @@ TEST(CachedAttention, RefusesAPositionBehindTheCacheAndLengthsItCannotCut) {
           random_normal(1, 8, 1),      random_normal(1, 8, 2),
           random_normal(1, 8, 3),      random_normal(length, 8, 4),
           random_normal(length, 8, 5), {runtime::generate(1, 1, [&](auto, auto) { return place; }), Dtype::kInt32}};
-      run_on_device(kCachedAttention, in, {.alpha = 1, .batch = 1, .seq = length, .heads = 1, .kv_heads = 1});
+      run_on_device(kCachedAttention, in,
+                    CachedAttentionAttrs{.scale = 1, .batch = 1, .seq = length, .heads = 1, .kv_heads = 1});
     };
   };
   EXPECT_TRUE(fails(base::Fault::kData, with(16, 16), {"dma_scatter", "index 16", "16 rows"}));
@@ -105,10 +106,11 @@ TEST(CachedAttention, RefusesAPositionBehindTheCacheAndLengthsItCannotCut) {
 TEST(CacheFill, APromptBecomesTheFirstRowsOfEachSequence) {
   for (const std::int64_t seq : {1, 5, 16}) {
     const Inputs in{random_normal(3 * seq, 24, 1), random_normal(3 * 16, 24, 2)};
-    expect_reference(kCacheFill, in, {.batch = 3, .seq = seq}, {{}});
+    expect_reference(kCacheFill, in, CacheFillAttrs{.batch = 3, .seq = seq}, {{}});
   }
   const Inputs in{random_normal(17, 24, 1), random_normal(16, 24, 2)};
-  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { run_on_device(kCacheFill, in, {.batch = 1, .seq = 17}); },
+  EXPECT_TRUE(fails(base::Fault::kProgram,
+                    [&] { run_on_device(kCacheFill, in, CacheFillAttrs{.batch = 1, .seq = 17}); },
                     {"cache_fill", "longer than the cache"}));
 }
 

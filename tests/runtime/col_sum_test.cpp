@@ -12,7 +12,7 @@ TEST(WideColSum, SumsEachColumn) {
   for (const auto& [rows, cols] : {std::pair{1, 4097}, {320, 30522}, {129, 9000}})
     for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
       const Inputs in{{random_normal(rows, cols, 1), type}};
-      expect_reference(runtime::kWideColSum, in, {.dtype = Dtype::kFp32}, {{.ulps = 32, .floor = 8}},
+      expect_reference(runtime::kWideColSum, in, ResultAttrs{.dtype = Dtype::kFp32}, {{.ulps = 32, .floor = 8}},
                        type == Dtype::kFp32 ? "fp32" : "bf16");
     }
 }

@@ -33,7 +33,7 @@ TEST_P(DecoderOps, RmsNorm) {
   const auto [rows, cols, type] = GetParam();
   const Inputs in = in_type(type, {random_normal(rows, cols, 1, 3), random_normal(1, cols, 2)});
   const double ulps = fp32() ? 4 + std::sqrt(static_cast<double>(cols)) : 2;
-  expect_reference(kRmsNorm, in, {.eps = 1e-5},
+  expect_reference(kRmsNorm, in, NormAttrs{.eps = 1e-5},
                    {{.ulps = ulps, .floor = 1, .dtype = type},
                     {.ulps = fp32() ? ulps : 0.6, .floor = 1, .dtype = type},
                     {.ulps = 8 + std::sqrt(static_cast<double>(cols))}},
@@ -43,7 +43,7 @@ TEST_P(DecoderOps, RmsNorm) {
 TEST_P(DecoderOps, RmsNormGrad) {
   const auto [rows, cols, type] = GetParam();
   const Inputs x = in_type(type, {random_normal(rows, cols, 1, 3), random_normal(1, cols, 2)});
-  const Tensors kept = kRmsNorm.forward({.eps = 1e-5}, values(x));
+  const Tensors kept = kRmsNorm.forward(NormAttrs{.eps = 1e-5}, values(x));
   Inputs in = in_type(type, {random_normal(rows, cols, 4), x[1].value, kept[1]});
   in.emplace_back(kept[2]);
   const Tolerance within{.ulps = fp32() ? 8 + std::sqrt(static_cast<double>(cols)) : 3, .floor = 1, .dtype = type};
@@ -58,9 +58,10 @@ TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
   const Tensor cos = runtime::generate(rows, half, [](auto r, auto c) { return std::cos(0.1 * r * (c + 1)); });
   const Tensor sin = runtime::generate(rows, half, [](auto r, auto c) { return std::sin(0.1 * r * (c + 1)); });
   const Inputs in{{x, type}, cos, sin};
-  expect_reference(kRope, in, {.alpha = 1}, {{.ulps = fp32() ? 2.0 : 0.6, .floor = 1, .dtype = type}}, numerics());
-  const Tensors turned = run_on_device(kRope, in, {.alpha = 1}, numerics());
-  const Tensors back = run_on_device(kRope, {{turned[0], type}, cos, sin}, {.alpha = -1}, numerics());
+  expect_reference(kRope, in, RopeAttrs{.inverse = false}, {{.ulps = fp32() ? 2.0 : 0.6, .floor = 1, .dtype = type}},
+                   numerics());
+  const Tensors turned = run_on_device(kRope, in, RopeAttrs{.inverse = false}, numerics());
+  const Tensors back = run_on_device(kRope, {{turned[0], type}, cos, sin}, RopeAttrs{.inverse = true}, numerics());
   EXPECT_TRUE(close(back[0], x, {.ulps = 4, .floor = 2, .dtype = type}));
 }
 
@@ -71,7 +72,7 @@ TEST_P(DecoderOps, TheLossInPartsIsTheLoss) {
   const Tensor weights = runtime::generate(rows, 1, [&](auto r, auto) { return r % 3 == 2 ? 0.0 : 1.0 / rows; });
   if (rows > 2) labels.at(2, 0) = -100;
   const Tensor x = rounded(random_normal(rows, cols, 6, 2), type);
-  const Tensors whole = runtime::kCrossEntropy.forward({}, std::vector<Tensor>{x, labels, weights});
+  const Tensors whole = runtime::kCrossEntropy.forward(LossAttrs{}, std::vector<Tensor>{x, labels, weights});
   const std::int64_t first = cols / 2;
   const auto part = [&](std::int64_t begin, std::int64_t size) {
     return Input{runtime::generate(rows, size, [&](auto r, auto c) { return x.at(r, begin + c); }), type};

@@ -28,9 +28,9 @@ Graph two_dropouts(std::uint32_t rng, std::uint32_t stream) {
   const ValueId unit = g.tensor("ones", kRows, kCols, Dtype::kFp32, Kind::kInput);
   g.enter({.name = "forward", .rng = 7});
   const ValueId y = g.add1(runtime::kMatmul, "product", {x, w});
-  g.output(g.add1(runtime::kDropout, "drop", {y}, {.p = kP, .stream = 3}), "behind");
+  g.output(g.add1(runtime::kDropout, "drop", {y}, DropoutAttrs{.p = kP, .stream = 3}), "behind");
   g.enter({.name = "backward", .rng = rng});
-  g.output(g.add1(runtime::kDropout, "drop", {unit}, {.p = kP, .stream = stream}), "alone");
+  g.output(g.add1(runtime::kDropout, "drop", {unit}, DropoutAttrs{.p = kP, .stream = stream}), "alone");
   return g;
 }
 
@@ -96,8 +96,8 @@ TEST(Dropout, DrawsOtherNumbersForOtherPurposes) {
 struct Uniform {
   std::int64_t seq, first;
   static constexpr std::int64_t kSize = 48, kHeads = 2;
-  Attrs attrs() const {
-    return {.alpha = 1, .p = 0.25, .batch = 1, .seq = seq, .heads = kHeads, .kv_heads = kHeads, .stream = 5};
+  AttentionAttrs attrs() const {
+    return {.scale = 1, .batch = 1, .seq = seq, .heads = kHeads, .kv_heads = kHeads, .p = 0.25, .stream = 5};
   }
   Tensor units() const {
     return runtime::generate(seq, kHeads * kSize, [&](auto r, auto c) { return r - first == c % kSize ? 1 : 0; });

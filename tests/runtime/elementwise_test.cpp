@@ -42,10 +42,11 @@ TEST_P(Elementwise, AddAndMul) {
 // A product and a sum in fp32, each rounded.
 TEST_P(Elementwise, Affine) {
   const double ulps = dtype() == Dtype::kFp32 ? 1 : 0.51;
-  expect_reference(runtime::kAffine, in({x()}), {.alpha = 0.37}, {within(ulps)}, numerics());
-  expect_reference(runtime::kAffine, in({x()}), {.alpha = 1e9, .beta = -1e9}, {within(ulps, 1e9)}, numerics());
-  expect_reference(runtime::kAffine, in({x()}), {.alpha = -1, .beta = 0.5, .dtype = Dtype::kFp32}, {{.ulps = 1}},
+  expect_reference(runtime::kAffine, in({x()}), AffineAttrs{.alpha = 0.37}, {within(ulps)}, numerics());
+  expect_reference(runtime::kAffine, in({x()}), AffineAttrs{.alpha = 1e9, .beta = -1e9}, {within(ulps, 1e9)},
                    numerics());
+  expect_reference(runtime::kAffine, in({x()}), AffineAttrs{.alpha = -1, .beta = 0.5, .dtype = Dtype::kFp32},
+                   {{.ulps = 1}}, numerics());
 }
 
 // ScalarE's functions are polynomials within 2 steps of fp32 at numbers near 1 (isa/kernels); the derivative has a few
@@ -53,9 +54,11 @@ TEST_P(Elementwise, Affine) {
 TEST_P(Elementwise, ActivateAndItsGradient) {
   const bool fp32 = dtype() == Dtype::kFp32;
   for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kTanh, Fn::kSilu}) {
-    expect_reference(runtime::kActivate, in({x()}), {.fn = fn}, {within(fp32 ? 8 : 0.55, 0.5)}, numerics());
+    expect_reference(runtime::kActivate, in({x()}), ActivationAttrs{.fn = fn}, {within(fp32 ? 8 : 0.55, 0.5)},
+                     numerics());
     // In bf16 the derivative is rounded before it meets dy, and the product once more.
-    expect_reference(runtime::kActivateGrad, in({z(), x()}), {.fn = fn}, {within(fp32 ? 16 : 1.6, 0.5)}, numerics());
+    expect_reference(runtime::kActivateGrad, in({z(), x()}), ActivationAttrs{.fn = fn}, {within(fp32 ? 16 : 1.6, 0.5)},
+                     numerics());
   }
 }
 
@@ -67,12 +70,12 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Elementwise,
                                          ElementwiseCase{1, 320, Dtype::kFp32}));
 
 TEST(Activate, RefusesAFunctionWithoutDerivative) {
-  EXPECT_TRUE(
-      fails(base::Fault::kProgram,
-            [] {
-              run_on_device(runtime::kActivateGrad, {random_normal(2, 2, 1), random_normal(2, 2, 2)}, {.fn = Fn::kExp});
-            },
-            {"no derivative", "gelu"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram,
+                    [] {
+                      run_on_device(runtime::kActivateGrad, {random_normal(2, 2, 1), random_normal(2, 2, 2)},
+                                    ActivationAttrs{.fn = Fn::kExp});
+                    },
+                    {"no derivative", "gelu"}));
 }
 
 // The gradients of broadcast operands are sums over what they stood for; a column's has no use in any model.

@@ -16,7 +16,7 @@ TEST(Embedding, TakesRowsOfTheTable) {
     for (const auto& [rows, table, cols] : {std::tuple{5, 3, 6}, {130, 700, 192}, {257, 40000, 30}}) {
       const Input values{random_normal(table, cols, 1), type};
       expect_reference(runtime::kEmbedding, {values, ids(rows, table)}, {}, {kExact});
-      expect_reference(runtime::kEmbedding, {values, ids(rows, table)}, {.dtype = Dtype::kFp32}, {kExact});
+      expect_reference(runtime::kEmbedding, {values, ids(rows, table)}, ResultAttrs{.dtype = Dtype::kFp32}, {kExact});
     }
 }
 
@@ -28,47 +28,49 @@ TEST(EmbeddingGrad, SumsRowsById) {
     const double n = 2 + static_cast<double>(rows) / table;
     const Inputs in{ids(rows, table), random_normal(rows, cols, 2)};
     const Tolerance within{.ulps = 2 * std::sqrt(n) + 1, .floor = std::sqrt(n)};
-    expect_reference(runtime::kEmbeddingGrad, in, {.rows = table}, {within});
+    expect_reference(runtime::kEmbeddingGrad, in, EmbeddingGradAttrs{.rows = table}, {within});
   }
 }
 
 TEST(EmbeddingGrad, InBf16) {
   const Inputs in{ids(257, 90), {random_normal(257, 320, 2), Dtype::kBf16}};
-  const Attrs attrs{.rows = 90, .operand = Dtype::kBf16};
+  const EmbeddingGradAttrs attrs{.rows = 90, .operand = Dtype::kBf16};
   expect_reference(runtime::kEmbeddingGrad, in, attrs, {{.ulps = 0.51, .floor = 0.1, .dtype = Dtype::kBf16}}, "bf16");
   // In HBM each addition rounds: about three per row of the table here.
   const Inputs large{ids(500, 200), {random_normal(500, 320, 2), Dtype::kBf16}};
-  expect_reference(runtime::kEmbeddingGrad, large, {.rows = 200, .operand = Dtype::kBf16},
+  expect_reference(runtime::kEmbeddingGrad, large, EmbeddingGradAttrs{.rows = 200, .operand = Dtype::kBf16},
                    {{.ulps = 4, .floor = 2, .dtype = Dtype::kBf16}}, "bf16");
 }
 
 TEST(Positions, RepeatForEachSequence) {
   for (const auto& [batch, seq, table] : {std::tuple{3, 48, 64}, {2, 130, 130}, {5, 7, 512}, {1, 300, 512}}) {
     const Input values{random_normal(table, 192, 1)};
-    expect_reference(runtime::kPositions, {values}, {.batch = batch, .seq = seq}, {kExact});
+    expect_reference(runtime::kPositions, {values}, PositionsAttrs{.batch = batch, .seq = seq}, {kExact});
   }
-  EXPECT_TRUE(fails(base::Fault::kProgram,
-                    [] { run_on_device(runtime::kPositions, {random_normal(8, 6, 1)}, {.batch = 1, .seq = 9}); },
-                    {"positions", "longer than the table"}));
+  EXPECT_TRUE(
+      fails(base::Fault::kProgram,
+            [] { run_on_device(runtime::kPositions, {random_normal(8, 6, 1)}, PositionsAttrs{.batch = 1, .seq = 9}); },
+            {"positions", "longer than the table"}));
 }
 
 TEST(PositionsGrad, SumsOverTheBatch) {
   for (const auto& [batch, seq, table, cols] : {std::tuple{3, 48, 64, 600}, {2, 130, 130, 6}, {5, 7, 512, 192}}) {
     const Inputs in{random_normal(batch * seq, cols, 1)};
-    expect_reference(runtime::kPositionsGrad, in, {.seq = seq, .rows = table},
+    expect_reference(runtime::kPositionsGrad, in, PositionsGradAttrs{.seq = seq, .rows = table},
                      {{.ulps = 3, .floor = std::sqrt(batch)}});
   }
 }
 
 TEST(TakeRows, AndPutRows) {
   for (const auto& [rows, stride, cols] : {std::tuple{5, 7, 6}, {130, 3, 192}, {257, 2, 600}}) {
-    expect_reference(runtime::kTakeRows, {random_normal(rows * stride, cols, 1)}, {.stride = stride}, {kExact});
-    expect_reference(runtime::kPutRows, {random_normal(rows, cols, 1)}, {.stride = stride}, {kExact});
+    expect_reference(runtime::kTakeRows, {random_normal(rows * stride, cols, 1)}, StrideAttrs{.stride = stride},
+                     {kExact});
+    expect_reference(runtime::kPutRows, {random_normal(rows, cols, 1)}, StrideAttrs{.stride = stride}, {kExact});
     const Input half{random_normal(rows, cols, 1), Dtype::kBf16};
-    expect_reference(runtime::kPutRows, {half}, {.stride = stride}, {kExact}, "bf16");
+    expect_reference(runtime::kPutRows, {half}, StrideAttrs{.stride = stride}, {kExact}, "bf16");
   }
   EXPECT_TRUE(fails(base::Fault::kProgram,
-                    [] { run_on_device(runtime::kTakeRows, {random_normal(8, 6, 1)}, {.stride = 3}); },
+                    [] { run_on_device(runtime::kTakeRows, {random_normal(8, 6, 1)}, StrideAttrs{.stride = 3}); },
                     {"take_rows", "does not divide"}));
 }
 

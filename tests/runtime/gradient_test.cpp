@@ -101,7 +101,7 @@ TEST(Gradient, Matmul) {
     Model m;
     const ValueId x = m.weight("x", random_normal(5, 3, 1)),
                   w = m.weight("w", trans_b ? random_normal(4, 3, 2) : random_normal(3, 4, 2));
-    m.loss(m.graph.add1(runtime::kMatmul, "product", {x, w}, {.alpha = 0.7, .trans_b = trans_b}));
+    m.loss(m.graph.add1(runtime::kMatmul, "product", {x, w}, MatmulAttrs{.alpha = 0.7, .trans_b = trans_b}));
     m.check();
   }
 }
@@ -114,14 +114,14 @@ TEST(Gradient, AddAndMulWithBroadcastRows) {
   y = m.graph.add1(runtime::kMul, "gain", {y, gain});
   y = m.graph.add1(runtime::kAdd, "bias", {y, bias});
   y = m.graph.add1(runtime::kAdd, "residual", {y, x});
-  m.loss(m.graph.add1(runtime::kAffine, "affine", {y}, {.alpha = -0.6, .beta = 0.3}));
+  m.loss(m.graph.add1(runtime::kAffine, "affine", {y}, AffineAttrs{.alpha = -0.6, .beta = 0.3}));
   m.check();
 }
 
 TEST(Gradient, Activations) {
   for (const Fn fn : {Fn::kGelu, Fn::kGeluTanh, Fn::kTanh, Fn::kSilu}) {
     Model m;
-    m.loss(m.graph.add1(runtime::kActivate, "fn", {m.weight("x", random_normal(5, 4, 1))}, {.fn = fn}));
+    m.loss(m.graph.add1(runtime::kActivate, "fn", {m.weight("x", random_normal(5, 4, 1))}, ActivationAttrs{.fn = fn}));
     m.check();
   }
 }
@@ -130,7 +130,7 @@ TEST(Gradient, LayerNorm) {
   Model m;
   const ValueId x = m.weight("x", random_normal(4, 6, 1)), gamma = m.weight("gamma", random_normal(1, 6, 2));
   const ValueId beta = m.weight("beta", random_normal(1, 6, 3));
-  m.loss(m.graph.add(runtime::kLayerNorm, "norm", {x, gamma, beta}, {.eps = 1e-5})[0]);
+  m.loss(m.graph.add(runtime::kLayerNorm, "norm", {x, gamma, beta}, NormAttrs{.eps = 1e-5})[0]);
   m.check();
 }
 
@@ -141,7 +141,7 @@ TEST(Gradient, EmbeddingsAndPositions) {
                   places = m.weight("places", random_normal(5, 3, 2));
     const ValueId ids = m.input("ids", random_ids(8, std::min<std::int64_t>(table, 9), 3), Dtype::kInt32);
     const ValueId x = m.graph.add1(runtime::kEmbedding, "words", {words, ids});
-    const ValueId y = m.graph.add1(runtime::kPositions, "places", {places}, {.batch = 2, .seq = 4});
+    const ValueId y = m.graph.add1(runtime::kPositions, "places", {places}, PositionsAttrs{.batch = 2, .seq = 4});
     m.loss(m.graph.add1(runtime::kAdd, "add", {x, y}));
     m.check();
   }
@@ -149,7 +149,7 @@ TEST(Gradient, EmbeddingsAndPositions) {
 
 TEST(Gradient, TakeRows) {
   Model m;
-  m.loss(m.graph.add1(runtime::kTakeRows, "first", {m.weight("x", random_normal(6, 3, 1))}, {.stride = 2}));
+  m.loss(m.graph.add1(runtime::kTakeRows, "first", {m.weight("x", random_normal(6, 3, 1))}, StrideAttrs{.stride = 2}));
   m.check();
 }
 
@@ -164,8 +164,9 @@ TEST(Gradient, Attention) {
       mask.at(1, 3) = -1e9F;
       in.push_back(m.input("mask", mask));
     }
-    m.loss(m.graph.add(runtime::kAttention, "heads", in,
-                       {.alpha = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = kv, .causal = causal})[0]);
+    m.loss(m.graph.add(
+        runtime::kAttention, "heads", in,
+        AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = kv, .causal = causal})[0]);
     m.check();
   }
 }
@@ -178,7 +179,7 @@ void two_layers(Model& m, std::int64_t micro_batches) {
     m.graph.enter({.name = "test", .instance = static_cast<std::int32_t>(i)});
     const ValueId x = m.input(fmt::format("x{}", i), random_normal(4, 3, 10 + static_cast<std::uint32_t>(i)));
     ValueId y = m.graph.add1(runtime::kAdd, "bias1", {m.graph.add1(runtime::kMatmul, "first", {x, w1}), b1});
-    y = m.graph.add1(runtime::kActivate, "gelu", {y}, {.fn = Fn::kGelu});
+    y = m.graph.add1(runtime::kActivate, "gelu", {y}, ActivationAttrs{.fn = Fn::kGelu});
     y = m.graph.add1(runtime::kAdd, "bias2", {m.graph.add1(runtime::kMatmul, "second", {y, w2}), b2});
     m.loss(m.graph.add1(runtime::kAdd, "residual", {y, x}));
   }
@@ -208,14 +209,15 @@ TEST(Gradient, TwoHeadsOnOneTrunk) {
   Model m;
   const ValueId x = m.weight("x", random_normal(4, 3, 1)), w = m.weight("w", random_normal(3, 3, 2));
   const ValueId trunk = m.graph.add1(runtime::kMatmul, "trunk", {x, w});
-  m.loss(m.graph.add1(runtime::kActivate, "head1", {trunk}, {.fn = Fn::kTanh}));
-  m.loss(m.graph.add1(runtime::kActivate, "head2", {trunk}, {.fn = Fn::kGelu}));
+  m.loss(m.graph.add1(runtime::kActivate, "head1", {trunk}, ActivationAttrs{.fn = Fn::kTanh}));
+  m.loss(m.graph.add1(runtime::kActivate, "head2", {trunk}, ActivationAttrs{.fn = Fn::kGelu}));
   m.check();
 }
 
 TEST(Gradient, RefusesAnOperationWithoutOne) {
   Model m;
-  const ValueId y = m.graph.add1(runtime::kPutRows, "spread", {m.weight("x", random_normal(2, 3, 1))}, {.stride = 2});
+  const ValueId y =
+      m.graph.add1(runtime::kPutRows, "spread", {m.weight("x", random_normal(2, 3, 1))}, StrideAttrs{.stride = 2});
   m.loss(y);
   EXPECT_TRUE(fails(base::Fault::kProgram, [&] { runtime::differentiate(m.graph, m.losses); },
                     {"put_rows spread", "has no gradient", "parameter"}));
@@ -227,7 +229,7 @@ ValueId two_layers(Graph& graph) {
   ValueId x = graph.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);
   for (const int layer : {0, 1}) {
     graph.enter({.name = "act", .instance = layer});
-    const ValueId active = graph.add1(runtime::kActivate, "act", {x}, {.fn = Fn::kTanh});
+    const ValueId active = graph.add1(runtime::kActivate, "act", {x}, ActivationAttrs{.fn = Fn::kTanh});
     graph.enter({.name = "layer", .instance = layer + 1});
     const ValueId w = graph.tensor("w" + std::to_string(layer), 6, 6, Dtype::kFp32, Kind::kWeight);
     x = graph.add1(runtime::kMatmul, "product", {active, w});

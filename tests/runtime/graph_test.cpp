@@ -62,9 +62,9 @@ Graph in_scopes(const char* first, const char* second, const char* third) {
   Graph g = fp32();
   const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);
   g.enter({.name = first});
-  const ValueId a = g.add1(runtime::kAffine, "a", {x}, {.alpha = 2});
+  const ValueId a = g.add1(runtime::kAffine, "a", {x}, AffineAttrs{.alpha = 2});
   g.enter({.name = second});
-  const ValueId b = g.add1(runtime::kAffine, "b", {a}, {.alpha = 3});
+  const ValueId b = g.add1(runtime::kAffine, "b", {a}, AffineAttrs{.alpha = 3});
   g.enter({.name = third});
   g.output(g.add1(runtime::kAdd, "c", {a, b}), "c");
   return g;
@@ -84,7 +84,7 @@ TEST(Compile, SharesTheBlocksOfEqualLayers) {
   for (int l = 0; l < 5; ++l) {
     const ValueId w = g.tensor(fmt::format("w{}", l), 192, 192, Dtype::kFp32, Kind::kWeight);
     g.enter({.name = "layer", .instance = 7 + l, .rng = static_cast<std::uint32_t>(l), .layer = l});
-    x = g.add1(runtime::kMatmul, "product", {x, w}, {.alpha = 1.0 / 14});
+    x = g.add1(runtime::kMatmul, "product", {x, w}, MatmulAttrs{.alpha = 1.0 / 14});
   }
   g.output(x, "y");
   Running running{std::move(g)};
@@ -99,7 +99,7 @@ TEST(Compile, SharesTheBlocksOfEqualLayers) {
   for (std::uint32_t l = 0; l < 5; ++l) {
     const Tensor w = random_normal(192, 192, 10 + l);
     running.write(fmt::format("w{}", l), w);
-    want = runtime::kMatmul.forward({.alpha = 1.0 / 14}, Tensors{want, w})[0];
+    want = runtime::kMatmul.forward(MatmulAttrs{.alpha = 1.0 / 14}, Tensors{want, w})[0];
   }
   running.run();
   EXPECT_TRUE(close(running.read("y"), want, {.ulps = 64, .floor = 1}));
@@ -135,8 +135,8 @@ TEST(Compile, GivesUpWhatCannotFit) {
       g.enter({.name = "layer", .instance = i});
       const ValueId w = g.tensor(fmt::format("w{}", i), width, width, Dtype::kFp32, Kind::kWeight);
       const ValueId hidden = g.add1(runtime::kActivate, "gelu", {g.add1(runtime::kMatmul, "up", {x, w})},
-                                    {.fn = isa::Fn::kGelu});  // stays in SBUF
-      x = g.add1(runtime::kMatmul, "down", {hidden, w}, {.trans_b = true});
+                                    ActivationAttrs{.fn = isa::Fn::kGelu});  // stays in SBUF
+      x = g.add1(runtime::kMatmul, "down", {hidden, w}, MatmulAttrs{.trans_b = true});
     }
     g.output(x, "y");
     return g;
@@ -163,7 +163,7 @@ TEST(Compile, ReusesTheMemoryOfActivations) {
   ValueId x = g.tensor("x", 128, 128, Dtype::kFp32, Kind::kInput);
   for (int l = 0; l < 8; ++l) {
     g.enter({.name = "layer", .instance = l});
-    x = g.add1(runtime::kAffine, "twice", {x}, {.alpha = 2});
+    x = g.add1(runtime::kAffine, "twice", {x}, AffineAttrs{.alpha = 2});
   }
   g.output(x, "y");
   Running running{std::move(g)};
@@ -179,7 +179,7 @@ TEST(Session, RefusesUnknownNamesAndOtherSizes) {
   Graph g = fp32();
   const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);
   g.enter({.name = "test"});
-  g.output(g.add1(runtime::kAffine, "y", {x}, {.alpha = 2}), "y");
+  g.output(g.add1(runtime::kAffine, "y", {x}, AffineAttrs{.alpha = 2}), "y");
   Running running{std::move(g)};
   EXPECT_TRUE(fails(Fault::kInternal, [&] { running.read("z"); }, {"'z'"}));
   EXPECT_TRUE(fails(Fault::kInternal, [&] { running.write("x", Tensor(4, 5)); }, {"x", "24 elements, given 20"}));

@@ -34,14 +34,14 @@ TEST_P(ByRows, LayerNorm) {
   const double ulps = fp32() ? 4 + std::sqrt(static_cast<double>(cols)) : 3;
   const Tolerance y{.ulps = ulps, .floor = 4, .dtype = type};
   const Tolerance xhat{.ulps = fp32() ? ulps : 0.6, .floor = 1, .dtype = type};
-  expect_reference(kLayerNorm, layernorm_inputs(), {.eps = 1e-12},
+  expect_reference(kLayerNorm, layernorm_inputs(), NormAttrs{.eps = 1e-12},
                    {y, xhat, {.ulps = 8 + std::sqrt(static_cast<double>(cols))}}, numerics());
 }
 
 // Two means of `cols` products and three products of magnitude 1; in bf16 dy * gamma is rounded before.
 TEST_P(ByRows, LayerNormGrad) {
   const auto [rows, cols, type] = GetParam();
-  const Tensors kept = kLayerNorm.forward({.eps = 1e-12}, values(layernorm_inputs()));
+  const Tensors kept = kLayerNorm.forward(NormAttrs{.eps = 1e-12}, values(layernorm_inputs()));
   Inputs in = in_type(type, {random_normal(rows, cols, 4), layernorm_inputs()[1].value, kept[1]});
   in.emplace_back(kept[2]);
   const Tolerance within{.ulps = fp32() ? 8 + std::sqrt(static_cast<double>(cols)) : 3, .floor = 1, .dtype = type};
@@ -61,7 +61,7 @@ TEST_P(ByRows, CrossEntropy) {
       .ulps = fp32() ? 32 + std::sqrt(static_cast<double>(cols)) : 0.6, .floor = share / 4, .dtype = type};
   expect_reference(kCrossEntropy, in, {}, {loss, dx}, numerics());
   const Tolerance scaled{.ulps = dx.ulps, .floor = 1024 * dx.floor, .dtype = type};
-  expect_reference(kCrossEntropy, in, {.alpha = 1024}, {loss, scaled}, numerics());
+  expect_reference(kCrossEntropy, in, LossAttrs{.scale = 1024}, {loss, scaled}, numerics());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ByRows,

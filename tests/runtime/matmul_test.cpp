@@ -43,16 +43,18 @@ TEST_P(Products, Matmul) {
   const auto [rows, k, n, type] = GetParam();
   const Tensor x = random_normal(rows, k, 1), w = random_normal(k, n, 2);
   expect_reference(kMatmul, in_type(type, {x, w}), {}, {sum_of(k, type)}, numerics());
-  expect_reference(kMatmul, in_type(type, {x, w}), {.alpha = 0.25, .dtype = Dtype::kFp32}, {sum_of(k, Dtype::kFp32)},
+  expect_reference(kMatmul, in_type(type, {x, w}), MatmulAttrs{.alpha = 0.25, .dtype = Dtype::kFp32},
+                   {sum_of(k, Dtype::kFp32)}, numerics());
+  expect_reference(kMatmul, in_type(type, {x, transposed(w)}), MatmulAttrs{.trans_b = true}, {sum_of(k, type)},
                    numerics());
-  expect_reference(kMatmul, in_type(type, {x, transposed(w)}), {.trans_b = true}, {sum_of(k, type)}, numerics());
 }
 
 TEST_P(Products, MatmulTn) {
   const auto [rows, m, n, type] = GetParam();
   const Inputs in = in_type(type, {random_normal(rows, m, 1), random_normal(rows, n, 2)});
   expect_reference(kMatmulTn, in, {}, {sum_of(rows, type)}, numerics());
-  expect_reference(kMatmulTn, in, {.rows = 1}, {sum_of(rows, type), sum_of(rows, type)}, numerics());
+  expect_reference(kMatmulTn, in, MatmulTnAttrs{.row_sums = true}, {sum_of(rows, type), sum_of(rows, type)},
+                   numerics());
 }
 
 TEST_P(Products, ColSum) {
@@ -72,7 +74,7 @@ TEST(Matmul, StreamsLargeWeights) {
     const std::int64_t k = 700, n = type == Dtype::kFp32 ? 4200 : 8300;
     ASSERT_GT(6 * n * isa::size_of(type), trn1_target().geometry.sbuf_partition_bytes / 2);
     const Tensor x = random_normal(140, k, 1), w = random_normal(n, k, 2);
-    const Attrs t{.trans_b = true};
+    const MatmulAttrs t{.trans_b = true};
     const Inputs in = in_type(type, {x, w}), natural = in_type(type, {x, transposed(w)});
     const Tensor want = kMatmul.forward(t, values(in))[0];
     const std::string_view numerics = type == Dtype::kFp32 ? "fp32" : "bf16";
@@ -86,15 +88,17 @@ TEST(MatmulTn, BlocksThatDoNotStay) {
   const std::int64_t rows = 24300, m = 134, n = 600;
   ASSERT_GT(rows / 128 * m * 4, trn1_target().geometry.sbuf_partition_bytes / 2);
   const Inputs in = in_type(Dtype::kFp32, {random_normal(rows, m, 1), random_normal(rows, n, 2)});
-  const Tensor want = kMatmul.forward({.trans_b = true}, Tensors{transposed(in[0].value), transposed(in[1].value)})[0];
-  EXPECT_TRUE(close(run_on_device(kMatmulTn, in, {.rows = 1})[0], want, sum_of(rows, Dtype::kFp32)));
+  const Tensor want =
+      kMatmul.forward(MatmulAttrs{.trans_b = true}, Tensors{transposed(in[0].value), transposed(in[1].value)})[0];
+  EXPECT_TRUE(
+      close(run_on_device(kMatmulTn, in, MatmulTnAttrs{.row_sums = true})[0], want, sum_of(rows, Dtype::kFp32)));
 }
 
 // Operands enter TensorE in the type that the numerics say, whatever they are in HBM.
 TEST(Matmul, RoundsItsOperands) {
   const Inputs in{random_normal(130, 192, 1), random_normal(192, 320, 2)};
   for (const Dtype operand : {Dtype::kBf16, Dtype::kFp8E4m3}) {
-    const Attrs attrs{.operand = operand};
+    const MatmulAttrs attrs{.operand = operand};
     const Tensors cast{rounded(in[0].value, operand), rounded(in[1].value, operand)};
     const auto want = kMatmul.forward(attrs, cast);
     EXPECT_TRUE(close(run_on_device(kMatmul, in, attrs)[0], want[0], sum_of(192, Dtype::kFp32)))

@@ -36,9 +36,9 @@ Inputs adamw_inputs(std::int64_t rows, std::int64_t cols, Dtype weight, Dtype mo
 
 // The same steps in fp32, each within an ulp, square root and reciprocal within 4; the update is a hundredth of w.
 TEST(AdamW, UpdatesInPlace) {
-  const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8};
-  Attrs without_decay = attrs;
-  without_decay.p = 0;
+  const OptimizerAttrs attrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decays = true};
+  OptimizerAttrs without_decay = attrs;
+  without_decay.decays = false;
   for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {1, 30522}, {7, 11}, {130, 2100}}) {
     const Inputs in = adamw_inputs(rows, cols, Dtype::kFp32, Dtype::kFp32);
     const Tolerance within{.ulps = 8, .floor = 0.5};
@@ -48,7 +48,7 @@ TEST(AdamW, UpdatesInPlace) {
 }
 
 TEST(AdamW, RoundsToTheTypesOfItsTensors) {
-  const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8};
+  const OptimizerAttrs attrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decays = true};
   const Tolerance half{.ulps = 0.55, .floor = 0.5, .dtype = Dtype::kBf16};
   // The update sees the rounded moments: 2^-9 of a hundredth, far below half a step of w.
   expect_reference(kAdamW, adamw_inputs(130, 320, Dtype::kBf16, Dtype::kBf16), attrs, {half, half, half}, "bf16");
@@ -58,7 +58,7 @@ TEST(AdamW, RoundsToTheTypesOfItsTensors) {
 }
 
 /// Algorithm 2 of the paper, in double precision and its own words; bias corrections as `hyper()` has them.
-std::vector<double> plain_lamb(const Inputs& in, const Attrs& attrs, double rate, double decay) {
+std::vector<double> plain_lamb(const Inputs& in, const OptimizerAttrs& attrs, double rate, double decay) {
   const std::size_t n = in[0].value.data.size();
   const double correct_m = in[4].value.at(0, runtime::kRate) / rate;  // 1 / (1 - b1^t)
   const double correct_root = in[4].value.at(0, runtime::kRootScale), clip = in[5].value.at(0, 0);
@@ -66,8 +66,8 @@ std::vector<double> plain_lamb(const Inputs& in, const Attrs& attrs, double rate
   double w_norm = 0, u_norm = 0;
   for (std::size_t i = 0; i < n; ++i) {
     const double w = in[0].value.data[i], g = clip * in[1].value.data[i];
-    const double m = attrs.alpha * in[2].value.data[i] + (1 - attrs.alpha) * g;
-    const double v = attrs.beta * in[3].value.data[i] + (1 - attrs.beta) * g * g;
+    const double m = attrs.beta1 * in[2].value.data[i] + (1 - attrs.beta1) * g;
+    const double v = attrs.beta2 * in[3].value.data[i] + (1 - attrs.beta2) * g * g;
     u[i] = m * correct_m / (std::sqrt(v) * correct_root + attrs.eps) + decay * w;
     w_norm += w * w, u_norm += u[i] * u[i];
   }
@@ -90,19 +90,19 @@ Tensor tensor_of(const std::vector<double>& values, std::int64_t rows, std::int6
 // As AdamW; the norms are sums of positive numbers in fp32, some ulps that move an update of a thousandth of w.
 TEST(Lamb, UpdatesByTheTrustRatioOfTheWholeTensor) {
   constexpr double kRate = 2e-3, kDecay = 0.01;
-  for (const double p : {0.0, 1.0})
+  for (const bool decays : {false, true})
     for (const auto& [rows, cols] : {std::pair{1, 6}, {192, 320}, {7, 11}, {130, 2100}, {1024, 1100}}) {
-      const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = p, .eps = 1e-6};
+      const OptimizerAttrs attrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-6, .decays = decays};
       const Inputs in = lamb_inputs(rows, cols, Dtype::kFp32, Dtype::kFp32, kRate, kDecay);
       const Tolerance within{.ulps = 8, .floor = 0.5};
       expect_reference(runtime::kLamb, in, attrs, {within, within, within});
-      const Tensor want = tensor_of(plain_lamb(in, attrs, kRate, p * kDecay), rows, cols);
+      const Tensor want = tensor_of(plain_lamb(in, attrs, kRate, decays ? kDecay : 0), rows, cols);
       EXPECT_TRUE(close(run_on_device(runtime::kLamb, in, attrs)[0], want, within)) << rows << " x " << cols;
     }
 }
 
 TEST(Lamb, RoundsToTheTypesOfItsTensors) {
-  const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-6};
+  const OptimizerAttrs attrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-6, .decays = true};
   const Tolerance half{.ulps = 0.55, .floor = 0.5, .dtype = Dtype::kBf16}, ulps{.ulps = 8, .floor = 0.5};
   const auto in = [](Dtype moment) { return lamb_inputs(130, 320, Dtype::kBf16, moment, 2e-3, 0.01); };
   expect_reference(runtime::kLamb, in(Dtype::kBf16), attrs, {half, half, half}, "bf16");
@@ -111,7 +111,7 @@ TEST(Lamb, RoundsToTheTypesOfItsTensors) {
 
 // A bias that is 0 still learns, at the ratio 1; without a gradient and decay nothing moves, and nothing is NaN.
 TEST(Lamb, RatioIsOneWhereANormIsZero) {
-  const Attrs attrs{.alpha = 0.9, .beta = 0.999, .p = 0, .eps = 1e-6};
+  const OptimizerAttrs attrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-6, .decays = false};
   Inputs in = lamb_inputs(4, 96, Dtype::kFp32, Dtype::kFp32, 2e-3, 0);
   const Tensor weights = in[0].value;
   for (float& x : in[0].value.data) x = 0;
@@ -143,8 +143,8 @@ TEST(SumSquares, OfAllElementsOfAllOperands) {
 
 TEST(ClipScale, LimitsTheNorm) {
   const Inputs in{filled(30), filled(3.25), filled(3)};  // norm 6.02
-  for (const Attrs& attrs : {Attrs{.alpha = 1, .beta = 1}, Attrs{.alpha = 100, .beta = 1}, Attrs{.alpha = 0, .beta = 1},
-                             Attrs{.alpha = 1, .beta = 1.0 / 1024}})
+  for (const ClipAttrs& attrs : {ClipAttrs{.max_norm = 1}, ClipAttrs{.max_norm = 100}, ClipAttrs{.max_norm = 0},
+                                 ClipAttrs{.max_norm = 1, .scale = 1.0 / 1024}})
     expect_reference(kClipScale, in, attrs, {{.ulps = 8}, {.ulps = 8}});
 }
 

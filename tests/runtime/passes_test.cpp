@@ -21,11 +21,13 @@ class Layer {
     graph_.enter({.name = "layer", .phase = isa::Phase::kForward, .rng = 3});
     const ValueId q = linear("q", x, kHidden, kHidden), k = linear("k", x, kHidden, kHidden);
     const ValueId v = linear("v", x, kHidden, kHidden);
-    const Attrs heads{.alpha = 0.125, .p = 0.1, .batch = 2, .seq = kSeq, .heads = 3, .kv_heads = 3, .stream = 1};
+    const AttentionAttrs heads{
+        .scale = 0.125, .batch = 2, .seq = kSeq, .heads = 3, .kv_heads = 3, .p = 0.1, .stream = 1};
     ValueId y = linear("o", graph_.add(runtime::kAttention, "heads", {q, k, v}, heads)[0], kHidden, kHidden);
-    y = graph_.add1(runtime::kDropout, "drop", {y}, {.p = 0.1, .stream = 2});
+    y = graph_.add1(runtime::kDropout, "drop", {y}, DropoutAttrs{.p = 0.1, .stream = 2});
     y = norm("norm1", graph_.add1(kAdd, "residual1", {y, x}));
-    ValueId h = graph_.add1(runtime::kActivate, "gelu", {linear("up", y, kHidden, kMiddle)}, {.fn = isa::Fn::kGelu});
+    ValueId h = graph_.add1(runtime::kActivate, "gelu", {linear("up", y, kHidden, kMiddle)},
+                            ActivationAttrs{.fn = isa::Fn::kGelu});
     h = graph_.add1(kAdd, "residual2", {linear("down", h, kMiddle, kHidden), y});
     const ValueId logits = linear("logits", norm("norm2", h), kHidden, kLabels);
     const ValueId labels = graph_.tensor("labels", kTileRows, 1, Dtype::kInt32, Kind::kInput);
@@ -69,7 +71,8 @@ class Layer {
   }
   ValueId norm(const std::string& name, ValueId x) {
     return graph_.add(runtime::kLayerNorm, name,
-                      {x, weight(name + ".gamma", 1, kHidden), weight(name + ".beta", 1, kHidden)}, {.eps = 1e-12})[0];
+                      {x, weight(name + ".gamma", 1, kHidden), weight(name + ".beta", 1, kHidden)},
+                      NormAttrs{.eps = 1e-12})[0];
   }
 
   Graph graph_;
@@ -138,7 +141,7 @@ Graph wide_mlp(std::int64_t k) {
   const ValueId down = g.tensor("down", 2500, 130, Dtype::kFp32, Kind::kInput);
   g.enter({.name = "mlp"});
   const ValueId h = g.add1(kAdd, "bias", {g.add1(kMatmul, "up", {x, up}), bias});
-  const ValueId y = g.add1(runtime::kActivate, "gelu", {h}, {.fn = isa::Fn::kGelu});
+  const ValueId y = g.add1(runtime::kActivate, "gelu", {h}, ActivationAttrs{.fn = isa::Fn::kGelu});
   g.output(h, "h");
   g.output(g.add1(kMatmul, "down", {y, down}), "y");
   return g;
@@ -167,9 +170,9 @@ TEST(Cse, ComputesEqualThingsOnce) {
   Graph g{runtime::numerics("fp32")};
   const ValueId x = g.tensor("x", 4, 3, Dtype::kFp32, Kind::kInput);
   g.enter({.name = "test"});
-  const ValueId a = g.add1(runtime::kAffine, "a", {x}, {.alpha = 2}),
-                b = g.add1(runtime::kAffine, "b", {x}, {.alpha = 2});
-  const ValueId c = g.add1(runtime::kAffine, "c", {x}, {.alpha = 3});
+  const ValueId a = g.add1(runtime::kAffine, "a", {x}, AffineAttrs{.alpha = 2}),
+                b = g.add1(runtime::kAffine, "b", {x}, AffineAttrs{.alpha = 2});
+  const ValueId c = g.add1(runtime::kAffine, "c", {x}, AffineAttrs{.alpha = 3});
   g.output(g.add1(runtime::kMul, "y", {g.add1(kAdd, "sum", {a, b}), c}), "y");
   EXPECT_EQ(runtime::eliminate_common_subexpressions(g), 1u);
   Running running{g};

@@ -23,8 +23,8 @@ Graph cached_graph(double alpha = 1, std::int64_t rows = 200) {
   const ValueId x = graph.tensor("x", rows, 128, Dtype::kBf16, Kind::kInput);
   const ValueId w = graph.tensor("w", 64, 128, Dtype::kBf16, Kind::kWeight);
   graph.enter({.name = "layer", .instance = 0, .phase = isa::Phase::kForward, .rng = 3});
-  const ValueId y = graph.add1(runtime::kMatmul, "y", {x, w}, {.trans_b = true});
-  graph.output(graph.add1(runtime::kAffine, "scaled", {y}, {.alpha = alpha}), "out");
+  const ValueId y = graph.add1(runtime::kMatmul, "y", {x, w}, MatmulAttrs{.trans_b = true});
+  graph.output(graph.add1(runtime::kAffine, "scaled", {y}, AffineAttrs{.alpha = alpha}), "out");
   return graph;
 }
 

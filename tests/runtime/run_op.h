@@ -30,10 +30,32 @@
 namespace runtime_test {
 
 using isa::Dtype;
+using runtime::ActivationAttrs;
+using runtime::AffineAttrs;
+using runtime::AttentionAttrs;
 using runtime::Attrs;
+using runtime::CachedAttentionAttrs;
+using runtime::CacheFillAttrs;
+using runtime::ClipAttrs;
+using runtime::CollectiveAttrs;
+using runtime::DropoutAttrs;
+using runtime::EmbeddingGradAttrs;
 using runtime::Graph;
 using runtime::Kind;
+using runtime::LossAttrs;
+using runtime::MatmulAttrs;
+using runtime::MatmulTnAttrs;
+using runtime::NormAttrs;
 using runtime::Op;
+using runtime::OptimizerAttrs;
+using runtime::PositionsAttrs;
+using runtime::PositionsGradAttrs;
+using runtime::ReceiveAttrs;
+using runtime::ResultAttrs;
+using runtime::RopeAttrs;
+using runtime::SendAttrs;
+using runtime::SkinnyAttrs;
+using runtime::StrideAttrs;
 using runtime::Tensor;
 using runtime::Tensors;
 using runtime::ValueId;
@@ -170,7 +192,8 @@ inline Tensors run_on_device(const Op& op, const Inputs& inputs, const Attrs& at
 /// On the device as by the reference; one tolerance per result.
 inline void expect_reference(const Op& op, const Inputs& inputs, const Attrs& attrs,
                              const std::vector<Tolerance>& tolerances, std::string_view numerics = "fp32") {
-  const Tensors got = run_on_device(op, inputs, attrs, numerics), want = op.forward(attrs, values(inputs));
+  const Tensors got = run_on_device(op, inputs, attrs, numerics),
+                want = op.forward(attrs.empty() ? op.attrs : attrs, values(inputs));
   ASSERT_EQ(got.size(), want.size());
   ASSERT_EQ(got.size(), tolerances.size());
   for (std::size_t o = 0; o < got.size(); ++o)

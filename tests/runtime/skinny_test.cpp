@@ -31,13 +31,13 @@ TEST_P(SkinnyProducts, ProductsWithSeveralWeightsAndTheSameFromAPlainMatmul) {
   // With a bias, with an activation, and gated.
   const Tensor bias = random_normal(1, cols, 4);
   expect_reference(kSkinnyMatmul, {in[0], in[1], {bias, type}, in[2]}, {}, {within, within}, fp32 ? "fp32" : "bf16");
-  const Attrs silu{.fn = isa::Fn::kSilu};
+  const SkinnyAttrs silu{.fn = isa::Fn::kSilu};
   expect_reference(kSkinnyActive, {in[0], in[1], {bias, type}}, silu, {within}, fp32 ? "fp32" : "bf16");
   const Tolerance gated{.ulps = 2 * within.ulps, .floor = within.floor * scale, .dtype = type};
   expect_reference(kSkinnyActive, {in[0], in[1], {random_normal(depth, cols, 5), type}}, silu, {gated},
                    fp32 ? "fp32" : "bf16");
   // Blocked rows are understood by matmul too: prompts read the same weights.
-  expect_reference(kMatmul, {in[0], in[1]}, {.blocked = true}, {within}, fp32 ? "fp32" : "bf16");
+  expect_reference(kMatmul, {in[0], in[1]}, MatmulAttrs{.blocked = true}, {within}, fp32 ? "fp32" : "bf16");
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, SkinnyProducts,
@@ -74,11 +74,11 @@ TEST_P(SkinnyNorms, OfRowsAndOfTheirSumWithOthersAndABias) {
   const auto check = [&](const Op& op, const Tensors& vectors) {
     Tensors in{x};
     in.insert(in.end(), vectors.begin(), vectors.end());
-    expect_reference(op, in_type(type, in), {.eps = 1e-5}, {exact}, fp32 ? "fp32" : "bf16");
+    expect_reference(op, in_type(type, in), NormAttrs{.eps = 1e-5}, {exact}, fp32 ? "fp32" : "bf16");
     in.push_back(y);
-    expect_reference(op, in_type(type, in), {.eps = 1e-5}, {exact, sum}, fp32 ? "fp32" : "bf16");
+    expect_reference(op, in_type(type, in), NormAttrs{.eps = 1e-5}, {exact, sum}, fp32 ? "fp32" : "bf16");
     in.push_back(bias);
-    expect_reference(op, in_type(type, in), {.eps = 1e-5}, {exact, sum}, fp32 ? "fp32" : "bf16");
+    expect_reference(op, in_type(type, in), NormAttrs{.eps = 1e-5}, {exact, sum}, fp32 ? "fp32" : "bf16");
   };
   check(kSkinnyRmsNorm, {gamma});
   check(kSkinnyLayerNorm, {gamma, beta});
@@ -99,16 +99,16 @@ TEST(Skinny, AProductReadsAFoldedNorm) {
   };
   const ValueId x = tensor("x", rows, cols), gamma = tensor("gamma", 1, cols), w = tensor("w", cols, 96);
   graph.enter({.name = "test"});
-  const ValueId h = graph.add1(kSkinnyRmsNorm, "norm", {x, gamma}, {.eps = 1e-5});
+  const ValueId h = graph.add1(kSkinnyRmsNorm, "norm", {x, gamma}, NormAttrs{.eps = 1e-5});
   graph.output(graph.add1(kSkinnyMatmul, "product", {h, w}), "y");
   Running running{std::move(graph)};
   const Tensors in{random_normal(rows, cols, 1), random_normal(1, cols, 2), random_normal(cols, 96, 3)};
   running.write("x", in[0]), running.write("gamma", in[1]), running.write("w", in[2]);
   running.run();
-  const Tensors norm = kSkinnyRmsNorm.forward({.eps = 1e-5}, std::span{in}.first(2));
+  const Tensors norm = kSkinnyRmsNorm.forward(NormAttrs{.eps = 1e-5}, std::span{in}.first(2));
   const Tensors product{norm[0], in[2]};
   // 2048 products of numbers of about 1.
-  EXPECT_TRUE(close(running.read("y"), kSkinnyMatmul.forward({}, product)[0], {.ulps = 64, .floor = 45}));
+  EXPECT_TRUE(close(running.read("y"), kSkinnyMatmul.forward(SkinnyAttrs{}, product)[0], {.ulps = 64, .floor = 45}));
   // Loads of x, gamma and w alone: the norm has no way through HBM.
   for (const isa::Instr& i : running.compiled().program.blocks.front().instrs)
     if (i.dst.space == isa::Space::kHbm) {

@@ -110,9 +110,11 @@ class ChainGraph {
     const std::string name = step_name();
     std::vector<ValueId> in{x, input(name, 1, cols_of(x))};
     if (bias) in.push_back(input(name + ".bias", 1, cols_of(x)));
-    return graph_.add(op, name, std::move(in), {.eps = 1e-5})[0];
+    return graph_.add(op, name, std::move(in), runtime::NormAttrs{.eps = 1e-5})[0];
   }
-  ValueId activation(Fn fn, ValueId x) { return graph_.add1(runtime::kActivate, step_name(), {x}, {.fn = fn}); }
+  ValueId activation(Fn fn, ValueId x) {
+    return graph_.add1(runtime::kActivate, step_name(), {x}, runtime::ActivationAttrs{.fn = fn});
+  }
 
   const Chain& chain_;
   Graph graph_;

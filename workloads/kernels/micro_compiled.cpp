@@ -48,13 +48,13 @@ isa::Program attention_kernel(const HeadsShape& s, bool causal, bool flash, cons
     return graph.tensor(name, s.batch * s.seq, heads * s.size, s.dtype, Kind::kInput);
   };
   const ValueId q = tensor("q", s.heads), k = tensor("k", s.kv_heads), v = tensor("v", s.kv_heads);
-  const runtime::Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(s.size)),
-                             .batch = s.batch,
-                             .seq = s.seq,
-                             .heads = s.heads,
-                             .kv_heads = s.kv_heads,
-                             .causal = causal,
-                             .flash = flash};
+  const runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(s.size)),
+                                      .batch = s.batch,
+                                      .seq = s.seq,
+                                      .heads = s.heads,
+                                      .kv_heads = s.kv_heads,
+                                      .causal = causal,
+                                      .flash = flash};
   graph.output(graph.add(runtime::kAttention, "attention", {q, k, v}, attrs)[0], "out");
   return compiled(std::move(graph), target, "attention");
 }
@@ -71,7 +71,7 @@ isa::Program rope_kernel(const HeadsShape& s, const isa::Target& target) {
   const auto angles = [&](const char* name) {
     const ValueId table = graph.tensor(name, s.seq, s.size / 2, s.dtype, Kind::kInput);
     return graph.add1(runtime::kPositions, std::string{"all."} + name, {table},
-                      {.batch = s.batch, .seq = s.seq, .dtype = s.dtype});
+                      runtime::PositionsAttrs{.batch = s.batch, .seq = s.seq, .dtype = s.dtype});
   };
   const ValueId cos = angles("cos"), sin = angles("sin");
   graph.output(graph.add1(runtime::kRope, "rope", {x, cos, sin}), "out");
@@ -88,8 +88,9 @@ isa::Program adamw_kernel(std::int64_t rows, std::int64_t cols, Dtype dtype, con
   const ValueId v = graph.tensor("v", rows, cols, dtype, Kind::kOptimizer);
   const ValueId hyper = graph.tensor("hyper", 1, runtime::kOptimizerInputs, Dtype::kFp32, Kind::kInput);
   const ValueId clip = graph.tensor("clip", 1, 1, Dtype::kFp32, Kind::kInput);
-  graph.add(runtime::kAdamW, "adamw", {w, g, m, v, hyper, clip},
-            {.alpha = 0.9, .beta = 0.999, .p = 1, .eps = 1e-8, .forgets = !moments_stay});
+  graph.add(
+      runtime::kAdamW, "adamw", {w, g, m, v, hyper, clip},
+      runtime::OptimizerAttrs{.beta1 = 0.9, .beta2 = 0.999, .eps = 1e-8, .decays = true, .forgets = !moments_stay});
   return compiled(std::move(graph), target, "adamw");
 }
 
@@ -101,7 +102,7 @@ isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Dtype
   const ValueId up = graph.tensor("up", k, n, dtype, Kind::kWeight);
   const ValueId down = graph.tensor("down", n, k, dtype, Kind::kWeight);
   const ValueId g = graph.add1(runtime::kMatmul, "gate", {x, gate});
-  const ValueId gated = graph.add1(runtime::kActivate, "silu", {g}, {.fn = isa::Fn::kSilu});
+  const ValueId gated = graph.add1(runtime::kActivate, "silu", {g}, runtime::ActivationAttrs{.fn = isa::Fn::kSilu});
   const ValueId u = graph.add1(runtime::kMatmul, "up", {x, up});
   const ValueId h = graph.add1(runtime::kMul, "product", {u, gated});
   graph.output(graph.add1(runtime::kMatmul, "down", {h, down}), "out");

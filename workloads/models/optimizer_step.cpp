@@ -141,8 +141,8 @@ class Update {
   void all_reduce(const std::vector<std::size_t>& members, const char* scope, std::size_t number, std::uint8_t group,
                   std::int64_t parts = 1) {
     enter_collective(scope, number);
-    const auto out =
-        graph_.add(runtime::kAllReduce, "gradients", gradients_of(members), {.rows = parts, .group = group});
+    const auto out = graph_.add(runtime::kAllReduce, "gradients", gradients_of(members),
+                                runtime::CollectiveAttrs{.ranks = parts, .group = group});
     for (std::size_t k = 0; k < members.size(); ++k) weights_[members[k]].gradient = out[k];
   }
 
@@ -171,7 +171,8 @@ class Update {
       const auto [weight, own] = weights_[i];
       if (!is_tied(i)) continue;
       enter_collective("all_reduce.tied", i);
-      const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own}, {.rows = 2, .group = ends_group(spec_.plan)});
+      const ValueId sum = graph_.add1(runtime::kRankSum, "tied", {own},
+                                      runtime::CollectiveAttrs{.ranks = 2, .group = ends_group(spec_.plan)});
       graph_.set_kind(sum, Kind::kGradient);
       graph_.rename(sum, graph_.value(own).name);
       graph_.rename(own, "own." + graph_.value(own).name);
@@ -186,9 +187,9 @@ class Update {
     };
     for (const auto& members : buckets(kind)) {
       enter_collective("reduce_scatter", shards_.size());
-      const ValueId part =
-          graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
-                      {.rows = static_cast<std::int64_t>(spec_.plan.data), .group = data_group(spec_.plan)});
+      const ValueId part = graph_.add1(runtime::kBucketScatter, "gradients", gradients_of(members),
+                                       runtime::CollectiveAttrs{.ranks = static_cast<std::int64_t>(spec_.plan.data),
+                                                                .group = data_group(spec_.plan)});
       const std::size_t i = members.front();
       shards_.push_back(
           {members, part, is_split(i), is_shared(i), is_counted(i), decays(graph_.value(weights_[i].weight))});
@@ -199,7 +200,9 @@ class Update {
   void add_squares(std::vector<ValueId>& parts, const std::vector<ValueId>& gradients, bool shared) {
     if (gradients.empty()) return;
     ValueId sum = graph_.add1(runtime::kSumSquares, "sum_squares", gradients);
-    if (shared) sum = graph_.add1(runtime::kAffine, "once", {sum}, {.alpha = 1 / static_cast<double>(sets_.sharing)});
+    if (shared)
+      sum = graph_.add1(runtime::kAffine, "once", {sum},
+                        runtime::AffineAttrs{.alpha = 1 / static_cast<double>(sets_.sharing)});
     parts.push_back(sum);
   }
 
@@ -231,7 +234,7 @@ class Update {
 
   void sum_over(std::vector<ValueId>& parts, const char* scope, std::uint8_t group) {
     enter_collective(scope, 0);
-    parts = graph_.add(runtime::kAllReduce, "norm", parts, {.group = group});
+    parts = graph_.add(runtime::kAllReduce, "norm", parts, runtime::CollectiveAttrs{.group = group});
   }
 
   ValueId over_stages(const std::vector<ValueId>& parts) {
@@ -240,7 +243,7 @@ class Update {
     for (std::size_t i = 1; i < parts.size(); ++i) sum = graph_.add1(runtime::kAdd, "norm.sum", {sum, parts[i]});
     enter_collective("norm.stages", 0);
     return graph_.add1(runtime::kRankSum, "norm", {sum},
-                       {.rows = spec_.plan.pipeline, .group = stages_group(spec_.plan)});
+                       runtime::CollectiveAttrs{.ranks = spec_.plan.pipeline, .group = stages_group(spec_.plan)});
   }
 
   ValueId clip_factor() {
@@ -248,8 +251,9 @@ class Update {
     for (const ValueId v : squares(true)) parts.push_back(v);
     if (spec_.plan.pipeline > 1) parts = {over_stages(parts)};
     graph_.enter({.name = "clip", .instance = -1, .phase = isa::Phase::kOptimizer});
-    const auto out = graph_.add(runtime::kClipScale, "clip", parts,
-                                {.alpha = spec_.optimizer.max_grad_norm, .beta = 1 / spec_.plan.numerics.loss_scale});
+    const auto out = graph_.add(
+        runtime::kClipScale, "clip", parts,
+        runtime::ClipAttrs{.max_norm = spec_.optimizer.max_grad_norm, .scale = 1 / spec_.plan.numerics.loss_scale});
     graph_.output(out[0], "grad_norm");
     return out[1];
   }
@@ -281,19 +285,20 @@ class Update {
     const ValueId v = state("exp_avg_sq." + name, like, spec_.plan.numerics.optimizer);
     part = graph_.add(runtime::kAdamW, "shard", {part, shard.gradient, m, v, hyper_, clip}, factors(shard.decays))[0];
     if (graph_.value(part).dtype != type)
-      part = graph_.add1(runtime::kAffine, "shard.rounded", {part}, {.dtype = type});
+      part = graph_.add1(runtime::kAffine, "shard.rounded", {part}, runtime::AffineAttrs{.dtype = type});
     enter_collective("all_gather", b);
     std::vector<ValueId> in{part};
     in.insert(in.end(), weights.begin(), weights.end());
-    graph_.add(runtime::kBucketGather, "parameters", in,
-               {.rows = static_cast<std::int64_t>(spec_.plan.data), .group = data_group(spec_.plan)});
+    graph_.add(
+        runtime::kBucketGather, "parameters", in,
+        runtime::CollectiveAttrs{.ranks = static_cast<std::int64_t>(spec_.plan.data), .group = data_group(spec_.plan)});
   }
 
-  runtime::Attrs factors(bool decays) const {
-    return {.alpha = spec_.optimizer.beta1,
-            .beta = spec_.optimizer.beta2,
-            .p = decays ? 1.0 : 0.0,
-            .eps = spec_.optimizer.epsilon};
+  runtime::OptimizerAttrs factors(bool decays) const {
+    return {.beta1 = spec_.optimizer.beta1,
+            .beta2 = spec_.optimizer.beta2,
+            .eps = spec_.optimizer.epsilon,
+            .decays = decays};
   }
 
   const runtime::Op& rule() const {

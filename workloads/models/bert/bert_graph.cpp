@@ -11,7 +11,6 @@
 namespace workloads {
 namespace {
 
-using runtime::Attrs;
 using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
@@ -80,18 +79,18 @@ class Bert {
     return graph_.tensor(micro_name(name, micro_), rows, cols, type, Kind::kInput);
   }
 
-  ValueId linear(const std::string& label, ValueId x, const std::string& name, Attrs attrs = {}) {
+  ValueId linear(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {}) {
     attrs.operand = spec_.plan.numerics.operand;
     const ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, attrs);
     return graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")});
   }
   ValueId layernorm(const std::string& label, ValueId x, const std::string& name) {
     return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
-                      {.eps = config_.layer_norm_eps})[0];
+                      runtime::NormAttrs{.eps = config_.layer_norm_eps})[0];
   }
   ValueId dropout(const std::string& label, ValueId x, double p) {
     if (!spec_.kind.training || p <= 0) return x;
-    return graph_.add1(runtime::kDropout, label, {x}, {.p = p, .stream = stream_++});
+    return graph_.add1(runtime::kDropout, label, {x}, runtime::DropoutAttrs{.p = p, .stream = stream_++});
   }
 
   ValueId encode() {
@@ -104,15 +103,16 @@ class Bert {
     // What hides a key: large, and still a number in fp16.
     const double hide = spec_.plan.numerics.softmax == isa::Dtype::kFp16 ? 3e4 : 1e9;
     mask_ = graph_.add1(runtime::kAffine, "mask", {mask},
-                        {.alpha = hide, .beta = -hide, .dtype = spec_.plan.numerics.softmax});
+                        runtime::AffineAttrs{.alpha = hide, .beta = -hide, .dtype = spec_.plan.numerics.softmax});
     ValueId x = graph_.add1(runtime::kEmbedding, "word", {w("bert.embeddings.word_embeddings.weight"), ids},
-                            {.dtype = spec_.plan.numerics.activation});
+                            runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
     const ValueId type =
         graph_.add1(runtime::kEmbedding, "token_type", {w("bert.embeddings.token_type_embeddings.weight"), types},
-                    {.dtype = spec_.plan.numerics.activation});
+                    runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
     const ValueId position = graph_.add1(
         runtime::kPositions, "position", {w("bert.embeddings.position_embeddings.weight")},
-        {.batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = spec_.plan.numerics.activation});
+        runtime::PositionsAttrs{
+            .batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = spec_.plan.numerics.activation});
     x = graph_.add1(runtime::kAdd, "add_type", {x, type});
     x = graph_.add1(runtime::kAdd, "add_position", {x, position});
     x = layernorm("layernorm", x, "bert.embeddings.LayerNorm");
@@ -127,14 +127,14 @@ class Bert {
     const ValueId q = linear("attention.query", x, name + "attention.self.query");
     const ValueId k = linear("attention.key", x, name + "attention.self.key");
     const ValueId v = linear("attention.value", x, name + "attention.self.value");
-    Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(config_.head_size())),
-                .p = spec_.kind.training ? config_.attention_probs_dropout_prob : 0,
-                .batch = spec_.plan.micro_batch,
-                .seq = spec_.kind.length,
-                .heads = config_.num_attention_heads,
-                .kv_heads = config_.num_attention_heads,
-                .operand = spec_.plan.numerics.operand,
-                .softmax = spec_.plan.numerics.softmax};
+    runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(config_.head_size())),
+                                  .batch = spec_.plan.micro_batch,
+                                  .seq = spec_.kind.length,
+                                  .heads = config_.num_attention_heads,
+                                  .kv_heads = config_.num_attention_heads,
+                                  .p = spec_.kind.training ? config_.attention_probs_dropout_prob : 0,
+                                  .operand = spec_.plan.numerics.operand,
+                                  .softmax = spec_.plan.numerics.softmax};
     if (attrs.p > 0) attrs.stream = stream_++;
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v, mask_}, attrs)[0];
     ValueId y = linear("attention.output", context, name + "attention.output.dense");
@@ -142,7 +142,7 @@ class Bert {
     y = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
     const ValueId middle = layernorm("attention.layernorm", y, name + "attention.output.LayerNorm");
     ValueId h = linear("ffn.intermediate", middle, name + "intermediate.dense");
-    h = graph_.add1(runtime::kActivate, "ffn.activation", {h}, {.fn = activation()});
+    h = graph_.add1(runtime::kActivate, "ffn.activation", {h}, runtime::ActivationAttrs{.fn = activation()});
     h = linear("ffn.output", h, name + "output.dense");
     h = dropout("ffn.dropout", h, config_.hidden_dropout_prob);
     h = graph_.add1(runtime::kAdd, "ffn.residual", {h, middle});
@@ -173,9 +173,9 @@ class Bert {
   }
 
   ValueId pooled(ValueId x) {
-    x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, {.stride = spec_.kind.length});
+    x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, runtime::StrideAttrs{.stride = spec_.kind.length});
     x = linear("pooler.dense", x, "bert.pooler.dense");
-    return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, {.fn = isa::Fn::kTanh});
+    return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, runtime::ActivationAttrs{.fn = isa::Fn::kTanh});
   }
 
   /// The two losses of BertForPreTraining. Source: Devlin et al., section 3.1; only masked tokens meet the decoder.
@@ -183,11 +183,13 @@ class Bert {
     enter("pretraining", micro_);
     const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.predictions;
     const ValueId places = input("masked_positions", rows, 1, isa::Dtype::kInt32);
-    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places}, {.dtype = spec_.plan.numerics.activation});
+    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
+                            runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
     t = linear("mlm.transform", t, "cls.predictions.transform.dense");
-    t = graph_.add1(runtime::kActivate, "mlm.activation", {t}, {.fn = activation()});
+    t = graph_.add1(runtime::kActivate, "mlm.activation", {t}, runtime::ActivationAttrs{.fn = activation()});
     t = layernorm("mlm.layernorm", t, "cls.predictions.transform.LayerNorm");
-    const Attrs tied{.trans_b = true, .dtype = spec_.plan.numerics.activation, .operand = spec_.plan.numerics.operand};
+    const runtime::MatmulAttrs tied{
+        .trans_b = true, .dtype = spec_.plan.numerics.activation, .operand = spec_.plan.numerics.operand};
     t = graph_.add1(runtime::kMatmul, "mlm.decoder", {t, w("bert.embeddings.word_embeddings.weight")}, tied);
     t = graph_.add1(runtime::kAdd, "mlm.decoder.bias", {t, w("cls.predictions.bias")});
     const ValueId masked = vocabulary_loss(t, rows);
@@ -198,8 +200,9 @@ class Bert {
   ValueId loss_of(ValueId logits, std::int64_t rows, const char* label, const char* weight, const char* name) {
     const ValueId labels = input(label, rows, 1, isa::Dtype::kInt32);
     const ValueId weights = input(weight, rows, 1, isa::Dtype::kFp32);
-    const auto out = graph_.add(runtime::kCrossEntropy, name, {logits, labels, weights},
-                                {.alpha = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation});
+    const auto out = graph_.add(
+        runtime::kCrossEntropy, name, {logits, labels, weights},
+        runtime::LossAttrs{.scale = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation});
     graph_.output(out[0], micro_name(name, micro_));
     return out[0];
   }
@@ -210,8 +213,9 @@ class Bert {
     const ValueId weights = input("masked_weights", rows, 1, isa::Dtype::kFp32);
     const ValueId most = graph_.add1(runtime::kRowMax, "mlm.max", {logits});
     const ValueId sums = graph_.add1(runtime::kLossSums, "mlm.sums", {logits, labels, most});
-    const auto out = graph_.add(runtime::kSplitLoss, "mlm.loss", {logits, labels, weights, most, sums},
-                                {.alpha = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation});
+    const auto out = graph_.add(
+        runtime::kSplitLoss, "mlm.loss", {logits, labels, weights, most, sums},
+        runtime::LossAttrs{.scale = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation});
     graph_.output(out[0], micro_name("masked_loss", micro_));
     return out[0];
   }

@@ -61,13 +61,14 @@ class Blocks {
 
   ValueId linear(const std::string& name, ValueId x, std::int64_t cols) {
     const ValueId w = weight(name + ".weight", graph_.value(x).cols, cols);
-    const ValueId y = graph_.add1(runtime::kMatmul, name, {x, w}, {.operand = spec_.numerics.operand});
+    const ValueId y =
+        graph_.add1(runtime::kMatmul, name, {x, w}, runtime::MatmulAttrs{.operand = spec_.numerics.operand});
     return spec_.bias ? graph_.add1(runtime::kAdd, name + ".bias", {y, weight(name + ".bias", 1, cols)}) : y;
   }
 
   ValueId normalized(const std::string& name, ValueId x) {
     const ValueId gain = weight(name + ".weight", 1, spec_.hidden), bias = weight(name + ".bias", 1, spec_.hidden);
-    return graph_.add(runtime::kLayerNorm, name, {x, gain, bias}, {.eps = 1e-5})[0];
+    return graph_.add(runtime::kLayerNorm, name, {x, gain, bias}, runtime::NormAttrs{.eps = 1e-5})[0];
   }
 
   ValueId block(ValueId x) {
@@ -75,19 +76,19 @@ class Blocks {
     const ValueId q = linear("attention.query", before, spec_.hidden);
     const ValueId k = linear("attention.key", before, spec_.hidden);
     const ValueId v = linear("attention.value", before, spec_.hidden);
-    const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(spec_.hidden / spec_.heads)),
-                      .batch = spec_.batch,
-                      .seq = spec_.seq,
-                      .heads = spec_.heads,
-                      .kv_heads = spec_.heads,
-                      .causal = spec_.causal,
-                      .operand = spec_.numerics.operand,
-                      .softmax = spec_.numerics.softmax};
+    const runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(spec_.hidden / spec_.heads)),
+                                        .batch = spec_.batch,
+                                        .seq = spec_.seq,
+                                        .heads = spec_.heads,
+                                        .kv_heads = spec_.heads,
+                                        .causal = spec_.causal,
+                                        .operand = spec_.numerics.operand,
+                                        .softmax = spec_.numerics.softmax};
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
     const ValueId attended = linear("attention.output", context, spec_.hidden);
     x = graph_.add1(runtime::kAdd, "attention.residual", {attended, x});
     ValueId h = linear("mlp.up", normalized("mlp.norm", x), spec_.ffn);
-    h = graph_.add1(runtime::kActivate, "mlp.gelu", {h}, {.fn = isa::Fn::kGelu});
+    h = graph_.add1(runtime::kActivate, "mlp.gelu", {h}, runtime::ActivationAttrs{.fn = isa::Fn::kGelu});
     return graph_.add1(runtime::kAdd, "mlp.residual", {linear("mlp.down", h, spec_.hidden), x});
   }
 

@@ -15,7 +15,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-using runtime::Attrs;
 using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
@@ -89,7 +88,7 @@ class Decoder {
 
   // ---- between ranks
 
-  Attrs group() const { return {.rows = spec_.plan.tensor, .group = tensor_group(spec_.plan)}; }
+  runtime::CollectiveAttrs group() const { return {.ranks = spec_.plan.tensor, .group = tensor_group(spec_.plan)}; }
 
   /// The operand of work that is split by columns or heads: all tokens, on every rank.
   ValueId shared(ValueId x) {
@@ -111,27 +110,29 @@ class Decoder {
   }
 
   ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true) {
-    const ValueId y =
-        graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")}, {.operand = spec_.plan.numerics.operand});
+    const ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
+                                  runtime::MatmulAttrs{.operand = spec_.plan.numerics.operand});
     return form_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
-    if (form_.rms) return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, {.eps = form_.eps})[0];
-    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")}, {.eps = form_.eps})[0];
+    if (form_.rms)
+      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = form_.eps})[0];
+    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
+                      runtime::NormAttrs{.eps = form_.eps})[0];
   }
 
   ValueId dropout(const std::string& label, ValueId x, double p) {
     if (!spec_.kind.training || p <= 0) return x;
-    return graph_.add1(runtime::kDropout, label, {x}, {.p = p, .stream = stream_++});
+    return graph_.add1(runtime::kDropout, label, {x}, runtime::DropoutAttrs{.p = p, .stream = stream_++});
   }
 
   ValueId embed() {
     layer_ = -1, stream_ = 0;
     enter("embeddings", micro_);
     const ValueId ids = input("input_ids", isa::Dtype::kInt32);
-    ValueId x =
-        graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, {.dtype = spec_.plan.numerics.activation});
+    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids},
+                            runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
     if (split_) {
       const ValueId mine = input("vocabulary", spec_.plan.numerics.activation);
       x = graph_.add1(runtime::kMul, "word.mine", {x, mine});
@@ -150,15 +151,17 @@ class Decoder {
     const isa::Dtype type = spec_.plan.numerics.activation;
     if (places_by_rank(spec_.plan)) {
       if (places_ == runtime::kNoValue) places_ = graph_.tensor("places", rows, 1, isa::Dtype::kInt32, Kind::kInput);
-      return graph_.add1(runtime::kEmbedding, "position", {table, places_}, {.dtype = type});
+      return graph_.add1(runtime::kEmbedding, "position", {table, places_}, runtime::ResultAttrs{.dtype = type});
     }
-    return graph_.add1(runtime::kPositions, "position", {table},
-                       {.batch = rows / spec_.kind.length, .seq = spec_.kind.length, .dtype = type});
+    return graph_.add1(
+        runtime::kPositions, "position", {table},
+        runtime::PositionsAttrs{.batch = rows / spec_.kind.length, .seq = spec_.kind.length, .dtype = type});
   }
 
   ValueId rotated(const std::string& label, ValueId x) {
     if (!form_.rotary) return x;
-    const Attrs attrs{.batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = isa::Dtype::kFp32};
+    const runtime::PositionsAttrs attrs{
+        .batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = isa::Dtype::kFp32};
     const ValueId cos = graph_.add1(runtime::kPositions, label + ".cos", {cos_}, attrs);
     const ValueId sin = graph_.add1(runtime::kPositions, label + ".sin", {sin_}, attrs);
     return graph_.add1(runtime::kRope, label, {x, cos, sin});
@@ -170,15 +173,15 @@ class Decoder {
     const ValueId q = rotated("attention.query.rope", linear("attention.query", h, layer_name(form_.query)));
     const ValueId k = rotated("attention.key.rope", linear("attention.key", h, layer_name(form_.key)));
     const ValueId v = linear("attention.value", h, layer_name(form_.value));
-    const Attrs attrs{
-        .alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
-        .p = spec_.kind.training ? form_.attention_dropout : 0,
+    const runtime::AttentionAttrs attrs{
+        .scale = 1 / std::sqrt(static_cast<double>(form_.head)),
         .batch = spec_.plan.micro_batch,
         .seq = spec_.kind.length,
         .heads = form_.heads / ranks,
         .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
-        .stream = stream_++,
         .causal = true,
+        .p = spec_.kind.training ? form_.attention_dropout : 0,
+        .stream = stream_++,
         .operand = spec_.plan.numerics.operand,
         .softmax = form_.gated ? isa::Dtype::kFp32 : spec_.plan.numerics.softmax};  // as modeling_llama has it
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
@@ -188,11 +191,13 @@ class Decoder {
   ValueId mlp(ValueId h) {
     const ValueId up = linear("mlp.up", h, layer_name(form_.up));
     if (!form_.gated) {
-      const ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {up}, {.fn = form_.activation});
+      const ValueId active =
+          graph_.add1(runtime::kActivate, "mlp.activation", {up}, runtime::ActivationAttrs{.fn = form_.activation});
       return linear("mlp.down", active, layer_name(form_.down), !split_);
     }
     const ValueId gate = linear("mlp.gate", h, layer_name("mlp.gate_proj"));
-    const ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {gate}, {.fn = form_.activation});
+    const ValueId active =
+        graph_.add1(runtime::kActivate, "mlp.activation", {gate}, runtime::ActivationAttrs{.fn = form_.activation});
     return linear("mlp.down", graph_.add1(runtime::kMul, "mlp.product", {active, up}), layer_name(form_.down), !split_);
   }
 
@@ -232,15 +237,15 @@ class Decoder {
     layer_ = -1;
     enter("stage.receive", micro_ * spec_.plan.chunks + chunk);
     return graph_.add1(runtime::kStageReceive, "receive", {},
-                       {.stride = form_.hidden,
-                        .rows = sequence_ ? rows_ / spec_.plan.tensor : rows_,
-                        .group = from,
-                        .peer = 0,
-                        .dtype = spec_.plan.numerics.activation});
+                       runtime::ReceiveAttrs{.rows = sequence_ ? rows_ / spec_.plan.tensor : rows_,
+                                             .cols = form_.hidden,
+                                             .group = from,
+                                             .peer = 0,
+                                             .dtype = spec_.plan.numerics.activation});
   }
   ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to) {
     enter("stage.send", micro_ * spec_.plan.chunks + chunk);
-    return graph_.add1(runtime::kStageSend, "send", {x}, {.group = to, .peer = 1});
+    return graph_.add1(runtime::kStageSend, "send", {x}, runtime::SendAttrs{.group = to, .peer = 1});
   }
 
   ValueId forward(std::int64_t number) {
@@ -258,15 +263,16 @@ class Decoder {
     enter("head", micro_);
     const ValueId logits =
         graph_.add1(runtime::kMatmul, "head", {x, w(form_.tied ? form_.embedding : "lm_head.weight")},
-                    {.trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.plan.numerics.operand});
+                    runtime::MatmulAttrs{
+                        .trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.plan.numerics.operand});
     if (spec_.kind.keep_logits) graph_.output(logits, micro_name("logits", micro_));
     return spec_.kind.training || spec_.kind.with_loss ? loss(logits) : logits;
   }
 
   ValueId loss(ValueId logits) {
     const ValueId labels = input("labels", isa::Dtype::kInt32), weights = input("weights", isa::Dtype::kFp32);
-    const Attrs attrs{.alpha = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation};
-    Attrs most_attrs = group();
+    const runtime::LossAttrs attrs{.scale = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation};
+    runtime::CollectiveAttrs most_attrs = group();
     most_attrs.alu = isa::Alu::kMax;
     ValueId most = graph_.add1(runtime::kRowMax, "loss.max", {logits});
     if (split_) {

@@ -19,7 +19,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-using runtime::Attrs;
 using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
@@ -95,7 +94,8 @@ class Generation {
   /// The sum of what the ranks have computed, in a scope of its own.
   ValueId summed(ValueId x) {
     if (!split_) return x;
-    return graph_.add1(runtime::kRankSum, "sum", {x}, {.rows = spec_.tensor_parallel, .group = 0});
+    return graph_.add1(runtime::kRankSum, "sum", {x},
+                       runtime::CollectiveAttrs{.ranks = spec_.tensor_parallel, .group = 0});
   }
 
   // ---- layers
@@ -103,7 +103,8 @@ class Generation {
   /// x times each of the weights, plus their biases. A token's rows are few: weights pass by once.
   std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names) {
     if (!prompt_)
-      return graph_.add(runtime::kSkinnyMatmul, label, skinny(x, names), {.operand = spec_.numerics.operand});
+      return graph_.add(runtime::kSkinnyMatmul, label, skinny(x, names),
+                        runtime::SkinnyAttrs{.operand = spec_.numerics.operand});
     std::vector<ValueId> out;
     for (const std::string& name : names) out.push_back(biased(label, product(label, x, name), name));
     return out;
@@ -118,7 +119,7 @@ class Generation {
   }
   ValueId product(const std::string& label, ValueId x, const std::string& name) {
     return graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
-                       {.blocked = true, .operand = spec_.numerics.operand});
+                       runtime::MatmulAttrs{.blocked = true, .operand = spec_.numerics.operand});
   }
   ValueId biased(const std::string& label, ValueId y, const std::string& name) {
     return form_.bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
@@ -126,18 +127,22 @@ class Generation {
   /// The partial sums of a row-split layer; with one rank the bias is added at once, else once after the sum.
   ValueId output(const std::string& label, ValueId x, const std::string& name) {
     if (prompt_) return split_ ? product(label, x, name) : biased(label, product(label, x, name), name);
-    return graph_.add1(runtime::kSkinnyMatmul, label, skinny(x, {name}, !split_), {.operand = spec_.numerics.operand});
+    return graph_.add1(runtime::kSkinnyMatmul, label, skinny(x, {name}, !split_),
+                       runtime::SkinnyAttrs{.operand = spec_.numerics.operand});
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
-    if (form_.rms) return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, {.eps = form_.eps})[0];
-    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")}, {.eps = form_.eps})[0];
+    if (form_.rms)
+      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = form_.eps})[0];
+    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
+                      runtime::NormAttrs{.eps = form_.eps})[0];
   }
 
   /// The rows of a table of positions that this program's tokens need.
   ValueId at_positions(const std::string& label, ValueId table, isa::Dtype type) {
-    if (!prompt_) return graph_.add1(runtime::kEmbedding, label, {table, places_}, {.dtype = type});
-    return graph_.add1(runtime::kPositions, label, {table}, {.batch = spec_.batch, .seq = spec_.prompt, .dtype = type});
+    if (!prompt_) return graph_.add1(runtime::kEmbedding, label, {table, places_}, runtime::ResultAttrs{.dtype = type});
+    return graph_.add1(runtime::kPositions, label, {table},
+                       runtime::PositionsAttrs{.batch = spec_.batch, .seq = spec_.prompt, .dtype = type});
   }
   ValueId rotated(const std::string& label, ValueId x) {
     if (!form_.rotary) return x;
@@ -150,7 +155,8 @@ class Generation {
     enter("embeddings");
     const ValueId ids = ints("input_ids", rows_);
     const isa::Dtype type = spec_.numerics.activation;
-    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, {.dtype = type});
+    ValueId x =
+        graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, runtime::ResultAttrs{.dtype = type});
     if (split_) {
       x = graph_.add1(runtime::kMul, "word.mine", {x, graph_.tensor("vocabulary", rows_, 1, type, Kind::kInput)});
       enter("embeddings.sum");
@@ -167,21 +173,29 @@ class Generation {
     const ValueId q = rotated("attention.query.rope", qkv[0]), k = rotated("attention.key.rope", qkv[1]), v = qkv[2];
     const auto at = static_cast<std::size_t>(layer_);
     const std::int64_t ranks = spec_.tensor_parallel;
-    const Attrs attrs{.alpha = 1 / std::sqrt(static_cast<double>(form_.head)),
-                      .batch = spec_.batch,
-                      .seq = prompt_ ? spec_.prompt : rows_read(spec_),
-                      .heads = form_.heads / ranks,
-                      .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
-                      .causal = true,
-                      .operand = spec_.numerics.operand,
-                      .softmax = spec_.numerics.softmax};
+    const double scale = 1 / std::sqrt(static_cast<double>(form_.head));
+    const std::int64_t heads = form_.heads / ranks, kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks);
     ValueId context = runtime::kNoValue;
     if (prompt_) {
+      const runtime::AttentionAttrs attrs{.scale = scale,
+                                          .batch = spec_.batch,
+                                          .seq = spec_.prompt,
+                                          .heads = heads,
+                                          .kv_heads = kv_heads,
+                                          .causal = true,
+                                          .operand = spec_.numerics.operand,
+                                          .softmax = spec_.numerics.softmax};
       context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
-      const Attrs fill{.batch = spec_.batch, .seq = spec_.prompt};
+      const runtime::CacheFillAttrs fill{.batch = spec_.batch, .seq = spec_.prompt};
       graph_.add(runtime::kCacheFill, "attention.cache.keys", {k, keys_[at]}, fill);
       graph_.add(runtime::kCacheFill, "attention.cache.values", {v, values_[at]}, fill);
     } else {
+      const runtime::CachedAttentionAttrs attrs{.scale = scale,
+                                                .batch = spec_.batch,
+                                                .seq = rows_read(spec_),
+                                                .heads = heads,
+                                                .kv_heads = kv_heads,
+                                                .operand = spec_.numerics.operand};
       context = graph_.add(runtime::kCachedAttention, "attention.heads", {q, k, v, keys_[at], values_[at], places_},
                            attrs)[0];
     }
@@ -194,10 +208,11 @@ class Generation {
     if (!prompt_)
       return output("mlp.down",
                     graph_.add1(runtime::kSkinnyActive, "mlp.up", skinny(h, names),
-                                {.fn = form_.activation, .operand = spec_.numerics.operand}),
+                                runtime::SkinnyAttrs{.fn = form_.activation, .operand = spec_.numerics.operand}),
                     layer_name(form_.down));
     const auto wide = products("mlp.up", h, names);
-    ValueId active = graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, {.fn = form_.activation});
+    ValueId active =
+        graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, runtime::ActivationAttrs{.fn = form_.activation});
     if (form_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, wide[1]});
     return output("mlp.down", active, layer_name(form_.down));
   }
@@ -218,8 +233,8 @@ class Generation {
     if (!form_.rms) in.push_back(w(name + ".bias"));
     if (owed_ != runtime::kNoValue) in.push_back(owed_);
     if (owed_ != runtime::kNoValue && !owed_bias_.empty()) in.push_back(w(owed_bias_));
-    const auto out =
-        graph_.add(form_.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in, {.eps = form_.eps});
+    const auto out = graph_.add(form_.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in,
+                                runtime::NormAttrs{.eps = form_.eps});
     if (out.size() > 1) x = out[1];
     owed_ = runtime::kNoValue;
     return out[0];
@@ -243,13 +258,15 @@ class Generation {
   void head(ValueId x) {
     enter("head");
     const auto last = [&](ValueId v) {
-      return graph_.add1(runtime::kEmbedding, "last", {v, places_}, {.dtype = spec_.numerics.activation});
+      return graph_.add1(runtime::kEmbedding, "last", {v, places_},
+                         runtime::ResultAttrs{.dtype = spec_.numerics.activation});
     };
     if (prompt_) x = last(x);
     if (prompt_ && owed_ != runtime::kNoValue) owed_ = last(owed_);
     x = skinny_norm("norm", x, form_.last_norm);
-    const ValueId logits = graph_.add1(runtime::kSkinnyMatmul, "head", {x, w(kHead)},
-                                       {.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
+    const ValueId logits =
+        graph_.add1(runtime::kSkinnyMatmul, "head", {x, w(kHead)},
+                    runtime::SkinnyAttrs{.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
     graph_.output(logits, "logits");
   }
 

@@ -1,0 +1,109 @@
+// What decides a block is in its signature: each member of each op's attributes, the tensors, and who reads them.
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "base/fields.h"
+#include "runtime/block.h"
+#include "runtime/program_cache.h"
+#include "tests/runtime/run_op.h"
+#include "tests/target.h"
+
+namespace {
+
+using namespace runtime_test;
+
+std::vector<runtime::Shape> like_first(const runtime::Contract& c) {
+  return {{c.in(0).rows, c.in(0).cols, c.result_type()}};
+}
+
+/// x -> y by an op that takes `attrs`.
+struct OneNode {
+  Op op;
+  Graph graph{runtime::numerics("fp32")};
+  ValueId y;
+
+  explicit OneNode(Attrs attrs, std::int64_t rows = 4)
+      : op{.name = "op", .text = "op", .attrs = attrs, .infer = like_first, .forward = nullptr} {
+    const ValueId x = graph.tensor("x", rows, 6, Dtype::kFp32, Kind::kInput);
+    graph.enter({.name = "scope"});
+    y = graph.add1(op, "label", {x}, attrs);
+  }
+  std::string signature() const { return signature_of(graph, {0}).text; }
+  std::uint64_t program_key() const { return runtime::program_key(graph, trn1_target(), {.name = "one"}); }
+};
+
+/// Another value of the member's type than the one it has.
+template <class T>
+T other(const T& value) {
+  if constexpr (std::is_same_v<T, runtime::OptionalType>)
+    return value == Dtype::kBf16 ? Dtype::kFp16 : Dtype::kBf16;
+  else if constexpr (std::is_same_v<T, bool>)
+    return !value;
+  else if constexpr (std::is_enum_v<T>)
+    return static_cast<T>(static_cast<int>(value) + 1);
+  else
+    return static_cast<T>(value + 1);
+}
+
+template <class T>
+class AttributesOf : public testing::Test {};
+
+template <class Variant>
+struct AsTypes;
+template <class... T>
+struct AsTypes<std::variant<T...>> {
+  using Type = testing::Types<T...>;
+};
+TYPED_TEST_SUITE(AttributesOf, AsTypes<runtime::AnyAttrs>::Type);
+
+TYPED_TEST(AttributesOf, EachMemberDecidesTheBlockTheProgramAndEquality) {
+  const OneNode plain{Attrs{TypeParam{}}};
+  std::set<std::string> signatures{plain.signature()};
+  std::set<std::uint64_t> keys{plain.program_key()};
+  std::size_t members = 0;
+  const auto change = [&](auto index) {
+    TypeParam changed;
+    auto& member = std::get<index>(base::fields(changed));
+    member = other(member);
+    EXPECT_FALSE(Attrs{changed} == Attrs{TypeParam{}}) << "member " << index;
+    const OneNode node{Attrs{changed}};
+    EXPECT_TRUE(signatures.insert(node.signature()).second) << "member " << index;
+    EXPECT_TRUE(keys.insert(node.program_key()).second) << "member " << index;
+    ++members;
+  };
+  [&]<std::size_t... I>(std::index_sequence<I...>) { (change(std::integral_constant<std::size_t, I>{}), ...); }
+  (std::make_index_sequence<base::kFieldCount<TypeParam>>{});
+  EXPECT_EQ(members, base::kFieldCount<TypeParam>);
+}
+
+TEST(Signature, KnowsAttributesOfEqualBytesApart) {
+  // Both have one member, an optional type.
+  EXPECT_NE(OneNode{runtime::StrideAttrs{.stride = 3}}.signature(),
+            OneNode{runtime::EmbeddingGradAttrs{.rows = 3}}.signature());
+}
+
+TEST(Signature, KnowsSizesScopesAndWhatLeaves) {
+  const std::string plain = OneNode{Attrs{}}.signature();
+  EXPECT_EQ(plain, OneNode{Attrs{}}.signature());
+  EXPECT_NE(plain, (OneNode{Attrs{}, 5}.signature()));
+  OneNode leaves{Attrs{}};
+  leaves.graph.output(leaves.y, "y");
+  EXPECT_NE(plain, leaves.signature());
+  OneNode narrow{Attrs{}};
+  narrow.graph.set_dtype(narrow.y, Dtype::kBf16);
+  EXPECT_NE(plain, narrow.signature());
+}
+
+TEST(Signature, RefusesAttributesOfAnotherOp) {
+  EXPECT_TRUE(fails(base::Fault::kInternal,
+                    [] {
+                      Graph g{runtime::numerics("fp32")};
+                      const ValueId x = g.tensor("x", 4, 6, Dtype::kFp32, Kind::kInput);
+                      g.add1(runtime::kAdd, "sum", {x, x}, NormAttrs{.eps = 1});
+                    },
+                    {"sum", "has attributes that add does not take"}));
+  EXPECT_TRUE(fails(base::Fault::kInternal, [] { Attrs{NormAttrs{}}.as<MatmulAttrs>(); }, {"another op"}));
+}
+
+}  // namespace
