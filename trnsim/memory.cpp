@@ -99,7 +99,7 @@ Memory least_memory(const Job& job) {
   Memory most;
   std::int64_t stage = 0;
   for (const double parameters : parameters_of(job)) {
-    Memory memory{.capacity = job.machine.hbm_bytes_per_core()};
+    Memory memory{.capacity = job.machine.hbm_bytes_per_core(), .least = true};
     // A stage begins as many micro-batches as there are stages behind it before the first of them comes back.
     memory.add("activations", bytes(kept * static_cast<double>(std::min(p.pipeline - stage++, p.micro_batches))));
     memory.add("gradients", bytes(parameters * size(p.numerics.gradient)));
@@ -125,7 +125,7 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
 }
 
 void require_fit(const Job& job, const Memory& memory) {
-  runtime::require_fit("train", memory.by_kind, memory.total, memory.capacity,
+  runtime::require_fit(memory.least ? "train, at the very least," : "train", memory.by_kind, memory.total, memory.capacity,
                        is_decoder(job.model) ? "use --recompute full, --zero_1, a larger --tensor_parallel_size or a "
                                                "smaller --per_device_train_batch_size"
                                              : "use a smaller --per_device_train_batch_size or --max_length");

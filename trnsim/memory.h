@@ -15,6 +15,7 @@ struct Memory {
   std::map<std::string, std::uint64_t> by_kind{};
   std::uint64_t total = 0;
   std::uint64_t capacity = 0;
+  bool least = false;  // a lower bound, not what was compiled
 
   bool fits() const { return total <= capacity; }
   void add(const std::string& kind, std::uint64_t bytes) {

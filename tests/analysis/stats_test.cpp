@@ -45,6 +45,7 @@ hw::SimResult result() {
   r.lead_in = 17 * kUs;
   r.matmul_flops = 5e6;
   r.peaks = {.matmul_flops = 1e12,
+             .advertised_flops = 95.5e12,
              .hbm_bandwidth = 410e9,
              .link_bandwidth = 1,
              .dma_bandwidth = 435e9,
