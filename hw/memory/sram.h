@@ -11,7 +11,8 @@
 namespace hw {
 
 /// On NeuronCore-v2 VectorE and GpSimdE reach SBUF through one port, VectorE and ScalarE PSUM (NKI architecture guide
-/// v2, parallel access): sbuf.shared_port and psum.shared_port of the machine file. Everything else runs at full rate and asks for no port.
+/// v2, parallel access): sbuf.shared_port and psum.shared_port of the machine file. Everything else runs at full rate
+/// and asks for no port.
 enum PortMask : std::uint8_t { kNoPort = 0, kSbufPort = 1, kPsumPort = 2 };
 
 /// First come, first served, and VectorE first of those that come at the same time; an instruction holds its ports for
