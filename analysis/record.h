@@ -31,7 +31,7 @@ struct RecordInfo {
   std::uint32_t cores_per_chip = 2;
   std::uint64_t hbm_bytes_per_core = 0;  // capacity
   std::uint64_t machine_hash = 0;
-  std::string machine_toml;  // hw::MachineParams::toml
+  std::string machine_toml;             // hw::MachineParams::toml
   std::uint32_t stage = 0, stages = 1;  // whose core this is, and of how many stages of a pipeline
   /// Of a step, and of those the ones in this record: the others are as long as the last of them.
   std::int64_t micro_batches = 1, recorded_micro_batches = 1;
@@ -74,8 +74,7 @@ void write_record(const std::filesystem::path& folder, const hw::SimResult& resu
 /// `path`: the folder or the file. Errors: Fault::kData when it is missing, damaged or of a newer schema.
 Record read_record(const std::filesystem::path& path);
 /// Of a stage of the pipeline that the folder is about; below 0: of the slowest. Errors: as above; Fault::kUsage when
-/// the
-/// job has no such stage.
+/// the job has no such stage.
 Record read_record(const std::filesystem::path& folder, std::int64_t stage);
 
 }  // namespace analysis

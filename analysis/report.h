@@ -25,8 +25,7 @@ struct ReportRun {
 };
 
 /// `stage`: of a pipeline; below 0: the slowest. Errors: Fault::kData when run.sqlite or result.json is missing,
-/// damaged
-/// or of a newer schema; as read_record() for a stage.
+/// damaged or of a newer schema; as read_record() for a stage.
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
                           double efficiency, std::int64_t stage = -1);
 

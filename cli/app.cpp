@@ -74,6 +74,7 @@ Error unknown(const CLI::App& app) {
 /// The first word must be a verb: CLI11 alone would only say that one is missing.
 void require_verb(int argc, const char* const* argv) {
   std::vector<std::string> names;
+  names.reserve(kVerbs.size());
   for (const Verb& verb : kVerbs) names.emplace_back(verb.name);
   const std::string typed = argc > 1 ? argv[1] : "";
   if (typed.starts_with("-") || std::ranges::find(names, typed) != names.end()) return;

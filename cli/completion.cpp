@@ -112,7 +112,7 @@ complete -o filenames -F _trnsim trnsim
 }
 
 /// Text inside single quotes of a shell.
-std::string quoted(std::string text, std::string_view special = {}) {
+std::string quoted(const std::string& text, std::string_view special = {}) {
   std::string out;
   for (const char c : text) {
     if (c == '\'') {

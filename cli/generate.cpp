@@ -180,7 +180,7 @@ std::vector<Sequence> write_texts(const GenerateOptions& o, const Source& source
   std::vector<Sequence> sequences;
   for (std::size_t b = 0; b < prompts.size(); ++b)
     sequences.push_back({prompts[b], "", {sampling, b}, {*source.tokenizer, true}});
-  const auto say = [&](Sequence& s, std::string text) {
+  const auto say = [&](Sequence& s, const std::string& text) {
     if (live) print(text), flush();
     s.text += text;
   };

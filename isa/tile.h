@@ -14,8 +14,8 @@ enum class Space : std::uint8_t { kNone, kSbuf, kPsum, kHbm };
 inline constexpr int kPartitions = 128;
 inline constexpr std::int64_t kMovingColumns = 512;  // of a matmul
 /// What simulated memories hold room for; how much a core has of it is its target's (isa/target.h).
-inline constexpr std::int64_t kMostSbufPartitionBytes = 224 * 1024;
-inline constexpr std::int64_t kMostPsumPartitionBytes = 16 * 1024;
+inline constexpr std::int64_t kMostSbufPartitionBytes = std::int64_t{224} * 1024;
+inline constexpr std::int64_t kMostPsumPartitionBytes = std::int64_t{16} * 1024;
 
 /// One free axis: `size` elements, `step` elements apart (0 repeats one element: a broadcast).
 struct Dim {

@@ -44,7 +44,7 @@ using Scalar = std::variant<float, Tile>;
 
 class Emitter {
  public:
-  static constexpr std::int64_t kKeptRows = 4 * isa::kPartitions;  // of tensors that keep() takes
+  static constexpr std::int64_t kKeptRows = std::int64_t{4} * isa::kPartitions;  // of tensors that keep() takes
 
   /// Keeps references to both.
   Emitter(const Graph& graph, const isa::Target& target, std::string name);
@@ -83,7 +83,7 @@ class Emitter {
   void fill(const Tile& dst, float value);
   /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: who reads them later in the block need
   /// not load them. Only small tensors, which do not take the space of others.
-  void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = 8 * 1024);
+  void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = std::int64_t{8} * 1024);
   /// The same for all of a tensor of few rows, each folded over equally many partitions.
   void keep_folded(ValueId id, const Tile& tile) { folded_[id] = tile; }
   const Tile* kept_folded(ValueId id) const {

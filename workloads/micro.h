@@ -50,7 +50,7 @@ enum class Traffic : std::uint8_t { kRead, kWrite, kCopy };
 struct MemoryTest {
   Traffic traffic = Traffic::kRead;
   std::uint64_t bytes = 0;
-  std::int64_t row_bytes = 16 * 1024;  // longer than a DMA packet: nothing is gained beyond
+  std::int64_t row_bytes = std::int64_t{16} * 1024;  // longer than a DMA packet: nothing is gained beyond
 };
 /// Errors: Fault::kUsage when a row for each partition does not fit in SBUF, or `bytes` is less than one row.
 isa::Program memory_test(const MemoryTest& test, const isa::Target& target);

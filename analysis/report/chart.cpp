@@ -195,7 +195,7 @@ std::string area_chart(std::string_view label, const std::vector<std::string>& k
       const double from = x(at[i]), to = x(i + 1 < at.size() ? at[i + 1] : end);
       const double low = y(base[i]), high = y(base[i] + values[k][i]);
       top += fmt::format("{}{:.1f} {:.1f}H{:.1f}", i == 0 ? 'M' : 'L', from, high, to);
-      bottom = fmt::format("L{:.1f} {:.1f}H{:.1f}", to, low, from) + bottom;
+      bottom.insert(0, fmt::format("L{:.1f} {:.1f}H{:.1f}", to, low, from));
       base[i] += values[k][i];
     }
     out += fmt::format(R"(<path class="area a{}" d="{}{}Z"/>)", k % kColours, top, bottom);

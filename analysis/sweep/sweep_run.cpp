@@ -208,7 +208,8 @@ SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& mode
     waiting.push_back(i);
   }
   // The processes of a team begin apart, so that they seldom want the same point.
-  std::ranges::rotate(waiting, waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * own.rank / own.size));
+  const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * own.rank / own.size);
+  std::rotate(waiting.begin(), begin, waiting.end());  // clang 14, which lints, cannot read std::ranges::rotate
   if (!waiting.empty()) Shift{run, model, store, own, std::move(waiting)}.work(static_cast<std::size_t>(processes));
   for (SweepResult& result : run.results) {
     const auto same = first.find(result.hash);

@@ -67,12 +67,12 @@ class CallFlows {
       const TraceEvent& event = result_.events[e];
       const bool engine = event.track == TraceEvent::Track::kEngine;
       (engine ? issued_ : moved_)[event.instr] = e;
-      if (!engine) by_time_[static_cast<std::size_t>(isa::kFirstDmaSemaphore + event.lane)].push_back(e);
+      if (!engine) by_time_[std::size_t{isa::kFirstDmaSemaphore} + event.lane].push_back(e);
     }
     std::array<std::size_t, isa::kCcQueues> seen{};
     for (const std::size_t c : collectives) {
       const std::uint8_t queue = result_.collectives[c].queue;
-      const auto& instrs = raisers.instrs[static_cast<std::size_t>(isa::kFirstCcSemaphore + queue)];
+      const auto& instrs = raisers.instrs[std::size_t{isa::kFirstCcSemaphore} + queue];
       const std::size_t position = seen.at(queue)++;
       if (position >= instrs.size()) continue;
       moved_[instrs[position]] = nodes_.collectives + c;

@@ -25,7 +25,6 @@ Fs semaphore_round_trip(const MachineParams& machine) {
 Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams& machine, CcCores& collectives)
     : sc_module{name},
       rank_{rank},
-      machine_{machine},
       collectives_{collectives},
       barrier_{semaphore_round_trip(machine)},
       hbm_{machine.hbm_bandwidth_per_core()},
@@ -163,7 +162,7 @@ void Core::collective_known(const CcCores::Done& done) {
 }
 
 void Core::issued(isa::Engine engine, const TimedInstr& instr, Fs begin, Fs done) {
-  trace(TraceEvent::Track::kEngine, static_cast<std::uint8_t>(engine), instr.index, begin, begin + instr.occupy);
+  record_event(TraceEvent::Track::kEngine, static_cast<std::uint8_t>(engine), instr.index, begin, begin + instr.occupy);
   if (!options_.observer || instr.kind > TimedInstr::Kind::kMatMul) return;
   options_.observer->begins(rank_, call_, instr.index, begin);
   options_.observer->retires(rank_, call_, instr.index, done);
@@ -174,7 +173,7 @@ void Core::transfer_begins(std::uint32_t index, Fs begin) {
 }
 
 void Core::transfer_completes(std::uint32_t index, std::uint8_t ring, Fs begin, Fs end) {
-  trace(TraceEvent::Track::kDmaRing, ring, index, begin, end);
+  record_event(TraceEvent::Track::kDmaRing, ring, index, begin, end);
   if (options_.observer) options_.observer->retires(rank_, call_, index, end);
   semaphores_.raise(isa::kFirstDmaSemaphore + ring, end);
   call_end_ = std::max(call_end_, end);
@@ -270,7 +269,7 @@ void Core::finish() {
   finished_ = true;
 }
 
-void Core::trace(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end) {
+void Core::record_event(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end) {
   const TraceWindow& window = options_.trace;
   if (end < window.from || begin >= window.until) return;
   if (events_.size() >= window.limit) {

@@ -74,11 +74,10 @@ class Core : public sc_core::sc_module, private IssueSink {
   void close_call(const Replay::Record& record);
   void finish();
   bool watched() const;  // each instruction is recorded
-  void trace(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end);
+  void record_event(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end);
   EngineTimes gap_times(Fs begin) const;
 
   const std::uint32_t rank_;
-  const MachineParams& machine_;
   CcCores& collectives_;
   const Fs barrier_;
   Semaphores semaphores_;

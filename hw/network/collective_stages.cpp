@@ -173,8 +173,8 @@ double least_sent(Opcode op, std::uint32_t ranks, double bytes) {
     case Opcode::kAllReduce: return 2 * others(ranks) * bytes;
     case Opcode::kReduceScatter:
     case Opcode::kAllGather:
-    case Opcode::kAllToAll: return others(ranks) * bytes;
-    case Opcode::kBroadcast: return others(ranks) * bytes;  // all but one must get it
+    case Opcode::kAllToAll:
+    case Opcode::kBroadcast: return others(ranks) * bytes;  // all but one must get what is broadcast
     case Opcode::kSend: return bytes / 2;                   // of two ranks, one sends
     default: return 0;
   }

@@ -46,7 +46,7 @@ void dma_gather(const Instr& i);
 void dma_scatter(const Instr& i);
 void dma_transpose(const Instr& i);
 void collective(const Instr& i);
-void free(const Instr& i);         // nothing beyond the Form
+void free(const Instr& i);  // nothing beyond the Form
 void range_select(const Instr& i);
 void unsupported(const Instr& i);  // of a row that no engine has: the checker gives its note as the reason
 

@@ -15,8 +15,8 @@ using Counts = std::array<std::uint32_t, kSemaphores>;
 /// What `instr` raises once it is done.
 void raise(const Instr& instr, Counts& counts) {
   if (instr.signal) ++counts[static_cast<std::size_t>(instr.engine)];
-  if (is_dma(instr.op)) ++counts[static_cast<std::size_t>(kFirstDmaSemaphore + instr.queue)];
-  if (is_collective(instr.op)) ++counts[static_cast<std::size_t>(kFirstCcSemaphore + instr.queue)];
+  if (is_dma(instr.op)) ++counts[std::size_t{kFirstDmaSemaphore} + instr.queue];
+  if (is_collective(instr.op)) ++counts[std::size_t{kFirstCcSemaphore} + instr.queue];
 }
 
 /// The first wait that `counts` does not fulfil yet.

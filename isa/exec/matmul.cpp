@@ -62,7 +62,7 @@ void evict(const View& dst, const float* sums, bool accumulate, const Rounder& h
 /// In parts of the result that do not change how its numbers are summed: rows, which other instructions give to the
 /// same threads, or columns by whole panels when there are too few rows for the team.
 void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
-  constexpr std::int64_t kPanel = 64, kRows = 32, kWorth = 128 * 1024;  // the last in products: some 2 us
+  constexpr std::int64_t kPanel = 64, kRows = 32, kWorth = std::int64_t{128} * 1024;  // the last in products: some 2 us
   const kernels::Kernels& k = kernels::kernels();
   const auto kernel = as_bf16 ? k.matmul_bf16 : k.matmul_fp32;
   const std::int64_t size = as_bf16 ? 2 : 4;

@@ -11,7 +11,8 @@
 
 namespace runtime {
 
-inline constexpr std::int64_t kShortRow = 8 * 1024;          // rows of a matmul's result up to here are kept whole
+inline constexpr std::int64_t kShortRow =
+    std::int64_t{8} * 1024;                                  // rows of a matmul's result up to here are kept whole
 inline constexpr std::int64_t kChunk = isa::kMovingColumns;  // columns of a sum
 
 class RowTiler {

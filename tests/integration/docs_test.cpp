@@ -196,6 +196,22 @@ TEST(DocsPages, CommandsAreFoundWhereverTheyStand) {
   EXPECT_THAT(found, testing::ElementsAre("trnsim list isa", "trnsim ls", "trnsim top RUN", "trnsim stats --by a|b"));
 }
 
+/// The first block of README's section, but for "...": a figure that moved must not stay there.
+TEST(DocsPages, ReadmeShowsWhatTheMainExamplePrints) {
+  const TemporaryFolder folder{"trnsim_docs"};
+  const Ran ran = shell(folder.path(), TRNSIM_BINARY " run bert_emotion --mode timed 2>/dev/null");
+  ASSERT_EQ(ran.code, 0) << ran.output;
+  const std::string page = base::read_file(kSource / "README.md");
+  const std::size_t begin = page.find("```\n", page.find("## What it prints")) + 4;
+  std::istringstream lines{page.substr(begin, page.find("```", begin) - begin)};
+  std::string line;
+  while (std::getline(lines, line)) {
+    if (line != "...") {
+      EXPECT_THAT(ran.output, HasSubstr(line + "\n"));
+    }
+  }
+}
+
 /// In backquotes, from the root; "*" for any name. A page must not send its reader to what has moved.
 TEST(DocsPages, FilesThatTheyNameExist) {
   static const std::regex kFile{

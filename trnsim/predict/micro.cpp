@@ -79,7 +79,7 @@ MicroPlanned plan_memory(MicroJob& job) {
     test.row_bytes = *row;
   else
     job.assumed.push_back(fmt::format("rows of {} KiB", test.row_bytes / 1024));
-  test.row_bytes = std::min<std::int64_t>(test.row_bytes, 32 * 1024);
+  test.row_bytes = std::min(test.row_bytes, std::int64_t{32} * 1024);
   return MicroPlan{.program = workloads::memory_test(test, job.target()), .flops = 0, .bytes = *job.shape.bytes};
 }
 

@@ -90,7 +90,7 @@ std::vector<Out> widen(std::span<const std::byte> bytes) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     Stored stored;
     std::memcpy(&stored, bytes.data() + i * sizeof(Stored), sizeof(Stored));  // files give no alignment
-    values[i] = static_cast<Out>(stored);
+    values[i] = static_cast<Out>(+stored);                                    // a small integer as int first
   }
   return values;
 }

@@ -50,17 +50,17 @@ Workload load_workload(std::string_view name_or_file) {
   }
   base::ParamFile file = base::ParamFile::load(path);
   Workload job{.name = file.read_string("name").value,
-          .text = file.read_string("text").value,
-          .model = file.read_string("model").value,
-          .small_model = file.read_string("small_model").value,
-          .samples = file.read_count("samples").value,
-          .eval_samples = file.read_count("eval_samples").value,
-          .labels = file.read_count("labels").value,
-          .options = read_options(file, "options"),
-          .small_options = read_options(file, "small_options"),
-          .own_options = read_options(file, "own_options"),
-          .published = {},
-          .file = path.string()};
+               .text = file.read_string("text").value,
+               .model = file.read_string("model").value,
+               .small_model = file.read_string("small_model").value,
+               .samples = file.read_count("samples").value,
+               .eval_samples = file.read_count("eval_samples").value,
+               .labels = file.read_count("labels").value,
+               .options = read_options(file, "options"),
+               .small_options = read_options(file, "small_options"),
+               .own_options = read_options(file, "own_options"),
+               .published = {},
+               .file = path.string()};
   for (const Figure& figure : kFigures) {
     const std::string key = fmt::format("published.{}", figure.name);
     if (!file.has(key)) continue;

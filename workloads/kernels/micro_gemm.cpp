@@ -34,7 +34,7 @@ class TunedGemm {
   }
 
  private:
-  static constexpr std::int64_t kBlockN = 2 * kMoving, kBlockK = 8 * isa::kPartitions;
+  static constexpr std::int64_t kBlockN = 2 * kMoving, kBlockK = std::int64_t{8} * isa::kPartitions;
 
   void result_block(std::int64_t m0, std::int64_t m_size, std::int64_t n0, std::int64_t n_size) {
     std::map<std::int64_t, Tile> sums;

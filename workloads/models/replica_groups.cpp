@@ -6,7 +6,8 @@ namespace workloads {
 isa::GroupTables replica_groups(const Plan& plan, std::int64_t head_sharing) {
   const auto tensor = static_cast<std::uint32_t>(plan.tensor), data = plan.data;
   const auto stages = static_cast<std::uint32_t>(plan.pipeline), own = tensor * data;
-  std::vector<std::vector<std::uint32_t>> data_sets(tensor * stages), tensor_sets(data * stages);
+  std::vector<std::vector<std::uint32_t>> data_sets(std::size_t{tensor} * stages),
+      tensor_sets(std::size_t{data} * stages);
   for (std::uint32_t r = 0; r < plan.world(); ++r) {
     data_sets[r / own * tensor + r % tensor].push_back(r);
     tensor_sets[r / tensor].push_back(r);

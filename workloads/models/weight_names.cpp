@@ -21,7 +21,7 @@ struct NamePrefix {
   std::initializer_list<std::string_view> tops;
 };
 
-std::string with_prefix(std::string name, const NamePrefix& prefix) {
+std::string with_prefix(const std::string& name, const NamePrefix& prefix) {
   return starts_with_any(name, prefix.tops) ? std::string{prefix.prefix} + name : name;
 }
 
@@ -29,15 +29,15 @@ std::string with_prefix(std::string name, const NamePrefix& prefix) {
 
 std::string canonical_name(const ModelConfig& config, std::string name) {
   if (std::holds_alternative<LlamaConfig>(config))
-    return with_prefix(std::move(name), {"model.", {"embed_tokens.", "layers.", "norm."}});
+    return with_prefix(name, {"model.", {"embed_tokens.", "layers.", "norm."}});
   if (std::holds_alternative<GptConfig>(config))
-    return with_prefix(std::move(name), {"transformer.", {"wte.", "wpe.", "h.", "ln_f."}});
+    return with_prefix(name, {"transformer.", {"wte.", "wpe.", "h.", "ln_f."}});
   const auto replace_end = [&name](std::string_view from, std::string_view to) {
     if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
   };
   replace_end("LayerNorm.gamma", "LayerNorm.weight");
   replace_end("LayerNorm.beta", "LayerNorm.bias");
-  return with_prefix(std::move(name), {"bert.", {"embeddings.", "encoder.", "pooler."}});
+  return with_prefix(name, {"bert.", {"embeddings.", "encoder.", "pooler."}});
 }
 
 bool is_left_out(const ModelConfig& config, std::string_view name) {

@@ -76,7 +76,8 @@ class Blocks {
     const ValueId q = linear("attention.query", before, spec_.hidden);
     const ValueId k = linear("attention.key", before, spec_.hidden);
     const ValueId v = linear("attention.value", before, spec_.hidden);
-    const runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(spec_.hidden / spec_.heads)),
+    const std::int64_t head = spec_.hidden / spec_.heads;
+    const runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(head)),
                                         .batch = spec_.batch,
                                         .seq = spec_.seq,
                                         .heads = spec_.heads,
