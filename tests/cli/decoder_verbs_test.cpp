@@ -122,7 +122,7 @@ TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
 
 // Eight key-value heads on 32 cores: four neighbours have the same one.
 TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
-  const Ran ran = run("plan llama3.2-1b --max_length 128 --global_batch_size 32 --format json --limit 100");
+  const Ran ran = run("plan llama3.2-1b --max_length 128 --global_batch_size 32 --format json --limit 200");
   ASSERT_EQ(ran.code, 0) << ran.err;
   bool shared = false;
   for (const json& plan : json::parse(ran.out))
