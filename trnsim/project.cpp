@@ -10,9 +10,8 @@
 #include "base/error.h"
 #include "runtime/block.h"
 #include "runtime/program_cache.h"
-#include "workloads/bert_graph.h"
 #include "workloads/decoder_graph.h"
-#include "workloads/traced_ops.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -21,17 +20,12 @@ using base::Error;
 using base::Fault;
 
 /// Of a step, all cores.
-double flops_of(const Job& job) {
-  if (const auto* bert = std::get_if<workloads::BertConfig>(&job.model))
-    return workloads::bert_flops(*bert, job.step) * job.step.plan.data;
-  return workloads::decoder_flops(job.model, job.step);
-}
+double flops_of(const Job& job) { return job.model->flops(job.step); }
 
 /// What one process traces: of a pipeline, a stage's share of the layers.
 workloads::FrameworkOps traced_ops_of(const Job& job) {
-  workloads::ModelConfig stage = job.model;
-  std::visit([&](auto& c) { c.num_hidden_layers /= job.step.plan.pipeline; }, stage);
-  return workloads::framework_ops(stage, job.step);
+  const std::int64_t layers = job.model->sizes().layers / job.step.plan.pipeline;
+  return job.model->with_sizes({.layers = layers})->traced_ops(job.step);
 }
 
 /// A job as its host sees it. Ids, types or labels, and a mask go in as int64, as the framework holds them.

@@ -68,7 +68,7 @@ double packed_sequences(const Settings& s, std::int64_t length, const std::funct
   return static_cast<double>(count.tokens / static_cast<std::size_t>(length));
 }
 
-DataSize data_size(const workloads::Workload& workload, const Settings& s, const workloads::ModelConfig& model,
+DataSize data_size(const workloads::Workload& workload, const Settings& s, const workloads::ModelPtr& model,
                    const TrainingData* data, const std::function<void(const std::string&)>& note) {
   DataSize size{.samples = static_cast<double>(at_most(workload.samples, s.max_train_samples)),
                 .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
@@ -94,7 +94,7 @@ std::string text_of(const workloads::Workload& workload, const Settings& given) 
 Job job_on(const workloads::Workload& workload, const Settings& settings, const TrainingData* data,
            const std::function<void(const std::string&)>& note) {
   const Settings timed = timed_settings(workload, settings);
-  const workloads::ModelConfig model =
+  const workloads::ModelPtr model =
       data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
   const DataSize size = data_size(workload, timed, model, data, note);
   return job_of(timed, model, size.samples, size.eval_samples);

@@ -41,7 +41,7 @@ void require_host_memory(const Job& job) {
   const auto host = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   const double cores = static_cast<double>(least_memory(job).total) * static_cast<double>(job.cores());
   // The weights of the file, in fp32, beside what each core holds.
-  const double file = 4 * static_cast<double>(workloads::parameter_count(workloads::model_weights(job.model)));
+  const double file = 4 * static_cast<double>(workloads::parameter_count(job.model->weights()));
   if (cores + file <= host) return;
   const auto text = [](double bytes) { return base::readable(bytes, base::Dimension::kBytes); };
   throw Error{Fault::kCapacity, "training for real",
@@ -127,7 +127,7 @@ std::int64_t TrainingData::validation() const {
 std::int64_t TrainingData::documents() const { return texts ? samples() : static_cast<std::int64_t>(tokens->texts); }
 
 TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
-  const workloads::ModelConfig model = model_of(workload, workload.small_model, settings.model_id);
+  const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
   TrainingData data;
   if (is_decoder(model)) {
     const Job job = job_of(settings, model, 0);
@@ -175,7 +175,7 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
                .samples_per_step = step.plan.sequences_per_step(),
                .model = std::move(model_name),
                .numerics = step.plan.numerics.name};
-  out.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::model_weights(data.model())));
+  out.parameters = static_cast<std::int64_t>(workloads::parameter_count(data.model()->weights()));
   if (observer.begin) observer.begin(out, trainer);
   trainer.on_step = observer.step;
   trainer.on_eval = observer.evaluated;

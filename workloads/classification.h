@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "workloads/config.h"
 #include "workloads/data/dataset.h"
+#include "workloads/model.h"
 #include "workloads/tokenizer.h"
 #include "workloads/training/batches.h"
 #include "workloads/weights.h"
@@ -26,7 +26,7 @@ struct ClassificationOptions {
 };
 
 struct Classification {
-  BertConfig config;
+  ModelPtr config;
   Weights weights;
   std::unique_ptr<Tokenizer> tokenizer;
   TokenizedDataset train;

@@ -61,12 +61,4 @@ class Rules {
   std::string where_;
 };
 
-BertConfig read_bert(const Keys& keys);
-LlamaConfig read_llama(const Keys& keys);
-GptConfig read_gpt(const Keys& keys);
-
-nlohmann::json to_json(const BertConfig& config);
-nlohmann::json to_json(const LlamaConfig& config);
-nlohmann::json to_json(const GptConfig& config);
-
 }  // namespace workloads

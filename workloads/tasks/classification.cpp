@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/data/synthetic/emotion_synthetic.h"
+#include "workloads/presets.h"
 
 namespace workloads {
 namespace {
@@ -18,6 +19,14 @@ using base::Fault;
 constexpr std::size_t kOwnVocabulary = 8192;
 constexpr std::size_t kSyntheticVocabulary = 1024;
 
+/// Errors: Fault::kData when the folder holds a decoder.
+ModelPtr encoder_at(const std::filesystem::path& folder) {
+  ModelPtr model = read_config(folder);
+  if (!model->decoder()) return model;
+  throw Error{Fault::kData, (folder / "config.json").string(), fmt::format("is a {} model", model->family()),
+              "use a model of type bert here"};
+}
+
 void cut(Dataset& data, std::size_t most) {
   if (most > 0 && data.samples.size() > most) data.samples.resize(most);
 }
@@ -26,7 +35,7 @@ void cut(Dataset& data, std::size_t most) {
 /// when it does not, or when the user gives the names.
 std::vector<std::string> names_of_model(const ClassificationOptions& o, const std::vector<std::string>& data) {
   if (o.model_folder.empty() || !o.read.label_names.empty()) return {};
-  const std::vector<std::string> names = read_bert_config(o.model_folder).label_names;
+  const std::vector<std::string> names = encoder_at(o.model_folder)->label_names();
   const auto knows = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
   return std::ranges::all_of(data, knows) ? names : std::vector<std::string>{};
 }
@@ -70,25 +79,25 @@ bool has_head(const std::string& folder) {
 void fit_model(const ClassificationOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
-    out.config = bert_preset(o.preset);
-    out.config.vocab_size = static_cast<std::int64_t>(tokens);
-    out.config.pad_token_id = out.tokenizer->pad_id();
-    out.config.label_names = train.label_names;
+    const TokenIds ids{.vocabulary = static_cast<std::int64_t>(tokens), .pad = out.tokenizer->pad_id()};
+    out.config = model_preset(o.preset)->with_tokens(ids)->with_labels(train.label_names);
     out.weights = initial_weights(out.config, o.seed);
     return;
   }
-  out.config = read_bert_config(o.model_folder);
-  if (static_cast<std::int64_t>(tokens) > out.config.vocab_size)
-    throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-                fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config.vocab_size),
-                "use the vocabulary that the model was trained with"};
-  const std::size_t known = out.config.label_names.size();
+  out.config = encoder_at(o.model_folder);
+  if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
+    throw Error{
+        Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
+        fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config->sizes().vocabulary),
+        "use the vocabulary that the model was trained with"};
+  const std::vector<std::string> names = out.config->label_names();
+  const std::size_t known = names.size();
   if (labels > known && has_head(o.model_folder))
     throw Error{Fault::kData, out.source,
                 fmt::format("has {} labels, the model's head {}: label {} is out of range", labels, known,
                             train.label_names[known]),
                 "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
-  if (labels > known) out.config.label_names = train.label_names;
+  if (labels > known) out.config = out.config->with_labels(train.label_names);
   out.weights = load_weights(o.model_folder, out.config, o.seed);
   for (const std::string& note : out.weights.notes) out.notes.push_back(note);
 }

@@ -35,15 +35,21 @@ void write_inputs(runtime::Session& session, std::uint32_t rank, std::int64_t mi
   session.write(rank, micro_name("weights", micro), weights);
 }
 
+std::vector<runtime::Graph> graphs_of(const Model& model, const Step& step) {
+  std::vector<runtime::Graph> out;
+  out.push_back(model.step(step).graph);
+  return out;
+}
+
 }  // namespace
 
-ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& weights, const ClassifierData& data,
+ClassifierTrainer::ClassifierTrainer(const ModelPtr& model, const Weights& weights, const ClassifierData& data,
                                      TrainerOptions options)
-    : Trainer{options, compile({bert_graph(config, options.step)}, {bert_graph(config, eval_spec(options))}, options),
+    : Trainer{options, compile(graphs_of(*model, options.step), graphs_of(*model, eval_spec(options)), options),
               steps_of_epoch(*data.train, options)},
-      config_{config},
+      model_{model},
       data_{data},
-      specs_{bert_weights(config)},
+      specs_{model->weights()},
       sampler_{training_sampler(*data.train, options)} {
   runtime::Session io = session();
   for (const WeightSpec& spec : specs_) {
@@ -92,7 +98,7 @@ void ClassifierTrainer::score(Split split, EvalRecord& record) {
   const auto rows = static_cast<std::size_t>(options_.eval_batch),
              length = static_cast<std::size_t>(options_.step.kind.length);
   const Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
-  Confusion scores{static_cast<std::size_t>(config_.num_labels())};
+  Confusion scores{model_->label_names().size()};
   double loss = 0;
   for (std::size_t step = 0; step < order.steps_per_epoch(); ++step) {
     std::vector<Batch> batches;
@@ -117,16 +123,14 @@ void ClassifierTrainer::save(const TrainProgress& progress) {
   save_train_checkpoint(options_.checkpoint, io, *programs().front(), progress);
 }
 
-double ClassifierTrainer::flops_per_step() const {
-  return bert_flops(config_, options_.step) * options_.step.plan.data;
-}
+double ClassifierTrainer::flops_per_step() const { return model_->flops(options_.step); }
 
 std::string ClassifierTrainer::fingerprint() const {
   const Step& s = options_.step;
   return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {} {}", s.plan.micro_batch, s.kind.length,
                      s.plan.micro_batches, s.plan.data, s.plan.numerics.name, s.optimizer.name,
-                     s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(), config_.hidden_size,
-                     config_.num_hidden_layers, config_.vocab_size, data_.train->size(), data_.train->ids.size());
+                     s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(), model_->sizes().hidden,
+                     model_->sizes().layers, model_->sizes().vocabulary, data_.train->size(), data_.train->ids.size());
 }
 
 Weights ClassifierTrainer::read_weights() {

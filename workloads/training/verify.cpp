@@ -89,7 +89,7 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
 
 std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
                                       double weight_decay) {
-  const bool encoder = std::holds_alternative<BertConfig>(read_config(folder));
+  const bool encoder = read_config(folder)->decoder() == nullptr;
   return encoder ? verify_bert(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
 }
 

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workloads/bert_graph.h"
+#include "workloads/model.h"
 #include "workloads/training/verify_model.h"
 
 namespace workloads {
@@ -12,14 +12,18 @@ using base::Fault;
 
 class VerifyBert final : public VerifyModel {
  public:
-  VerifyBert(BertConfig config, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
+  VerifyBert(ModelPtr model, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
       : VerifyModel{std::move(spec), samples},
-        config_{std::move(config)},
+        model_{std::move(model)},
         batches_{std::move(batches)},
         weights_{std::move(weights)},
-        tensors_{bert_weights(config_)} {}
+        tensors_{model_->weights()} {}
 
-  std::vector<runtime::Graph> graphs() override { return {bert_graph(config_, spec_)}; }
+  std::vector<runtime::Graph> graphs() override {
+    std::vector<runtime::Graph> out;
+    out.push_back(model_->step(spec_).graph);
+    return out;
+  }
   const std::vector<WeightSpec>& tensors() const override { return tensors_; }
 
   void write_weights(runtime::Session& session) override {
@@ -66,8 +70,7 @@ class VerifyBert final : public VerifyModel {
         const std::vector<float> part = session.read(r, micro_name("logits", m));
         for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
           if (sample(r, m, row) >= 0)
-            out.insert(out.end(), part.begin() + row * config_.num_labels(),
-                       part.begin() + (row + 1) * config_.num_labels());
+            out.insert(out.end(), part.begin() + row * labels_, part.begin() + (row + 1) * labels_);
       }
     return out;
   }
@@ -80,7 +83,8 @@ class VerifyBert final : public VerifyModel {
   }
 
  private:
-  const BertConfig config_;
+  const ModelPtr model_;
+  const std::int64_t labels_ = static_cast<std::int64_t>(model_->label_names().size());
   Checkpoint batches_;
   const Weights weights_;
   const std::vector<WeightSpec> tensors_;
@@ -90,17 +94,12 @@ class VerifyBert final : public VerifyModel {
 
 std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
                                          double weight_decay) {
-  BertConfig config = read_bert_config(folder);
-  if (options.plan.tensor > 1 || options.plan.pipeline > 1 || options.plan.zero1 ||
-      options.plan.recompute != Recompute::kNone)
-    throw Error{Fault::kUsage, "trnsim verify", "encoders are trained data parallel, without recomputation",
-                "leave out --tensor_parallel_size, --zero_1 and --recompute, or verify a decoder"};
-  config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
-  config.classifier_dropout = 0;
+  const ModelPtr model = read_config(folder)->without_dropout();
+  require_plan(*model, options.plan);
   VerifyBatches batches = open_batches(folder);
-  Weights weights = load_weights(folder, config, options.seed);
+  Weights weights = load_weights(folder, model, options.seed);
   Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
-  return std::make_unique<VerifyBert>(std::move(config), std::move(spec), batches.samples, std::move(batches.tensors),
+  return std::make_unique<VerifyBert>(model, std::move(spec), batches.samples, std::move(batches.tensors),
                                       std::move(weights));
 }
 

@@ -1,6 +1,7 @@
 // BERT's config.json.
 #include <fmt/format.h>
 
+#include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 
 namespace workloads {
