@@ -36,8 +36,8 @@ std::string numerics_of(const Settings& s) {
 }
 
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
-  if (s.max_length > 0) return s.max_length;
-  return is_decoder(model) ? 2048 : 128;  // what Hugging Face's scripts pack to, and cut to
+  if (s.max_length > 0) return model->sequence_length(s.max_length);
+  return model->sequence_length(is_decoder(model) ? 2048 : 128);  // what Hugging Face's scripts pack to, and cut to
 }
 
 }  // namespace

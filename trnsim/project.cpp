@@ -28,7 +28,7 @@ workloads::FrameworkOps traced_ops_of(const Job& job) {
   return job.model->with_sizes({.layers = layers})->traced_ops(job.step);
 }
 
-/// A job as its host sees it. Ids, types or labels, and a mask go in as int64, as the framework holds them.
+/// A job as its host sees it.
 analysis::JobShape shape_of(const Job& job, const Projection& p) {
   const runtime::Plan& plan = job.step.plan;
   const workloads::FrameworkOps ops = traced_ops_of(job);
@@ -46,7 +46,7 @@ analysis::JobShape shape_of(const Job& job, const Projection& p) {
   shape.launches = static_cast<double>(plan.micro_batches);
   shape.cores = static_cast<int>(job.cores() / job.instances());
   shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
-  shape.bytes_in_per_step = shape.samples_per_step * static_cast<double>(job.step.kind.length) * 3 * 8;
+  shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind.length);
   shape.log_every = job.sizes.log_every;
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);

@@ -76,6 +76,11 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
   if (data && (!is_decoder(model) || !s.model_id.empty()))
     return {static_cast<double>(data->samples()), data->validation()};
   if (is_decoder(model)) return {packed_sequences(s, s.max_length, note), size.eval_samples};
+  if (model->image()) {
+    const workloads::SampleCount count = workloads::count_images(s.dataset_path);
+    return {static_cast<double>(at_most(count.train, s.max_train_samples)),
+            at_most(count.validation, s.max_eval_samples)};
+  }
   workloads::ClassificationOptions files;
   files.dataset_path = s.dataset_path, files.validation_file = s.validation_file;
   files.read.text_column = s.text_column, files.read.label_column = s.label_column;

@@ -113,15 +113,17 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
 
 }  // namespace
 
-const workloads::Tokenizer& TrainingData::tokenizer() const { return texts ? *texts->tokenizer : *tokens->tokenizer; }
+const workloads::Tokenizer* TrainingData::tokenizer() const {
+  return texts ? texts->tokenizer.get() : tokens->tokenizer.get();
+}
 const std::vector<std::string>& TrainingData::notes() const { return texts ? texts->notes : tokens->notes; }
 const std::string& TrainingData::source() const { return texts ? texts->source : tokens->source; }
 bool TrainingData::synthetic() const { return texts ? texts->synthetic : tokens->synthetic; }
 std::int64_t TrainingData::samples() const {
-  return static_cast<std::int64_t>(texts ? texts->train.size() : tokens->train.size());
+  return texts ? texts->train_samples() : static_cast<std::int64_t>(tokens->train.size());
 }
 std::int64_t TrainingData::validation() const {
-  if (texts) return texts->validation ? static_cast<std::int64_t>(texts->validation->size()) : 0;
+  if (texts) return texts->validation_samples();
   return tokens->validation ? static_cast<std::int64_t>(tokens->validation->size()) : 0;
 }
 std::int64_t TrainingData::documents() const { return texts ? samples() : static_cast<std::int64_t>(tokens->texts); }
@@ -151,8 +153,7 @@ std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const
   const workloads::TrainerOptions options = trainer_options(training_job(data, settings), settings, passes, checkpoint);
   if (data.texts) {
     const workloads::Classification& c = *data.texts;
-    const workloads::ClassifierData sets{&c.train, if_any(c.validation), if_any(c.test)};
-    return std::make_unique<workloads::ClassifierTrainer>(c.config, c.weights, sets, options);
+    return std::make_unique<workloads::ClassifierTrainer>(c.config, c.weights, c.data(), options);
   }
   const workloads::LanguageModelling& l = *data.tokens;
   const workloads::CausalData sets{l.tokenizer.get(), &l.train, if_any(l.validation), if_any(l.test)};
@@ -195,7 +196,7 @@ void save_model(const std::filesystem::path& folder, const TrainingData& data, c
       data.texts ? workloads::ElementType::kF32
                  : workloads::element_type(training_job(data, settings).step.plan.numerics.weight);
   workloads::save_weights(folder, data.model(), trainer.read_weights(), type);
-  data.tokenizer().save(folder);
+  if (data.tokenizer()) data.tokenizer()->save(folder);
   base::write_file(folder / "trainer_state.json", workloads::trainer_state_json(training.outcome.state));
 }
 

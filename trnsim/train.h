@@ -27,7 +27,7 @@ struct TrainingData {
   std::shared_ptr<const workloads::LanguageModelling> tokens;
 
   const workloads::ModelPtr& model() const { return model_; }
-  const workloads::Tokenizer& tokenizer() const;
+  const workloads::Tokenizer* tokenizer() const;  // null for pictures
   const std::vector<std::string>& notes() const;  // what a user should know, one sentence each
   const std::string& source() const;
   bool synthetic() const;

@@ -2,18 +2,12 @@
 #pragma once
 
 #include "workloads/model.h"
+#include "workloads/task.h"
 #include "workloads/trainer.h"
 #include "workloads/training/batches.h"
 #include "workloads/weights.h"
 
 namespace workloads {
-
-/// Data sets must outlive the trainer; those that are not there are null.
-struct ClassifierData {
-  const TokenizedDataset* train = nullptr;
-  const TokenizedDataset* validation = nullptr;
-  const TokenizedDataset* test = nullptr;
-};
 
 class ClassifierTrainer final : public Trainer {
  public:
@@ -30,7 +24,7 @@ class ClassifierTrainer final : public Trainer {
   void save(const TrainProgress& progress) override;
   double flops_per_step() const override;
   std::string fingerprint() const override;
-  const TokenizedDataset* data_of(Split split) const;
+  const ClassifierTask* data_of(Split split) const;
 
   const ModelPtr model_;
   const ClassifierData data_;

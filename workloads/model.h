@@ -95,6 +95,13 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual std::vector<std::string> label_names() const { return {}; }
   virtual Head head() const { return Head::kNone; }
 
+  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
+  std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
+  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, or fp32 pixels.
+  double input_bytes(std::int64_t length) const {
+    return image() ? 4.0 * static_cast<double>(image()->elements()) : 3.0 * 8.0 * static_cast<double>(length);
+  }
+
   // ---- how checkpoints name tensors
   /// The name that a tensor of a file has in weights(): old names made new, the model's prefix put in front.
   virtual std::string canonical_name(std::string name) const { return name; }

@@ -1,6 +1,7 @@
 // The tensors of a model: Hugging Face's names and shapes, first values, loading and saving.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -56,6 +57,10 @@ std::size_t parameter_count(const std::vector<WeightSpec>& specs);
 
 /// First values, as Hugging Face draws them. They depend on seed and name alone.
 std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config, std::uint64_t seed);
+
+/// A tensor of the file as a matrix of the device: [in, out] of a linear layer, whose file has [out, ...]; of others
+/// all but the last axis are rows.
+std::array<std::int64_t, 2> device_shape(const WeightSpec& spec);
 
 /// [rows, cols] -> [cols, rows].
 std::vector<float> transpose(std::span<const float> values, std::size_t rows, std::size_t cols);

@@ -14,6 +14,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/vit/vit.h"
 #include "workloads/presets.h"
 
 namespace workloads {
@@ -39,6 +40,8 @@ constexpr std::array kFamilies = {
               [] { return make_model(LlamaConfig{}); }, llama_presets},
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_presets},
+    FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
+              [] { return make_model(VitConfig{}); }, vit_presets},
 };
 // clang-format on
 

@@ -88,7 +88,8 @@ double deviation_of(Init init, const ModelPtr& config) {
   return config->initializer_range() / depth;
 }
 
-std::size_t extent(const Shape& shape, std::size_t axis) { return static_cast<std::size_t>(shape.at(axis)); }
+std::size_t device_rows(const WeightSpec& spec) { return static_cast<std::size_t>(device_shape(spec)[0]); }
+std::size_t device_cols(const WeightSpec& spec) { return static_cast<std::size_t>(device_shape(spec)[1]); }
 
 }  // namespace
 
@@ -111,6 +112,12 @@ std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config
   return values;
 }
 
+std::array<std::int64_t, 2> device_shape(const WeightSpec& spec) {
+  const auto all = static_cast<std::int64_t>(element_count(spec.shape));
+  if (spec.transposed) return {all / spec.shape.front(), spec.shape.front()};
+  return {all / spec.shape.back(), spec.shape.back()};
+}
+
 std::vector<float> transpose(std::span<const float> values, std::size_t rows, std::size_t cols) {
   base::ensure(values.size() == rows * cols, "transpose", "the shape has not as many values");
   constexpr std::size_t kTile = 32;  // both sides of a tile stay in the host's cache
@@ -125,12 +132,12 @@ std::vector<float> transpose(std::span<const float> values, std::size_t rows, st
 std::vector<float> Weights::for_device(const WeightSpec& spec) const {
   const auto at = values.find(spec.name);
   base::ensure(at != values.end(), spec.name, "is not among the weights");
-  return spec.transposed ? transpose(at->second, extent(spec.shape, 0), extent(spec.shape, 1)) : at->second;
+  return spec.transposed ? transpose(at->second, device_cols(spec), device_rows(spec)) : at->second;
 }
 
 void Weights::set_from_device(const WeightSpec& spec, std::span<const float> device) {
   base::ensure(device.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
-  values[spec.name] = spec.transposed ? transpose(device, extent(spec.shape, 1), extent(spec.shape, 0))
+  values[spec.name] = spec.transposed ? transpose(device, device_rows(spec), device_cols(spec))
                                       : std::vector<float>(device.begin(), device.end());
 }
 

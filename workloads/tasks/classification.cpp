@@ -6,6 +6,8 @@
 
 #include "base/error.h"
 #include "workloads/checkpoints/safetensors.h"
+#include "workloads/data/image_files.h"
+#include "workloads/data/synthetic/digits.h"
 #include "workloads/data/synthetic/emotion_synthetic.h"
 #include "workloads/presets.h"
 
@@ -102,10 +104,53 @@ void fit_model(const ClassificationOptions& o, const Dataset& train, Classificat
   for (const std::string& note : out.weights.notes) out.notes.push_back(note);
 }
 
+/// As many as the job of vit_mnist needs to learn.
+constexpr std::size_t kDigits = 8192, kDigitsHeldOut = 1024;
+
+void load_images(const ClassificationOptions& o, const ModelPtr& model, Classification& out) {
+  const auto at_most = [](std::size_t asked, std::size_t all) { return asked > 0 ? std::min(asked, all) : all; };
+  if (o.dataset_path.empty()) {
+    out.synthetic = true;
+    out.train_images = synthetic_digits(SyntheticSplit::kTrain, at_most(o.max_train_samples, kDigits), o.seed);
+    out.test_images = synthetic_digits(SyntheticSplit::kTest, at_most(o.max_eval_samples, kDigitsHeldOut), o.seed);
+  } else {
+    ImageSplits splits = read_image_folder(o.dataset_path, o.max_train_samples, o.max_eval_samples);
+    out.train_images = std::move(splits.train), out.test_images = std::move(splits.test);
+  }
+  out.source = out.train_images->source;
+  const auto& names = out.train_images->label_names;
+  const bool fits = !o.model_folder.empty() && model->label_names().size() >= names.size();
+  out.config = fits ? model : model->with_labels(names);
+  out.weights =
+      o.model_folder.empty() ? initial_weights(out.config, o.seed) : load_weights(o.model_folder, out.config, o.seed);
+  for (const std::string& note : out.weights.notes) out.notes.push_back(note);
+}
+
 }  // namespace
+
+ClassifierData Classification::data() const {
+  const auto any = [](const auto& data) { return data ? &*data : nullptr; };
+  if (!train_images) return {text_task(&train), text_task(any(validation)), text_task(any(test))};
+  const ImageShape& shape = *config->image();
+  return {image_task(any(train_images), shape), image_task(any(test_images), shape), nullptr};
+}
+
+std::int64_t Classification::train_samples() const {
+  return static_cast<std::int64_t>(train_images ? train_images->labels.size() : train.size());
+}
+
+std::int64_t Classification::validation_samples() const {
+  if (test_images) return static_cast<std::int64_t>(test_images->labels.size());
+  return validation ? static_cast<std::int64_t>(validation->size()) : 0;
+}
 
 Classification load_classification(const ClassificationOptions& o) {
   Classification out;
+  const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : encoder_at(o.model_folder);
+  if (model->image()) {
+    load_images(o, model, out);
+    return out;
+  }
   Splits splits = read_data(o, out);
   cut(splits.train, o.max_train_samples);
   note_problems(splits.train, out);
@@ -121,6 +166,12 @@ Classification load_classification(const ClassificationOptions& o) {
   other(splits.validation, out.validation);
   other(splits.test, out.test);
   return out;
+}
+
+SampleCount count_images(const std::filesystem::path& folder) {
+  const ImageSplits splits = read_image_folder(folder);
+  return {.train = static_cast<std::int64_t>(splits.train.labels.size()),
+          .validation = static_cast<std::int64_t>(splits.test.labels.size())};
 }
 
 SampleCount count_samples(const ClassificationOptions& o) {

@@ -26,12 +26,6 @@ using runtime::ValueId;
 
 constexpr const char* kHead = "lm_head.weight";
 
-/// [rows, cols] on the device.
-std::array<std::int64_t, 2> device_shape(const WeightSpec& spec) {
-  const std::int64_t rows = spec.shape.size() == 2 ? spec.shape[0] : 1, cols = spec.shape.back();
-  return spec.transposed ? std::array{cols, rows} : std::array{rows, cols};
-}
-
 std::int64_t rows_read(const GenerationSpec& spec) { return spec.read > 0 ? spec.read : spec.length; }
 
 class Generation {
