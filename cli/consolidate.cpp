@@ -17,7 +17,7 @@ struct ConsolidateOptions {
 
 void consolidate(const ConsolidateOptions& options) {
   const workloads::ShardIndex index = workloads::read_shard_index(options.shards);
-  const auto specs = workloads::model_weights(workloads::read_shard_config(options.shards));
+  const auto specs = workloads::read_shard_config(options.shards)->weights();
   workloads::consolidate(options.shards, options.output, options.overwrite);
   const auto& [tensor, pipeline, chunks] = index.plan;
   print(

@@ -75,7 +75,7 @@ constexpr std::array kGenerateRows = {
 
 /// A model to compute with, or its sizes alone.
 struct Source {
-  workloads::ModelConfig config;
+  workloads::ModelPtr config;
   std::optional<workloads::Weights> weights;
   std::unique_ptr<workloads::Tokenizer> tokenizer;
 };
@@ -84,7 +84,7 @@ Source open(const GenerateOptions& o) {
   if (!fs::exists(o.model)) {
     if (o.model.find('/') != std::string::npos)
       throw Error{Fault::kUsage, o.model, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
-    workloads::ModelConfig config = workloads::model_preset(o.model);
+    workloads::ModelPtr config = workloads::model_preset(o.model);
     if (!o.prompt.empty())
       throw Error{Fault::kUsage, "--prompt", fmt::format("{} is a name: it has no weights and no tokenizer", o.model),
                   "give --prompt_length and see the time, or the model's folder"};
@@ -94,14 +94,14 @@ Source open(const GenerateOptions& o) {
   if (o.numerics == "off" && fs::exists(fs::path{o.model} / "config.json")) {
     source.config = workloads::read_config(o.model);
   } else {
-    workloads::Model model = workloads::load_model(o.model, static_cast<std::uint64_t>(o.seed));
+    workloads::LoadedModel model = workloads::load_model(o.model, static_cast<std::uint64_t>(o.seed));
     source.config = std::move(model.config);
     if (o.numerics != "off") source.weights = std::move(model.weights);
   }
   if (o.numerics == "off" && o.prompt.empty()) return source;
   const fs::path folder = fs::is_directory(o.model) ? fs::path{o.model} : fs::path{o.model}.parent_path();
   source.tokenizer = workloads::load_tokenizer(o.vocab.empty() ? folder : fs::path{o.vocab});
-  const auto there = std::visit([](const auto& c) { return c.vocab_size; }, source.config);
+  const auto there = source.config->sizes().vocabulary;
   if (static_cast<std::int64_t>(source.tokenizer->vocab_size()) > there)
     throw Error{Fault::kUsage, "--vocab",
                 fmt::format("the tokenizer has {} tokens, the model {}", source.tokenizer->vocab_size(), there),
@@ -133,7 +133,7 @@ std::vector<Ids> prompts_of(const GenerateOptions& o, const Source& source) {
 GenerationJob job_of(const GenerateOptions& o, const Source& source, const std::vector<Ids>& prompts) {
   const auto longest =
       static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
-  const std::int64_t positions = std::visit([](const auto& c) { return c.max_position_embeddings; }, source.config);
+  const std::int64_t positions = source.config->sizes().positions;
   const std::int64_t wanted = longest + o.max_new_tokens;
   if (wanted > positions)
     throw Error{Fault::kUsage, longest >= positions ? "--prompt" : "--max_new_tokens",
@@ -165,11 +165,9 @@ struct Sequence {
   bool ended = false;
 };
 
-bool ends_text(const workloads::ModelConfig& config, const workloads::Tokenizer& tokenizer, std::int32_t id) {
+bool ends_text(const workloads::ModelPtr& config, const workloads::Tokenizer& tokenizer, std::int32_t id) {
   if (tokenizer.eos_id() == id) return true;
-  if (const auto* llama = std::get_if<workloads::LlamaConfig>(&config))
-    return std::ranges::find(llama->eos_token_ids, id) != llama->eos_token_ids.end();
-  return std::get<workloads::GptConfig>(config).eos_token_id == id;
+  return config->ends_text(id);
 }
 
 /// Writes the text of a single sequence as it comes if `live`.

@@ -7,6 +7,7 @@
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "workloads/model.h"
 #include "workloads/weights.h"
 
 namespace cli {
@@ -65,7 +66,7 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
     table.add_row({name, std::move(value), unit});
   };
   const double per_step = p.time.total / p.steps;
-  const auto parameters = static_cast<double>(workloads::parameter_count(workloads::model_weights(job.model)));
+  const auto parameters = static_cast<double>(workloads::parameter_count(job.model->weights()));
   row("parameters", fmt::format("{:.3f}", parameters / 1e9), "1e9");
   row("cores", fmt::format("{}", job.cores()), "");
   row("sequences_per_step", fmt::format("{:.0f}", job.sequences_per_step()), "sequences");

@@ -69,7 +69,7 @@ GenerationStep step_of(const GenerationJob& job, const hw::MachineParams& machin
   const auto cores = static_cast<int>(job.spec.tensor_parallel);
   constexpr double kIdBytes = 8;  // ids and positions, int32 each
   const double in = static_cast<double>(rows * cores) * kIdBytes;
-  const double out = static_cast<double>(job.spec.batch * workloads::vocabulary_of(job.config)) * 4;  // fp32 logits
+  const double out = static_cast<double>(job.spec.batch * job.config->sizes().vocabulary) * 4;  // fp32 logits
   step.parts = {{"device", hw::seconds(step.device.total)},
                 {"launch", analysis::launch_seconds(stack, cores)},
                 {"loop", stack.per_step.value},

@@ -15,7 +15,7 @@
 namespace trnsim {
 
 struct GenerationJob {
-  workloads::ModelConfig config;
+  workloads::ModelPtr config;
   workloads::GenerationSpec spec;
   std::int64_t prompt_tokens = 128;  // of each prompt, before it is padded to spec.prompt
   std::int64_t new_tokens = 128;     // of each sequence

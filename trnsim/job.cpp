@@ -35,9 +35,9 @@ std::string numerics_of(const Settings& s) {
                                                                         : numerics;
 }
 
-std::int64_t length_of(const Settings& s, const workloads::ModelConfig& model) {
-  if (s.max_length > 0) return s.max_length;
-  return is_decoder(model) ? 2048 : 128;  // what Hugging Face's scripts pack to, and cut to
+std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
+  if (s.max_length > 0) return model->sequence_length(s.max_length);
+  return model->sequence_length(is_decoder(model) ? 2048 : 128);  // what Hugging Face's scripts pack to, and cut to
 }
 
 }  // namespace
@@ -80,7 +80,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   std::vector<std::pair<std::string, std::string>> out;
   const auto add = [&](const char* name, const auto& value) { out.emplace_back(name, fmt::format("{}", value)); };
   add("machine", base::hash_text(job.machine.hash));
-  add("model", workloads::config_json(job.model));
+  add("model", job.model->config_json());
   add("tensor", p.tensor), add("pipeline", p.pipeline), add("chunks", p.chunks), add("data", p.data);
   add("sequence", p.sequence), add("zero1", p.zero1), add("master_weights", p.master_weights);
   add("recompute", runtime::name_of(p.recompute));
@@ -133,22 +133,21 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
   return out;
 }
 
-bool is_decoder(const workloads::ModelConfig& model) { return !std::holds_alternative<workloads::BertConfig>(model); }
+bool is_decoder(const workloads::ModelPtr& model) { return model->decoder() != nullptr; }
 
-workloads::ModelConfig load_model_config(const std::string& name_or_folder) {
+workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
   if (workloads::is_model_preset(name_or_folder) || !std::filesystem::exists(name_or_folder))
     return workloads::model_preset(name_or_folder);
   return workloads::load_model_config(name_or_folder);
 }
 
-workloads::ModelConfig model_of(const workloads::Workload& workload, const std::string& preset,
-                                const std::string& folder) {
-  workloads::ModelConfig model = load_model_config(folder.empty() ? preset : folder);
-  auto* bert = std::get_if<workloads::BertConfig>(&model);
-  if (!bert || !folder.empty()) return model;
-  bert->label_names.clear();
-  for (std::int64_t i = 0; i < workload.labels; ++i) bert->label_names.push_back(fmt::format("LABEL_{}", i));
-  return model;
+workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset,
+                             const std::string& folder) {
+  const workloads::ModelPtr model = load_model_config(folder.empty() ? preset : folder);
+  if (!folder.empty() || model->label_names().empty()) return model;
+  std::vector<std::string> names;
+  for (std::int64_t i = 0; i < workload.labels; ++i) names.push_back(fmt::format("LABEL_{}", i));
+  return model->with_labels(std::move(names));
 }
 
 hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances) {
@@ -156,8 +155,8 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
   return hw::load_machine(instance_type, set);
 }
 
-Job job_of(const Settings& s, workloads::ModelConfig model, double samples, std::int64_t eval_samples) {
-  if (!is_decoder(model)) refuse_plan_of_encoder(s, workloads::family_of(model));
+Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
+  if (!is_decoder(model)) refuse_plan_of_encoder(s, model->family());
   Job job{
       .machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
   job.step = {.plan = plan_of(s, job.machine),

@@ -13,6 +13,7 @@
 #include "runtime/passes.h"
 #include "trnsim/settings.h"
 #include "workloads/config.h"
+#include "workloads/model.h"
 #include "workloads/step.h"
 #include "workloads/workload.h"
 
@@ -31,7 +32,7 @@ struct Sizes {
 
 struct Job {
   hw::MachineParams machine;  // all of its instances
-  workloads::ModelConfig model{};
+  workloads::ModelPtr model{};
   workloads::Step step{};  // of one rank; step.plan.world() cores work on it
   Sizes sizes{};
   std::string stack = "torch-xla";
@@ -65,7 +66,7 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
 /// The job that the settings describe for a model; `samples`: of an epoch, 0: one step. Instances, cores and plan are
 /// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan of
 /// another family.
-Job job_of(const Settings& settings, workloads::ModelConfig model, double samples, std::int64_t eval_samples = 0);
+Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples = 0);
 
 /// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
 runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);
@@ -76,12 +77,11 @@ Job job_of(const workloads::Workload& workload, const Settings& given);
 Job load_job(std::string_view workload, const Settings& given = {});
 
 /// "llama2-7b", or a Hugging Face folder.
-workloads::ModelConfig load_model_config(const std::string& name_or_folder);
+workloads::ModelPtr load_model_config(const std::string& name_or_folder);
 /// The model of a workload: the user's, or the preset, with the workload's labels.
-workloads::ModelConfig model_of(const workloads::Workload& workload, const std::string& preset,
-                                const std::string& folder);
+workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset, const std::string& folder);
 /// Whether the model reads text from left to right: it can be split among cores, and it generates.
-bool is_decoder(const workloads::ModelConfig& model);
+bool is_decoder(const workloads::ModelPtr& model);
 
 /// `set` on as many instances. Errors: as hw::load_machine().
 hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances);

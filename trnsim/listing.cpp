@@ -68,15 +68,10 @@ Table list_workloads() {
 Table list_models() {
   Table table{{{"name", ""}, {"family", ""}, {"layers", ""}, {"hidden", ""}, {"parameters", ""}, {"source", ""}}};
   for (const workloads::PresetRow& preset : workloads::model_presets()) {
-    const workloads::ModelConfig model = workloads::model_preset(preset.name);
-    const auto [layers, hidden] = std::visit(
-        [](const auto& c) {
-          return std::pair{c.num_hidden_layers, c.hidden_size};
-        },
-        model);
-    table.add_row({preset.name, workloads::family_of(model), layers, hidden,
-                   static_cast<std::uint64_t>(workloads::parameter_count(workloads::model_weights(model))),
-                   preset.source});
+    const workloads::ModelPtr model = workloads::model_preset(preset.name);
+    const std::int64_t layers = model->sizes().layers, hidden = model->sizes().hidden;
+    table.add_row({preset.name, model->family(), layers, hidden,
+                   static_cast<std::uint64_t>(workloads::parameter_count(model->weights())), preset.source});
   }
   return table;
 }

@@ -36,18 +36,15 @@ double kept_elements(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   const auto tokens = static_cast<double>(p.micro_batch * job.step.kind.length);
   const auto length = static_cast<double>(job.step.kind.length), share = static_cast<double>(p.tensor);
-  return std::visit(
-      [&](const auto& c) {
-        const auto hidden = static_cast<double>(c.hidden_size), ffn = static_cast<double>(c.intermediate_size);
-        const double scores = tokens * length * static_cast<double>(c.num_attention_heads / p.tensor);
-        if (!is_decoder(job.model)) return tokens * (3 * hidden + ffn) + scores;
-        const double rows = p.sequence ? tokens / share : tokens;
-        double kept = rows * hidden;
-        if (p.recompute != runtime::Recompute::kFull) kept += 3 * rows * hidden + tokens * (hidden + 2 * ffn) / share;
-        if (p.recompute == runtime::Recompute::kNone) kept += scores;
-        return kept;
-      },
-      job.model);
+  const workloads::Sizes c = job.model->sizes();
+  const auto hidden = static_cast<double>(c.hidden), ffn = static_cast<double>(c.ffn);
+  const double scores = tokens * length * static_cast<double>(c.heads / p.tensor);
+  if (!is_decoder(job.model)) return tokens * (3 * hidden + ffn) + scores;
+  const double rows = p.sequence ? tokens / share : tokens;
+  double kept = rows * hidden;
+  if (p.recompute != runtime::Recompute::kFull) kept += 3 * rows * hidden + tokens * (hidden + 2 * ffn) / share;
+  if (p.recompute == runtime::Recompute::kNone) kept += scores;
+  return kept;
 }
 
 /// One direction of the messages between two stages.
@@ -93,7 +90,7 @@ Memory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& mac
 Memory least_memory(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
-  const std::int64_t layers = std::visit([](const auto& c) { return c.num_hidden_layers; }, job.model) / p.pipeline;
+  const std::int64_t layers = job.model->sizes().layers / p.pipeline;
   const double kept = static_cast<double>(layers) * kept_elements(job) * size(p.numerics.activation);
   const auto bytes = [](double n) { return static_cast<std::uint64_t>(n); };
   Memory most;
@@ -119,7 +116,7 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
   const std::int64_t before = (stage + stages - 1) % stages, after = (stage + 1) % stages;
   const std::int64_t messages = most_waiting({turns(before), turns(stage), true, stage == 0 ? 1 : 0, p.chunks}) +
                                 most_waiting({turns(after), turns(stage), false, after == 0 ? -1 : 0, p.chunks});
-  const std::int64_t hidden = std::visit([](const auto& c) { return c.hidden_size; }, job.model);
+  const std::int64_t hidden = job.model->sizes().hidden;
   const std::int64_t rows = p.micro_batch * job.step.kind.length / (p.sequence ? p.tensor : 1);
   return static_cast<std::uint64_t>(messages * rows * hidden * isa::size_of(p.numerics.activation));
 }

@@ -10,9 +10,8 @@
 #include "base/error.h"
 #include "runtime/block.h"
 #include "runtime/program_cache.h"
-#include "workloads/bert_graph.h"
 #include "workloads/decoder_graph.h"
-#include "workloads/traced_ops.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -21,20 +20,15 @@ using base::Error;
 using base::Fault;
 
 /// Of a step, all cores.
-double flops_of(const Job& job) {
-  if (const auto* bert = std::get_if<workloads::BertConfig>(&job.model))
-    return workloads::bert_flops(*bert, job.step) * job.step.plan.data;
-  return workloads::decoder_flops(job.model, job.step);
-}
+double flops_of(const Job& job) { return job.model->flops(job.step); }
 
 /// What one process traces: of a pipeline, a stage's share of the layers.
 workloads::FrameworkOps traced_ops_of(const Job& job) {
-  workloads::ModelConfig stage = job.model;
-  std::visit([&](auto& c) { c.num_hidden_layers /= job.step.plan.pipeline; }, stage);
-  return workloads::framework_ops(stage, job.step);
+  const std::int64_t layers = job.model->sizes().layers / job.step.plan.pipeline;
+  return job.model->with_sizes({.layers = layers})->traced_ops(job.step);
 }
 
-/// A job as its host sees it. Ids, types or labels, and a mask go in as int64, as the framework holds them.
+/// A job as its host sees it.
 analysis::JobShape shape_of(const Job& job, const Projection& p) {
   const runtime::Plan& plan = job.step.plan;
   const workloads::FrameworkOps ops = traced_ops_of(job);
@@ -52,7 +46,7 @@ analysis::JobShape shape_of(const Job& job, const Projection& p) {
   shape.launches = static_cast<double>(plan.micro_batches);
   shape.cores = static_cast<int>(job.cores() / job.instances());
   shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
-  shape.bytes_in_per_step = shape.samples_per_step * static_cast<double>(job.step.kind.length) * 3 * 8;
+  shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind.length);
   shape.log_every = job.sizes.log_every;
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);

@@ -68,7 +68,7 @@ double packed_sequences(const Settings& s, std::int64_t length, const std::funct
   return static_cast<double>(count.tokens / static_cast<std::size_t>(length));
 }
 
-DataSize data_size(const workloads::Workload& workload, const Settings& s, const workloads::ModelConfig& model,
+DataSize data_size(const workloads::Workload& workload, const Settings& s, const workloads::ModelPtr& model,
                    const TrainingData* data, const std::function<void(const std::string&)>& note) {
   DataSize size{.samples = static_cast<double>(at_most(workload.samples, s.max_train_samples)),
                 .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
@@ -76,6 +76,11 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
   if (data && (!is_decoder(model) || !s.model_id.empty()))
     return {static_cast<double>(data->samples()), data->validation()};
   if (is_decoder(model)) return {packed_sequences(s, s.max_length, note), size.eval_samples};
+  if (model->image()) {
+    const workloads::SampleCount count = workloads::count_images(s.dataset_path);
+    return {static_cast<double>(at_most(count.train, s.max_train_samples)),
+            at_most(count.validation, s.max_eval_samples)};
+  }
   workloads::ClassificationOptions files;
   files.dataset_path = s.dataset_path, files.validation_file = s.validation_file;
   files.read.text_column = s.text_column, files.read.label_column = s.label_column;
@@ -94,7 +99,7 @@ std::string text_of(const workloads::Workload& workload, const Settings& given) 
 Job job_on(const workloads::Workload& workload, const Settings& settings, const TrainingData* data,
            const std::function<void(const std::string&)>& note) {
   const Settings timed = timed_settings(workload, settings);
-  const workloads::ModelConfig model =
+  const workloads::ModelPtr model =
       data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
   const DataSize size = data_size(workload, timed, model, data, note);
   return job_of(timed, model, size.samples, size.eval_samples);

@@ -19,6 +19,7 @@
 #include "hw/sim_device.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -94,16 +95,12 @@ ordered_json metrics_json(const Training& t) {
   return out;
 }
 
-ordered_json model_json(const workloads::ModelConfig& config) {
-  const std::string family = base::lower(workloads::family_of(config));
-  return std::visit(
-      [&](const auto& c) {
-        return ordered_json{{"family", family},
-                            {"layers", c.num_hidden_layers},
-                            {"hidden", c.hidden_size},
-                            {"parameters", workloads::parameter_count(workloads::model_weights(config))}};
-      },
-      config);
+ordered_json model_json(const workloads::ModelPtr& config) {
+  const std::string family = base::lower(config->family());
+  return ordered_json{{"family", family},
+                      {"layers", config->sizes().layers},
+                      {"hidden", config->sizes().hidden},
+                      {"parameters", workloads::parameter_count(config->weights())}};
 }
 
 ordered_json plan_json(const RunResult& run) {

@@ -36,9 +36,9 @@ std::string too_much(std::uint64_t memory, std::uint64_t there) {
 /// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
 void require_legal(const Job& job) {
   Job layers = job;  // one in each chunk: they are all alike
-  std::visit([&](auto& c) { c.num_hidden_layers = job.step.plan.pipeline * job.step.plan.chunks; }, layers.model);
+  layers.model = job.model->with_sizes({.layers = job.step.plan.pipeline * job.step.plan.chunks});
   layers.step.plan.micro_batches = job.step.plan.pipeline;
-  workloads::decoder_step(layers.model, layers.step);
+  layers.model->step(layers.step);
   require_groups(job);
   workloads::pipeline_turns(job.step.plan.pipeline, 0, job.step.plan.chunks, job.step.plan.micro_batches);
 }
@@ -71,9 +71,9 @@ TriedPlan looked_at(Job job, std::int64_t batch) {
 }
 
 /// Divisors of the layers: each is a number of stages.
-std::vector<std::int64_t> stages_of(const workloads::ModelConfig& model) {
+std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
   constexpr std::int64_t kMost = 16;
-  const std::int64_t layers = std::visit([](const auto& c) { return c.num_hidden_layers; }, model);
+  const std::int64_t layers = model->sizes().layers;
   std::vector<std::int64_t> out;
   for (std::int64_t n = 1; n <= std::min(layers, kMost); ++n)
     if (layers % n == 0) out.push_back(n);
@@ -161,7 +161,7 @@ std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& 
 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (!is_decoder(job.model))
-    throw Error{Fault::kUsage, workloads::family_of(job.model), "is an encoder: its plans are data parallel alone",
+    throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
                 "use trnsim run bert_emotion --mode timed, or name a Llama or GPT"};
   std::vector<TriedPlan> out;
   for (const std::int64_t micro : space.micro_batches)

@@ -8,17 +8,11 @@
 #include "hw/replica_groups.h"
 #include "isa/check.h"
 #include "runtime/block.h"
-#include "workloads/bert_graph.h"
-#include "workloads/decoder_graph.h"
+#include "workloads/model.h"
 #include "workloads/pipeline.h"
 
 namespace trnsim {
 namespace {
-
-runtime::Graph graph_of(const workloads::ModelConfig& model, const workloads::Step& step) {
-  if (const auto* bert = std::get_if<workloads::BertConfig>(&model)) return workloads::bert_graph(*bert, step);
-  return workloads::decoder_step(model, step).graph;
-}
 
 /// At least as many as show what the others take: with a pipeline two rounds through the stages, three of interleaved
 /// ones.
@@ -93,7 +87,7 @@ void require_groups(const Job& job) {
                     plan.data, job.instances(), job.machine.name, job.machine.core_count()),
         "use more --nnodes, or a smaller plan"};
   if (!is_decoder(job.model)) return;  // its ranks are one group, all of them
-  const auto groups = workloads::decoder_groups(job.model, plan);
+  const auto groups = job.model->groups(plan);
   // Messages between stages run in pairs, wherever their two ranks are.
   const std::size_t first = workloads::link_group(plan, 0), last = workloads::stages_group(plan);
   for (std::size_t g = 0; g < groups.size(); ++g) {
@@ -115,7 +109,7 @@ CompiledStages compile_stages(const Job& job, const CompileStages& options) {
     runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes);
     compile.blocks = options.blocks;
     compile.give_up_at = options.give_up_at;
-    Stage stage{.compiled = runtime::compile(graph_of(job.model, step), job.machine.target(), compile), .device = {}};
+    Stage stage{.compiled = runtime::compile(job.model->step(step).graph, job.machine.target(), compile), .device = {}};
     Memory memory = memory_of(stage.compiled, job.machine);
     memory.add("messages", inbox_bytes(job, s, out.micro_batches));
     if (memory.total > out.memory.total) out.memory = std::move(memory);
@@ -130,7 +124,7 @@ runtime::Graph stage_graph(const Job& job, std::int64_t stage) {
     throw base::Error{base::Fault::kUsage, "stage",
                       fmt::format("{} of a pipeline of {} stages", stage, job.step.plan.pipeline),
                       fmt::format("choose one from 0 to {}", job.step.plan.last_stage())};
-  return graph_of(job.model, workloads::of_stage(job.step, stage));
+  return job.model->step(workloads::of_stage(job.step, stage)).graph;
 }
 
 runtime::Compiled compile_stage(const Job& job, std::int64_t stage) {
@@ -146,7 +140,7 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
     step.kind.with_loss = true;
     step.plan.micro_batch = job.sizes.eval_batch;
     step.plan.micro_batches = step.plan.pipeline;
-    out.push_back(runtime::compile(graph_of(job.model, step), job.machine.target(),
+    out.push_back(runtime::compile(job.model->step(step).graph, job.machine.target(),
                                    workloads::compile_options(step, "evaluate", job.passes)));
   }
   return out;

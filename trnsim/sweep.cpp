@@ -61,8 +61,17 @@ Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
   return metrics;
 }
 
-/// A workload with the settings, the model and the machine parameters of a point.
-Job job_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
+/// What a point asks for: the workload, or another model of its kind, and what is said of its job.
+struct Asked {
+  workloads::Workload workload;
+  Settings given;
+
+  Job job() const { return projected_job(workload, given); }
+};
+
+/// A workload with the settings, the model and the machine parameters of a point. Errors: Fault::kUsage for a value
+/// that no point could have.
+Asked asked_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
   std::map<std::string, std::string> changed;
   std::string model = workload.model;
   Settings given;
@@ -78,14 +87,26 @@ Job job_at(const workloads::Workload& workload, const std::string& machine, cons
   apply_defaults(given, changed, "sweep");
   for (const auto& [name, value] : changed) given.given.insert(name);
   if (!given.set.empty()) given.given.insert("set");
-  if (model == workload.model) return projected_job(workload, given);
+  load_machine(given.instance_type, given.set, given.nnodes);
+  if (model == workload.model) return {workload, given};
   if (is_decoder(load_model_config(model)) != is_decoder(load_model_config(workload.model)))
     throw base::Error{base::Fault::kUsage, "model",
                       fmt::format("{} cannot train \"{}\": one is an encoder, one a decoder", workload.name, model),
                       fmt::format("choose a model like {}", workload.model)};
   workloads::Workload other = workload;
   other.model = model;
-  return projected_job(other, given);
+  return {other, given};
+}
+
+/// A plan that this point's cores do not allow has an error for a result: the other points go on.
+std::uint64_t hash_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
+  const Asked asked = asked_at(workload, machine, point);
+  try {
+    return hash_of(asked.job());
+  } catch (const base::Error& e) {
+    if (e.fault() != base::Fault::kUsage) throw;
+    return base::hash64(std::string_view{e.what()});
+  }
 }
 
 /// Values of a setting that show whether it decides anything.
@@ -107,10 +128,10 @@ std::vector<std::string> probes(const Setting& setting) {
 
 /// Whether some value of the setting makes another job of the workload, or one that cannot be.
 bool decides(const workloads::Workload& workload, const Setting& setting) {
-  const std::uint64_t before = hash_of(job_at(workload, "", {}));
+  const std::uint64_t before = hash_of(asked_at(workload, "", {}).job());
   return std::ranges::any_of(probes(setting), [&](const std::string& value) {
     try {
-      return hash_of(job_at(workload, "", {{std::string{setting.name()}, value}})) != before;
+      return hash_of(asked_at(workload, "", {{std::string{setting.name()}, value}}).job()) != before;
     } catch (const base::Error& e) {
       return e.where() != fmt::format("`{}`", setting.name());  // no value of it
     }
@@ -175,9 +196,10 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
                         point, [&](const auto& setting) { return checked->insert(setting.first).second; });
                     news)
                   require_effect(*jobs, point);
-                return base::hash64(base::hash_text(hash_of(job_at(*jobs, machine, point))), binary_hash());
+                return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), binary_hash());
               },
-          .evaluate = [jobs, machine](const SweepPoint& point) { return job_metrics(job_at(*jobs, machine, point)); }};
+          .evaluate =
+              [jobs, machine](const SweepPoint& point) { return job_metrics(asked_at(*jobs, machine, point).job()); }};
 }
 
 }  // namespace trnsim

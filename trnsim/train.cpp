@@ -41,7 +41,7 @@ void require_host_memory(const Job& job) {
   const auto host = static_cast<double>(sysconf(_SC_PHYS_PAGES)) * static_cast<double>(sysconf(_SC_PAGE_SIZE));
   const double cores = static_cast<double>(least_memory(job).total) * static_cast<double>(job.cores());
   // The weights of the file, in fp32, beside what each core holds.
-  const double file = 4 * static_cast<double>(workloads::parameter_count(workloads::model_weights(job.model)));
+  const double file = 4 * static_cast<double>(workloads::parameter_count(job.model->weights()));
   if (cores + file <= host) return;
   const auto text = [](double bytes) { return base::readable(bytes, base::Dimension::kBytes); };
   throw Error{Fault::kCapacity, "training for real",
@@ -113,21 +113,23 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
 
 }  // namespace
 
-const workloads::Tokenizer& TrainingData::tokenizer() const { return texts ? *texts->tokenizer : *tokens->tokenizer; }
+const workloads::Tokenizer* TrainingData::tokenizer() const {
+  return texts ? texts->tokenizer.get() : tokens->tokenizer.get();
+}
 const std::vector<std::string>& TrainingData::notes() const { return texts ? texts->notes : tokens->notes; }
 const std::string& TrainingData::source() const { return texts ? texts->source : tokens->source; }
 bool TrainingData::synthetic() const { return texts ? texts->synthetic : tokens->synthetic; }
 std::int64_t TrainingData::samples() const {
-  return static_cast<std::int64_t>(texts ? texts->train.size() : tokens->train.size());
+  return texts ? texts->train_samples() : static_cast<std::int64_t>(tokens->train.size());
 }
 std::int64_t TrainingData::validation() const {
-  if (texts) return texts->validation ? static_cast<std::int64_t>(texts->validation->size()) : 0;
+  if (texts) return texts->validation_samples();
   return tokens->validation ? static_cast<std::int64_t>(tokens->validation->size()) : 0;
 }
 std::int64_t TrainingData::documents() const { return texts ? samples() : static_cast<std::int64_t>(tokens->texts); }
 
 TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
-  const workloads::ModelConfig model = model_of(workload, workload.small_model, settings.model_id);
+  const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
   TrainingData data;
   if (is_decoder(model)) {
     const Job job = job_of(settings, model, 0);
@@ -151,8 +153,7 @@ std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const
   const workloads::TrainerOptions options = trainer_options(training_job(data, settings), settings, passes, checkpoint);
   if (data.texts) {
     const workloads::Classification& c = *data.texts;
-    const workloads::ClassifierData sets{&c.train, if_any(c.validation), if_any(c.test)};
-    return std::make_unique<workloads::ClassifierTrainer>(c.config, c.weights, sets, options);
+    return std::make_unique<workloads::ClassifierTrainer>(c.config, c.weights, c.data(), options);
   }
   const workloads::LanguageModelling& l = *data.tokens;
   const workloads::CausalData sets{l.tokenizer.get(), &l.train, if_any(l.validation), if_any(l.test)};
@@ -175,7 +176,7 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
                .samples_per_step = step.plan.sequences_per_step(),
                .model = std::move(model_name),
                .numerics = step.plan.numerics.name};
-  out.parameters = static_cast<std::int64_t>(workloads::parameter_count(workloads::model_weights(data.model())));
+  out.parameters = static_cast<std::int64_t>(workloads::parameter_count(data.model()->weights()));
   if (observer.begin) observer.begin(out, trainer);
   trainer.on_step = observer.step;
   trainer.on_eval = observer.evaluated;
@@ -195,7 +196,7 @@ void save_model(const std::filesystem::path& folder, const TrainingData& data, c
       data.texts ? workloads::ElementType::kF32
                  : workloads::element_type(training_job(data, settings).step.plan.numerics.weight);
   workloads::save_weights(folder, data.model(), trainer.read_weights(), type);
-  data.tokenizer().save(folder);
+  if (data.tokenizer()) data.tokenizer()->save(folder);
   base::write_file(folder / "trainer_state.json", workloads::trainer_state_json(training.outcome.state));
 }
 

@@ -26,8 +26,8 @@ struct TrainingData {
   std::shared_ptr<const workloads::Classification> texts;  // one of the two
   std::shared_ptr<const workloads::LanguageModelling> tokens;
 
-  const workloads::ModelConfig& model() const { return model_; }
-  const workloads::Tokenizer& tokenizer() const;
+  const workloads::ModelPtr& model() const { return model_; }
+  const workloads::Tokenizer* tokenizer() const;  // null for pictures
   const std::vector<std::string>& notes() const;  // what a user should know, one sentence each
   const std::string& source() const;
   bool synthetic() const;
@@ -35,7 +35,7 @@ struct TrainingData {
   std::int64_t validation() const;  // 0: there is none
   std::int64_t documents() const;   // texts that packed sequences are made of
 
-  workloads::ModelConfig model_;
+  workloads::ModelPtr model_;
 };
 
 /// Reads what the settings name, or makes up the workload's own data. Errors: as

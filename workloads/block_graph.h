@@ -5,6 +5,7 @@
 
 #include "runtime/graph.h"
 #include "runtime/numerics.h"
+#include "workloads/model.h"
 
 namespace workloads {
 
@@ -26,5 +27,8 @@ runtime::Graph block_graph(const BlockSpec& spec);
 
 /// Analytic matmul FLOPs of one run: forward, or three times that in training.
 double block_flops(const BlockSpec& spec);
+
+/// Of bare blocks: layers as Megatron-LM's, without embeddings and head.
+FrameworkOps framework_ops(const BlockSpec& spec);
 
 }  // namespace workloads

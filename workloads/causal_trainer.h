@@ -25,8 +25,7 @@ class CausalTrainer final : public Trainer {
  public:
   /// Compiles the programs and loads the weights. Errors: Fault::kUsage as decoder_pipeline() and DecoderIo;
   /// Fault::kCapacity; Fault::kData when `options.resume` is no checkpoint of this run.
-  CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
-                const TrainerOptions& options);
+  CausalTrainer(const ModelPtr& config, const Weights& weights, const CausalData& data, const TrainerOptions& options);
 
   std::int64_t samples(Split split) const override;
   Weights read_weights() override;
@@ -37,8 +36,8 @@ class CausalTrainer final : public Trainer {
     TrainerOptions options;
     DecoderPipeline train, evaluation;
   };
-  static Prepared prepare(const ModelConfig& config, TrainerOptions options);
-  CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared prepared);
+  static Prepared prepare(const ModelPtr& config, TrainerOptions options);
+  CausalTrainer(const ModelPtr& config, const Weights& weights, const CausalData& data, Prepared prepared);
 
   StepResult train_step(const Place& place) override;
   void score(Split split, EvalRecord& record) override;
@@ -53,7 +52,7 @@ class CausalTrainer final : public Trainer {
   /// The sum of what all tokens of a step count in the loss.
   static double read_loss(runtime::Session& session, const Step& spec);
 
-  const ModelConfig config_;
+  const ModelPtr config_;
   const CausalData data_;
   Sampler sampler_;
   const DecoderIo io_, eval_io_;

@@ -1,4 +1,5 @@
-// Model, tokenizer and data of a text classification run, from the user's files or from what comes along.
+// Model, tokenizer and data of a classification run, of texts or of pictures, from the user's files or from those that
+// are bundled.
 #pragma once
 
 #include <filesystem>
@@ -7,8 +8,9 @@
 #include <string>
 #include <vector>
 
-#include "workloads/config.h"
 #include "workloads/data/dataset.h"
+#include "workloads/model.h"
+#include "workloads/task.h"
 #include "workloads/tokenizer.h"
 #include "workloads/training/batches.h"
 #include "workloads/weights.h"
@@ -26,18 +28,25 @@ struct ClassificationOptions {
 };
 
 struct Classification {
-  BertConfig config;
+  ModelPtr config;
   Weights weights;
-  std::unique_ptr<Tokenizer> tokenizer;
+  std::unique_ptr<Tokenizer> tokenizer;  // null for pictures
   TokenizedDataset train;
   std::optional<TokenizedDataset> validation, test;
-  std::string source;  // where the data comes from
+  std::optional<ImageDataset> train_images, test_images;  // instead of the texts
+  std::string source;                                     // where the data comes from
   bool synthetic = false;
   std::vector<std::string> notes;  // skipped rows, missing heads, a vocabulary made from the data
+
+  /// What a trainer trains on: must not outlive this. Pictures are evaluated on their test half after each epoch too.
+  ClassifierData data() const;
+  std::int64_t train_samples() const;
+  std::int64_t validation_samples() const;
 };
 
-/// Reads, tokenizes, and fits the model to the labels and the vocabulary. Errors: as the readers; Fault::kData when the
-/// data has more labels than the model's own head, or the vocabulary more tokens than its table.
+/// Reads, tokenizes, and fits the model to the labels and the vocabulary. A model of images reads MNIST's or CIFAR-10's
+/// files (workloads/data/image_files.h), or draws digits when no data is given. Errors: as the readers; Fault::kData
+/// when the data has more labels than the model's own head, or the vocabulary more tokens than its table.
 Classification load_classification(const ClassificationOptions& options);
 
 /// Samples of the user's files, for a job that is not trained here. Errors: as the readers.
@@ -45,5 +54,7 @@ struct SampleCount {
   std::int64_t train = 0, validation = 0;
 };
 SampleCount count_samples(const ClassificationOptions& options);
+/// The same of a folder of pictures. Errors: as read_image_folder().
+SampleCount count_images(const std::filesystem::path& folder);
 
 }  // namespace workloads

@@ -1,26 +1,19 @@
-// Trains a BERT classifier on simulated cores: data parallel, every replica with all of the model.
+// Trains a classifier on simulated cores: data parallel, every replica with all of the model.
 #pragma once
 
-#include "workloads/bert_graph.h"
+#include "workloads/model.h"
+#include "workloads/task.h"
 #include "workloads/trainer.h"
 #include "workloads/training/batches.h"
 #include "workloads/weights.h"
 
 namespace workloads {
 
-/// Data sets must outlive the trainer; those that are not there are null.
-struct ClassifierData {
-  const TokenizedDataset* train = nullptr;
-  const TokenizedDataset* validation = nullptr;
-  const TokenizedDataset* test = nullptr;
-};
-
 class ClassifierTrainer final : public Trainer {
  public:
   /// Compiles both programs and loads the weights. Errors: Fault::kCapacity; Fault::kData when `options.resume` is no
   /// checkpoint of this run.
-  ClassifierTrainer(const BertConfig& config, const Weights& weights, const ClassifierData& data,
-                    TrainerOptions options);
+  ClassifierTrainer(const ModelPtr& model, const Weights& weights, const ClassifierData& data, TrainerOptions options);
 
   std::int64_t samples(Split split) const override;
   Weights read_weights() override;
@@ -31,9 +24,9 @@ class ClassifierTrainer final : public Trainer {
   void save(const TrainProgress& progress) override;
   double flops_per_step() const override;
   std::string fingerprint() const override;
-  const TokenizedDataset* data_of(Split split) const;
+  const ClassifierTask* data_of(Split split) const;
 
-  const BertConfig config_;
+  const ModelPtr model_;
   const ClassifierData data_;
   const std::vector<WeightSpec> specs_;
   Sampler sampler_;

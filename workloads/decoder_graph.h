@@ -4,16 +4,11 @@
 
 #include <vector>
 
-#include "workloads/config.h"
+#include "workloads/model.h"
 #include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/optimizer_step.h"
 
 namespace workloads {
-
-struct DecoderStep {
-  runtime::Graph graph;
-  std::vector<ZeroBucket> zero;
-};
 
 /// One step of one rank. Tensors that the host writes, for each micro-batch m: "input_ids.m" [batch*length, 1] int32,
 /// counted from the first row of the rank's part of the vocabulary, 0 where it is another rank's; "vocabulary.m" [rows,
@@ -27,10 +22,7 @@ struct DecoderStep {
 /// the first one has ids, the last one labels, weights, logits and losses; compile_options() says how it is compiled.
 /// Errors: Fault::kUsage for a sequence that is longer than the model's positions, or a length that sequence
 /// parallelism does not divide; as check(ShardPlan).
-DecoderStep decoder_step(const ModelConfig& config, const Step& spec);
-
-/// Which ranks work together in it: replica_groups(), with those that share a key-value head of the model.
-isa::GroupTables decoder_groups(const ModelConfig& config, const Plan& plan);
+StepGraph decoder_step(const ModelPtr& config, const Step& spec);
 
 /// The steps of all stages, from the first to the last.
 struct DecoderPipeline {
@@ -38,7 +30,7 @@ struct DecoderPipeline {
   std::vector<std::vector<ZeroBucket>> zero;
 };
 /// Errors: as decoder_step().
-DecoderPipeline decoder_pipeline(const ModelConfig& config, const Step& spec);
+DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec);
 
 /// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
 bool places_by_rank(const Plan& plan);
@@ -47,10 +39,10 @@ bool places_by_rank(const Plan& plan);
 struct RopeTable {
   std::vector<float> cos, sin;
 };
-RopeTable rope_table(const LlamaConfig& config, std::int64_t length);
+RopeTable rope_table(const DecoderArch& arch, std::int64_t length);
 
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
 /// a linear layer and token, 12 * layers * hidden * length per token for attention (all pairs counted, as MFU does).
-double decoder_flops(const ModelConfig& config, const Step& spec);
+double decoder_flops(const DecoderArch& arch, const Step& spec);
 
 }  // namespace workloads

@@ -23,7 +23,7 @@ struct GenerationSpec {
 };
 /// Errors: Fault::kUsage naming the flag: a length that the model has no positions for, a prompt longer than that, a
 /// batch that the programs cannot hold, or a degree of tensor parallelism that does not divide the model.
-void check(const GenerationSpec& spec, const ModelConfig& config);
+void check(const GenerationSpec& spec, const ModelPtr& config);
 
 /// "fp32", "bf16", "fp16": weights, activations and operands of that type, softmax in fp32 as Hugging Face computes it.
 /// Errors: Fault::kUsage for another name.
@@ -45,8 +45,8 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 /// Llama, "rope.cos" and "rope.sin" [length, head_dim / 2] (rope_table) lie at the same addresses in both programs, as
 /// do the caches "cache.keys.L" and "cache.values.L" [batch * length, key-value heads of the rank * head_dim] of each
 /// layer L. Errors: as check().
-runtime::Graph prompt_graph(const ModelConfig& config, const GenerationSpec& spec);
-runtime::Graph token_graph(const ModelConfig& config, const GenerationSpec& spec);
+runtime::Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec);
+runtime::Graph token_graph(const ModelPtr& config, const GenerationSpec& spec);
 
 /// A tensor of rank 0; the last rank's part of a vocabulary may be smaller and is padded.
 struct GenerationWeight {
@@ -55,13 +55,13 @@ struct GenerationWeight {
 };
 /// As decoder_weights(), and the head "lm_head.weight", which is a copy when it is tied to the embeddings: a head is
 /// read by columns, embeddings by rows.
-std::vector<GenerationWeight> generation_weights(const ModelConfig& config, std::int64_t tensor_parallel);
+std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel);
 
 /// What no way of computing it does without, per core: bytes of weights and caches that one run of token_graph() reads,
 /// and matmul FLOPs.
 struct TokenWork {
   double weight_bytes = 0, cache_bytes = 0, flops = 0;
 };
-TokenWork token_work(const ModelConfig& config, const GenerationSpec& spec);
+TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec);
 
 }  // namespace workloads

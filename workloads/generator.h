@@ -21,7 +21,7 @@ struct GenerationPrograms {
     runtime::Compiled compiled;
   };
   /// For tokens at positions from `first` to `last`. Errors: as check().
-  GenerationPrograms(const ModelConfig& config, const GenerationSpec& spec, std::int64_t first, std::int64_t last,
+  GenerationPrograms(const ModelPtr& config, const GenerationSpec& spec, std::int64_t first, std::int64_t last,
                      const isa::Target& target, const runtime::Passes& passes = {});
   runtime::Compiled prompt;
   std::vector<Token> tokens;  // by rising `read`
@@ -32,7 +32,7 @@ struct GenerationPrograms {
 class Generator {
  public:
   /// Errors: as check(GenerationSpec).
-  Generator(const ModelConfig& config, const GenerationSpec& spec, const Weights& weights, const isa::Target& target,
+  Generator(const ModelPtr& config, const GenerationSpec& spec, const Weights& weights, const isa::Target& target,
             std::unique_ptr<isa::Device> device = isa::make_numeric_device(), int host_threads = 0);
   ~Generator();
 

@@ -8,8 +8,8 @@
 #include <string>
 #include <vector>
 
-#include "workloads/config.h"
 #include "workloads/data/corpus.h"
+#include "workloads/model.h"
 #include "workloads/tokenizer.h"
 #include "workloads/weights.h"
 
@@ -30,7 +30,7 @@ struct LanguageModellingOptions {
 inline constexpr std::size_t kHeldOutOneOf = 20;
 
 struct LanguageModelling {
-  ModelConfig config;
+  ModelPtr config;
   Weights weights;
   std::unique_ptr<Tokenizer> tokenizer;
   PackedDataset train;

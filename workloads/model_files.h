@@ -4,13 +4,13 @@
 #include <cstdint>
 #include <filesystem>
 
-#include "workloads/config.h"
+#include "workloads/model.h"
 #include "workloads/weights.h"
 
 namespace workloads {
 
-struct Model {
-  ModelConfig config;
+struct LoadedModel {
+  ModelPtr config;
   Weights weights;
 };
 
@@ -18,9 +18,9 @@ struct Model {
 /// Face writes it, a llama2.c file, or a folder whose only model is one (stories260K.bin beside tok512.bin).
 /// `head` is BERT's for the task, unless shards say otherwise; `seed` draws what a checkpoint may lack.
 /// Errors: as load_weights(), read_shards() and read_llama2c(); Fault::kData when nothing of these is there.
-Model load_model(const std::filesystem::path& path, std::uint64_t seed, BertHead head = BertHead::kClassifier);
+LoadedModel load_model(const std::filesystem::path& path, std::uint64_t seed, Head head = Head::kClassifier);
 
 /// The configuration alone. Errors: as load_model(), as far as it looks.
-ModelConfig load_model_config(const std::filesystem::path& path);
+ModelPtr load_model_config(const std::filesystem::path& path);
 
 }  // namespace workloads

@@ -5,12 +5,12 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/config.h"
+#include "workloads/model.h"
 
 namespace workloads {
 
 /// "bert-large", "llama2-7b", "gpt3-23b", ... Errors: Fault::kUsage with the nearest name.
-ModelConfig model_preset(std::string_view name);
+ModelPtr model_preset(std::string_view name);
 bool is_model_preset(std::string_view name);
 
 struct PresetRow {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "runtime/plan.h"
+#include "workloads/model.h"
 #include "workloads/weights.h"
 
 namespace workloads {
@@ -36,27 +37,30 @@ void for_each_rank(const ShardPlan& plan, const Visit& visit) {
     for (std::int64_t tensor = 0; tensor < plan.tensor_parallel_size; ++tensor) visit(ShardRank{tensor, pipeline});
 }
 
+/// Why ranks cannot share a model of these sizes, if they cannot.
+std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes);
+
 /// Errors: Fault::kUsage naming the flag when a degree is below 1, does not divide the heads, the feed-forward size or
 /// the layers, does not fit the key-value heads, or leaves a rank without a row of the vocabulary; the fix lists the
 /// degrees that do. Also for several chunks of a single stage.
-void check(const ShardPlan& plan, const ModelConfig& config);
+void check(const ShardPlan& plan, const ModelPtr& config);
 
 /// The pipeline stage of a tensor: layer l of L is in chunk c = l / (L / (stages * chunks)), which is on stage c mod
 /// stages. Embeddings that are the head too are on the first stage and on the last.
-bool is_on_stage(const WeightSpec& spec, const ModelConfig& config, const ShardPlan& plan, std::int64_t stage);
+bool is_on_stage(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t stage);
 
 /// The tensors of one rank with the shapes it holds, in the order of the model.
-std::vector<WeightSpec> shard_specs(const ModelConfig& config, const ShardPlan& plan, ShardRank rank);
+std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& plan, ShardRank rank);
 /// What one rank holds of a tensor of the whole model, and a rank's part put back into it.
-std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelConfig& config,
+std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& config,
                             const ShardPlan& plan, std::int64_t tensor_rank);
-void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part, const ModelConfig& config,
+void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part, const ModelPtr& config,
                const ShardPlan& plan, std::int64_t tensor_rank);
 /// Where a rank's part begins on the axis that is split: ranks with the same offset hold the same elements.
-std::int64_t shard_offset(const WeightSpec& whole, const ModelConfig& config, const ShardPlan& plan,
+std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const ShardPlan& plan,
                           std::int64_t tensor_rank);
 /// All tensors of one rank.
-Weights shard_of(const Weights& weights, const ModelConfig& config, const ShardPlan& plan, ShardRank rank);
+Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank);
 
 /// Which file of a checkpoint it is; each says so of itself, so that one of another save is found out. Several sets of
 /// tensors of the model's names and shapes may be saved side by side: "model" (the weights), "exp_avg", "exp_avg_sq",
@@ -69,7 +73,7 @@ struct ShardId {
 };
 /// Writes STATE_tpTT_ppPP.safetensors. Errors: Fault::kEnvironment; Fault::kInternal when a tensor of the rank is
 /// missing or has another size.
-void write_shard(const std::filesystem::path& folder, const ModelConfig& config, const ShardId& id, const Weights& part,
+void write_shard(const std::filesystem::path& folder, const ModelPtr& config, const ShardId& id, const Weights& part,
                  ElementType type = ElementType::kF32);
 
 /// What shards.json says.
@@ -80,12 +84,12 @@ struct ShardIndex {
   std::map<std::string, std::string> run{};  // what a training run wants to find again
 };
 /// Writes config.json and, when every shard is there, shards.json. Errors: Fault::kInternal when one is not.
-void write_shard_index(const std::filesystem::path& folder, const ModelConfig& config, const ShardIndex& index);
+void write_shard_index(const std::filesystem::path& folder, const ModelPtr& config, const ShardIndex& index);
 /// Errors: Fault::kData when the folder has no index (an unfinished checkpoint), or the index is not understood.
 ShardIndex read_shard_index(const std::filesystem::path& folder);
 
 /// The config.json in the folder, with the head of BERT that was trained. Errors: as read_config(), read_shard_index().
-ModelConfig read_shard_config(const std::filesystem::path& folder);
+ModelPtr read_shard_config(const std::filesystem::path& folder);
 
 /// One state of the whole model, fp32. Errors: Fault::kData naming the file: a shard
 /// that is missing, of another plan, step or rank, a tensor that is missing or of another shape, or a tensor that every

@@ -53,9 +53,9 @@ struct VerifyReport {
 };
 
 /// `folder` holds config.json, model.safetensors, batches.safetensors (stepK.input_ids, .attention_mask, .labels, and
-/// .token_type_ids if there are any), expected.safetensors (step0.logits, step0.grad.NAME, final.NAME) and
-/// expected.json (loss_per_step, lr, optimizer). Errors: Fault::kData for files that are missing or do not fit the
-/// model.
+/// .token_type_ids if there are any; of a model of images stepK.pixel_values and .labels), expected.safetensors
+/// (step0.logits, step0.grad.NAME, final.NAME) and expected.json (loss_per_step, lr, optimizer). Errors: Fault::kData
+/// for files that are missing or do not fit the model.
 VerifyReport verify(const std::filesystem::path& folder, const VerifyOptions& options);
 
 }  // namespace workloads

@@ -1,6 +1,7 @@
 // The tensors of a model: Hugging Face's names and shapes, first values, loading and saving.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <map>
@@ -51,18 +52,15 @@ struct WeightSpec {
   static constexpr std::int64_t kBeforeAndAfterLayers = -3;  // embeddings that are the head too: both
 };
 
-/// All tensors of the model, in its order. Tied copies (lm_head.weight, cls.predictions.decoder.*) are not listed.
-std::vector<WeightSpec> bert_weights(const BertConfig& config);
-/// LlamaForCausalLM: every linear weight is transposed for the device.
-std::vector<WeightSpec> llama_weights(const LlamaConfig& config);
-/// GPT2LMHeadModel: its Conv1D weights are [in, out] in the file already; an untied lm_head is [vocab, hidden].
-std::vector<WeightSpec> gpt_weights(const GptConfig& config);
-std::vector<WeightSpec> model_weights(const ModelConfig& config);
 /// Parameters in all of them.
 std::size_t parameter_count(const std::vector<WeightSpec>& specs);
 
 /// First values, as Hugging Face draws them. They depend on seed and name alone.
-std::vector<float> initial_values(const WeightSpec& spec, const ModelConfig& config, std::uint64_t seed);
+std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config, std::uint64_t seed);
+
+/// A tensor of the file as a matrix of the device: [in, out] of a linear layer, whose file has [out, ...]; of others
+/// all but the last axis are rows.
+std::array<std::int64_t, 2> device_shape(const WeightSpec& spec);
 
 /// [rows, cols] -> [cols, rows].
 std::vector<float> transpose(std::span<const float> values, std::size_t rows, std::size_t cols);
@@ -77,7 +75,7 @@ struct Weights {
   void set_from_device(const WeightSpec& spec, std::span<const float> values);
 };
 
-Weights initial_weights(const ModelConfig& config, std::uint64_t seed);
+Weights initial_weights(const ModelPtr& config, std::uint64_t seed);
 
 /// Reads a checkpoint of this configuration, of any floating type, one file or many. Names without the model's prefix
 /// ("bert.", "model.", "transformer.") and the old LayerNorm.gamma and .beta are understood. A missing pooler or head
@@ -85,10 +83,10 @@ Weights initial_weights(const ModelConfig& config, std::uint64_t seed);
 /// note. Errors: Fault::kData naming tensor, file, what it is and what it must be: wrong shape, no floats, missing,
 /// unknown, a head that config.json calls tied but that differs from the embeddings; Fault::kNumerics when a value is
 /// NaN or infinite.
-Weights load_weights(const std::filesystem::path& file_or_folder, const ModelConfig& config, std::uint64_t seed);
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& config, std::uint64_t seed);
 
 /// Writes model.safetensors into `folder`. Errors: Fault::kEnvironment.
-void save_weights(const std::filesystem::path& folder, const ModelConfig& config, const Weights& weights,
+void save_weights(const std::filesystem::path& folder, const ModelPtr& config, const Weights& weights,
                   ElementType type = ElementType::kF32);
 
 }  // namespace workloads

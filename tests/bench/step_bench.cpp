@@ -11,7 +11,8 @@
 #include "runtime/compile.h"
 #include "runtime/session.h"
 #include "tests/target.h"
-#include "workloads/bert_graph.h"
+#include "tests/workloads/models.h"
+#include "workloads/models/bert/bert_graph.h"
 
 namespace {
 

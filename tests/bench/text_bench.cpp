@@ -7,7 +7,8 @@
 #include "isa/check.h"
 #include "runtime/compile.h"
 #include "tests/target.h"
-#include "workloads/bert_graph.h"
+#include "tests/workloads/models.h"
+#include "workloads/models/bert/bert_graph.h"
 #include "workloads/tokenizer.h"
 
 namespace {

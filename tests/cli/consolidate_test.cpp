@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/cli/run_binary.h"
+#include "tests/workloads/models.h"
 #include "workloads/shards.h"
 
 namespace {

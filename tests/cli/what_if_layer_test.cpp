@@ -8,7 +8,8 @@
 #include "hw/sim_device.h"
 #include "runtime/compile.h"
 #include "tests/target.h"
-#include "workloads/bert_graph.h"
+#include "tests/workloads/models.h"
+#include "workloads/models/bert/bert_graph.h"
 
 namespace {
 

@@ -1,5 +1,6 @@
 // BERT's training step: its work, its micro-batches, and the same bits in every mode.
-#include "workloads/bert_graph.h"
+#include "workloads/models/bert/bert_graph.h"
+#include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
 

@@ -10,8 +10,9 @@
 #include "runtime/compile.h"
 #include "runtime/session.h"
 #include "tests/target.h"
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
-#include "workloads/bert_graph.h"
+#include "workloads/models/bert/bert_graph.h"
 
 namespace {
 

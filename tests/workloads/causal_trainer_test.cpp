@@ -1,5 +1,6 @@
 // Training of a small Llama on simulated cores: it learns, its checkpoints go on, and the plan does not matter.
 #include "workloads/causal_trainer.h"
+#include "tests/workloads/models.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -28,13 +29,12 @@ using workloads_test::Scratch;
 class CausalTraining : public workloads_test::DecoderTraining {
  protected:
   CausalTraining() : DecoderTraining{"llama-small"} {
-    auto& c = std::get<LlamaConfig>(job_.config);
-    c.hidden_size = 64, c.intermediate_size = 96, c.num_attention_heads = c.num_key_value_heads = 4, c.head_dim = 16;
+    job_.config = job_.config->with_sizes({.hidden = 64, .heads = 4, .kv_heads = 4, .ffn = 96});
     job_.weights = initial_weights(job_.config, 42);
   }
 
   /// The loss of a model for which all tokens are equally likely.
-  double even() const { return std::log(static_cast<double>(std::get<LlamaConfig>(job_.config).vocab_size)); }
+  double even() const { return std::log(static_cast<double>(job_.config->sizes().vocabulary)); }
 };
 
 // Sums over ranks have another order: fp32 rounding, which six steps of AdamW carry on.
@@ -73,8 +73,7 @@ TEST_F(CausalTraining, StagesOfAPipelineChangeNothing) {
 }
 
 TEST_F(CausalTraining, InterleavedStagesChangeNothingAndEvaluate) {
-  auto& c = std::get<LlamaConfig>(job_.config);
-  c.num_hidden_layers = 4, c.hidden_size = 32, c.head_dim = 8, c.intermediate_size = 48;
+  job_.config = job_.config->with_sizes({.layers = 4, .hidden = 32, .ffn = 48});
   job_.weights = initial_weights(job_.config, 42);
   TrainerOptions o = options(1, 1, 4, 2);
   o.step.plan.chunks = 2;
@@ -118,8 +117,7 @@ TEST_F(CausalTraining, ACheckpointGoesOnToTheSameBits) {
 // Stochastic rounding must not drive embeddings apart that are the head too: the first stage has them, and the last.
 TEST_F(CausalTraining, ACheckpointOfAPipelineGoesOnToTheSameBits) {
   const Scratch s;
-  auto& c = std::get<LlamaConfig>(job_.config);
-  c.tie_word_embeddings = true;
+  workloads_test::edit<LlamaConfig>(job_.config, [](LlamaConfig& c) { c.tie_word_embeddings = true; });
   job_.weights = initial_weights(job_.config, 42);
   for (const bool zero : {false, true}) {
     TrainerOptions o = options(2, 1, 2, 2);

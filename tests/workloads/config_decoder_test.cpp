@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/config.h"
@@ -18,8 +19,8 @@ using testing::HasSubstr;
 using workloads_test::fails;
 using workloads_test::Scratch;
 
-json llama_file() { return json::parse(config_json(model_preset("llama3.1-8b"))); }
-json gpt_file() { return json::parse(config_json(model_preset("gpt2"))); }
+json llama_file() { return json::parse(workloads_test::config_json(model_preset("llama3.1-8b"))); }
+json gpt_file() { return json::parse(workloads_test::config_json(model_preset("gpt2"))); }
 
 /// Reads `file` with one key changed.
 std::function<void()> reading(const Scratch& s, json file, const char* key, const json& value) {
@@ -43,7 +44,7 @@ TEST(ConfigDecoder, Llama3RotaryFrequenciesAreTransformers) {
       {40, 3.428102195952591e-05},
       {63, 3.068925988914511e-07},
   };
-  auto c = std::get<LlamaConfig>(model_preset("llama3.1-8b"));
+  auto c = workloads_test::config_of<LlamaConfig>(model_preset("llama3.1-8b"));
   const std::vector<double> got = rope_frequencies(c);
   ASSERT_EQ(got.size(), 64u);
   for (const auto& [pair, frequency] : want) EXPECT_NEAR(got[pair] / frequency, 1, 1e-13) << pair;
@@ -54,11 +55,11 @@ TEST(ConfigDecoder, Llama3RotaryFrequenciesAreTransformers) {
 TEST(ConfigDecoder, LlamaIsWrittenAndReadAgain) {
   const Scratch s;
   for (const char* name : {"llama2-70b", "llama3.1-8b", "llama3.2-1b"}) {
-    auto c = std::get<LlamaConfig>(model_preset(name));
+    auto c = workloads_test::config_of<LlamaConfig>(model_preset(name));
     c.eos_token_ids.push_back(7);
     write_config(c, s.path());
     const LlamaConfig again = read_llama_config(s.path());
-    EXPECT_EQ(config_json(again), config_json(c));
+    EXPECT_EQ(workloads_test::config_json(again), workloads_test::config_json(c));
     EXPECT_EQ(again.rope_scaling, c.rope_scaling);
     EXPECT_EQ(again.eos_token_ids, c.eos_token_ids);
     EXPECT_EQ(again.tie_word_embeddings, c.tie_word_embeddings);
@@ -104,7 +105,7 @@ TEST(ConfigDecoder, GptIsReadByItsOwnNames) {
     "layer_norm_epsilon": 1e-05, "model_type": "gpt2", "n_ctx": 1024, "n_embd": 768, "n_head": 12, "n_layer": 12,
     "n_positions": 1024, "resid_pdrop": 0.1, "summary_type": "cls_index", "vocab_size": 50257})");
   const GptConfig c = read_gpt_config(path);
-  EXPECT_EQ(config_json(c), config_json(model_preset("gpt2")));
+  EXPECT_EQ(workloads_test::config_json(c), workloads_test::config_json(model_preset("gpt2")));
   EXPECT_EQ(c.intermediate_size, 3072);
   EXPECT_TRUE(c.tie_word_embeddings);
   EXPECT_EQ(c.hidden_act, Activation::kGeluTanh);
@@ -118,9 +119,9 @@ TEST(ConfigDecoder, GptIsReadByItsOwnNames) {
 
 TEST(ConfigDecoder, TheHeadOfBertIsTheTasksChoice) {
   BertConfig c = bert_preset("bert-large");
-  EXPECT_THAT(config_json(c), HasSubstr("BertForSequenceClassification"));
+  EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForSequenceClassification"));
   c.head = BertHead::kPretraining;
-  EXPECT_THAT(config_json(c), HasSubstr("BertForPreTraining"));
+  EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForPreTraining"));
   const Scratch s;
   write_config(c, s.path());
   EXPECT_EQ(read_bert_config(s.path()).head, BertHead::kClassifier);
@@ -128,7 +129,7 @@ TEST(ConfigDecoder, TheHeadOfBertIsTheTasksChoice) {
 
 TEST(ConfigDecoder, EveryPresetIsSoundAndSaysWhereItIsFrom) {
   for (const PresetRow& preset : model_presets()) {
-    check(model_preset(preset.name), preset.name);
+    model_preset(preset.name)->require_valid(preset.name);
     EXPECT_FALSE(preset.source.empty()) << preset.name;
     EXPECT_TRUE(is_model_preset(preset.name));
   }

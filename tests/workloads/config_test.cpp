@@ -1,4 +1,5 @@
 #include "workloads/config.h"
+#include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
 
@@ -98,7 +99,7 @@ TEST(Config, WrittenConfigurationIsReadAgain) {
   c.vocab_size = 595;
   write_config(c, s.path());
   const BertConfig again = read_bert_config(s.path());
-  EXPECT_EQ(config_json(again), config_json(c));
+  EXPECT_EQ(workloads_test::config_json(again), workloads_test::config_json(c));
   EXPECT_EQ(again.label_names, c.label_names);
   EXPECT_EQ(again.classifier_dropout, 0.2);
   const json file = read_json_file(s / "config.json");
@@ -107,7 +108,7 @@ TEST(Config, WrittenConfigurationIsReadAgain) {
 }
 
 TEST(Config, PresetsAreThePublishedModels) {
-  for (const std::string& name : bert_preset_names()) check(bert_preset(name), name);
+  for (const Preset& preset : bert_presets()) preset.model->require_valid(preset.name);
   EXPECT_EQ(bert_preset("bert-large-uncased").intermediate_size, 4096);
   EXPECT_EQ(bert_preset("bert-base-cased").vocab_size, 28996);
   EXPECT_TRUE(fails(Fault::kUsage, [] { bert_preset("bert-base-uncase"); }, {"bert-base-uncase", "bert-base-uncased"}));

@@ -5,6 +5,7 @@
 
 #include "runtime/compile.h"
 #include "tests/target.h"
+#include "tests/workloads/models.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/presets.h"
 
@@ -13,12 +14,12 @@ namespace {
 using runtime::Recompute;
 
 isa::Program decoder_program(Recompute recompute, std::int64_t micro_batches) {
-  const workloads::ModelConfig config = workloads::model_preset("llama-small");
+  const workloads::ModelPtr config = workloads::model_preset("llama-small");
   workloads::Step spec;
   spec.plan.micro_batch = 1, spec.kind.length = 32, spec.plan.micro_batches = micro_batches, spec.kind.training = true;
   spec.plan.numerics = runtime::numerics("bf16");
   spec.plan.recompute = recompute;
-  return runtime::compile(workloads::decoder_step(config, spec).graph, trn1_target(), {.name = "step"}).program;
+  return runtime::compile(config->step(spec).graph, trn1_target(), {.name = "step"}).program;
 }
 
 TEST(DecoderLayers, EveryLayerHasTheSameCallsWhateverTheMicroBatch) {
@@ -31,9 +32,9 @@ TEST(DecoderLayers, EveryLayerHasTheSameCallsWhateverTheMicroBatch) {
       EXPECT_EQ(call.layer, -1) << block;
     }
   }
-  const auto config = std::get<workloads::LlamaConfig>(workloads::model_preset("llama-small"));
-  ASSERT_EQ(calls.size(), static_cast<std::size_t>(config.num_hidden_layers));
-  for (std::int32_t layer = 0; layer < config.num_hidden_layers; ++layer) {
+  const auto config = workloads::model_preset("llama-small")->sizes();
+  ASSERT_EQ(calls.size(), static_cast<std::size_t>(config.layers));
+  for (std::int32_t layer = 0; layer < config.layers; ++layer) {
     EXPECT_EQ(calls[layer], calls[0]) << layer;
     EXPECT_EQ(calls[layer]["layer"], 3);  // forward, once for each micro-batch
     EXPECT_EQ(calls[layer]["layer.again"], 3);

@@ -1,5 +1,6 @@
 // What a host traces follows from layers, heads, plan and recomputation.
-#include "workloads/traced_ops.h"
+#include "workloads/block_graph.h"
+#include "workloads/model.h"
 
 #include <gtest/gtest.h>
 
@@ -7,11 +8,10 @@
 
 namespace {
 
-using workloads::framework_ops;
 using workloads::FrameworkOps;
 
 FrameworkOps ops_of(const char* preset, const workloads::Step& spec) {
-  return framework_ops(workloads::model_preset(preset), spec);
+  return workloads::model_preset(preset)->traced_ops(spec);
 }
 
 TEST(FrameworkOps, OfBertAreLayersEmbeddingsAndHead) {

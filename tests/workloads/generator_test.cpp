@@ -8,6 +8,7 @@
 #include "runtime/session.h"
 #include "tests/tale.h"
 #include "tests/target.h"
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/generator.h"
 #include "workloads/model_files.h"
@@ -60,10 +61,10 @@ Grown grow(Generator& generator, const std::vector<Ids>& prompts, int steps) {
 }
 
 /// Logits [rows, vocabulary] of one whole pass by the graph that training uses.
-std::vector<float> whole_pass(const Model& model, const Ids& ids) {
+std::vector<float> whole_pass(const LoadedModel& model, const Ids& ids) {
   const Step spec{.plan = {.micro_batch = 1, .numerics = runtime::numerics("fp32")},
                   .kind = {.length = static_cast<std::int64_t>(ids.size()), .training = false, .keep_logits = true}};
-  DecoderStep step = decoder_step(model.config, spec);
+  StepGraph step = decoder_step(model.config, spec);
   const runtime::Compiled compiled = runtime::compile(std::move(step.graph), trn1_target(), {.name = "whole"});
   const auto device = isa::make_numeric_device();
   device->load(compiled.program);
@@ -87,8 +88,8 @@ class Golden : public testing::TestWithParam<const char*> {};
 
 // 1e-4 of logits of about 1: sums of some hundred fp32 products in another order, three layers deep.
 TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
-  const Model model = load_model(golden(GetParam()), 42);
-  const DecoderForm form = decoder_form(model.config);
+  const LoadedModel model = load_model(golden(GetParam()), 42);
+  const DecoderArch form = decoder_arch(model.config);
   const std::vector<Ids> prompts{tokens(12, 5, form.vocabulary), tokens(3, 90, form.vocabulary)};
   constexpr int kSteps = 9;
   Grown first;
@@ -135,7 +136,7 @@ GptConfig small_gpt() {
 
 class Family : public testing::TestWithParam<bool> {
  protected:
-  ModelConfig config() const { return GetParam() ? ModelConfig{small_llama()} : ModelConfig{small_gpt()}; }
+  ModelPtr config() const { return GetParam() ? ModelPtr{small_llama()} : ModelPtr{small_gpt()}; }
 };
 
 // Ranks that share a key-value head, and a vocabulary that they do not divide (266 on 8), and GPT's fused weights.
@@ -178,7 +179,7 @@ INSTANTIATE_TEST_SUITE_P(LlamaAndGpt, Family, testing::Bool());
 
 TEST(Generation, AStoryOnOneTwoAndFourCores) {
   if (tests::stories().empty()) GTEST_SKIP() << tests::kNoStories;
-  const Model model = load_model(tests::stories(), 42);
+  const LoadedModel model = load_model(tests::stories(), 42);
   const auto tokenizer = load_tokenizer(tests::stories());
   for (const std::int64_t ranks : {1, 2, 4}) {
     GenerationSpec spec = spec_of(1, ranks);
@@ -203,7 +204,7 @@ TEST(Generation, BucketsArePowersOfTwoUpToTheLength) {
 }
 
 TEST(Generation, RefusesWhatTheModelCannotDo) {
-  const ModelConfig config = small_llama();
+  const ModelPtr config = small_llama();
   const auto with = [&](auto change) {
     return [&config, change] {
       GenerationSpec spec = spec_of(1, 1);
@@ -231,7 +232,7 @@ TEST(Generation, RefusesWhatTheModelCannotDo) {
 TEST(Generation, TheLeastThatATokenReads) {
   const GenerationSpec spec{
       .batch = 8, .length = 8192, .read = 1024, .tensor_parallel = 32, .numerics = generation_numerics("bf16")};
-  LlamaConfig config = std::get<LlamaConfig>(model_preset("llama2-7b"));
+  LlamaConfig config = workloads_test::config_of<LlamaConfig>(model_preset("llama2-7b"));
   config.max_position_embeddings = 8192;
   const TokenWork work = token_work(config, spec);
   EXPECT_NEAR(work.weight_bytes * 32, 2 * (6'738'415'616.0 - 32'000 * 4'096 - 65 * 4'096), 1);

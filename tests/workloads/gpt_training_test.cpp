@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "tests/workloads/decoder_training.h"
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/model_files.h"
 #include "workloads/models/decoder/decoder_weights.h"
@@ -19,12 +20,12 @@ using workloads_test::Scratch;
 class GptTraining : public workloads_test::DecoderTraining {
  protected:
   GptTraining() : DecoderTraining{"gpt-small"} {
-    config().hidden_size = 64, config().intermediate_size = 96, config().num_attention_heads = 4;
+    job_.config = job_.config->with_sizes({.hidden = 64, .heads = 4, .ffn = 96});
     set_dropout(0);
   }
-  GptConfig& config() { return std::get<GptConfig>(job_.config); }
   void set_dropout(double p) {
-    config().embd_pdrop = config().resid_pdrop = config().attn_pdrop = p;
+    workloads_test::edit<GptConfig>(job_.config,
+                                    [p](GptConfig& c) { c.embd_pdrop = c.resid_pdrop = c.attn_pdrop = p; });
     job_.weights = initial_weights(job_.config, 42);
   }
 
@@ -38,7 +39,7 @@ class GptTraining : public workloads_test::DecoderTraining {
 
 TEST_F(GptTraining, LearnsFromScratchUnderEveryPlan) {
   const std::vector<double> one = losses(gpt_options(1, 1, 1, 1));
-  EXPECT_NEAR(one.front(), std::log(static_cast<double>(config().vocab_size)), 0.1);
+  EXPECT_NEAR(one.front(), std::log(static_cast<double>(job_.config->sizes().vocabulary)), 0.1);
   EXPECT_LT(one.back(), one.front() - 0.5);
   TrainerOptions all = gpt_options(2, 2, 2, 2);
   all.step.plan.zero1 = true;
@@ -64,8 +65,8 @@ TEST_F(GptTraining, ACheckpointGoesOnToTheSameBits) {
   EXPECT_EQ(losses(o, &resumed), std::vector<double>(all.begin() + 3, all.end()));
   EXPECT_EQ(resumed.values, whole.values);
   consolidate(s / "checkpoint", s / "model");
-  const Model model = load_model(s / "model", 1);
-  EXPECT_EQ(std::get<GptConfig>(model.config).num_attention_heads, 4);
+  const LoadedModel model = load_model(s / "model", 1);
+  EXPECT_EQ(model.config->sizes().heads, 4);
   EXPECT_EQ(model.weights.values.at("transformer.h.0.attn.c_attn.weight").size(), 64u * 3 * 64);
 }
 

@@ -1,4 +1,5 @@
 #include "workloads/language_modelling.h"
+#include "tests/workloads/models.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -76,7 +77,7 @@ TEST(SyntheticInstructions, AnswersAreRight) {
 TEST(LanguageModelling, ANewModelFitsItsVocabulary) {
   const LanguageModelling job =
       load_language_modelling({.preset = "llama-small", .length = 64, .max_train_samples = 300});
-  const auto& config = std::get<LlamaConfig>(job.config);
+  const auto config = workloads_test::config_of<LlamaConfig>(job.config);
   EXPECT_TRUE(job.synthetic);
   EXPECT_GE(config.vocab_size, static_cast<std::int64_t>(job.tokenizer->vocab_size()));
   EXPECT_EQ(config.vocab_size % 64, 0);

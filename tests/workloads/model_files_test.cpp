@@ -1,4 +1,5 @@
 #include "workloads/model_files.h"
+#include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
 
@@ -17,7 +18,7 @@ using workloads_test::Scratch;
 
 TEST(ModelFiles, EveryFormGivesTheSameModel) {
   const Scratch s;
-  const Model story = load_model(tests::tale(), 1);
+  const LoadedModel story = load_model(tests::tale(), 1);
   EXPECT_EQ(load_model(tests::tale() / "tale.bin", 1).weights.values, story.weights.values);
   std::filesystem::create_directories(s / "hf");
   write_config(story.config, s / "hf");
@@ -29,9 +30,9 @@ TEST(ModelFiles, EveryFormGivesTheSameModel) {
     write_shard(s / "shards", story.config, {plan, {.tensor = tp}},
                 shard_of(story.weights, story.config, plan, {.tensor = tp}));
   write_shard_index(s / "shards", story.config, {.plan = plan});
-  const Model sharded = load_model(s / "shards", 1);
+  const LoadedModel sharded = load_model(s / "shards", 1);
   EXPECT_EQ(sharded.weights.values, story.weights.values);
-  EXPECT_EQ(config_json(sharded.config), config_json(story.config));
+  EXPECT_EQ(workloads_test::config_json(sharded.config), workloads_test::config_json(story.config));
 }
 
 TEST(ModelFiles, TheHeadOfBertIsTheCallers) {
@@ -41,7 +42,7 @@ TEST(ModelFiles, TheHeadOfBertIsTheCallers) {
   write_config(bert, s.path());
   save_weights(s.path(), bert, initial_weights(bert, 3));
   EXPECT_TRUE(load_model(s.path(), 1).weights.values.contains("classifier.weight"));
-  EXPECT_TRUE(load_model(s.path(), 1, BertHead::kPretraining).weights.values.contains("cls.predictions.bias"));
+  EXPECT_TRUE(load_model(s.path(), 1, Head::kPretraining).weights.values.contains("cls.predictions.bias"));
 }
 
 TEST(ModelFiles, NoModelOrTwoAreRefused) {

@@ -1,4 +1,5 @@
 #include "workloads/shards.h"
+#include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
 
@@ -54,7 +55,7 @@ BertConfig bert() {
   return c;
 }
 
-void write_all(const fs::path& folder, const ModelConfig& config, const ShardPlan& plan, const Weights& weights,
+void write_all(const fs::path& folder, const ModelPtr& config, const ShardPlan& plan, const Weights& weights,
                ElementType type = ElementType::kF32) {
   for (std::int64_t pp = 0; pp < plan.pipeline_parallel_size; ++pp)
     for (std::int64_t tp = 0; tp < plan.tensor_parallel_size; ++tp)
@@ -64,7 +65,7 @@ void write_all(const fs::path& folder, const ModelConfig& config, const ShardPla
 
 TEST(Shards, EveryPlanComesTogetherAgain) {
   struct Case {
-    ModelConfig config;
+    ModelPtr config;
     ShardPlan plan;
   };
   const Case cases[] = {{llama(), {1, 1, 1}},     {llama(), {2, 1, 1}}, {llama(), {8, 1, 1}}, {llama(), {4, 4, 1}},
@@ -73,19 +74,19 @@ TEST(Shards, EveryPlanComesTogetherAgain) {
     const Scratch s;
     const Weights whole = initial_weights(config, 11);
     write_all(s.path(), config, plan, whole);
-    EXPECT_EQ(read_shards(s.path()).values, whole.values) << family_of(config) << plan.tensor_parallel_size;
+    EXPECT_EQ(read_shards(s.path()).values, whole.values) << config->family() << plan.tensor_parallel_size;
     fs::create_directory(s / "out");
     consolidate(s.path(), s / "out");
     EXPECT_EQ(load_weights(s / "out", config, 1).values, whole.values);
-    EXPECT_EQ(base::read_file(s / "out/config.json"), config_json(config));
+    EXPECT_EQ(base::read_file(s / "out/config.json"), workloads_test::config_json(config));
   }
 }
 
 TEST(Shards, ColumnsRowsAndHeadsGoWhereMegatronPutsThem) {
-  const ModelConfig config = llama();
+  const ModelPtr config = llama();
   const ShardPlan plan{.tensor_parallel_size = 4};
   Weights whole;
-  for (const WeightSpec& spec : model_weights(config)) {
+  for (const WeightSpec& spec : workloads_test::model_weights(config)) {
     auto& values = whole.values[spec.name];
     values.resize(element_count(spec.shape));
     std::iota(values.begin(), values.end(), 0.0f);
@@ -113,7 +114,7 @@ TEST(Shards, ColumnsRowsAndHeadsGoWhereMegatronPutsThem) {
 }
 
 TEST(Shards, StagesHaveTheirLayers) {
-  const auto layers = [](const ShardPlan& plan, std::int64_t stage, const ModelConfig& config) {
+  const auto layers = [](const ShardPlan& plan, std::int64_t stage, const ModelPtr& config) {
     std::set<std::string> names;
     for (const WeightSpec& spec : shard_specs(config, plan, {0, stage})) names.insert(spec.name);
     return names;
@@ -131,7 +132,7 @@ TEST(Shards, StagesHaveTheirLayers) {
 }
 
 TEST(Shards, DeviceValuesOfARankGoThroughItsSpecs) {
-  const ModelConfig config = llama();
+  const ModelPtr config = llama();
   const ShardPlan plan{.tensor_parallel_size = 2};
   const Weights part = shard_of(initial_weights(config, 3), config, plan, {.tensor = 1});
   Weights back;
@@ -142,7 +143,7 @@ TEST(Shards, DeviceValuesOfARankGoThroughItsSpecs) {
 
 TEST(Shards, OtherStatesAndTypesLieBesideTheWeights) {
   const Scratch s;
-  const ModelConfig config = llama();
+  const ModelPtr config = llama();
   const ShardPlan plan{.tensor_parallel_size = 2};
   const Weights moments = initial_weights(config, 5);
   for (std::int64_t tp = 0; tp < 2; ++tp) {
@@ -166,7 +167,7 @@ TEST(Shards, OtherStatesAndTypesLieBesideTheWeights) {
 
 TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
   const Scratch s;
-  const ModelConfig config = llama();
+  const ModelPtr config = llama();
   const ShardPlan plan{.tensor_parallel_size = 2, .pipeline_parallel_size = 2};
   const Weights whole = initial_weights(config, 5);
   const auto fresh = [&] {

@@ -7,6 +7,7 @@
 #include <string>
 
 #include "tests/tale.h"
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/tokenizer.h"

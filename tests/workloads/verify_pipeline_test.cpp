@@ -7,6 +7,7 @@
 #include "base/files.h"
 #include "hw/sim_device.h"
 #include "tests/target.h"
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/pipeline.h"
@@ -93,7 +94,7 @@ class TiedModel : public testing::Test {
       "max_position_embeddings": 256, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "hidden_act": "silu",
       "tie_word_embeddings": true, "num_key_value_heads": )" +
                                      std::to_string(key_value_heads) + "}");
-    const workloads::ModelConfig config = workloads::read_config(scratch.path());
+    const workloads::ModelPtr config = workloads::read_config(scratch.path());
     workloads::save_weights(scratch.path(), config, workloads::initial_weights(config, 3));
     scratch.write("expected.json", R"({"loss_per_step": [1, 1, 1, 1], "lr": 0.003, "optimizer": "weight_decay 0.01"})");
     std::vector<workloads::NewTensor> expected;
@@ -102,7 +103,7 @@ class TiedModel : public testing::Test {
       expected.push_back(workloads::float_tensor(std::move(name), std::move(shape), std::move(values)));
     };
     zeros("step0.logits", {4, 128, 264});
-    for (const workloads::WeightSpec& w : workloads::model_weights(config)) {
+    for (const workloads::WeightSpec& w : workloads_test::model_weights(config)) {
       zeros("step0.grad." + w.name, w.shape);
       zeros("final." + w.name, w.shape);
     }

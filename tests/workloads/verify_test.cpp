@@ -61,7 +61,9 @@ TEST_P(Verify, Bf16StaysNear) {
 
 INSTANTIATE_TEST_SUITE_P(Golden, Verify,
                          testing::Values(Case{"bert_tiny", 1, ""}, Case{"bert_tiny", 2, ""}, Case{"bert_odd", 1, ""},
-                                         Case{"bert_odd", 2, ""}, Case{"bert_odd", 1, "-fusion"}));
+                                         Case{"bert_odd", 2, ""}, Case{"bert_odd", 1, "-fusion"},
+                                         Case{"vit_tiny", 1, ""}, Case{"vit_tiny", 2, ""},
+                                         Case{"vit_tiny", 1, "-fusion"}));
 
 TEST(VerifyFails, OnAWrongExpectation) {
   const Scratch scratch;

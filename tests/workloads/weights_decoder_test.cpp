@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "tests/tale.h"
+#include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/llama2c.h"
@@ -50,10 +51,11 @@ GptConfig tiny_gpt() {
 
 using Tensors = std::map<std::string, std::pair<Shape, std::vector<float>>>;
 
-Tensors tensors_of(const ModelConfig& config, std::uint64_t seed) {
+Tensors tensors_of(const ModelPtr& config, std::uint64_t seed) {
   const Weights weights = initial_weights(config, seed);
   Tensors tensors;
-  for (const WeightSpec& spec : model_weights(config)) tensors[spec.name] = {spec.shape, weights.values.at(spec.name)};
+  for (const WeightSpec& spec : workloads_test::model_weights(config))
+    tensors[spec.name] = {spec.shape, weights.values.at(spec.name)};
   return tensors;
 }
 
@@ -71,16 +73,15 @@ TEST(WeightsDecoder, PublishedParameterCounts) {
       {"llama3.2-1b", 1'235'814'400}, {"llama3.2-3b", 3'212'749'824},   {"gpt2", 124'439'808},
       {"gpt2-medium", 354'823'168},   {"gpt2-large", 774'030'080},      {"gpt2-xl", 1'557'611'200},
   };  // the sums that huggingface.co shows beside the models
-  for (const auto& [name, count] : published)
-    EXPECT_EQ(parameter_count(model_weights(model_preset(name))), count) << name;
+  for (const auto& [name, count] : published) EXPECT_EQ(parameter_count(model_preset(name)->weights()), count) << name;
   BertConfig bert = bert_preset("bert-base");
   bert.head = BertHead::kPretraining;
   EXPECT_EQ(parameter_count(bert_weights(bert)), 110'106'428u);  // BertForPreTraining, bert-base-uncased
   // The names say the size: 6.7, 23, 46 and 175 billion.
-  EXPECT_NEAR(parameter_count(model_weights(model_preset("gpt3-6.7b"))) * 1e-9, 6.7, 0.05);
-  EXPECT_NEAR(parameter_count(model_weights(model_preset("gpt3-23b"))) * 1e-9, 23, 0.05);
-  EXPECT_NEAR(parameter_count(model_weights(model_preset("gpt3-46b"))) * 1e-9, 45.6, 0.1);
-  EXPECT_NEAR(parameter_count(model_weights(model_preset("gpt3-175b"))) * 1e-9, 174.6, 0.1);
+  EXPECT_NEAR(parameter_count(model_preset("gpt3-6.7b")->weights()) * 1e-9, 6.7, 0.05);
+  EXPECT_NEAR(parameter_count(model_preset("gpt3-23b")->weights()) * 1e-9, 23, 0.05);
+  EXPECT_NEAR(parameter_count(model_preset("gpt3-46b")->weights()) * 1e-9, 45.6, 0.1);
+  EXPECT_NEAR(parameter_count(model_preset("gpt3-175b")->weights()) * 1e-9, 174.6, 0.1);
 }
 
 TEST(WeightsDecoder, LlamaNamesAndShapesAreHuggingFaces) {
@@ -127,8 +128,8 @@ TEST(WeightsDecoder, SavedModelsOfEveryFamilyLoadAgain) {
   BertConfig bert = bert_preset("bert-small");
   bert.vocab_size = 40;
   bert.head = BertHead::kPretraining;
-  for (const ModelConfig& config :
-       {ModelConfig{tiny_llama(false)}, ModelConfig{tiny_llama(true)}, ModelConfig{tiny_gpt()}, ModelConfig{bert}}) {
+  for (const ModelPtr& config :
+       {ModelPtr{tiny_llama(false)}, ModelPtr{tiny_llama(true)}, ModelPtr{tiny_gpt()}, ModelPtr{bert}}) {
     const Scratch s;
     const Weights w = initial_weights(config, 7);
     save_weights(s.path(), config, w);
@@ -136,7 +137,7 @@ TEST(WeightsDecoder, SavedModelsOfEveryFamilyLoadAgain) {
     EXPECT_EQ(again.values, w.values);
     EXPECT_TRUE(again.notes.empty());
     Weights back;
-    for (const WeightSpec& spec : model_weights(config)) back.set_from_device(spec, w.for_device(spec));
+    for (const WeightSpec& spec : workloads_test::model_weights(config)) back.set_from_device(spec, w.for_device(spec));
     EXPECT_EQ(back.values, w.values);
   }
 }

@@ -1,4 +1,5 @@
 #include "workloads/weights.h"
+#include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
 

@@ -27,14 +27,13 @@ std::string generation_type(const std::string& weights) {
 }
 
 /// transformers-neuronx gives each rank as many heads: what is missing is padding that is computed like the rest.
-void pad_heads(workloads::ModelConfig& config, std::int64_t ranks, std::vector<std::string>& assumed) {
-  auto* llama = std::get_if<workloads::LlamaConfig>(&config);
-  if (!llama || llama->num_attention_heads % ranks == 0) return;
-  const bool grouped = llama->num_key_value_heads < llama->num_attention_heads;
-  const std::int64_t padded = (llama->num_attention_heads + ranks - 1) / ranks * ranks;
-  assumed.push_back(fmt::format("{} heads padded to {}", llama->num_attention_heads, padded));
-  llama->num_attention_heads = padded;
-  if (!grouped) llama->num_key_value_heads = padded;
+void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std::string>& assumed) {
+  const workloads::Sizes sizes = config->sizes();
+  if (config->family() != "Llama" || sizes.heads % ranks == 0) return;
+  const bool grouped = sizes.kv_heads < sizes.heads;
+  const std::int64_t padded = (sizes.heads + ranks - 1) / ranks * ranks;
+  assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
+  config = config->with_sizes({.heads = padded, .kv_heads = grouped ? sizes.kv_heads : padded, .head = sizes.head});
 }
 
 std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
@@ -80,8 +79,7 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
               .tensor_parallel = ranks,
               .numerics = workloads::generation_numerics(type)};
   job.spec.prompt = workloads::prompt_bucket(job.prompt_tokens, job.spec.length);
-  std::visit([&](auto& c) { c.max_position_embeddings = std::max(c.max_position_embeddings, job.spec.length); },
-             job.config);
+  job.config = job.config->with_sizes({.positions = std::max(job.config->sizes().positions, job.spec.length)});
   pad_heads(job.config, ranks, assumed);
   job.exact = context.exact;
   if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;

@@ -48,7 +48,7 @@ const ModelWord* word_of(std::string_view model) {
 }
 
 /// The preset under the row's name, or one that only its case or hyphens distinguish.
-std::optional<workloads::ModelConfig> preset_of(std::string_view model) {
+std::optional<workloads::ModelPtr> preset_of(std::string_view model) {
   const auto plain = [](std::string_view name) {
     std::string out = base::lower(name);
     std::erase_if(out, [](char c) { return c == '-' || c == '_' || c == ' '; });
@@ -59,27 +59,24 @@ std::optional<workloads::ModelConfig> preset_of(std::string_view model) {
   return std::nullopt;
 }
 
-template <typename Config>
-Config preset_or_default(std::string_view model) {
-  if (const auto preset = preset_of(model))
-    if (const Config* config = std::get_if<Config>(&*preset)) return *config;
-  return {};
-}
-
-/// The sizes that every family has; false when one is missing.
-template <typename Config>
-bool fill(const analysis::TrainingRow& row, Config& c) {
-  const auto set = [](const std::optional<int>& cell, std::int64_t& size) {
-    if (cell && *cell > 0) size = *cell;
-  };
-  set(row.layers, c.num_hidden_layers);
-  set(row.hidden, c.hidden_size);
-  set(row.heads, c.num_attention_heads);
-  set(row.ffn, c.intermediate_size);
-  set(row.vocab, c.vocab_size);
-  if (row.seq_len) c.max_position_embeddings = std::max<std::int64_t>(c.max_position_embeddings, *row.seq_len);
-  return row.seq_len && c.num_hidden_layers > 0 && c.hidden_size > 0 && c.num_attention_heads > 0 &&
-         c.intermediate_size > 0 && c.vocab_size > 0;
+/// The preset of the row's name if it is of the family, or a blank one of it, with the sizes that the columns give;
+/// nothing when one is missing.
+std::optional<workloads::ModelPtr> sized(const analysis::TrainingRow& row, std::string_view family) {
+  auto model = preset_of(row.model);
+  if (!model || (*model)->family() != family) model = workloads::blank_model(family);
+  const auto size = [](const std::optional<int>& cell) { return cell ? std::int64_t{std::max(*cell, 0)} : 0; };
+  workloads::Sizes sizes{.layers = size(row.layers),
+                         .hidden = size(row.hidden),
+                         .heads = size(row.heads),
+                         .kv_heads = size(row.kv_heads),
+                         .ffn = size(row.ffn),
+                         .vocabulary = size(row.vocab)};
+  if (row.seq_len) sizes.positions = std::max<std::int64_t>((*model)->sizes().positions, *row.seq_len);
+  model = (*model)->with_sizes(sizes);
+  sizes = (*model)->sizes();
+  const bool known =
+      row.seq_len && sizes.layers > 0 && sizes.hidden > 0 && sizes.heads > 0 && sizes.ffn > 0 && sizes.vocabulary > 0;
+  return known ? model : std::nullopt;
 }
 
 void say(const ModelWord& word, std::vector<std::string>& assumed) {
@@ -101,39 +98,29 @@ Family family_of(std::string_view model) {
   return Family::kNone;
 }
 
-std::optional<workloads::BertConfig> encoder_config_of(const analysis::TrainingRow& row,
-                                                       std::vector<std::string>& assumed) {
+std::optional<workloads::ModelPtr> encoder_config_of(const analysis::TrainingRow& row,
+                                                     std::vector<std::string>& assumed) {
   const ModelWord* word = word_of(row.model);
   if (!word || word->shape != Shape::kBert) return std::nullopt;
-  auto config = preset_or_default<workloads::BertConfig>(row.model);
-  config.max_position_embeddings = std::max<std::int64_t>(config.max_position_embeddings, 512);
-  if (!fill(row, config)) return std::nullopt;
+  const auto model = sized(row, "BERT");
+  if (!model) return std::nullopt;
   say(*word, assumed);
-  return config;
+  const std::int64_t positions = std::max<std::int64_t>((*model)->sizes().positions, 512);
+  return (*model)->with_sizes({.positions = positions});
 }
 
-std::optional<workloads::ModelConfig> decoder_config_of(const analysis::TrainingRow& row,
-                                                        std::vector<std::string>& assumed) {
+std::optional<workloads::ModelPtr> decoder_config_of(const analysis::TrainingRow& row,
+                                                     std::vector<std::string>& assumed) {
   const ModelWord* word = word_of(row.model);
   if (!word) return std::nullopt;
-  if (word->shape == Shape::kLlama) {
-    auto llama = preset_or_default<workloads::LlamaConfig>(row.model);
-    if (!fill(row, llama)) return std::nullopt;
-    if (row.kv_heads && *row.kv_heads > 0) llama.num_key_value_heads = *row.kv_heads;
-    if (llama.num_key_value_heads == 0) llama.num_key_value_heads = llama.num_attention_heads;
-    llama.head_dim = llama.hidden_size / llama.num_attention_heads;
-    say(*word, assumed);
-    return llama;
-  }
-  if (word->shape != Shape::kGpt && word->shape != Shape::kNeoX) return std::nullopt;
-  auto gpt = preset_or_default<workloads::GptConfig>(row.model);
-  if (word->shape == Shape::kNeoX) {  // config.json of EleutherAI/gpt-neox-20b: no dropout, a head of its own
-    gpt.embd_pdrop = gpt.resid_pdrop = gpt.attn_pdrop = 0;
-    gpt.tie_word_embeddings = false;
-  }
-  if (!fill(row, gpt)) return std::nullopt;
+  const bool llama = word->shape == Shape::kLlama, neox = word->shape == Shape::kNeoX;
+  if (!llama && !neox && word->shape != Shape::kGpt) return std::nullopt;
+  auto model = sized(row, llama ? "Llama" : "GPT");
+  if (!model) return std::nullopt;
+  // config.json of EleutherAI/gpt-neox-20b: no dropout, a head of its own
+  if (neox) model = (*model)->without_dropout()->with_own_head();
   say(*word, assumed);
-  return gpt;
+  return model;
 }
 
 }  // namespace trnsim

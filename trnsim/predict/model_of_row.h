@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/validation.h"
-#include "workloads/config.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 
@@ -19,9 +19,9 @@ Family family_of(std::string_view model);
 
 /// The preset of that name, or a model of the family, with the sizes that the row's columns give. What the family has
 /// otherwise than the model is said in `assumed`. Nothing when a size is not published.
-std::optional<workloads::BertConfig> encoder_config_of(const analysis::TrainingRow& row,
-                                                       std::vector<std::string>& assumed);
-std::optional<workloads::ModelConfig> decoder_config_of(const analysis::TrainingRow& row,
-                                                        std::vector<std::string>& assumed);
+std::optional<workloads::ModelPtr> encoder_config_of(const analysis::TrainingRow& row,
+                                                     std::vector<std::string>& assumed);
+std::optional<workloads::ModelPtr> decoder_config_of(const analysis::TrainingRow& row,
+                                                     std::vector<std::string>& assumed);
 
 }  // namespace trnsim

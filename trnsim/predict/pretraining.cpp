@@ -8,8 +8,7 @@
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
 #include "trnsim/project.h"
-#include "workloads/bert_graph.h"
-#include "workloads/traced_ops.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -25,12 +24,12 @@ struct MicroSteps {
   analysis::DeviceWork work{};  // of a whole step
 };
 
-hw::SimResult on_device(const workloads::BertConfig& config, workloads::Step spec, workloads::Part part,
+hw::SimResult on_device(const workloads::ModelPtr& config, workloads::Step spec, workloads::Part part,
                         const hw::MachineParams& machine, bool exact) {
   spec.kind.part = part;
   spec.plan.micro_batches = 1;
   const runtime::Compiled compiled =
-      runtime::compile(workloads::bert_graph(config, spec), machine.target(),
+      runtime::compile(config->step(spec).graph, machine.target(),
                        {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
                         .ranks = spec.plan.data,
                         .hbm_bytes = machine.hbm_bytes_per_core()});
@@ -82,7 +81,7 @@ std::vector<analysis::TimePart> shares_of(const analysis::JobTime& micro, const 
 
 }  // namespace
 
-Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::BertConfig config,
+Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::ModelPtr config,
                                const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   const int nodes = job.nodes.value_or(1);
@@ -92,7 +91,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
   if (cores > machine.instance_cores() * static_cast<std::uint32_t>(nodes))
     return Prediction::skip(fmt::format("{} cores are more than {} x {} has", cores, nodes, machine.name));
-  config.head = workloads::BertHead::kPretraining;
+  config = config->with_head(workloads::Head::kPretraining);
   const workloads::Step spec{
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = numerics},
       .kind = {.length = *job.seq_len,
@@ -106,7 +105,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
                           work_of(step, micro_steps) + work_of(last)};
   const std::string named = analysis::stack_for(job.stack), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
-      host_times(analysis::load_stack(stack), device, job, micro_steps, workloads::framework_ops(config, spec),
+      host_times(analysis::load_stack(stack), device, job, micro_steps, config->traced_ops(spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(

@@ -10,6 +10,6 @@ namespace trnsim {
 /// A row that pre-trains `config`: masked-LM and next-sentence heads, gradients summed over micro-steps that are graphs
 /// of their own, reduced once in the update's graph.
 analysis::Prediction predict_pretraining(const analysis::Row& row, const runtime::Numerics& numerics,
-                                         workloads::BertConfig config, const PredictContext& context);
+                                         workloads::ModelPtr config, const PredictContext& context);
 
 }  // namespace trnsim

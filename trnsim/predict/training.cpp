@@ -12,9 +12,8 @@
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
 #include "trnsim/project.h"
-#include "workloads/bert_graph.h"
 #include "workloads/block_graph.h"
-#include "workloads/traced_ops.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -133,14 +132,13 @@ Prediction train_blocks(const Row& row, const hw::MachineParams& machine, const 
 }
 
 /// The encoder's own training loop, an epoch like the other.
-Prediction train_encoder(const Row& row, const workloads::BertConfig& config, const hw::MachineParams& machine,
+Prediction train_encoder(const Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
                          const std::string& stack, std::vector<std::string> assumed, bool exact) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   if (!job.optimizer.starts_with("adam") && !job.optimizer.empty() && job.optimizer != "unknown")
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
-  workloads::BertConfig labelled = config;
-  labelled.label_names.assign(is_token_task(row) ? 9 : 6, "");
+  const auto labelled = config->with_labels(std::vector<std::string>(is_token_task(row) ? 9 : 6, ""));
   Job plan{.machine = machine, .model = labelled, .step = {}, .sizes = {}, .stack = stack};
   plan.step = {.plan = {.data = static_cast<std::uint32_t>(job.cores.value_or(1)),
                         .micro_batch = *job.micro_batch,
@@ -188,7 +186,7 @@ std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Fam
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = runtime::numerics(numerics_of(job))},
       .kind = {.length = *job.seq_len, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
   assumed.push_back("matmul weights are stored as TensorE takes them");
-  return runtime::compile(workloads::bert_graph(*config, spec), target, {.name = "infer", .ranks = cores});
+  return runtime::compile((*config)->step(spec).graph, target, {.name = "infer", .ranks = cores});
 }
 
 }  // namespace

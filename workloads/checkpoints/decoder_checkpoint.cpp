@@ -56,12 +56,12 @@ class NewFolder {
   base::HoldInterrupts hold_;
 };
 
-void require_same_run(const fs::path& folder, const ModelConfig& config, const ShardIndex& index,
+void require_same_run(const fs::path& folder, const ModelPtr& config, const ShardIndex& index,
                       const std::string& fingerprint) {
   if (!index.run.contains(kSettings) || !index.run.contains(kLossSum))
     throw Error{Fault::kData, (folder / "shards.json").string(), "is of no run that can go on: it has no settings",
                 "give RUN/checkpoint of an earlier run, or train these weights with --model_id"};
-  if (config_json(read_shard_config(folder)) != config_json(config))
+  if (read_shard_config(folder)->config_json() != config->config_json())
     throw Error{Fault::kData, folder.string(), "is a checkpoint of another model", "repeat the settings of that run"};
   if (const std::string& then = index.run.at(kSettings); then != fingerprint)
     throw Error{Fault::kData, folder.string(),
@@ -71,7 +71,7 @@ void require_same_run(const fs::path& folder, const ModelConfig& config, const S
 
 }  // namespace
 
-void save_decoder_checkpoint(const fs::path& folder, const ModelConfig& config, const DecoderState& state,
+void save_decoder_checkpoint(const fs::path& folder, const ModelPtr& config, const DecoderState& state,
                              runtime::Session& session, const Tokenizer& tokenizer, const TrainProgress& progress) {
   NewFolder out{folder};
   for (const std::string& name : state.states())
@@ -88,7 +88,7 @@ void save_decoder_checkpoint(const fs::path& folder, const ModelConfig& config, 
   out.commit();
 }
 
-TrainProgress load_decoder_checkpoint(const fs::path& folder, const ModelConfig& config, const DecoderIo& io,
+TrainProgress load_decoder_checkpoint(const fs::path& folder, const ModelPtr& config, const DecoderIo& io,
                                       const DecoderState& state, runtime::Session& session,
                                       const std::string& fingerprint) {
   const ShardIndex index = read_shard_index(folder);

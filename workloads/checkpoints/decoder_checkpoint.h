@@ -14,13 +14,13 @@ namespace workloads {
 
 /// Writes the shards of all states, the tokenizer, and the progress into `folder`. A folder that is there already is
 /// replaced when the new one is complete. Errors: Fault::kEnvironment.
-void save_decoder_checkpoint(const std::filesystem::path& folder, const ModelConfig& config, const DecoderState& state,
+void save_decoder_checkpoint(const std::filesystem::path& folder, const ModelPtr& config, const DecoderState& state,
                              runtime::Session& session, const Tokenizer& tokenizer, const TrainProgress& progress);
 
 /// Puts weights and moments back on every rank, however the plan of `state` shares them. Errors: Fault::kData when
 /// there is no checkpoint, or one of another model or run (both settings are printed); as read_shards().
-TrainProgress load_decoder_checkpoint(const std::filesystem::path& folder, const ModelConfig& config,
-                                      const DecoderIo& io, const DecoderState& state, runtime::Session& session,
+TrainProgress load_decoder_checkpoint(const std::filesystem::path& folder, const ModelPtr& config, const DecoderIo& io,
+                                      const DecoderState& state, runtime::Session& session,
                                       const std::string& fingerprint);
 
 }  // namespace workloads

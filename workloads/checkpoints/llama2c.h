@@ -4,7 +4,7 @@
 
 #include <filesystem>
 
-#include "workloads/config.h"
+#include "workloads/models/decoder/decoder_config.h"
 #include "workloads/weights.h"
 
 namespace workloads {

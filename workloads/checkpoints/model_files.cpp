@@ -22,9 +22,9 @@ std::vector<fs::path> llama2c_files(const fs::path& folder) {
   return files;
 }
 
-Model from_llama2c(const fs::path& file) {
+LoadedModel from_llama2c(const fs::path& file) {
   auto [config, weights] = read_llama2c(file);
-  return {std::move(config), std::move(weights)};
+  return {make_model(std::move(config)), std::move(weights)};
 }
 
 fs::path only_llama2c_file(const fs::path& path) {
@@ -38,19 +38,18 @@ fs::path only_llama2c_file(const fs::path& path) {
 
 }  // namespace
 
-Model load_model(const fs::path& path, std::uint64_t seed, BertHead head) {
+LoadedModel load_model(const fs::path& path, std::uint64_t seed, Head head) {
   if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path);
   if (fs::exists(path / "shards.json")) return {read_shard_config(path), read_shards(path)};
   if (fs::exists(path / "config.json")) {
-    ModelConfig config = read_config(path);
-    if (auto* bert = std::get_if<BertConfig>(&config)) bert->head = head;
+    ModelPtr config = read_config(path)->with_head(head);
     Weights weights = load_weights(path, config, seed);
     return {std::move(config), std::move(weights)};
   }
   return from_llama2c(only_llama2c_file(path));
 }
 
-ModelConfig load_model_config(const fs::path& path) {
+ModelPtr load_model_config(const fs::path& path) {
   if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path).config;
   if (fs::exists(path / "shards.json")) return read_shard_config(path);
   if (fs::exists(path / "config.json")) return read_config(path);

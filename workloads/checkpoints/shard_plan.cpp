@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "workloads/model.h"
 #include "workloads/shards.h"
 
 namespace workloads {
@@ -13,32 +14,16 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// What a plan has to divide.
-struct Sizes {
-  std::int64_t heads, key_value_heads, feed_forward, layers, vocabulary;
-};
-
-Sizes sizes_of(const ModelConfig& config) {
-  return std::visit(
-      [](const auto& c) {
-        std::int64_t key_value = c.num_attention_heads;
-        if constexpr (requires { c.num_key_value_heads; }) key_value = c.num_key_value_heads;
-        return Sizes{c.num_attention_heads, key_value, c.intermediate_size, c.num_hidden_layers, c.vocab_size};
-      },
-      config);
-}
-
 std::int64_t rows_of_vocabulary(std::int64_t size, std::int64_t ranks) { return (size + ranks - 1) / ranks; }
 
 /// Why the model cannot be split over so many tensor-parallel ranks; empty: it can.
 std::string tensor_obstacle(const Sizes& sizes, std::int64_t ranks) {
   if (ranks < 1) return "must be 1 or more";
   if (sizes.heads % ranks != 0) return fmt::format("does not divide the {} attention heads", sizes.heads);
-  if (sizes.key_value_heads % ranks != 0 && ranks % sizes.key_value_heads != 0)
-    return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.key_value_heads);
-  if (sizes.feed_forward % ranks != 0)
-    return fmt::format("does not divide the feed-forward size {}", sizes.feed_forward);
-  if ((ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
+  if (sizes.kv_heads % ranks != 0 && ranks % sizes.kv_heads != 0)
+    return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.kv_heads);
+  if (sizes.ffn % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
+  if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
     return fmt::format("leaves a rank without a row of the vocabulary of {}", sizes.vocabulary);
   return {};
 }
@@ -48,7 +33,7 @@ struct AxisPart {
   std::int64_t outer = 1, size = 1, inner = 1, begin = 0, count = 1;
 };
 
-AxisPart part_of(const WeightSpec& spec, const ModelConfig& config, std::int64_t ranks, std::int64_t rank) {
+AxisPart part_of(const WeightSpec& spec, const ModelPtr& config, std::int64_t ranks, std::int64_t rank) {
   const auto all = static_cast<std::int64_t>(element_count(spec.shape));
   const std::int64_t rows = spec.shape.at(0), row = all / rows;
   const auto equal = [&](std::int64_t outer, std::int64_t size, std::int64_t inner) {
@@ -65,7 +50,7 @@ AxisPart part_of(const WeightSpec& spec, const ModelConfig& config, std::int64_t
       return {1, rows, row, begin, std::min(rows - begin, rows_of_vocabulary(rows, ranks))};
     }
     case TensorSplit::kKeyValue: {
-      const std::int64_t heads = sizes_of(config).key_value_heads;
+      const std::int64_t heads = config->sizes().kv_heads;
       if (heads % ranks == 0) return equal(1, rows, row);
       return {1, heads, all / heads, rank * heads / ranks, 1};  // neighbours share a head
     }
@@ -100,41 +85,51 @@ ShardPlan shard_plan(const runtime::Plan& plan) {
           .virtual_pipeline_size = plan.chunks};
 }
 
-void check(const ShardPlan& plan, const ModelConfig& config) {
-  const Sizes sizes = sizes_of(config);
+std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
   if (const std::string why = tensor_obstacle(sizes, plan.tensor_parallel_size); !why.empty()) {
     std::vector<std::int64_t> legal;
     for (std::int64_t ranks = 1; ranks <= sizes.heads; ++ranks)
       if (tensor_obstacle(sizes, ranks).empty()) legal.push_back(ranks);
-    throw Error{Fault::kUsage, "--tensor_parallel_size", fmt::format("{} {}", plan.tensor_parallel_size, why),
-                fmt::format("use one of: {}", fmt::join(legal, ", "))};
+    return Problem{"--tensor_parallel_size", fmt::format("{} {}", plan.tensor_parallel_size, why),
+                   fmt::format("use one of: {}", fmt::join(legal, ", "))};
   }
   const std::int64_t stages = plan.pipeline_parallel_size, chunks = plan.virtual_pipeline_size;
   if (chunks > 1 && stages < 2)
-    throw Error{Fault::kUsage, "--virtual_pipeline_size", fmt::format("{} chunks of one stage take no turns", chunks),
-                "use --pipeline_parallel_size 2 or more"};
-  if (stages >= 1 && chunks >= 1 && sizes.layers % (stages * chunks) == 0) return;
+    return Problem{"--virtual_pipeline_size", fmt::format("{} chunks of one stage take no turns", chunks),
+                   "use --pipeline_parallel_size 2 or more"};
+  if (stages >= 1 && chunks >= 1 && sizes.layers % (stages * chunks) == 0) return std::nullopt;
   std::vector<std::int64_t> legal;
   for (std::int64_t size = 1; size <= sizes.layers; ++size)
     if (sizes.layers % (size * std::max<std::int64_t>(chunks, 1)) == 0) legal.push_back(size);
-  throw Error{Fault::kUsage, "--pipeline_parallel_size",
-              fmt::format("{} stages of {} chunks do not divide the {} layers", stages, chunks, sizes.layers),
-              fmt::format("use one of: {}", fmt::join(legal, ", "))};
+  return Problem{"--pipeline_parallel_size",
+                 fmt::format("{} stages of {} chunks do not divide the {} layers", stages, chunks, sizes.layers),
+                 fmt::format("use one of: {}", fmt::join(legal, ", "))};
 }
 
-bool is_on_stage(const WeightSpec& spec, const ModelConfig& config, const ShardPlan& plan, std::int64_t stage) {
+std::optional<Problem> encoder_problem(const Plan& plan) {
+  if (plan.tensor == 1 && plan.pipeline == 1 && !plan.zero1 && plan.recompute == Recompute::kNone) return std::nullopt;
+  return Problem{"trnsim verify", "encoders are trained data parallel, without recomputation",
+                 "leave out --tensor_parallel_size, --zero_1 and --recompute, or verify a decoder"};
+}
+
+void check(const ShardPlan& plan, const ModelPtr& config) {
+  if (const auto found = problem(plan, config->sizes()))
+    throw Error{Fault::kUsage, found->where, found->what, found->fix};
+}
+
+bool is_on_stage(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t stage) {
   const std::int64_t stages = plan.pipeline_parallel_size;
   if (spec.layer == WeightSpec::kBeforeLayers) return stage == 0;
   if (spec.layer == WeightSpec::kAfterLayers) return stage == stages - 1;
   if (spec.layer == WeightSpec::kBeforeAndAfterLayers) return stage == 0 || stage == stages - 1;
-  const std::int64_t per_chunk = sizes_of(config).layers / (stages * plan.virtual_pipeline_size);
+  const std::int64_t per_chunk = config->sizes().layers / (stages * plan.virtual_pipeline_size);
   return spec.layer / per_chunk % stages == stage;
 }
 
-std::vector<WeightSpec> shard_specs(const ModelConfig& config, const ShardPlan& plan, ShardRank rank) {
+std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& plan, ShardRank rank) {
   check(plan, config);
   std::vector<WeightSpec> specs;
-  for (WeightSpec& spec : model_weights(config)) {
+  for (WeightSpec& spec : config->weights()) {
     if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
     spec.shape = part_shape(spec, part_of(spec, config, plan.tensor_parallel_size, rank.tensor));
     specs.push_back(std::move(spec));
@@ -142,7 +137,7 @@ std::vector<WeightSpec> shard_specs(const ModelConfig& config, const ShardPlan& 
   return specs;
 }
 
-std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelConfig& config,
+std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& config,
                             const ShardPlan& plan, std::int64_t tensor_rank) {
   base::ensure(values.size() == element_count(whole.shape), whole.name, "has not as many values as its shape");
   const AxisPart part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
@@ -154,7 +149,7 @@ std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> valu
 }
 
 void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part_values,
-               const ModelConfig& config, const ShardPlan& plan, std::int64_t tensor_rank) {
+               const ModelPtr& config, const ShardPlan& plan, std::int64_t tensor_rank) {
   const AxisPart part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
   base::ensure(values.size() == element_count(whole.shape) &&
                    part_values.size() == static_cast<std::size_t>(part.outer * part.count * part.inner),
@@ -164,15 +159,15 @@ void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const
   });
 }
 
-std::int64_t shard_offset(const WeightSpec& whole, const ModelConfig& config, const ShardPlan& plan,
+std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const ShardPlan& plan,
                           std::int64_t tensor_rank) {
   return part_of(whole, config, plan.tensor_parallel_size, tensor_rank).begin;
 }
 
-Weights shard_of(const Weights& weights, const ModelConfig& config, const ShardPlan& plan, ShardRank rank) {
+Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank) {
   check(plan, config);
   Weights part;
-  for (const WeightSpec& spec : model_weights(config)) {
+  for (const WeightSpec& spec : config->weights()) {
     if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
     const auto at = weights.values.find(spec.name);
     base::ensure(at != weights.values.end(), spec.name, "is not among the weights");

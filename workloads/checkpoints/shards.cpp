@@ -43,7 +43,7 @@ std::map<std::string, std::string> metadata_of(const ShardId& id) {
 class ShardSet {
  public:
   ShardSet(const fs::path& folder, std::string_view state)
-      : index_{read_shard_index(folder)}, config_{read_shard_config(folder)}, specs_{model_weights(config_)} {
+      : index_{read_shard_index(folder)}, config_{read_shard_config(folder)}, specs_{config_->weights()} {
     if (std::ranges::find(index_.states, state) == index_.states.end())
       throw Error{Fault::kData, (folder / kShardIndex).string(), fmt::format("lists no state \"{}\"", state),
                   "use a checkpoint that was saved with it"};
@@ -51,7 +51,7 @@ class ShardSet {
     for_each_rank(index_.plan, [&](ShardRank rank) { open(folder, state, rank); });
   }
 
-  const ModelConfig& config() const { return config_; }
+  const ModelPtr& config() const { return config_; }
   const std::vector<WeightSpec>& specs() const { return specs_; }
 
   ElementType type_of(const WeightSpec& spec) const {
@@ -126,14 +126,14 @@ class ShardSet {
   }
 
   ShardIndex index_;
-  ModelConfig config_;
+  ModelPtr config_;
   std::vector<WeightSpec> specs_;
   std::vector<std::unique_ptr<Shard>> shards_;
 };
 
 }  // namespace
 
-void write_shard(const fs::path& folder, const ModelConfig& config, const ShardId& id, const Weights& part,
+void write_shard(const fs::path& folder, const ModelPtr& config, const ShardId& id, const Weights& part,
                  ElementType type) {
   std::vector<NewTensor> tensors;
   for (const WeightSpec& spec : shard_specs(config, id.plan, id.rank)) {
@@ -146,19 +146,18 @@ void write_shard(const fs::path& folder, const ModelConfig& config, const ShardI
   write_safetensors(folder / file_name(id.state, id.rank), std::move(tensors), metadata_of(id));
 }
 
-void write_shard_index(const fs::path& folder, const ModelConfig& config, const ShardIndex& index) {
+void write_shard_index(const fs::path& folder, const ModelPtr& config, const ShardIndex& index) {
   for (const std::string& state : index.states)
     for_each_rank(index.plan, [&](ShardRank rank) {
       base::ensure(fs::exists(folder / file_name(state, rank)), file_name(state, rank), "was not written");
     });
   write_config(config, folder);
-  const auto* bert = std::get_if<BertConfig>(&config);
   const json file = {{"format", "trnsim shards"},
                      {"version", kVersion},
                      {"tensor_parallel_size", index.plan.tensor_parallel_size},
                      {"pipeline_parallel_size", index.plan.pipeline_parallel_size},
                      {"virtual_pipeline_size", index.plan.virtual_pipeline_size},
-                     {"bert_pretraining_head", bert && bert->head == BertHead::kPretraining},
+                     {"bert_pretraining_head", config->head() == Head::kPretraining},
                      {"states", index.states},
                      {"step", index.step},
                      {"run", index.run}};
@@ -196,12 +195,10 @@ ShardIndex read_shard_index(const fs::path& folder) {
   return index;
 }
 
-ModelConfig read_shard_config(const fs::path& folder) {
-  ModelConfig config = read_config(folder);
-  auto* bert = std::get_if<BertConfig>(&config);
-  if (bert && read_json_file(folder / kShardIndex).value("bert_pretraining_head", json()) == true)
-    bert->head = BertHead::kPretraining;
-  return config;
+ModelPtr read_shard_config(const fs::path& folder) {
+  const ModelPtr config = read_config(folder);
+  const bool pretraining = read_json_file(folder / kShardIndex).value("bert_pretraining_head", json()) == true;
+  return pretraining ? config->with_head(Head::kPretraining) : config;
 }
 
 Weights read_shards(const fs::path& folder, std::string_view state) {

@@ -83,6 +83,27 @@ void Keys::only(const char* key, const json& value) const {
     fail(fmt::format("\"{}\" is {}; only {} is modelled", key, at(key).dump(), value.dump()), "use a model without it");
 }
 
+std::vector<std::string> Keys::label_names() const {
+  std::int64_t count = 2;
+  optional("num_labels", count);
+  if (count < 1 || count > 1'000'000) fail(fmt::format("\"num_labels\" is {}", count), "write 1 or more");
+  std::vector<std::string> names;
+  if (!has("id2label")) {
+    for (std::int64_t i = 0; i < count; ++i) names.push_back(fmt::format("LABEL_{}", i));
+    return names;
+  }
+  const json& map = at("id2label");
+  for (std::size_t i = 0; map.is_object() && i < map.size(); ++i) {
+    const auto at = map.find(std::to_string(i));
+    if (at == map.end() || !at->is_string()) break;
+    names.push_back(at->get<std::string>());
+  }
+  if (names.empty() || names.size() != map.size() ||
+      (has("num_labels") && names.size() != static_cast<std::size_t>(count)))
+    fail("\"id2label\" does not name every label from 0 on once, as text", "write {\"0\": \"name\", \"1\": ...}");
+  return names;
+}
+
 void Keys::fail(std::string_view what, std::string_view fix) const { throw Error{Fault::kData, where_, what, fix}; }
 
 void Keys::missing(const char* key) const {
@@ -117,6 +138,16 @@ void Rules::token(const char* key, std::int64_t id, std::int64_t vocab_size) con
 void Rules::fail(const char* key, const std::string& what) const {
   throw Error{Fault::kData, where_, fmt::format("\"{}\": {}", key, what),
               "correct it to the value the model was made with"};
+}
+
+void put_labels(json& file, const std::vector<std::string>& names) {
+  json ids = json::object(), labels = json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) {
+    ids[std::to_string(i)] = names[i];
+    labels[names[i]] = i;
+  }
+  file["id2label"] = std::move(ids);
+  file["label2id"] = std::move(labels);
 }
 
 }  // namespace workloads

@@ -35,6 +35,9 @@ class Keys {
   void optional(const char* key, Activation& value, std::initializer_list<Activation> legal) const;
   /// A key that, if it is there, must have this value: any other would need another model than ours.
   void only(const char* key, const nlohmann::json& value) const;
+  /// A classifier's labels: from id2label if it is there (its keys are "0", "1", ...), else from num_labels, else
+  /// Hugging Face's two.
+  std::vector<std::string> label_names() const;
   [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
   const std::string& where() const { return where_; }
 
@@ -61,12 +64,7 @@ class Rules {
   std::string where_;
 };
 
-BertConfig read_bert(const Keys& keys);
-LlamaConfig read_llama(const Keys& keys);
-GptConfig read_gpt(const Keys& keys);
-
-nlohmann::json to_json(const BertConfig& config);
-nlohmann::json to_json(const LlamaConfig& config);
-nlohmann::json to_json(const GptConfig& config);
+/// id2label and label2id of a config.json.
+void put_labels(nlohmann::json& file, const std::vector<std::string>& names);
 
 }  // namespace workloads

@@ -366,8 +366,7 @@ std::map<ValueId, ValueId> declare_gradients(Graph& graph, const std::map<std::s
 std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<WeightSpec>& specs, bool fold) {
   std::map<std::string, ValueId> out;
   for (const WeightSpec& spec : specs) {
-    std::int64_t rows = spec.shape.size() == 2 ? spec.shape[0] : 1, cols = spec.shape.back();
-    if (spec.transposed) std::swap(rows, cols);
+    const auto [rows, cols] = device_shape(spec);
     const isa::Dtype type = spec.transposed && fold ? graph.numerics().operand : graph.numerics().weight;
     out[spec.name] = graph.tensor(spec.name, rows, cols, type, Kind::kWeight);
   }

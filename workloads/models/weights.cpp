@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "workloads/data/random.h"
-#include "workloads/models/weight_names.h"
+#include "workloads/model.h"
 
 namespace workloads {
 namespace {
@@ -22,7 +22,7 @@ struct Matched {
   std::map<std::string, std::string> copies;  // the same, for a second time that a tied tensor is in the file
 };
 
-Matched match_names(const Checkpoint& checkpoint, const ModelConfig& config, const std::vector<WeightSpec>& specs,
+Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const std::vector<WeightSpec>& specs,
                     std::vector<std::string>& notes) {
   std::vector<std::string> known;
   for (const WeightSpec& spec : specs) known.push_back(spec.name);
@@ -30,14 +30,14 @@ Matched match_names(const Checkpoint& checkpoint, const ModelConfig& config, con
   Matched matched;
   std::size_t left_out = 0;
   for (const std::string& name : checkpoint.names()) {
-    const std::string canonical = canonical_name(config, name);
-    if (const auto original = tied_to(config, canonical)) {
+    const std::string canonical = config->canonical_name(name);
+    if (const auto original = config->tied_to(canonical)) {
       matched.copies.emplace(*original, name);
-    } else if (is_left_out(config, canonical)) {
+    } else if (config->is_left_out(canonical)) {
       ++left_out;
     } else if (!std::ranges::binary_search(known, canonical)) {
       throw Error{Fault::kData, checkpoint.file_of(name).string(),
-                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, family_of(config)),
+                  fmt::format("tensor \"{}\" is in no {} model of this config.json", name, config->family()),
                   base::suggest_fix(canonical, known)};
     } else if (!matched.found.emplace(canonical, name).second) {
       throw Error{
@@ -83,16 +83,13 @@ void require_same(const Checkpoint& checkpoint, const std::string& name, const s
               "set \"tie_word_embeddings\" to false in config.json, or export the model again"};
 }
 
-double deviation_of(Init init, const ModelConfig& config) {
-  return std::visit(
-      [init](const auto& c) {
-        const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(c.num_hidden_layers)) : 1;
-        return c.initializer_range / depth;
-      },
-      config);
+double deviation_of(Init init, const ModelPtr& config) {
+  const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(config->sizes().layers)) : 1;
+  return config->initializer_range() / depth;
 }
 
-std::size_t extent(const Shape& shape, std::size_t axis) { return static_cast<std::size_t>(shape.at(axis)); }
+std::size_t device_rows(const WeightSpec& spec) { return static_cast<std::size_t>(device_shape(spec)[0]); }
+std::size_t device_cols(const WeightSpec& spec) { return static_cast<std::size_t>(device_shape(spec)[1]); }
 
 }  // namespace
 
@@ -102,17 +99,23 @@ std::size_t parameter_count(const std::vector<WeightSpec>& specs) {
   return count;
 }
 
-std::vector<float> initial_values(const WeightSpec& spec, const ModelConfig& config, std::uint64_t seed) {
+std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config, std::uint64_t seed) {
   std::vector<float> values(element_count(spec.shape), spec.init == Init::kOnes ? 1.0f : 0.0f);
   if (spec.init == Init::kZeros || spec.init == Init::kOnes) return values;
   Random random{seed, stream_of(spec.name)};
   const double deviation = deviation_of(spec.init, config);
   for (float& value : values) value = static_cast<float>(random.normal() * deviation);
   if (spec.init == Init::kNormalPadZero) {
-    const auto row = static_cast<std::ptrdiff_t>(std::get<BertConfig>(config).pad_token_id * spec.shape.at(1));
+    const auto row = static_cast<std::ptrdiff_t>(config->pad_row().value() * spec.shape.at(1));
     std::fill_n(values.begin() + row, spec.shape.at(1), 0.0f);
   }
   return values;
+}
+
+std::array<std::int64_t, 2> device_shape(const WeightSpec& spec) {
+  const auto all = static_cast<std::int64_t>(element_count(spec.shape));
+  if (spec.transposed) return {all / spec.shape.front(), spec.shape.front()};
+  return {all / spec.shape.back(), spec.shape.back()};
 }
 
 std::vector<float> transpose(std::span<const float> values, std::size_t rows, std::size_t cols) {
@@ -129,24 +132,24 @@ std::vector<float> transpose(std::span<const float> values, std::size_t rows, st
 std::vector<float> Weights::for_device(const WeightSpec& spec) const {
   const auto at = values.find(spec.name);
   base::ensure(at != values.end(), spec.name, "is not among the weights");
-  return spec.transposed ? transpose(at->second, extent(spec.shape, 0), extent(spec.shape, 1)) : at->second;
+  return spec.transposed ? transpose(at->second, device_cols(spec), device_rows(spec)) : at->second;
 }
 
 void Weights::set_from_device(const WeightSpec& spec, std::span<const float> device) {
   base::ensure(device.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
-  values[spec.name] = spec.transposed ? transpose(device, extent(spec.shape, 1), extent(spec.shape, 0))
+  values[spec.name] = spec.transposed ? transpose(device, device_rows(spec), device_cols(spec))
                                       : std::vector<float>(device.begin(), device.end());
 }
 
-Weights initial_weights(const ModelConfig& config, std::uint64_t seed) {
+Weights initial_weights(const ModelPtr& config, std::uint64_t seed) {
   Weights weights;
-  for (const WeightSpec& spec : model_weights(config)) weights.values[spec.name] = initial_values(spec, config, seed);
+  for (const WeightSpec& spec : config->weights()) weights.values[spec.name] = initial_values(spec, config, seed);
   return weights;
 }
 
-Weights load_weights(const std::filesystem::path& file_or_folder, const ModelConfig& config, std::uint64_t seed) {
+Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr& config, std::uint64_t seed) {
   const Checkpoint checkpoint = Checkpoint::open(file_or_folder);
-  const std::vector<WeightSpec> specs = model_weights(config);
+  const std::vector<WeightSpec> specs = config->weights();
   Weights weights;
   const Matched matched = match_names(checkpoint, config, specs, weights.notes);
   for (const WeightSpec& spec : specs) {
@@ -156,7 +159,7 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelCon
       if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
     } else if (copy != matched.copies.end()) {
       weights.values[spec.name] = read_checked(checkpoint, copy->second, spec);
-    } else if (may_be_missing(config, spec.name)) {
+    } else if (config->may_be_missing(spec.name)) {
       weights.values[spec.name] = initial_values(spec, config, seed);
       weights.notes.push_back(
           fmt::format("{} is not in the checkpoint and was newly initialised: train before use", spec.name));
@@ -169,10 +172,10 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelCon
   return weights;
 }
 
-void save_weights(const std::filesystem::path& folder, const ModelConfig& config, const Weights& weights,
+void save_weights(const std::filesystem::path& folder, const ModelPtr& config, const Weights& weights,
                   ElementType type) {
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : model_weights(config)) {
+  for (const WeightSpec& spec : config->weights()) {
     const auto at = weights.values.find(spec.name);
     base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
     tensors.push_back(

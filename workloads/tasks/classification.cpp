@@ -6,7 +6,10 @@
 
 #include "base/error.h"
 #include "workloads/checkpoints/safetensors.h"
+#include "workloads/data/image_files.h"
+#include "workloads/data/synthetic/digits.h"
 #include "workloads/data/synthetic/emotion_synthetic.h"
+#include "workloads/presets.h"
 
 namespace workloads {
 namespace {
@@ -18,6 +21,14 @@ using base::Fault;
 constexpr std::size_t kOwnVocabulary = 8192;
 constexpr std::size_t kSyntheticVocabulary = 1024;
 
+/// Errors: Fault::kData when the folder holds a decoder.
+ModelPtr encoder_at(const std::filesystem::path& folder) {
+  ModelPtr model = read_config(folder);
+  if (!model->decoder()) return model;
+  throw Error{Fault::kData, (folder / "config.json").string(), fmt::format("is a {} model", model->family()),
+              "use a model of type bert here"};
+}
+
 void cut(Dataset& data, std::size_t most) {
   if (most > 0 && data.samples.size() > most) data.samples.resize(most);
 }
@@ -26,7 +37,7 @@ void cut(Dataset& data, std::size_t most) {
 /// when it does not, or when the user gives the names.
 std::vector<std::string> names_of_model(const ClassificationOptions& o, const std::vector<std::string>& data) {
   if (o.model_folder.empty() || !o.read.label_names.empty()) return {};
-  const std::vector<std::string> names = read_bert_config(o.model_folder).label_names;
+  const std::vector<std::string> names = encoder_at(o.model_folder)->label_names();
   const auto knows = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
   return std::ranges::all_of(data, knows) ? names : std::vector<std::string>{};
 }
@@ -70,33 +81,76 @@ bool has_head(const std::string& folder) {
 void fit_model(const ClassificationOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
-    out.config = bert_preset(o.preset);
-    out.config.vocab_size = static_cast<std::int64_t>(tokens);
-    out.config.pad_token_id = out.tokenizer->pad_id();
-    out.config.label_names = train.label_names;
+    const TokenIds ids{.vocabulary = static_cast<std::int64_t>(tokens), .pad = out.tokenizer->pad_id()};
+    out.config = model_preset(o.preset)->with_tokens(ids)->with_labels(train.label_names);
     out.weights = initial_weights(out.config, o.seed);
     return;
   }
-  out.config = read_bert_config(o.model_folder);
-  if (static_cast<std::int64_t>(tokens) > out.config.vocab_size)
-    throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-                fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config.vocab_size),
-                "use the vocabulary that the model was trained with"};
-  const std::size_t known = out.config.label_names.size();
+  out.config = encoder_at(o.model_folder);
+  if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
+    throw Error{
+        Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
+        fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config->sizes().vocabulary),
+        "use the vocabulary that the model was trained with"};
+  const std::vector<std::string> names = out.config->label_names();
+  const std::size_t known = names.size();
   if (labels > known && has_head(o.model_folder))
     throw Error{Fault::kData, out.source,
                 fmt::format("has {} labels, the model's head {}: label {} is out of range", labels, known,
                             train.label_names[known]),
                 "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
-  if (labels > known) out.config.label_names = train.label_names;
+  if (labels > known) out.config = out.config->with_labels(train.label_names);
   out.weights = load_weights(o.model_folder, out.config, o.seed);
+  for (const std::string& note : out.weights.notes) out.notes.push_back(note);
+}
+
+/// As many as the job of vit_mnist needs to learn.
+constexpr std::size_t kDigits = 8192, kDigitsHeldOut = 1024;
+
+void load_images(const ClassificationOptions& o, const ModelPtr& model, Classification& out) {
+  const auto at_most = [](std::size_t asked, std::size_t all) { return asked > 0 ? std::min(asked, all) : all; };
+  if (o.dataset_path.empty()) {
+    out.synthetic = true;
+    out.train_images = synthetic_digits(SyntheticSplit::kTrain, at_most(o.max_train_samples, kDigits), o.seed);
+    out.test_images = synthetic_digits(SyntheticSplit::kTest, at_most(o.max_eval_samples, kDigitsHeldOut), o.seed);
+  } else {
+    ImageSplits splits = read_image_folder(o.dataset_path, o.max_train_samples, o.max_eval_samples);
+    out.train_images = std::move(splits.train), out.test_images = std::move(splits.test);
+  }
+  out.source = out.train_images->source;
+  const auto& names = out.train_images->label_names;
+  const bool fits = !o.model_folder.empty() && model->label_names().size() >= names.size();
+  out.config = fits ? model : model->with_labels(names);
+  out.weights =
+      o.model_folder.empty() ? initial_weights(out.config, o.seed) : load_weights(o.model_folder, out.config, o.seed);
   for (const std::string& note : out.weights.notes) out.notes.push_back(note);
 }
 
 }  // namespace
 
+ClassifierData Classification::data() const {
+  const auto any = [](const auto& data) { return data ? &*data : nullptr; };
+  if (!train_images) return {text_task(&train), text_task(any(validation)), text_task(any(test))};
+  const ImageShape& shape = *config->image();
+  return {image_task(any(train_images), shape), image_task(any(test_images), shape), nullptr};
+}
+
+std::int64_t Classification::train_samples() const {
+  return static_cast<std::int64_t>(train_images ? train_images->labels.size() : train.size());
+}
+
+std::int64_t Classification::validation_samples() const {
+  if (test_images) return static_cast<std::int64_t>(test_images->labels.size());
+  return validation ? static_cast<std::int64_t>(validation->size()) : 0;
+}
+
 Classification load_classification(const ClassificationOptions& o) {
   Classification out;
+  const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : encoder_at(o.model_folder);
+  if (model->image()) {
+    load_images(o, model, out);
+    return out;
+  }
   Splits splits = read_data(o, out);
   cut(splits.train, o.max_train_samples);
   note_problems(splits.train, out);
@@ -112,6 +166,12 @@ Classification load_classification(const ClassificationOptions& o) {
   other(splits.validation, out.validation);
   other(splits.test, out.test);
   return out;
+}
+
+SampleCount count_images(const std::filesystem::path& folder) {
+  const ImageSplits splits = read_image_folder(folder);
+  return {.train = static_cast<std::int64_t>(splits.train.labels.size()),
+          .validation = static_cast<std::int64_t>(splits.test.labels.size())};
 }
 
 SampleCount count_samples(const ClassificationOptions& o) {

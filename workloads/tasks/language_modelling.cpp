@@ -74,29 +74,12 @@ void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, L
   out.tokenizer = train_bpe(train.texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
 }
 
-void set_ends(LlamaConfig& config, std::int64_t bos, std::optional<std::int64_t> eos) {
-  config.bos_token_id = bos;
-  if (eos) config.eos_token_ids = {*eos};
-}
-
-void set_ends(GptConfig& config, std::int64_t bos, std::optional<std::int64_t> eos) {
-  config.bos_token_id = bos;
-  config.eos_token_id = eos.value_or(bos);
-}
-
-void set_ends(BertConfig&, std::int64_t, std::optional<std::int64_t>) {}
-
 /// A new model whose table fits the tokenizer.
-ModelConfig new_model(const std::string& preset, const Tokenizer& tokenizer) {
-  ModelConfig config = model_preset(preset);
+ModelPtr new_model(const std::string& preset, const Tokenizer& tokenizer) {
   const auto tokens = static_cast<std::int64_t>(tokenizer.vocab_size());
-  std::visit(
-      [&](auto& c) {
-        c.vocab_size = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether;
-        set_ends(c, tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)), tokenizer.eos_id());
-      },
-      config);
-  return config;
+  return model_preset(preset)->with_tokens({.vocabulary = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether,
+                                            .begin = tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)),
+                                            .end = tokenizer.eos_id()});
 }
 
 void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
@@ -108,14 +91,10 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
     out.config = std::move(config), out.weights = std::move(weights);
     for (const std::string& note : out.weights.notes) out.notes.push_back(note);
   }
-  if (std::holds_alternative<BertConfig>(out.config))
+  if (!out.config->decoder())
     throw Error{Fault::kUsage, o.model_folder.empty() ? o.preset : o.model_folder, "is an encoder, not a decoder",
                 "use trnsim run bert_emotion for it"};
-  const auto [rows, positions] = std::visit(
-      [](const auto& c) {
-        return std::pair{c.vocab_size, c.max_position_embeddings};
-      },
-      out.config);
+  const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;
   if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
                 fmt::format("the vocabulary has {} tokens, the model's table {}", out.tokenizer->vocab_size(), rows),

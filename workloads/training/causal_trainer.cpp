@@ -46,17 +46,17 @@ std::uint64_t hash_of(const PackedDataset& data) {
 
 }  // namespace
 
-CausalTrainer::Prepared CausalTrainer::prepare(const ModelConfig& config, TrainerOptions options) {
+CausalTrainer::Prepared CausalTrainer::prepare(const ModelPtr& config, TrainerOptions options) {
   DecoderPipeline train = decoder_pipeline(config, options.step);
   DecoderPipeline evaluation = decoder_pipeline(config, with_loss(eval_spec(options)));
   return {std::move(options), std::move(train), std::move(evaluation)};
 }
 
-CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data,
+CausalTrainer::CausalTrainer(const ModelPtr& config, const Weights& weights, const CausalData& data,
                              const TrainerOptions& options)
     : CausalTrainer{config, weights, data, prepare(config, options)} {}
 
-CausalTrainer::CausalTrainer(const ModelConfig& config, const Weights& weights, const CausalData& data, Prepared p)
+CausalTrainer::CausalTrainer(const ModelPtr& config, const Weights& weights, const CausalData& data, Prepared p)
     : Trainer{p.options, compile(std::move(p.train.graphs), std::move(p.evaluation.graphs), p.options),
               static_cast<std::int64_t>(step_sampler(*data.train, p.options).steps_per_epoch())},
       config_{config},
@@ -154,7 +154,7 @@ void CausalTrainer::save(const TrainProgress& progress) {
   save_decoder_checkpoint(options_.checkpoint, config_, state_, io, *data_.tokenizer, progress);
 }
 
-double CausalTrainer::flops_per_step() const { return decoder_flops(config_, options_.step); }
+double CausalTrainer::flops_per_step() const { return config_->flops(options_.step); }
 
 /// The plan is not part of it: the order in which sums are made changes the last bits, not the run.
 std::string CausalTrainer::fingerprint() const {

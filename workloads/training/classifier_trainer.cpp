@@ -7,7 +7,7 @@
 namespace workloads {
 namespace {
 
-Sampler training_sampler(const TokenizedDataset& data, const TrainerOptions& options) {
+Sampler training_sampler(const ClassifierTask& data, const TrainerOptions& options) {
   return {data.size(),
           {.batch_size = static_cast<std::size_t>(options.step.plan.micro_batch),
            .ranks = options.step.plan.data,
@@ -15,35 +15,26 @@ Sampler training_sampler(const TokenizedDataset& data, const TrainerOptions& opt
            .seed = options.seed}};
 }
 
-std::int64_t steps_of_epoch(const TokenizedDataset& data, const TrainerOptions& options) {
+std::int64_t steps_of_epoch(const ClassifierTask& data, const TrainerOptions& options) {
   const auto micro_steps = static_cast<std::int64_t>(training_sampler(data, options).steps_per_epoch());
   return std::max<std::int64_t>(1, micro_steps / options.step.plan.micro_batches);
 }
 
-/// A sample counts `weight` in the loss, a filler row nothing.
-void write_inputs(runtime::Session& session, std::uint32_t rank, std::int64_t micro, const Batch& batch, float weight) {
-  std::vector<float> mask(batch.attention_mask.begin(), batch.attention_mask.end()), weights;
-  std::vector<std::int32_t> labels = batch.labels;
-  for (std::int32_t& label : labels) {
-    weights.push_back(label == Batch::kIgnoredLabel ? 0.0F : weight);
-    if (label == Batch::kIgnoredLabel) label = 0;
-  }
-  session.write(rank, micro_name("input_ids", micro), batch.input_ids);
-  session.write(rank, micro_name("token_type_ids", micro), batch.token_type_ids);
-  session.write(rank, micro_name("attention_mask", micro), mask);
-  session.write(rank, micro_name("labels", micro), labels);
-  session.write(rank, micro_name("weights", micro), weights);
+std::vector<runtime::Graph> graphs_of(const Model& model, const Step& step) {
+  std::vector<runtime::Graph> out;
+  out.push_back(model.step(step).graph);
+  return out;
 }
 
 }  // namespace
 
-ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& weights, const ClassifierData& data,
+ClassifierTrainer::ClassifierTrainer(const ModelPtr& model, const Weights& weights, const ClassifierData& data,
                                      TrainerOptions options)
-    : Trainer{options, compile({bert_graph(config, options.step)}, {bert_graph(config, eval_spec(options))}, options),
+    : Trainer{options, compile(graphs_of(*model, options.step), graphs_of(*model, eval_spec(options)), options),
               steps_of_epoch(*data.train, options)},
-      config_{config},
+      model_{model},
       data_{data},
-      specs_{bert_weights(config)},
+      specs_{model->weights()},
       sampler_{training_sampler(*data.train, options)} {
   runtime::Session io = session();
   for (const WeightSpec& spec : specs_) {
@@ -53,12 +44,12 @@ ClassifierTrainer::ClassifierTrainer(const BertConfig& config, const Weights& we
   if (!options_.resume.empty()) go_on(load_train_checkpoint(options_.resume, io, *programs().front(), fingerprint()));
 }
 
-const TokenizedDataset* ClassifierTrainer::data_of(Split split) const {
-  return split == Split::kTest ? data_.test : data_.validation;
+const ClassifierTask* ClassifierTrainer::data_of(Split split) const {
+  return (split == Split::kTest ? data_.test : data_.validation).get();
 }
 
 std::int64_t ClassifierTrainer::samples(Split split) const {
-  const TokenizedDataset* data = data_of(split);
+  const ClassifierTask* data = data_of(split);
   return data ? static_cast<std::int64_t>(data->size()) : 0;
 }
 
@@ -69,11 +60,10 @@ Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
   for (std::uint32_t r = 0; r < spec.plan.data; ++r) {
     for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m) {
       const auto samples = sampler_.batch(static_cast<std::size_t>(place.in_epoch * spec.plan.micro_batches + m), r);
-      const Batch batch = make_batch(*data_.train, samples, static_cast<std::size_t>(spec.plan.micro_batch),
-                                     static_cast<std::size_t>(spec.kind.length));
-      const double shares = static_cast<double>(std::max<std::size_t>(1, batch.samples)) *
+      const double shares = static_cast<double>(std::max<std::size_t>(1, samples.size())) *
                             static_cast<double>(spec.plan.micro_batches) * static_cast<double>(spec.plan.data);
-      write_inputs(io, r, m, batch, static_cast<float>(1 / shares));
+      write_batch(io, *data_.train, {r, m, samples, spec.plan.micro_batch, spec.kind.length},
+                  static_cast<float>(1 / shares));
     }
     io.write(r, "hyper", hyper_values(spec.optimizer, place.rate, place.step + 1));
   }
@@ -86,23 +76,22 @@ Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
 }
 
 void ClassifierTrainer::score(Split split, EvalRecord& record) {
-  const TokenizedDataset& data = *data_of(split);
+  const ClassifierTask& data = *data_of(split);
   runtime::Session io = session();
   const std::uint32_t ranks = options_.step.plan.data;
-  const auto rows = static_cast<std::size_t>(options_.eval_batch),
-             length = static_cast<std::size_t>(options_.step.kind.length);
+  const auto rows = static_cast<std::size_t>(options_.eval_batch);
   const Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
-  Confusion scores{static_cast<std::size_t>(config_.num_labels())};
+  Confusion scores{model_->label_names().size()};
   double loss = 0;
   for (std::size_t step = 0; step < order.steps_per_epoch(); ++step) {
-    std::vector<Batch> batches;
+    std::vector<std::vector<std::int32_t>> labels;
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      batches.push_back(make_batch(data, order.batch(step, r), rows, length));
-      write_inputs(io, r, 0, batches.back(), 1);
+      const auto samples = order.batch(step, r);
+      labels.push_back(write_batch(io, data, {r, 0, samples, options_.eval_batch, options_.step.kind.length}, 1));
     }
     run_device(0);
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      scores.add(io.read(r, micro_name("logits", 0)), batches[r].labels);
+      scores.add(io.read(r, micro_name("logits", 0)), labels[r]);
       for (const float x : io.read(r, micro_name("loss", 0))) loss += x;
     }
   }
@@ -117,16 +106,14 @@ void ClassifierTrainer::save(const TrainProgress& progress) {
   save_train_checkpoint(options_.checkpoint, io, *programs().front(), progress);
 }
 
-double ClassifierTrainer::flops_per_step() const {
-  return bert_flops(config_, options_.step) * options_.step.plan.data;
-}
+double ClassifierTrainer::flops_per_step() const { return model_->flops(options_.step); }
 
 std::string ClassifierTrainer::fingerprint() const {
   const Step& s = options_.step;
-  return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {} {}", s.plan.micro_batch, s.kind.length,
+  return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {}", s.plan.micro_batch, s.kind.length,
                      s.plan.micro_batches, s.plan.data, s.plan.numerics.name, s.optimizer.name,
-                     s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(), config_.hidden_size,
-                     config_.num_hidden_layers, config_.vocab_size, data_.train->size(), data_.train->ids.size());
+                     s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(), model_->sizes().hidden,
+                     model_->sizes().layers, model_->sizes().vocabulary, data_.train->fingerprint());
 }
 
 Weights ClassifierTrainer::read_weights() {

@@ -12,7 +12,7 @@
 
 namespace workloads {
 
-DecoderState::DecoderState(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero)
+DecoderState::DecoderState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero)
     : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec.plan)} {
   base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "decoder", "a stage has no buckets");
   for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)

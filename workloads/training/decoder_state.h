@@ -15,7 +15,7 @@ namespace workloads {
 class DecoderState {
  public:
   /// `zero`: the buckets of decoder_pipeline(). The spec and the session's programs must be of the same step.
-  DecoderState(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero);
+  DecoderState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero);
 
   /// "model", "exp_avg", "exp_avg_sq", and "master" when the optimizer keeps copies of the weights.
   std::vector<std::string> states() const;
@@ -40,7 +40,7 @@ class DecoderState {
                    Weights& out) const;
   void write_place(runtime::Session& session, const std::string& state, ShardRank place, const Weights& shard) const;
 
-  const ModelConfig config_;
+  const ModelPtr config_;
   const Step spec_;
   const std::vector<std::vector<ZeroBucket>> zero_;  // by stage
   const ShardPlan plan_;

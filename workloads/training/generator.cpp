@@ -32,7 +32,7 @@ std::vector<float> in_blocks(const std::vector<float>& values, std::int64_t rows
 
 }  // namespace
 
-GenerationPrograms::GenerationPrograms(const ModelConfig& config, const GenerationSpec& spec, std::int64_t first,
+GenerationPrograms::GenerationPrograms(const ModelPtr& config, const GenerationSpec& spec, std::int64_t first,
                                        std::int64_t last, const isa::Target& target, const runtime::Passes& passes)
     : prompt{runtime::compile(prompt_graph(config, spec), target, options_of("prompt", spec, passes))} {
   runtime::CompileOptions options = options_of("token", spec, passes);
@@ -50,10 +50,10 @@ GenerationPrograms::GenerationPrograms(const ModelConfig& config, const Generati
 }
 
 struct Generator::State {
-  State(const ModelConfig& c, const GenerationSpec& s, const isa::Target& target, std::unique_ptr<isa::Device> d,
+  State(const ModelPtr& c, const GenerationSpec& s, const isa::Target& target, std::unique_ptr<isa::Device> d,
         int threads)
       : config{c},
-        form{decoder_form(c)},
+        arch{decoder_arch(c)},
         spec{s},
         programs{c, s, 1, s.length, target},
         device{std::move(d)},
@@ -66,7 +66,7 @@ struct Generator::State {
   }
   runtime::Session session() { return {*device, *loaded}; }
   std::uint32_t ranks() const { return static_cast<std::uint32_t>(spec.tensor_parallel); }
-  std::int64_t vocabulary_part() const { return (form.vocabulary + spec.tensor_parallel - 1) / spec.tensor_parallel; }
+  std::int64_t vocabulary_part() const { return (arch.vocabulary + spec.tensor_parallel - 1) / spec.tensor_parallel; }
 
   /// A rank's part of a tensor, in the shape and order of the device.
   void write(const GenerationWeight& w, const WeightSpec& whole, const std::vector<float>& part, std::uint32_t rank) {
@@ -82,18 +82,17 @@ struct Generator::State {
   void write_weights(const Weights& weights) {
     const auto all = generation_weights(config, spec.tensor_parallel);
     const ShardPlan plan{.tensor_parallel_size = spec.tensor_parallel};
-    for (const WeightSpec& whole : model_weights(config))
+    for (const WeightSpec& whole : config->weights())
       for (std::uint32_t r = 0; r < ranks(); ++r) {
         Weights shard;
         const std::vector<float>& part = shard.values[whole.name] =
             shard_of(whole, weights.values.at(whole.name), config, plan, r);
         for (const GenerationWeight& w : all)
-          if (w.spec.in_file() == whole.name || (form.tied && whole.name == form.embedding && &w == &all.back()))
+          if (w.spec.in_file() == whole.name || (arch.tied && whole.name == arch.embedding && &w == &all.back()))
             write(w, whole, w.spec.fused.empty() ? part : device_values(shard, w.spec), r);
       }
-    const auto* llama = std::get_if<LlamaConfig>(&config);
-    if (!llama) return;
-    const RopeTable table = rope_table(*llama, spec.length);
+    if (!arch.rotary) return;
+    const RopeTable table = rope_table(arch, spec.length);
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       session().write(r, "rope.cos", table.cos);
       session().write(r, "rope.sin", table.sin);
@@ -109,7 +108,7 @@ struct Generator::State {
       std::vector<std::int32_t> mine;
       std::vector<float> is_mine;
       for (const std::int32_t id : ids) {
-        base::ensure(id >= 0 && id < form.vocabulary, "generation",
+        base::ensure(id >= 0 && id < arch.vocabulary, "generation",
                      fmt::format("token {} is not in the vocabulary", id));
         const bool here = id >= first && id < first + part;
         mine.push_back(here ? id - first : 0);
@@ -120,18 +119,18 @@ struct Generator::State {
       io.write(r, name, places);
     }
     device->run({.step = step++, .host_threads = host_threads});
-    std::vector<float> logits(static_cast<std::size_t>(spec.batch * form.vocabulary));
+    std::vector<float> logits(static_cast<std::size_t>(spec.batch * arch.vocabulary));
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       const std::vector<float> some = io.read(r, "logits");
-      const std::int64_t first = r * part, count = std::min(part, form.vocabulary - first);
+      const std::int64_t first = r * part, count = std::min(part, arch.vocabulary - first);
       for (std::int64_t b = 0; b < spec.batch; ++b)
-        std::copy_n(some.begin() + b * part, count, logits.begin() + b * form.vocabulary + first);
+        std::copy_n(some.begin() + b * part, count, logits.begin() + b * arch.vocabulary + first);
     }
     return logits;
   }
 
-  const ModelConfig config;
-  const DecoderForm form;
+  const ModelPtr config;
+  const DecoderArch arch;
   const GenerationSpec spec;
   const GenerationPrograms programs;
   std::unique_ptr<isa::Device> device;
@@ -141,7 +140,7 @@ struct Generator::State {
   std::uint32_t step = 0;
 };
 
-Generator::Generator(const ModelConfig& config, const GenerationSpec& spec, const Weights& weights,
+Generator::Generator(const ModelPtr& config, const GenerationSpec& spec, const Weights& weights,
                      const isa::Target& target, std::unique_ptr<isa::Device> device, int host_threads)
     : state_{std::make_unique<State>(config, spec, target, std::move(device), host_threads)} {
   state_->use(state_->programs.prompt.program);
@@ -150,7 +149,7 @@ Generator::Generator(const ModelConfig& config, const GenerationSpec& spec, cons
 
 Generator::~Generator() = default;
 
-std::int64_t Generator::vocabulary() const { return state_->form.vocabulary; }
+std::int64_t Generator::vocabulary() const { return state_->arch.vocabulary; }
 const GenerationPrograms& Generator::programs() const { return state_->programs; }
 
 std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>& prompts) {
@@ -176,7 +175,7 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
 std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
   State& s = *state_;
   base::ensure(tokens.size() == s.positions.size(), "generation", "not one token for each sequence");
-  const std::int64_t last = std::ranges::max(s.positions), most = std::min(s.spec.length, s.form.positions);
+  const std::int64_t last = std::ranges::max(s.positions), most = std::min(s.spec.length, s.arch.positions);
   if (last >= most)
     throw Error{Fault::kUsage, "--max_new_tokens", fmt::format("the {} positions are full", most),
                 "generate fewer tokens"};

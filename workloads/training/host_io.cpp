@@ -16,14 +16,14 @@ namespace {
 using base::Error;
 using base::Fault;
 
-void require_computable(const ModelConfig& config, const Step& spec) {
-  const std::int64_t tensor = spec.plan.tensor, tokens = vocabulary_of(config);
+void require_computable(const ModelPtr& config, const Step& spec) {
+  const std::int64_t tensor = spec.plan.tensor, tokens = config->sizes().vocabulary;
   if (tokens % tensor != 0)
     throw Error{Fault::kUsage, "--tensor_parallel_size",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use --numerics off, or a degree that divides it"};
-  const DecoderForm form = decoder_form(config);
-  if (spec.kind.training && tensor > 1 && !spec.plan.sequence && (form.dropout > 0 || form.embedding_dropout > 0))
+  const DecoderArch arch = decoder_arch(config);
+  if (spec.kind.training && tensor > 1 && !spec.plan.sequence && (arch.dropout > 0 || arch.embedding_dropout > 0))
     throw Error{Fault::kUsage, "--disable_sequence_parallel",
                 "each tensor-parallel rank would drop other elements of what all of them have",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
@@ -31,15 +31,15 @@ void require_computable(const ModelConfig& config, const Step& spec) {
 
 }  // namespace
 
-DecoderIo::DecoderIo(const ModelConfig& config, const Step& spec, std::vector<ZeroBucket> zero)
+DecoderIo::DecoderIo(const ModelPtr& config, const Step& spec, std::vector<ZeroBucket> zero)
     : DecoderIo{config, spec, std::vector<std::vector<ZeroBucket>>{std::move(zero)}} {}
 
-DecoderIo::DecoderIo(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
+DecoderIo::DecoderIo(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
     : config_{config},
       spec_{spec},
       zero_{std::move(zero_of_stage)},
       plan_{shard_plan(spec.plan)},
-      whole_{model_weights(config)} {
+      whole_{config->weights()} {
   base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "decoder", "a stage has no buckets");
   for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
     parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
@@ -52,7 +52,7 @@ void DecoderIo::for_holders(const WeightSpec& whole, const Body& body) const {
     for (std::int64_t t = 0; t < spec_.plan.tensor && is_on_stage(whole, config_, plan_, stage); ++t) body(stage, t);
 }
 
-std::int64_t DecoderIo::vocabulary_part() const { return vocabulary_of(config_) / spec_.plan.tensor; }
+std::int64_t DecoderIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
 
 void DecoderIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
                             std::int64_t stage) const {
@@ -77,13 +77,13 @@ void DecoderIo::write_weights(runtime::Session& session, const Weights& weights)
 }
 
 void DecoderIo::write_tables(runtime::Session& session) const {
-  const auto* llama = std::get_if<LlamaConfig>(&config_);
-  const RopeTable table = llama ? rope_table(*llama, spec_.kind.length) : RopeTable{};
-  for (std::uint32_t r = 0; llama && r < spec_.plan.world(); ++r) {
+  const DecoderArch arch = decoder_arch(config_);
+  const RopeTable table = rope_table(arch, spec_.kind.length);
+  for (std::uint32_t r = 0; arch.rotary && r < spec_.plan.world(); ++r) {
     session.write(r, "rope.cos", table.cos);
     session.write(r, "rope.sin", table.sin);
   }
-  for (std::int64_t t = 0; !llama && places_by_rank(spec_.plan) && t < spec_.plan.tensor; ++t) {
+  for (std::int64_t t = 0; !arch.rotary && places_by_rank(spec_.plan) && t < spec_.plan.tensor; ++t) {
     std::vector<std::int32_t> places;
     const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
     for (std::int64_t i = 0; i < rows; ++i)

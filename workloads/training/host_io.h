@@ -23,9 +23,9 @@ class DecoderIo {
  public:
   /// Errors: Fault::kUsage for plans that can be timed, not computed: ranks would share a vocabulary that their number
   /// does not divide, or each would drop other elements of what all of them have.
-  DecoderIo(const ModelConfig& config, const Step& spec, std::vector<ZeroBucket> zero);
+  DecoderIo(const ModelPtr& config, const Step& spec, std::vector<ZeroBucket> zero);
   /// With the buckets of each stage.
-  DecoderIo(const ModelConfig& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage);
+  DecoderIo(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage);
 
   const std::vector<WeightSpec>& tensors() const { return whole_; }
   /// Weights in the shapes of the file, and the copies of them that the optimizer keeps.
@@ -51,7 +51,7 @@ class DecoderIo {
                                std::int64_t stage, bool gradient) const;
   std::int64_t vocabulary_part() const;
 
-  const ModelConfig config_;
+  const ModelPtr config_;
   const Step spec_;
   const std::vector<std::vector<ZeroBucket>> zero_;  // by stage
   const ShardPlan plan_;

@@ -89,8 +89,8 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
 
 std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
                                       double weight_decay) {
-  const bool encoder = std::holds_alternative<BertConfig>(read_config(folder));
-  return encoder ? verify_bert(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
+  const bool encoder = read_config(folder)->decoder() == nullptr;
+  return encoder ? verify_classifier(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
 }
 
 class Verifier {
@@ -201,8 +201,12 @@ Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t leng
   return step;
 }
 
-VerifyBatches open_batches(const std::filesystem::path& folder) {
+VerifyBatches open_batches(const std::filesystem::path& folder, const ImageShape* image) {
   Checkpoint tensors = Checkpoint::open(folder / "batches.safetensors");
+  if (image) {
+    const Shape labels = tensors.info("step0.labels").shape;
+    return {std::move(tensors), labels.at(0), 1 + image->patches()};
+  }
   const Shape shape = tensors.info("step0.input_ids").shape;
   if (shape.size() != 2)
     throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),

@@ -14,7 +14,7 @@ using base::Fault;
 
 class VerifyDecoder final : public VerifyModel {
  public:
-  VerifyDecoder(ModelConfig config, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
+  VerifyDecoder(ModelPtr config, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
       : VerifyModel{std::move(spec), samples},
         config_{std::move(config)},
         batches_{std::move(batches)},
@@ -58,7 +58,7 @@ class VerifyDecoder final : public VerifyModel {
   }
 
   std::vector<float> logits(runtime::Session& session) override {
-    const auto row = static_cast<std::ptrdiff_t>(spec_.kind.length * vocabulary_of(config_));
+    const auto row = static_cast<std::ptrdiff_t>(spec_.kind.length * config_->sizes().vocabulary);
     std::vector<float> out;
     for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
       for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
@@ -74,7 +74,7 @@ class VerifyDecoder final : public VerifyModel {
   }
 
  private:
-  const ModelConfig config_;
+  const ModelPtr config_;
   Checkpoint batches_;
   const Weights weights_;
   DecoderPipeline stages_;
@@ -85,7 +85,7 @@ class VerifyDecoder final : public VerifyModel {
 
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
                                             double weight_decay) {
-  ModelConfig config = read_config(folder);
+  ModelPtr config = read_config(folder);
   VerifyBatches batches = open_batches(folder);
   Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
   spec.kind.keep_logits = true;

@@ -6,6 +6,7 @@
 
 #include "runtime/session.h"
 #include "workloads/checkpoints/safetensors.h"
+#include "workloads/model.h"
 #include "workloads/optimizer_step.h"
 #include "workloads/verify.h"
 
@@ -43,17 +44,17 @@ class VerifyModel {
 /// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
 Step verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
 
-/// The batches of a trajectory: samples of `length` tokens in each step. Errors: Fault::kData when step 0 has another
-/// form.
+/// The batches of a trajectory: samples of `length` tokens in each step; of `image`, those of a picture. Errors:
+/// Fault::kData when step 0 has another form.
 struct VerifyBatches {
   Checkpoint tensors;
   std::int64_t samples = 0, length = 0;
 };
-VerifyBatches open_batches(const std::filesystem::path& folder);
+VerifyBatches open_batches(const std::filesystem::path& folder, const ImageShape* image = nullptr);
 
 /// Errors: as verify().
-std::unique_ptr<VerifyModel> verify_bert(const std::filesystem::path& folder, const VerifyOptions& options,
-                                         double weight_decay);
+std::unique_ptr<VerifyModel> verify_classifier(const std::filesystem::path& folder, const VerifyOptions& options,
+                                               double weight_decay);
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
                                             double weight_decay);
 

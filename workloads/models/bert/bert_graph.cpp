@@ -1,4 +1,4 @@
-#include "workloads/bert_graph.h"
+#include "workloads/models/bert/bert_graph.h"
 
 #include <fmt/format.h>
 

@@ -1,36 +1,11 @@
 // BERT's config.json.
 #include <fmt/format.h>
 
+#include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 
 namespace workloads {
-namespace {
-
 using nlohmann::json;
-
-/// From id2label if it is there (its keys are "0", "1", ...), else from num_labels, else Hugging Face's two.
-std::vector<std::string> read_label_names(const Keys& keys) {
-  std::int64_t count = 2;
-  keys.optional("num_labels", count);
-  if (count < 1 || count > 1'000'000) keys.fail(fmt::format("\"num_labels\" is {}", count), "write 1 or more");
-  std::vector<std::string> names;
-  if (!keys.has("id2label")) {
-    for (std::int64_t i = 0; i < count; ++i) names.push_back(fmt::format("LABEL_{}", i));
-    return names;
-  }
-  const json& map = keys.at("id2label");
-  for (std::size_t i = 0; map.is_object() && i < map.size(); ++i) {
-    const auto at = map.find(std::to_string(i));
-    if (at == map.end() || !at->is_string()) break;
-    names.push_back(at->get<std::string>());
-  }
-  if (names.empty() || names.size() != map.size() ||
-      (keys.has("num_labels") && names.size() != static_cast<std::size_t>(count)))
-    keys.fail("\"id2label\" does not name every label from 0 on once, as text", "write {\"0\": \"name\", \"1\": ...}");
-  return names;
-}
-
-}  // namespace
 
 BertConfig read_bert(const Keys& keys) {
   BertConfig c;
@@ -50,7 +25,7 @@ BertConfig read_bert(const Keys& keys) {
   if (keys.has("classifier_dropout")) keys.optional("classifier_dropout", c.classifier_dropout.emplace());
   keys.only("position_embedding_type", "absolute");
   keys.only("is_decoder", false);
-  c.label_names = read_label_names(keys);
+  c.label_names = keys.label_names();
   check(c, keys.where());
   return c;
 }
@@ -75,11 +50,6 @@ void check(const BertConfig& c, std::string_view where) {
 }
 
 json to_json(const BertConfig& c) {
-  json ids = json::object(), labels = json::object();
-  for (std::size_t i = 0; i < c.label_names.size(); ++i) {
-    ids[std::to_string(i)] = c.label_names[i];
-    labels[c.label_names[i]] = i;
-  }
   const bool classifies = c.head == BertHead::kClassifier;
   json file = {{"architectures", {classifies ? "BertForSequenceClassification" : "BertForPreTraining"}},
                {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
@@ -87,10 +57,8 @@ json to_json(const BertConfig& c) {
                {"hidden_act", name_of(c.hidden_act)},
                {"hidden_dropout_prob", c.hidden_dropout_prob},
                {"hidden_size", c.hidden_size},
-               {"id2label", ids},
                {"initializer_range", c.initializer_range},
                {"intermediate_size", c.intermediate_size},
-               {"label2id", labels},
                {"layer_norm_eps", c.layer_norm_eps},
                {"max_position_embeddings", c.max_position_embeddings},
                {"model_type", "bert"},
@@ -101,6 +69,7 @@ json to_json(const BertConfig& c) {
                {"torch_dtype", "float32"},
                {"type_vocab_size", c.type_vocab_size},
                {"vocab_size", c.vocab_size}};
+  put_labels(file, c.label_names);
   if (classifies) file["problem_type"] = "single_label_classification";
   return file;
 }

@@ -131,4 +131,11 @@ double block_flops(const BlockSpec& spec) {
   return layer * static_cast<double>(spec.layers) * (spec.training ? 3 : 1);
 }
 
+FrameworkOps framework_ops(const BlockSpec& spec) {
+  const auto n = static_cast<double>(spec.layers);
+  constexpr double kForward = 59, kBackward = 89;  // of Megatron-LM's ParallelTransformerLayer, as GPT has it
+  constexpr double kTensors = 12;  // weights and biases of four linear layers, gains and biases of two norms
+  return {n * kForward, n * kBackward, n * kTensors};
+}
+
 }  // namespace workloads

@@ -1,5 +1,6 @@
 // GPT-2's config.json.
 #include "workloads/models/config_keys.h"
+#include "workloads/models/decoder/decoder_config.h"
 
 namespace workloads {
 

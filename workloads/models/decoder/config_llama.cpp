@@ -5,6 +5,7 @@
 #include <numbers>
 
 #include "workloads/models/config_keys.h"
+#include "workloads/models/decoder/decoder_config.h"
 
 namespace workloads {
 namespace {

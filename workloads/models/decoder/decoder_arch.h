@@ -2,21 +2,26 @@
 #pragma once
 
 #include <cstdint>
+#include <vector>
 
 #include "isa/program.h"
 #include "workloads/config.h"
 
 namespace workloads {
 
-struct DecoderForm {
+struct DecoderArch {
   std::int64_t layers, hidden, heads, kv_heads, head, ffn, vocabulary, positions;
   double eps;
   bool rms, gated, rotary, bias, tied;
   isa::Fn activation;
   double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
   const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
+  std::vector<double> frequencies{};       // radians per position of each rotated pair of a head
+  std::vector<std::int64_t> end_tokens{};  // text ends at any of them
 };
 /// Errors: Fault::kUsage for an encoder.
-DecoderForm decoder_form(const ModelConfig& config);
+DecoderArch decoder_arch(const ModelPtr& model);
+
+isa::Fn device_function(Activation activation);
 
 }  // namespace workloads

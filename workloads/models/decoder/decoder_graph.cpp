@@ -21,9 +21,9 @@ using runtime::ValueId;
 
 class Decoder {
  public:
-  Decoder(const ModelConfig& config, const Step& spec)
+  Decoder(const ModelPtr& config, const Step& spec)
       : config_{config},
-        form_{decoder_form(config)},
+        arch_{decoder_arch(config)},
         spec_{spec},
         graph_{spec.plan.numerics},
         specs_{decoder_weights(config, spec)},
@@ -32,10 +32,10 @@ class Decoder {
         split_{spec.plan.tensor > 1},
         sequence_{split_ && spec.plan.sequence} {}
 
-  DecoderStep run() {
-    graph_.set_replica_groups(decoder_groups(config_, spec_.plan));
-    if (form_.rotary) {
-      const std::int64_t half = form_.head / 2;
+  StepGraph run() {
+    graph_.set_replica_groups(config_->groups(spec_.plan));
+    if (arch_.rotary) {
+      const std::int64_t half = arch_.head / 2;
       cos_ = graph_.tensor("rope.cos", spec_.kind.length, half, isa::Dtype::kFp32, Kind::kInput);
       sin_ = graph_.tensor("rope.sin", spec_.kind.length, half, isa::Dtype::kFp32, Kind::kInput);
     }
@@ -54,7 +54,7 @@ class Decoder {
         backward.run({ends.at({turn.chunk, micro_})});
     }
     std::vector<ZeroBucket> zero;
-    if (spec_.kind.training) zero = add_update(graph_, backward.finish(), spec_, form_.blocks, parameter_sets());
+    if (spec_.kind.training) zero = add_update(graph_, backward.finish(), spec_, arch_.blocks, parameter_sets());
     return {std::move(graph_), std::move(zero)};
   }
 
@@ -66,12 +66,12 @@ class Decoder {
     graph_.enter({.name = std::move(name),
                   .instance = static_cast<std::int32_t>(number),
                   .phase = isa::Phase::kForward,
-                  .rng = static_cast<std::uint32_t>(micro_ * (form_.layers + 2) + layer_ + 2),
+                  .rng = static_cast<std::uint32_t>(micro_ * (arch_.layers + 2) + layer_ + 2),
                   .layer = static_cast<std::int32_t>(layer)});
   }
   /// A part of a layer. With one rank a layer is one block; ranks wait for each other between parts.
   void enter_part(const char* part) {
-    const std::int64_t number = micro_ * form_.layers + layer_;
+    const std::int64_t number = micro_ * arch_.layers + layer_;
     if (split_)
       enter(std::string{"layer."} + part, number);
     else
@@ -104,7 +104,7 @@ class Decoder {
   // ---- layers
 
   ValueId w(const std::string& name) const { return weights_.at(name); }
-  std::string layer_name(const std::string& name) const { return fmt::format("{}{}.{}", form_.blocks, layer_, name); }
+  std::string layer_name(const std::string& name) const { return fmt::format("{}{}.{}", arch_.blocks, layer_, name); }
   ValueId input(const char* name, isa::Dtype type) {
     return graph_.tensor(micro_name(name, micro_), rows_, 1, type, Kind::kInput);
   }
@@ -112,14 +112,14 @@ class Decoder {
   ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true) {
     const ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
                                   runtime::MatmulAttrs{.operand = spec_.plan.numerics.operand});
-    return form_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+    return arch_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
-    if (form_.rms)
-      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = form_.eps})[0];
+    if (arch_.rms)
+      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = arch_.eps})[0];
     return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
-                      runtime::NormAttrs{.eps = form_.eps})[0];
+                      runtime::NormAttrs{.eps = arch_.eps})[0];
   }
 
   ValueId dropout(const std::string& label, ValueId x, double p) {
@@ -131,7 +131,7 @@ class Decoder {
     layer_ = -1, stream_ = 0;
     enter("embeddings", micro_);
     const ValueId ids = input("input_ids", isa::Dtype::kInt32);
-    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids},
+    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(arch_.embedding), ids},
                             runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
     if (split_) {
       const ValueId mine = input("vocabulary", spec_.plan.numerics.activation);
@@ -139,10 +139,10 @@ class Decoder {
       enter("embeddings.sum", micro_);
       x = summed(x);
     }
-    if (form_.rotary) return x;
+    if (arch_.rotary) return x;
     if (split_) enter("embeddings.position", micro_);
     const ValueId all = graph_.add1(runtime::kAdd, "sum", {x, positions(graph_.value(x).rows)});
-    return dropout("dropout", all, form_.embedding_dropout);
+    return dropout("dropout", all, arch_.embedding_dropout);
   }
 
   /// Of learned positions, those of the rank's tokens.
@@ -159,7 +159,7 @@ class Decoder {
   }
 
   ValueId rotated(const std::string& label, ValueId x) {
-    if (!form_.rotary) return x;
+    if (!arch_.rotary) return x;
     const runtime::PositionsAttrs attrs{
         .batch = spec_.plan.micro_batch, .seq = spec_.kind.length, .dtype = isa::Dtype::kFp32};
     const ValueId cos = graph_.add1(runtime::kPositions, label + ".cos", {cos_}, attrs);
@@ -170,47 +170,47 @@ class Decoder {
   /// Partial sums of attention's output.
   ValueId attention(ValueId h) {
     const std::int64_t ranks = spec_.plan.tensor;
-    const ValueId q = rotated("attention.query.rope", linear("attention.query", h, layer_name(form_.query)));
-    const ValueId k = rotated("attention.key.rope", linear("attention.key", h, layer_name(form_.key)));
-    const ValueId v = linear("attention.value", h, layer_name(form_.value));
+    const ValueId q = rotated("attention.query.rope", linear("attention.query", h, layer_name(arch_.query)));
+    const ValueId k = rotated("attention.key.rope", linear("attention.key", h, layer_name(arch_.key)));
+    const ValueId v = linear("attention.value", h, layer_name(arch_.value));
     const runtime::AttentionAttrs attrs{
-        .scale = 1 / std::sqrt(static_cast<double>(form_.head)),
+        .scale = 1 / std::sqrt(static_cast<double>(arch_.head)),
         .batch = spec_.plan.micro_batch,
         .seq = spec_.kind.length,
-        .heads = form_.heads / ranks,
-        .kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks),
+        .heads = arch_.heads / ranks,
+        .kv_heads = std::max<std::int64_t>(1, arch_.kv_heads / ranks),
         .causal = true,
-        .p = spec_.kind.training ? form_.attention_dropout : 0,
+        .p = spec_.kind.training ? arch_.attention_dropout : 0,
         .stream = stream_++,
         .operand = spec_.plan.numerics.operand,
-        .softmax = form_.gated ? isa::Dtype::kFp32 : spec_.plan.numerics.softmax};  // as modeling_llama has it
+        .softmax = arch_.gated ? isa::Dtype::kFp32 : spec_.plan.numerics.softmax};  // as modeling_llama has it
     const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
-    return linear("attention.output", context, layer_name(form_.out), !split_);
+    return linear("attention.output", context, layer_name(arch_.out), !split_);
   }
 
   ValueId mlp(ValueId h) {
-    const ValueId up = linear("mlp.up", h, layer_name(form_.up));
-    if (!form_.gated) {
+    const ValueId up = linear("mlp.up", h, layer_name(arch_.up));
+    if (!arch_.gated) {
       const ValueId active =
-          graph_.add1(runtime::kActivate, "mlp.activation", {up}, runtime::ActivationAttrs{.fn = form_.activation});
-      return linear("mlp.down", active, layer_name(form_.down), !split_);
+          graph_.add1(runtime::kActivate, "mlp.activation", {up}, runtime::ActivationAttrs{.fn = arch_.activation});
+      return linear("mlp.down", active, layer_name(arch_.down), !split_);
     }
     const ValueId gate = linear("mlp.gate", h, layer_name("mlp.gate_proj"));
     const ValueId active =
-        graph_.add1(runtime::kActivate, "mlp.activation", {gate}, runtime::ActivationAttrs{.fn = form_.activation});
-    return linear("mlp.down", graph_.add1(runtime::kMul, "mlp.product", {active, up}), layer_name(form_.down), !split_);
+        graph_.add1(runtime::kActivate, "mlp.activation", {gate}, runtime::ActivationAttrs{.fn = arch_.activation});
+    return linear("mlp.down", graph_.add1(runtime::kMul, "mlp.product", {active, up}), layer_name(arch_.down), !split_);
   }
 
   /// The bias of a row-split layer is added once, after the sum.
   ValueId residual(const std::string& label, ValueId y, ValueId x, const char* name) {
-    if (split_ && form_.bias) y = graph_.add1(runtime::kAdd, label + ".bias", {y, w(layer_name(name) + ".bias")});
-    return graph_.add1(runtime::kAdd, label, {dropout(label + ".dropout", y, form_.dropout), x});
+    if (split_ && arch_.bias) y = graph_.add1(runtime::kAdd, label + ".bias", {y, w(layer_name(name) + ".bias")});
+    return graph_.add1(runtime::kAdd, label, {dropout(label + ".dropout", y, arch_.dropout), x});
   }
 
   ValueId layer(ValueId x) {
     stream_ = 0;
     enter_part("norm1");
-    ValueId h = norm("attention.norm", x, layer_name(form_.norm1));
+    ValueId h = norm("attention.norm", x, layer_name(arch_.norm1));
     enter_part("share1");
     h = shared(h);
     enter_part("attention");
@@ -218,8 +218,8 @@ class Decoder {
     enter_part("sum1");
     h = summed(h);
     enter_part("norm2");
-    x = residual("attention.residual", h, x, form_.out);
-    h = norm("mlp.norm", x, layer_name(form_.norm2));
+    x = residual("attention.residual", h, x, arch_.out);
+    h = norm("mlp.norm", x, layer_name(arch_.norm2));
     enter_part("share2");
     h = shared(h);
     enter_part("mlp");
@@ -227,7 +227,7 @@ class Decoder {
     enter_part("sum2");
     h = summed(h);
     enter_part("residual");
-    return residual("mlp.residual", h, x, form_.down);
+    return residual("mlp.residual", h, x, arch_.down);
   }
 
   // ---- the loss
@@ -238,7 +238,7 @@ class Decoder {
     enter("stage.receive", micro_ * spec_.plan.chunks + chunk);
     return graph_.add1(runtime::kStageReceive, "receive", {},
                        runtime::ReceiveAttrs{.rows = sequence_ ? rows_ / spec_.plan.tensor : rows_,
-                                             .cols = form_.hidden,
+                                             .cols = arch_.hidden,
                                              .group = from,
                                              .peer = 0,
                                              .dtype = spec_.plan.numerics.activation});
@@ -249,7 +249,7 @@ class Decoder {
   }
 
   ValueId forward(std::int64_t number) {
-    const Chunk chunk = chunk_of(spec_, number, form_.layers);
+    const Chunk chunk = chunk_of(spec_, number, arch_.layers);
     ValueId x = chunk.first ? embed() : receive(number, chunk.from_group);
     for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) x = layer(x);
     return chunk.last ? head(x) : send(number, x, chunk.to_group);
@@ -257,14 +257,14 @@ class Decoder {
 
   ValueId head(ValueId x) {
     enter("head.norm", micro_);
-    x = norm("norm", x, form_.last_norm);
+    x = norm("norm", x, arch_.last_norm);
     if (split_) enter("head.share", micro_);
     x = shared(x);
     enter("head", micro_);
     const ValueId logits =
-        graph_.add1(runtime::kMatmul, "head", {x, w(form_.tied ? form_.embedding : "lm_head.weight")},
+        graph_.add1(runtime::kMatmul, "head", {x, w(arch_.tied ? arch_.embedding : "lm_head.weight")},
                     runtime::MatmulAttrs{
-                        .trans_b = form_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.plan.numerics.operand});
+                        .trans_b = arch_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.plan.numerics.operand});
     if (spec_.kind.keep_logits) graph_.output(logits, micro_name("logits", micro_));
     return spec_.kind.training || spec_.kind.with_loss ? loss(logits) : logits;
   }
@@ -309,8 +309,8 @@ class Decoder {
     return sets;
   }
 
-  const ModelConfig& config_;
-  const DecoderForm form_;
+  const ModelPtr& config_;
+  const DecoderArch arch_;
   const Step& spec_;
   Graph graph_;
   const std::vector<WeightSpec> specs_;
@@ -324,30 +324,25 @@ class Decoder {
 
 }  // namespace
 
-isa::GroupTables decoder_groups(const ModelConfig& config, const Plan& plan) {
-  return replica_groups(plan, head_sharing(config, plan.tensor));
-}
-
 bool places_by_rank(const Plan& plan) { return plan.sequence && plan.micro_batch % plan.tensor != 0; }
 
-RopeTable rope_table(const LlamaConfig& config, std::int64_t length) {
+RopeTable rope_table(const DecoderArch& arch, std::int64_t length) {
   RopeTable table;
-  const std::vector<double> frequencies = rope_frequencies(config);
   for (std::int64_t p = 0; p < length; ++p)
-    for (const double f : frequencies) {
+    for (const double f : arch.frequencies) {
       table.cos.push_back(static_cast<float>(std::cos(static_cast<double>(p) * f)));
       table.sin.push_back(static_cast<float>(std::sin(static_cast<double>(p) * f)));
     }
   return table;
 }
 
-DecoderStep decoder_step(const ModelConfig& config, const Step& spec) {
-  const DecoderForm form = decoder_form(config);
-  if (spec.kind.length > form.positions)
+StepGraph decoder_step(const ModelPtr& config, const Step& spec) {
+  const DecoderArch arch = decoder_arch(config);
+  if (spec.kind.length > arch.positions)
     throw Error{Fault::kUsage, "--max_length",
                 fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
-                            form.positions),
-                fmt::format("use --max_length {} or less", form.positions)};
+                            arch.positions),
+                fmt::format("use --max_length {} or less", arch.positions)};
   if (spec.plan.sequence && spec.plan.micro_batch * spec.kind.length % spec.plan.tensor != 0)
     throw Error{Fault::kUsage, "--max_length",
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
@@ -356,18 +351,17 @@ DecoderStep decoder_step(const ModelConfig& config, const Step& spec) {
   return Decoder{config, spec}.run();
 }
 
-DecoderPipeline decoder_pipeline(const ModelConfig& config, const Step& spec) {
+DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec) {
   DecoderPipeline out;
   for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage) {
-    DecoderStep step = decoder_step(config, of_stage(spec, stage));
+    StepGraph step = decoder_step(config, of_stage(spec, stage));
     out.graphs.push_back(std::move(step.graph));
     out.zero.push_back(std::move(step.zero));
   }
   return out;
 }
 
-double decoder_flops(const ModelConfig& config, const Step& spec) {
-  const DecoderForm f = decoder_form(config);
+double decoder_flops(const DecoderArch& f, const Step& spec) {
   const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
   const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
   const double layer = h * (2 * q + 2 * kv) + (f.gated ? 3 : 2) * h * ffn;

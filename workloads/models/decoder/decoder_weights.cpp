@@ -33,19 +33,19 @@ std::vector<WeightSpec> device_parts(WeightSpec spec) {
   return out;
 }
 
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, const Step& spec) {
+std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const Step& spec) {
   std::vector<WeightSpec> out;
   for (WeightSpec& whole : shard_specs(config, shard_plan(spec.plan), {.pipeline = spec.stage}))
     for (WeightSpec& part : device_parts(std::move(whole))) out.push_back(std::move(part));
   return out;
 }
 
-std::vector<WeightSpec> decoder_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
+std::vector<WeightSpec> decoder_weights(const ModelPtr& config, std::int64_t tensor_parallel) {
   return decoder_weights(config, Step{.plan = {.tensor = tensor_parallel}});
 }
 
-std::int64_t head_sharing(const ModelConfig& config, std::int64_t tensor_parallel) {
-  return std::max<std::int64_t>(1, tensor_parallel / decoder_form(config).kv_heads);
+std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel) {
+  return std::max<std::int64_t>(1, tensor_parallel / decoder_arch(config).kv_heads);
 }
 
 std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {

@@ -25,18 +25,12 @@ using runtime::ValueId;
 
 constexpr const char* kHead = "lm_head.weight";
 
-/// [rows, cols] on the device.
-std::array<std::int64_t, 2> device_shape(const WeightSpec& spec) {
-  const std::int64_t rows = spec.shape.size() == 2 ? spec.shape[0] : 1, cols = spec.shape.back();
-  return spec.transposed ? std::array{cols, rows} : std::array{rows, cols};
-}
-
 std::int64_t rows_read(const GenerationSpec& spec) { return spec.read > 0 ? spec.read : spec.length; }
 
 class Generation {
  public:
-  Generation(const ModelConfig& config, const GenerationSpec& spec, bool prompt)
-      : form_{decoder_form(config)},
+  Generation(const ModelPtr& config, const GenerationSpec& spec, bool prompt)
+      : arch_{decoder_arch(config)},
         spec_{spec},
         prompt_{prompt},
         split_{spec.tensor_parallel > 1},
@@ -53,7 +47,7 @@ class Generation {
   Graph run() {
     declare();
     ValueId x = embed();
-    for (layer_ = 0; layer_ < form_.layers; ++layer_) x = layer(x);
+    for (layer_ = 0; layer_ < arch_.layers; ++layer_) x = layer(x);
     head(x);
     return std::move(graph_);
   }
@@ -62,21 +56,21 @@ class Generation {
   // ---- tensors
 
   ValueId w(const std::string& name) const { return weights_.at(name); }
-  std::string layer_name(const std::string& name) const { return fmt::format("{}{}.{}", form_.blocks, layer_, name); }
+  std::string layer_name(const std::string& name) const { return fmt::format("{}{}.{}", arch_.blocks, layer_, name); }
   ValueId ints(const char* name, std::int64_t rows) {
     return graph_.tensor(name, rows, 1, isa::Dtype::kInt32, Kind::kInput);
   }
 
   void declare() {
-    const std::int64_t groups = std::max<std::int64_t>(1, form_.kv_heads / spec_.tensor_parallel);
-    for (std::int64_t l = 0; l < form_.layers; ++l)
+    const std::int64_t groups = std::max<std::int64_t>(1, arch_.kv_heads / spec_.tensor_parallel);
+    for (std::int64_t l = 0; l < arch_.layers; ++l)
       for (auto* list : {&keys_, &values_})
         list->push_back(graph_.tensor(fmt::format("cache.{}.{}", list == &keys_ ? "keys" : "values", l),
-                                      spec_.batch * spec_.length, groups * form_.head, spec_.numerics.activation,
+                                      spec_.batch * spec_.length, groups * arch_.head, spec_.numerics.activation,
                                       Kind::kCache));
-    if (form_.rotary) {  // fixed like weights
-      cos_ = graph_.tensor("rope.cos", spec_.length, form_.head / 2, isa::Dtype::kFp32, Kind::kWeight);
-      sin_ = graph_.tensor("rope.sin", spec_.length, form_.head / 2, isa::Dtype::kFp32, Kind::kWeight);
+    if (arch_.rotary) {  // fixed like weights
+      cos_ = graph_.tensor("rope.cos", spec_.length, arch_.head / 2, isa::Dtype::kFp32, Kind::kWeight);
+      sin_ = graph_.tensor("rope.sin", spec_.length, arch_.head / 2, isa::Dtype::kFp32, Kind::kWeight);
     }
     places_ = prompt_ ? ints("last", spec_.batch) : ints("positions", spec_.batch);
   }
@@ -113,7 +107,7 @@ class Generation {
     std::vector<ValueId> in{x};
     for (const std::string& name : names) {
       in.push_back(w(name + ".weight"));
-      if (form_.bias && bias) in.push_back(w(name + ".bias"));
+      if (arch_.bias && bias) in.push_back(w(name + ".bias"));
     }
     return in;
   }
@@ -122,7 +116,7 @@ class Generation {
                        runtime::MatmulAttrs{.blocked = true, .operand = spec_.numerics.operand});
   }
   ValueId biased(const std::string& label, ValueId y, const std::string& name) {
-    return form_.bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+    return arch_.bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
   }
   /// The partial sums of a row-split layer; with one rank the bias is added at once, else once after the sum.
   ValueId output(const std::string& label, ValueId x, const std::string& name) {
@@ -132,10 +126,10 @@ class Generation {
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
-    if (form_.rms)
-      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = form_.eps})[0];
+    if (arch_.rms)
+      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = arch_.eps})[0];
     return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
-                      runtime::NormAttrs{.eps = form_.eps})[0];
+                      runtime::NormAttrs{.eps = arch_.eps})[0];
   }
 
   /// The rows of a table of positions that this program's tokens need.
@@ -145,7 +139,7 @@ class Generation {
                        runtime::PositionsAttrs{.batch = spec_.batch, .seq = spec_.prompt, .dtype = type});
   }
   ValueId rotated(const std::string& label, ValueId x) {
-    if (!form_.rotary) return x;
+    if (!arch_.rotary) return x;
     return graph_.add1(runtime::kRope, label,
                        {x, at_positions(label + ".cos", cos_, isa::Dtype::kFp32),
                         at_positions(label + ".sin", sin_, isa::Dtype::kFp32)});
@@ -156,25 +150,25 @@ class Generation {
     const ValueId ids = ints("input_ids", rows_);
     const isa::Dtype type = spec_.numerics.activation;
     ValueId x =
-        graph_.add1(runtime::kEmbedding, "word", {w(form_.embedding), ids}, runtime::ResultAttrs{.dtype = type});
+        graph_.add1(runtime::kEmbedding, "word", {w(arch_.embedding), ids}, runtime::ResultAttrs{.dtype = type});
     if (split_) {
       x = graph_.add1(runtime::kMul, "word.mine", {x, graph_.tensor("vocabulary", rows_, 1, type, Kind::kInput)});
       enter("embeddings.sum");
       x = summed(x);
     }
-    if (form_.rotary) return x;
+    if (arch_.rotary) return x;
     if (split_) enter("embeddings.position");
     return graph_.add1(runtime::kAdd, "sum", {x, at_positions("position", w("transformer.wpe.weight"), type)});
   }
 
   ValueId attention(ValueId h) {
     const auto qkv =
-        products("attention.qkv", h, {layer_name(form_.query), layer_name(form_.key), layer_name(form_.value)});
+        products("attention.qkv", h, {layer_name(arch_.query), layer_name(arch_.key), layer_name(arch_.value)});
     const ValueId q = rotated("attention.query.rope", qkv[0]), k = rotated("attention.key.rope", qkv[1]), v = qkv[2];
     const auto at = static_cast<std::size_t>(layer_);
     const std::int64_t ranks = spec_.tensor_parallel;
-    const double scale = 1 / std::sqrt(static_cast<double>(form_.head));
-    const std::int64_t heads = form_.heads / ranks, kv_heads = std::max<std::int64_t>(1, form_.kv_heads / ranks);
+    const double scale = 1 / std::sqrt(static_cast<double>(arch_.head));
+    const std::int64_t heads = arch_.heads / ranks, kv_heads = std::max<std::int64_t>(1, arch_.kv_heads / ranks);
     ValueId context = runtime::kNoValue;
     if (prompt_) {
       const runtime::AttentionAttrs attrs{.scale = scale,
@@ -199,22 +193,22 @@ class Generation {
       context = graph_.add(runtime::kCachedAttention, "attention.heads", {q, k, v, keys_[at], values_[at], places_},
                            attrs)[0];
     }
-    return output("attention.output", context, layer_name(form_.out));
+    return output("attention.output", context, layer_name(arch_.out));
   }
 
   ValueId mlp(ValueId h) {
-    std::vector<std::string> names{layer_name(form_.up)};
-    if (form_.gated) names.insert(names.begin(), layer_name("mlp.gate_proj"));
+    std::vector<std::string> names{layer_name(arch_.up)};
+    if (arch_.gated) names.insert(names.begin(), layer_name("mlp.gate_proj"));
     if (!prompt_)
       return output("mlp.down",
                     graph_.add1(runtime::kSkinnyActive, "mlp.up", skinny(h, names),
-                                runtime::SkinnyAttrs{.fn = form_.activation, .operand = spec_.numerics.operand}),
-                    layer_name(form_.down));
+                                runtime::SkinnyAttrs{.fn = arch_.activation, .operand = spec_.numerics.operand}),
+                    layer_name(arch_.down));
     const auto wide = products("mlp.up", h, names);
     ValueId active =
-        graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, runtime::ActivationAttrs{.fn = form_.activation});
-    if (form_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, wide[1]});
-    return output("mlp.down", active, layer_name(form_.down));
+        graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, runtime::ActivationAttrs{.fn = arch_.activation});
+    if (arch_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, wide[1]});
+    return output("mlp.down", active, layer_name(arch_.down));
   }
 
   /// x becomes its sum with what a part of the model has left in owed_; the result is the norm of that. A residual is
@@ -230,11 +224,11 @@ class Generation {
   }
   ValueId skinny_norm(const std::string& label, ValueId& x, const std::string& name) {
     std::vector<ValueId> in{x, w(name + ".weight")};
-    if (!form_.rms) in.push_back(w(name + ".bias"));
+    if (!arch_.rms) in.push_back(w(name + ".bias"));
     if (owed_ != runtime::kNoValue) in.push_back(owed_);
     if (owed_ != runtime::kNoValue && !owed_bias_.empty()) in.push_back(w(owed_bias_));
-    const auto out = graph_.add(form_.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in,
-                                runtime::NormAttrs{.eps = form_.eps});
+    const auto out = graph_.add(arch_.rms ? runtime::kSkinnyRmsNorm : runtime::kSkinnyLayerNorm, label, in,
+                                runtime::NormAttrs{.eps = arch_.eps});
     if (out.size() > 1) x = out[1];
     owed_ = runtime::kNoValue;
     return out[0];
@@ -243,14 +237,14 @@ class Generation {
   void owe(ValueId part, const char* sum, const char* name) {
     if (split_) enter_part(sum);
     owed_ = summed(part);
-    owed_bias_ = split_ && form_.bias ? layer_name(name) + ".bias" : "";
+    owed_bias_ = split_ && arch_.bias ? layer_name(name) + ".bias" : "";
   }
 
   ValueId layer(ValueId x) {
     enter_part("attention");
-    owe(attention(settled_norm("attention.norm", x, layer_name(form_.norm1))), "sum1", form_.out);
+    owe(attention(settled_norm("attention.norm", x, layer_name(arch_.norm1))), "sum1", arch_.out);
     enter_part("mlp");
-    owe(mlp(settled_norm("mlp.norm", x, layer_name(form_.norm2))), "sum2", form_.down);
+    owe(mlp(settled_norm("mlp.norm", x, layer_name(arch_.norm2))), "sum2", arch_.down);
     return x;
   }
 
@@ -263,14 +257,14 @@ class Generation {
     };
     if (prompt_) x = last(x);
     if (prompt_ && owed_ != runtime::kNoValue) owed_ = last(owed_);
-    x = skinny_norm("norm", x, form_.last_norm);
+    x = skinny_norm("norm", x, arch_.last_norm);
     const ValueId logits =
         graph_.add1(runtime::kSkinnyMatmul, "head", {x, w(kHead)},
                     runtime::SkinnyAttrs{.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
     graph_.output(logits, "logits");
   }
 
-  const DecoderForm form_;
+  const DecoderArch arch_;
   const GenerationSpec& spec_;
   const bool prompt_, split_;
   const std::int64_t rows_;
@@ -285,16 +279,16 @@ class Generation {
 
 }  // namespace
 
-void check(const GenerationSpec& spec, const ModelConfig& config) {
-  const DecoderForm form = decoder_form(config);
+void check(const GenerationSpec& spec, const ModelPtr& config) {
+  const DecoderArch arch = decoder_arch(config);
   check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
     throw Error{Fault::kUsage, "--batch_size", fmt::format("{} sequences at once", spec.batch),
                 fmt::format("use 1 to {}", kMostBatch)};
-  if (spec.length > cache_length(form.positions))
+  if (spec.length > cache_length(arch.positions))
     throw Error{Fault::kUsage, "--max_new_tokens",
-                fmt::format("prompt and new tokens need {} positions, the model has {}", spec.length, form.positions),
+                fmt::format("prompt and new tokens need {} positions, the model has {}", spec.length, arch.positions),
                 "use a shorter prompt or fewer new tokens"};
   if (spec.prompt < 1 || spec.prompt > spec.length)
     throw Error{Fault::kUsage, "--prompt",
@@ -334,34 +328,30 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
   }
 }
 
-std::vector<GenerationWeight> generation_weights(const ModelConfig& config, std::int64_t tensor_parallel) {
-  const DecoderForm form = decoder_form(config);
+std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel) {
+  const DecoderArch arch = decoder_arch(config);
   std::vector<GenerationWeight> out;
   for (WeightSpec& spec : decoder_weights(config, tensor_parallel)) {
-    const bool table = spec.name == form.embedding || spec.name == "transformer.wpe.weight";
+    const bool table = spec.name == arch.embedding || spec.name == "transformer.wpe.weight";
     const bool head = spec.name == kHead;
     if (head) spec.transposed = true;  // GPT's file has [vocabulary, hidden] too
     const bool blocked = spec.shape.size() == 2 && !table;
     out.push_back({std::move(spec), blocked});
   }
-  if (form.tied) {
-    WeightSpec head = std::ranges::find(out, form.embedding, [](const auto& w) { return w.spec.name; })->spec;
+  if (arch.tied) {
+    WeightSpec head = std::ranges::find(out, arch.embedding, [](const auto& w) { return w.spec.name; })->spec;
     head.name = kHead, head.transposed = true;
     out.push_back({std::move(head), true});
   }
   return out;
 }
 
-Graph prompt_graph(const ModelConfig& config, const GenerationSpec& spec) {
-  return Generation{config, spec, true}.run();
-}
+Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec) { return Generation{config, spec, true}.run(); }
 
-Graph token_graph(const ModelConfig& config, const GenerationSpec& spec) {
-  return Generation{config, spec, false}.run();
-}
+Graph token_graph(const ModelPtr& config, const GenerationSpec& spec) { return Generation{config, spec, false}.run(); }
 
-TokenWork token_work(const ModelConfig& config, const GenerationSpec& spec) {
-  const DecoderForm form = decoder_form(config);
+TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
+  const DecoderArch arch = decoder_arch(config);
   TokenWork work;
   const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
   for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
@@ -370,11 +360,11 @@ TokenWork token_work(const ModelConfig& config, const GenerationSpec& spec) {
     work.weight_bytes += elements * size;
     work.flops += 2 * batch * elements;
   }
-  const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(form.layers);
-  const double groups = std::max(1.0, static_cast<double>(form.kv_heads) / ranks);
-  const double rows = batch * static_cast<double>(rows_read(spec) * form.head) * layers;
+  const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
+  const double groups = std::max(1.0, static_cast<double>(arch.kv_heads) / ranks);
+  const double rows = batch * static_cast<double>(rows_read(spec) * arch.head) * layers;
   work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
-  work.flops += 4 * rows * static_cast<double>(form.heads) / ranks;
+  work.flops += 4 * rows * static_cast<double>(arch.heads) / ranks;
   return work;
 }
 

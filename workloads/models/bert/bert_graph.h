@@ -1,7 +1,7 @@
 // BERT as a graph (Devlin et al., arXiv:1810.04805; module names as in Hugging Face's BertForSequenceClassification).
 #pragma once
 
-#include "workloads/config.h"
+#include "workloads/models/bert/bert_config.h"
 #include "workloads/optimizer_step.h"
 
 namespace workloads {

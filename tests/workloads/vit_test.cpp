@@ -1,0 +1,156 @@
+// Pictures and the model that looks at them.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+
+#include "tests/target.h"
+#include "tests/workloads/support.h"
+#include "workloads/classifier_trainer.h"
+#include "workloads/data/image_files.h"
+#include "workloads/data/synthetic/digits.h"
+#include "workloads/presets.h"
+
+namespace {
+
+using namespace workloads;
+using base::Fault;
+using testing::ElementsAre;
+using workloads_test::fails;
+using workloads_test::golden;
+using workloads_test::Scratch;
+
+// The published counts of parameters, in millions: Dosovitskiy et al., table 1 (with the head on 21k classes left out),
+// and config.json's models on huggingface.co.
+TEST(Vit, HasThePublishedSizes) {
+  const auto millions = [](const char* name) {
+    const auto labels = std::vector<std::string>(1000, "label");
+    return static_cast<double>(parameter_count(model_preset(name)->with_labels(labels)->weights())) * 1e-6;
+  };
+  EXPECT_NEAR(millions("vit-base-patch16-224"), 86.6, 0.05);
+  EXPECT_NEAR(millions("vit-large-patch16-224"), 304.3, 0.1);
+  EXPECT_NEAR(millions("vit-small-patch16-224"), 22.1, 0.1);
+  EXPECT_NEAR(millions("vit-tiny-patch16-224"), 5.7, 0.05);
+}
+
+TEST(Vit, ConfigIsWrittenAndReadAgain) {
+  const Scratch s;
+  const ModelPtr model = read_config(golden("vit_tiny"));
+  EXPECT_EQ(model->family(), "ViT");
+  EXPECT_EQ(model->label_names().size(), 5u);
+  EXPECT_EQ(model->sizes().positions, 17);
+  write_config(model, s.path());
+  EXPECT_EQ(read_config(s.path())->config_json(), model->config_json());
+  auto file = nlohmann::json::parse(model->config_json());
+  file["patch_size"] = 5;
+  s.write("config.json", file.dump());
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"patch_size", "image_size 16"}));
+  file["patch_size"] = 4, file["qkv_bias"] = false;
+  s.write("config.json", file.dump());
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_config(s.path()); }, {"qkv_bias"}));
+}
+
+TEST(Vit, RefusesPlansAndLengthsThatItDoesNotHave) {
+  const ModelPtr model = read_config(golden("vit_tiny"));
+  EXPECT_FALSE(model->refuses({.data = 4}));
+  EXPECT_TRUE(model->refuses({.tensor = 2}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model->step({.kind = {.length = 16}}); }, {"16", "17"}));
+}
+
+// The multiplications of the program: by the textbook, but for the class token's row, of zeros, in front of the
+// patches, and what makes sums of a bias by a matmul.
+TEST(Vit, FlopsAreTheTextbooks) {
+  const ModelPtr model = model_preset("vit-tiny-patch16-224")->with_sizes({.layers = 2});
+  const Step step{.plan = {.micro_batch = 4, .numerics = runtime::numerics("bf16")},
+                  .kind = {.length = model->sizes().positions}};
+  const runtime::Compiled compiled = runtime::compile(model->step(step).graph, trn1_target(), {.name = "vit"});
+  EXPECT_NEAR(compiled.program.model_flops / model->flops(step), 1, 0.03);
+}
+
+TEST(Images, PatchesGoRowByRowEachChannelByChannel) {
+  const std::vector<float> picture{0,  1,  2,  3,  4,  5,  6,  7,  8,  9,  10, 11, 12, 13, 14, 15,
+                                   16, 17, 18, 19, 20, 21, 22, 23, 24, 25, 26, 27, 28, 29, 30, 31};
+  std::vector<float> rows;
+  append_patches(picture, {.size = 4, .channels = 2, .patch = 2}, rows);
+  ASSERT_EQ(rows.size(), 5u * 8);
+  EXPECT_THAT((std::vector<float>{rows.begin(), rows.begin() + 8}), testing::Each(0));
+  EXPECT_THAT((std::vector<float>{rows.begin() + 8, rows.begin() + 16}), ElementsAre(0, 1, 4, 5, 16, 17, 20, 21));
+  EXPECT_THAT((std::vector<float>{rows.begin() + 32, rows.end()}), ElementsAre(10, 11, 14, 15, 26, 27, 30, 31));
+}
+
+TEST(Images, DigitsDependOnSeedAndPlaceAlone) {
+  const ImageDataset few = synthetic_digits(SyntheticSplit::kTrain, 3),
+                     more = synthetic_digits(SyntheticSplit::kTrain, 50);
+  EXPECT_TRUE(std::equal(few.pixels.begin(), few.pixels.end(), more.pixels.begin()));
+  EXPECT_NE(synthetic_digits(SyntheticSplit::kTest, 3).pixels, few.pixels);
+  EXPECT_NE(synthetic_digits(SyntheticSplit::kTrain, 3, 43).pixels, few.pixels);
+  for (std::int32_t digit = 0; digit < 10; ++digit) EXPECT_THAT(more.labels, testing::Contains(digit));
+}
+
+std::string idx_header(std::initializer_list<unsigned char> extents) {
+  std::string out{'\0', '\0', '\x08', static_cast<char>(extents.size())};
+  for (const unsigned char extent : extents) out += std::string(3, '\0') + static_cast<char>(extent);
+  return out;
+}
+
+TEST(Images, MnistsFilesAreRead) {
+  const Scratch s;
+  s.write("train-images-idx3-ubyte", idx_header({2, 2, 2}) + std::string("\0\xff\0\0\0\0\0\xff", 8));
+  s.write("train-labels-idx1-ubyte", idx_header({2}) + std::string("\x03\x01", 2));
+  s.write("t10k-images-idx3-ubyte", idx_header({1, 2, 2}) + std::string(4, '\0'));
+  s.write("t10k-labels-idx1-ubyte", idx_header({1}) + std::string(1, '\x02'));
+  const ImageSplits splits = read_image_folder(s.path());
+  EXPECT_EQ(splits.train.size, 2);
+  EXPECT_THAT(splits.train.labels, ElementsAre(3, 1));
+  EXPECT_EQ(splits.train.label_names.size(), 4u);
+  EXPECT_NEAR(splits.train.picture(0)[1], (1 - 0.1307) / 0.3081, 1e-5);
+  EXPECT_NEAR(splits.train.picture(1)[0], -0.1307 / 0.3081, 1e-5);
+  EXPECT_EQ(splits.test.labels.size(), 1u);
+  EXPECT_EQ(read_image_folder(s.path(), 1).train.labels.size(), 1u);
+  s.write("train-images-idx3-ubyte", idx_header({2, 2, 2}) + std::string(7, '\0'));
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_image_folder(s.path()); }, {"7 bytes", "says 8"}));
+}
+
+TEST(Images, CifarsFilesAreRead) {
+  const Scratch s;
+  std::string one(3073, '\0'), two(3073, '\xff');
+  one[0] = 9, two[0] = 4;
+  s.write("data_batch_1.bin", one + two);
+  s.write("test_batch.bin", two);
+  const ImageSplits splits = read_image_folder(s.path());
+  EXPECT_THAT(splits.train.labels, ElementsAre(9, 4));
+  EXPECT_EQ(splits.train.label_names[9], "truck");
+  EXPECT_NEAR(splits.train.picture(1)[3 * 1024 - 1], (1 - 0.4465) / 0.2616, 1e-5);
+  two[0] = 10;
+  s.write("test_batch.bin", two);
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_image_folder(s.path()); }, {"label 10"}));
+  s.write("test_batch.bin", "short");
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_image_folder(s.path()); }, {"5 bytes"}));
+}
+
+// Chance is 0.1: what the model knows of held-out digits it has learnt from others.
+TEST(Vit, LearnsDigits) {
+  const ImageDataset train = synthetic_digits(SyntheticSplit::kTrain, 1536),
+                     test = synthetic_digits(SyntheticSplit::kTest, 256);
+  const ModelPtr model = model_preset("vit-mnist")->with_sizes({.layers = 2})->with_labels(train.label_names);
+  TrainerOptions o;
+  o.target = trn1_target();
+  o.step = {.plan = {.data = 2, .micro_batch = 32, .numerics = runtime::numerics("bf16")},
+            .kind = {.length = model->sizes().positions},
+            .optimizer = {.max_grad_norm = 1}};
+  o.eval_batch = 64, o.epochs = 6, o.learning_rate = 2e-3, o.warmup_ratio = 0.1, o.eval_each_epoch = false;
+  const ImageShape& shape = *model->image();
+  ClassifierTrainer trainer{
+      model, initial_weights(model, 42), {.train = image_task(&train, shape), .test = image_task(&test, shape)}, o};
+  EXPECT_LT(std::get<double>(trainer.evaluate(workloads::Split::kTest).scores.at(0).second), 0.3);
+  trainer.run();
+  EXPECT_GT(std::get<double>(trainer.evaluate(workloads::Split::kTest).scores.at(0).second), 0.8);
+}
+
+TEST(Vit, PicturesMustBeOfTheModelsSize) {
+  const ImageDataset digits = synthetic_digits(SyntheticSplit::kTrain, 1);
+  const ImageShape other{.size = 32, .channels = 3, .patch = 4};
+  EXPECT_TRUE(fails(Fault::kData, [&] { image_task(&digits, other); }, {"1 x 28 x 28", "3 x 32 x 32"}));
+}
+
+}  // namespace

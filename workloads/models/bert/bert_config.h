@@ -1,0 +1,65 @@
+// BERT's configuration, as Hugging Face writes it in config.json.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/config.h"
+#include "workloads/models/registry.h"
+#include "workloads/weights.h"
+
+namespace workloads {
+
+/// What sits on top of the encoder. A task's choice: config.json names the task that a model was saved from, not the
+/// one it is read for, so that reading always gives kClassifier.
+enum class BertHead {
+  kClassifier,   // BertForSequenceClassification
+  kPretraining,  // BertForPreTraining: masked-LM head, tied to the word embeddings, and next-sentence head
+};
+
+/// A BERT encoder with its head. The defaults are Hugging Face's, for keys that older files leave out.
+struct BertConfig {
+  std::int64_t vocab_size = 0;
+  std::int64_t hidden_size = 0;
+  std::int64_t num_hidden_layers = 0;
+  std::int64_t num_attention_heads = 0;
+  std::int64_t intermediate_size = 0;
+  std::int64_t max_position_embeddings = 0;
+  std::int64_t type_vocab_size = 2;
+  std::int64_t pad_token_id = 0;
+  Activation hidden_act = Activation::kGelu;
+  double layer_norm_eps = 1e-12;
+  double initializer_range = 0.02;
+  double hidden_dropout_prob = 0.1;
+  double attention_probs_dropout_prob = 0.1;
+  std::optional<double> classifier_dropout;  // unset: hidden_dropout_prob
+  std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
+  BertHead head = BertHead::kClassifier;
+
+  std::int64_t num_labels() const { return static_cast<std::int64_t>(label_names.size()); }
+  std::int64_t head_size() const { return hidden_size / num_attention_heads; }
+  operator ModelPtr() const;  // make_model()
+};
+
+BertConfig read_bert(const Keys& keys);
+/// Errors: Fault::kData also when the file is of another family.
+BertConfig read_bert_config(const std::filesystem::path& file_or_folder);
+/// Errors: Fault::kData at `where` for sizes that are not positive or do not divide, or probabilities outside [0, 1).
+void check(const BertConfig& config, std::string_view where);
+nlohmann::json to_json(const BertConfig& config);
+
+/// "bert-base-uncased", ..., and "bert-small", ours: 2 layers of 128. Errors: Fault::kUsage with the nearest name.
+BertConfig bert_preset(std::string_view name);
+std::vector<Preset> bert_presets();
+
+/// All tensors of the model, in its order. Source: transformers, modeling_bert.py.
+std::vector<WeightSpec> bert_weights(const BertConfig& config);
+
+ModelPtr make_model(BertConfig config);
+
+}  // namespace workloads

@@ -1,0 +1,199 @@
+// BERT as a model: tensors, names, presets, operations.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "base/suggest.h"
+#include "workloads/models/bert/bert_config.h"
+#include "workloads/models/bert/bert_graph.h"
+#include "workloads/models/config_model.h"
+#include "workloads/models/spec_list.h"
+
+namespace workloads {
+namespace {
+
+// clang-format off
+struct BertRow {
+  std::string_view name;
+  std::int64_t vocab, hidden, layers, heads;
+  std::string_view source;
+};
+constexpr std::string_view kBertPaper = "Devlin et al., arXiv:1810.04805, section 3; config.json on huggingface.co";
+// clang-format off
+constexpr std::array kBert = {
+    BertRow{"bert-base-uncased",  30522,  768, 12, 12, kBertPaper},
+    BertRow{"bert-base-cased",    28996,  768, 12, 12, kBertPaper},
+    BertRow{"bert-large-uncased", 30522, 1024, 24, 16, kBertPaper},
+    BertRow{"bert-small",         30522,  128,  2,  2, "ours, for quick runs"},
+    BertRow{"bert-base",          30522,  768, 12, 12, "bert-base-uncased"},
+    BertRow{"bert-large",         30522, 1024, 24, 16, "bert-large-uncased"},
+};
+// clang-format on
+
+BertConfig make(const BertRow& row) {
+  BertConfig c;
+  c.vocab_size = row.vocab;
+  c.hidden_size = row.hidden;
+  c.num_hidden_layers = row.layers;
+  c.num_attention_heads = row.heads;
+  c.intermediate_size = 4 * row.hidden;
+  c.max_position_embeddings = 512;
+  return c;
+}
+
+void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
+  const std::string prefix = fmt::format("bert.encoder.layer.{}.", layer);
+  list.at(layer);
+  for (const char* name : {"query", "key", "value"})
+    list.linear(prefix + "attention.self." + name, c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
+  list.linear(prefix + "attention.output.dense", c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(prefix + "attention.output.LayerNorm", c.hidden_size);
+  list.linear(prefix + "intermediate.dense", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
+  list.linear(prefix + "output.dense", c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(prefix + "output.LayerNorm", c.hidden_size);
+}
+
+/// Operations of PyTorch's dispatcher, each way.
+struct EncoderOps {
+  double forward, backward;
+};
+constexpr EncoderOps kBertLayer{70, 118};
+constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
+constexpr EncoderOps kBertClassifier{18, 38};
+constexpr EncoderOps kBertTokens{13, 21};
+constexpr EncoderOps kBertPretraining{31, 76};
+
+class BertModel final : public ConfigModel<BertConfig> {
+ public:
+  using ConfigModel::ConfigModel;
+
+  std::string_view family() const override { return "BERT"; }
+  Sizes sizes() const override {
+    return {.layers = config_.num_hidden_layers,
+            .hidden = config_.hidden_size,
+            .heads = config_.num_attention_heads,
+            .kv_heads = config_.num_attention_heads,
+            .head = config_.num_attention_heads > 0 ? config_.head_size() : 0,
+            .ffn = config_.intermediate_size,
+            .vocabulary = config_.vocab_size,
+            .positions = config_.max_position_embeddings};
+  }
+  std::vector<WeightSpec> weights() const override { return bert_weights(config_); }
+  StepGraph step(const Step& step) const override { return {bert_graph(config_, step), {}}; }
+  double flops(const Step& step) const override { return bert_flops(config_, step) * step.plan.data; }
+
+  FrameworkOps traced_ops(const Step& step) const override {
+    const auto n = static_cast<double>(config_.num_hidden_layers);
+    const EncoderOps head = step.kind.head == Head::kNone          ? EncoderOps{0, 0}
+                            : step.kind.head == Head::kTokens      ? kBertTokens
+                            : step.kind.head == Head::kPretraining ? kBertPretraining
+                                                                   : kBertClassifier;
+    return {n * kBertLayer.forward + kBertEmbeddings.forward + head.forward,
+            n * kBertLayer.backward + kBertEmbeddings.backward + head.backward, static_cast<double>(weights().size())};
+  }
+  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
+
+  std::vector<std::string> label_names() const override { return config_.label_names; }
+  Head head() const override { return config_.head == BertHead::kPretraining ? Head::kPretraining : Head::kClassifier; }
+
+  std::string canonical_name(std::string name) const override {
+    const auto replace_end = [&name](std::string_view from, std::string_view to) {
+      if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
+    };
+    replace_end("LayerNorm.gamma", "LayerNorm.weight");
+    replace_end("LayerNorm.beta", "LayerNorm.bias");
+    return with_prefix(std::move(name), "bert.", std::array<std::string_view, 3>{"embeddings.", "encoder.", "pooler."});
+  }
+  bool is_left_out(std::string_view name) const override {
+    return name == "bert.embeddings.position_ids" || name.starts_with(classifies() ? "cls." : "classifier.");
+  }
+  bool may_be_missing(std::string_view name) const override {
+    return name.starts_with("bert.pooler.") || name.starts_with(classifies() ? "classifier." : "cls.");
+  }
+  std::optional<std::string> tied_to(std::string_view name) const override {
+    if (!classifies() && name == "cls.predictions.decoder.weight") return "bert.embeddings.word_embeddings.weight";
+    if (!classifies() && name == "cls.predictions.decoder.bias") return "cls.predictions.bias";
+    return std::nullopt;
+  }
+  std::optional<std::int64_t> pad_row() const override { return config_.pad_token_id; }
+
+  ModelPtr with_sizes(const Sizes& s) const override {
+    return changed([&](BertConfig& c) {
+      set_common(c, s);
+      set(c.vocab_size, s.vocabulary), set(c.max_position_embeddings, s.positions);
+    });
+  }
+  ModelPtr with_tokens(const TokenIds& ids) const override {
+    return changed([&](BertConfig& c) { c.vocab_size = ids.vocabulary, c.pad_token_id = ids.pad.value_or(0); });
+  }
+  ModelPtr with_labels(std::vector<std::string> names) const override {
+    return changed([&](BertConfig& c) { c.label_names = std::move(names); });
+  }
+  ModelPtr with_head(Head head) const override {
+    return changed(
+        [&](BertConfig& c) { c.head = head == Head::kPretraining ? BertHead::kPretraining : BertHead::kClassifier; });
+  }
+  ModelPtr without_dropout() const override {
+    return changed([](BertConfig& c) {
+      c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
+      c.classifier_dropout = 0;
+    });
+  }
+
+ private:
+  bool classifies() const { return config_.head == BertHead::kClassifier; }
+};
+
+const BertRow* bert_row(std::string_view name) {
+  const auto* at = std::ranges::find(kBert, name, &BertRow::name);
+  return at == kBert.end() ? nullptr : at;
+}
+
+}  // namespace
+
+BertConfig::operator ModelPtr() const { return make_model(*this); }
+
+ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(std::move(config)); }
+
+BertConfig read_bert_config(const std::filesystem::path& path) { return read_one<BertConfig>(path, "bert"); }
+
+BertConfig bert_preset(std::string_view name) {
+  if (const BertRow* row = bert_row(name)) return make(*row);
+  std::vector<std::string> names;
+  for (const BertRow& row : kBert) names.emplace_back(row.name);
+  throw base::Error{base::Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name),
+                    base::suggest_fix(name, names)};
+}
+
+std::vector<Preset> bert_presets() {
+  std::vector<Preset> out;
+  for (const BertRow& row : kBert) out.push_back({row.name, row.source, make_model(make(row))});
+  return out;
+}
+
+std::vector<WeightSpec> bert_weights(const BertConfig& c) {
+  const bool pretraining = c.head == BertHead::kPretraining;
+  SpecList list;
+  list.at(pretraining ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
+  list.tensor("bert.embeddings.word_embeddings.weight", {c.vocab_size, c.hidden_size}, Init::kNormalPadZero, false,
+              TensorSplit::kVocabulary);
+  list.at(WeightSpec::kBeforeLayers);
+  list.embedding("bert.embeddings.position_embeddings", c.max_position_embeddings, c.hidden_size);
+  list.embedding("bert.embeddings.token_type_embeddings", c.type_vocab_size, c.hidden_size);
+  list.layer_norm("bert.embeddings.LayerNorm", c.hidden_size);
+  for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) bert_layer(list, c, layer);
+  list.at(WeightSpec::kAfterLayers);
+  list.linear("bert.pooler.dense", c.hidden_size, c.hidden_size);
+  if (pretraining) {
+    list.tensor("cls.predictions.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+    list.linear("cls.predictions.transform.dense", c.hidden_size, c.hidden_size);
+    list.layer_norm("cls.predictions.transform.LayerNorm", c.hidden_size);
+    list.linear("cls.seq_relationship", c.hidden_size, 2);
+  } else {
+    list.linear("classifier", c.hidden_size, c.num_labels());
+  }
+  return list.take();
+}
+
+}  // namespace workloads

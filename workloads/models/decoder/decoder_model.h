@@ -1,0 +1,57 @@
+// What Llama and GPT share as models: everything but their names.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "workloads/decoder_graph.h"
+#include "workloads/models/config_model.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+
+/// Of one layer. `core`: of the forward operations, those between the projections of attention, which selective
+/// recomputation repeats.
+struct DecoderOps {
+  double forward, backward, core;
+};
+/// Of `layers` of them with the plan's collectives, embedding and head.
+FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
+
+template <class Config>
+class DecoderModel : public ConfigModel<Config> {
+ public:
+  using ConfigModel<Config>::ConfigModel;
+
+  Sizes sizes() const final {
+    const DecoderArch& a = *this->decoder();
+    return {a.layers, a.hidden, a.heads, a.kv_heads, a.head, a.ffn, a.vocabulary, a.positions};
+  }
+  StepGraph step(const Step& step) const final { return decoder_step(this->shared_from_this(), step); }
+  isa::GroupTables groups(const Plan& plan) const final {
+    return replica_groups(plan, std::max<std::int64_t>(1, plan.tensor / this->decoder()->kv_heads));
+  }
+  double flops(const Step& step) const final { return decoder_flops(*this->decoder(), step); }
+  std::optional<Problem> refuses(const Plan& plan) const final { return problem(shard_plan(plan), sizes()); }
+
+  bool ends_text(std::int64_t id) const final { return std::ranges::count(this->decoder()->end_tokens, id) > 0; }
+
+  std::optional<std::string> tied_to(std::string_view name) const final {
+    if (this->decoder()->tied && name == "lm_head.weight") return this->decoder()->embedding;
+    return std::nullopt;
+  }
+  ModelPtr with_own_head() const final {
+    return this->changed([](Config& c) { c.tie_word_embeddings = false; });
+  }
+
+ protected:
+  FrameworkOps decoder_ops(DecoderOps layer, const Step& step) const {
+    FrameworkOps ops = decoder_traced_ops(layer, sizes().layers, step.plan);
+    ops.tensors = static_cast<double>(this->weights().size());
+    return ops;
+  }
+};
+
+}  // namespace workloads

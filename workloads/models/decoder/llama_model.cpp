@@ -1,0 +1,173 @@
+// Llama as a model: tensors, names, presets, architecture.
+#include <fmt/format.h>
+
+#include <array>
+
+#include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/spec_list.h"
+
+namespace workloads {
+namespace {
+
+struct LlamaRow {
+  std::string_view name;
+  std::int64_t vocab, hidden, layers, heads, kv_heads, ffn, positions;
+  double theta, eps, scaling;  // scaling: the factor of rope_type "llama3", 0 for none
+  bool tied;
+  std::string_view source;
+};
+constexpr std::string_view kLlama2 = "Touvron et al., arXiv:2307.09288; config.json of meta-llama/Llama-2-*-hf";
+constexpr std::string_view kLlama3 = "Dubey et al., arXiv:2407.21783, table 3; config.json of meta-llama/*";
+// clang-format off
+constexpr std::array kLlama = {
+    LlamaRow{"llama2-7b",     32000,   4096,  32,  32, 32, 11008,   4096,  1e4, 1e-5,  0, false, kLlama2},
+    LlamaRow{"llama2-13b",    32000,   5120,  40,  40, 40, 13824,   4096,  1e4, 1e-5,  0, false, kLlama2},
+    LlamaRow{"llama2-70b",    32000,   8192,  80,  64,  8, 28672,   4096,  1e4, 1e-5,  0, false, kLlama2},
+    LlamaRow{"llama3-8b",     128256,  4096,  32,  32,  8, 14336,   8192,  5e5, 1e-5,  0, false, kLlama3},
+    LlamaRow{"llama3-70b",    128256,  8192,  80,  64,  8, 28672,   8192,  5e5, 1e-5,  0, false, kLlama3},
+    LlamaRow{"llama3.1-8b",   128256,  4096,  32,  32,  8, 14336, 131072,  5e5, 1e-5,  8, false, kLlama3},
+    LlamaRow{"llama3.1-70b",  128256,  8192,  80,  64,  8, 28672, 131072,  5e5, 1e-5,  8, false, kLlama3},
+    LlamaRow{"llama3.1-405b", 128256, 16384, 126, 128,  8, 53248, 131072,  5e5, 1e-5,  8, false, kLlama3},
+    LlamaRow{"llama3.2-1b",   128256,  2048,  16,  32,  8,  8192, 131072,  5e5, 1e-5, 32, true,  kLlama3},
+    LlamaRow{"llama3.2-3b",   128256,  3072,  28,  24,  8,  8192, 131072,  5e5, 1e-5, 32, true,  kLlama3},
+    LlamaRow{"llama-small",   512,     128,   2,   8,  8,   384,   2048,  1e4, 1e-5,  0, false, "ours, for quick runs"},
+};
+// clang-format on
+
+LlamaConfig make(const LlamaRow& row) {
+  LlamaConfig c;
+  c.vocab_size = row.vocab;
+  c.hidden_size = row.hidden;
+  c.num_hidden_layers = row.layers;
+  c.num_attention_heads = row.heads;
+  c.num_key_value_heads = row.kv_heads;
+  c.head_dim = row.hidden / row.heads;
+  c.intermediate_size = row.ffn;
+  c.max_position_embeddings = row.positions;
+  c.rms_norm_eps = row.eps;
+  c.rope_theta = row.theta;
+  c.tie_word_embeddings = row.tied;
+  if (row.scaling > 0) c.rope_scaling = RopeScaling{.factor = row.scaling};
+  if (row.vocab == 128256) {  // <|begin_of_text|>, <|end_of_text|>
+    c.bos_token_id = 128000;
+    c.eos_token_ids = {128001};
+  }
+  return c;
+}
+
+void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
+  const std::string prefix = fmt::format("model.layers.{}.", layer);
+  const std::int64_t query = c.num_attention_heads * c.head_dim, key = c.num_key_value_heads * c.head_dim;
+  list.at(layer);
+  list.matrix(prefix + "self_attn.q_proj", c.hidden_size, query, TensorSplit::kAxis0);
+  list.matrix(prefix + "self_attn.k_proj", c.hidden_size, key, TensorSplit::kKeyValue);
+  list.matrix(prefix + "self_attn.v_proj", c.hidden_size, key, TensorSplit::kKeyValue);
+  list.matrix(prefix + "self_attn.o_proj", query, c.hidden_size, TensorSplit::kAxis1);
+  list.matrix(prefix + "mlp.gate_proj", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
+  list.matrix(prefix + "mlp.up_proj", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
+  list.matrix(prefix + "mlp.down_proj", c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
+  list.rms_norm(prefix + "input_layernorm", c.hidden_size);
+  list.rms_norm(prefix + "post_attention_layernorm", c.hidden_size);
+}
+
+DecoderArch arch_of(const LlamaConfig& c) {
+  return {.layers = c.num_hidden_layers,
+          .hidden = c.hidden_size,
+          .heads = c.num_attention_heads,
+          .kv_heads = c.num_key_value_heads,
+          .head = c.head_dim,
+          .ffn = c.intermediate_size,
+          .vocabulary = c.vocab_size,
+          .positions = c.max_position_embeddings,
+          .eps = c.rms_norm_eps,
+          .rms = true,
+          .gated = true,
+          .rotary = true,
+          .bias = false,
+          .tied = c.tie_word_embeddings,
+          .activation = device_function(c.hidden_act),
+          .blocks = "model.layers.",
+          .norm1 = "input_layernorm",
+          .norm2 = "post_attention_layernorm",
+          .last_norm = "model.norm",
+          .query = "self_attn.q_proj",
+          .key = "self_attn.k_proj",
+          .value = "self_attn.v_proj",
+          .out = "self_attn.o_proj",
+          .up = "mlp.up_proj",
+          .down = "mlp.down_proj",
+          .embedding = "model.embed_tokens.weight",
+          .frequencies = rope_frequencies(c),
+          .end_tokens = c.eos_token_ids};
+}
+
+class LlamaModel final : public DecoderModel<LlamaConfig> {
+ public:
+  explicit LlamaModel(LlamaConfig config) : DecoderModel{std::move(config)}, arch_{arch_of(config_)} {}
+
+  std::string_view family() const override { return "Llama"; }
+  std::vector<WeightSpec> weights() const override { return llama_weights(config_); }
+  const DecoderArch* decoder() const override { return &arch_; }
+  FrameworkOps traced_ops(const Step& step) const override {
+    DecoderOps layer{.forward = 109, .backward = 157, .core = 22};
+    if (config_.num_key_value_heads != config_.num_attention_heads)  // heads share keys and values
+      layer.forward += 14, layer.backward += 14;
+    return decoder_ops(layer, step);
+  }
+
+  std::string canonical_name(std::string name) const override {
+    return with_prefix(std::move(name), "model.", std::array<std::string_view, 3>{"embed_tokens.", "layers.", "norm."});
+  }
+  bool is_left_out(std::string_view name) const override { return name.ends_with(".rotary_emb.inv_freq"); }
+
+  ModelPtr with_sizes(const Sizes& s) const override {
+    return changed([&](LlamaConfig& c) {
+      set_common(c, s);
+      set(c.vocab_size, s.vocabulary), set(c.max_position_embeddings, s.positions);
+      if (s.kv_heads > 0 || c.num_key_value_heads == 0)
+        c.num_key_value_heads = s.kv_heads > 0 ? s.kv_heads : c.num_attention_heads;
+      if (s.head > 0)
+        c.head_dim = s.head;
+      else if ((s.hidden > 0 || s.heads > 0) && c.num_attention_heads > 0)
+        c.head_dim = c.hidden_size / c.num_attention_heads;
+    });
+  }
+  ModelPtr with_tokens(const TokenIds& ids) const override {
+    return changed([&](LlamaConfig& c) {
+      c.vocab_size = ids.vocabulary;
+      c.bos_token_id = ids.begin.value_or(c.bos_token_id);
+      if (ids.end) c.eos_token_ids = {*ids.end};
+    });
+  }
+
+ private:
+  const DecoderArch arch_;
+};
+
+}  // namespace
+
+LlamaConfig::operator ModelPtr() const { return make_model(*this); }
+
+ModelPtr make_model(LlamaConfig config) { return std::make_shared<LlamaModel>(std::move(config)); }
+
+LlamaConfig read_llama_config(const std::filesystem::path& path) { return read_one<LlamaConfig>(path, "llama"); }
+
+std::vector<Preset> llama_presets() {
+  std::vector<Preset> out;
+  for (const LlamaRow& row : kLlama) out.push_back({row.name, row.source, make_model(make(row))});
+  return out;
+}
+
+std::vector<WeightSpec> llama_weights(const LlamaConfig& c) {
+  SpecList list;
+  list.at(c.tie_word_embeddings ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
+  list.embedding("model.embed_tokens", c.vocab_size, c.hidden_size, TensorSplit::kVocabulary);
+  for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) llama_layer(list, c, layer);
+  list.at(WeightSpec::kAfterLayers);
+  list.rms_norm("model.norm", c.hidden_size);
+  if (!c.tie_word_embeddings) list.matrix("lm_head", c.hidden_size, c.vocab_size, TensorSplit::kVocabulary);
+  return list.take();
+}
+
+}  // namespace workloads

@@ -1,0 +1,56 @@
+// How the families list their tensors.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "workloads/weights.h"
+
+namespace workloads {
+
+/// Appends the tensors of one kind of layer.
+class SpecList {
+ public:
+  /// What follows belongs to this layer, or to a place before or after the layers.
+  void at(std::int64_t layer) { layer_ = layer; }
+
+  void tensor(std::string name, Shape shape, Init init, bool transposed = false,
+              TensorSplit split = TensorSplit::kNone) {
+    specs_.push_back({std::move(name), std::move(shape), init, transposed, split, layer_});
+  }
+  void embedding(const std::string& name, std::int64_t rows, std::int64_t cols,
+                 TensorSplit split = TensorSplit::kNone) {
+    tensor(name + ".weight", {rows, cols}, Init::kNormal, false, split);
+  }
+  void matrix(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
+    tensor(name + ".weight", {out, in}, Init::kNormal, true, split);
+  }
+  /// A weight and a bias. A bias is split with the outputs of its weight; after split inputs every rank holds it.
+  void linear(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
+    matrix(name, in, out, split);
+    tensor(name + ".bias", {out}, Init::kZeros, false, split == TensorSplit::kAxis1 ? TensorSplit::kNone : split);
+  }
+  /// GPT-2's Conv1D, [in, out].
+  void conv1d(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split,
+              Init init = Init::kNormal) {
+    tensor(name + ".weight", {in, out}, init, false, split);
+    const TensorSplit bias = split == TensorSplit::kAxis1   ? TensorSplit::kAxis0
+                             : split == TensorSplit::kAxis0 ? TensorSplit::kNone
+                                                            : split;
+    tensor(name + ".bias", {out}, Init::kZeros, false, bias);
+  }
+  void layer_norm(const std::string& name, std::int64_t size) {
+    tensor(name + ".weight", {size}, Init::kOnes);
+    tensor(name + ".bias", {size}, Init::kZeros);
+  }
+  void rms_norm(const std::string& name, std::int64_t size) { tensor(name + ".weight", {size}, Init::kOnes); }
+
+  std::vector<WeightSpec> take() { return std::move(specs_); }
+
+ private:
+  std::vector<WeightSpec> specs_;
+  std::int64_t layer_ = WeightSpec::kBeforeLayers;
+};
+
+}  // namespace workloads

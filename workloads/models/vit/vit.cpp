@@ -1,0 +1,348 @@
+#include "workloads/models/vit/vit.h"
+
+#include <fmt/format.h>
+
+#include <array>
+#include <cmath>
+
+#include "runtime/autodiff.h"
+#include "runtime/ops.h"
+#include "workloads/models/config_model.h"
+#include "workloads/models/spec_list.h"
+
+namespace workloads {
+namespace {
+
+using nlohmann::json;
+using runtime::Kind;
+using runtime::ValueId;
+
+constexpr const char* kEncoderLayers = "vit.encoder.layer.";
+constexpr const char* kProjection = "vit.embeddings.patch_embeddings.projection";
+
+struct VitRow {
+  std::string_view name;
+  std::int64_t hidden, layers, heads, ffn, image, patch, channels;
+  std::string_view source;
+};
+constexpr std::string_view kVitPaper = "Dosovitskiy et al., arXiv:2010.11929, table 1; config.json of google/vit-*";
+constexpr std::string_view kDeit = "Touvron et al., arXiv:2012.12877, table 1; no distillation token";
+// clang-format off
+constexpr std::array kVit = {
+    VitRow{"vit-base-patch16-224",   768, 12, 12, 3072, 224, 16, 3, kVitPaper},
+    VitRow{"vit-base-patch32-224",   768, 12, 12, 3072, 224, 32, 3, kVitPaper},
+    VitRow{"vit-base-patch16-384",   768, 12, 12, 3072, 384, 16, 3, kVitPaper},
+    VitRow{"vit-large-patch16-224", 1024, 24, 16, 4096, 224, 16, 3, kVitPaper},
+    VitRow{"vit-small-patch16-224",  384, 12,  6, 1536, 224, 16, 3, kDeit},
+    VitRow{"vit-tiny-patch16-224",   192, 12,  3,  768, 224, 16, 3, kDeit},
+    VitRow{"vit-mnist",               64,  4,  4,  128,  28,  7, 1, "github alpharomercoma/torchneuronx; heads and ffn "
+                                                                    "not stated there"},
+};
+// clang-format on
+
+VitConfig make(const VitRow& row) {
+  VitConfig c;
+  c.hidden_size = row.hidden, c.num_hidden_layers = row.layers, c.num_attention_heads = row.heads;
+  c.intermediate_size = row.ffn;
+  c.image_size = row.image, c.patch_size = row.patch, c.num_channels = row.channels;
+  return c;
+}
+
+ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
+std::int64_t tokens_of(const VitConfig& c) { return 1 + image_of(c).patches(); }
+
+std::vector<WeightSpec> vit_weights(const VitConfig& c) {
+  const std::int64_t h = c.hidden_size;
+  SpecList list;
+  list.tensor("vit.embeddings.cls_token", {1, 1, h}, Init::kNormal);
+  list.tensor("vit.embeddings.position_embeddings", {1, tokens_of(c), h}, Init::kNormal);
+  list.tensor(fmt::format("{}.weight", kProjection), {h, c.num_channels, c.patch_size, c.patch_size}, Init::kNormal,
+              true);
+  list.tensor(fmt::format("{}.bias", kProjection), {h}, Init::kZeros);
+  for (std::int64_t l = 0; l < c.num_hidden_layers; ++l) {
+    const std::string layer = fmt::format("{}{}.", kEncoderLayers, l);
+    list.at(l);
+    list.layer_norm(layer + "layernorm_before", h);
+    for (const char* name : {"query", "key", "value"}) list.linear(layer + "attention.attention." + name, h, h);
+    list.linear(layer + "attention.output.dense", h, h);
+    list.layer_norm(layer + "layernorm_after", h);
+    list.linear(layer + "intermediate.dense", h, c.intermediate_size);
+    list.linear(layer + "output.dense", c.intermediate_size, h);
+  }
+  list.at(WeightSpec::kAfterLayers);
+  list.layer_norm("vit.layernorm", h);
+  list.linear("classifier", h, static_cast<std::int64_t>(c.label_names.size()));
+  return list.take();
+}
+
+class Vit {
+ public:
+  Vit(const VitConfig& config, const Step& step)
+      : config_{config},
+        step_{step},
+        graph_{step.plan.numerics},
+        weights_{declare_weights(graph_, vit_weights(config), step.kind.fold_weights)} {}
+
+  runtime::Graph run() {
+    graph_.set_replica_groups(replica_groups(step_.plan));
+    std::vector<ValueId> losses;
+    for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
+      ValueId x = embed();
+      for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
+      losses.push_back(head(x));
+    }
+    if (step_.kind.training) add_update(graph_, runtime::differentiate(graph_, losses), step_, kEncoderLayers);
+    return std::move(graph_);
+  }
+
+ private:
+  void enter(const char* name, std::int64_t number, std::int64_t layer = -1) {
+    graph_.enter({.name = name,
+                  .instance = static_cast<std::int32_t>(number),
+                  .phase = isa::Phase::kForward,
+                  .rng = ++calls_,
+                  .layer = static_cast<std::int32_t>(layer)});
+    stream_ = 0;
+  }
+  ValueId w(const std::string& name) const { return weights_.at(name); }
+  ValueId input(const std::string& name, std::int64_t rows, std::int64_t cols, isa::Dtype type) {
+    return graph_.tensor(name, rows, cols, type, Kind::kInput);
+  }
+  ValueId matmul(const std::string& label, ValueId x, ValueId weight, runtime::MatmulAttrs attrs = {}) {
+    attrs.operand = step_.plan.numerics.operand;
+    return graph_.add1(runtime::kMatmul, label, {x, weight}, attrs);
+  }
+  ValueId linear(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {}) {
+    const ValueId y = matmul(label, x, w(name + ".weight"), attrs);
+    return graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")});
+  }
+  ValueId layernorm(const std::string& label, ValueId x, const std::string& name) {
+    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
+                      runtime::NormAttrs{.eps = config_.layer_norm_eps})[0];
+  }
+  ValueId dropout(const std::string& label, ValueId x) {
+    if (!step_.kind.training || config_.hidden_dropout_prob <= 0) return x;
+    return graph_.add1(runtime::kDropout, label, {x},
+                       runtime::DropoutAttrs{.p = config_.hidden_dropout_prob, .stream = stream_++});
+  }
+
+  /// A sequence's first row is the class token, which has no pixels: what does not come from pixels is the same for
+  /// every picture, so that it is made once for all of them, [length, hidden].
+  ValueId embed() {
+    enter("embeddings", micro_);
+    const isa::Dtype type = step_.plan.numerics.activation;
+    const std::int64_t length = step_.kind.length, batch = step_.plan.micro_batch;
+    if (micro_ == 0) {
+      is_class_ = input("is_class", length, 1, type);
+      is_patch_ = input("is_patch", length, 1, type);
+    }
+    const ValueId patches = input(micro_name("patches", micro_), batch * length,
+                                  config_.num_channels * config_.patch_size * config_.patch_size, type);
+    const ValueId x = matmul("patch", patches, w(fmt::format("{}.weight", kProjection)));
+    ValueId same = matmul("patch.bias", is_patch_, w(fmt::format("{}.bias", kProjection)));
+    same = graph_.add1(runtime::kAdd, "add_class", {same, matmul("class", is_class_, w("vit.embeddings.cls_token"))});
+    same = graph_.add1(runtime::kAdd, "add_position", {same, w("vit.embeddings.position_embeddings")});
+    const ValueId all = graph_.add1(runtime::kPositions, "position", {same},
+                                    runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type});
+    return dropout("dropout", graph_.add1(runtime::kAdd, "add_patch", {x, all}));
+  }
+
+  ValueId layer(std::int64_t l, ValueId x) {
+    enter("layer", micro_ * config_.num_hidden_layers + l, l);
+    const std::string name = fmt::format("{}{}.", kEncoderLayers, l);
+    const ValueId h = layernorm("attention.norm", x, name + "layernorm_before");
+    const ValueId q = linear("attention.query", h, name + "attention.attention.query");
+    const ValueId k = linear("attention.key", h, name + "attention.attention.key");
+    const ValueId v = linear("attention.value", h, name + "attention.attention.value");
+    const std::int64_t heads = config_.num_attention_heads;
+    const std::int64_t head = config_.hidden_size / heads;
+    runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(head)),
+                                  .batch = step_.plan.micro_batch,
+                                  .seq = step_.kind.length,
+                                  .heads = heads,
+                                  .kv_heads = heads,
+                                  .p = step_.kind.training ? config_.attention_probs_dropout_prob : 0,
+                                  .operand = step_.plan.numerics.operand,
+                                  .softmax = step_.plan.numerics.softmax};
+    if (attrs.p > 0) attrs.stream = stream_++;
+    const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
+    ValueId y = dropout("attention.dropout", linear("attention.output", context, name + "attention.output.dense"));
+    x = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
+    y = linear("ffn.intermediate", layernorm("ffn.norm", x, name + "layernorm_after"), name + "intermediate.dense");
+    const isa::Fn gelu = config_.hidden_act == Activation::kGelu ? isa::Fn::kGelu : isa::Fn::kGeluTanh;
+    y = graph_.add1(runtime::kActivate, "ffn.activation", {y}, runtime::ActivationAttrs{.fn = gelu});
+    y = dropout("ffn.dropout", linear("ffn.output", y, name + "output.dense"));
+    return graph_.add1(runtime::kAdd, "ffn.residual", {y, x});
+  }
+
+  /// The norm of the class tokens alone: nobody reads the others'.
+  ValueId head(ValueId x) {
+    enter("head", micro_);
+    x = graph_.add1(runtime::kTakeRows, "class", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
+    const ValueId logits =
+        linear("classifier", layernorm("norm", x, "vit.layernorm"), "classifier", {.dtype = isa::Dtype::kFp32});
+    graph_.output(logits, micro_name("logits", micro_));
+    const std::int64_t rows = step_.plan.micro_batch;
+    const ValueId labels = input(micro_name("labels", micro_), rows, 1, isa::Dtype::kInt32);
+    const ValueId weights = input(micro_name("weights", micro_), rows, 1, isa::Dtype::kFp32);
+    const ValueId loss = graph_.add(
+        runtime::kCrossEntropy, "loss", {logits, labels, weights},
+        runtime::LossAttrs{.scale = step_.plan.numerics.loss_scale, .dtype = step_.plan.numerics.activation})[0];
+    graph_.output(loss, micro_name("loss", micro_));
+    return loss;
+  }
+
+  const VitConfig& config_;
+  const Step& step_;
+  runtime::Graph graph_;
+  std::map<std::string, ValueId> weights_;
+  ValueId is_class_ = runtime::kNoValue, is_patch_ = runtime::kNoValue;
+  std::int64_t micro_ = 0;
+  std::uint32_t calls_ = 0, stream_ = 0;
+};
+
+class VitModel final : public ConfigModel<VitConfig> {
+ public:
+  explicit VitModel(VitConfig config) : ConfigModel{std::move(config)}, image_{image_of(config_)} {}
+
+  std::string_view family() const override { return "ViT"; }
+  Sizes sizes() const override {
+    const std::int64_t heads = config_.num_attention_heads;
+    return {.layers = config_.num_hidden_layers,
+            .hidden = config_.hidden_size,
+            .heads = heads,
+            .kv_heads = heads,
+            .head = heads > 0 ? config_.hidden_size / heads : 0,
+            .ffn = config_.intermediate_size,
+            .positions = tokens_of(config_)};
+  }
+  std::vector<WeightSpec> weights() const override { return vit_weights(config_); }
+
+  StepGraph step(const Step& step) const override {
+    if (step.kind.length != tokens_of(config_))
+      throw base::Error{base::Fault::kUsage, "length",
+                        fmt::format("{} tokens, but a picture has {}: the class and its patches", step.kind.length,
+                                    tokens_of(config_)),
+                        fmt::format("use a length of {}", tokens_of(config_))};
+    return {Vit{config_, step}.run(), {}};
+  }
+
+  double flops(const Step& step) const override {
+    const auto h = static_cast<double>(config_.hidden_size), f = static_cast<double>(config_.intermediate_size);
+    const auto patches = static_cast<double>(image_.patches()), tokens = patches + 1;
+    const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * tokens * h;
+    const double picture = 2 * patches * h * static_cast<double>(image_.patch_elements()) +
+                           layer * static_cast<double>(config_.num_hidden_layers) +
+                           2 * h * static_cast<double>(config_.label_names.size());
+    return picture * static_cast<double>(step.plan.sequences_per_step()) * (step.kind.training ? 3 : 1);
+  }
+
+  /// Without dropout; transformers' modeling_vit with eager attention.
+  FrameworkOps traced_ops(const Step&) const override {
+    const auto n = static_cast<double>(config_.num_hidden_layers);
+    constexpr double kLayerForward = 57, kLayerBackward = 115;
+    constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;  // embeddings, head
+    return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward,
+            static_cast<double>(weights().size())};
+  }
+  std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
+
+  const ImageShape* image() const override { return &image_; }
+  std::vector<std::string> label_names() const override { return config_.label_names; }
+  Head head() const override { return Head::kClassifier; }
+
+  std::string canonical_name(std::string name) const override {
+    return with_prefix(std::move(name), "vit.",
+                       std::array<std::string_view, 3>{"embeddings.", "encoder.", "layernorm."});
+  }
+  bool is_left_out(std::string_view name) const override {
+    return name.starts_with("vit.pooler.") || name.starts_with("pooler.");
+  }
+  bool may_be_missing(std::string_view name) const override { return name.starts_with("classifier."); }
+
+  ModelPtr with_sizes(const Sizes& s) const override {
+    return changed([&](VitConfig& c) { set_common(c, s); });
+  }
+  ModelPtr with_labels(std::vector<std::string> names) const override {
+    return changed([&](VitConfig& c) { c.label_names = std::move(names); });
+  }
+  ModelPtr without_dropout() const override {
+    return changed([](VitConfig& c) { c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0; });
+  }
+
+ private:
+  const ImageShape image_;
+};
+
+}  // namespace
+
+ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(std::move(config)); }
+
+std::vector<Preset> vit_presets() {
+  std::vector<Preset> out;
+  for (const VitRow& row : kVit) out.push_back({row.name, row.source, make_model(make(row))});
+  return out;
+}
+
+VitConfig read_vit(const Keys& keys) {
+  VitConfig c;
+  keys.required("hidden_size", c.hidden_size);
+  keys.required("num_hidden_layers", c.num_hidden_layers);
+  keys.required("num_attention_heads", c.num_attention_heads);
+  keys.required("intermediate_size", c.intermediate_size);
+  keys.optional("image_size", c.image_size);
+  keys.optional("patch_size", c.patch_size);
+  keys.optional("num_channels", c.num_channels);
+  keys.optional("hidden_act", c.hidden_act, {Activation::kGelu, Activation::kGeluTanh});
+  keys.optional("layer_norm_eps", c.layer_norm_eps);
+  keys.optional("initializer_range", c.initializer_range);
+  keys.optional("hidden_dropout_prob", c.hidden_dropout_prob);
+  keys.optional("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
+  keys.only("qkv_bias", true);
+  c.label_names = keys.label_names();
+  check(c, keys.where());
+  return c;
+}
+
+void check(const VitConfig& c, std::string_view where) {
+  const Rules rules{where};
+  rules.positive("hidden_size", c.hidden_size);
+  rules.positive("num_hidden_layers", c.num_hidden_layers, 10'000);
+  rules.positive("num_attention_heads", c.num_attention_heads);
+  rules.positive("intermediate_size", c.intermediate_size);
+  rules.positive("image_size", c.image_size, 1 << 14);
+  rules.positive("patch_size", c.patch_size);
+  rules.positive("num_channels", c.num_channels, 64);
+  rules.positive("num_labels", static_cast<std::int64_t>(c.label_names.size()));
+  rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
+  rules.divides("patch_size", c.patch_size, "image_size", c.image_size);
+  rules.positive("layer_norm_eps", c.layer_norm_eps);
+  rules.positive("initializer_range", c.initializer_range);
+  rules.probability("hidden_dropout_prob", c.hidden_dropout_prob);
+  rules.probability("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
+}
+
+json to_json(const VitConfig& c) {
+  json file = {{"architectures", {"ViTForImageClassification"}},
+               {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
+               {"encoder_stride", c.patch_size},
+               {"hidden_act", name_of(c.hidden_act)},
+               {"hidden_dropout_prob", c.hidden_dropout_prob},
+               {"hidden_size", c.hidden_size},
+               {"image_size", c.image_size},
+               {"initializer_range", c.initializer_range},
+               {"intermediate_size", c.intermediate_size},
+               {"layer_norm_eps", c.layer_norm_eps},
+               {"model_type", "vit"},
+               {"num_attention_heads", c.num_attention_heads},
+               {"num_channels", c.num_channels},
+               {"num_hidden_layers", c.num_hidden_layers},
+               {"patch_size", c.patch_size},
+               {"problem_type", "single_label_classification"},
+               {"qkv_bias", true},
+               {"torch_dtype", "float32"}};
+  put_labels(file, c.label_names);
+  return file;
+}
+
+}  // namespace workloads

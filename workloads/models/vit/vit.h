@@ -1,0 +1,46 @@
+// The Vision Transformer as an image classifier (Dosovitskiy et al., arXiv:2010.11929; tensor names as in Hugging
+// Face's ViTForImageClassification).
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "workloads/config.h"
+#include "workloads/models/registry.h"
+
+namespace workloads {
+
+/// The defaults are Hugging Face's.
+struct VitConfig {
+  std::int64_t hidden_size = 0;
+  std::int64_t num_hidden_layers = 0;
+  std::int64_t num_attention_heads = 0;
+  std::int64_t intermediate_size = 0;
+  std::int64_t image_size = 224;
+  std::int64_t patch_size = 16;
+  std::int64_t num_channels = 3;
+  Activation hidden_act = Activation::kGelu;
+  double layer_norm_eps = 1e-12;
+  double initializer_range = 0.02;
+  double hidden_dropout_prob = 0;
+  double attention_probs_dropout_prob = 0;
+  std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
+};
+
+VitConfig read_vit(const Keys& keys);
+void check(const VitConfig& config, std::string_view where);
+nlohmann::json to_json(const VitConfig& config);
+std::vector<Preset> vit_presets();
+
+/// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'
+/// type, a sequence of each picture: a row of zeros, where the class token will be, and its patches, row by row of the
+/// picture, each channel by channel; "labels.m" [batch, 1] int32 and "weights.m" [batch, 1] fp32 (what each picture
+/// counts in the loss); "is_class" and "is_patch" [length, 1]: 1 in the first row, 1 in all others; in training
+/// "hyper". It leaves "logits.m" [batch, labels] fp32, "loss.m" [batch, 1] fp32, "grad_norm", and "grad.NAME" of every
+/// weight. Errors: Fault::kUsage when the step's length is not that of the pictures.
+ModelPtr make_model(VitConfig config);
+
+}  // namespace workloads

@@ -1,0 +1,29 @@
+#include "workloads/training/images.h"
+
+#include "base/error.h"
+
+namespace workloads {
+
+void append_patches(std::span<const float> picture, const ImageShape& shape, std::vector<float>& rows) {
+  base::ensure(picture.size() == static_cast<std::size_t>(shape.elements()), "images",
+               "a picture has not the model's size");
+  rows.insert(rows.end(), static_cast<std::size_t>(shape.patch_elements()), 0.0F);
+  for (std::int64_t top = 0; top < shape.size; top += shape.patch)
+    for (std::int64_t left = 0; left < shape.size; left += shape.patch)
+      for (std::int64_t c = 0; c < shape.channels; ++c)
+        for (std::int64_t y = top; y < top + shape.patch; ++y) {
+          const auto line = picture.begin() + (c * shape.size + y) * shape.size + left;
+          rows.insert(rows.end(), line, line + shape.patch);
+        }
+}
+
+PatchPlaces patch_places(std::int64_t length) {
+  PatchPlaces places;
+  for (std::int64_t i = 0; i < length; ++i) {
+    places.is_class.push_back(i == 0 ? 1.0F : 0.0F);
+    places.is_patch.push_back(i == 0 ? 0.0F : 1.0F);
+  }
+  return places;
+}
+
+}  // namespace workloads

@@ -1,0 +1,134 @@
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "workloads/model.h"
+#include "workloads/training/images.h"
+#include "workloads/training/verify_model.h"
+
+namespace workloads {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+class VerifyClassifier final : public VerifyModel {
+ public:
+  VerifyClassifier(ModelPtr model, Step spec, std::int64_t samples, Checkpoint batches, Weights weights)
+      : VerifyModel{std::move(spec), samples},
+        model_{std::move(model)},
+        batches_{std::move(batches)},
+        weights_{std::move(weights)},
+        tensors_{model_->weights()} {}
+
+  std::vector<runtime::Graph> graphs() override {
+    std::vector<runtime::Graph> out;
+    out.push_back(model_->step(spec_).graph);
+    return out;
+  }
+  const std::vector<WeightSpec>& tensors() const override { return tensors_; }
+
+  void write_weights(runtime::Session& session) override {
+    for (const WeightSpec& w : tensors_)
+      for (std::uint32_t r = 0; r < spec_.plan.data; ++r) session.write(r, w.name, weights_.for_device(w));
+  }
+
+  void write_batch(runtime::Session& session, std::int64_t step) override {
+    const std::string prefix = fmt::format("step{}.", step);
+    const auto labels = batches_.integers(prefix + "labels");
+    if (labels.size() != static_cast<std::size_t>(samples_))
+      throw Error{Fault::kData, prefix + "labels", "has another shape than that of step 0", "export equal batches"};
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
+        std::vector<std::int32_t> my_labels;
+        std::vector<float> my_weights;
+        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row) {
+          const std::int64_t s = sample(r, m, row);
+          my_labels.push_back(s < 0 ? 0 : static_cast<std::int32_t>(labels[static_cast<std::size_t>(s)]));
+          my_weights.push_back(s < 0 ? 0.0F : 1.0F / static_cast<float>(samples_));
+        }
+        session.write(r, micro_name("labels", m), my_labels);
+        session.write(r, micro_name("weights", m), my_weights);
+        model_->image() ? write_images(session, prefix, r, m) : write_texts(session, prefix, r, m);
+      }
+  }
+
+  std::vector<float> logits(runtime::Session& session) override {
+    std::vector<float> out;
+    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
+      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
+        const std::vector<float> part = session.read(r, micro_name("logits", m));
+        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
+          if (sample(r, m, row) >= 0)
+            out.insert(out.end(), part.begin() + row * labels_, part.begin() + (row + 1) * labels_);
+      }
+    return out;
+  }
+
+  std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) override {
+    Weights on_host;
+    on_host.values[tensor.name];
+    on_host.set_from_device(tensor, session.read(0, (gradient ? "grad." : "") + tensor.name));
+    return on_host.values.at(tensor.name);
+  }
+
+ private:
+  void write_texts(runtime::Session& session, const std::string& prefix, std::uint32_t r, std::int64_t m) {
+    const auto ids = batches_.integers(prefix + "input_ids"), mask = batches_.integers(prefix + "attention_mask");
+    std::vector<std::int64_t> types(ids.size());
+    if (batches_.contains(prefix + "token_type_ids")) types = batches_.integers(prefix + "token_type_ids");
+    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.kind.length) || mask.size() != ids.size())
+      throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
+    std::vector<std::int32_t> my_ids, my_types;
+    std::vector<float> my_mask;
+    for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
+      for (std::int64_t c = 0; c < spec_.kind.length; ++c) {
+        const std::int64_t s = std::max<std::int64_t>(sample(r, m, row), 0);
+        const auto at = static_cast<std::size_t>(s * spec_.kind.length + c);
+        my_ids.push_back(static_cast<std::int32_t>(ids[at]));
+        my_types.push_back(static_cast<std::int32_t>(types[at]));
+        my_mask.push_back(static_cast<float>(mask[at]));
+      }
+    session.write(r, micro_name("input_ids", m), my_ids);
+    session.write(r, micro_name("token_type_ids", m), my_types);
+    session.write(r, micro_name("attention_mask", m), my_mask);
+  }
+
+  void write_images(runtime::Session& session, const std::string& prefix, std::uint32_t r, std::int64_t m) {
+    const ImageShape& shape = *model_->image();
+    const std::vector<float> pixels = batches_.floats(prefix + "pixel_values");
+    const auto elements = static_cast<std::size_t>(shape.elements());
+    if (pixels.size() != static_cast<std::size_t>(samples_) * elements)
+      throw Error{Fault::kData, prefix + "pixel_values", "has another shape than the model's pictures",
+                  "export [batch, channels, size, size]"};
+    std::vector<float> rows;
+    for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row) {
+      const auto s = static_cast<std::size_t>(std::max<std::int64_t>(sample(r, m, row), 0));
+      append_patches(std::span{pixels}.subspan(s * elements, elements), shape, rows);
+    }
+    const PatchPlaces places = patch_places(spec_.kind.length);
+    session.write(r, micro_name("patches", m), rows);
+    session.write(r, "is_class", places.is_class);
+    session.write(r, "is_patch", places.is_patch);
+  }
+
+  const ModelPtr model_;
+  const std::int64_t labels_ = static_cast<std::int64_t>(model_->label_names().size());
+  Checkpoint batches_;
+  const Weights weights_;
+  const std::vector<WeightSpec> tensors_;
+};
+
+}  // namespace
+
+std::unique_ptr<VerifyModel> verify_classifier(const std::filesystem::path& folder, const VerifyOptions& options,
+                                               double weight_decay) {
+  const ModelPtr model = read_config(folder)->without_dropout();
+  require_plan(*model, options.plan);
+  VerifyBatches batches = open_batches(folder, model->image());
+  Weights weights = load_weights(folder, model, options.seed);
+  Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
+  return std::make_unique<VerifyClassifier>(model, std::move(spec), batches.samples, std::move(batches.tensors),
+                                            std::move(weights));
+}
+
+}  // namespace workloads
