@@ -28,12 +28,10 @@ Allocation arrange(VirtualBlock& block, const isa::Target& target, const BlockPa
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
   for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
   const bool rotate = passes.double_buffering;
-  // A spill or two among thousands of instructions costs less than not running ahead.
-  const auto few = static_cast<std::int64_t>(block.instrs.size() / 1000);
   std::optional<Allocation> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {
-      found = allocate(block, geometry, rotate, order, few);
+      found = allocate(block, geometry, rotate, order, 0);
     } catch (const Error& e) {
       if (e.fault() != Fault::kCapacity) throw;
     }

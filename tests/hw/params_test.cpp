@@ -26,7 +26,8 @@ std::string refusal(std::string_view machine, std::vector<std::string> overrides
 }
 
 TEST(Params, EveryShippedMachineHasEveryFieldWithASource) {
-  EXPECT_THAT(hw::machine_names(), testing::ElementsAre("trn1.2xlarge", "trn1.32xlarge", "trn1n.32xlarge"));
+  EXPECT_THAT(hw::machine_names(),
+              testing::ElementsAre("trn1.2xlarge", "trn1.32xlarge", "trn1n.32xlarge", "trn2.3xlarge", "trn2.48xlarge"));
   for (const auto& name : hw::machine_names()) {
     const auto machine = hw::load_machine(name);
     EXPECT_EQ(machine.name, name);
@@ -73,7 +74,7 @@ TEST(Params, Trn2IsAsPublished) {
   EXPECT_EQ(target.geometry.psum_partition_bytes * target.geometry.partitions, 2 << 20);
   const isa::DmaTiming& dma = target.timing.dma;
   EXPECT_NEAR(dma.rate * dma.packet / (dma.packet + dma.descriptor_overhead), 23e9, 0.01e9);
-  EXPECT_TRUE(target == instance.target());        // one program runs on both
+  EXPECT_TRUE(target == instance.target());  // one program runs on both
 }
 
 /// Nothing of Trn2 was fitted, and what nobody publishes says so.
