@@ -231,10 +231,12 @@ class VitModel final : public ConfigModel<VitConfig> {
     const auto h = static_cast<double>(config_.hidden_size), f = static_cast<double>(config_.intermediate_size);
     const auto patches = static_cast<double>(image_.patches()), tokens = patches + 1;
     const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * tokens * h;
-    const double picture = 2 * patches * h * static_cast<double>(image_.patch_elements()) +
-                           layer * static_cast<double>(config_.num_hidden_layers) +
-                           2 * h * static_cast<double>(config_.label_names.size());
-    return picture * static_cast<double>(step.plan.sequences_per_step()) * (step.kind.training ? 3 : 1);
+    const double projection = 2 * patches * h * static_cast<double>(image_.patch_elements());
+    const double rest = layer * static_cast<double>(config_.num_hidden_layers) +
+                        2 * h * static_cast<double>(config_.label_names.size());
+    // Nobody needs the gradient of pixels.
+    const double picture = step.kind.training ? 2 * projection + 3 * rest : projection + rest;
+    return picture * static_cast<double>(step.plan.sequences_per_step());
   }
 
   /// Without dropout; transformers' modeling_vit with eager attention.
