@@ -62,7 +62,7 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
 
 /// Collectives that run beside the compute move to where their last operand is ready, but not before the last message
 /// to another stage: that stage would wait behind data that nobody is in a hurry for.
-std::vector<std::size_t> collectives_early(const Graph& graph, std::vector<std::size_t> order,
+std::vector<std::size_t> collectives_early(const Graph& graph, const std::vector<std::size_t>& order,
                                            const std::vector<std::vector<NodeId>>& nodes) {
   std::vector<std::size_t> out, late;
   for (const std::size_t scope : order) (runs_beside(graph.node(nodes[scope].front())) ? late : out).push_back(scope);

@@ -41,7 +41,8 @@ Duration duration_of(const Instr& i, const isa::Target& target) {
 class Profile {
  public:
   void set(std::vector<std::int64_t> values) {
-    levels_.assign(1, std::move(values));
+    levels_.clear();
+    levels_.push_back(std::move(values));
     for (std::size_t step = 1; 2 * step <= levels_[0].size(); step *= 2) {
       const std::vector<std::int64_t>& below = levels_.back();
       std::vector<std::int64_t> level(levels_[0].size() - 2 * step + 1);
@@ -151,8 +152,8 @@ struct Facts {
                                                     std::vector<std::int64_t>(steps.size() + 1)};
     for (std::size_t b = 1; b < size.size(); ++b) {
       if (users[b] == 0) continue;
-      change[static_cast<std::size_t>(on_chip[b])][first[b]] += size[b];
-      change[static_cast<std::size_t>(on_chip[b])][last[b] + 1] -= size[b];
+      change[static_cast<unsigned char>(on_chip[b])][first[b]] += size[b];
+      change[static_cast<unsigned char>(on_chip[b])][last[b] + 1] -= size[b];
     }
     for (auto& c : change) {
       for (std::size_t i = 1; i < c.size(); ++i) c[i] += c[i - 1];
