@@ -42,7 +42,7 @@ SmallTraining small_training(const workloads::Workload& workload, const Settings
   settings.dataset_path.clear();
   apply_workload(settings, workload, WorkloadPart::kTrained);
   if (settings.numerics.ends_with("+sr")) settings.numerics.resize(settings.numerics.size() - 3);
-  settings.max_train_samples = kFewSamples, settings.max_eval_samples = 1;
+  settings.max_train_samples = settings.max_eval_samples = kFewSamples;
   settings.max_steps = kFirstSteps;
   settings.eval_strategy = "no";
   const auto data = std::make_shared<TrainingData>(load_training(workload, settings));

@@ -74,15 +74,14 @@ TEST_F(DecoderVerbs, PlansTradeMemoryForTime) {
 
 // All stages on the clock, and what one of them says of the others. With a small vocabulary stages are alike; messages
 // between them, of which the one knows nothing, take some percent of layers as small as these.
-TEST_F(DecoderVerbs, OneStageSpeaksForAllStages) {
+TEST_F(DecoderVerbs, StagesWaitForEachOther) {
   write_model(1024);
   for (const char* plan : {"--pipeline_parallel_size 2 --gradient_accumulation_steps 4",
                            "--pipeline_parallel_size 4 --gradient_accumulation_steps 16 --recompute full"}) {
     const json all = estimate("--tensor_parallel_size 8 --zero_1 " + std::string{plan});
-    const double step = all["device_step_seconds"], by_one = all["device_step_by_one_stage_seconds"];
-    EXPECT_NEAR(step / by_one, 1, 0.1) << plan;
-    EXPECT_NE(step, by_one) << plan;
-    EXPECT_GT(all["pipeline_bubble_seconds"].get<double>(), 0.02 * step) << plan;
+    const double step = all["device_step_seconds"], bubble = all["pipeline_bubble_seconds"];
+    EXPECT_GT(bubble, 0.02 * step) << plan;
+    EXPECT_LT(bubble, 0.5 * step) << plan;
   }
 }
 
@@ -203,7 +202,7 @@ TEST_F(DecoderVerbs, TheLlamaTutorialIsProjected) {
   EXPECT_EQ(result["workload"]["model"]["family"], "llama");
   EXPECT_EQ(result["machine"]["cores"], 32);
   // The page, the folder and stdout say the same.
-  EXPECT_NEAR(result["utilisation"]["mfu"].get<double>(), printed_figure(ran.out, "mfu"), 0.05);
+  EXPECT_NEAR(result["utilisation"]["mfu"].get<double>(), printed_figure(ran.out, "device_mfu"), 0.05);
   EXPECT_NEAR(result["cost"]["run"].get<double>(), printed_figure(ran.out, "dollars"), 0.005);
   EXPECT_NEAR(result["job"]["tokens"].get<double>() / printed_figure(ran.out, "tokens_per_step"),
               printed_figure(ran.out, "steps"), 0.5);                     // the last step is not full
@@ -246,7 +245,6 @@ TEST_F(DecoderVerbs, ARunProjectsAPipelineAsItsEstimate) {
     const json result = json::parse(cli_test::slurp(out / "result.json")), estimated = json::parse(one.out);
     const double step = result["job"]["device_step_seconds"];
     EXPECT_NEAR(step / estimated["device_step_seconds"].get<double>(), 1, 1e-9) << chunks;
-    EXPECT_NE(step, estimated["device_step_by_one_stage_seconds"].get<double>()) << chunks;
   }
 }
 

@@ -79,7 +79,7 @@ TEST(Frame, HelpShowsDefaultsChoicesAndEnvironment) {
   EXPECT_THAT(ran.out, HasSubstr("[env SM_CHANNEL_TRAIN]"));
 }
 
-TEST(Frame, NothingToDoIsAUsageError) { expect_usage_error("", "what should be done?"); }
+TEST(Frame, NothingToDoIsAUsageError) { expect_usage_error("", "no command given"); }
 TEST(Frame, AnUnknownVerbGetsASuggestion) {
   expect_usage_error("valdate", "unknown verb 'valdate'\n  fix: write \"validate\"");
 }
