@@ -25,9 +25,9 @@ runtime::Graph mlp() {
   const ValueId up = graph.tensor("up", 512, 1024, Dtype::kBf16, Kind::kWeight);
   const ValueId down = graph.tensor("down", 1024, 512, Dtype::kBf16, Kind::kWeight);
   const ValueId gamma = graph.tensor("gamma", 1, 512, Dtype::kBf16, Kind::kWeight);
-  const ValueId norm = graph.add(runtime::kRmsNorm, "norm", {x, gamma}, {.eps = 1e-5})[0];
-  const ValueId hidden =
-      graph.add1(runtime::kActivate, "silu", {graph.add1(runtime::kMatmul, "up", {norm, up})}, {.fn = isa::Fn::kSilu});
+  const ValueId norm = graph.add(runtime::kRmsNorm, "norm", {x, gamma}, NormAttrs{.eps = 1e-5})[0];
+  const ValueId hidden = graph.add1(runtime::kActivate, "silu", {graph.add1(runtime::kMatmul, "up", {norm, up})},
+                                    ActivationAttrs{.fn = isa::Fn::kSilu});
   graph.output(graph.add1(runtime::kAdd, "sum", {graph.add1(runtime::kMatmul, "down", {hidden, down}), x}), "out");
   return graph;
 }
