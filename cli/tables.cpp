@@ -7,8 +7,6 @@
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/units.h"
-#include "workloads/model.h"
-#include "workloads/weights.h"
 
 namespace cli {
 namespace {
@@ -66,8 +64,7 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
     table.add_row({name, std::move(value), unit});
   };
   const double per_step = p.time.total / p.steps;
-  const auto parameters = static_cast<double>(workloads::parameter_count(job.model->weights()));
-  row("parameters", fmt::format("{:.3f}", parameters / 1e9), "1e9");
+  row("parameters", fmt::format("{:.3f}", job.parameters() / 1e9), "1e9");
   row("cores", fmt::format("{}", job.cores()), "");
   row("sequences_per_step", fmt::format("{:.0f}", job.sequences_per_step()), "sequences");
   row("tokens_per_step", fmt::format("{:.0f}", job.tokens_per_step()), "tokens");

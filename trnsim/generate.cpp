@@ -50,9 +50,9 @@ std::string fix_for(GenerationJob job, const hw::MachineParams& machine) {
     job.spec.tensor_parallel = ranks;
     if (is_legal(job) &&
         static_cast<double>(sum(least_bytes(job))) < kRoom * static_cast<double>(machine.hbm_bytes_per_core()))
-      return fmt::format("use --tensor_parallel_size {}", ranks);
+      return fmt::format("use `tensor_parallel_size` {}", ranks);
   }
-  return "use a smaller --batch_size or --max_length, --numerics bf16, or a larger --instance_type";
+  return "use a smaller `batch_size` or `max_length`, `numerics` bf16, or a larger `instance_type`";
 }
 
 void require_room(const GenerationJob& job, const hw::MachineParams& machine,
@@ -106,9 +106,9 @@ void check(const GenerationJob& job, const hw::MachineParams& machine) {
   workloads::check(job.spec, job.config);
   if (job.spec.tensor_parallel > machine.instance_cores())
     throw Error{
-        Fault::kUsage, "--tensor_parallel_size",
+        Fault::kUsage, "`tensor_parallel_size`",
         fmt::format("{} cores, but {} has {}", job.spec.tensor_parallel, machine.name, machine.instance_cores()),
-        fmt::format("use {} or less, or a larger --instance_type", machine.instance_cores())};
+        fmt::format("use {} or less, or a larger `instance_type`", machine.instance_cores())};
   require_room(job, machine, least_bytes(job));
 }
 

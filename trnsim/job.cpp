@@ -23,8 +23,8 @@ std::int64_t cores_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t most = machine.instance_cores();
   const std::int64_t cores = s.nproc_per_node > 0 ? s.nproc_per_node : most;
   if (cores > most)
-    throw Error{Fault::kUsage, "--nproc_per_node", fmt::format("{} cores, but {} has {}", cores, machine.name, most),
-                fmt::format("use --nproc_per_node {} or less, or a larger --instance_type", most)};
+    throw Error{Fault::kUsage, "`nproc_per_node`", fmt::format("{} cores, but {} has {}", cores, machine.name, most),
+                fmt::format("use `nproc_per_node` {} or less, or a larger `instance_type`", most)};
   return cores * s.nnodes;
 }
 
@@ -46,9 +46,9 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t cores = cores_of(s, machine), share = s.tensor_parallel_size * s.pipeline_parallel_size;
   if (cores % share != 0)
     throw Error{
-        Fault::kUsage, "--tensor_parallel_size",
+        Fault::kUsage, "`tensor_parallel_size`",
         fmt::format("TP {} x PP {} does not divide {} cores", s.tensor_parallel_size, s.pipeline_parallel_size, cores),
-        fmt::format("use --nproc_per_node {} or a multiple of it, or degrees whose product divides the cores", share)};
+        fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores", share)};
   return {.tensor = s.tensor_parallel_size,
           .pipeline = s.pipeline_parallel_size,
           .chunks = s.virtual_pipeline_size,
@@ -61,6 +61,8 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
           .micro_batches = s.gradient_accumulation_steps,
           .numerics = runtime::numerics(numerics_of(s))};
 }
+
+double Job::parameters() const { return static_cast<double>(workloads::parameter_count(model->weights())); }
 
 double Job::steps() const {
   if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);

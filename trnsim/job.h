@@ -43,6 +43,7 @@ struct Job {
   std::int64_t cores() const { return step.plan.world(); }
   std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
   double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
+  double parameters() const;  // of the whole model
   double tokens_per_step() const { return sequences_per_step() * static_cast<double>(step.kind.length); }
   /// Optimizer steps of the whole job, and the sequences that they train on.
   double steps() const;

@@ -122,10 +122,11 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
 }
 
 void require_fit(const Job& job, const Memory& memory) {
-  runtime::require_fit(memory.least ? "train, at the very least," : "train", memory.by_kind, memory.total, memory.capacity,
-                       is_decoder(job.model) ? "use --recompute full, --zero_1, a larger --tensor_parallel_size or a "
-                                               "smaller --per_device_train_batch_size"
-                                             : "use a smaller --per_device_train_batch_size or --max_length");
+  runtime::require_fit(memory.least ? "train, at the very least," : "train", memory.by_kind, memory.total,
+                       memory.capacity,
+                       is_decoder(job.model) ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
+                                               "smaller `per_device_train_batch_size`"
+                                             : "use a smaller `per_device_train_batch_size` or `max_length`");
 }
 
 }  // namespace trnsim

@@ -24,8 +24,8 @@ void require_free(const Settings& settings) {
   const std::filesystem::path folder = settings.output_dir;
   std::error_code error;
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
-    throw Error{Fault::kUsage, "--output_dir " + folder.string(), "exists and is not empty",
-                "choose another one, or add --overwrite_output_dir"};
+    throw Error{Fault::kUsage, "`output_dir` " + folder.string(), "exists and is not empty",
+                "choose another one, or add `overwrite_output_dir`"};
 }
 
 bool trains(const Settings& s) { return s.numerics != "off" && s.mode != "timed"; }
@@ -59,12 +59,12 @@ double packed_sequences(const Settings& s, std::int64_t length, const std::funct
       workloads::count_tokens(s.dataset_path, workloads::tokenizer_path(s.vocab, s.model_id),
                               static_cast<std::size_t>(s.max_train_samples), s.strict);
   if (count.estimated && note)
-    note(fmt::format("{} tokens are assumed from {} bytes of text, {} each: give --vocab to count them", count.tokens,
+    note(fmt::format("{} tokens are assumed from {} bytes of text, {} each: give `vocab` to count them", count.tokens,
                      count.bytes, workloads::kBytesPerToken));
   if (count.tokens < static_cast<std::size_t>(length))
     throw Error{Fault::kData, s.dataset_path,
                 fmt::format("has {} tokens in total, which fill no sequence of {}", count.tokens, length),
-                "give more text, or shorter sequences: --max_length"};
+                "give more text, or shorter sequences: `max_length`"};
   return static_cast<double>(count.tokens / static_cast<std::size_t>(length));
 }
 

@@ -162,7 +162,7 @@ std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (!is_decoder(job.model))
     throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
-                "use trnsim run bert_emotion --mode timed, or name a Llama or GPT"};
+                "use trnsim run with `mode` timed, or name a Llama or GPT"};
   std::vector<TriedPlan> out;
   for (const std::int64_t micro : space.micro_batches)
     for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
@@ -188,7 +188,7 @@ void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact) {
   const analysis::SweepRun run =
       analysis::run_sweep(points, {.hash = number, .evaluate = evaluate, .name = "plan"}, ":memory:", processes);
   if (run.interrupted)
-    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer --nnodes"};
+    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
   for (std::size_t f = 0; f < families.size(); ++f) {
     if (const std::string& error = run.results[f].error; !error.empty())
       throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error, "report it with the command"};

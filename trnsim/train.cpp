@@ -46,7 +46,7 @@ void require_host_memory(const Job& job) {
   const auto text = [](double bytes) { return base::readable(bytes, base::Dimension::kBytes); };
   throw Error{Fault::kCapacity, "training for real",
               fmt::format("needs {} of this host's memory at least, which has {}", text(cores + file), text(host)),
-              "use --numerics off, which projects time and cost alone, or a smaller model"};
+              "use `numerics` off, which projects time and cost alone, or a smaller model"};
 }
 
 std::shared_ptr<const workloads::Classification> load_texts(const workloads::Workload& workload, const Settings& s) {

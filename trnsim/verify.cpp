@@ -15,13 +15,13 @@ workloads::VerifyReport verify(const std::filesystem::path& folder, const Settin
                                const std::function<void(std::int64_t step)>& step_done) {
   if (settings.mode == "timed" || settings.numerics == "off")
     throw Error{Fault::kUsage, "trnsim verify", "compares numbers, and there would be none",
-                "use --mode numeric or full, and --numerics"};
+                "use `mode` numeric or full, and `numerics`"};
   Settings s = settings;
   if (s.numerics.empty()) s.numerics = "fp32";
   if (s.nproc_per_node == 0) s.nproc_per_node = 1;
   if (s.virtual_pipeline_size > 1 && s.pipeline_parallel_size < 2)
-    throw Error{Fault::kUsage, "--virtual_pipeline_size", "takes more than one stage",
-                "use --pipeline_parallel_size 2 or more"};
+    throw Error{Fault::kUsage, "`virtual_pipeline_size`", "takes more than one stage",
+                "use `pipeline_parallel_size` 2 or more"};
   const hw::MachineParams machine = load_machine(s.instance_type, s.set, s.nnodes);
   workloads::VerifyOptions options;
   options.target = machine.target();

@@ -152,7 +152,7 @@ TEST_F(DecoderVerbs, PlansThatAreOutHaveAReason) {
   std::string all;
   for (const json& plan : json::parse(ran.out)) all += plan["reason"].get<std::string>() + "\n";
   EXPECT_THAT(all, HasSubstr("does not divide the 16 attention heads"));
-  EXPECT_THAT(all, HasSubstr("a batch of 24 is no whole number of micro-batches of 1 on 16 data-parallel ranks"));
+  EXPECT_THAT(all, HasSubstr("a batch of 24 is not a multiple of micro-batches of 1 on 16 data-parallel ranks"));
   const Ran none = run("plan " + model() + " --max_length 4096");
   EXPECT_EQ(none.code, 2);
   EXPECT_THAT(none.err, HasSubstr("longer than the model's 2048 positions"));

@@ -165,7 +165,8 @@ TEST(Completion, BashCompletesFlagsAndTheirChoices) {
   char text[200] = {};
   const std::size_t size = std::fread(text, 1, sizeof text - 1, pipe);
   EXPECT_EQ(pclose(pipe), 0);
-  EXPECT_EQ(std::string(text, size), "--numerics\nbf16 bf16+sr bf16+fp32-softmax bf16+fp32-softmax+sr bf16+fp32-optimizer "
+  EXPECT_EQ(std::string(text, size),
+            "--numerics\nbf16 bf16+sr bf16+fp32-softmax bf16+fp32-softmax+sr bf16+fp32-optimizer "
             "bf16+fp32-optimizer+sr\nllama2_7b_dolly\ntrn1n.32xlarge\n");
 }
 

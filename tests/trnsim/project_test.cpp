@@ -1,0 +1,138 @@
+// One answer to one question: bounds hold, parts add up, and who asks beside whom changes nothing.
+#include "trnsim/project.h"
+
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "base/error.h"
+#include "trnsim/run.h"
+#include "trnsim/search.h"
+
+namespace trnsim {
+namespace {
+
+struct Case {
+  const char* name;
+  const char* model;
+  std::int64_t length, tensor, pipeline, micro_batches;
+  bool zero;
+  const char* recompute;
+};
+
+// Small ones of each family, on 8 cores; encoders are data parallel alone.
+const Case kCases[] = {
+    {"bert", "bert-small", 64, 1, 1, 2, false, "none"},      {"vit", "vit-mnist", 0, 1, 1, 1, false, "none"},
+    {"gpt", "gpt-small", 64, 2, 1, 1, true, "none"},         {"llama", "llama-small", 64, 2, 1, 2, true, "selective"},
+    {"pipeline", "llama-small", 64, 2, 2, 4, false, "full"},
+};
+
+Job job_of_case(const Case& c) {
+  Settings given;
+  given.instance_type = "trn1.32xlarge", given.nproc_per_node = 8, given.max_length = c.length;
+  given.tensor_parallel_size = c.tensor, given.pipeline_parallel_size = c.pipeline;
+  given.gradient_accumulation_steps = c.micro_batches, given.per_device_train_batch_size = 2;
+  given.zero_1 = c.zero, given.recompute = c.recompute;
+  return job_of(given, load_model_config(c.model), 1000);
+}
+
+class Project : public testing::TestWithParam<Case> {};
+
+TEST_P(Project, KeepsItsBoundsAndItsPartsAddUp) {
+  const Job job = job_of_case(GetParam());
+  const Projection p = project(job);
+  // Memory: parts are the whole, and no compiler needs less than the bound.
+  const auto sum = std::accumulate(p.memory.by_kind.begin(), p.memory.by_kind.end(), std::uint64_t{0},
+                                   [](std::uint64_t total, const auto& kind) { return total + kind.second; });
+  EXPECT_LE(least_memory(job).total, p.memory.total);
+  EXPECT_GE(sum + (64u << 10) * p.memory.by_kind.size(), p.memory.total);  // but for what lies between regions
+  EXPECT_TRUE(p.memory.fits());
+  // Time: no step is faster than its FLOPs at the peak of all cores, none than its host.
+  EXPECT_GT(p.mfu, 0);
+  EXPECT_LT(p.mfu, 1);
+  EXPECT_LE(p.job_mfu, p.mfu + 1e-12);
+  EXPECT_GE(p.time.step, p.time.device_step);
+  EXPECT_GE(p.time.total, p.steps * p.time.device_step);
+  EXPECT_DOUBLE_EQ(p.steps, job.steps());
+  EXPECT_DOUBLE_EQ(p.dollars.value(),
+                   p.time.total / 3600 * p.price_per_hour.value() * static_cast<double>(job.instances()));
+  // Stages: all of them were simulated, each accounts for all of its engines' time.
+  ASSERT_EQ(p.stages.size(), static_cast<std::size_t>(GetParam().pipeline));
+  for (const Stage& stage : p.stages)
+    for (const auto& engine : stage.device.engines) {
+      auto booked = engine.busy + engine.idle;
+      for (const auto waited : engine.waiting) booked += waited;
+      EXPECT_EQ(booked, stage.device.total);
+    }
+  EXPECT_EQ(p.bubble_seconds > 0, GetParam().pipeline > 1);
+}
+
+TEST_P(Project, AMachineTwiceAsFastIsFasterAndASlowerOneSlower) {
+  Job job = job_of_case(GetParam());
+  const double plain = project(job).device_seconds;
+  const auto on = [&](std::vector<std::string> set) {
+    job.machine = load_machine("trn1.32xlarge", std::move(set), 1);
+    return project(job).device_seconds;
+  };
+  EXPECT_LT(on({"tensor.clock=2x", "vector.clock=2x", "scalar.clock=2x", "gpsimd.clock=2x", "dma.rate=2x",
+                "hbm.bandwidth=2x"}),
+            plain);
+  EXPECT_GT(on({"vector.clock=0.5x"}), plain);
+}
+
+INSTANTIATE_TEST_SUITE_P(Families, Project, testing::ValuesIn(kCases),
+                         [](const auto& info) { return info.param.name; });
+
+// Two threads that ask at the same time get what they would get one after the other.
+TEST(Projections, OfTwoThreadsAreThoseOfTwoInARow) {
+  const Job jobs[] = {job_of_case(kCases[0]), job_of_case(kCases[3])};
+  double alone[2], beside[2];
+  for (int i = 0; i < 2; ++i) alone[i] = project(jobs[i]).time.total;
+  {
+    std::vector<std::jthread> threads;
+    for (int i = 0; i < 2; ++i) threads.emplace_back([&, i] { beside[i] = project(jobs[i]).time.total; });
+  }
+  for (int i = 0; i < 2; ++i) EXPECT_EQ(beside[i], alone[i]) << i;
+}
+
+// Times of blocks that another plan has measured change no figure.
+TEST(Projections, AreTheSameInASearchAndAlone) {
+  Settings given;
+  given.instance_type = "trn1.32xlarge", given.nproc_per_node = 8, given.max_length = 64;
+  const Job job = job_of(given, load_model_config("llama-small"), 0);
+  std::vector<TriedPlan> plans = plans_of(job, {.batch = 16});
+  time_plans(plans, 1);
+  int timed = 0;
+  for (const TriedPlan& plan : plans) {
+    if (!plan.refused.empty() || timed == 4) continue;
+    const Projection alone = project(plan.job);
+    EXPECT_NEAR(plan.seconds / alone.time.step, 1, 1e-3) << describe(plan.job);
+    EXPECT_EQ(plan.memory, alone.memory.total) << describe(plan.job);
+    ++timed;
+  }
+  EXPECT_EQ(timed, 4);
+}
+
+TEST(Projections, OfWhatDoesNotFitNameAPlanThatDoes) {
+  Settings given;
+  given.instance_type = "trn1.32xlarge", given.tensor_parallel_size = 8, given.max_length = 2048;
+  given.per_device_train_batch_size = 16;
+  const Job job = job_of(given, load_model_config("llama2-7b"), 0);
+  EXPECT_FALSE(least_memory(job).fits());
+  try {
+    project(job);
+    FAIL() << "it does not fit";
+  } catch (const base::Error& error) {
+    EXPECT_EQ(error.fault(), base::Fault::kCapacity);
+    EXPECT_NE(std::string{error.what()}.find("at the very least"), std::string::npos);
+  }
+  const auto near = nearest_that_fits(job);
+  ASSERT_TRUE(near);
+  EXPECT_TRUE(project_if_it_fits(*near).memory.fits());
+}
+
+}  // namespace
+}  // namespace trnsim
