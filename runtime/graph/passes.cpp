@@ -117,7 +117,8 @@ std::size_t narrow_operands(Graph& graph) {
   std::size_t narrowed = 0;
   for (NodeId n = 0; n < graph.node_count(); ++n) {
     // What another rank sends has the type in which it sends it.
-    if (!graph.node(n).op || graph.node(n).op->reaches_out) continue;
+    const Op* op = graph.node(n).op;
+    if (!op || op->reaches_out || op->collective != Collective::kNone) continue;
     for (const ValueId v : graph.node(n).out) {
       const Value& value = graph.value(v);
       const auto users = graph.users(v);

@@ -1,0 +1,28 @@
+// Every number format under every way to share a decoder: what ranks send has the type in which they send it.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+
+class NumericsPlans : public testing::TestWithParam<const char*> {};
+
+TEST_P(NumericsPlans, AreProjected) {
+  for (const char* plan : {"--tensor_parallel_size 8", "--tensor_parallel_size 8 --zero_1 --recompute selective",
+                           "--tensor_parallel_size 2 --pipeline_parallel_size 2 --gradient_accumulation_steps 2",
+                           "--tensor_parallel_size 4 --disable_sequence_parallel"}) {
+    const Ran ran = run(std::string{"estimate llama-small --instance_type trn1.32xlarge --max_length 128 --numerics "} +
+                        GetParam() + " " + plan);
+    EXPECT_EQ(ran.code, 0) << plan << ": " << ran.err;
+  }
+}
+INSTANTIATE_TEST_SUITE_P(All, NumericsPlans,
+                         testing::Values("fp32", "tf32", "bf16", "fp16", "fp8_e4m3", "fp32+bf16-matmul",
+                                         "bf16+fp32-softmax", "bf16+fp32-optimizer"));
+
+}  // namespace
