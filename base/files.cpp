@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -130,6 +131,25 @@ void make_output_folder(const fs::path& path, bool overwrite) {
     throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot be written to: {}", reason(errno)),
                 fix_for(errno)};
   }
+}
+
+NewFolder::NewFolder(const fs::path& path) {
+  std::error_code error;
+  const fs::path parent = path.parent_path();
+  if (!parent.empty() && fs::create_directories(parent, error)) parent_ = parent;
+  path_ = path;
+  // mkdir says who was first; it fails with nothing but EEXIST for a name that is taken.
+  for (int n = 2; mkdir(path_.c_str(), 0777) != 0; ++n) {
+    if (errno != EEXIST)
+      throw Error{Fault::kEnvironment, path_.string(), fmt::format("cannot be created: {}", reason(errno)),
+                  fix_for(errno)};
+    path_ = fmt::format("{}-{}", path.string(), n);
+  }
+}
+
+NewFolder::~NewFolder() {
+  // rmdir takes empty folders only.
+  if (rmdir(path_.c_str()) == 0 && !parent_.empty()) rmdir(parent_.c_str());
 }
 
 fs::path data_path(std::string_view relative) {

@@ -45,6 +45,23 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// `overwrite` nothing is deleted: files of the same name are replaced as they are written.
 void make_output_folder(const std::filesystem::path& path, bool overwrite);
 
+/// A folder of a name that nobody else has: `path`, or `path`-2, -3 and on when it is taken; two processes that begin
+/// in one second get two. Goes again, with parents that it made, when nothing was written into it. Errors:
+/// Fault::kEnvironment when it cannot be created.
+class NewFolder {
+ public:
+  explicit NewFolder(const std::filesystem::path& path);
+  ~NewFolder();
+  NewFolder(const NewFolder&) = delete;
+  NewFolder& operator=(const NewFolder&) = delete;
+
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+  std::filesystem::path parent_;  // made here; empty: it was there
+};
+
 /// A file that the program brings along, such as "hw/params/trn1.2xlarge.toml": beside the binary, in
 /// ../share/trnsim of it, in $TRNSIM_HOME, in share/trnsim of the installed package that the program was built with, or
 /// in the source tree; the first that exists.

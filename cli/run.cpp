@@ -11,6 +11,7 @@
 #include "analysis/result.h"
 #include "analysis/stats.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/table.h"
@@ -39,8 +40,7 @@ struct RunOptions {
   std::string trace_from, trace_until;
 };
 
-std::filesystem::path output_folder(const RunOptions& options) {
-  if (!options.settings.output_dir.empty()) return options.settings.output_dir;
+std::filesystem::path default_folder(const RunOptions& options) {
   return fmt::format("runs/{}-{:%Y%m%d-%H%M%S}", std::filesystem::path{options.workload}.stem().string(),
                      fmt::localtime(std::time(nullptr)));
 }
@@ -182,10 +182,13 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
 }
 
 void run(const RunOptions& options) {
-  const trnsim::RunRequest request{.workload = workloads::load_workload(options.workload),
+  std::optional<base::NewFolder> made;
+  workloads::Workload workload = workloads::load_workload(options.workload);
+  if (options.settings.output_dir.empty()) made.emplace(default_folder(options));
+  const trnsim::RunRequest request{.workload = std::move(workload),
                                    .given = options.settings,
                                    .command = fmt::format("trnsim run {}", options.workload),
-                                   .folder = output_folder(options),
+                                   .folder = made ? made->path() : std::filesystem::path{options.settings.output_dir},
                                    .trace = trace_window(options)};
   const base::Format form = base::parse_format(options.settings.format);
   std::unique_ptr<StepView> steps;

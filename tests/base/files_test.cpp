@@ -118,6 +118,32 @@ TEST_F(Files, AnOutputFolderWithAnythingInItIsRefusedUnlessOverwriting) {
               HasSubstr("cannot be created"));
 }
 
+TEST_F(Files, ANewFolderIsNobodyElses) {
+  const NewFolder first{folder_ / "runs" / "bert"}, second{folder_ / "runs" / "bert"}, third{folder_ / "runs" / "bert"};
+  EXPECT_EQ(first.path(), folder_ / "runs" / "bert");
+  EXPECT_EQ(second.path(), folder_ / "runs" / "bert-2");
+  EXPECT_EQ(third.path(), folder_ / "runs" / "bert-3");
+  EXPECT_TRUE(fs::is_directory(third.path()));
+}
+
+TEST_F(Files, ANewFolderGoesWithItsParentsUnlessSomethingIsInIt) {
+  { const NewFolder empty{folder_ / "runs" / "bert"}; }
+  EXPECT_FALSE(fs::exists(folder_ / "runs"));
+  {
+    const NewFolder used{folder_ / "runs" / "bert"};
+    write_file(used.path() / "result.json", "{}");
+    const NewFolder empty{folder_ / "runs" / "bert"};
+  }
+  EXPECT_TRUE(fs::exists(folder_ / "runs" / "bert" / "result.json"));
+  EXPECT_FALSE(fs::exists(folder_ / "runs" / "bert-2"));
+}
+
+TEST_F(Files, ANewFolderWhereNoneCanBeIsAnError) {
+  write_file(folder_ / "file", "");
+  EXPECT_THAT(error_of(Fault::kEnvironment, [&] { NewFolder{folder_ / "file" / "x"}; }),
+              HasSubstr("cannot be created"));
+}
+
 TEST_F(Files, AFolderThatMayNotBeWrittenToIsRefused) {
   if (geteuid() == 0) GTEST_SKIP() << "root may write anywhere";
   fs::permissions(folder_, fs::perms::owner_read | fs::perms::owner_exec);
