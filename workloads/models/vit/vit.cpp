@@ -3,18 +3,16 @@
 #include <fmt/format.h>
 
 #include <array>
-#include <cmath>
 
-#include "runtime/autodiff.h"
 #include "runtime/ops.h"
 #include "workloads/models/config_model.h"
+#include "workloads/models/encoder_graph.h"
 #include "workloads/models/spec_list.h"
 
 namespace workloads {
 namespace {
 
 using nlohmann::json;
-using runtime::Kind;
 using runtime::ValueId;
 
 constexpr const char* kEncoderLayers = "vit.encoder.layer.";
@@ -75,57 +73,31 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
   return list.take();
 }
 
-class Vit {
+class Vit : EncoderGraph {
  public:
   Vit(const VitConfig& config, const Step& step)
-      : config_{config},
-        step_{step},
-        graph_{step.plan.numerics},
-        weights_{declare_weights(graph_, vit_weights(config), step.kind.fold_weights)} {}
+      : EncoderGraph{step,
+                     vit_weights(config),
+                     kEncoderLayers,
+                     {.hidden = config.hidden_size,
+                      .heads = config.num_attention_heads,
+                      .eps = config.layer_norm_eps,
+                      .attention_dropout = config.attention_probs_dropout_prob}},
+        config_{config} {}
 
   runtime::Graph run() {
-    graph_.set_replica_groups(replica_groups(step_.plan));
+    if (only_updates()) return std::move(graph_);
     std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       ValueId x = embed();
       for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
       losses.push_back(head(x));
     }
-    if (step_.kind.training) add_update(graph_, runtime::differentiate(graph_, losses), step_, kEncoderLayers);
+    train_on(losses);
     return std::move(graph_);
   }
 
  private:
-  void enter(const char* name, std::int64_t number, std::int64_t layer = -1) {
-    graph_.enter({.name = name,
-                  .instance = static_cast<std::int32_t>(number),
-                  .phase = isa::Phase::kForward,
-                  .rng = ++calls_,
-                  .layer = static_cast<std::int32_t>(layer)});
-    stream_ = 0;
-  }
-  ValueId w(const std::string& name) const { return weights_.at(name); }
-  ValueId input(const std::string& name, std::int64_t rows, std::int64_t cols, isa::Dtype type) {
-    return graph_.tensor(name, rows, cols, type, Kind::kInput);
-  }
-  ValueId matmul(const std::string& label, ValueId x, ValueId weight, runtime::MatmulAttrs attrs = {}) {
-    attrs.operand = step_.plan.numerics.operand;
-    return graph_.add1(runtime::kMatmul, label, {x, weight}, attrs);
-  }
-  ValueId linear(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {}) {
-    const ValueId y = matmul(label, x, w(name + ".weight"), attrs);
-    return graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")});
-  }
-  ValueId layernorm(const std::string& label, ValueId x, const std::string& name) {
-    return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
-                      runtime::NormAttrs{.eps = config_.layer_norm_eps})[0];
-  }
-  ValueId dropout(const std::string& label, ValueId x) {
-    if (!step_.kind.training || config_.hidden_dropout_prob <= 0) return x;
-    return graph_.add1(runtime::kDropout, label, {x},
-                       runtime::DropoutAttrs{.p = config_.hidden_dropout_prob, .stream = stream_++});
-  }
-
   /// A sequence's first row is the class token, which has no pixels: what does not come from pixels is the same for
   /// every picture, so that it is made once for all of them, [length, hidden].
   ValueId embed() {
@@ -133,18 +105,18 @@ class Vit {
     const isa::Dtype type = step_.plan.numerics.activation;
     const std::int64_t length = step_.kind.length, batch = step_.plan.micro_batch;
     if (micro_ == 0) {
-      is_class_ = input("is_class", length, 1, type);
-      is_patch_ = input("is_patch", length, 1, type);
+      is_class_ = graph_.tensor("is_class", length, 1, type, runtime::Kind::kInput);
+      is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
     }
-    const ValueId patches = input(micro_name("patches", micro_), batch * length,
-                                  config_.num_channels * config_.patch_size * config_.patch_size, type);
+    const ValueId patches =
+        input("patches", batch * length, config_.num_channels * config_.patch_size * config_.patch_size, type);
     const ValueId x = matmul("patch", patches, w(fmt::format("{}.weight", kProjection)));
     ValueId same = matmul("patch.bias", is_patch_, w(fmt::format("{}.bias", kProjection)));
     same = graph_.add1(runtime::kAdd, "add_class", {same, matmul("class", is_class_, w("vit.embeddings.cls_token"))});
     same = graph_.add1(runtime::kAdd, "add_position", {same, w("vit.embeddings.position_embeddings")});
     const ValueId all = graph_.add1(runtime::kPositions, "position", {same},
                                     runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type});
-    return dropout("dropout", graph_.add1(runtime::kAdd, "add_patch", {x, all}));
+    return dropout("dropout", graph_.add1(runtime::kAdd, "add_patch", {x, all}), config_.hidden_dropout_prob);
   }
 
   ValueId layer(std::int64_t l, ValueId x) {
@@ -154,24 +126,13 @@ class Vit {
     const ValueId q = linear("attention.query", h, name + "attention.attention.query");
     const ValueId k = linear("attention.key", h, name + "attention.attention.key");
     const ValueId v = linear("attention.value", h, name + "attention.attention.value");
-    const std::int64_t heads = config_.num_attention_heads;
-    const std::int64_t head = config_.hidden_size / heads;
-    runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(head)),
-                                  .batch = step_.plan.micro_batch,
-                                  .seq = step_.kind.length,
-                                  .heads = heads,
-                                  .kv_heads = heads,
-                                  .p = step_.kind.training ? config_.attention_probs_dropout_prob : 0,
-                                  .operand = step_.plan.numerics.operand,
-                                  .softmax = step_.plan.numerics.softmax};
-    if (attrs.p > 0) attrs.stream = stream_++;
-    const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
-    ValueId y = dropout("attention.dropout", linear("attention.output", context, name + "attention.output.dense"));
+    const ValueId context = attention({q, k, v});
+    ValueId y = linear("attention.output", context, name + "attention.output.dense");
+    y = dropout("attention.dropout", y, config_.hidden_dropout_prob);
     x = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
     y = linear("ffn.intermediate", layernorm("ffn.norm", x, name + "layernorm_after"), name + "intermediate.dense");
-    const isa::Fn gelu = config_.hidden_act == Activation::kGelu ? isa::Fn::kGelu : isa::Fn::kGeluTanh;
-    y = graph_.add1(runtime::kActivate, "ffn.activation", {y}, runtime::ActivationAttrs{.fn = gelu});
-    y = dropout("ffn.dropout", linear("ffn.output", y, name + "output.dense"));
+    y = activation("ffn.activation", y, config_.hidden_act);
+    y = dropout("ffn.dropout", linear("ffn.output", y, name + "output.dense"), config_.hidden_dropout_prob);
     return graph_.add1(runtime::kAdd, "ffn.residual", {y, x});
   }
 
@@ -182,23 +143,11 @@ class Vit {
     const ValueId logits =
         linear("classifier", layernorm("norm", x, "vit.layernorm"), "classifier", {.dtype = isa::Dtype::kFp32});
     graph_.output(logits, micro_name("logits", micro_));
-    const std::int64_t rows = step_.plan.micro_batch;
-    const ValueId labels = input(micro_name("labels", micro_), rows, 1, isa::Dtype::kInt32);
-    const ValueId weights = input(micro_name("weights", micro_), rows, 1, isa::Dtype::kFp32);
-    const ValueId loss = graph_.add(
-        runtime::kCrossEntropy, "loss", {logits, labels, weights},
-        runtime::LossAttrs{.scale = step_.plan.numerics.loss_scale, .dtype = step_.plan.numerics.activation})[0];
-    graph_.output(loss, micro_name("loss", micro_));
-    return loss;
+    return loss_of(logits, step_.plan.micro_batch, "labels", "weights", "loss");
   }
 
   const VitConfig& config_;
-  const Step& step_;
-  runtime::Graph graph_;
-  std::map<std::string, ValueId> weights_;
   ValueId is_class_ = runtime::kNoValue, is_patch_ = runtime::kNoValue;
-  std::int64_t micro_ = 0;
-  std::uint32_t calls_ = 0, stream_ = 0;
 };
 
 class VitModel final : public ConfigModel<VitConfig> {
