@@ -34,9 +34,10 @@ struct Group {
   std::uint64_t count = 0;  // instructions; for layers, phases and blocks: calls
   double busy = 0;          // s: of the engines for instructions, from begin to end for calls
   double waiting = 0;       // s: of the engines
-  double share = 0;         // of the busy time of all groups, per cent
+  double share = 0;         // of all groups, per cent
 };
-/// Longest first; layers in their order.
+/// Longest first; layers in their order. Layers, phases and blocks add up to the step: what lies between calls is a
+/// group of its own.
 std::vector<Group> time_by(By by, const hw::SimResult& result, const isa::Program& program);
 
 /// FLOPs of one core in the run, and what they make of its peak.

@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "cli/other_flags.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "trnsim/option_table.h"
@@ -107,11 +108,10 @@ std::unique_ptr<CLI::App> make_app() {
 namespace {
 
 /// CLI11 takes --bf16=maybe for a number and throws std::invalid_argument, so values of flags are checked first.
-void check_flag_values(const CLI::App& app, int argc, const char* const* argv) {
-  if (argc < 2 || std::string_view{argv[1]}.starts_with("-")) return;
-  const CLI::App* verb = app.get_subcommand(std::string{argv[1]});
-  for (int i = 2; i < argc; ++i) {
-    const std::string arg = argv[i];
+void check_flag_values(const CLI::App& app, const std::vector<std::string>& args) {
+  if (args.front().starts_with("-")) return;
+  const CLI::App* verb = app.get_subcommand(args.front());
+  for (const std::string& arg : args) {
     const std::size_t equals = arg.find('=');
     if (!arg.starts_with("--") || equals == std::string::npos) continue;
     const CLI::Option* option = verb->get_option_no_throw(arg.substr(0, equals));
@@ -124,9 +124,12 @@ void check_flag_values(const CLI::App& app, int argc, const char* const* argv) {
 int dispatch(int argc, const char* const* argv) {
   require_verb(argc, argv);
   const auto app = make_app();
-  check_flag_values(*app, argc, argv);
+  std::vector<std::string> args{argv + 1, argv + argc};
+  if (!args.front().starts_with("-")) args = our_flags(*app->get_subcommand(args.front()), args);
+  check_flag_values(*app, args);
   try {
-    app->parse(argc, argv);
+    std::ranges::reverse(args);  // as CLI11 takes them
+    app->parse(std::move(args));
   } catch (const CLI::CallForHelp&) {
     print(app->help());
   } catch (const CLI::CallForVersion&) {

@@ -34,13 +34,21 @@ void tell_what_differs(const analysis::Record& before, const analysis::Record& a
     base::log_info("the runs are of machines with other parameters");
 }
 
-void fail_above(const analysis::Difference& total, const std::string& limit) {
-  if (limit.empty()) return;
+/// Per cent; none: anything goes. Errors: Fault::kUsage.
+std::optional<double> allowed(const std::string& limit) {
+  if (limit.empty()) return {};
   const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail-above") * 100;
   if (most < 0) throw Error{Fault::kUsage, "--fail-above", "is negative", "give the slowdown allowed, as in 5%"};
-  if (total.percent() <= most) return;
+  if (most >= 100 && limit.find('%') == std::string::npos)
+    throw Error{Fault::kUsage, "--fail-above", fmt::format("{} is a ratio, {:g} %", limit, most),
+                fmt::format("write {}%, or {:g}% if that is meant", limit, most)};
+  return most;
+}
+
+void fail_above(const analysis::Difference& total, std::optional<double> most) {
+  if (!most || total.percent() <= *most) return;
   throw Error{Fault::kCheck, "trnsim compare",
-              fmt::format("the step takes {:.1f} % longer than before, allowed {:g} %", total.percent(), most),
+              fmt::format("the step takes {:.1f} % longer than before, allowed {:g} %", total.percent(), *most),
               "see which phases, engines and ops grew in the table above"};
 }
 
@@ -53,6 +61,7 @@ std::vector<analysis::Difference> jobs(const std::filesystem::path& before, cons
 
 void compare(const CompareOptions& options) {
   const base::Format format = base::parse_format(options.format);
+  const std::optional<double> most = allowed(options.fail_above);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
   tell_what_differs(before, after);
@@ -60,7 +69,7 @@ void compare(const CompareOptions& options) {
   std::vector<analysis::Difference> differences = jobs(options.before, options.after);
   differences.insert(differences.end(), steps.begin(), steps.end());
   print(difference_table(differences, options.ops).render(format));
-  fail_above(steps.front(), options.fail_above);
+  fail_above(steps.front(), most);
 }
 
 }  // namespace

@@ -29,7 +29,8 @@ struct EstimateOptions {
       nearest ? "this one does: " + plan_flags(*nearest) : "no plan on these cores fits: use more --nnodes"};
 }
 
-std::string json_of(const trnsim::Job& job, const trnsim::Projection& p) {
+std::string json_of(const trnsim::Job& job, const trnsim::Projection& p,
+                    const std::optional<std::vector<trnsim::Change>>& changes) {
   nlohmann::ordered_json out{{"plan", describe(job)},
                              {"instance_type", job.machine.name},
                              {"instances", job.instances()},
@@ -49,6 +50,7 @@ std::string json_of(const trnsim::Job& job, const trnsim::Projection& p) {
                              {"train_runtime", p.time.total},
                              {"compile_seconds", p.time.compile},
                              {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json()}};
+  out["answer"] = answer_json(answer(job, p, changes), changes);
   for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
   out["memory"]["total"] = p.memory.total;
   out["memory"]["capacity"] = p.memory.capacity;
@@ -57,14 +59,20 @@ std::string json_of(const trnsim::Job& job, const trnsim::Projection& p) {
 
 void estimate(const EstimateOptions& options) {
   const base::Format form = base::parse_format(options.settings.format);
-  const trnsim::Job job = job_of(options.settings, trnsim::load_model_config(options.model), options.sequences);
+  const workloads::ModelPtr model = trnsim::load_model_config(options.model);
+  const auto job_of = [&](const trnsim::Settings& s) { return trnsim::job_of(s, model, options.sequences); };
+  const trnsim::Job job = job_of(options.settings);
   const trnsim::Memory least = least_memory(job);
   if (!least.fits()) refuse(job, least);
   const trnsim::Projection p = project_if_it_fits(job, {.exact = options.settings.exact});
   if (!p.memory.fits()) refuse(job, p.memory);
-  if (form == base::Format::kJson) return print(json_of(job, p));
+  const auto most = static_cast<std::size_t>(options.settings.suggestions);
+  std::optional<std::vector<trnsim::Change>> changes;
+  if (most > 0) changes = advise(options.settings, job_of, p, most);
+  if (form == base::Format::kJson) return print(json_of(job, p, changes));
   if (form == base::Format::kCsv) return print(figure_table(job, p).render(form));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
+  print(answer_text(answer(job, p, changes)) + "\n");
   print(figure_table(job, p).render(form) + "\n" + memory_table(p.memory).render(form));
 }
 

@@ -41,6 +41,7 @@ constexpr std::array kTakes = {
     Takes{"run compile ablate verify validate estimate plan",
           "instance_type set compile_cache exact host_threads format"},
     Takes{"run estimate plan", "price"},
+    Takes{"run estimate", "suggestions"},
 };
 
 bool has_word(std::string_view text, std::string_view word) {

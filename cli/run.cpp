@@ -110,7 +110,8 @@ class StepView {
 
 void print_projection(const RunResult& run, base::Format form) {
   const Projection& p = *run.projection;
-  print(fmt::format("{}: {}\n{}, {:.0f} steps\n\n", run.workload, run.text, setting_of(*run.job), p.steps));
+  print(fmt::format("{}: {}\n{}\n\n", run.workload, run.text, setting_of(*run.job)));
+  print(answer_text(answer(*run.job, p, run.changes)) + "\n");
   if (run.gain) {
     print(compiler_table(*run.gain).render(form));
     print(fmt::format("speed-up {:.1f} %, published: up to {:.0f} % ({})\n\n", 100 * run.gain->speed_up(),
@@ -123,18 +124,12 @@ void print_projection(const RunResult& run, base::Format form) {
                       analysis::kPurchaseNames[static_cast<std::size_t>(run.job->purchase)],
                       dollars(p.price_per_hour, 2)));
   const hw::SimResult& device = p.stage().device;
-  const auto resources = analysis::resources(device);
   const analysis::Utilisation u = analysis::utilisation(device, p.stage().compiled.program);
-  print(fmt::format("step {:.1f} ms: device {:.1f} ms, host {:.1f} ms{}\n", p.time.step * 1e3, p.time.device_step * 1e3,
-                    p.time.host_step * 1e3, p.time.overlapped ? " beside it" : ""));
-  print(fmt::format("bound by {}; busiest on the device: {} ({:.1f} %)\n",
-                    p.time.host_step > p.time.device_step ? "the host" : "the device", resources.front().name,
-                    resources.front().busy));
   if (p.stages.size() > 1)
     print(fmt::format("stage {} of {} sets the time of a step: what follows is of one of its cores\n", p.slowest,
                       p.stages.size()));
-  print(fmt::format("MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n", u.mfu,
-                    device.peaks.matmul_flops / 1e12, u.hfu, u.mbu));
+  print(fmt::format("of the device's time: MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n",
+                    u.mfu, device.peaks.matmul_flops / 1e12, u.hfu, u.mbu));
   print(engine_table(p).render(form) + "\n");
   print(time_table(p).render(form) + "\n");
   print(memory_table(p.memory).render(form) + "\n");

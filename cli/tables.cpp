@@ -7,6 +7,7 @@
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "cli/options.h"
 
 namespace cli {
 namespace {
@@ -38,6 +39,14 @@ std::string plan_flags(const trnsim::Job& job) {
   std::string out;
   for (const auto& [name, value] : plan_settings(job))
     out += fmt::format("{}--{}{}{}", out.empty() ? "" : " ", name, value.empty() ? "" : " ", value);
+  return out;
+}
+
+std::string answer_text(const trnsim::Answer& answer) {
+  std::string out = fmt::format("time     {}\ndollars  {}\nmemory   {}\nbound by {}\n", answer.time, answer.dollars,
+                                answer.memory, answer.bound);
+  for (std::size_t i = 0; i < answer.changes.size(); ++i)
+    out += fmt::format("{}{}\n", i == 0 ? "try      " : "         ", flags_in(answer.changes[i]));
   return out;
 }
 

@@ -29,6 +29,8 @@ struct PassColumn {
 /// then the columns `more`.
 base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<PassColumn>& more = {});
 
+/// The answer as labelled lines, with flags.
+std::string answer_text(const trnsim::Answer& answer);
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".
 std::string setting_of(const trnsim::Job& job);
 /// The plan as flags: "--tensor_parallel_size 8 --zero_1".

@@ -154,6 +154,18 @@ Projection project(const Job& job, const ProjectOptions& options) {
   return p;
 }
 
+bool same_on_the_device(const Job& a, const Job& b) {
+  Job other = b;
+  other.stack = a.stack, other.sizes = a.sizes, other.purchase = a.purchase, other.price_per_hour = a.price_per_hour;
+  other.sizes.eval_batch = b.sizes.eval_batch;  // its own program
+  return a == other && (a.sizes.eval_samples > 0) == (b.sizes.eval_samples > 0);
+}
+
+Projection with_host_of(const Job& job, Projection device) {
+  time_job(job, device);
+  return device;
+}
+
 std::optional<Job> nearest_that_fits(const Job& job) {
   runtime::BlockCache blocks{kKeptInstructions};
   const auto fits = [&](const Job& candidate) {

@@ -56,6 +56,11 @@ Projection project(const Job& job, const ProjectOptions& options = {});
 /// The same, but what does not fit is no error: it has a memory alone (memory.fits() is false).
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {});
 
+/// Whether two jobs run the same program on the same machine: their hosts or sizes alone differ.
+bool same_on_the_device(const Job& a, const Job& b);
+/// `device` with the host, the sizes and the price of `job`, which is the same on the device.
+Projection with_host_of(const Job& job, Projection device);
+
 /// A plan that fits, changed as little as may be: recomputation first, then ZeRO, then wider, then longer. Nothing when
 /// none does.
 std::optional<Job> nearest_that_fits(const Job& job);

@@ -149,6 +149,15 @@ class Run {
       out_.projection = project(*out_.job, {.exact = out_.settings.exact, .trace = request_.trace});
     }
     out_.machine = out_.job->machine;
+    if (out_.settings.suggestions > 0) suggest();
+  }
+
+  void suggest() {
+    Settings settings = out_.settings;
+    // The compiler's last case has found its batch; its changes start from there.
+    settings.per_device_train_batch_size = out_.job->step.plan.micro_batch;
+    const auto job = [this](const Settings& s) { return job_on(workload_, s, data_ ? &*data_ : nullptr, {}); };
+    out_.changes = advise(settings, job, *out_.projection, static_cast<std::size_t>(settings.suggestions));
   }
 
   /// Whatever does not fit together is refused before the first file is written.

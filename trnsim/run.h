@@ -7,6 +7,7 @@
 #include <string>
 
 #include "trnsim/ablate.h"
+#include "trnsim/answer.h"
 #include "trnsim/project.h"
 #include "trnsim/train.h"
 
@@ -27,6 +28,7 @@ struct RunResult {
   std::optional<Job> job;               // none: nothing was projected
   std::optional<Projection> projection;
   std::optional<CompilerGain> gain;  // of workloads that are about the compiler: then the job is its last case
+  std::optional<std::vector<Change>> changes;   // of the projected job, that would help most; none: not asked for
   std::vector<workloads::Published> published;  // figures of this very job
   std::optional<workloads::Published> published_gain;
   std::optional<Job> trained;
@@ -47,6 +49,9 @@ RunResult run(const RunRequest& request, const RunObserver& observer = {});
 
 /// The published job of a workload, or one that the user's settings changed, as run() projects it.
 Job projected_job(const workloads::Workload& workload, const Settings& given);
+
+/// An answer for programs: its sentences, and the changes with their settings and gains.
+nlohmann::ordered_json answer_json(const Answer& answer, const std::optional<std::vector<Change>>& changes);
 
 /// A figure that somebody published, by its name; nothing for one that we do not predict.
 std::optional<double> predicted(const std::string& name, const Projection& projection);

@@ -37,6 +37,7 @@ ordered_json job_json(const RunResult& run) {
           {"train_runtime", p.time.total},
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
+          {"mfu_percent", 100 * p.job_mfu},
           {"stack", run.job->stack},
           {"compile_seconds", p.time.compile},
           {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
@@ -87,10 +88,10 @@ ordered_json metrics_json(const Training& t) {
                    {"simulated_step_seconds", t.simulated_step_seconds},
                    {"host_seconds", t.outcome.host_seconds},
                    {"epochs", epochs}};
-  if (!t.outcome.evaluations.empty()) {
-    const workloads::EvalRecord& last = t.outcome.evaluations.back();
-    out["eval_loss"] = last.loss;
-    add_scores(out, "eval_", last);
+  // The last of each split, under the split's name.
+  for (const workloads::EvalRecord& e : t.outcome.evaluations) {
+    out[e.split + "_loss"] = e.loss;
+    add_scores(out, e.split + "_", e);
   }
   return out;
 }
@@ -196,6 +197,25 @@ std::optional<double> predicted(const std::string& name, const Projection& p) {
   return {};
 }
 
+ordered_json answer_json(const Answer& answer, const std::optional<std::vector<Change>>& changes) {
+  ordered_json list = ordered_json::array();
+  for (std::size_t i = 0; changes && i < changes->size(); ++i) {
+    const Change& c = (*changes)[i];
+    ordered_json settings = ordered_json::object();
+    for (const auto& [name, value] : c.settings) settings[name] = value;
+    list.push_back({{"settings", settings},
+                    {"text", answer.changes[i]},
+                    {"speed_up_percent", 100 * c.speed_up},
+                    {"train_runtime", c.seconds},
+                    {"dollars", c.dollars ? ordered_json(*c.dollars) : ordered_json()}});
+  }
+  return {{"time", answer.time},
+          {"dollars", answer.dollars},
+          {"memory", answer.memory},
+          {"bound_by", answer.bound},
+          {"changes", changes ? list : ordered_json()}};
+}
+
 ordered_json result_body(const RunResult& run) {
   ordered_json body;
   body["trnsim"] = {{"version", version()}};
@@ -213,6 +233,7 @@ ordered_json result_body(const RunResult& run) {
   body["seed"] = run.settings.seed;
   if (run.projection) {
     const Projection& p = *run.projection;
+    body["answer"] = answer_json(answer(*run.job, p, run.changes), run.changes);
     body["job"] = job_json(run);
     body["plan"] = plan_json(run);
     body["cost"] = cost_json(run);

@@ -130,6 +130,8 @@ const std::array kRows = {
          "steps between two lines of steps.jsonl and two read-backs of the loss", "", "", 1, kMax},
     Setting{"save_steps", &T::save_steps, kOutput,
          "steps between two checkpoints; 0: only at the end", "", "", 0, kMax},
+    Setting{"suggestions", &T::suggestions, kOutput,
+         "changes of the job that would help most, each projected: how many to name", "", "TRNSIM_SUGGESTIONS", 0, 10},
     Setting{"format", &T::format, kOutput, "form of what goes to stdout", kFormats},
 };
 // clang-format on

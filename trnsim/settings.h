@@ -45,7 +45,7 @@ struct Settings {
   bool backslash_escapes = false;
   // output
   std::string output_dir, resume_from_checkpoint, format = "table", eval_strategy = "epoch";
-  std::int64_t logging_steps = 10, save_steps = 0;
+  std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;
   bool overwrite_output_dir = false;
 
   std::set<std::string> given;  // names of those that the user gave

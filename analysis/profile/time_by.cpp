@@ -47,6 +47,17 @@ Group& at(std::map<std::string, Group>& groups, const std::string& key) {
   return group;
 }
 
+/// Calls end when their engines do. What lies between them is waiting for collectives, and the launch; with it the
+/// groups add up to the step.
+void add_between_calls(std::map<std::string, Group>& groups, const hw::SimResult& result) {
+  double rest = hw::seconds(result.total);
+  for (const auto& [key, group] : groups) rest -= group.busy;
+  rest = std::max(rest, 0.0);
+  const double exposed = std::min(hw::seconds(result.collective_exposed), rest);
+  if (exposed > 0) at(groups, "(exposed collectives)").busy = exposed;
+  if (rest > exposed) at(groups, "(launch and gaps)").busy = rest - exposed;
+}
+
 }  // namespace
 
 By parse_by(std::string_view name) {
@@ -68,6 +79,7 @@ std::vector<Group> time_by(By by, const hw::SimResult& result, const isa::Progra
       group.busy += hw::seconds(call.end - call.begin);
       for (const hw::EngineTime& engine : call.engines) group.waiting += hw::seconds(engine.waited());
     }
+    add_between_calls(groups, result);
   } else {
     for (const hw::OpTime& op : result.ops) {
       Group& group = at(groups, key_of(by, op, program));

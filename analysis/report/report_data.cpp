@@ -103,20 +103,24 @@ std::vector<Headline> headlines(const ReportRun& run) {
       device_step,
       from_result("samples/s", "job", "train_samples_per_second", [](double v) { return fmt::format("{:.4g}", v); }),
       from_result("cost of the run", "cost", "run", [](double v) { return fmt::format("${:.2f}", v); }),
-      {"MFU", r.utilisation.mfu, percent(r.utilisation.mfu)},
-      {"HFU", r.utilisation.hfu, percent(r.utilisation.hfu)},
-      {"MBU", r.utilisation.mbu, percent(r.utilisation.mbu)}};
+      from_result("MFU of the job", "job", "mfu_percent", percent),
+      {"MFU of the device's time", r.utilisation.mfu, percent(r.utilisation.mfu)},
+      {"HFU of the device's time", r.utilisation.hfu, percent(r.utilisation.hfu)},
+      {"MBU of the device's time", r.utilisation.mbu, percent(r.utilisation.mbu)}};
   if (!binding.empty()) {
     const double host = figure_of(run.result, "job", "host_step_seconds").value_or(0);
     list.push_back({"binds", binding[0].busy,
                     fmt::format("{}{}, {} busy", host > step ? "the host; on the device: " : "", binding[0].name,
                                 percent(binding[0].busy))});
   }
-  list.push_back(
-      from_result("eval accuracy", "metrics", "eval_accuracy", [](double v) { return fmt::format("{:.4f}", v); }));
-  list.push_back(from_result("eval F1", "metrics", "eval_f1_macro", [](double v) { return fmt::format("{:.4f}", v); }));
-  list.push_back(
-      from_result("eval perplexity", "metrics", "eval_perplexity", [](double v) { return fmt::format("{:.3f}", v); }));
+  const auto score = [](double v) { return fmt::format("{:.4f}", v); };
+  for (const auto& [name, key] : {std::pair{"eval accuracy", "eval_accuracy"},
+                                  {"eval F1", "eval_f1_macro"},
+                                  {"eval perplexity", "eval_perplexity"},
+                                  {"test accuracy", "test_accuracy"},
+                                  {"test F1", "test_f1_macro"},
+                                  {"test perplexity", "test_perplexity"}})
+    list.push_back(from_result(name, "metrics", key, score));
   std::erase_if(list, [](const Headline& h) { return !h.value; });
   return list;
 }

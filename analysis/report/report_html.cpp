@@ -21,21 +21,68 @@ using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kColumns = 180;  // of the heat map
 constexpr std::size_t kAreaSteps = 400;
-constexpr std::size_t kCoreRows = 32;
 constexpr std::size_t kWideCard = 14;  // letters that fit into a card of one column
 constexpr std::size_t kComparedOps = 50;
 constexpr std::size_t kNamedMarks = 9;
 constexpr double kDrawnShare = 0.005;  // of the busy time: what has less says nothing about the step
 
+/// A library's sentence: settings stand in backquotes.
+std::string sentence_html(std::string_view text) {
+  std::string out;
+  bool inside = false;
+  for (const char c : text) {
+    if (c == '`')
+      out += (inside = !inside) ? "<code>--" : "</code>";
+    else
+      out += escape(std::string_view{&c, 1});
+  }
+  return out;
+}
+
+/// The five lines that a run prints first; empty for a run by an older trnsim.
+std::string answer_html(const ReportRun& run) {
+  const Json answer = run.result.value("answer", Json{});
+  if (!answer.is_object()) return "";
+  std::string out = "<dl class=\"answer\">";
+  const auto line = [&](std::string_view name, std::string_view text) {
+    out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, sentence_html(text));
+  };
+  for (const auto& [key, name] :
+       {std::pair{"time", "Time"}, {"dollars", "Dollars"}, {"memory", "Memory"}, {"bound_by", "Bound by"}})
+    line(name, answer.value(key, ""));
+  const Json changes = answer.value("changes", Json{});
+  if (changes.is_array())
+    for (const Json& change : changes) line("Try", change.value("text", ""));
+  return out + "</dl>\n";
+}
+
+/// What somebody measured beside what is predicted; empty when nobody published this very job.
+std::string published_html(const ReportRun& run) {
+  base::Table table{{{"figure", ""},
+                     {"published", "", Align::kRight},
+                     {"predicted", "", Align::kRight},
+                     {"error_percent", "error", Align::kRight},
+                     {"source", ""}}};
+  for (const Json& row : run.result.value("published", Json::array())) {
+    if (!row.is_object() || !row.value("published", Json{}).is_number() || !row.value("predicted", Json{}).is_number())
+      continue;
+    const double error = row.value("error_percent", 0.0);
+    table.add_row({row.value("name", ""), row["published"].get<double>(), row["predicted"].get<double>(),
+                   Cell{error, fmt::format("{:+.1f} %", error)}, row.value("source", "")});
+  }
+  return table.rows() == 0 ? "" : table_html("this very job as it was published", table);
+}
+
 std::string summary_html(const ReportRun& run) {
   const RecordInfo& info = run.record.info;
-  std::string out = fmt::format("<p>{} on {} {}; {} of {} cores simulated; trnsim {}.</p>\n<dl class=\"cards\">",
-                                escape(info.workload), info.instances, escape(info.instance_type),
-                                run.record.result.cores, run.record.program.ranks, escape(info.trnsim));
+  std::string out =
+      fmt::format("<p>{} on {} {}; {} of {} cores simulated; trnsim {}.</p>\n{}<dl class=\"cards\">",
+                  escape(info.workload), info.instances, escape(info.instance_type), run.record.result.cores,
+                  run.record.program.ranks, escape(info.trnsim), answer_html(run));
   for (const Headline& h : headlines(run))
     out += fmt::format("<div class=\"card{}\"><dt>{}</dt><dd data-v=\"{}\">{}</dd></div>",
                        h.text.size() > kWideCard ? " long" : "", escape(h.name), *h.value, escape(h.text));
-  return out + "</dl>\n";
+  return out + "</dl>\n" + published_html(run);
 }
 
 std::string warnings_html(const ReportRun& run) {
@@ -53,16 +100,7 @@ std::string job_html(const ReportRun& run) {
   }
   std::string out = "<h3>The job</h3>\n" + share_bar("time of the job by part", parts, "s");
   std::vector<std::pair<std::string, double>> phases;
-  const hw::SimResult& r = run.record.result;
-  double rest = hw::seconds(r.total);
-  for (const Group& g : time_by(By::kPhase, r, run.record.program)) {
-    phases.emplace_back(g.key, g.busy);
-    rest -= g.busy;
-  }
-  // Calls end when their engines do: what lies between them is waiting for collectives, and the launch.
-  const double exposed = std::clamp(hw::seconds(r.collective_exposed), 0.0, std::max(rest, 0.0));
-  phases.emplace_back("exposed collectives", exposed);
-  phases.emplace_back("launch and gaps", std::max(rest - exposed, 0.0));
+  for (const Group& g : time_by(By::kPhase, run.record.result, run.record.program)) phases.emplace_back(g.key, g.busy);
   return out + "<h3>One device step</h3>\n" + share_bar("time of a device step by phase", phases, "s");
 }
 
@@ -74,39 +112,31 @@ std::string breakdown_html(const ReportRun& run, std::string_view id) {
   return out + table_html("by op: time of the engines", table_by("op", run.record), {fmt::format("{}-op", id), ""});
 }
 
-/// The cores of the job side by side, and how long each simulated one took.
-std::string cores_html(const ReportRun& run, const BusyMap& map) {
+/// How long each simulated core took, where they differ.
+std::string cores_html(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
-  const std::size_t ranks = run.record.program.ranks, shown = std::min<std::size_t>(ranks, kCoreRows);
+  const std::size_t ranks = run.record.program.ranks;
   if (ranks < 2) return "";
+  const std::string same =
+      fmt::format("<p>{} cores run the same program; what is shown is core {}, {}.</p>\n", ranks, r.rank,
+                  r.cores > 1 ? fmt::format("the slowest of the {} simulated", r.cores) : "the one that was simulated");
+  const auto [least, most] = std::ranges::minmax_element(r.rank_total);
+  if (r.rank_total.size() < 2 || *least == *most) return same;
   std::vector<std::string> rows;
-  for (std::size_t rank = 0; rank < shown; ++rank)
-    rows.push_back(rank == r.rank ? fmt::format("core {}", rank) : fmt::format("core {} as {}", rank, r.rank));
-  std::string out =
-      heat_map("busy share of TensorE of each core over one step; copies name the core that they are drawn as", rows,
-               std::vector<std::vector<double>>(shown, map.values.front()), hw::seconds(r.total),
-               {.title = "simulated time of one step; darker: busier", .unit = "s"}) +
-      fmt::format(
-          "<p>{} cores run the same program{}: one class of ranks. One core's record is kept, core {}, {}; the rows of "
-          "the others are copies of it.</p>\n",
-          ranks, shown < ranks ? fmt::format(", of which {} are shown", shown) : "", r.rank,
-          r.cores > 1 ? fmt::format("the slowest of the {} simulated", r.cores) : "the one that was simulated");
-  if (r.rank_total.size() < 2) return out;
-  rows.clear();
   std::vector<std::vector<double>> shares;
   for (std::size_t rank = 0; rank < r.rank_total.size(); ++rank) {
     rows.push_back(fmt::format("core {}", rank));
     shares.push_back({static_cast<double>(r.rank_total[rank]) / static_cast<double>(r.total)});
   }
-  return out + heat_map("time of each simulated core against the slowest", rows, shares, hw::seconds(r.total),
-                        {.title = "step", .unit = "s"});
+  return same + heat_map("time of each simulated core against the slowest", rows, shares, hw::seconds(r.total),
+                         {.title = "step", .unit = "s"});
 }
 
 std::string engines_html(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   const BusyMap map = busy_map(r, kColumns);
   std::string out = heat_map("busy share of each engine over one step", map.rows, map.values, hw::seconds(r.total),
-                             {.title = "simulated time of one step; darker: busier", .unit = "s"});
+                             {.title = "simulated time of one step; fuller colour: busier", .unit = "s"});
   base::Table table{{{"engine", ""},
                      {"busy", "", Align::kRight},
                      {"waiting", "", Align::kRight},
@@ -121,7 +151,7 @@ std::string engines_html(const ReportRun& run) {
                    Cell{e.idle, readable(e.idle, "%")}, e.instructions, cause});
   }
   out += table_html("engines of the slowest core, per cent of the step", table);
-  return out + cores_html(run, map);
+  return out + cores_html(run);
 }
 
 base::Table roofline_table(const ReportRun& run) {
@@ -287,7 +317,7 @@ std::string run_html(const ReportRun& run, std::size_t index) {
     return section(fmt::format("{}-{}", id, name), title, body);
   };
   std::string out = fmt::format("<h1>{}</h1>\n", escape(run.name));
-  out += part("summary", "Summary", summary_html(run)) + part("warnings", "Warnings", warnings_html(run));
+  out += part("summary", "Summary", summary_html(run)) + part("warnings", "Notes", warnings_html(run));
   out += part("time", "Where the time goes", breakdown_html(run, id));
   out += part("engines", "Engines over time", engines_html(run));
   out += part("roofline", "Roofline", roofline_html(run, id)) + part("memory", "Memory", memory_html(run));
@@ -300,7 +330,7 @@ std::string run_html(const ReportRun& run, std::size_t index) {
 std::string navigation(const ReportRun& run, std::size_t index) {
   std::string out = fmt::format("<nav aria-label=\"{}\">", escape(run.name));
   for (const auto& [id, title] : {std::pair{"summary", "Summary"},
-                                  {"warnings", "Warnings"},
+                                  {"warnings", "Notes"},
                                   {"time", "Time"},
                                   {"engines", "Engines"},
                                   {"roofline", "Roofline"},

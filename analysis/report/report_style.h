@@ -20,6 +20,11 @@ nav{display:flex;flex-wrap:wrap;gap:.2rem 1rem;margin:1rem 0}
 .card{background:var(--card);border:1px solid var(--line);border-radius:.4rem;padding:.5rem .7rem}
 .card dt{color:var(--soft);font-size:.85rem}.card dd{margin:0;font-size:1.2rem;font-weight:600;overflow-wrap:anywhere}
 .card.long{grid-column:span 2}
+.answer{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1rem;margin:.8rem 0;padding:.8rem 1rem;
+border:1px solid var(--line);border-left:4px solid var(--accent);border-radius:.4rem}
+.answer dt{font-weight:600}.answer dd{margin:0}code{font-size:.9em}
+@media (max-width:30rem){.answer{grid-template-columns:1fr}}
+@media print{nav{display:none}.wide{max-height:none}}
 .wide{overflow-x:auto;max-height:32rem;overflow-y:auto;border:1px solid var(--line);border-radius:.4rem;margin:.8rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}

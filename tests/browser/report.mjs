@@ -31,11 +31,14 @@ const CARDS = {
   "device step": ["job", "device_step_seconds"],
   "samples/s": ["job", "train_samples_per_second"],
   "cost of the run": ["cost", "run"],
-  "MFU": ["utilisation", "mfu"],
-  "HFU": ["utilisation", "hfu"],
-  "MBU": ["utilisation", "mbu"],
+  "MFU of the job": ["job", "mfu_percent"],
+  "MFU of the device's time": ["utilisation", "mfu"],
+  "HFU of the device's time": ["utilisation", "hfu"],
+  "MBU of the device's time": ["utilisation", "mbu"],
   "eval accuracy": ["metrics", "eval_accuracy"],
   "eval F1": ["metrics", "eval_f1_macro"],
+  "test accuracy": ["metrics", "test_accuracy"],
+  "test F1": ["metrics", "test_f1_macro"],
 };
 
 /// In the page: sorts every column of every table both ways; what is out of order, or does not say how it is sorted.

@@ -31,6 +31,8 @@ inline std::string slurp(const std::filesystem::path& path) {
 inline Ran run(const std::string& arguments, const std::string& before = "") {
   std::string pattern = (std::filesystem::temp_directory_path() / "trnsim_cli_XXXXXX").string();
   const std::filesystem::path folder = mkdtemp(pattern.data());
+  // Looking for what would help takes as long as a few jobs: tests that want it say so.
+  setenv("TRNSIM_SUGGESTIONS", "0", 0);
   const std::string command = before + " " TRNSIM_BINARY " " + arguments + " >" + (folder / "out").string() + " 2>" +
                               (folder / "err").string() + (before.ends_with('|') ? "" : " </dev/null");
   const int status = std::system(command.c_str());

@@ -1,0 +1,168 @@
+#include "trnsim/advice.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <set>
+
+#include "analysis/stack.h"
+#include "base/error.h"
+#include "runtime/block.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+constexpr double kWorthSaying = 0.02;  // less is within what a prediction can tell apart
+constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show what the others take
+constexpr double kDearer = 1.005;      // dollars of a sample over today's that still count as no dearer
+
+void set(Settings& settings, const std::string& name, const std::string& value) {
+  const auto rows = settings_table();
+  set_option(settings, *std::ranges::find(rows, name, &Setting::name), value);
+  settings.given.insert(name);
+}
+
+/// What is worth a try, from the job as it is.
+class Candidates {
+ public:
+  Candidates(const Settings& settings, const Job& job) : settings_{settings}, job_{job}, plan_{job.step.plan} {
+    batches();
+    stacks();
+    if (is_decoder(job.model)) plans();
+    passes();
+    instances();
+  }
+
+  std::vector<Change> take() { return std::move(out_); }
+
+ private:
+  using Values = std::vector<std::pair<std::string, std::string>>;
+
+  void add(Values values, std::string text) {
+    out_.push_back({.settings = std::move(values), .text = std::move(text)});
+  }
+
+  void batches() {
+    for (const std::int64_t factor : {4, 2}) {
+      const std::string batch = std::to_string(plan_.micro_batch * factor);
+      if (plan_.micro_batches % factor == 0)
+        add({{"per_device_train_batch_size", batch},
+             {"gradient_accumulation_steps", std::to_string(plan_.micro_batches / factor)}},
+            "fewer and larger micro-batches, the same batch for the optimizer");
+      else
+        add({{"per_device_train_batch_size", batch}}, "a larger batch, also for the optimizer");
+    }
+  }
+
+  void stacks() {
+    for (const std::string& name : analysis::stack_names()) {
+      const analysis::Stack stack = analysis::load_stack(name);
+      const bool loop = stack.per_op.value > 0;  // the others stand for no host, or for inference
+      const bool shares_models = !stack.sequence_parallel.empty();
+      if (name != job_.stack && loop && (is_decoder(job_.model) || !shares_models))
+        add({{"stack", name}}, "another training loop, see `trnsim list stacks`");
+    }
+  }
+
+  /// `factor` times the data parallelism for the same batch of the optimizer.
+  bool share_data(Values& values, std::int64_t more, std::int64_t less) const {
+    const std::int64_t accumulated = plan_.micro_batches * less;
+    if (accumulated % more != 0) return false;
+    values.emplace_back("gradient_accumulation_steps", std::to_string(accumulated / more));
+    return true;
+  }
+
+  void plans() {
+    if (plan_.recompute != runtime::Recompute::kNone) add({{"recompute", "none"}}, "keeps all, computes nothing twice");
+    if (plan_.recompute == runtime::Recompute::kFull)
+      add({{"recompute", "selective"}}, "keeps more, computes less twice");
+    if (!plan_.zero1 && plan_.data > 1) add({{"zero_1", "true"}}, "shards the optimizer's state");
+    Values narrower{{"tensor_parallel_size", std::to_string(plan_.tensor / 2)}};
+    if (plan_.tensor % 2 == 0 && share_data(narrower, 2, 1)) add(narrower, "fewer cores share a layer");
+    Values wider{{"tensor_parallel_size", std::to_string(plan_.tensor * 2)}};
+    if (plan_.data % 2 == 0 && share_data(wider, 1, 2)) add(wider, "more cores share a layer");
+  }
+
+  void passes() {
+    if (!job_.passes.flash_attention) return;
+    const std::string before = settings_.passes.empty() ? "" : settings_.passes + ",";
+    add({{"passes", before + "-flash_attention"}}, "keeps the attention's scores instead of computing them twice");
+  }
+
+  void instances() {
+    for (const std::string& name : hw::machine_names())
+      if (name != job_.machine.name &&
+          hw::load_machine(name, settings_.set).instance_cores() == job_.machine.instance_cores())
+        add({{"instance_type", name}}, "another instance with as many cores");
+  }
+
+  const Settings& settings_;
+  const Job& job_;
+  const runtime::Plan& plan_;
+  std::vector<Change> out_;
+};
+
+/// Nothing when the job cannot be.
+std::optional<Projection> try_job(const Job& job, const Job& before, const Projection& now,
+                                  const ProjectOptions& options) {
+  try {
+    if (same_on_the_device(job, before)) return with_host_of(job, now);
+    if (!least_memory(job).fits()) return {};
+    Projection p = project_if_it_fits(job, options);
+    if (!p.memory.fits()) return {};
+    return p;
+  } catch (const Error& e) {
+    if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return {};
+    throw;
+  }
+}
+
+std::optional<double> dollars_of_sample(const Projection& p) {
+  if (!p.dollars) return {};
+  return *p.dollars / p.samples;
+}
+
+bool dearer(const Projection& p, const Projection& now) {
+  const auto before = dollars_of_sample(now), after = dollars_of_sample(p);
+  return before && (!after || *after > *before * kDearer);
+}
+
+}  // namespace
+
+Settings changed(Settings settings, const Change& change) {
+  for (const auto& [name, value] : change.settings) set(settings, name, value);
+  return settings;
+}
+
+std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most) {
+  const Job before = job_of(settings);
+  runtime::BlockCache blocks{kKeptInstructions};
+  std::vector<Change> good;
+  std::set<std::string> found;  // first settings of changes that help: the milder ones of the kind are not looked at
+  for (Change& change : Candidates{settings, before}.take()) {
+    if (found.contains(change.settings.front().first)) continue;
+    std::optional<Job> job;
+    try {
+      job = job_of(changed(settings, change));
+    } catch (const Error& e) {
+      if (e.fault() != Fault::kUsage) throw;
+      continue;
+    }
+    const auto p = try_job(*job, before, now,
+                           {.micro_batches = kShown * job->step.plan.pipeline, .blocks = &blocks, .give_up = true});
+    if (!p || dearer(*p, now)) continue;
+    change.speed_up = p->samples_per_second() / now.samples_per_second() - 1;
+    change.seconds = p->time.total, change.dollars = p->dollars;
+    if (change.speed_up <= kWorthSaying) continue;
+    found.insert(change.settings.front().first);
+    good.push_back(std::move(change));
+  }
+  std::ranges::stable_sort(good, std::greater{}, &Change::speed_up);
+  if (good.size() > most) good.resize(most);
+  return good;
+}
+
+}  // namespace trnsim

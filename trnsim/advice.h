@@ -1,0 +1,38 @@
+// What would help a job most: other settings, each projected like the job itself.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trnsim/project.h"
+
+namespace trnsim {
+
+/// A job with some settings changed.
+struct Change {
+  std::vector<std::pair<std::string, std::string>> settings;  // {"per_device_train_batch_size", "32"}
+  std::string text;                                           // what that does, for people
+  double speed_up = 0;                                        // samples per second with it over those without, less 1
+  double seconds = 0;                                         // of the whole job with it
+  std::optional<double> dollars{};
+};
+
+/// The job that settings describe; as job_of().
+using JobOf = std::function<Job(const Settings&)>;
+
+/// The settings with `change` on top; its settings count as given. Errors: Fault::kUsage for a value that the setting
+/// refuses.
+Settings changed(Settings settings, const Change& change);
+
+/// The changes that make the job faster without making it dearer, the best first, at most `most`; of those
+/// that change the same setting the boldest that helps. Looked at are larger micro-batches, less recomputation, other
+/// degrees of the plan, other stacks, attention without recomputation and other instance types; one that does not fit
+/// or that nothing allows is left out. `settings` describe the job, `job_of` makes it, `now` is its projection. Takes a
+/// projection's time for each.
+std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2);
+
+}  // namespace trnsim

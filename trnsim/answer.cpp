@@ -1,0 +1,65 @@
+#include "trnsim/answer.h"
+
+#include <fmt/format.h>
+
+#include "analysis/stats.h"
+#include "base/progress.h"
+#include "base/units.h"
+
+namespace trnsim {
+namespace {
+
+std::string dollars_text(const std::optional<double>& dollars) {
+  return dollars ? fmt::format("${:.2f}", *dollars) : "no price";
+}
+
+std::string time_text(const Job& job, const Projection& p) {
+  return fmt::format("{} (h:mm:ss): {:.0f} steps of {:.1f} ms, {:.2f} samples/s with stack {}",
+                     base::clock_text(p.time.total), p.steps, p.time.step * 1e3, p.samples_per_second(), job.stack);
+}
+
+std::string cost_text(const Job& job, const Projection& p) {
+  if (!p.dollars) return fmt::format("nobody published a price of {}", job.machine.name);
+  return fmt::format(
+      "${:.3f}: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has the programs", *p.dollars,
+      job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
+}
+
+std::string memory_text(const Memory& memory) {
+  const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
+  return fmt::format("{}: {} of {} on the core that needs most", memory.fits() ? "fits" : "does not fit",
+                     bytes(memory.total), bytes(memory.capacity));
+}
+
+std::string bound_text(const Projection& p) {
+  const analysis::Resource busiest = analysis::resources(p.stage().device).front();
+  const std::string mfu =
+      fmt::format("MFU of the job {:.1f} %, of the device's time {:.1f} %", 100 * p.job_mfu, 100 * p.mfu);
+  if (p.time.host_step > p.time.device_step)
+    return fmt::format("the host: {:.1f} ms of a step{}, the device {:.1f} ms; {}", p.time.host_step * 1e3,
+                       p.time.overlapped ? ", the device works beside it" : "", p.time.device_step * 1e3, mfu);
+  return fmt::format("the device: {:.1f} ms of a step, the host {:.1f} ms{}; busiest is {} ({:.1f} %); {}",
+                     p.time.device_step * 1e3, p.time.host_step * 1e3, p.time.overlapped ? " beside it" : "",
+                     busiest.name, busiest.busy, mfu);
+}
+
+}  // namespace
+
+std::string settings_text(const Change& change) {
+  std::string out;
+  for (const auto& [name, value] : change.settings)
+    out += fmt::format("{}`{}` {}", out.empty() ? "" : " ", name, value);
+  return out;
+}
+
+Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes) {
+  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), {}};
+  if (!changes) return out;
+  for (const Change& c : *changes)
+    out.changes.push_back(fmt::format("{}: {:+.0f} % samples/s, {} and {} ({})", settings_text(c), 100 * c.speed_up,
+                                      base::clock_text(c.seconds), dollars_text(c.dollars), c.text));
+  if (changes->empty()) out.changes.emplace_back("nothing that was projected is faster for the same dollars");
+  return out;
+}
+
+}  // namespace trnsim
