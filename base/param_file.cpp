@@ -122,8 +122,7 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
   if (value.empty()) throw Error{Fault::kUsage, place, "has no value", fmt::format("write {}=VALUE", key)};
   std::vector<std::string> values =
       overridden(p, p.list ? split(value, ',') : std::vector<std::string>{std::string{value}}, place);
-  const std::string by =
-      p.source.empty() ? "" : fmt::format("{} ({}), instead of {}: {}", where, value, shown(p), p.source);
+  const std::string by = p.source.empty() ? "" : fmt::format("set to {}, instead of {}: {}", value, shown(p), p.source);
   p.values = std::move(values);
   p.source = by;
   p.where = where;
@@ -134,8 +133,8 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
 void ParamFile::set(std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw Error{Fault::kUsage, "--set", fmt::format("\"{}\" is no KEY=VALUE", assignment),
-                "write it as in --set hbm.bandwidth=1.6TB/s"};
+    throw Error{Fault::kUsage, "`set`", fmt::format("\"{}\" is no KEY=VALUE", assignment),
+                "write it as in `set` hbm.bandwidth=1.6TB/s"};
   }
   set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }

@@ -64,7 +64,7 @@ std::string without_trailing_space(std::string line) {
 Format parse_format(std::string_view name) {
   const auto it = std::ranges::find(kFormatNames, name);
   if (it != kFormatNames.end()) return static_cast<Format>(it - kFormatNames.begin());
-  throw Error{Fault::kUsage, "--format", fmt::format("\"{}\" is no format", name), suggest_fix(name, kFormatNames)};
+  throw Error{Fault::kUsage, "`format`", fmt::format("\"{}\" is no format", name), suggest_fix(name, kFormatNames)};
 }
 
 Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {}

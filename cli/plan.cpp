@@ -68,7 +68,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
 void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
   base::Table table{{{"plan", ""}, {"reason", ""}, {"flags", ""}}};
   for (const TriedPlan& plan : plans)
-    if (!plan.refused.empty()) table.add_row({describe(plan.job), plan.refused, plan_flags(plan.job)});
+    if (!plan.refused.empty()) table.add_row({describe(plan.job), flags_in(plan.refused), plan_flags(plan.job)});
   print(table.render(form));
 }
 

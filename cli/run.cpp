@@ -52,14 +52,14 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
   };
   trnsim::TraceWindow window;
   if (options.trace_steps > 0) window.until = kWholeStep;
-  if (!options.trace_from.empty()) window.from = time(options.trace_from, "--trace-from");
-  if (!options.trace_until.empty()) window.until = time(options.trace_until, "--trace-until");
+  if (!options.trace_from.empty()) window.from = time(options.trace_from, "--trace_from");
+  if (!options.trace_until.empty()) window.until = time(options.trace_until, "--trace_until");
   const bool asked = !options.trace_from.empty() || !options.trace_until.empty();
   if (asked && options.trace_steps == 0)
-    throw Error{Fault::kUsage, options.trace_from.empty() ? "--trace-until" : "--trace-from",
-                "has no effect without --trace-steps", "add --trace-steps 1"};
+    throw Error{Fault::kUsage, options.trace_from.empty() ? "--trace_until" : "--trace_from",
+                "has no effect without --trace_steps", "add --trace_steps 1"};
   if (window.from < 0 || (asked && !(window.until > window.from)))
-    throw Error{Fault::kUsage, "--trace-until", "is not after --trace-from", "give the later time, as in \"2 ms\""};
+    throw Error{Fault::kUsage, "--trace_until", "is not after --trace_from", "give the later time, as in \"2 ms\""};
   return window;
 }
 
@@ -208,11 +208,13 @@ void run(const RunOptions& options) {
 void add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
-  app.add_option("--trace-steps", options->trace_steps, "record the instructions of this many steps, for trnsim trace")
+  app.add_option("--trace_steps,--trace-steps", options->trace_steps,
+                 "record the instructions of this many steps, for trnsim trace")
       ->type_name("0|1")
       ->check(CLI::Range(0, 1));
-  app.add_option("--trace-from", options->trace_from, "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
-  app.add_option("--trace-until", options->trace_until, "its end [the end of the step]");
+  app.add_option("--trace_from,--trace-from", options->trace_from,
+                 "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
+  app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {
     settle(app, "run", options->settings);

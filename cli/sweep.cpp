@@ -11,7 +11,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "cli/options.h"
 #include "cli/output.h"
+#include "cli/slurm.h"
 #include "cli/verbs.h"
 #include "trnsim/sweep.h"
 #include "trnsim/sweep_team.h"
@@ -152,7 +154,8 @@ void sweep(const SweepOptions& options) {
     require_goal(options, first);
     before = first.computed;
   }
-  const analysis::SweepRun run = run_sweep(points, model, database, processes, team);
+  analysis::SweepRun run = run_sweep(points, model, database, processes, team);
+  for (analysis::SweepResult& result : run.results) result.error = flags_in(result.error);
   if (!team.waits) {
     if (!options.shard.empty())
       base::log_info("shard {}: {} of {} points known", options.shard, run.known(), points.size());

@@ -53,7 +53,7 @@ std::vector<analysis::Row> choose(std::vector<analysis::Row> rows, const std::st
 
 void fail_above(const analysis::ValidationReport& report, const std::string& limit) {
   if (limit.empty()) return;
-  const double most = base::parse_real("--fail-above", limit);
+  const double most = base::parse_real("--fail_above", limit);
   const analysis::KindSummary& all = report.summaries.back();
   if (all.predicted > 0 && all.mean <= most) return;
   throw Error{
@@ -105,7 +105,7 @@ void validate(const ValidateOptions& options) {
   base::Progress progress{"validate", "row", rows.size()};
   std::uint64_t done = 0;
   std::optional<Error> broken;  // a fault of ours must not cost the other rows
-  const auto report = analysis::validate(rows, [&](const analysis::Row& row) {
+  auto report = analysis::validate(rows, [&](const analysis::Row& row) {
     progress.update(done++, row.id);
     try {
       return predict(row, context);
@@ -116,6 +116,7 @@ void validate(const ValidateOptions& options) {
     }
   });
   progress.finish();
+  for (analysis::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
   if (options.sensitivity) {
     const analysis::Influence influence = influence_of(report, rows, common);
     if (form != base::Format::kJson) print(to_text(report, common.format) + "\n");
@@ -133,7 +134,7 @@ void add_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
   app.add_option("FILE", options->files, "tables of the training or the micro schema")->required();
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
-  app.add_option("--fail-above", options->fail_above,
+  app.add_option("--fail_above,--fail-above", options->fail_above,
                  "exit 1 when the mean absolute error is above this many per cent");
   app.add_flag("--sensitivity", options->sensitivity,
                "what decides each row: +10 % of each fitted constant, and the share of each mechanism");

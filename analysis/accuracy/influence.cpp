@@ -164,7 +164,7 @@ std::vector<double> predictions(const ValidationReport& report, const std::vecto
                          },
                          .name = "sensitivity"};
   const SweepRun run = run_sweep(points, model, ":memory:", processes);
-  if (run.interrupted) throw Error{Fault::kUsage, "sensitivity", "was interrupted", "let it end, or use --only"};
+  if (run.interrupted) throw Error{Fault::kUsage, "`sensitivity`", "was interrupted", "let it end, or use `only`"};
   std::vector<double> values;
   for (const SweepResult& result : run.results) {
     base::ensure(result.error.empty(), report.rows[number(result.point, 0)].id, result.error);

@@ -67,16 +67,16 @@ void check(std::span<const TrainedRun> runs) {
           fmt::format("{} of seed {} trained another model, or on other data, or for other steps than the first "
                       "run",
                       runs[i].numerics, runs[i].seed),
-          "compare runs that differ in --numerics and --seed alone"};
+          "compare runs that differ in `numerics` and `seed` alone"};
     for (std::size_t j = 0; j < i; ++j)
       if (runs[j].numerics == runs[i].numerics && runs[j].seed == runs[i].seed)
         throw Error{Fault::kUsage, "trnsim numerics",
                     fmt::format("{} of seed {} is there twice", runs[i].numerics, runs[i].seed),
-                    "give another --seed to one of them"};
+                    "give another `seed` to one of them"};
   }
   if (values_of(runs, kReference, &TrainedRun::accuracy).empty())
     throw Error{Fault::kUsage, "trnsim numerics", "none of the runs is in fp32, which the others are held against",
-                "add trnsim run ... --numerics fp32"};
+                "add a run with `numerics` fp32"};
 }
 
 Table runs_table(std::span<const TrainedRun> runs) {
@@ -224,7 +224,7 @@ std::vector<Answer> answers(std::span<const TrainedRun> runs) {
 std::string numerics_text(std::span<const TrainedRun> runs, std::string_view format) {
   const base::Format form = base::parse_format(format);
   if (form == base::Format::kCsv)
-    throw Error{Fault::kUsage, "--format csv", "has one table, this is two", "use table, md or json"};
+    throw Error{Fault::kUsage, "`format` csv", "has one table, this is two", "use table, md or json"};
   check(runs);
   if (form == base::Format::kJson) return json_of(runs).dump(2) + "\n";
   const TrainedRun& first = runs.front();

@@ -95,7 +95,7 @@ std::optional<double> price_per_hour(std::string_view instance, const PriceTerms
   for (const std::string& assignment : terms.set) {
     if (!assignment.starts_with(kSection)) continue;
     const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
-    const std::string where = "--set " + assignment.substr(0, equals);
+    const std::string where = "`set` " + assignment.substr(0, equals);
     const std::string_view value = std::string_view{assignment}.substr(equals + 1);
     auto& own = price[static_cast<std::size_t>(
         parse_purchase(assignment.substr(kSection.size(), equals - kSection.size()), where))];

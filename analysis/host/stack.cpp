@@ -75,7 +75,7 @@ Stack load_stack(base::ParamFile file) {
 base::ParamFile stack_file(std::string_view name) {
   const std::vector<std::string> names = stack_names();
   if (std::ranges::find(names, name) == names.end()) {
-    throw base::Error{base::Fault::kUsage, "stack", fmt::format("unknown stack '{}'", name),
+    throw base::Error{base::Fault::kUsage, "`stack`", fmt::format("unknown stack '{}'", name),
                       base::suggest_fix(name, names)};
   }
   return base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name)));

@@ -325,7 +325,7 @@ Record read_record(const std::filesystem::path& folder, std::int64_t stage) {
   const auto stages = static_cast<std::int64_t>(slowest.info.stages);
   if (stage < 0 || (stages == 1 && stage == 0)) return slowest;
   if (stage >= stages)
-    throw Error{Fault::kUsage, "--stage", fmt::format("is {}, {} has {}", stage, folder.string(), stages),
+    throw Error{Fault::kUsage, "`stage`", fmt::format("is {}, {} has {}", stage, folder.string(), stages),
                 stages == 1 ? std::string{"leave it out: the job has no pipeline"}
                             : fmt::format("choose one from 0 to {}", stages - 1)};
   return read_record(folder / record_name(static_cast<std::size_t>(stage)));

@@ -193,8 +193,8 @@ std::size_t SweepRun::known() const {
 
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
                    const std::filesystem::path& database, int processes, const SweepTeam& team) {
-  if (points.empty()) throw Error{Fault::kUsage, "sweep", "has no points", "give --set KEY=VALUE,VALUE"};
-  if (processes < 1) throw Error{Fault::kUsage, "--processes", "is below 1", "give a whole number from 1"};
+  if (points.empty()) throw Error{Fault::kUsage, "sweep", "has no points", "give `set` KEY=VALUE,VALUE"};
+  if (processes < 1) throw Error{Fault::kUsage, "`processes`", "is below 1", "give a whole number from 1"};
   SweepRun run;
   for (const SweepPoint& point : points) run.results.push_back({.point = point, .hash = model.hash(point)});
   const std::string owner = owner_name();

@@ -250,7 +250,7 @@ class Compiler {
     }
     if (options_.hbm_bytes > 0)
       require_fit(options_.name, memory.bytes_by_kind, memory.total, options_.hbm_bytes,
-                  "use a smaller --per_device_train_batch_size, or more --gradient_accumulation_steps");
+                  "use a smaller `per_device_train_batch_size`, or more `gradient_accumulation_steps`");
     for (std::size_t c = 0; c < calls.size(); ++c) add_call(uses_[c], calls[c]);
     isa::Program& program = result_.program;
     program.name = options_.name;

@@ -109,7 +109,7 @@ TEST_F(Files, AnOutputFolderIsCreatedWithItsParents) {
 TEST_F(Files, AnOutputFolderWithAnythingInItIsRefusedUnlessOverwriting) {
   write_file(folder_ / "result.json", "{}");
   EXPECT_THAT(error_of(Fault::kUsage, [&] { make_output_folder(folder_, false); }),
-              HasSubstr("choose another --output_dir or add --overwrite_output_dir"));
+              HasSubstr("choose another `output_dir` or add `overwrite_output_dir`"));
   EXPECT_NO_THROW(make_output_folder(folder_, true));
   EXPECT_EQ(read_file(folder_ / "result.json"), "{}");
   EXPECT_THAT(error_of(Fault::kUsage, [&] { make_output_folder(folder_ / "result.json", true); }),

@@ -92,6 +92,19 @@ TEST(Frame, AWordTooManyIsNamed) { expect_usage_error("run x y", "unexpected arg
 TEST(Frame, AMissingArgumentIsNamed) { expect_usage_error("run", "WORKLOAD is required"); }
 TEST(Frame, AFlagGivenTwiceIsRefused) { expect_usage_error("run x --seed 1 --seed 2", "--seed"); }
 
+// The library writes `passes` and 'trnsim run' alike in backquotes; only names of settings become flags.
+TEST(Frame, ErrorsOfTheLibraryNameFlags) {
+  expect_usage_error("run bert_emotion --passes fusoin --mode timed", "--passes: 'fusoin' names no pass");
+  expect_usage_error("params --set hbm.bandwith=2x", "--set hbm.bandwith: ");
+  expect_usage_error("params --set hbm", "fix: write it as in --set hbm.bandwidth=1.6TB/s");
+  expect_usage_error("params --format yaml", "--format: \"yaml\" is no format");
+  expect_usage_error("sweep --workload bert_emotion --design random --set hbm.bandwidth=1x,2x", "give --samples 100");
+  expect_usage_error("sweep --workload bert_emotion --shard 3 --set hbm.bandwidth=1x,2x", "--shard: '3' is no I/N");
+}
+TEST(Frame, FlagsMayHaveDashes) {
+  expect_usage_error("run bert_emotion --trace-until \"2 ms\"", "has no effect without --trace_steps");
+}
+
 TEST(Frame, ABatchOfNothingIsRefused) {
   expect_usage_error("run x --per_device_train_batch_size 0", "--per_device_train_batch_size: 0 is out of range");
 }

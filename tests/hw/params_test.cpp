@@ -123,7 +123,7 @@ TEST(Params, PricesAreNoPartOfAMachine) {
   const auto path = std::filesystem::path{testing::TempDir()} / ("priced_" + std::to_string(getpid()) + ".toml");
   std::ofstream{path} << hw::load_machine("trn1.2xlarge").toml
                       << "[price]\non_demand = { value = \"$1/h\", source = \"me\" }\n";
-  EXPECT_THAT(refusal(path.string()), testing::HasSubstr("--set price.on_demand"));
+  EXPECT_THAT(refusal(path.string()), testing::HasSubstr("`set` price.on_demand"));
   std::filesystem::remove(path);
 }
 

@@ -220,11 +220,11 @@ TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
 
 TEST(Shards, PlansThatDoNotFitTheModelAreRefusedWithThoseThatDo) {
   const auto checking = [](ShardPlan plan) { return [plan] { check(plan, llama()); }; };
-  EXPECT_TRUE(fails(Fault::kUsage, checking({3, 1, 1}), {"--tensor_parallel_size", "8 attention heads", "1, 2, 4, 8"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({3, 1, 1}), {"`tensor_parallel_size`", "8 attention heads", "1, 2, 4, 8"}));
   EXPECT_TRUE(fails(Fault::kUsage, checking({0, 1, 1}), {"1 or more"}));
-  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 3, 1}), {"--pipeline_parallel_size", "4 layers", "1, 2, 4"}));
-  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 4, 2}), {"--pipeline_parallel_size", "use one of: 1, 2"}));
-  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 1, 2}), {"--virtual_pipeline_size", "--pipeline_parallel_size 2"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 3, 1}), {"`pipeline_parallel_size`", "4 layers", "1, 2, 4"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 4, 2}), {"`pipeline_parallel_size`", "use one of: 1, 2"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 1, 2}), {"`virtual_pipeline_size`", "`pipeline_parallel_size` 2"}));
   LlamaConfig odd = llama();
   odd.num_attention_heads = 12;
   odd.num_key_value_heads = 6;

@@ -275,7 +275,7 @@ class Update {
     buckets_.push_back(std::move(bucket));
     if (spec_.optimizer.name != "adamw")
       throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", spec_.optimizer.name),
-                        "use adamw, or --zero_1 false"};
+                        "use adamw, or `zero_1` false"};
     const runtime::Value like = graph_.value(shard.gradient);
     const isa::Dtype type = graph_.value(weights.front()).dtype;
     graph_.enter(
@@ -392,7 +392,7 @@ double scheduled_rate(std::string_view schedule, double rate, std::int64_t step,
                       std::int64_t total) {
   const std::vector<std::string> names{"linear", "constant", "constant_with_warmup", "cosine"};
   if (std::ranges::find(names, schedule) == names.end())
-    throw base::Error{base::Fault::kUsage, "--lr_scheduler_type", fmt::format("'{}' is not known", schedule),
+    throw base::Error{base::Fault::kUsage, "`lr_scheduler_type`", fmt::format("'{}' is not known", schedule),
                       base::suggest_fix(std::string{schedule}, names)};
   if (schedule == "constant") return rate;
   const auto s = static_cast<double>(step), w = static_cast<double>(warmup), t = static_cast<double>(total);

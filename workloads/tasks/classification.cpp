@@ -69,7 +69,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(const ClassificationOptions& o, const 
   if (!o.vocab.empty()) return load_tokenizer(o.vocab);
   if (!o.model_folder.empty()) return load_tokenizer(o.model_folder);
   if (!out.synthetic)
-    out.notes.push_back("no --vocab: a WordPiece vocabulary is made from the training data, not bert-base-uncased's");
+    out.notes.push_back("no `vocab`: a WordPiece vocabulary is made from the training data, not bert-base-uncased's");
   return train_tokenizer(train, out.synthetic ? kSyntheticVocabulary : kOwnVocabulary);
 }
 

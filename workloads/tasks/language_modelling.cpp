@@ -70,7 +70,7 @@ void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, L
     out.tokenizer = load_tokenizer(tokenizer_path(o.vocab, o.model_folder));
     return;
   }
-  if (!out.synthetic) out.notes.push_back("no --vocab: a BPE vocabulary is made from the training data, not Llama's");
+  if (!out.synthetic) out.notes.push_back("no `vocab`: a BPE vocabulary is made from the training data, not Llama's");
   out.tokenizer = train_bpe(train.texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
 }
 
@@ -100,9 +100,9 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
                 fmt::format("the vocabulary has {} tokens, the model's table {}", out.tokenizer->vocab_size(), rows),
                 "use the vocabulary that the model was trained with"};
   if (static_cast<std::int64_t>(o.length) > positions)
-    throw Error{Fault::kUsage, "--max_length",
+    throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("a sequence of {} tokens is longer than the model's {} positions", o.length, positions),
-                fmt::format("use --max_length {} or less", positions)};
+                fmt::format("use `max_length` {} or less", positions)};
 }
 
 }  // namespace
@@ -121,7 +121,7 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
     out.validation = held_out(out.train);
     out.notes.push_back(out.validation ? fmt::format("one of {} sequences is held out for evaluation", kHeldOutOneOf)
                                        : fmt::format("{} sequences are too few to hold any out for evaluation: give "
-                                                     "--validation_file, or --eval_strategy no",
+                                                     "`validation_file`, or `eval_strategy` no",
                                                      out.train.size()));
   }
   if (parts.test) out.test = pack(*parts.test, *out.tokenizer, o.length);

@@ -49,7 +49,7 @@ Batch make_batch(const TokenizedDataset& dataset, std::span<const std::uint32_t>
     const std::size_t sample = samples[row];
     const std::size_t tokens = dataset.length(sample);
     if (tokens > length) {
-      throw Error{Fault::kUsage, "max_length",
+      throw Error{Fault::kUsage, "`max_length`",
                   fmt::format("sample {} has {} tokens, more than {}", sample, tokens, length),
                   "tokenise with that max_length, so that longer texts are cut"};
     }
@@ -67,8 +67,8 @@ Batch make_batch(const TokenizedDataset& dataset, std::span<const std::uint32_t>
 
 Sampler::Sampler(std::size_t samples, SamplerOptions options) : samples_{samples}, options_{options} {
   if (options_.batch_size == 0)
-    throw Error{Fault::kUsage, "per_device_train_batch_size", "is 0", "set it to 1 or more"};
-  if (options_.ranks == 0) throw Error{Fault::kUsage, "nproc_per_node", "is 0", "set it to 1 or more"};
+    throw Error{Fault::kUsage, "`per_device_train_batch_size`", "is 0", "set it to 1 or more"};
+  if (options_.ranks == 0) throw Error{Fault::kUsage, "`nproc_per_node`", "is 0", "set it to 1 or more"};
   if (samples_ == 0) throw Error{Fault::kData, "data set", "is empty", "give at least one sample"};
   per_rank_ = options_.drop_last ? samples_ / options_.ranks : ceil_div(samples_, options_.ranks);
   steps_ = options_.drop_last ? per_rank_ / options_.batch_size : ceil_div(per_rank_, options_.batch_size);
