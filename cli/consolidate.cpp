@@ -5,7 +5,7 @@
 
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "workloads/shards.h"
+#include "trnsim/checkpoints.h"
 
 namespace cli {
 namespace {
@@ -16,14 +16,10 @@ struct ConsolidateOptions {
 };
 
 void consolidate(const ConsolidateOptions& options) {
-  const workloads::ShardIndex index = workloads::read_shard_index(options.shards);
-  const auto specs = workloads::read_shard_config(options.shards)->weights();
-  workloads::consolidate(options.shards, options.output, options.overwrite);
-  const auto& [tensor, pipeline, chunks] = index.plan;
+  const trnsim::Consolidated c = trnsim::consolidate(options.shards, options.output, options.overwrite);
   print(
       fmt::format("{}: {} tensors, {} parameters, step {}, from {} shards (tensor parallel {}, pipeline parallel {})\n",
-                  options.output, specs.size(), workloads::parameter_count(specs), index.step, tensor * pipeline,
-                  tensor, pipeline));
+                  options.output, c.tensors, c.parameters, c.step, c.shards(), c.tensor, c.pipeline));
 }
 
 }  // namespace

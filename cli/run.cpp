@@ -21,7 +21,6 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/run.h"
-#include "workloads/metrics.h"
 
 namespace cli {
 namespace {
@@ -65,14 +64,6 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
 
 /// Whether stdout is for people, not for programs.
 bool for_people(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
-
-void print_eval(const workloads::EvalRecord& e) {
-  const std::string key = e.split + "_";
-  workloads::Metrics metrics{{"epoch", e.epoch}, {key + "loss", e.loss}, {key + "samples", e.samples}};
-  for (const auto& [name, value] : e.scores) metrics.emplace_back(key + name, value);
-  print(workloads::metrics_block(e.split, metrics));
-  flush();
-}
 
 /// What each step leaves: a line on the terminal, and one in steps.jsonl.
 class StepView {
@@ -142,17 +133,11 @@ void print_projection(const RunResult& run, base::Format form) {
 }
 
 void print_training(const Training& t) {
-  const workloads::TrainOutcome& o = t.outcome;
-  const double simulated = static_cast<double>(o.steps) * t.simulated_step_seconds;
-  workloads::Metrics metrics = workloads::speed_metrics("train", simulated, o.steps * t.samples_per_step, o.steps);
-  metrics.push_back({"epoch", o.epoch});
-  metrics.push_back({"total_flos", o.total_flos});
-  metrics.push_back({"train_loss", o.train_loss});
-  print(workloads::metrics_block("train", metrics));
+  print(trnsim::metrics_block(t));
   print(fmt::format(
       "trained {} on {}{}; the times above are device time of the simulated cores, the run took {:.0f} s here\n",
       t.model, t.dataset, t.synthetic && t.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "",
-      o.host_seconds));
+      t.outcome.host_seconds));
   flush();
 }
 
@@ -176,7 +161,7 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
   };
   observer.training.step = [&steps](const workloads::StepRecord& r) { steps->show(r); };
   observer.training.evaluated = [people](const workloads::EvalRecord& e) {
-    if (people) print_eval(e);
+    if (people) print(trnsim::metrics_block(e)), flush();
   };
   return observer;
 }
