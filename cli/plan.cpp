@@ -10,6 +10,7 @@
 #include "base/table.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/project.h"
@@ -104,7 +105,7 @@ void plan(const PlanOptions& options) {
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
-  time_plans(plans, processes_of(s), s.exact);
+  time_plans(plans, processes_of(s), s.exact, progress_of("plan", "point"));
   if (options.refused) {
     print_refused(plans, form);
   } else {

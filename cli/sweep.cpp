@@ -13,6 +13,7 @@
 #include "base/log.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/slurm.h"
 #include "cli/verbs.h"
 #include "trnsim/sweep.h"
@@ -150,11 +151,13 @@ void sweep(const SweepOptions& options) {
   const std::filesystem::path database = folder / "sweep.sqlite";
   std::size_t before = 0;
   if (!options.minimize.empty() && team.size == 1) {
-    const analysis::SweepRun first = run_sweep({points.front()}, model, database, 1, team);
+    const analysis::SweepRun first =
+        run_sweep({points.front()}, model, database, 1, team, progress_of("sweep", "point"));
     require_goal(options, first);
     before = first.computed;
   }
-  analysis::SweepRun run = run_sweep(points, model, database, processes, team);
+  analysis::SweepRun run = run_sweep(points, model, database, processes, team,
+                                     team.waits ? progress_of("sweep", "point") : analysis::SweepWatch{});
   for (analysis::SweepResult& result : run.results) result.error = flags_in(result.error);
   if (!team.waits) {
     if (!options.shard.empty())

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/verbs.h"
 #include "trnsim/validate.h"
 
@@ -54,7 +55,7 @@ void validate(const ValidateOptions& options) {
   progress.finish();
   for (analysis::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
   if (options.sensitivity) {
-    const analysis::Influence influence = influence_of(report, rows, common);
+    const analysis::Influence influence = influence_of(report, rows, common, progress_of("sensitivity", "point"));
     if (form != base::Format::kJson) print(to_text(report, common.format) + "\n");
     print(to_text(report, influence, common.format));
   } else {

@@ -173,7 +173,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
 }
 
 /// A sweep whose points are families of plans by number, and whose results nobody keeps.
-void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact) {
+void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
   const std::vector<std::vector<std::size_t>> families = families_of(plans);
   if (families.empty()) return;
   std::vector<analysis::SweepPoint> points;
@@ -186,7 +186,7 @@ void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact) {
     return metrics;
   };
   const analysis::SweepRun run =
-      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate, .name = "plan"}, ":memory:", processes);
+      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
   if (run.interrupted)
     throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
   for (std::size_t f = 0; f < families.size(); ++f) {

@@ -63,7 +63,7 @@ Validation validate(std::span<const analysis::Row> rows, const PredictContext& c
 }
 
 analysis::Influence influence_of(const analysis::ValidationReport& report, std::span<const analysis::Row> rows,
-                                 const Settings& settings) {
+                                 const Settings& settings, const analysis::SweepWatch& watch) {
   std::vector<base::ParamFile> machines;
   for (const std::string& name : hw::machine_names()) machines.push_back(hw::machine_file(name));
   const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
@@ -75,8 +75,8 @@ analysis::Influence influence_of(const analysis::ValidationReport& report, std::
     return *prediction.value;
   };
   const int processes = settings.host_threads > 0 ? static_cast<int>(settings.host_threads)
-                                                 : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return analysis::study(report, analysis::influential_parameters(machines), evaluate, processes);
+                                                  : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return analysis::study(report, analysis::influential_parameters(machines), evaluate, processes, watch);
 }
 
 }  // namespace trnsim

@@ -36,6 +36,6 @@ Validation validate(std::span<const analysis::Row> rows, const PredictContext& c
 /// What decides each prediction: every row again under each variation, in `host_threads` processes at a time.
 /// Errors: as analysis::study().
 analysis::Influence influence_of(const analysis::ValidationReport& report, std::span<const analysis::Row> rows,
-                                 const Settings& settings);
+                                 const Settings& settings, const analysis::SweepWatch& watch = {});
 
 }  // namespace trnsim
