@@ -86,11 +86,11 @@ struct SweepTeam {
   double patience_s = 60;  // after this time without a sign of life a process counts as dead: its point is done again
 };
 
-/// Hears several times a second how many of the points that were not known are done.
+/// Called several times a second with the number of unknown points that are done.
 using SweepWatch = std::function<void(std::size_t done, std::size_t all)>;
 
 /// Computes the points that `database` does not know yet, in `processes` child processes, and keeps each result as soon
-/// as it is there: a sweep that is killed goes on where it was. A child that dies costs its point only. A point is
+/// as it is there: a sweep that is killed resumes where it was. A child that dies loses only its point. A point is
 /// computed by one process at a time, however many sweep into the same database.
 /// Errors: Fault::kUsage without points or processes; Fault::kEnvironment.
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,

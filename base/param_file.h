@@ -45,7 +45,7 @@ struct Parameter {
 /// "layer.0.name".
 class ParamFile {
  public:
-  /// Errors: Fault::kUsage when the file is missing, is no TOML, or an entry breaks the form above.
+  /// Errors: Fault::kUsage when the file is missing, is not TOML, or an entry breaks the form above.
   static ParamFile load(const std::filesystem::path& path);
   /// The same from text; `name` stands for the path in errors, `folder` is where `inherits` looks.
   static ParamFile parse(std::string_view toml, std::string_view name, const std::filesystem::path& folder = {});
@@ -56,7 +56,7 @@ class ParamFile {
   /// The same for "hbm.bandwidth=1.6TB/s".
   void set(std::string_view assignment);
 
-  /// Explains a key whose file does not; who reads the key knows what it means. Errors: missing key.
+  /// Explains a key whose file does not: the reader of the key knows what it means. Errors: missing key.
   void explain(std::string_view key, std::string_view text);
 
   /// A number in the base unit. Errors: missing key (with a suggestion), missing or other unit, missing source.

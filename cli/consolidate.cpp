@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "trnsim/checkpoints.h"
@@ -17,9 +18,9 @@ struct ConsolidateOptions {
 
 void consolidate(const ConsolidateOptions& options) {
   const trnsim::Consolidated c = trnsim::consolidate(options.shards, options.output, options.overwrite);
-  print(
-      fmt::format("{}: {} tensors, {} parameters, step {}, from {} shards (tensor parallel {}, pipeline parallel {})\n",
-                  options.output, c.tensors, c.parameters, c.step, c.shards(), c.tensor, c.pipeline));
+  print(fmt::format("{}: {}, {}, step {}, from {} (tensor parallel {}, pipeline parallel {})\n", options.output,
+                    base::counted(c.tensors, "tensor"), base::counted(c.parameters, "parameter"), c.step,
+                    base::counted(c.shards(), "shard"), c.tensor, c.pipeline));
 }
 
 }  // namespace

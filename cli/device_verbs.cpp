@@ -109,7 +109,7 @@ void add_top(CLI::App& app) {
   app.add_option("--seconds", options->seconds, "wall time in which the step is replayed")
       ->check(CLI::Range(0.1, 86'400.0))
       ->capture_default_str();
-  app.add_flag("--once", options->once, "one frame for the whole step; the same when stdout is no terminal");
+  app.add_flag("--once", options->once, "one frame for the whole step; the same when stdout is not a terminal");
   app.final_callback([options] { top(*options); });
 }
 

@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "base/text.h"
 #include "cli/add_option.h"
 #include "cli/output.h"
 #include "cli/tables.h"
@@ -42,7 +43,7 @@ base::Table figures_of(const GenerationJob& job, const GenerationTime& t) {
   }
   row("tokens_per_second", t.tokens_per_second, fmt::format("{:.1f}", t.tokens_per_second), "1/s, all sequences");
   row("total", t.total, fmt::format("{:.3f}", t.total),
-      fmt::format("s for {} tokens", job.spec.batch * job.new_tokens).c_str());
+      fmt::format("s for {}", base::counted(job.spec.batch * job.new_tokens, "token")).c_str());
   return table;
 }
 
@@ -63,9 +64,9 @@ GenerateObserver observer_of(const std::string& model) {
       print(fmt::format("[{}] {}\n", b + 1, g.texts[b].text));
     if (g.texts.size() == 1) print("\n");
     if (g.texts.empty()) print("time alone: no weights are computed with\n");
-    print(fmt::format("\n{}: {} of {} cores of {}, {}, {} x ({} + {} tokens)\n\n", model, g.job.spec.tensor_parallel,
-                      g.machine.core_count(), g.machine.name, g.job.spec.numerics.name, g.job.spec.batch,
-                      g.job.prompt_tokens, g.job.new_tokens));
+    print(fmt::format("\n{}: {} of {} of {}, {}, {} x ({} + {})\n\n", model, g.job.spec.tensor_parallel,
+                      base::counted(g.machine.core_count(), "core"), g.machine.name, g.job.spec.numerics.name,
+                      g.job.spec.batch, g.job.prompt_tokens, base::counted(g.job.new_tokens, "token")));
     flush();
   };
   return observer;

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/progress.h"
@@ -114,8 +115,8 @@ void plan(const PlanOptions& options) {
   }
   const auto large = static_cast<std::size_t>(std::ranges::count(plans, true, &TriedPlan::too_large));
   const std::size_t good = ranked(plans).size();
-  base::log_info("{} plans: {} fit, {} do not, {} cannot be formed; {} were compiled. --refused prints the reasons",
-                 plans.size(), good, large, plans.size() - good - large, plans.size() - untried);
+  base::log_info("{}: {} fit, {} do not, {} cannot be formed; {} were compiled. --refused prints the reasons",
+                 base::counted(plans.size(), "plan"), good, large, plans.size() - good - large, plans.size() - untried);
 }
 
 }  // namespace

@@ -15,6 +15,7 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "cli/output.h"
@@ -141,7 +142,7 @@ void print_training(const Training& t) {
   flush();
 }
 
-/// What is seen of a run while it goes on.
+/// What is shown of a run in progress.
 trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Format form,
                                 std::unique_ptr<StepView>& steps) {
   const bool people = for_people(form);
@@ -155,8 +156,9 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
     }
   };
   observer.training.begin = [&steps, folder](const Training& t, const workloads::Trainer& trainer) {
-    base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", t.model, t.parameters, t.dataset,
-                   t.train_samples, t.numerics, trainer.options().step.plan.world());
+    base::log_info("training {} ({}) on {}, {}, {} on {}", t.model, base::counted(t.parameters, "parameter"), t.dataset,
+                   base::counted(t.train_samples, "sample"), t.numerics,
+                   base::counted(trainer.options().step.plan.world(), "core"));
     steps = std::make_unique<StepView>(folder, trainer, t.simulated_step_seconds);
   };
   observer.training.step = [&steps](const workloads::StepRecord& r) { steps->show(r); };

@@ -35,10 +35,10 @@ void fail_above(const analysis::ValidationReport& report, const std::string& lim
   const double most = base::parse_real("--fail_above", limit);
   const analysis::KindSummary& all = report.summaries.back();
   if (all.predicted > 0 && all.mean <= most) return;
-  throw Error{
-      Fault::kCheck, "trnsim validate",
-      fmt::format("mean absolute error {:.3g} % of {} predicted rows, allowed {:g} %", all.mean, all.predicted, most),
-      "see which rows are off in the table above"};
+  throw Error{Fault::kCheck, "trnsim validate",
+              fmt::format("mean absolute error {:.3g} % of {}, allowed {:g} %", all.mean,
+                          base::counted(all.predicted, "predicted row"), most),
+              "see which rows are off in the table above"};
 }
 
 void validate(const ValidateOptions& options) {

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "trnsim/generate.h"
 #include "workloads/generation.h"
 #include "workloads/generator.h"
@@ -55,7 +56,8 @@ Source open_source(const GenerateSettings& o) {
   const auto there = source.config->sizes().vocabulary;
   if (static_cast<std::int64_t>(source.tokenizer->vocab_size()) > there)
     throw Error{Fault::kUsage, "`vocab`",
-                fmt::format("the tokenizer has {} tokens, the model {}", source.tokenizer->vocab_size(), there),
+                fmt::format("the tokenizer has {}, the model {}",
+                            base::counted(source.tokenizer->vocab_size(), "token"), there),
                 "give the tokenizer that the model was trained with"};
   return source;
 }
@@ -76,7 +78,8 @@ std::vector<Ids> prompts_of(const GenerateSettings& o, const Source& source) {
   }
   if (o.batch_size > 0 && out.size() == 1) out.resize(batch, out.front());
   if (o.batch_size > 0 && out.size() != batch)
-    throw Error{Fault::kUsage, "`batch_size`", fmt::format("is {}, but there are {} prompts", batch, out.size()),
+    throw Error{Fault::kUsage, "`batch_size`",
+                fmt::format("is {}, but there are {}", batch, base::counted(out.size(), "prompt")),
                 "give one prompt, or as many as sequences"};
   return out;
 }
@@ -88,8 +91,8 @@ GenerationJob job_of(const GenerateSettings& o, const Source& source, const std:
   const std::int64_t wanted = longest + o.max_new_tokens;
   if (wanted > positions)
     throw Error{Fault::kUsage, longest >= positions ? "`prompt`" : "`max_new_tokens`",
-                fmt::format("a prompt of {} tokens and {} new ones, the model has {} positions", longest,
-                            o.max_new_tokens, positions),
+                fmt::format("a prompt of {} and {} new ones, the model has {}", base::counted(longest, "token"),
+                            o.max_new_tokens, base::counted(positions, "position")),
                 longest >= positions ? std::string{"give a shorter prompt"}
                                      : fmt::format("use `max_new_tokens` {} or less", positions - longest)};
   const std::int64_t length = std::min(positions, std::max(wanted, o.max_length));

@@ -123,7 +123,7 @@ std::span<const Listing> listings() { return kListings; }
 
 std::vector<std::string> names_in(std::string_view listing) {
   const auto* const found = std::ranges::find(kListings, listing, &Listing::name);
-  base::ensure(found != kListings.end(), listing, "is no listing");
+  base::ensure(found != kListings.end(), listing, "is not a listing");
   std::vector<std::string> names;
   for (const std::vector<base::Cell>& row : found->make().cells()) names.push_back(std::get<std::string>(row[0].value));
   return names;

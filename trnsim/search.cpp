@@ -10,6 +10,7 @@
 
 #include "analysis/sweep.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "hw/timed_block.h"
 #include "runtime/block.h"
@@ -61,10 +62,11 @@ TriedPlan looked_at(Job job, std::int64_t batch) {
   const runtime::Plan& p = tried.job.step.plan;
   const std::uint64_t there = tried.job.machine.hbm_bytes_per_core();
   if (batch % samples != 0)
-    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {} data-parallel ranks",
-                                batch, p.micro_batch, p.data);
+    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {}", batch, p.micro_batch,
+                                base::counted(p.data, "data-parallel rank"));
   else if (p.micro_batches < p.pipeline)
-    tried.refused = fmt::format("{} micro-batches never keep {} stages at work", p.micro_batches, p.pipeline);
+    tried.refused =
+        fmt::format("{} micro-batches never keep {} at work", p.micro_batches, base::counted(p.pipeline, "stage"));
   else if (tried.memory > there)
     tried.too_large = true, tried.refused = too_much(tried.memory, there);
   return tried;

@@ -35,7 +35,7 @@ std::size_t number(std::string_view text, std::string_view where) {
   std::size_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || rest != text.data() + text.size())
-    throw Error{Fault::kUsage, where, fmt::format("'{}' is no whole number", text), "give one, as in 3"};
+    throw Error{Fault::kUsage, where, fmt::format("'{}' is not an integer", text), "give one, as in 3"};
   return value;
 }
 
@@ -69,7 +69,7 @@ analysis::SweepTeam team_of_environment() {
 analysis::SweepTeam team_of_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos)
-    throw Error{Fault::kUsage, "`shard`", fmt::format("'{}' is no I/N", text), "write 0/16 to 15/16 for 16 shards"};
+    throw Error{Fault::kUsage, "`shard`", fmt::format("'{}' is not I/N", text), "write 0/16 to 15/16 for 16 shards"};
   analysis::SweepTeam team = member(text.substr(0, slash), text.substr(slash + 1), "`shard`");
   team.waits = false;
   if (const std::string job = variable("SLURM_ARRAY_JOB_ID"); !job.empty()) team.job = "SLURM_ARRAY_JOB_ID " + job;

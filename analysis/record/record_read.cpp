@@ -22,7 +22,7 @@ using base::Fault;
 
 template <class Found>
 auto known(const Database& db, const Found& found, std::string_view name) {
-  if (!found) damaged(db, fmt::format("'{}' is no name of this trnsim", name));
+  if (!found) damaged(db, fmt::format("'{}' is not a name of this trnsim", name));
   return *found;
 }
 
@@ -278,7 +278,7 @@ hw::TraceEvent::Track track(const Database& db, const std::string& name) {
   if (name == "engine") return Track::kEngine;
   if (name == "dma_ring") return Track::kDmaRing;
   if (name == "collective_queue") return Track::kCollectiveQueue;
-  damaged(db, fmt::format("'{}' is no track", name));
+  damaged(db, fmt::format("'{}' is not a track", name));
 }
 
 void read_events(Database& db, Record& r) {

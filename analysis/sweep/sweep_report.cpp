@@ -209,7 +209,7 @@ void require_metric(const SweepRun& run, const std::string& name) {
 Condition parse_condition(std::string_view text) {
   const std::size_t at = std::min(text.find("<="), text.find(">="));
   if (at == std::string_view::npos || at == 0)
-    throw Error{Fault::kUsage, "`subject_to`", fmt::format("'{}' is no condition", text), "write \"seconds<=2 ms\""};
+    throw Error{Fault::kUsage, "`subject_to`", fmt::format("'{}' is not a condition", text), "write \"seconds<=2 ms\""};
   Condition condition{.metric = std::string{text.substr(0, at)}, .at_most = text[at] == '<', .limit = 0};
   while (condition.metric.ends_with(' ')) condition.metric.pop_back();
   condition.metric = metric_of(condition.metric);

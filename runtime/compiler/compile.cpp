@@ -297,8 +297,8 @@ class Compiler {
       flops_ += flops;
       if (!scope.again) result_.program.model_flops += flops;
     }
-    // Between tensor-parallel ranks nothing goes on meanwhile, but for what was asked for ahead: what comes next may
-    // use the memory that they read. The queue is in order: who waits for one has waited for those before.
+    // Between tensor-parallel ranks nothing overlaps except what was requested ahead: what comes next may use the
+    // memory that they read. The queue is in order: a wait for one is a wait for all before it.
     call.await[kActivationQueue] = awaited_;
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);

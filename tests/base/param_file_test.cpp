@@ -173,15 +173,15 @@ TEST(ParamFile, ABadOverrideIsAnError) {
   EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth=3 GHz"); }), HasSubstr("must be a bandwidth"));
   EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth=fast"); }), HasSubstr("does not begin with a number"));
   EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth="); }), HasSubstr("has no value"));
-  EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth"); }), HasSubstr("is no KEY=VALUE"));
+  EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth"); }), HasSubstr("is not KEY=VALUE"));
   EXPECT_EQ(file.read("hbm.bandwidth", kBandwidth).value, 410e9);  // unharmed
 }
 
 TEST(ParamFile, ListsAndSinglesDoNotPassForEachOther) {
   ParamFile file = machine();
   EXPECT_THAT(error_of([&] { file.read("host.curve", kTime); }), HasSubstr("is a list"));
-  EXPECT_THAT(error_of([&] { file.read_list("host.launch", kTime); }), HasSubstr("is no list"));
-  EXPECT_THAT(error_of([&] { file.read_strings("name"); }), HasSubstr("is no list"));
+  EXPECT_THAT(error_of([&] { file.read_list("host.launch", kTime); }), HasSubstr("is not a list"));
+  EXPECT_THAT(error_of([&] { file.read_strings("name"); }), HasSubstr("is not a list"));
   EXPECT_THAT(error_of([&] { file.read_flag("name"); }), HasSubstr("must be true or false"));
   EXPECT_THAT(error_of([&] { file.read_count("host.launch"); }), HasSubstr("must be a whole number"));
 }
@@ -253,7 +253,7 @@ TEST_F(Inherits, ChangesNoDimension) {
 TEST_F(Inherits, ACircleOrAMissingFileIsAnError) {
   EXPECT_THAT(error_of([&] { load("inherits = \"own.toml\""); }), HasSubstr("circle"));
   EXPECT_THAT(error_of([&] { load("inherits = \"no.toml\""); }), HasSubstr("own.toml:1: inherits"));
-  EXPECT_THAT(error_of([&] { ParamFile::load(folder_ / "none.toml"); }), HasSubstr("is no file"));
+  EXPECT_THAT(error_of([&] { ParamFile::load(folder_ / "none.toml"); }), HasSubstr("is not a file"));
 }
 
 }  // namespace

@@ -113,7 +113,7 @@ TEST(Params, RefusesWhatNoMachineCanBe) {
 
 TEST(Params, AFileIsFoundByNameOrByPathAlone) {
   EXPECT_THAT(refusal("trn1.2xlage"), testing::HasSubstr("write \"trn1.2xlarge\""));
-  EXPECT_THAT(refusal("./trn1.2xlarge"), testing::HasSubstr("is no file"));  // a path: no name is tried
+  EXPECT_THAT(refusal("./trn1.2xlarge"), testing::HasSubstr("is not a file"));  // a path: no name is tried
   EXPECT_EQ(hw::machine_file("trn1.2xlarge").parameter("tensor.clock").text, "clock of the PE array");
 }
 

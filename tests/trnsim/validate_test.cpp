@@ -49,7 +49,7 @@ const char* const kTraining = "training.csv";
 const MisfitRow kMisfits[] = {
     {kMicro, "Kind", micro("levitate,anything,-"), "rows of kind 'levitate' are not modelled"},
     {kMicro, "Unit", micro("launch,an empty graph,-", "furlongs"), "metric 'furlongs' is unknown"},
-    {kMicro, "Cores", "id,launch,an empty graph,-,-,none,trn1.2xlarge,1,ms,here,", "cores: 'none' is no whole number"},
+    {kMicro, "Cores", "id,launch,an empty graph,-,-,none,trn1.2xlarge,1,ms,here,", "cores: 'none' is not an integer"},
     {kMicro, "Machine", micro("collective,all-reduce,1024 B", "us", "trn9", 2), "unknown machine 'trn9'"},
     {kMicro, "Ranks", micro("collective,all-reduce,1024 B", "us", "trn1.2xlarge", 3), "trn1.2xlarge has 2"},
     {kMicro, "Bytes", micro("collective,all-reduce,lots", "us", "trn1.2xlarge", 2), "shape 'lots' is no multiple of"},
@@ -62,7 +62,7 @@ const MisfitRow kMisfits[] = {
     {kTraining, "TrainingKind", training("finetune", "bert-base"), "rows of kind 'finetune' are not modelled"},
     {kTraining, "Model", training("train", "t5-small"), "model 't5-small' is not modelled"},
     {kTraining, "Sizes", training("train", "bert-huge", ""), "a size of the model is not published"},
-    {kTraining, "Length", training("train", "bert-base", "768", "long"), "seq_len: 'long' is no whole number"},
+    {kTraining, "Length", training("train", "bert-base", "768", "long"), "seq_len: 'long' is not an integer"},
     {kTraining, "Instance", training("train", "bert-base", "768", "512", "p3.2xlarge"), "unknown machine 'p3.2xlarge'"},
     {kTraining, "Plan", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,1,2"), "plans of encoders"},
     {kTraining, "Optimizer", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,2,1", "adafactor"),

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/data/image_files.h"
 #include "workloads/data/synthetic/digits.h"
@@ -88,16 +89,16 @@ void fit_model(const ClassificationOptions& o, const Dataset& train, Classificat
   }
   out.config = encoder_at(o.model_folder);
   if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
-    throw Error{
-        Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-        fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config->sizes().vocabulary),
-        "use the vocabulary that the model was trained with"};
+    throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
+                fmt::format("the vocabulary has {}, the model's table {}", base::counted(tokens, "token"),
+                            out.config->sizes().vocabulary),
+                "use the vocabulary that the model was trained with"};
   const std::vector<std::string> names = out.config->label_names();
   const std::size_t known = names.size();
   if (labels > known && has_head(o.model_folder))
     throw Error{Fault::kData, out.source,
-                fmt::format("has {} labels, the model's head {}: label {} is out of range", labels, known,
-                            train.label_names[known]),
+                fmt::format("has {}, the model's head {}: label {} is out of range", base::counted(labels, "label"),
+                            known, train.label_names[known]),
                 "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
   if (labels > known) out.config = out.config->with_labels(train.label_names);
   out.weights = load_weights(o.model_folder, out.config, o.seed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/data/synthetic/instruction_synthetic.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
@@ -97,7 +98,8 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
   const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;
   if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-                fmt::format("the vocabulary has {} tokens, the model's table {}", out.tokenizer->vocab_size(), rows),
+                fmt::format("the vocabulary has {}, the model's table {}",
+                            base::counted(out.tokenizer->vocab_size(), "token"), rows),
                 "use the vocabulary that the model was trained with"};
   if (static_cast<std::int64_t>(o.length) > positions)
     throw Error{Fault::kUsage, "`max_length`",

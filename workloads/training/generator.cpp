@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "runtime/session.h"
 #include "runtime/tiles.h"
 #include "workloads/decoder_graph.h"
@@ -162,7 +163,7 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
     const auto tokens = static_cast<std::int64_t>(prompts[b].size()),
                row = static_cast<std::int64_t>(b) * s.spec.prompt;
     if (tokens < 1 || tokens > s.spec.prompt)
-      throw Error{Fault::kUsage, "`prompt`", fmt::format("prompt {} has {} tokens", b + 1, tokens),
+      throw Error{Fault::kUsage, "`prompt`", fmt::format("prompt {} has {}", b + 1, base::counted(tokens, "token")),
                   fmt::format("use 1 to {}", s.spec.prompt)};
     std::ranges::copy(prompts[b], ids.begin() + row);
     last.push_back(static_cast<std::int32_t>(row + tokens - 1));
