@@ -123,7 +123,7 @@ struct GenerateMistake {
   void (*make)(GenerateSettings&);
   const char* where;
 };
-const GenerateMistake kMistakes[] = {
+const GenerateMistake kGenerateMistakes[] = {
     {"Tokens", [](GenerateSettings& s) { s.max_new_tokens = 0; }, "`max_new_tokens`"},
     {"Batch", [](GenerateSettings& s) { s.batch_size = -1; }, "`batch_size`"},
     {"Format", [](GenerateSettings& s) { s.numerics = "bf61"; }, "`numerics`"},
@@ -152,7 +152,7 @@ TEST_P(GenerateRefuses, InTheLibrarysWords) {
     EXPECT_THAT(error.what(), testing::Not(HasSubstr("--")));
   }
 }
-INSTANTIATE_TEST_SUITE_P(All, GenerateRefuses, testing::ValuesIn(kMistakes),
+INSTANTIATE_TEST_SUITE_P(All, GenerateRefuses, testing::ValuesIn(kGenerateMistakes),
                          [](const auto& info) { return std::string{info.param.name}; });
 
 }  // namespace
