@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "analysis/host/stack_change.h"
+#include "analysis/sweep.h"
 #include "analysis/validation_report.h"
 #include "base/param_file.h"
 
@@ -64,7 +65,8 @@ using Evaluate = std::function<double(std::size_t index, const Variation&)>;
 
 /// Predicts each row once for each mechanism, and once for each constant of the mechanisms that decide any of it.
 /// Errors: Fault::kInternal when a row that was predicted is not under a variation; Fault::kUsage when interrupted.
-Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes);
+Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
+                const SweepWatch& watch = {});
 
 /// How well the rows tell a constant.
 struct Identification {

@@ -30,7 +30,7 @@ struct PricedInstance {
 /// The instances of a price file. Errors: Fault::kUsage for a file without date or region, a number without unit or
 /// source, a key that nobody reads.
 std::vector<PricedInstance> load_prices(base::ParamFile file);
-/// `path`, or the file that comes along (analysis/cost/prices/aws.toml) when it is empty.
+/// `path`, or the bundled file (analysis/cost/prices/aws.toml) when it is empty.
 std::vector<PricedInstance> load_prices(std::string_view path);
 
 /// "spot". Errors: Fault::kUsage at `where`, with a suggestion.
@@ -44,7 +44,7 @@ struct PriceTerms {
   std::vector<std::string> set{};
 };
 
-/// Dollars of an instance and hour, by the terms or by the file that comes along; nothing when neither knows it, as of
+/// Dollars of an instance and hour, by the terms or by the bundled file; nothing when neither knows it, as of
 /// a machine of the user's own. Errors: Fault::kUsage for a price in `set` that is none.
 std::optional<double> price_per_hour(std::string_view instance, const PriceTerms& terms = {});
 

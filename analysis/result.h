@@ -48,7 +48,7 @@ struct Section {
 void write_summary(const std::filesystem::path& folder, std::string_view title, std::span<const Section> sections);
 
 /// steps.jsonl: one JSON object a line, handed to the system line by line, so that a run that is killed leaves whole
-/// lines. A resumed run goes on in the same file: lines of steps after `keep_steps` are dropped first.
+/// lines. A resumed run appends to the same file: lines of steps after `keep_steps` are dropped first.
 class StepLog {
  public:
   /// Errors: Fault::kEnvironment.

@@ -17,7 +17,7 @@ struct Stack {
   base::Sourced<double> per_sample;       // s of data loading for one sample
   base::Sourced<double> per_launch;       // s to launch one graph
   base::Sourced<double> per_launch_core;  // s more for each core that the launch starts
-  base::Sourced<double> in_flight;        // graphs that may wait for the device while the host goes on
+  base::Sourced<double> in_flight;        // graphs that may wait for the device while the host continues
   base::Sourced<double> copy_bandwidth;   // B/s between host and device
   base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
   base::Sourced<double> lead_in;         // s of the device before a graph's first instruction, beyond the program's own
@@ -42,9 +42,9 @@ struct Stack {
 
 /// Errors: Fault::kUsage for a missing or unknown key, a missing unit or source.
 Stack load_stack(base::ParamFile file);
-/// Of the stacks that come along: "bare", "torch-xla", "hf-trainer". Errors: Fault::kUsage with a suggestion.
+/// Of the bundled stacks: "bare", "torch-xla", "hf-trainer". Errors: Fault::kUsage with a suggestion.
 Stack load_stack(std::string_view name);
-/// Names of the stacks that come along, in alphabetical order.
+/// Names of the bundled stacks, in alphabetical order.
 std::vector<std::string> stack_names();
 
 /// Switches of --passes: the stack's for sequences of `length` tokens, then the user's, which win.

@@ -67,7 +67,6 @@ struct SweepResult {
 struct SweepModel {
   std::function<std::uint64_t(const SweepPoint&)> hash;
   std::function<Metrics(const SweepPoint&)> evaluate;
-  std::string name = "sweep";  // in front of its progress
 };
 
 struct SweepRun {
@@ -87,12 +86,16 @@ struct SweepTeam {
   double patience_s = 60;  // after this time without a sign of life a process counts as dead: its point is done again
 };
 
+/// Called several times a second with the number of unknown points that are done.
+using SweepWatch = std::function<void(std::size_t done, std::size_t all)>;
+
 /// Computes the points that `database` does not know yet, in `processes` child processes, and keeps each result as soon
-/// as it is there: a sweep that is killed goes on where it was. A child that dies costs its point only. A point is
+/// as it is there: a sweep that is killed resumes where it was. A child that dies loses only its point. A point is
 /// computed by one process at a time, however many sweep into the same database.
 /// Errors: Fault::kUsage without points or processes; Fault::kEnvironment.
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
-                   const std::filesystem::path& database, int processes, const SweepTeam& team = {});
+                   const std::filesystem::path& database, int processes, const SweepTeam& team = {},
+                   const SweepWatch& watch = {});
 
 /// A row per point: parameters, metrics, what binds, error. `brief`: the metrics that people look at first.
 base::Table sweep_table(const SweepRun& run, bool brief = false);

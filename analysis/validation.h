@@ -46,8 +46,8 @@ struct Row {
 };
 
 /// Reads a table of either schema, recognised by its header (columns in any order). A bad cell of a job makes the row
-/// defective (to be reported as skipped). Errors: Fault::kData for another header, a value that is no positive number,
-/// an id given twice, and what read_csv refuses.
+/// defective (to be reported as skipped). Errors: Fault::kData for another header, a value that is not a positive
+/// number, an id given twice, and what read_csv refuses.
 std::vector<Row> load_validation(const std::filesystem::path& path);
 std::vector<Row> parse_validation(std::string_view text, std::string name);
 

@@ -22,7 +22,7 @@ struct TimePart {
 
 /// What one core's device did in one repetition of a row: what the simple baselines are made of.
 struct DeviceWork {
-  double seconds = 0;  // that a repetition takes in all, by the model
+  double seconds = 0;  // that a repetition takes in total, by the model
   double ideal = 0;    // s: FLOPs, HBM bytes and sent bytes at their peaks, the longest of the three; 0: no device work
   std::vector<std::pair<std::string, double>> busy;  // s of each engine, of the DMA engines, of collectives
 };

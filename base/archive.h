@@ -40,7 +40,7 @@ concept FixedList = requires {
 template <class T, class U>
 concept Is = std::same_as<std::remove_const_t<T>, U>;
 
-/// Of a struct all members go, one after the other. One that is no plain struct, or of which some do not go, has an
+/// Of a struct all members go, one after the other. One that is not a plain struct, or of which some do not go, has an
 /// each_field(archive, struct) of its own, in its namespace, which names them.
 class ArchiveWriter {
  public:

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace base {
 namespace {
@@ -92,9 +93,10 @@ CsvTable parse_csv(std::string_view text, std::string name) {
       continue;
     }
     if (record.cells.size() != table.header.size())
-      throw Error{Fault::kData, table.where(record),
-                  fmt::format("has {} cells but the header has {}", record.cells.size(), table.header.size()),
-                  "quote cells that contain commas"};
+      throw Error{
+          Fault::kData, table.where(record),
+          fmt::format("has {} but the header has {}", base::counted(record.cells.size(), "cell"), table.header.size()),
+          "quote cells that contain commas"};
     table.records.push_back(std::move(record));
   }
   if (table.header.empty()) throw Error{Fault::kData, table.path, "is empty", "give a table with a header line"};

@@ -28,7 +28,7 @@ struct CsvRecord {
 };
 
 /// Records one after the other; blank lines are passed over. A record whose quoting is broken costs no other: reading
-/// goes on in the next line.
+/// continues on the next line.
 class CsvReader {
  public:
   explicit CsvReader(std::istream& in, CsvOptions options = {});

@@ -1,4 +1,4 @@
-// The members of a plain struct as a list, so that whoever walks all of them cannot forget one.
+// The members of a plain struct as a list, so that code that walks all of them cannot forget one.
 #pragma once
 
 #include <cstddef>

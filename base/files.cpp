@@ -116,11 +116,11 @@ void make_output_folder(const fs::path& path, bool overwrite) {
   std::error_code error;
   const bool exists = fs::exists(path, error);
   if (exists && !fs::is_directory(path, error)) {
-    throw Error{Fault::kUsage, path.string(), "exists and is no folder", "choose another --output_dir"};
+    throw Error{Fault::kUsage, path.string(), "exists and is not a folder", "choose another `output_dir`"};
   }
   if (exists && !overwrite && !fs::is_empty(path, error)) {
     throw Error{Fault::kUsage, path.string(), "is not empty",
-                "choose another --output_dir or add --overwrite_output_dir"};
+                "choose another `output_dir` or add `overwrite_output_dir`"};
   }
   fs::create_directories(path, error);
   if (error) {

@@ -41,7 +41,7 @@ class AtomicFile {
 void write_file(const std::filesystem::path& path, std::string_view content);
 
 /// Creates `path` and its parents for the results of a run. Errors: Fault::kUsage when it exists with anything in it
-/// and `overwrite` is false, or is no folder; Fault::kEnvironment when it cannot be created or written to. With
+/// and `overwrite` is false, or is not a folder; Fault::kEnvironment when it cannot be created or written to. With
 /// `overwrite` nothing is deleted: files of the same name are replaced as they are written.
 void make_output_folder(const std::filesystem::path& path, bool overwrite);
 

@@ -39,7 +39,7 @@ std::int64_t parse_count(std::string_view flag, std::string_view text) {
   const std::optional<double> value = real(digits);
   const double count = value.value_or(0.5) * factor;
   if (!value || count != std::floor(count) || std::abs(count) > 9e15) {
-    throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is no whole number", text),
+    throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is not an integer", text),
                       "give digits, if need be with k, m, g (1000s) or K, M, G (1024s)"};
   }
   return static_cast<std::int64_t>(count);
@@ -48,7 +48,7 @@ std::int64_t parse_count(std::string_view flag, std::string_view text) {
 double parse_real(std::string_view flag, std::string_view text) {
   const std::optional<double> value = real(text);
   if (value) return *value;
-  throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is no number", text), "write it like 5e-5 or 0.01"};
+  throw base::Error{base::Fault::kUsage, flag, fmt::format("'{}' is not a number", text), "write it like 5e-5 or 0.01"};
 }
 
 }  // namespace base

@@ -8,7 +8,7 @@
 namespace base {
 
 /// A count with an optional suffix: k, m, g are powers of 1000, K, M, G powers of 1024 (as `vllm bench` reads them);
-/// "1.5k" is 1500. `flag` names the option in errors. Errors: Fault::kUsage when it is no whole number.
+/// "1.5k" is 1500. `flag` names the option in errors. Errors: Fault::kUsage when it is not an integer.
 std::int64_t parse_count(std::string_view flag, std::string_view text);
 
 /// A real number: "5e-5", "0.01". Errors: Fault::kUsage when it is none or not finite.

@@ -99,7 +99,7 @@ Parameters resolve(std::string_view text, std::string_view name, const std::file
 ParamFile ParamFile::load(const std::filesystem::path& path) {
   std::error_code error;
   if (!std::filesystem::is_regular_file(path, error)) {
-    throw Error{Fault::kUsage, path.string(), "is no file", "name a parameter file (TOML)"};
+    throw Error{Fault::kUsage, path.string(), "is not a file", "name a parameter file (TOML)"};
   }
   return parse(read_file(path), path.string(), path.parent_path());
 }
@@ -122,20 +122,19 @@ void ParamFile::set(std::string_view key, std::string_view value, std::string_vi
   if (value.empty()) throw Error{Fault::kUsage, place, "has no value", fmt::format("write {}=VALUE", key)};
   std::vector<std::string> values =
       overridden(p, p.list ? split(value, ',') : std::vector<std::string>{std::string{value}}, place);
-  const std::string by =
-      p.source.empty() ? "" : fmt::format("{} ({}), instead of {}: {}", where, value, shown(p), p.source);
+  const std::string by = p.source.empty() ? "" : fmt::format("set to {}, instead of {}: {}", value, shown(p), p.source);
   p.values = std::move(values);
   p.source = by;
   p.where = where;
-  p.fitted_on.clear();  // what the user sets is no fit
+  p.fitted_on.clear();  // what the user sets is not a fit
   p.read_off.clear();
 }
 
 void ParamFile::set(std::string_view assignment) {
   const std::size_t equals = assignment.find('=');
   if (equals == std::string_view::npos || equals == 0) {
-    throw Error{Fault::kUsage, "--set", fmt::format("\"{}\" is no KEY=VALUE", assignment),
-                "write it as in --set hbm.bandwidth=1.6TB/s"};
+    throw Error{Fault::kUsage, "`set`", fmt::format("\"{}\" is not KEY=VALUE", assignment),
+                "write it as in `set` hbm.bandwidth=1.6TB/s"};
   }
   set(assignment.substr(0, equals), assignment.substr(equals + 1));
 }
@@ -178,13 +177,14 @@ Sourced<double> ParamFile::read(std::string_view key, Dimension dimension) {
 Sourced<std::int64_t> ParamFile::read_count(std::string_view key) {
   const auto [value, source] = read(key, Dimension::kCount);
   if (value >= 0 && value <= 0x1p53) return {static_cast<std::int64_t>(value), source};
-  throw Error{Fault::kUsage, fmt::format("{}: {}", parameter(key).where, key), fmt::format("{} is no count", value),
+  throw Error{Fault::kUsage, fmt::format("{}: {}", parameter(key).where, key), fmt::format("{} is not a count", value),
               "write a whole number from 0 to 2^53"};
 }
 
 Sourced<std::vector<double>> ParamFile::read_list(std::string_view key, Dimension dimension) {
   const Parameter& p = find_number(key);
-  if (!p.list) throw Error{Fault::kUsage, p.where, fmt::format("\"{}\" is no list", key), "write [\"...\", \"...\"]"};
+  if (!p.list)
+    throw Error{Fault::kUsage, p.where, fmt::format("\"{}\" is not a list", key), "write [\"...\", \"...\"]"};
   Sourced<std::vector<double>> result{{}, p.source};
   for (const std::string& text : p.values) {
     result.value.push_back(parse_as(text, dimension, fmt::format("{}: {}", p.where, key)));
@@ -199,7 +199,8 @@ Sourced<std::string> ParamFile::read_string(std::string_view key) {
 
 Sourced<std::vector<std::string>> ParamFile::read_strings(std::string_view key) {
   const Parameter& p = find(key);
-  if (!p.list) throw Error{Fault::kUsage, p.where, fmt::format("\"{}\" is no list", key), "write [\"...\", \"...\"]"};
+  if (!p.list)
+    throw Error{Fault::kUsage, p.where, fmt::format("\"{}\" is not a list", key), "write [\"...\", \"...\"]"};
   return {p.values, p.source};
 }
 

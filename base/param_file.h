@@ -31,7 +31,7 @@ struct Parameter {
   std::string text;                    // optional explanation
   std::vector<std::string> fitted_on;  // measurements that a fitted constant was fitted on; empty: not fitted
   std::vector<std::string> read_off;   // measurements whose figures state it: no prediction of ours lies in between
-  std::string where;                   // "trn1.2xlarge.toml:12", or "--set"
+  std::string where;                   // "trn1.2xlarge.toml:12", or "`set`"
   bool read = false;
 };
 
@@ -45,18 +45,18 @@ struct Parameter {
 /// "layer.0.name".
 class ParamFile {
  public:
-  /// Errors: Fault::kUsage when the file is missing, is no TOML, or an entry breaks the form above.
+  /// Errors: Fault::kUsage when the file is missing, is not TOML, or an entry breaks the form above.
   static ParamFile load(const std::filesystem::path& path);
   /// The same from text; `name` stands for the path in errors, `folder` is where `inherits` looks.
   static ParamFile parse(std::string_view toml, std::string_view name, const std::filesystem::path& folder = {});
 
   /// Overrides one key. A number keeps its dimension; "2x" multiplies what is there. Errors: an unknown key (with a
-  /// suggestion), another dimension. `where` names the origin in errors and becomes the parameter's source.
-  void set(std::string_view key, std::string_view value, std::string_view where = "--set");
+  /// suggestion), another dimension. `where` names the origin in errors; the source says what was set.
+  void set(std::string_view key, std::string_view value, std::string_view where = "`set`");
   /// The same for "hbm.bandwidth=1.6TB/s".
   void set(std::string_view assignment);
 
-  /// Explains a key whose file does not; who reads the key knows what it means. Errors: missing key.
+  /// Explains a key whose file does not: the reader of the key knows what it means. Errors: missing key.
   void explain(std::string_view key, std::string_view text);
 
   /// A number in the base unit. Errors: missing key (with a suggestion), missing or other unit, missing source.

@@ -73,7 +73,7 @@ class Flattener {
   void entry(const std::string& key, const toml::table& table) {
     for (const auto& [field, node] : table) {
       if (std::ranges::find(kFields, field.str()) != kFields.end()) continue;
-      fail(node, fmt::format("\"{}\" of \"{}\" is no field", field.str(), key), suggest_fix(field.str(), kFields));
+      fail(node, fmt::format("\"{}\" of \"{}\" is not a field", field.str(), key), suggest_fix(field.str(), kFields));
     }
     for (const char* required : {"value", "source"}) {
       if (table.contains(required)) continue;
@@ -99,7 +99,7 @@ class Flattener {
   std::vector<std::string> measurements(const std::string& key, const toml::node& node) const {
     const toml::array* array = node.as_array();
     if (array == nullptr || array->empty())
-      fail(node, fmt::format("\"{}\" is no list of measurements", key), "write [\"id\", ...]");
+      fail(node, fmt::format("\"{}\" is not a list of measurements", key), "write [\"id\", ...]");
     std::vector<std::string> ids;
     for (const toml::node& id : *array) ids.push_back(text_of(key, id));
     return ids;
@@ -125,7 +125,7 @@ class Flattener {
 
   std::string text_of(const std::string& key, const toml::node& node) const {
     if (const auto* text = node.as_string()) return text->get();
-    fail(node, fmt::format("\"{}\" is no text", key), "write it in quotes");
+    fail(node, fmt::format("\"{}\" is not text", key), "write it in quotes");
   }
 
   std::string_view name_;

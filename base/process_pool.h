@@ -25,11 +25,11 @@ class ProcessPool {
   struct Answer {
     std::size_t item = 0;
     std::string bytes{};
-    std::optional<Error> error{};  // as `work` threw it; what is no base::Error becomes Fault::kInternal
+    std::optional<Error> error{};  // as `work` threw it; what is not a base::Error becomes Fault::kInternal
     std::string death{};           // "was killed by signal 9 (Killed)": how the child ended
   };
 
-  /// At most `processes` children at a time; `name` stands in errors.
+  /// At most `processes` children at a time; `name` is used in errors.
   ProcessPool(std::size_t processes, std::string name, Work work);
   ~ProcessPool();
   ProcessPool(const ProcessPool&) = delete;

@@ -14,7 +14,7 @@ struct ProgressOptions {
   Terminal* terminal = nullptr;                  // nullptr: stderr
   bool quiet = false;                            // print nothing; also taken from init_log
   std::chrono::milliseconds redraw{100};         // of the live line on a TTY
-  std::chrono::milliseconds line_every{10'000};  // of the plain lines when stderr is no TTY
+  std::chrono::milliseconds line_every{10'000};  // of the plain lines when stderr is not a TTY
 };
 
 /// On a TTY a line that is redrawn in place and gone when the object ends; elsewhere one plain line every ten seconds;
@@ -32,7 +32,7 @@ class Progress {
   /// `done` of `total`; `note` is what the caller wants seen ("loss 1.234, simulated 412 ms/step"). Cheap when it is
   /// not yet time to draw.
   void update(std::uint64_t done, std::string_view note = {}) { update_at(Clock::now(), done, note); }
-  /// True when update() would draw now: ask first when the note is dear to make.
+  /// True when update() would draw now: check first if the note is expensive to build.
   bool due() const { return enabled_ && Clock::now() >= next_; }
   /// Takes the line away; the destructor does so too.
   void finish();

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/terminal.h"
+#include "base/text.h"
 
 namespace base {
 namespace {
@@ -64,14 +65,14 @@ std::string without_trailing_space(std::string line) {
 Format parse_format(std::string_view name) {
   const auto it = std::ranges::find(kFormatNames, name);
   if (it != kFormatNames.end()) return static_cast<Format>(it - kFormatNames.begin());
-  throw Error{Fault::kUsage, "--format", fmt::format("\"{}\" is no format", name), suggest_fix(name, kFormatNames)};
+  throw Error{Fault::kUsage, "`format`", fmt::format("\"{}\" is not a format", name), suggest_fix(name, kFormatNames)};
 }
 
 Table::Table(std::vector<Column> columns) : columns_{std::move(columns)} {}
 
 void Table::add_row(std::vector<Cell> cells) {
   ensure(cells.size() == columns_.size(), "table",
-         fmt::format("{} cells for {} columns", cells.size(), columns_.size()));
+         fmt::format("{} for {}", base::counted(cells.size(), "cell"), base::counted(columns_.size(), "column")));
   rows_.push_back(std::move(cells));
 }
 
@@ -114,7 +115,7 @@ std::string Table::render_json() const {
     for (std::size_t c = 0; c < row.size(); ++c) object[columns_[c].key] = std::visit(ToJson{}, row[c].value);
     list.push_back(std::move(object));
   }
-  // A byte that is no UTF-8 (from a user's file) becomes U+FFFD rather than an exception.
+  // A byte that is not UTF-8 (from a user's file) becomes U+FFFD rather than an exception.
   return list.dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 

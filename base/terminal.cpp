@@ -17,7 +17,7 @@ int terminal_width(std::FILE* stream) {
   return size.ws_col;
 }
 
-/// One character from the front of `text`: its bytes and its columns. A byte that is no UTF-8 counts as one column.
+/// One character from the front of `text`: its bytes and its columns. A byte that is not UTF-8 counts as one column.
 struct Glyph {
   std::size_t bytes;
   int columns;

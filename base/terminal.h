@@ -17,7 +17,7 @@ class Terminal {
   bool tty() const { return tty_; }
   /// Writes `text` and a newline above the status line.
   void write_line(std::string_view text);
-  /// Replaces the status line, cut to the terminal's width; empty removes it. Nothing when this is no TTY.
+  /// Replaces the status line, cut to the terminal's width; empty removes it. Nothing when this is not a TTY.
   void show_status(std::string_view text);
 
  private:

@@ -1,5 +1,7 @@
 #include "base/text.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 namespace base {
@@ -25,6 +27,15 @@ std::vector<std::string> split(std::string_view text, char delimiter) {
     begin = end + 1;
   }
   return parts;
+}
+
+std::string counted(std::int64_t count, std::string_view noun) {
+  if (count == 1) return fmt::format("1 {}", noun);
+  const auto ends = [noun](auto... with) { return (noun.ends_with(with) || ...); };
+  if (ends("s", "x", "ch", "sh")) return fmt::format("{} {}es", count, noun);
+  if (ends("y") && !ends("ay", "ey", "oy", "uy"))
+    return fmt::format("{} {}ies", count, noun.substr(0, noun.size() - 1));
+  return fmt::format("{} {}s", count, noun);
 }
 
 bool LineReader::next(std::string& line) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <istream>
 #include <string>
 #include <string_view>
@@ -17,6 +18,9 @@ std::string_view trim(std::string_view text);
 
 /// The parts between the delimiters: one more than there are delimiters, some perhaps empty.
 std::vector<std::string> split(std::string_view text, char delimiter);
+
+/// "1 micro-batch", "3 micro-batches", "0 entries": a number with its noun, in the plural unless it is one.
+std::string counted(std::int64_t count, std::string_view noun);
 
 /// std::getline that counts and removes "\r" and, on the first line, the byte order mark.
 class LineReader {

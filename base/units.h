@@ -48,7 +48,7 @@ struct Quantity {
 /// Errors: Fault::kUsage for no number, a number that is not finite, an unknown unit.
 Quantity parse_quantity(std::string_view text, std::string_view where = "quantity");
 
-/// The same without an error: nothing when the text is no quantity ("bert-base", "fast").
+/// The same without an error: nothing when the text is not a quantity ("bert-base", "fast").
 std::optional<Quantity> try_quantity(std::string_view text);
 
 /// The same, and the dimension must be `expected` (a plain whole number is also a count; a plain number is a ratio).

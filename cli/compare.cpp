@@ -37,10 +37,10 @@ void tell_what_differs(const analysis::Record& before, const analysis::Record& a
 /// Per cent; none: anything goes. Errors: Fault::kUsage.
 std::optional<double> allowed(const std::string& limit) {
   if (limit.empty()) return {};
-  const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail-above") * 100;
-  if (most < 0) throw Error{Fault::kUsage, "--fail-above", "is negative", "give the slowdown allowed, as in 5%"};
+  const double most = base::parse_as(limit, base::Dimension::kRatio, "--fail_above") * 100;
+  if (most < 0) throw Error{Fault::kUsage, "--fail_above", "is negative", "give the slowdown allowed, as in 5%"};
   if (most >= 100 && limit.find('%') == std::string::npos)
-    throw Error{Fault::kUsage, "--fail-above", fmt::format("{} is a ratio, {:g} %", limit, most),
+    throw Error{Fault::kUsage, "--fail_above", fmt::format("{} is a ratio, {:g} %", limit, most),
                 fmt::format("write {}%, or {:g}% if that is meant", limit, most)};
   return most;
 }
@@ -78,7 +78,8 @@ void add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->before, "folder of the run before")->required();
   app.add_option("B", options->after, "folder of the run after")->required();
-  app.add_option("--fail-above", options->fail_above, "exit 1 when the device's step got slower by more, as in 5%");
+  app.add_option("--fail_above,--fail-above", options->fail_above,
+                 "exit 1 when the device's step got slower by more, as in 5%");
   app.add_option("--ops", options->ops, "ops shown at most, the largest changes first; 0: all")->capture_default_str();
   app.add_option("--format", options->format, "form of the table")
       ->type_name("table|json|csv|md")

@@ -10,9 +10,8 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "hw/params.h"
+#include "trnsim/listing.h"
 #include "trnsim/option_table.h"
-#include "workloads/workload.h"
 
 namespace cli {
 
@@ -45,10 +44,11 @@ std::vector<std::string> choices_of(const std::string& type_name) {
   return choices;
 }
 
-/// Names that a value may have besides a path: of --workload and WORKLOAD, of --machine and MACHINE.
+/// Names that a value may have besides a path: of --workload and WORKLOAD, of --machine and MACHINE, of MODEL.
 std::vector<std::string> names_of(std::string_view value) {
-  if (value == "WORKLOAD" || value == "workload") return workloads::workload_names();
-  if (value == "MACHINE" || value == "machine" || value == "instance_type") return hw::machine_names();
+  if (value == "WORKLOAD" || value == "workload") return names_in("workloads");
+  if (value == "MACHINE" || value == "machine" || value == "instance_type") return names_in("machines");
+  if (value == "MODEL") return names_in("models");
   return {};
 }
 

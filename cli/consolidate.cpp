@@ -3,9 +3,10 @@
 
 #include <memory>
 
+#include "base/text.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "workloads/shards.h"
+#include "trnsim/checkpoints.h"
 
 namespace cli {
 namespace {
@@ -16,14 +17,10 @@ struct ConsolidateOptions {
 };
 
 void consolidate(const ConsolidateOptions& options) {
-  const workloads::ShardIndex index = workloads::read_shard_index(options.shards);
-  const auto specs = workloads::read_shard_config(options.shards)->weights();
-  workloads::consolidate(options.shards, options.output, options.overwrite);
-  const auto& [tensor, pipeline, chunks] = index.plan;
-  print(
-      fmt::format("{}: {} tensors, {} parameters, step {}, from {} shards (tensor parallel {}, pipeline parallel {})\n",
-                  options.output, specs.size(), workloads::parameter_count(specs), index.step, tensor * pipeline,
-                  tensor, pipeline));
+  const trnsim::Consolidated c = trnsim::consolidate(options.shards, options.output, options.overwrite);
+  print(fmt::format("{}: {}, {}, step {}, from {} (tensor parallel {}, pipeline parallel {})\n", options.output,
+                    base::counted(c.tensors, "tensor"), base::counted(c.parameters, "parameter"), c.step,
+                    base::counted(c.shards(), "shard"), c.tensor, c.pipeline));
 }
 
 }  // namespace

@@ -40,7 +40,8 @@ double duration(const std::string& text) {
     const auto [rest, error] = std::from_chars(text.data() + begin, text.data() + end, part);
     const bool whole = error == std::errc{} && rest == text.data() + end && part >= 0 && (parts == 0 || part < 60);
     if (!whole || parts > 2) {
-      throw Error{Fault::kUsage, "--runtime", fmt::format("'{}' is no time", text), "write 8:30, 2:14:09 or \"510 s\""};
+      throw Error{Fault::kUsage, "--runtime", fmt::format("'{}' is not a time", text),
+                  "write 8:30, 2:14:09 or \"510 s\""};
     }
     seconds = seconds * 60 + part;
     begin = end + 1;

@@ -10,12 +10,11 @@
 #include <thread>
 
 #include "analysis/device_view.h"
-#include "analysis/result.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "hw/params.h"
+#include "trnsim/machine.h"
 
 namespace cli {
 namespace {
@@ -23,22 +22,13 @@ namespace {
 using base::Error;
 using base::Fault;
 
-analysis::Devices devices_of(const hw::MachineParams& machine) {
-  return {.instance_type = machine.name,
-          .chips = static_cast<int>(machine.chips.value),
-          .cores_per_chip = static_cast<int>(machine.cores.value),
-          .memory = machine.hbm_bytes.value,
-          .rows = static_cast<int>(machine.torus_rows.value),
-          .columns = static_cast<int>(machine.torus_columns.value)};
-}
-
 struct LsOptions {
   std::string machine = "trn1.2xlarge";
   bool topology = false, json = false;
 };
 
 void ls(const LsOptions& options) {
-  const analysis::Devices devices = devices_of(hw::load_machine(options.machine));
+  const analysis::Devices devices = trnsim::devices_of(trnsim::load_machine(options.machine));
   if (options.json) return print(ls_json(devices).dump(2) + "\n");
   print(options.topology ? ls_topology(devices) : ls_table(devices));
 }
@@ -49,20 +39,10 @@ struct MonitorOptions {
   int count = 1;
 };
 
-/// From step to step: result.json knows the host's part; without the figure the device works without a pause.
-double step_seconds(const std::string& run, const analysis::Record& record) {
-  const auto body = analysis::read_result(run).body;
-  const auto job = body.value("job", nlohmann::ordered_json::object());
-  const auto step = job.find("step_seconds");
-  return step != job.end() && step->is_number() ? step->get<double>() : hw::seconds(record.result.total);
-}
-
 void monitor(const MonitorOptions& options) {
   const double period = base::parse_as(options.period, base::Dimension::kTime, "--period");
-  const analysis::Record record = analysis::read_record(options.run, options.stage);
-  const analysis::Devices devices = devices_of(hw::load_machine(record.info.instance_type));
-  const double step = step_seconds(options.run, record);
-  for (int i = 0; i < options.count; ++i) print(monitor_report(record, devices, period, step).dump() + "\n");
+  const std::string report = trnsim::monitor_run(options.run, options.stage, period).dump() + "\n";
+  for (int i = 0; i < options.count; ++i) print(report);
 }
 
 struct TopOptions {
@@ -129,7 +109,7 @@ void add_top(CLI::App& app) {
   app.add_option("--seconds", options->seconds, "wall time in which the step is replayed")
       ->check(CLI::Range(0.1, 86'400.0))
       ->capture_default_str();
-  app.add_flag("--once", options->once, "one frame for the whole step; the same when stdout is no terminal");
+  app.add_flag("--once", options->once, "one frame for the whole step; the same when stdout is not a terminal");
   app.final_callback([options] { top(*options); });
 }
 

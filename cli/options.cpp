@@ -87,12 +87,19 @@ std::string flags_of(std::string_view names) {
 }
 
 std::string flags_in(std::string_view text) {
+  const auto names_setting = [](std::string_view quoted) {
+    return !quoted.empty() && std::ranges::all_of(quoted, [](char c) {
+      return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_';
+    });
+  };
   std::string out;
   while (!text.empty()) {
     const std::size_t open = text.find('`');
     const std::size_t close = open == std::string_view::npos ? open : text.find('`', open + 1);
     if (close == std::string_view::npos) return out + std::string{text};
-    out += fmt::format("{}--{}", text.substr(0, open), text.substr(open + 1, close - open - 1));
+    const std::string_view quoted = text.substr(open + 1, close - open - 1);
+    out += text.substr(0, open);
+    out += names_setting(quoted) ? fmt::format("--{}", quoted) : fmt::format("'{}'", quoted);
     text.remove_prefix(close + 1);
   }
   return out;

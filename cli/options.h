@@ -1,4 +1,4 @@
-// The settings of the verbs that train, as flags of CLI11; and the library's texts, in which a setting stands in
+// The settings of the verbs that train, as flags of CLI11; and the library's texts, which put a setting in
 // backquotes, with flags.
 #pragma once
 
@@ -19,7 +19,8 @@ void settle(const CLI::App& app, std::string_view verb, trnsim::Settings& settin
 
 /// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
 std::string flags_of(std::string_view names);
-/// "use a smaller `max_length`" as "use a smaller --max_length".
+/// "use a smaller `max_length`" as "use a smaller --max_length"; what is not a name, such as `trnsim run`, stays as it
+/// is, in quotes of its own.
 std::string flags_in(std::string_view text);
 
 }  // namespace cli

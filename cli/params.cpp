@@ -1,19 +1,12 @@
 // `trnsim params MACHINE`: every number with its unit, its source and what it was fitted on.
-#include <fmt/format.h>
-#include <fmt/ranges.h>
-
 #include <memory>
 
-#include "base/error.h"
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "hw/params.h"
-#include "trnsim/option_table.h"
+#include "trnsim/machine.h"
 
 namespace cli {
-
-using namespace trnsim;
 namespace {
 
 struct ParamsOptions {
@@ -23,21 +16,9 @@ struct ParamsOptions {
 };
 
 void show(const ParamsOptions& options) {
-  const base::ParamFile file = hw::machine_file(options.machine, options.set);
+  const base::ParamFile file = trnsim::machine_file(options.machine, options.set);
   if (options.toml) return print(file.to_toml());
-  const std::vector<std::string> keys = file.keys(options.prefix);
-  if (keys.empty()) {
-    throw base::Error{base::Fault::kUsage, "--prefix", fmt::format("no parameter begins with '{}'", options.prefix),
-                      fmt::format("see trnsim params {}", options.machine)};
-  }
-  base::Table table{{{"key", ""}, {"value", ""}, {"source", ""}, {"fitted_on", ""}, {"read_off", ""}, {"text", ""}}};
-  for (const std::string& key : keys) {
-    const base::Parameter& p = file.parameter(key);
-    table.add_row({p.key, fmt::format("{}", fmt::join(p.values, ", ")), p.source,
-                   fmt::format("{}", fmt::join(p.fitted_on, ", ")), fmt::format("{}", fmt::join(p.read_off, ", ")),
-                   p.text});
-  }
-  print(table.render(base::parse_format(options.format)));
+  print(trnsim::parameter_table(file, options.prefix).render(base::parse_format(options.format)));
 }
 
 }  // namespace

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/project.h"
@@ -68,7 +70,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
 void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
   base::Table table{{{"plan", ""}, {"reason", ""}, {"flags", ""}}};
   for (const TriedPlan& plan : plans)
-    if (!plan.refused.empty()) table.add_row({describe(plan.job), plan.refused, plan_flags(plan.job)});
+    if (!plan.refused.empty()) table.add_row({describe(plan.job), flags_in(plan.refused), plan_flags(plan.job)});
   print(table.render(form));
 }
 
@@ -104,7 +106,7 @@ void plan(const PlanOptions& options) {
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
-  time_plans(plans, processes_of(s), s.exact);
+  time_plans(plans, processes_of(s), s.exact, progress_of("plan", "point"));
   if (options.refused) {
     print_refused(plans, form);
   } else {
@@ -113,8 +115,8 @@ void plan(const PlanOptions& options) {
   }
   const auto large = static_cast<std::size_t>(std::ranges::count(plans, true, &TriedPlan::too_large));
   const std::size_t good = ranked(plans).size();
-  base::log_info("{} plans: {} fit, {} do not, {} cannot be formed; {} were compiled. --refused prints the reasons",
-                 plans.size(), good, large, plans.size() - good - large, plans.size() - untried);
+  base::log_info("{}: {} fit, {} do not, {} cannot be formed; {} were compiled. --refused prints the reasons",
+                 base::counted(plans.size(), "plan"), good, large, plans.size() - good - large, plans.size() - untried);
 }
 
 }  // namespace

@@ -23,7 +23,7 @@ struct ReportOptions {
 void report(const ReportOptions& options) {
   const std::vector<std::string> formats = {"html", "md"};
   if (options.format != "html" && options.format != "md") {
-    throw base::Error{base::Fault::kUsage, "--format", fmt::format("'{}' is no form of a report", options.format),
+    throw base::Error{base::Fault::kUsage, "--format", fmt::format("'{}' is not a form of a report", options.format),
                       base::suggest_fix(options.format, formats)};
   }
   const auto prices = analysis::load_prices(std::string_view{options.prices});

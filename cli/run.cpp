@@ -15,13 +15,13 @@
 #include "base/log.h"
 #include "base/progress.h"
 #include "base/table.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/run.h"
-#include "workloads/metrics.h"
 
 namespace cli {
 namespace {
@@ -52,27 +52,19 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
   };
   trnsim::TraceWindow window;
   if (options.trace_steps > 0) window.until = kWholeStep;
-  if (!options.trace_from.empty()) window.from = time(options.trace_from, "--trace-from");
-  if (!options.trace_until.empty()) window.until = time(options.trace_until, "--trace-until");
+  if (!options.trace_from.empty()) window.from = time(options.trace_from, "--trace_from");
+  if (!options.trace_until.empty()) window.until = time(options.trace_until, "--trace_until");
   const bool asked = !options.trace_from.empty() || !options.trace_until.empty();
   if (asked && options.trace_steps == 0)
-    throw Error{Fault::kUsage, options.trace_from.empty() ? "--trace-until" : "--trace-from",
-                "has no effect without --trace-steps", "add --trace-steps 1"};
+    throw Error{Fault::kUsage, options.trace_from.empty() ? "--trace_until" : "--trace_from",
+                "has no effect without --trace_steps", "add --trace_steps 1"};
   if (window.from < 0 || (asked && !(window.until > window.from)))
-    throw Error{Fault::kUsage, "--trace-until", "is not after --trace-from", "give the later time, as in \"2 ms\""};
+    throw Error{Fault::kUsage, "--trace_until", "is not after --trace_from", "give the later time, as in \"2 ms\""};
   return window;
 }
 
 /// Whether stdout is for people, not for programs.
 bool for_people(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
-
-void print_eval(const workloads::EvalRecord& e) {
-  const std::string key = e.split + "_";
-  workloads::Metrics metrics{{"epoch", e.epoch}, {key + "loss", e.loss}, {key + "samples", e.samples}};
-  for (const auto& [name, value] : e.scores) metrics.emplace_back(key + name, value);
-  print(workloads::metrics_block(e.split, metrics));
-  flush();
-}
 
 /// What each step leaves: a line on the terminal, and one in steps.jsonl.
 class StepView {
@@ -137,21 +129,15 @@ void print_projection(const RunResult& run, base::Format form) {
 }
 
 void print_training(const Training& t) {
-  const workloads::TrainOutcome& o = t.outcome;
-  const double simulated = static_cast<double>(o.steps) * t.simulated_step_seconds;
-  workloads::Metrics metrics = workloads::speed_metrics("train", simulated, o.steps * t.samples_per_step, o.steps);
-  metrics.push_back({"epoch", o.epoch});
-  metrics.push_back({"total_flos", o.total_flos});
-  metrics.push_back({"train_loss", o.train_loss});
-  print(workloads::metrics_block("train", metrics));
+  print(trnsim::metrics_block(t));
   print(fmt::format(
       "trained {} on {}{}; the times above are device time of the simulated cores, the run took {:.0f} s here\n",
       t.model, t.dataset, t.synthetic && t.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "",
-      o.host_seconds));
+      t.outcome.host_seconds));
   flush();
 }
 
-/// What is seen of a run while it goes on.
+/// What is shown of a run in progress.
 trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Format form,
                                 std::unique_ptr<StepView>& steps) {
   const bool people = for_people(form);
@@ -165,13 +151,14 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
     }
   };
   observer.training.begin = [&steps, folder](const Training& t, const workloads::Trainer& trainer) {
-    base::log_info("training {} ({} parameters) on {}, {} samples, {} on {} cores", t.model, t.parameters, t.dataset,
-                   t.train_samples, t.numerics, trainer.options().step.plan.world());
+    base::log_info("training {} ({}) on {}, {}, {} on {}", t.model, base::counted(t.parameters, "parameter"), t.dataset,
+                   base::counted(t.train_samples, "sample"), t.numerics,
+                   base::counted(trainer.options().step.plan.world(), "core"));
     steps = std::make_unique<StepView>(folder, trainer, t.simulated_step_seconds);
   };
   observer.training.step = [&steps](const workloads::StepRecord& r) { steps->show(r); };
   observer.training.evaluated = [people](const workloads::EvalRecord& e) {
-    if (people) print_eval(e);
+    if (people) print(trnsim::metrics_block(e)), flush();
   };
   return observer;
 }
@@ -203,11 +190,13 @@ void run(const RunOptions& options) {
 void add_run(CLI::App& app) {
   auto options = std::make_shared<RunOptions>();
   app.add_option("WORKLOAD", options->workload, "name of a workload, or a workload file")->required();
-  app.add_option("--trace-steps", options->trace_steps, "record the instructions of this many steps, for trnsim trace")
+  app.add_option("--trace_steps,--trace-steps", options->trace_steps,
+                 "record the instructions of this many steps, for trnsim trace")
       ->type_name("0|1")
       ->check(CLI::Range(0, 1));
-  app.add_option("--trace-from", options->trace_from, "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
-  app.add_option("--trace-until", options->trace_until, "its end [the end of the step]");
+  app.add_option("--trace_from,--trace-from", options->trace_from,
+                 "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
+  app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {
     settle(app, "run", options->settings);

@@ -11,7 +11,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
+#include "base/text.h"
+#include "cli/options.h"
 #include "cli/output.h"
+#include "cli/progress.h"
+#include "cli/slurm.h"
 #include "cli/verbs.h"
 #include "trnsim/sweep.h"
 #include "trnsim/sweep_team.h"
@@ -119,8 +123,8 @@ void finish_sweep(const analysis::SweepRun& run, const SweepOptions& options, st
   base::write_file(folder / "sweep.html", sweep_html(run, name));
   print(format == base::Format::kTable ? sweep_table(run, true).render(format) : table.render(format));
   const auto failed = std::ranges::count_if(run.results, [](const auto& r) { return r.done && !r.error.empty(); });
-  base::log_info("{} points, {} computed now, {} failed; {}", run.results.size(), before + run.computed, failed,
-                 (folder / "results.csv").string());
+  base::log_info("{}, {} computed now, {} failed; {}", base::counted(run.results.size(), "point"),
+                 before + run.computed, failed, (folder / "results.csv").string());
   if (run.interrupted) return;
   if (static_cast<std::size_t>(failed) == run.results.size())
     throw Error{Fault::kCheck, "trnsim sweep",
@@ -133,7 +137,7 @@ void sweep(const SweepOptions& options) {
   base::parse_format(options.format);
   if (!options.subject_to.empty() && options.minimize.empty())
     throw Error{Fault::kUsage, "--subject_to", "is given without --minimize", "say what should be smallest"};
-  conditions_of(options);  // what is no condition or no form shows before anything is computed
+  conditions_of(options);  // what is not a condition or a format shows before anything is computed
   const analysis::SweepSpec spec = spec_of(options);
   const auto points = analysis::design_points(spec);
   const std::string machine = spec.machine.empty() && spec.workload.empty() ? "trn1.2xlarge" : spec.machine;
@@ -148,14 +152,17 @@ void sweep(const SweepOptions& options) {
   const std::filesystem::path database = folder / "sweep.sqlite";
   std::size_t before = 0;
   if (!options.minimize.empty() && team.size == 1) {
-    const analysis::SweepRun first = run_sweep({points.front()}, model, database, 1, team);
+    const analysis::SweepRun first =
+        run_sweep({points.front()}, model, database, 1, team, progress_of("sweep", "point"));
     require_goal(options, first);
     before = first.computed;
   }
-  const analysis::SweepRun run = run_sweep(points, model, database, processes, team);
+  analysis::SweepRun run = run_sweep(points, model, database, processes, team,
+                                     team.waits ? progress_of("sweep", "point") : analysis::SweepWatch{});
+  for (analysis::SweepResult& result : run.results) result.error = flags_in(result.error);
   if (!team.waits) {
     if (!options.shard.empty())
-      base::log_info("shard {}: {} of {} points known", options.shard, run.known(), points.size());
+      base::log_info("shard {}: {} of {} known", options.shard, run.known(), base::counted(points.size(), "point"));
     return;
   }
   finish_sweep(run, options, before, spec.workload.empty() ? spec.program : spec.workload);

@@ -6,6 +6,7 @@
 
 #include "analysis/stats.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
 
@@ -31,8 +32,8 @@ std::string dollars(const std::optional<double>& value, int digits) {
 }
 
 std::string setting_of(const trnsim::Job& job) {
-  return fmt::format("{} x {}, {} cores, {}, {}, stack {}", job.instances(), job.machine.name, job.cores(),
-                     describe(job), job.step.plan.numerics.name, job.stack);
+  return fmt::format("{} x {}, {}, {}, {}, stack {}", job.instances(), job.machine.name,
+                     base::counted(job.cores(), "core"), describe(job), job.step.plan.numerics.name, job.stack);
 }
 
 std::string plan_flags(const trnsim::Job& job) {

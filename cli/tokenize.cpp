@@ -6,12 +6,11 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "base/error.h"
 #include "base/numbers.h"
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "workloads/tokenizer.h"
+#include "trnsim/tokenize.h"
 
 namespace cli {
 namespace {
@@ -21,37 +20,32 @@ struct TokenizeOptions {
   std::vector<std::string> texts;
 };
 
-void show(const workloads::Tokenizer& tokenizer, const std::string& text, const std::string& where,
-          std::size_t max_length, const std::string& format) {
-  const workloads::Encoding encoding = tokenizer.encode(text, max_length, where);
-  const std::vector<std::string> tokens = tokenizer.tokens(encoding.ids);
+void show(const trnsim::Tokenizer& tokenizer, const std::string& text, const std::string& where,
+          std::int64_t max_length, const std::string& format) {
+  const auto [tokens, ids] = trnsim::tokenize(tokenizer, text, max_length, where);
   if (format == "json") {  // one object a line: texts may be many
-    const nlohmann::ordered_json line = {{"text", text}, {"tokens", tokens}, {"ids", encoding.ids}};
+    const nlohmann::ordered_json line = {{"text", text}, {"tokens", tokens}, {"ids", ids}};
     print(line.dump() + "\n");
     return;
   }
   if (format == "table") {
-    print(fmt::format("{}\n{}\n", fmt::join(tokens, " "), fmt::join(encoding.ids, " ")));
+    print(fmt::format("{}\n{}\n", fmt::join(tokens, " "), fmt::join(ids, " ")));
     return;
   }
   base::Table table{{{"id", "", base::Align::kRight}, {"token", ""}}};
-  for (std::size_t i = 0; i < tokens.size(); ++i) table.add_row({encoding.ids[i], tokens[i]});
+  for (std::size_t i = 0; i < tokens.size(); ++i) table.add_row({ids[i], tokens[i]});
   print(table.render(base::parse_format(format)));
 }
 
 void tokenize(const TokenizeOptions& options) {
   base::parse_format(options.format);
   const std::int64_t max_length = base::parse_count("--max_length", options.max_length);
-  if (max_length < 0) {
-    throw base::Error{base::Fault::kUsage, "--max_length", "is negative", "give 0 (never cut) or more"};
-  }
-  const auto tokenizer = workloads::load_tokenizer(options.vocab);
-  const auto length = static_cast<std::size_t>(max_length);
-  for (const std::string& text : options.texts) show(*tokenizer, text, "TEXT", length, options.format);
+  const auto tokenizer = trnsim::load_tokenizer(options.vocab);
+  for (const std::string& text : options.texts) show(*tokenizer, text, "TEXT", max_length, options.format);
   if (!options.texts.empty()) return;
   std::string line;
   for (int number = 1; std::getline(std::cin, line); ++number) {
-    show(*tokenizer, line, fmt::format("stdin:{}", number), length, options.format);
+    show(*tokenizer, line, fmt::format("stdin:{}", number), max_length, options.format);
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "analysis/trace.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -27,9 +28,9 @@ std::filesystem::path default_path(const TraceOptions& options) {
 }
 
 void tell(const analysis::TraceSummary& summary, const analysis::Record& record, const TraceOptions& options) {
-  base::log_info("{}: {} slices, {} flows, {} counter values, detail {}, {}", options.format, summary.slices,
-                 summary.flows, summary.counter_values, summary.detail,
-                 base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
+  base::log_info("{}: {}, {}, {}, detail {}, {}", options.format, base::counted(summary.slices, "slice"),
+                 base::counted(summary.flows, "flow"), base::counted(summary.counter_values, "counter value"),
+                 summary.detail, base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
   if (options.format != "chakra" && record.result.events.empty())
     base::log_info("the run recorded no instructions; trnsim run ... --trace-steps 1 does");
   if (record.result.dropped_events > 0)

@@ -86,7 +86,7 @@ inline constexpr std::array kVerbs = {
          {"trnsim trace runs/first", "trnsim trace runs/first --from \"1 ms\" --until \"2 ms\" --lanes tensor,dma",
           "trnsim trace runs/first --format json --detail ops --output step.json"}, add_trace},
     Verb{"compare", "what changed from one run to another",
-         {"trnsim compare runs/first runs/second", "trnsim compare main pull --fail-above 5% --format md",
+         {"trnsim compare runs/first runs/second", "trnsim compare main pull --fail_above 5% --format md",
           "trnsim compare runs/first runs/second --ops 0 --format json"}, add_compare},
     Verb{"numerics", "what a number format costs: the same training in several of them",
          {"trnsim numerics runs/fp32-1 runs/fp32-2 runs/bf16-1 runs/bf16-2",

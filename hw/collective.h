@@ -71,7 +71,7 @@ class CollectivePlanner {
 void check_bounds(const isa::Instr& instr, const Placement& placement, const CollectivePlan& plan,
                   const MachineParams& machine);
 
-/// One plan, for whoever has no program: `instr` as the first set of `table` runs it.
+/// One plan, for callers without a program: `instr` as the first set of `table` runs it.
 CollectivePlan plan_collective(const isa::Instr& instr, const ReplicaGroups& table, const MachineParams& machine);
 /// The same over ranks 0 to `ranks` - 1.
 CollectivePlan plan_collective(const isa::Instr& instr, std::uint32_t ranks, const MachineParams& machine);

@@ -257,8 +257,8 @@ MachineParams load_machine(std::string_view name_or_path, std::span<const std::s
     }
   }
   const std::vector<std::string> prices = file.keys("price");
-  require(prices.empty(), file.name(), "has a price, which is no part of a machine",
-          "remove [price]: prices are in analysis/cost/prices, or given with --set price.on_demand=$2/h");
+  require(prices.empty(), file.name(), "has a price, which is not part of a machine",
+          "remove [price]: prices are in analysis/cost/prices, or given with `set` price.on_demand=$2/h");
   file.reject_unread();
   check(params);
   params.toml = file.to_toml();

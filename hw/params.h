@@ -63,7 +63,7 @@ struct MachineParams {
 };
 
 /// The file of a machine: `name_or_path` is "trn1.2xlarge" (a file of hw/params) or the path of a file of that form.
-/// `overrides`: "key=value"; those of "price." are not the machine's but those of who asks for one
+/// `overrides`: "key=value"; those of "price." do not change the machine: they are for who asks for a price
 /// (analysis::price_per_hour). Errors: Fault::kUsage for an unknown machine, with a suggestion, and for an unknown key.
 base::ParamFile machine_file(std::string_view name_or_path, std::span<const std::string> overrides = {});
 

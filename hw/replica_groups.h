@@ -35,7 +35,7 @@ struct GroupShape {
 GroupShape shape_of(const ReplicaGroups& table, const MachineParams& machine, std::string_view where);
 
 /// The same for what runs between two ranks, wherever they are: a table whose pairs may differ.
-/// Errors: Fault::kProgram for a set that is no pair.
+/// Errors: Fault::kProgram for a set that is not a pair.
 void require_pairs(const ReplicaGroups& table, const MachineParams& machine, std::string_view where);
 
 }  // namespace hw

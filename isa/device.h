@@ -28,7 +28,7 @@ class Device {
 };
 
 /// Executes each rank's calls in program order on host threads, without time. Programs that run together take turns:
-/// each goes on until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can go on
+/// each continues until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can
 /// (who waits for whom).
 std::unique_ptr<Device> make_numeric_device();
 

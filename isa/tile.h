@@ -17,6 +17,9 @@ inline constexpr std::int64_t kMovingColumns = 512;  // of a matmul
 inline constexpr std::int64_t kMostSbufPartitionBytes = std::int64_t{224} * 1024;
 inline constexpr std::int64_t kMostPsumPartitionBytes = std::int64_t{16} * 1024;
 
+/// Tensors begin in HBM at a multiple of it, bytes: a convention of programs, for long descriptors.
+inline constexpr std::uint64_t kHbmAlign = 512;
+
 /// One free axis: `size` elements, `step` elements apart (0 repeats one element: a broadcast).
 struct Dim {
   std::int32_t step = 1;

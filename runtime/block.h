@@ -39,7 +39,7 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 /// same.
 class BlockCache {
  public:
-  /// Keeps the blocks used last, up to so many instructions in all (a block alone may have more).
+  /// Keeps the most recently used blocks, up to so many instructions in total (a single block may have more).
   explicit BlockCache(std::size_t most_instructions) : most_{most_instructions} {}
 
   /// The block as build_block() makes it. The reference holds until the next call.

@@ -81,8 +81,8 @@ class Emitter {
   void scatter(const Tile& dst, const Tile& src, const Tile& index);
   void copy(const Tile& dst, const Tile& src, Scalar scale = 1.0F);
   void fill(const Tile& dst, float value);
-  /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: who reads them later in the block need
-  /// not load them. Only small tensors, which do not take the space of others.
+  /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: later reads in the block
+  /// reuse it. Only small tensors, which do not take the space of others.
   void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = std::int64_t{8} * 1024);
   /// The same for all of a tensor of few rows, each folded over equally many partitions.
   void keep_folded(ValueId id, const Tile& tile) { folded_[id] = tile; }

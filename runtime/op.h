@@ -44,8 +44,8 @@ struct Contract {
 enum class Collective : std::uint8_t {
   kNone,
   kInStep,  // on activations: later calls wait for it
-  kAhead,   // on activations: asked for early, where the graph has it; who reads its results waits
-  kBeside,  // on gradients and parameters: it runs beside the compute, and only who reads its results waits
+  kAhead,   // on activations: requested early, where the graph has it; readers of its results wait
+  kBeside,  // on gradients and parameters: it runs beside the compute, and only readers of its results wait
 };
 
 /// A set of operands, by number.

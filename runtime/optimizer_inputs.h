@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "isa/tile.h"
 #include "runtime/graph.h"
 
 namespace runtime {
@@ -18,9 +19,9 @@ enum OptimizerInput : std::int64_t {
   kOptimizerInputs = 8,
 };
 
-/// Where tensors begin in HBM: a multiple of this, bytes.
-inline constexpr std::uint64_t kAlign = 512;
-constexpr std::uint64_t aligned(std::uint64_t bytes) { return (bytes + kAlign - 1) / kAlign * kAlign; }
+constexpr std::uint64_t aligned(std::uint64_t bytes) {
+  return (bytes + isa::kHbmAlign - 1) / isa::kHbmAlign * isa::kHbmAlign;
+}
 /// Elements that a tensor takes in a bucket: the same for its gradient, its moments and itself, whatever their types,
 /// so that a rank's part of a bucket is the same elements of all of them.
 inline std::int64_t bucket_elements(const Value& value) {

@@ -6,6 +6,7 @@
 
 #include "analysis/stats.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "hw/sim_device.h"
 #include "workloads/generator.h"
 #include "workloads/shards.h"
@@ -105,10 +106,10 @@ double median(const std::vector<GenerationStep>& steps) {
 void check(const GenerationJob& job, const hw::MachineParams& machine) {
   workloads::check(job.spec, job.config);
   if (job.spec.tensor_parallel > machine.instance_cores())
-    throw Error{
-        Fault::kUsage, "`tensor_parallel_size`",
-        fmt::format("{} cores, but {} has {}", job.spec.tensor_parallel, machine.name, machine.instance_cores()),
-        fmt::format("use {} or less, or a larger `instance_type`", machine.instance_cores())};
+    throw Error{Fault::kUsage, "`tensor_parallel_size`",
+                fmt::format("{}, but {} has {}", base::counted(job.spec.tensor_parallel, "core"), machine.name,
+                            machine.instance_cores()),
+                fmt::format("use {} or less, or a larger `instance_type`", machine.instance_cores())};
   require_room(job, machine, least_bytes(job));
 }
 

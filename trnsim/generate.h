@@ -1,8 +1,12 @@
 // Generation on a machine: memory, the simulated time of its programs, and the host around them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <functional>
 #include <map>
+#include <nlohmann/json.hpp>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -10,6 +14,7 @@
 #include "hw/params.h"
 #include "hw/trace.h"
 #include "trnsim/memory.h"
+#include "trnsim/option_table.h"
 #include "workloads/generation_graph.h"
 
 namespace trnsim {
@@ -52,5 +57,50 @@ GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams
 
 /// What a step is bound by, in words: the host, or the busiest resource of the device.
 std::string bound_of(const GenerationStep& step);
+
+// ---- a generation by its settings: text from real weights, and the time of its programs
+
+/// What `trnsim generate` takes, under the names of its flags; of sampling they are those of Hugging Face's
+/// GenerationConfig.
+struct GenerateSettings {
+  std::string model;                // a folder with weights and tokenizer, or a name: then the time alone
+  std::vector<std::string> prompt;  // texts to go on with; several are a batch
+  std::int64_t max_new_tokens = 128, batch_size = 0, prompt_length = 128, max_length = 0;
+  double temperature = 0, top_p = 1;
+  std::int64_t top_k = 0, seed = 42;
+  bool ignore_eos = false;
+  std::int64_t tensor_parallel_size = 1, host_threads = 0;
+  std::string numerics, vocab, instance_type = "trn1.32xlarge", stack = "transformers-neuronx";
+  std::vector<std::string> set;
+  bool exact = false;
+};
+/// All but `model`, in the order in which help prints them.
+std::span<const OptionRow<GenerateSettings>> generate_table();
+
+struct GeneratedText {
+  std::vector<std::int32_t> ids;  // of the prompt and what was added
+  std::string text;
+};
+
+struct Generation {
+  GenerationJob job;
+  hw::MachineParams machine;
+  std::vector<GeneratedText> texts;  // empty without weights
+  GenerationTime time;
+};
+
+/// Who watches; each may be empty.
+struct GenerateObserver {
+  /// What is new of a sequence's text, the prompt first; `sequences` of them grow side by side.
+  std::function<void(std::size_t sequence, std::size_t sequences, const std::string& text)> grown;
+  std::function<void(const Generation&)> written;  // the texts are complete, nothing is timed yet
+};
+
+/// Errors: Fault::kUsage for settings that contradict each other or the model; as load_model(), load_tokenizer(),
+/// check() and generation_time().
+Generation generate(const GenerateSettings& settings, const GenerateObserver& observer = {});
+
+/// As `trnsim generate` in JSON prints it; `model` as the settings name it.
+nlohmann::ordered_json to_json(const Generation& generation, const std::string& model);
 
 }  // namespace trnsim

@@ -9,6 +9,7 @@
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "base/hash.h"
+#include "base/text.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
 
@@ -23,7 +24,8 @@ std::int64_t cores_of(const Settings& s, const hw::MachineParams& machine) {
   const std::int64_t most = machine.instance_cores();
   const std::int64_t cores = s.nproc_per_node > 0 ? s.nproc_per_node : most;
   if (cores > most)
-    throw Error{Fault::kUsage, "`nproc_per_node`", fmt::format("{} cores, but {} has {}", cores, machine.name, most),
+    throw Error{Fault::kUsage, "`nproc_per_node`",
+                fmt::format("{}, but {} has {}", base::counted(cores, "core"), machine.name, most),
                 fmt::format("use `nproc_per_node` {} or less, or a larger `instance_type`", most)};
   return cores * s.nnodes;
 }
@@ -47,7 +49,8 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
   if (cores % share != 0)
     throw Error{
         Fault::kUsage, "`tensor_parallel_size`",
-        fmt::format("TP {} x PP {} does not divide {} cores", s.tensor_parallel_size, s.pipeline_parallel_size, cores),
+        fmt::format("TP {} x PP {} does not divide {}", s.tensor_parallel_size, s.pipeline_parallel_size,
+                    base::counted(cores, "core")),
         fmt::format("use `nproc_per_node` {} or a multiple of it, or degrees whose product divides the cores", share)};
   return {.tensor = s.tensor_parallel_size,
           .pipeline = s.pipeline_parallel_size,
@@ -115,10 +118,10 @@ std::uint64_t hash_of(const Job& job) {
 std::string describe(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   const std::string chunks = p.chunks > 1 ? fmt::format(" x {} chunks", p.chunks) : "";
-  return fmt::format("TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} micro-batches of {} x {}", p.tensor, p.pipeline,
-                     chunks, p.data, p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
-                     p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute), p.micro_batches,
-                     p.micro_batch, job.step.kind.length);
+  return fmt::format("TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} of {} x {}", p.tensor, p.pipeline, chunks, p.data,
+                     p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
+                     p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute),
+                     base::counted(p.micro_batches, "micro-batch"), p.micro_batch, job.step.kind.length);
 }
 
 std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {

@@ -2,10 +2,12 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 
 #include "analysis/prices.h"
 #include "analysis/stack.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "isa/names.h"
 #include "isa/reference.h"
@@ -118,5 +120,13 @@ constexpr std::array kListings = {
 }  // namespace
 
 std::span<const Listing> listings() { return kListings; }
+
+std::vector<std::string> names_in(std::string_view listing) {
+  const auto* const found = std::ranges::find(kListings, listing, &Listing::name);
+  base::ensure(found != kListings.end(), listing, "is not a listing");
+  std::vector<std::string> names;
+  for (const std::vector<base::Cell>& row : found->make().cells()) names.push_back(std::get<std::string>(row[0].value));
+  return names;
+}
 
 }  // namespace trnsim

@@ -3,7 +3,9 @@
 #pragma once
 
 #include <span>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/table.h"
 
@@ -14,5 +16,8 @@ struct Listing {
   base::Table (*make)();
 };
 std::span<const Listing> listings();
+
+/// The names that a listing shows, in its order. Errors: Fault::kInternal when there is no such listing.
+std::vector<std::string> names_in(std::string_view listing);
 
 }  // namespace trnsim

@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <type_traits>
 #include <variant>
 #include <vector>
 
@@ -42,6 +43,11 @@ bool parse_bool(std::string_view where, std::string_view text);
 template <class Options>
 void set_option(Options& options, const OptionRow<Options>& row, const std::string& text, std::string where = "");
 
+/// Throws what set_option() would for a value that is not legal: for options that a program filled in itself. An empty
+/// text is the default.
+template <class Options>
+void check_options(const Options& options, std::span<const OptionRow<Options>> rows);
+
 // Details only from here on.
 
 void parse_into(std::string& member, std::string_view, const std::string& text);
@@ -68,6 +74,25 @@ void set_option(Options& options, const OptionRow<Options>& row, const std::stri
         }
       },
       row.member);
+}
+
+template <class Options>
+void check_options(const Options& options, std::span<const OptionRow<Options>> rows) {
+  for (const OptionRow<Options>& row : rows) {
+    const std::string at = "`" + std::string{row.name()} + "`";
+    std::visit(
+        [&](auto member) {
+          const auto& value = options.*member;
+          using Value = std::remove_cvref_t<decltype(value)>;
+          if constexpr (std::is_same_v<Value, std::string>) {
+            const std::string legal = row.legal();
+            if (!legal.empty() && !value.empty()) require_choice(at, value, legal);
+          }
+          if constexpr (std::is_same_v<Value, std::int64_t> || std::is_same_v<Value, double>)
+            require_range(at, static_cast<double>(value), row.least, row.most);
+        },
+        row.member);
+  }
 }
 
 }  // namespace trnsim

@@ -53,7 +53,7 @@ struct ProjectOptions {
 /// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do
 /// not allow.
 Projection project(const Job& job, const ProjectOptions& options = {});
-/// The same, but what does not fit is no error: it has a memory alone (memory.fits() is false).
+/// The same, but what does not fit is not an error: it has a memory alone (memory.fits() is false).
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {});
 
 /// Whether two jobs run the same program on the same machine: their hosts or sizes alone differ.

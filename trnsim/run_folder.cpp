@@ -188,6 +188,48 @@ std::vector<analysis::Section> summary(const RunResult& run) {
   return out;
 }
 
+ordered_json utilisation_json(const Stage& stage) {
+  const analysis::Utilisation u = analysis::utilisation(stage.device, stage.compiled.program);
+  return {{"mfu", u.mfu},
+          {"mfu_advertised", u.mfu_advertised},
+          {"hfu", u.hfu},
+          {"mbu", u.mbu},
+          {"mfu_achievable", u.mfu_achievable},
+          {"intensity", u.intensity},
+          {"model_flops", u.model_flops},
+          {"matmul_flops", u.matmul_flops},
+          {"transpose_flops", u.transpose_flops}};
+}
+
+ordered_json resources_json(const hw::SimResult& device) {
+  ordered_json out = ordered_json::array();
+  for (const analysis::Resource& r : analysis::resources(device))
+    out.push_back({{"name", r.name}, {"busy", r.busy}, {"waiting", r.waiting}});
+  return out;
+}
+
+ordered_json memory_json(const Memory& memory) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [kind, bytes] : memory.by_kind) out[kind] = bytes;
+  out["peak"] = memory.total;
+  out["capacity"] = memory.capacity;
+  return out;
+}
+
+/// The published figures that are predicted, with the error of each.
+ordered_json published_json(const RunResult& run) {
+  ordered_json out = ordered_json::array();
+  if (!run.projection) return out;
+  for (const workloads::Published& figure : run.published)
+    if (const auto value = predicted(figure.name, *run.projection))
+      out.push_back({{"name", figure.name},
+                     {"published", figure.value},
+                     {"predicted", *value},
+                     {"error_percent", 100 * (*value / figure.value - 1)},
+                     {"source", figure.source}});
+  return out;
+}
+
 }  // namespace
 
 std::optional<double> predicted(const std::string& name, const Projection& p) {
@@ -237,38 +279,13 @@ ordered_json result_body(const RunResult& run) {
     body["job"] = job_json(run);
     body["plan"] = plan_json(run);
     body["cost"] = cost_json(run);
-    const analysis::Utilisation u = analysis::utilisation(p.stage().device, p.stage().compiled.program);
-    body["utilisation"] = {{"mfu", u.mfu},
-                           {"mfu_advertised", u.mfu_advertised},
-                           {"hfu", u.hfu},
-                           {"mbu", u.mbu},
-                           {"mfu_achievable", u.mfu_achievable},
-                           {"intensity", u.intensity},
-                           {"model_flops", u.model_flops},
-                           {"matmul_flops", u.matmul_flops},
-                           {"transpose_flops", u.transpose_flops}};
+    body["utilisation"] = utilisation_json(p.stage());
     body["engines"] = engines_json(p.stage().device);
-    ordered_json resources = ordered_json::array();
-    for (const analysis::Resource& r : analysis::resources(p.stage().device))
-      resources.push_back({{"name", r.name}, {"busy", r.busy}, {"waiting", r.waiting}});
-    body["resources"] = std::move(resources);
-    ordered_json memory = ordered_json::object();
-    for (const auto& [kind, bytes] : p.memory.by_kind) memory[kind] = bytes;
-    memory["peak"] = p.memory.total;
-    memory["capacity"] = p.memory.capacity;
-    body["memory"] = std::move(memory);
+    body["resources"] = resources_json(p.stage().device);
+    body["memory"] = memory_json(p.memory);
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
-  ordered_json published = ordered_json::array();
-  if (run.projection)
-    for (const workloads::Published& figure : run.published)
-      if (const auto value = predicted(figure.name, *run.projection))
-        published.push_back({{"name", figure.name},
-                             {"published", figure.value},
-                             {"predicted", *value},
-                             {"error_percent", 100 * (*value / figure.value - 1)},
-                             {"source", figure.source}});
-  body["published"] = std::move(published);
+  body["published"] = published_json(run);
   body["host"] = {
       {"seconds", run.host_seconds},
       {"peak_bytes", peak_bytes()},

@@ -10,6 +10,7 @@
 
 #include "analysis/sweep.h"
 #include "base/error.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "hw/timed_block.h"
 #include "runtime/block.h"
@@ -61,10 +62,11 @@ TriedPlan looked_at(Job job, std::int64_t batch) {
   const runtime::Plan& p = tried.job.step.plan;
   const std::uint64_t there = tried.job.machine.hbm_bytes_per_core();
   if (batch % samples != 0)
-    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {} data-parallel ranks",
-                                batch, p.micro_batch, p.data);
+    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {}", batch, p.micro_batch,
+                                base::counted(p.data, "data-parallel rank"));
   else if (p.micro_batches < p.pipeline)
-    tried.refused = fmt::format("{} micro-batches never keep {} stages at work", p.micro_batches, p.pipeline);
+    tried.refused =
+        fmt::format("{} micro-batches never keep {} at work", p.micro_batches, base::counted(p.pipeline, "stage"));
   else if (tried.memory > there)
     tried.too_large = true, tried.refused = too_much(tried.memory, there);
   return tried;
@@ -173,7 +175,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
 }
 
 /// A sweep whose points are families of plans by number, and whose results nobody keeps.
-void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact) {
+void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
   const std::vector<std::vector<std::size_t>> families = families_of(plans);
   if (families.empty()) return;
   std::vector<analysis::SweepPoint> points;
@@ -186,7 +188,7 @@ void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact) {
     return metrics;
   };
   const analysis::SweepRun run =
-      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate, .name = "plan"}, ":memory:", processes);
+      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
   if (run.interrupted)
     throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
   for (std::size_t f = 0; f < families.size(); ++f) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "analysis/sweep.h"
 #include "trnsim/job.h"
 
 namespace trnsim {
@@ -30,6 +31,7 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space);
 
 /// Gives each that has no reason a time or a reason, in `processes` child processes: pipelines with all of their stages
 /// on the clock. Plans whose cores run the same blocks compile them once. Errors: Fault::kUsage after Ctrl-C.
-void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact = false);
+void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact = false,
+                const analysis::SweepWatch& watch = {});
 
 }  // namespace trnsim

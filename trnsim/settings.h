@@ -1,5 +1,5 @@
 // The settings of a job and of a run, named as in Hugging Face TrainingArguments and torchrun: the words of flags,
-// workload files, sweeps and errors. In texts a setting stands in backquotes: `max_length`.
+// workload files, sweeps and errors. Texts put a setting in backquotes: `max_length`.
 #pragma once
 
 #include <cstdint>

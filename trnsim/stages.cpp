@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "hw/replica_groups.h"
 #include "isa/check.h"
 #include "runtime/block.h"
@@ -83,8 +84,8 @@ void require_groups(const Job& job) {
   if (job.cores() > job.machine.core_count())
     throw base::Error{
         base::Fault::kUsage, "plan",
-        fmt::format("needs {} cores (TP {} x PP {} x DP {}), {} x {} have {}", job.cores(), plan.tensor, plan.pipeline,
-                    plan.data, job.instances(), job.machine.name, job.machine.core_count()),
+        fmt::format("needs {} (TP {} x PP {} x DP {}), {} x {} have {}", base::counted(job.cores(), "core"),
+                    plan.tensor, plan.pipeline, plan.data, job.instances(), job.machine.name, job.machine.core_count()),
         "use more `nnodes`, or a smaller plan"};
   if (!is_decoder(job.model)) return;  // its ranks are one group, all of them
   const auto groups = job.model->groups(plan);
@@ -122,7 +123,7 @@ CompiledStages compile_stages(const Job& job, const CompileStages& options) {
 runtime::Graph stage_graph(const Job& job, std::int64_t stage) {
   if (stage < 0 || stage >= job.step.plan.pipeline)
     throw base::Error{base::Fault::kUsage, "stage",
-                      fmt::format("{} of a pipeline of {} stages", stage, job.step.plan.pipeline),
+                      fmt::format("{} of a pipeline of {}", stage, base::counted(job.step.plan.pipeline, "stage")),
                       fmt::format("choose one from 0 to {}", job.step.plan.last_stage())};
   return job.model->step(workloads::of_stage(job.step, stage)).graph;
 }

@@ -7,7 +7,6 @@
 #include <array>
 #include <charconv>
 #include <cstdlib>
-#include <filesystem>
 
 #include "base/error.h"
 
@@ -36,7 +35,7 @@ std::size_t number(std::string_view text, std::string_view where) {
   std::size_t value = 0;
   const auto [rest, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || rest != text.data() + text.size())
-    throw Error{Fault::kUsage, where, fmt::format("'{}' is no whole number", text), "give one, as in 3"};
+    throw Error{Fault::kUsage, where, fmt::format("'{}' is not an integer", text), "give one, as in 3"};
   return value;
 }
 
@@ -48,16 +47,6 @@ analysis::SweepTeam member(std::string_view rank, std::string_view size, const s
     throw Error{Fault::kUsage, where, fmt::format("{} of {} is outside of the team", rank, size),
                 fmt::format("count from 0 to {}", std::max<std::size_t>(team.size, 1) - 1)};
   return team;
-}
-
-std::string shell_word(const std::string& text) {
-  const bool plain = !text.empty() && std::ranges::all_of(text, [](unsigned char c) {
-    return std::isalnum(c) != 0 || std::string_view{"-_./=,:%+@"}.find(static_cast<char>(c)) != std::string_view::npos;
-  });
-  if (plain) return text;
-  std::string out = "'";
-  for (const char c : text) out += c == '\'' ? std::string{"'\\''"} : std::string{c};
-  return out + "'";
 }
 
 }  // namespace
@@ -80,30 +69,11 @@ analysis::SweepTeam team_of_environment() {
 analysis::SweepTeam team_of_shard(std::string_view text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string_view::npos)
-    throw Error{Fault::kUsage, "--shard", fmt::format("'{}' is no I/N", text), "write 0/16 to 15/16 for 16 shards"};
-  analysis::SweepTeam team = member(text.substr(0, slash), text.substr(slash + 1), "--shard");
+    throw Error{Fault::kUsage, "`shard`", fmt::format("'{}' is not I/N", text), "write 0/16 to 15/16 for 16 shards"};
+  analysis::SweepTeam team = member(text.substr(0, slash), text.substr(slash + 1), "`shard`");
   team.waits = false;
   if (const std::string job = variable("SLURM_ARRAY_JOB_ID"); !job.empty()) team.job = "SLURM_ARRAY_JOB_ID " + job;
   return team;
-}
-
-std::string slurm_script(const std::vector<std::string>& arguments, std::size_t shards, int processes) {
-  std::string command = shell_word(std::filesystem::read_symlink("/proc/self/exe").string());
-  for (const std::string& argument : arguments) command += " " + shell_word(argument);
-  return fmt::format(
-      "#!/bin/bash\n"
-      "#SBATCH --job-name=trnsim-sweep\n"
-      "#SBATCH --array=0-{}\n"
-      "#SBATCH --cpus-per-task={}\n"
-      "# Computes the points of a sweep, in a folder that all nodes share. A task that dies costs the points it was "
-      "at:\n"
-      "# whatever is missing is computed by the command that writes the results from what is known:\n"
-      "#   id=$(sbatch --parsable THIS_FILE) && sbatch --dependency=afterany:$id --chdir={} --wrap={}\n"
-      "set -euo pipefail\n"
-      "cd {}\n"
-      "exec {} --processes {} --shard \"$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT\"\n",
-      shards - 1, processes, shell_word(std::filesystem::current_path().string()), shell_word(command),
-      shell_word(std::filesystem::current_path().string()), command, processes);
 }
 
 }  // namespace trnsim

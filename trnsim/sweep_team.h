@@ -18,7 +18,4 @@ analysis::SweepTeam team_of_environment();
 /// Errors: Fault::kUsage.
 analysis::SweepTeam team_of_shard(std::string_view text);
 
-/// A script for sbatch that runs `trnsim ARGUMENTS --shard I/N` as an array of `shards` tasks, in this folder.
-std::string slurm_script(const std::vector<std::string>& arguments, std::size_t shards, int processes);
-
 }  // namespace trnsim

@@ -73,6 +73,11 @@ struct TrainObserver {
 Training train(workloads::Trainer& trainer, const TrainingData& data, std::string model_name,
                double simulated_step_seconds, const TrainObserver& observer);
 
+/// The blocks that Hugging Face's Trainer prints behind an evaluation and at the end of a training, whose times are the
+/// simulated ones (workloads::metrics_block()).
+std::string metrics_block(const workloads::EvalRecord& evaluation);
+std::string metrics_block(const Training& training);
+
 /// Device time of a step of the trainer's programs. Errors: as hw::simulate(), among them groups of cores that the
 /// machine cannot form.
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);

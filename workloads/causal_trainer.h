@@ -24,7 +24,7 @@ struct CausalData {
 class CausalTrainer final : public Trainer {
  public:
   /// Compiles the programs and loads the weights. Errors: Fault::kUsage as decoder_pipeline() and DecoderIo;
-  /// Fault::kCapacity; Fault::kData when `options.resume` is no checkpoint of this run.
+  /// Fault::kCapacity; Fault::kData when `options.resume` is not a checkpoint of this run.
   CausalTrainer(const ModelPtr& config, const Weights& weights, const CausalData& data, const TrainerOptions& options);
 
   std::int64_t samples(Split split) const override;

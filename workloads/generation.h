@@ -19,7 +19,8 @@ struct SamplingOptions {
   double top_p = 1;        // keep the likeliest tokens that together reach this probability
   std::uint64_t seed = 42;
 };
-/// Errors: Fault::kUsage naming the flag when a value is negative, top_p is not in (0, 1], or something is no number.
+/// Errors: Fault::kUsage naming the flag when a value is negative, top_p is not in (0, 1], or something is not a
+/// number.
 void check(const SamplingOptions& options);
 
 /// Picks tokens for one sequence; sequence `index` of a batch has random numbers of its own, whatever the batch.

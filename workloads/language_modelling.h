@@ -1,4 +1,4 @@
-// Model, tokenizer and packed text of a language-model run, from the user's files or from what comes along.
+// Model, tokenizer and packed text of a language-model run, from the user's files or from bundled ones.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ struct LanguageModelling {
 };
 
 /// Reads, tokenizes, packs, and fits a new model to the vocabulary. Errors: as the readers and pack(); Fault::kUsage
-/// for a sequence that is longer than the model's positions, or a model that is no decoder; Fault::kData when the
+/// for a sequence that is longer than the model's positions, or a model that is not a decoder; Fault::kData when the
 /// vocabulary has more tokens than the model's table.
 LanguageModelling load_language_modelling(const LanguageModellingOptions& options);
 

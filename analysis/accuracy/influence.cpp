@@ -156,15 +156,14 @@ SweepPoint point(std::size_t row, std::size_t variation) {
 /// Predictions of the points, in their order.
 std::vector<double> predictions(const ValidationReport& report, const std::vector<SweepPoint>& points,
                                 const std::vector<const Variation*>& variations, const Evaluate& evaluate,
-                                int processes) {
+                                int processes, const SweepWatch& watch) {
   if (points.empty()) return {};
   const SweepModel model{.hash = [&](const SweepPoint& p) { return number(p, 0) * variations.size() + number(p, 1); },
                          .evaluate = [&](const SweepPoint& p) -> Metrics {
                            return {{kValue, evaluate(number(p, 0), *variations[number(p, 1)])}};
-                         },
-                         .name = "sensitivity"};
-  const SweepRun run = run_sweep(points, model, ":memory:", processes);
-  if (run.interrupted) throw Error{Fault::kUsage, "sensitivity", "was interrupted", "let it end, or use --only"};
+                         }};
+  const SweepRun run = run_sweep(points, model, ":memory:", processes, {}, watch);
+  if (run.interrupted) throw Error{Fault::kUsage, "`sensitivity`", "was interrupted", "let it end, or use `only`"};
   std::vector<double> values;
   for (const SweepResult& result : run.results) {
     base::ensure(result.error.empty(), report.rows[number(result.point, 0)].id, result.error);
@@ -188,7 +187,8 @@ Parameters influential_parameters(std::span<const base::ParamFile> machines) {
   return collector.take();
 }
 
-Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes) {
+Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
+                const SweepWatch& watch) {
   Influence out{.parameters = std::move(parameters), .change_percent = {}, .share = {}};
   const auto& mechanisms = out.parameters.mechanisms;
   const auto& constants = out.parameters.constants;
@@ -205,7 +205,7 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
     out.share[r].resize(mechanisms.size());
     out.change_percent[r].resize(constants.size());
   }
-  const auto slower_values = predictions(report, points, variations, evaluate, processes);
+  const auto slower_values = predictions(report, points, variations, evaluate, processes, watch);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t r = number(points[i], 0);
     out.share[r][number(points[i], 1)] = log_time(report.rows[r], slower_values[i]) / std::log(kStep);
@@ -217,7 +217,7 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
     for (std::size_t c = 0; c < constants.size(); ++c)
       if (report.rows[r].predicted && (out.share[r][constants[c].mechanism] != 0 || constants[c].factor == 0))
         points.push_back(point(r, mechanisms.size() + c));
-  const auto larger_values = predictions(report, points, variations, evaluate, processes);
+  const auto larger_values = predictions(report, points, variations, evaluate, processes, watch);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t r = number(points[i], 0);
     const std::size_t c = number(points[i], 1) - mechanisms.size();

@@ -208,7 +208,7 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
   const base::Format form = base::parse_format(format);
   if (form == base::Format::kJson) return as_json(report, influence);
   if (form == base::Format::kCsv)
-    throw base::Error{base::Fault::kUsage, "sensitivity", "is several tables, and CSV one", "use table, md or json"};
+    throw base::Error{base::Fault::kUsage, "`sensitivity`", "is several tables, and CSV one", "use table, md or json"};
   const bool markdown = form == base::Format::kMarkdown;
   const std::string count = counted(report, influence);
   const PageSection sections[] = {

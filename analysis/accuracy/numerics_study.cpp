@@ -10,6 +10,7 @@
 #include "analysis/result.h"
 #include "base/error.h"
 #include "base/table.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -67,16 +68,16 @@ void check(std::span<const TrainedRun> runs) {
           fmt::format("{} of seed {} trained another model, or on other data, or for other steps than the first "
                       "run",
                       runs[i].numerics, runs[i].seed),
-          "compare runs that differ in --numerics and --seed alone"};
+          "compare runs that differ in `numerics` and `seed` alone"};
     for (std::size_t j = 0; j < i; ++j)
       if (runs[j].numerics == runs[i].numerics && runs[j].seed == runs[i].seed)
         throw Error{Fault::kUsage, "trnsim numerics",
                     fmt::format("{} of seed {} is there twice", runs[i].numerics, runs[i].seed),
-                    "give another --seed to one of them"};
+                    "give another `seed` to one of them"};
   }
   if (values_of(runs, kReference, &TrainedRun::accuracy).empty())
     throw Error{Fault::kUsage, "trnsim numerics", "none of the runs is in fp32, which the others are held against",
-                "add trnsim run ... --numerics fp32"};
+                "add a run with `numerics` fp32"};
 }
 
 Table runs_table(std::span<const TrainedRun> runs) {
@@ -118,9 +119,10 @@ std::string in_words(const Answer& a, const Spread& reference) {
     return question + fmt::format("Too few seeds ran in both {} and {} to say.", a.numerics, kReference);
   const double half = *a.half_width * 100;
   const std::string figures = fmt::format(
-      "accuracy changes by {:+.2f} points on average over {} seeds (95 % interval {:+.2f} to {:+.2f}; the seeds alone "
+      "accuracy changes by {:+.2f} points on average over {} (95 % interval {:+.2f} to {:+.2f}; the seeds alone "
       "spread by {:.2f} in {})",
-      points, a.difference.count, points - half, points + half, reference.deviation * 100, kReference);
+      points, base::counted(a.difference.count, "seed"), points - half, points + half, reference.deviation * 100,
+      kReference);
   switch (a.verdict) {
     case Verdict::kWorse: return fmt::format("{}No: {}. The interval lies below zero.", question, figures);
     case Verdict::kBetter: return fmt::format("{}Yes: {}. The interval lies above zero.", question, figures);
@@ -224,14 +226,14 @@ std::vector<Answer> answers(std::span<const TrainedRun> runs) {
 std::string numerics_text(std::span<const TrainedRun> runs, std::string_view format) {
   const base::Format form = base::parse_format(format);
   if (form == base::Format::kCsv)
-    throw Error{Fault::kUsage, "--format csv", "has one table, this is two", "use table, md or json"};
+    throw Error{Fault::kUsage, "`format` csv", "has one table, this is two", "use table, md or json"};
   check(runs);
   if (form == base::Format::kJson) return json_of(runs).dump(2) + "\n";
   const TrainedRun& first = runs.front();
   std::string out = fmt::format(
-      "{}, trained on {}{}, {} steps ({:g} epochs), evaluated on {} samples ({}).\n\n", first.model, first.dataset,
-      first.synthetic && first.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "", first.steps,
-      first.epochs, first.evaluated, first.split);
+      "{}, trained on {}{}, {} ({:g} epochs), evaluated on {} ({}).\n\n", first.model, first.dataset,
+      first.synthetic && first.dataset.find("synthetic") == std::string::npos ? " (synthetic)" : "",
+      base::counted(first.steps, "step"), first.epochs, base::counted(first.evaluated, "sample"), first.split);
   const Spread reference = spread_of(values_of(runs, kReference, &TrainedRun::accuracy));
   for (const Answer& answer : answers(runs)) out += in_words(answer, reference) + "\n\n";
   return out + formats_table(runs).render(form) + "\n" + runs_table(runs).render(form);

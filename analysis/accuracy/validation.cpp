@@ -37,7 +37,7 @@ std::optional<int> count(Text cell) {
   if (cell.empty() || cell == "unknown" || cell == "-") return std::nullopt;
   const std::optional<double> value = number(cell);
   if (!value || *value < 0 || *value > 1e9 || *value != std::floor(*value)) {
-    throw BadCell{fmt::format("'{}' is no whole number", cell)};
+    throw BadCell{fmt::format("'{}' is not an integer", cell)};
   }
   return static_cast<int>(*value);
 }
@@ -51,7 +51,7 @@ Known known(Text cell) {
 
 double positive(Text cell) {
   const std::optional<double> value = number(cell);
-  if (!value || *value <= 0) throw BadCell{fmt::format("'{}' is no positive number", cell)};
+  if (!value || *value <= 0) throw BadCell{fmt::format("'{}' is not a positive number", cell)};
   return *value;
 }
 

@@ -33,7 +33,7 @@ double needed(const std::filesystem::path& folder, const Json& body, const char*
   const double value = figure(body, section, key);
   if (value > 0) return value;
   throw Error{Fault::kData, (folder / "result.json").string(), fmt::format("has no {}.{}", section, key),
-              "run the job again with this trnsim, or give --runtime and --instance_type"};
+              "run the job again with this trnsim, or give `runtime` and `instance_type`"};
 }
 
 /// Seconds on `count` instances of `one`; nothing when the job does not tell enough.
@@ -145,13 +145,13 @@ JobToPrice job_of_run(const std::filesystem::path& folder) {
 
 std::vector<CostRow> price_job(const JobToPrice& job, const std::vector<PricedInstance>& prices,
                                const std::vector<int>& counts, double efficiency) {
-  if (!(job.seconds > 0)) throw Error{Fault::kUsage, "cost", "the job has no time", "give --runtime, as in 8:30"};
+  if (!(job.seconds > 0)) throw Error{Fault::kUsage, "cost", "the job has no time", "give `runtime`, as in 8:30"};
   if (!(efficiency > 0 && efficiency <= 1))
-    throw Error{Fault::kUsage, "--efficiency", "is not above 0 and at most 1", "give a share of the peak, as in 40%"};
+    throw Error{Fault::kUsage, "`efficiency`", "is not above 0 and at most 1", "give a share of the peak, as in 40%"};
   const PricedInstance& own = find_instance(prices, job.instance_type);
   std::set<int> numbers{counts.begin(), counts.end()};
   if (numbers.empty()) numbers.insert(1);
-  if (*numbers.begin() < 1) throw Error{Fault::kUsage, "--instances", "is below 1", "give whole numbers from 1"};
+  if (*numbers.begin() < 1) throw Error{Fault::kUsage, "`instances`", "is below 1", "give whole numbers from 1"};
   std::vector<CostRow> rows{price(job, own, job.instances, job.seconds, Basis::kGiven)};
   for (const PricedInstance& one : prices) {
     for (const int count : numbers) {

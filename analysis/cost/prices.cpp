@@ -28,7 +28,7 @@ void require_date(const base::ParamFile& file, const std::string& date) {
   bool good = date.size() == 10;
   for (std::size_t i = 0; good && i < date.size(); ++i) good = fits(i);
   if (!good)
-    throw Error{Fault::kUsage, file.name(), fmt::format("'{}' is no date", date), "write date = \"2026-08-26\""};
+    throw Error{Fault::kUsage, file.name(), fmt::format("'{}' is not a date", date), "write date = \"2026-08-26\""};
 }
 
 PricedInstance read_instance(base::ParamFile& file, const std::string& prefix) {
@@ -39,8 +39,8 @@ PricedInstance read_instance(base::ParamFile& file, const std::string& prefix) {
   require_date(file, one.date);
   const std::string kind = file.read_string(prefix + "kind").value;
   if (kind != "simulated" && kind != "roofline") {
-    throw Error{Fault::kUsage, file.parameter(prefix + "kind").where, fmt::format("'{}' is no kind of instance", kind),
-                "write simulated or roofline"};
+    throw Error{Fault::kUsage, file.parameter(prefix + "kind").where,
+                fmt::format("'{}' is not a kind of instance", kind), "write simulated or roofline"};
   }
   one.simulated = kind == "simulated";
   one.accelerators = file.read(prefix + "accelerators", Dimension::kCount).value;
@@ -95,7 +95,7 @@ std::optional<double> price_per_hour(std::string_view instance, const PriceTerms
   for (const std::string& assignment : terms.set) {
     if (!assignment.starts_with(kSection)) continue;
     const std::size_t equals = std::min(assignment.find('='), assignment.size() - 1);
-    const std::string where = "--set " + assignment.substr(0, equals);
+    const std::string where = "`set` " + assignment.substr(0, equals);
     const std::string_view value = std::string_view{assignment}.substr(equals + 1);
     auto& own = price[static_cast<std::size_t>(
         parse_purchase(assignment.substr(kSection.size(), equals - kSection.size()), where))];

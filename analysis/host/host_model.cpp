@@ -32,7 +32,7 @@ void check(const JobShape& shape) {
   const bool sound = std::ranges::all_of(figures, [](double f) { return f >= 0 && std::isfinite(f); });
   if (sound && shape.steps > 0 && shape.cores >= 1) return;
   throw Error{Fault::kUsage, "job", "a job needs at least one step and no negative time, count or size",
-              "check --max_steps, --num_train_epochs and the batch size against the data set"};
+              "check `max_steps`, `num_train_epochs` and the batch size against the data set"};
 }
 
 double sum(const std::vector<TimeItem>& items) {

@@ -27,7 +27,7 @@ constexpr std::array kFields = {
     Stack::Field{"host.read_back", &Stack::read_back, D::kTime, "a scalar from the device to the host"},
     Stack::Field{"launch.per_launch", &Stack::per_launch, D::kTime, "launch of one graph"},
     Stack::Field{"launch.per_core", &Stack::per_launch_core, D::kTime, "more for each core of the launch"},
-    Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host goes on"},
+    Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host continues"},
     Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
@@ -75,7 +75,7 @@ Stack load_stack(base::ParamFile file) {
 base::ParamFile stack_file(std::string_view name) {
   const std::vector<std::string> names = stack_names();
   if (std::ranges::find(names, name) == names.end()) {
-    throw base::Error{base::Fault::kUsage, "stack", fmt::format("unknown stack '{}'", name),
+    throw base::Error{base::Fault::kUsage, "`stack`", fmt::format("unknown stack '{}'", name),
                       base::suggest_fix(name, names)};
   }
   return base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name)));

@@ -9,7 +9,7 @@
 
 namespace analysis {
 
-/// The file of a stack that comes along, not read yet. Errors: as load_stack().
+/// The file of a bundled stack, not read yet. Errors: as load_stack().
 base::ParamFile stack_file(std::string_view name);
 
 /// Name of the file that gives a value, without folder and ending: "torch-xla" for a number that others inherit from

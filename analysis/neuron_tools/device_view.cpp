@@ -173,7 +173,7 @@ Json ls_json(const Devices& devices) {
 Json monitor_report(const Record& record, const Devices& devices, double period, double step_seconds) {
   if (!(period > 0) || !(step_seconds > 0)) {
     throw base::Error{base::Fault::kUsage, "monitor", "the period or the step is not above 0",
-                      "give --period, as in 5s"};
+                      "give `period`, as in 5s"};
   }
   const double step = std::max(step_seconds, hw::seconds(record.result.total));
   const Json instance = {

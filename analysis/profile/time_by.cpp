@@ -66,7 +66,7 @@ By parse_by(std::string_view name) {
     if (row.name == name) return row.by;
     names.emplace_back(row.name);
   }
-  throw base::Error{base::Fault::kUsage, "by", fmt::format("time cannot be grouped by '{}'", name),
+  throw base::Error{base::Fault::kUsage, "`by`", fmt::format("time cannot be grouped by '{}'", name),
                     base::suggest_fix(name, names)};
 }
 

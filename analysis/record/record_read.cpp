@@ -22,7 +22,7 @@ using base::Fault;
 
 template <class Found>
 auto known(const Database& db, const Found& found, std::string_view name) {
-  if (!found) damaged(db, fmt::format("'{}' is no name of this trnsim", name));
+  if (!found) damaged(db, fmt::format("'{}' is not a name of this trnsim", name));
   return *found;
 }
 
@@ -278,7 +278,7 @@ hw::TraceEvent::Track track(const Database& db, const std::string& name) {
   if (name == "engine") return Track::kEngine;
   if (name == "dma_ring") return Track::kDmaRing;
   if (name == "collective_queue") return Track::kCollectiveQueue;
-  damaged(db, fmt::format("'{}' is no track", name));
+  damaged(db, fmt::format("'{}' is not a track", name));
 }
 
 void read_events(Database& db, Record& r) {
@@ -325,7 +325,7 @@ Record read_record(const std::filesystem::path& folder, std::int64_t stage) {
   const auto stages = static_cast<std::int64_t>(slowest.info.stages);
   if (stage < 0 || (stages == 1 && stage == 0)) return slowest;
   if (stage >= stages)
-    throw Error{Fault::kUsage, "--stage", fmt::format("is {}, {} has {}", stage, folder.string(), stages),
+    throw Error{Fault::kUsage, "`stage`", fmt::format("is {}, {} has {}", stage, folder.string(), stages),
                 stages == 1 ? std::string{"leave it out: the job has no pipeline"}
                             : fmt::format("choose one from 0 to {}", stages - 1)};
   return read_record(folder / record_name(static_cast<std::size_t>(stage)));

@@ -29,7 +29,7 @@ Result read_result(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "result.json" : path;
   Json body = Json::parse(base::read_file(file), nullptr, false);
   if (!body.is_object()) {
-    throw Error{Fault::kData, file.string(), "is no JSON object", "give the folder that `trnsim run` wrote"};
+    throw Error{Fault::kData, file.string(), "is not a JSON object", "give the folder that `trnsim run` wrote"};
   }
   if (!body.contains("schema_version") || !body["schema_version"].is_number_integer()) {
     throw Error{Fault::kData, file.string(), "has no schema_version", "give the folder that `trnsim run` wrote"};
@@ -113,7 +113,7 @@ std::vector<Json> read_steps(const std::filesystem::path& folder) {
     ++number;
     Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
     if (!line.is_object() || !line.contains("step") || !line["step"].is_number_integer()) {
-      throw Error{Fault::kData, fmt::format("{}:{}", (folder / kSteps).string(), number), "is no step",
+      throw Error{Fault::kData, fmt::format("{}:{}", (folder / kSteps).string(), number), "is not a step",
                   "remove the line, or the run folder"};
     }
     lines.push_back(std::move(line));

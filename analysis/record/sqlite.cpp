@@ -24,7 +24,7 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
     case SQLITE_BUSY:
     case SQLITE_LOCKED: throw Error{Fault::kEnvironment, file, what, "end the other process that uses the file"};
     case SQLITE_CORRUPT:
-    case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "make the file again: it is no whole database"};
+    case SQLITE_NOTADB: throw Error{Fault::kData, file, what, "make the file again: it is not a whole database"};
     default: throw Error{Fault::kUsage, file, what, "see the tables with: sqlite3 " + file + " .schema"};
   }
 }

@@ -29,11 +29,12 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   std::vector<std::string> list;
   if (!r.exact && r.replayed_calls > 0)
-    list.push_back(fmt::format("{} of {} calls took the time of an earlier call of their block (--exact simulates all)",
-                               r.replayed_calls, r.calls.size()));
+    list.push_back(
+        fmt::format("{} of {} calls took the time of an earlier call of their block (the setting exact simulates all)",
+                    r.replayed_calls, r.calls.size()));
   const RecordInfo& info = run.record.info;
   if (info.stages > 1)
-    list.push_back(fmt::format("a pipeline of {} stages: below is stage {} (trnsim report --stage for the others)",
+    list.push_back(fmt::format("a pipeline of {} stages: below is stage {} (the setting stage chooses another)",
                                info.stages, info.stage));
   if (info.recorded_micro_batches < info.micro_batches)
     list.push_back(fmt::format("{} of {} micro-batches of the step were simulated; the others take as long as the last",

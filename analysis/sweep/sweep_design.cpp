@@ -28,7 +28,7 @@ std::size_t whole(std::string_view text, std::string_view where) {
   std::size_t value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error == std::errc{} && end == text.data() + text.size()) return value;
-  throw Error{Fault::kUsage, where, fmt::format("'{}' is no whole number", text), "write a whole number from 0"};
+  throw Error{Fault::kUsage, where, fmt::format("'{}' is not an integer", text), "write a whole number from 0"};
 }
 
 /// "a..b" or "a..b:n".
@@ -53,7 +53,7 @@ Range parse_range(const std::string& text, const std::string& key) {
       (colon == text.size() || range.count >= 2)) {
     return range;
   }
-  throw Error{Fault::kUsage, key, fmt::format("'{}' is no range", text), "write \"0.5x..2x\" or \"0.5x..2x:5\""};
+  throw Error{Fault::kUsage, key, fmt::format("'{}' is not a range", text), "write \"0.5x..2x\" or \"0.5x..2x:5\""};
 }
 
 /// The values of an axis, ranges spelt out.
@@ -84,7 +84,7 @@ void check(const SweepSpec& spec) {
     throw Error{Fault::kUsage, axis.key, "is given twice", "put all its values into one list"};
   }
   if (spec.axes.empty())
-    throw Error{Fault::kUsage, "sweep", "has no parameter to change", "give --set KEY=VALUE,VALUE"};
+    throw Error{Fault::kUsage, "sweep", "has no parameter to change", "give `set` KEY=VALUE,VALUE"};
 }
 
 void limit(std::size_t points) {
@@ -135,7 +135,7 @@ std::vector<SweepPoint> one_at_a_time(const SweepSpec& spec) {
 
 std::vector<SweepPoint> drawn(const SweepSpec& spec) {
   if (spec.samples == 0)
-    throw Error{Fault::kUsage, "samples", "a random design needs their number", "give --samples 100"};
+    throw Error{Fault::kUsage, "`samples`", "a random design needs their number", "give `samples` 100"};
   limit(spec.samples);
   std::mt19937_64 random{spec.seed};
   const auto uniform = [&] { return static_cast<double>(random() >> 11) * 0x1p-53; };
@@ -155,7 +155,7 @@ std::vector<SweepPoint> drawn(const SweepSpec& spec) {
 Design parse_design(std::string_view name) {
   const auto found = std::ranges::find(kDesigns, name);
   if (found != kDesigns.end()) return static_cast<Design>(found - kDesigns.begin());
-  throw Error{Fault::kUsage, "design", fmt::format("'{}' is no design", name), base::suggest_fix(name, kDesigns)};
+  throw Error{Fault::kUsage, "`design`", fmt::format("'{}' is not a design", name), base::suggest_fix(name, kDesigns)};
 }
 
 SweepSpec load_sweep(const std::filesystem::path& path) {
@@ -183,10 +183,11 @@ SweepSpec load_sweep(const std::filesystem::path& path) {
 SweepAxis parse_axis(std::string_view text) {
   const std::size_t equals = text.find('=');
   if (equals == std::string_view::npos || equals == 0)
-    throw Error{Fault::kUsage, "--set", fmt::format("'{}' is no KEY=VALUE,VALUE", text), "write hbm.bandwidth=0.5x,1x"};
+    throw Error{Fault::kUsage, "`set`", fmt::format("'{}' is not KEY=VALUE,VALUE", text),
+                "write hbm.bandwidth=0.5x,1x"};
   SweepAxis axis{std::string{text.substr(0, equals)}, base::split(text.substr(equals + 1), ',')};
   if (std::ranges::count(axis.values, "") > 0)
-    throw Error{Fault::kUsage, "--set", fmt::format("'{}' has an empty value", text), "write hbm.bandwidth=0.5x,1x"};
+    throw Error{Fault::kUsage, "`set`", fmt::format("'{}' has an empty value", text), "write hbm.bandwidth=0.5x,1x"};
   return axis;
 }
 

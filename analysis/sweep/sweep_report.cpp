@@ -209,11 +209,11 @@ void require_metric(const SweepRun& run, const std::string& name) {
 Condition parse_condition(std::string_view text) {
   const std::size_t at = std::min(text.find("<="), text.find(">="));
   if (at == std::string_view::npos || at == 0)
-    throw Error{Fault::kUsage, "--subject_to", fmt::format("'{}' is no condition", text), "write \"seconds<=2 ms\""};
+    throw Error{Fault::kUsage, "`subject_to`", fmt::format("'{}' is not a condition", text), "write \"seconds<=2 ms\""};
   Condition condition{.metric = std::string{text.substr(0, at)}, .at_most = text[at] == '<', .limit = 0};
   while (condition.metric.ends_with(' ')) condition.metric.pop_back();
   condition.metric = metric_of(condition.metric);
-  condition.limit = base::parse_quantity(text.substr(at + 2), "--subject_to").value;
+  condition.limit = base::parse_quantity(text.substr(at + 2), "`subject_to`").value;
   return condition;
 }
 
@@ -233,7 +233,7 @@ const SweepResult& best_result(const SweepRun& run, const std::string& name, con
     if (good && (best == nullptr || result.metrics.at(metric) < best->metrics.at(metric))) best = &result;
   }
   if (best != nullptr) return *best;
-  throw Error{Fault::kCheck, "trnsim sweep", "no point keeps the conditions", "relax --subject_to, or widen the sweep"};
+  throw Error{Fault::kCheck, "trnsim sweep", "no point keeps the conditions", "relax `subject_to`, or widen the sweep"};
 }
 
 std::vector<Sensitivity> sensitivities(const SweepRun& run, const std::string& metric) {

@@ -20,7 +20,6 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/process_pool.h"
-#include "base/progress.h"
 
 namespace analysis {
 namespace {
@@ -69,14 +68,13 @@ Metrics unpacked(std::string_view bytes) {
 /// Works on the points in `waiting` until all are done, by us or by others.
 class Shift {
  public:
-  Shift(SweepRun& run, const SweepModel& model, SweepStore& store, const SweepTeam& team,
+  Shift(SweepRun& run, const SweepModel& model, SweepStore& store, const SweepTeam& team, const SweepWatch& watch,
         std::deque<std::size_t> waiting)
-      : run_{run}, model_{model}, store_{store}, team_{team}, waiting_{std::move(waiting)} {}
+      : run_{run}, model_{model}, store_{store}, team_{team}, watch_{watch}, waiting_{std::move(waiting)} {}
 
   void work(std::size_t processes) {
     const base::HoldInterrupts hold;  // what is done is kept, and the table of it printed
     const std::size_t all = waiting_.size();
-    base::Progress progress{model_.name, "point", all, {.quiet = !team_.waits}};
     base::ProcessPool pool{std::min(processes, all), "sweep",
                            [this](std::size_t i) { return packed(model_.evaluate(run_.results[i].point)); }};
     for (;;) {
@@ -90,7 +88,7 @@ class Shift {
       for (base::ProcessPool::Answer& answer : pool.wait(kPoll)) take(answer);
       beat();
       look();
-      progress.update(run_.computed);
+      if (watch_) watch_(run_.computed, all);
     }
   }
 
@@ -180,6 +178,7 @@ class Shift {
   const SweepModel& model_;
   SweepStore& store_;
   const SweepTeam& team_;
+  const SweepWatch& watch_;
   std::deque<std::size_t> waiting_;
   std::map<std::size_t, Watched> elsewhere_;
   SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
@@ -192,9 +191,10 @@ std::size_t SweepRun::known() const {
 }
 
 SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& model,
-                   const std::filesystem::path& database, int processes, const SweepTeam& team) {
-  if (points.empty()) throw Error{Fault::kUsage, "sweep", "has no points", "give --set KEY=VALUE,VALUE"};
-  if (processes < 1) throw Error{Fault::kUsage, "--processes", "is below 1", "give a whole number from 1"};
+                   const std::filesystem::path& database, int processes, const SweepTeam& team,
+                   const SweepWatch& watch) {
+  if (points.empty()) throw Error{Fault::kUsage, "sweep", "has no points", "give `set` KEY=VALUE,VALUE"};
+  if (processes < 1) throw Error{Fault::kUsage, "`processes`", "is below 1", "give a whole number from 1"};
   SweepRun run;
   for (const SweepPoint& point : points) run.results.push_back({.point = point, .hash = model.hash(point)});
   const std::string owner = owner_name();
@@ -210,7 +210,8 @@ SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& mode
   // The processes of a team begin apart, so that they seldom want the same point.
   const auto begin = waiting.begin() + static_cast<std::ptrdiff_t>(waiting.size() * own.rank / own.size);
   std::rotate(waiting.begin(), begin, waiting.end());  // clang 14, which lints, cannot read std::ranges::rotate
-  if (!waiting.empty()) Shift{run, model, store, own, std::move(waiting)}.work(static_cast<std::size_t>(processes));
+  if (!waiting.empty())
+    Shift{run, model, store, own, watch, std::move(waiting)}.work(static_cast<std::size_t>(processes));
   for (SweepResult& result : run.results) {
     const auto same = first.find(result.hash);
     if (result.done || same == first.end()) continue;

@@ -51,7 +51,7 @@ Database opened(const std::filesystem::path& path, bool many_hosts) {
   if (schema > kSchema) {
     throw base::Error{base::Fault::kData, path.string(),
                       fmt::format("has schema {}, this trnsim reads {}", schema, kSchema),
-                      "use a newer trnsim, or another --output_dir"};
+                      "use a newer trnsim, or another `output_dir`"};
   }
   db.execute(
       fmt::format("BEGIN IMMEDIATE;"

@@ -23,7 +23,7 @@ struct Claim {
 /// error), metrics(hash, name, value), claims(hash, job, owner, beats, died).
 class SweepStore {
  public:
-  /// Errors: Fault::kEnvironment; Fault::kData when the file is no store or of a newer schema.
+  /// Errors: Fault::kEnvironment; Fault::kData when the file is not a store or of a newer schema.
   SweepStore(const std::filesystem::path& path, std::string job, std::string owner, bool many_hosts);
   /// Gives up the claims.
   ~SweepStore();

@@ -33,7 +33,7 @@ TimelineWindow window_of(const Record& record, const TraceOptions& options) {
                         .lanes = {options.lanes.begin(), options.lanes.end()}};
   for (const std::string& lane : options.lanes) {
     if (std::ranges::find(kLanes, lane) != kLanes.end()) continue;
-    throw Error{Fault::kUsage, "lanes", fmt::format("'{}' is no lane", lane), base::suggest_fix(lane, kLanes)};
+    throw Error{Fault::kUsage, "`lanes`", fmt::format("'{}' is not a lane", lane), base::suggest_fix(lane, kLanes)};
   }
   if (options.from < 0 || window.from >= window.until || window.from > record.result.total) {
     throw Error{Fault::kUsage, "window", "holds no time of the run",
@@ -49,13 +49,13 @@ Detail choose_detail(const Record& record, std::string_view format, const TraceO
   if (options.detail != "auto") {
     const auto found = std::ranges::find(kDetails, options.detail);
     if (found == kDetails.end()) {
-      throw Error{Fault::kUsage, "detail", fmt::format("'{}' is no level of detail", options.detail),
+      throw Error{Fault::kUsage, "`detail`", fmt::format("'{}' is not a level of detail", options.detail),
                   "choose auto, calls, ops or instructions"};
     }
     const auto detail = static_cast<Detail>(found - kDetails.begin());
     if (detail == Detail::kCalls || events) return detail;
-    throw Error{Fault::kUsage, "detail", "the run recorded no instructions",
-                "repeat it with trnsim run ... --trace-steps 1, or choose calls"};
+    throw Error{Fault::kUsage, "`detail`", "the run recorded no instructions",
+                "run it again with `trace_steps` 1, or choose calls"};
   }
   if (!events) return Detail::kCalls;
   for (const Detail detail : {Detail::kInstructions, Detail::kOps}) {
@@ -72,7 +72,7 @@ Detail choose_detail(const Record& record, std::string_view format, const TraceO
 TraceSummary write_trace(const Record& record, const std::filesystem::path& path, std::string_view format,
                          const TraceOptions& options) {
   if (std::ranges::find(kFormats, format) == kFormats.end()) {
-    throw Error{Fault::kUsage, "format", fmt::format("'{}' is no format of a trace", format),
+    throw Error{Fault::kUsage, "`format`", fmt::format("'{}' is not a format of a trace", format),
                 base::suggest_fix(format, kFormats)};
   }
   const TimelineWindow window = window_of(record, options);

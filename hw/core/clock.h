@@ -1,4 +1,4 @@
-// Femtoseconds to and from SystemC's clock. 2.8 GHz is no whole number of picoseconds, hence the resolution.
+// Femtoseconds to and from SystemC's clock. 2.8 GHz is not a whole number of picoseconds, hence the resolution.
 #pragma once
 
 #include <systemc>

@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "base/text.h"
 #include "hw/core/core.h"
 #include "isa/asm.h"
 #include "isa/names.h"
@@ -47,7 +48,7 @@ std::string Core::stuck() const {
   const isa::Program& program = *program_->program;
   if (!running_) {
     if (call_ == program.calls.size())
-      return fmt::format("rank {}: {} collectives never end\n", rank_, collectives_open_);
+      return fmt::format("rank {}: {} never end\n", rank_, base::counted(collectives_open_, "collective"));
     const auto& await = program.calls[call_].await;
     return fmt::format("rank {}: call {} of {} awaits {} and {} collectives on the queues; {} and {} are complete\n",
                        rank_, call_, program.blocks[program.calls[call_].block].name, await[0], await[1],
@@ -58,10 +59,10 @@ std::string Core::stuck() const {
   for (int e = 0; e < isa::kEngineCount; ++e) {
     const auto held = sequencers_[e]->stuck();
     if (!held) continue;
-    text += fmt::format("rank {}: {} waits for semaphore {} to be raised {} times (it was {}) at #{} of {}: {}\n",
-                        rank_, isa::name_of(static_cast<isa::Engine>(e)), isa::semaphore_name(held->wait.sem),
-                        held->wait.count, semaphores_.count(held->wait.sem), held->instr->index, block.name,
-                        isa::print(block.instrs[held->instr->index], block));
+    text += fmt::format("rank {}: {} waits for semaphore {} to be raised {} (it was {}) at #{} of {}: {}\n", rank_,
+                        isa::name_of(static_cast<isa::Engine>(e)), isa::semaphore_name(held->wait.sem),
+                        base::counted(held->wait.count, "time"), semaphores_.count(held->wait.sem), held->instr->index,
+                        block.name, isa::print(block.instrs[held->instr->index], block));
   }
   return text;
 }

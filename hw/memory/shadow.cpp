@@ -19,7 +19,7 @@ Shadow::Shadow(int granule, std::uint64_t hbm_bytes) : granule_{granule} {
   void* mapped = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   if (mapped == MAP_FAILED)
     throw base::Error{base::Fault::kCapacity, "race check", fmt::format("cannot reserve {} bytes", bytes_),
-                      "check a smaller program, or run without --check_races"};
+                      "check a smaller program, or run without `check_races`"};
   writers_ = static_cast<Writer*>(mapped);
 }
 

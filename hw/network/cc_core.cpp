@@ -150,19 +150,25 @@ std::vector<Member> CcCores::members_of(const Meeting& meeting) {
   return out;
 }
 
+/// When the last rank has issued it, when all queues are free for it, and all paths to the links.
+CcCores::Ready CcCores::ready(const Meeting& meeting, isa::Opcode op, std::uint8_t queue) {
+  Ready out;
+  for (const auto& [rank, arrivals] : meeting.arrived) {
+    const Arrival& arrival = arrivals.front();
+    base::ensure(arrival.instr->op == op, "collective", "ranks of a group meet with other operations");
+    out.issued = std::max(out.issued, arrival.when);
+    out.queues = std::max({out.queues, arrival.when, queue_free_[rank][queue]});
+    out.paths = std::max(out.paths, path_free_[rank]);
+  }
+  return out;
+}
+
 void CcCores::launch(const Key& key, Meeting& meeting) {
   const auto queue = static_cast<std::uint8_t>(key[0]);
   const Arrival first = meeting.arrived.begin()->second.front();
   const isa::Instr& instr = *first.instr;
   const CollectivePlan& plan = planner_.plan(instr, key[2]);
-  Fs issued = 0, begin = 0, path = 0;
-  for (const auto& [rank, arrivals] : meeting.arrived) {
-    const Arrival& arrival = arrivals.front();
-    base::ensure(arrival.instr->op == instr.op, "collective", "ranks of a group meet with other operations");
-    issued = std::max(issued, arrival.when);
-    begin = std::max({begin, arrival.when, queue_free_[rank][queue]});
-    path = std::max(path, path_free_[rank]);
-  }
+  const auto [issued, begin, path] = ready(meeting, instr.op, queue);
   Fs data_begin = std::max(begin + plan.floor, plan.moving > 0 ? path : 0);
   if (instr.op == isa::Opcode::kRecv) data_begin = std::max(data_begin, arrival(instr, *meeting.ranks));
   const Fs end = fabric_.move(data_begin, plan.moving, plan.links);

@@ -76,6 +76,10 @@ class CcCores {
   bool issue(std::uint32_t rank, const Arrival& arrival);
   void meet(std::uint32_t rank, const Key& key, const Arrival& arrival);
   static std::vector<Member> members_of(const Meeting& meeting);
+  struct Ready {
+    Fs issued = 0, queues = 0, paths = 0;
+  };
+  Ready ready(const Meeting& meeting, isa::Opcode op, std::uint8_t queue);
   void launch(const Key& key, Meeting& meeting);
   void send(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
   bool receive(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);

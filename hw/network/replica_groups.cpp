@@ -7,6 +7,7 @@
 #include <bit>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace hw {
 namespace {
@@ -19,9 +20,9 @@ namespace {
   std::string fix = fmt::format("use groups of {} cores of an instance, equally far apart", fmt::join(sizes, ", "));
   if (machine.instances.value > 1) fix += ", and the same cores of instances equally far apart";
   throw base::Error{base::Fault::kProgram, where,
-                    fmt::format("{} cannot form the replica group {}{} of {} ranks: {}", machine.name,
+                    fmt::format("{} cannot form the replica group {}{} of {}: {}", machine.name,
                                 fmt::join(set.begin(), set.begin() + static_cast<std::ptrdiff_t>(shown), " "),
-                                shown < set.size() ? " ..." : "", set.size(), why),
+                                shown < set.size() ? " ..." : "", base::counted(set.size(), "rank"), why),
                     fix};
 }
 
@@ -87,7 +88,8 @@ void require_pairs(const ReplicaGroups& table, const MachineParams& machine, std
   for (const Ranks& set : table) {
     require_cores(set, machine, where);
     if (set.size() != 2)
-      throw base::Error{base::Fault::kProgram, where, fmt::format("its replica group has {} ranks", set.size()),
+      throw base::Error{base::Fault::kProgram, where,
+                        fmt::format("its replica group has {}", base::counted(set.size(), "rank")),
                         "use a replica group of pairs"};
   }
 }

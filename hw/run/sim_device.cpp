@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "hw/run/full_mode.h"
 #include "hw/run/machine.h"
 
@@ -17,9 +18,10 @@ using base::Fault;
 
 void check_ranks(const isa::Program& program, const MachineParams& machine) {
   if (program.ranks >= 1 && program.ranks <= static_cast<std::uint32_t>(machine.core_count())) return;
-  throw Error{Fault::kUsage, program.name,
-              fmt::format("is for {} cores, {} has {}", program.ranks, machine.name, machine.core_count()),
-              "choose a larger instance, more of them (cluster.instances) or fewer cores"};
+  throw Error{
+      Fault::kUsage, program.name,
+      fmt::format("is for {}, {} has {}", base::counted(program.ranks, "core"), machine.name, machine.core_count()),
+      "choose a larger instance, more of them (cluster.instances) or fewer cores"};
 }
 
 Ranks all_ranks(const isa::Program& program) {

@@ -1,6 +1,7 @@
 #include <cstdlib>
 #include <limits>
 
+#include "base/text.h"
 #include "isa/check/breach.h"
 #include "isa/names.h"
 
@@ -45,7 +46,8 @@ void check_flags(const Instr& instr, const Row& row, const Geometry& geometry) {
 
 void check_wait_fields(const Instr& instr) {
   if (instr.wait_count > kMaxWaits)
-    breach("put wait instructions in front", "it has {} waits, at most {} fit", instr.wait_count, kMaxWaits);
+    breach("put wait instructions in front", "it has {}, at most {} fit", base::counted(instr.wait_count, "wait"),
+           kMaxWaits);
   if (instr.op == Opcode::kWait && instr.wait_count == 0 && !instr.signal)
     breach("remove it, or give it a wait or a signal", "it does nothing");
   for (int w = 0; w < instr.wait_count; ++w) {

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "isa/check.h"
 #include "isa/check/breach.h"
 #include "isa/names.h"
@@ -116,8 +117,8 @@ void check_call(const Program& program, std::size_t index) {
     breach("name a block that exists", "block {} does not exist, there are {}", call.block, program.blocks.size());
   const Block& block = program.blocks[call.block];
   if (call.bases.size() != block.registers)
-    breach("supply one address per register", "it supplies {} addresses, block \"{}\" has {} registers",
-           call.bases.size(), block.name, block.registers);
+    breach("supply one address per register", "it supplies {}, block \"{}\" has {}",
+           base::counted(call.bases.size(), "address"), block.name, base::counted(block.registers, "register"));
 }
 
 using Counts = std::array<std::uint32_t, kCcQueues>;
@@ -125,8 +126,8 @@ using Counts = std::array<std::uint32_t, kCcQueues>;
 void check_await(const Call& call, const Counts& issued) {
   for (std::size_t q = 0; q < issued.size(); ++q)
     if (call.await[q] > issued[q])
-      breach("await fewer", "it awaits {} collectives of queue {}, but earlier calls issue {}", call.await[q], q,
-             issued[q]);
+      breach("await fewer", "it awaits {} of queue {}, but earlier calls issue {}",
+             base::counted(call.await[q], "collective"), q, issued[q]);
 }
 
 Counts collectives(const Block& block) {

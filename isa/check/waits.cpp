@@ -3,6 +3,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "isa/asm.h"
 #include "isa/check/breach.h"
 #include "isa/names.h"
@@ -28,7 +29,7 @@ const Wait* held_by(const Instr& instr, const Counts& counts) {
   return nullptr;
 }
 
-/// The five instruction streams without time: every one goes on as far as its waits let it.
+/// The five instruction streams without time: each advances as far as its waits allow.
 class Streams {
  public:
   explicit Streams(const Block& block) : block_{block} {
@@ -83,8 +84,8 @@ std::string who_waits(const Streams& streams, const Block& block) {
   Counts all{};
   for (const Instr& instr : block.instrs) raise(instr, all);
   if (all[wait.sem] < wait.count)
-    refuse({fmt::format("it waits for {}>={}, but the block raises {} only {} times", semaphore, wait.count, semaphore,
-                        all[wait.sem]),
+    refuse({fmt::format("it waits for {}>={}, but the block raises {} only {}", semaphore, wait.count, semaphore,
+                        base::counted(all[wait.sem], "time")),
             "lower the count, or let one more instruction signal"},
            program, block, index);
   const Streams streams{block};

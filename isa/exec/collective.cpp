@@ -3,6 +3,7 @@
 
 #include <cstring>
 
+#include "base/text.h"
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
 #include "isa/exec/random.h"
@@ -119,7 +120,7 @@ void broadcast(const Group& group) {
   const std::int64_t count = group.in(0).cols;
   need_elements(group, count, count);
   const auto root = static_cast<std::int64_t>(group.instr.imm0);
-  need(group.instr, root >= 0 && root < group.size(), "imm0 is no rank of the group", "name one");
+  need(group.instr, root >= 0 && root < group.size(), "imm0 is not a rank of the group", "name one");
   // The root last: its dst may be its a.
   for (std::int64_t i = 1; i <= group.size(); ++i) transfer(group, root, 0, (root + i) % group.size(), 0, count);
 }
@@ -127,7 +128,7 @@ void broadcast(const Group& group) {
 /// The member of a pair that is not `peer`, and that peer.
 std::array<Context*, 2> pair(const Instr& instr, std::span<Context*> contexts) {
   need(instr, contexts.size() == 2 && instr.peer < 2,
-       fmt::format("its group has {} ranks and its peer is {}", contexts.size(), instr.peer),
+       fmt::format("its group has {} and its peer is {}", base::counted(contexts.size(), "rank"), instr.peer),
        "use a replica group of pairs");
   return {contexts[1u - instr.peer], contexts[instr.peer]};
 }
@@ -159,13 +160,13 @@ void execute_collective(std::span<const Participant> group) {
   base::ensure(!group.empty(), "collective", "without ranks");
   const Instr& instr = *group.front().instr;
   switch (instr.op) {
-    case Opcode::kBarrier: return;  // whoever calls has brought all ranks here
+    case Opcode::kBarrier: return;  // the caller has brought all ranks here
     case Opcode::kAllReduce: return exec::all_reduce(exec::gather_views(group));
     case Opcode::kReduceScatter: return exec::reduce_scatter(exec::gather_views(group));
     case Opcode::kAllGather: return exec::all_gather(exec::gather_views(group));
     case Opcode::kAllToAll: return exec::all_to_all(exec::gather_views(group));
     case Opcode::kBroadcast: return exec::broadcast(exec::gather_views(group));
-    default: throw base::Error{base::Fault::kInternal, row(instr.op).name, "it is no collective", "call execute"};
+    default: throw base::Error{base::Fault::kInternal, row(instr.op).name, "it is not a collective", "call execute"};
   }
 }
 

@@ -58,7 +58,7 @@ Level wanted_level() {
   if (!wanted) return best_level();
   for (std::size_t i = 0; i < kLevelCount; ++i)
     if (kNames[i] == wanted) return static_cast<Level>(i);
-  throw base::Error{base::Fault::kUsage, "TRNSIM_HOST_ISA", fmt::format("'{}' is no host instruction set", wanted),
+  throw base::Error{base::Fault::kUsage, "TRNSIM_HOST_ISA", fmt::format("'{}' is not a host instruction set", wanted),
                     fmt::format("set one of {}, or unset it", fmt::join(kNames, ", "))};
 }
 

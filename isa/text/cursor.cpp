@@ -145,7 +145,7 @@ float Cursor::float_number() {
   float value = 0;
   const auto [end, error] = std::from_chars(text.data(), last, value);
   if (error != std::errc{} || end != last || text.empty())
-    fail(fmt::format("\"{}\" is no number", text), "write a number such as 0.5, -1e-05, inf or nan:7fc00000");
+    fail(fmt::format("\"{}\" is not a number", text), "write a number such as 0.5, -1e-05, inf or nan:7fc00000");
   return value;
 }
 
@@ -154,7 +154,7 @@ double Cursor::double_number() {
   double value = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
   if (error != std::errc{} || end != text.data() + text.size() || text.empty())
-    fail(fmt::format("\"{}\" is no number", text), "write a number such as 0.5 or 1e12");
+    fail(fmt::format("\"{}\" is not a number", text), "write a number such as 0.5 or 1e12");
   return value;
 }
 

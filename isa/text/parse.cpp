@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "isa/asm.h"
 #include "isa/names.h"
 #include "isa/table.h"
@@ -42,7 +43,7 @@ void parse_offset(Cursor& in, Tile& tile) {
   in.word("a register");
   const auto [end, error] = std::from_chars(word.data() + 1, word.data() + word.size(), tile.reg);
   if (word.front() != 'r' || error != std::errc{} || end != word.data() + word.size())
-    in.fail(fmt::format("\"{}\" is no register", word), "write r0, r1, ... or a byte offset");
+    in.fail(fmt::format("\"{}\" is not a register", word), "write r0, r1, ... or a byte offset");
   const bool minus = in.peek() == '-';
   if (!minus && !in.accept("+")) return;
   tile.offset = in.integer<std::int64_t>("the byte offset");
@@ -52,7 +53,7 @@ Tile parse_tile(Cursor& in) {
   Tile tile;
   if (in.accept("_")) return tile;
   tile.space = named<Space, 4>(in, "a memory", space_from);
-  if (!tile) in.fail("\"none\" is no memory", "write \"_\" for an absent operand");
+  if (!tile) in.fail("\"none\" is not a memory", "write \"_\" for an absent operand");
   in.expect("[");
   tile.start = in.integer<std::uint8_t>("the first partition");
   in.expect(":");
@@ -82,7 +83,8 @@ bool is_memory(std::string_view word) {
 void parse_tiles(Cursor& in, std::initializer_list<Tile*> tiles) {
   std::size_t count = 0;
   do {
-    if (count == tiles.size()) in.fail(fmt::format("more than {} operands here", count), "remove the last one");
+    if (count == tiles.size())
+      in.fail(fmt::format("more than {} here", base::counted(count, "operand")), "remove the last one");
     *tiles.begin()[count++] = parse_tile(in);
   } while (in.accept(","));
 }
@@ -93,7 +95,7 @@ void parse_waits(Cursor& in, Instr& instr) {
   do {
     const std::string_view word = in.word("a semaphore");
     const auto semaphore = semaphore_from(word);
-    if (!semaphore) in.fail(fmt::format("\"{}\" is no semaphore", word), base::suggest_fix(word, names));
+    if (!semaphore) in.fail(fmt::format("\"{}\" is not a semaphore", word), base::suggest_fix(word, names));
     if (instr.wait_count == kMaxWaits) in.fail("more than four waits", "put a wait instruction in front");
     in.expect(">=");
     instr.waits[instr.wait_count++] = {static_cast<std::uint16_t>(*semaphore), 0, in.integer<std::uint32_t>("a count")};
@@ -160,7 +162,7 @@ Opcode parse_mnemonic(Cursor& in) {
   if (const Row* row = find_row(word)) return row->op;
   std::vector<std::string> names;
   for (const Row& row : kTable) names.emplace_back(row.name);
-  in.fail(fmt::format("\"{}\" is no instruction", word), base::suggest_fix(word, names));
+  in.fail(fmt::format("\"{}\" is not an instruction", word), base::suggest_fix(word, names));
 }
 
 /// Up to the label or the end of the line.

@@ -250,7 +250,7 @@ class Compiler {
     }
     if (options_.hbm_bytes > 0)
       require_fit(options_.name, memory.bytes_by_kind, memory.total, options_.hbm_bytes,
-                  "use a smaller --per_device_train_batch_size, or more --gradient_accumulation_steps");
+                  "use a smaller `per_device_train_batch_size`, or more `gradient_accumulation_steps`");
     for (std::size_t c = 0; c < calls.size(); ++c) add_call(uses_[c], calls[c]);
     isa::Program& program = result_.program;
     program.name = options_.name;
@@ -297,8 +297,8 @@ class Compiler {
       flops_ += flops;
       if (!scope.again) result_.program.model_flops += flops;
     }
-    // Between tensor-parallel ranks nothing goes on meanwhile, but for what was asked for ahead: what comes next may
-    // use the memory that they read. The queue is in order: who waits for one has waited for those before.
+    // Between tensor-parallel ranks nothing overlaps except what was requested ahead: what comes next may use the
+    // memory that they read. The queue is in order: a wait for one is a wait for all before it.
     call.await[kActivationQueue] = awaited_;
     for (const NodeId n : nodes) {
       const Node& node = graph_.node(n);

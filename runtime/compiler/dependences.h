@@ -24,7 +24,7 @@ struct ByteRange {
 };
 
 /// For each instruction those before it that it must follow: it reads what they wrote, or writes what they read or
-/// wrote. Of several that imply each other through the same bytes only the last ones are named.
+/// wrote. Dependences that others imply through the same bytes are omitted.
 std::vector<std::vector<std::uint32_t>> dependences(const VirtualBlock& block);
 
 }  // namespace runtime

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "isa/operands.h"
 
 namespace runtime {
@@ -41,7 +42,7 @@ Tile Emitter::buffer(Space space, Dtype dtype, std::int64_t parts, std::int64_t 
 
 Tile Emitter::sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols) {
   base::ensure(parts >= 1 && parts <= kPartitions && cols >= 1, block_.name,
-               fmt::format("a buffer of {} partitions, {} columns", parts, cols));
+               fmt::format("a buffer of {}, {}", base::counted(parts, "partition"), base::counted(cols, "column")));
   return buffer(Space::kSbuf, dtype, parts, cols);
 }
 

@@ -15,7 +15,7 @@ namespace runtime {
 std::int64_t bucket_elements(const Graph& graph, const std::vector<ValueId>& values, std::int64_t ranks) {
   std::int64_t elements = 0;
   for (const ValueId v : values) elements += bucket_elements(graph.value(v));
-  const std::int64_t part = static_cast<std::int64_t>(kAlign) * ranks;
+  const std::int64_t part = static_cast<std::int64_t>(isa::kHbmAlign) * ranks;
   return (elements + part - 1) / part * part;
 }
 

@@ -122,7 +122,7 @@ std::string write_compiled(const Compiled& compiled) {
 }
 
 Compiled read_compiled(std::string_view bytes, const std::string& where) {
-  const Error damaged{Fault::kData, where, "is no compiled program, or damaged", "delete it"};
+  const Error damaged{Fault::kData, where, "is not a compiled program, or damaged", "delete it"};
   base::ArchiveReader file{bytes, damaged};
   std::string magic, packed;
   std::uint64_t size = 0, hash = 0;

@@ -164,7 +164,7 @@ struct Facts {
   }
 };
 
-/// A memory whose space those who run ahead may use only as far as the others still get what they need.
+/// A memory: instructions that run ahead may use its space only if the others still get what they need.
 struct Budget {
   const Profile& needed;
   std::int64_t limit = 0;

@@ -150,7 +150,7 @@ std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
   std::set<NodeId> from;
   for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
   find_needs();
-  base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is no result of a node");
+  base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is not a result of a node");
   // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
   std::erase_if(grads_, [&](const auto& g) { return graph_.value(g.first).kind != Kind::kWeight; });
   find_ahead(losses);
@@ -206,7 +206,7 @@ std::vector<std::vector<ValueId>> by_component(const Graph& graph, const std::ve
   std::map<NodeId, std::size_t> place;
   for (const ValueId loss : losses) {
     const NodeId producer = graph.value(loss).producer;
-    base::ensure(producer != kNoNode, "autodiff", "a loss is no result of a node");
+    base::ensure(producer != kNoNode, "autodiff", "a loss is not a result of a node");
     const auto [found, added] = place.try_emplace(top(producer), out.size());
     if (added) out.emplace_back();
     out[found->second].push_back(loss);

@@ -65,7 +65,7 @@ Numerics numerics(std::string_view name) {
     return n;
   }
   const std::vector<std::string> names = numerics_names();
-  throw base::Error{base::Fault::kUsage, "--numerics", fmt::format("'{}' is not known", name),
+  throw base::Error{base::Fault::kUsage, "`numerics`", fmt::format("'{}' is not known", name),
                     base::suggest_fix(name, names)};
 }
 

@@ -21,7 +21,7 @@ Passes parse_passes(std::string_view text) {
     for (const PassInfo& info : kPasses)
       if (info.name == name) found = &info;
     if (!found || (item[0] != '+' && item[0] != '-'))
-      throw base::Error{base::Fault::kUsage, "--passes", fmt::format("'{}' names no pass", item),
+      throw base::Error{base::Fault::kUsage, "`passes`", fmt::format("'{}' names no pass", item),
                         found ? fmt::format("write +{} or -{}", name, name) : base::suggest_fix(name, names)};
     passes.*(found->flag) = item[0] == '+';
   }

@@ -94,7 +94,7 @@ class Matmul {
   }
 
   /// Weights that do not fit pass by, one piece of K after the other: each is used by all row tiles of the block, whose
-  /// sums stand in PSUM side by side. The tiles' transposed operands stay.
+  /// sums lie in PSUM side by side. The tiles' transposed operands stay.
   void run_streamed() {
     const std::int64_t step = a_.trans_b ? kChunk : kPartitions;  // a transpose fills whole PSUM banks
     const auto [first, count] = r_.block();

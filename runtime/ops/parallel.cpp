@@ -103,12 +103,14 @@ Tensors max_forward(const Attrs&, std::span<const Tensor> in) {
 
 void no_gradient(Backward&, const Node&) {}
 
+/// As many as four banks of PSUM hold: long enough that the fixed cost of an instruction does not matter.
+std::int64_t piece_columns(const Emitter& e) { return 4 * e.bank_columns(Dtype::kFp32); }
+
 /// Goes over the rows of x in tiles, and over the columns of each in pieces: a vocabulary is too long for SBUF.
 struct Pieces {
-  static constexpr std::int64_t kCols = 2048;
   Emitter& e;
   ValueId x;
-  std::int64_t count() const { return ceil_div(e.value(x).cols, kCols); }
+  std::int64_t count() const { return ceil_div(e.value(x).cols, piece_columns(e)); }
   template <class F>
   void tiles(const F& f) const {
     const std::int64_t rows = e.value(x).rows;
@@ -117,8 +119,8 @@ struct Pieces {
   template <class F>
   void columns_of(std::int64_t row, std::int64_t parts, const F& f) const {
     const Value& value = e.value(x);
-    for (std::int64_t c = 0; c < value.cols; c += kCols) {
-      const std::int64_t cols = std::min(kCols, value.cols - c);
+    for (std::int64_t c = 0; c < value.cols; c += piece_columns(e)) {
+      const std::int64_t cols = std::min(piece_columns(e), value.cols - c);
       f(c, e.loaded(value.dtype, e.hbm(x, row, parts, c, cols, 1)));
     }
   }
@@ -129,7 +131,7 @@ void max_lower(Emitter& e, const Node& node) {
   pieces.tiles([&](std::int64_t row, std::int64_t parts) {
     const Tile some = e.sbuf(Dtype::kFp32, parts, pieces.count()), most = e.sbuf(Dtype::kFp32, parts, 1);
     pieces.columns_of(row, parts, [&](std::int64_t c, const Tile& x) {
-      e.reduce(columns(some, c / Pieces::kCols, 1), Alu::kMax, x);
+      e.reduce(columns(some, c / piece_columns(e), 1), Alu::kMax, x);
     });
     e.reduce(most, Alu::kMax, some);
     e.store(e.hbm(node.out[0], row, parts), most);
@@ -168,7 +170,7 @@ Tile column(Emitter& e, ValueId v, std::int64_t row, std::int64_t parts, float s
 Tile one_hot_labels(Emitter& e, const Tile& label, std::int64_t first, std::int64_t cols) {
   const Tile here = e.sbuf(Dtype::kFp32, label.partitions, 1), hot = e.sbuf(Dtype::kBf16, label.partitions, cols);
   e.tensor_scalar(here, label, Alu::kSub, static_cast<float>(first));
-  e.tensor_scalar(hot, columns(partitions(e.ramp(Pieces::kCols), label.partitions), 0, cols), Alu::kEq, here);
+  e.tensor_scalar(hot, columns(partitions(e.ramp(piece_columns(e)), label.partitions), 0, cols), Alu::kEq, here);
   return hot;
 }
 
@@ -179,10 +181,10 @@ void sums_lower(Emitter& e, const Node& node) {
     const Tile sums = e.sbuf(Dtype::kFp32, parts, pieces.count()), picks = e.sbuf(Dtype::kFp32, parts, pieces.count());
     pieces.columns_of(row, parts, [&](std::int64_t c, const Tile& x) {
       const Tile waste = e.sbuf(Dtype::kFp32, parts, x.cols());
-      const Tile sum = columns(sums, c / Pieces::kCols, 1);
+      const Tile sum = columns(sums, c / piece_columns(e), 1);
       e.activation(waste, Fn::kExp, x, 1.0F, least, &sum);
       e.tensor_tensor(waste, x, Alu::kMul, one_hot_labels(e, label, c, x.cols()));
-      e.reduce(columns(picks, c / Pieces::kCols, 1), Alu::kAdd, waste);
+      e.reduce(columns(picks, c / piece_columns(e), 1), Alu::kAdd, waste);
     });
     const Tile out = e.sbuf(Dtype::kFp32, parts, 2);
     e.reduce(columns(out, 0, 1), Alu::kAdd, sums);

@@ -7,7 +7,7 @@ namespace runtime {
 namespace {
 
 constexpr std::int64_t kPieceBytes = 8 * 1024;  // of a weight in each partition: two DMA packets, several under way
-constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums stand in PSUM side by side: half of it
+constexpr std::int64_t kWideCols = 4 * kChunk;  // columns whose sums lie in PSUM side by side: half of it
 constexpr std::int64_t kWholeRow = 32 * 1024;   // bytes of a result's row up to which it stays in one piece
 
 /// y_i = x w_i (+ b_i) for few rows x, so that reading the weights is the work: each passes by once, in long
@@ -168,7 +168,7 @@ class SkinnyProduct {
     }
   }
 
-  /// Fills a result in pieces of columns, and hands it to whoever reads it next.
+  /// Fills a result in pieces of columns, and hands it to its next reader.
   template <class Fill>
   void result(ValueId y, const Fill& fill) {
     const Value& out = e_.value(y);

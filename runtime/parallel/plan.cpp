@@ -13,7 +13,7 @@ namespace runtime {
 Recompute recompute_of(std::string_view name) {
   for (const Recompute r : {Recompute::kNone, Recompute::kSelective, Recompute::kFull})
     if (name_of(r) == name) return r;
-  throw base::Error{base::Fault::kUsage, "recompute", fmt::format("'{}' is not known", name),
+  throw base::Error{base::Fault::kUsage, "`recompute`", fmt::format("'{}' is not known", name),
                     base::suggest_fix(std::string{name}, std::vector<std::string>{"none", "selective", "full"})};
 }
 

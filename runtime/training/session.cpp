@@ -64,7 +64,7 @@ void Session::write(std::uint32_t rank, std::string_view name, std::span<const f
 void Session::write(std::uint32_t rank, std::string_view name, std::span<const std::int32_t> values) {
   const isa::Region& r = region(rank, name);
   need_count(r, values.size());
-  base::ensure(r.dtype == isa::Dtype::kInt32, r.name, "is no int32 tensor");
+  base::ensure(r.dtype == isa::Dtype::kInt32, r.name, "is not an int32 tensor");
   std::memcpy(device_.memory(rank).hbm() + r.offset, values.data(), values.size_bytes());
 }
 

@@ -81,7 +81,7 @@ TEST(Prices, AFileWithoutDateRegionSourceOrUnitIsRefused) {
   EXPECT_EQ(error_of(head + one + price), "no error");
   EXPECT_THAT(error_of("region = \"us-east-1\"\n" + one + price), HasSubstr("date"));
   EXPECT_THAT(error_of("date = \"2026-01-02\"\n" + one + price), HasSubstr("region"));
-  EXPECT_THAT(error_of("region = \"r\"\ndate = \"yesterday\"\n" + one + price), HasSubstr("is no date"));
+  EXPECT_THAT(error_of("region = \"r\"\ndate = \"yesterday\"\n" + one + price), HasSubstr("is not a date"));
   EXPECT_THAT(error_of(head + one + "on_demand = { value = \"$1/h\" }\n"), HasSubstr("source"));
   EXPECT_THAT(error_of(head + one + "on_demand = { value = \"1 GHz\", source = \"s\" }\n"), HasSubstr("price"));
   EXPECT_THAT(error_of(head + one + price + "discount = { value = 1, source = \"s\" }\n"), HasSubstr("discount"));

@@ -23,8 +23,8 @@ class Schema : google::protobuf::compiler::MultiFileErrorCollector {
     if (importer_.Import(file) == nullptr) throw std::runtime_error{"no schema " + file};
   }
 
-  /// Numbers of 64 bits are texts in the JSON of protobuf. Throws when `bytes` is no such message, or has fields that
-  /// the schema does not know.
+  /// Numbers of 64 bits are texts in the JSON of protobuf. Throws when `bytes` is not such a message, or has fields
+  /// that the schema does not know.
   Json decode(const std::string& type, const std::string& bytes) {
     const auto* descriptor = importer_.pool()->FindMessageTypeByName(type);
     if (descriptor == nullptr) throw std::runtime_error{"no message " + type};

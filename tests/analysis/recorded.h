@@ -21,11 +21,10 @@ inline std::filesystem::path folder() {
   return path;
 }
 
-/// load (ring 3) -> matmul -> gelu -> store (ring 4), twice, and an optimizer block that waits for an all-reduce of the
-/// first ones' gradients: every kind of track, flow and phase.
-inline isa::Program layers(int layers = 2) {
-  using tiny::Dtype, tiny::Engine, tiny::Fn, tiny::activate, tiny::after, tiny::all_reduce, tiny::dma, tiny::dma_sem;
-  using tiny::fill, tiny::hbm, tiny::matmul, tiny::psum, tiny::sbuf, tiny::sem, tiny::signal;
+/// load (ring 3) -> matmul -> gelu -> store (ring 4).
+inline isa::Block layer_block() {
+  using tiny::Dtype, tiny::Engine, tiny::Fn, tiny::activate, tiny::after, tiny::dma, tiny::dma_sem, tiny::hbm;
+  using tiny::matmul, tiny::psum, tiny::sbuf, tiny::sem, tiny::signal;
   isa::Block layer;
   layer.name = "layer_forward";
   layer.registers = 2;
@@ -40,37 +39,42 @@ inline isa::Program layers(int layers = 2) {
                   after(dma(out, sbuf(128, 128, 1024), 4), sem(Engine::kScalar), 1)};
   for (std::uint32_t i = 0; i < 4; ++i) layer.instrs.own()[i].label = i;
   layer.matmul_flops = 2.0 * 128 * 128 * 128;
+  return layer;
+}
+
+/// Waits for an all-reduce of the gradients.
+inline isa::Block update_block() {
   isa::Block update;
   update.name = "optimizer";
   update.registers = 1;
   update.labels = {"all_reduce", "adamw"};
-  const isa::Tile gradients = hbm(128, 128, 131'072);
-  update.instrs = {all_reduce(gradients, gradients), signal(fill(Engine::kVector, sbuf(128, 512), 0))};
+  const isa::Tile gradients = tiny::hbm(128, 128, 131'072);
+  update.instrs = {tiny::all_reduce(gradients, gradients),
+                   tiny::signal(tiny::fill(tiny::Engine::kVector, tiny::sbuf(128, 512), 0))};
   update.instrs.own()[1].label = 1;
+  return update;
+}
+
+inline isa::Region region(const char* name, const char* kind, tiny::Dtype dtype, std::vector<std::int64_t> shape,
+                          std::uint64_t offset, std::uint64_t bytes) {
+  return {.name = name, .kind = kind, .dtype = dtype, .shape = std::move(shape), .offset = offset, .bytes = bytes};
+}
+
+/// A layer, twice, and an optimizer: every kind of track, flow and phase.
+inline isa::Program layers(int layers = 2) {
+  using tiny::Dtype;
   isa::Program program = tiny::program({}, 0, 2);
   program.name = "layers";
-  program.blocks = {layer, update};
-  for (int l = 0; l < layers; ++l) {
+  program.blocks = {layer_block(), update_block()};
+  for (int l = 0; l < layers; ++l)
     program.calls.push_back({.block = 0, .bases = {0, 65'536}, .layer = l, .phase = isa::Phase::kForward});
-  }
   program.calls.push_back({.block = 1, .bases = {0}, .layer = -1, .phase = isa::Phase::kOptimizer});
-  program.regions = {
-      {.name = "w", .kind = "weights", .dtype = Dtype::kBf16, .shape = {128, 128}, .offset = 0, .bytes = 32'768},
-      {.name = "y",
-       .kind = "activations",
-       .dtype = Dtype::kFp32,
-       .shape = {128, 128},
-       .offset = 65'536,
-       .bytes = 65'536},
-      {.name = "dw",
-       .kind = "gradients",
-       .dtype = Dtype::kFp32,
-       .shape = {128, 128},
-       .offset = 131'072,
-       .bytes = 65'536},
-      {.name = "spare", .kind = "workspace", .dtype = Dtype::kFp32, .shape = {4}, .offset = 262'144, .bytes = 16}};
+  program.regions = {region("w", "weights", Dtype::kBf16, {128, 128}, 0, 32'768),
+                     region("y", "activations", Dtype::kFp32, {128, 128}, 65'536, 65'536),
+                     region("dw", "gradients", Dtype::kFp32, {128, 128}, 131'072, 65'536),
+                     region("spare", "workspace", Dtype::kFp32, {4}, 262'144, 16)};
   program.hbm_bytes = 1 << 20;
-  program.model_flops = layers * layer.matmul_flops;
+  program.model_flops = layers * program.blocks.front().matmul_flops;
   return program;
 }
 

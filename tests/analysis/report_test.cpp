@@ -70,7 +70,7 @@ std::string html(const std::filesystem::path& folder) {
   return report_html(runs);
 }
 
-/// Elements that are opened are closed, in order; what is no element of ours fails.
+/// Elements that are opened are closed, in order; what is not an element of ours fails.
 void expect_well_formed(const std::string& page) {
   const std::regex tag{R"(<(/?)([a-zA-Z0-9]+)((?:[^<>"]|"[^"]*")*)>)"};
   const std::set<std::string> empty = {"meta"};

@@ -184,7 +184,7 @@ TEST(Sweep, AFailureCostsItsPointOnly) {
 TEST(Sweep, AKeyThatIsNoneEndsItBeforeItBegins) {
   SweepModel strict = model();
   strict.hash = [](const SweepPoint& point) -> std::uint64_t {
-    throw base::Error{base::Fault::kUsage, point[0].first, "is no key", "write another"};
+    throw base::Error{base::Fault::kUsage, point[0].first, "is not a key", "write another"};
   };
   const auto database = recorded::folder() / "sweep.sqlite";
   EXPECT_THROW(run_sweep({{{"a", "1"}}}, strict, database, 1), base::Error);

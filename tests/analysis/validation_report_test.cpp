@@ -33,7 +33,7 @@ Row make(std::string id, std::string kind, double published, double low, double 
 analysis::ValidationReport sample() {
   std::vector<Row> rows = {make("a", "gemm", 10, 10, 10), make("b", "gemm", 10, 7, 11), make("c", "gemm", 10, 10, 10),
                            make("d", "launch", 10, 10, 10)};
-  rows[3].defect = "line 5: cores: 'two' is no whole number";
+  rows[3].defect = "line 5: cores: 'two' is not an integer";
   return analysis::validate(rows, [](const Row& row) -> Prediction {
     const double value = row.id == "a" ? 11 : row.id == "b" ? 8 : 14;
     return {.value = value,
@@ -113,7 +113,7 @@ TEST(ValidationReport, JsonIsAListOfObjectsWithNullForSkippedRows) {
   EXPECT_EQ(list[0]["time"][0]["share"], 0.75);
   EXPECT_TRUE(list[3]["predicted"].is_null());
   EXPECT_TRUE(list[3]["error_percent"].is_null());
-  EXPECT_EQ(list[3]["skip_reason"], "line 5: cores: 'two' is no whole number");
+  EXPECT_EQ(list[3]["skip_reason"], "line 5: cores: 'two' is not an integer");
 }
 
 TEST(ValidationReport, TheTableEndsWithAssumptionsAndTheSummary) {
@@ -129,7 +129,7 @@ TEST(ValidationReport, CsvHasTheRowsAlone) {
   const auto table = base::parse_csv(to_text(sample(), "csv"), "out");
   EXPECT_EQ(table.records.size(), 4u);
   EXPECT_EQ(table.records[3].cells.at(5), "");  // predicted
-  EXPECT_EQ(table.records[3].cells.back(), "skipped: line 5: cores: 'two' is no whole number");
+  EXPECT_EQ(table.records[3].cells.back(), "skipped: line 5: cores: 'two' is not an integer");
 }
 
 TEST(ValidationReport, MarkdownHasTwoTables) { EXPECT_THAT(to_text(sample(), "md"), HasSubstr("worst row")); }

@@ -99,7 +99,7 @@ TEST(Validation, AMissingColumnIsNamed) {
 TEST(Validation, ABadCellOfAJobMakesTheRowDefective) {
   const auto rows =
       analysis::parse_validation(std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,two,trn1,2,ms,me,\n", "t.csv");
-  EXPECT_EQ(rows.at(0).defect, "line 2: cores: 'two' is no whole number");
+  EXPECT_EQ(rows.at(0).defect, "line 2: cores: 'two' is not an integer");
 }
 
 TEST(Validation, AValueThatIsNoPositiveNumberIsAnError) {

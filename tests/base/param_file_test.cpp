@@ -152,7 +152,7 @@ TEST(ParamFile, AnOverrideReplacesOrMultiplies) {
   file.set("tensor.clock", "2x");
   const Sourced<double> clock = file.read("tensor.clock", kFrequency);
   EXPECT_EQ(clock.value, 5.6e9);
-  EXPECT_EQ(clock.source, "--set (2x), instead of 2.8 GHz: NKI arch guide v2");
+  EXPECT_EQ(clock.source, "set to 2x, instead of 2.8 GHz: NKI arch guide v2");
   file.set("host.curve", "0.5x");
   EXPECT_THAT(file.read_list("host.curve", kTime).value, ElementsAre(0.5e-6, 1.25e-6));
   file.set("host.curve", "3 us,4 us,5 us");
@@ -168,20 +168,20 @@ TEST(ParamFile, AnOverrideReplacesOrMultiplies) {
 TEST(ParamFile, ABadOverrideIsAnError) {
   ParamFile file = machine();
   const std::string misspelt = error_of([&] { file.set("hbm.bandwith=1 TB/s"); });
-  EXPECT_THAT(misspelt, HasSubstr("--set hbm.bandwith: m.toml has no such key"));
+  EXPECT_THAT(misspelt, HasSubstr("`set` hbm.bandwith: m.toml has no such key"));
   EXPECT_THAT(misspelt, HasSubstr("write \"hbm.bandwidth\""));
   EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth=3 GHz"); }), HasSubstr("must be a bandwidth"));
   EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth=fast"); }), HasSubstr("does not begin with a number"));
   EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth="); }), HasSubstr("has no value"));
-  EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth"); }), HasSubstr("is no KEY=VALUE"));
+  EXPECT_THAT(error_of([&] { file.set("hbm.bandwidth"); }), HasSubstr("is not KEY=VALUE"));
   EXPECT_EQ(file.read("hbm.bandwidth", kBandwidth).value, 410e9);  // unharmed
 }
 
 TEST(ParamFile, ListsAndSinglesDoNotPassForEachOther) {
   ParamFile file = machine();
   EXPECT_THAT(error_of([&] { file.read("host.curve", kTime); }), HasSubstr("is a list"));
-  EXPECT_THAT(error_of([&] { file.read_list("host.launch", kTime); }), HasSubstr("is no list"));
-  EXPECT_THAT(error_of([&] { file.read_strings("name"); }), HasSubstr("is no list"));
+  EXPECT_THAT(error_of([&] { file.read_list("host.launch", kTime); }), HasSubstr("is not a list"));
+  EXPECT_THAT(error_of([&] { file.read_strings("name"); }), HasSubstr("is not a list"));
   EXPECT_THAT(error_of([&] { file.read_flag("name"); }), HasSubstr("must be true or false"));
   EXPECT_THAT(error_of([&] { file.read_count("host.launch"); }), HasSubstr("must be a whole number"));
 }
@@ -253,7 +253,7 @@ TEST_F(Inherits, ChangesNoDimension) {
 TEST_F(Inherits, ACircleOrAMissingFileIsAnError) {
   EXPECT_THAT(error_of([&] { load("inherits = \"own.toml\""); }), HasSubstr("circle"));
   EXPECT_THAT(error_of([&] { load("inherits = \"no.toml\""); }), HasSubstr("own.toml:1: inherits"));
-  EXPECT_THAT(error_of([&] { ParamFile::load(folder_ / "none.toml"); }), HasSubstr("is no file"));
+  EXPECT_THAT(error_of([&] { ParamFile::load(folder_ / "none.toml"); }), HasSubstr("is not a file"));
 }
 
 }  // namespace

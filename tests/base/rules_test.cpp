@@ -68,10 +68,6 @@ std::function<Breaches(const Source&)> in_strings(const char* pattern) {
   return [expression = std::regex{pattern}](const Source& s) { return matches(s.strings, expression); };
 }
 
-std::function<Breaches(const Source&)> in_directives(const char* pattern) {
-  return [expression = std::regex{pattern}](const Source& s) { return matches(s.directives, expression); };
-}
-
 Breaches mutable_globals(const Source& source) {
   Breaches found;
   for (const FoundVariable& variable : Scopes{source}.globals) found.push_back({variable.line, variable.text});
@@ -96,8 +92,6 @@ const std::string kAboveHardware = "runtime workloads analysis trnsim cli";
 
 const std::vector<SourceRule>& rules() {
   static const std::vector<SourceRule> all = {
-      {"cli", "cli/ sees trnsim/, analysis/ and base/", "cli", "",
-       in_directives(R"(# *include "(isa|hw|runtime|workloads)/[^"]*)")},
       {"printing", "only cli/ prints, through base/", kLibrary, "",
        in_code(R"(\bfmt::print\b|\bstd::(cout|cerr|clog|puts|printf)\b|\b(printf|puts|fputs|putchar)\()")},
       {"progress", "only cli/ shows progress", kLibrary, "", in_code(R"(\bbase::(Progress|Terminal)\b)")},
@@ -222,8 +216,6 @@ std::string long_body(int lines) {
 INSTANTIATE_TEST_SUITE_P(
     Rules, RulesFind,
     testing::Values(
-        PlantedText{"cli", "cli/a.cpp", "#include \"trnsim/job.h\"\n#include \"isa/tile.h\"\n",
-                    "2: #include \"isa/tile.h"},
         PlantedText{"printing", "trnsim/a.cpp", "\n  fmt::print(\"x\");\n", "2: fmt::print"},
         PlantedText{"printing", "trnsim/a.cpp", "// fmt::print\nf(\"std::cout\");\n", ""},
         PlantedText{"printing", "cli/a.cpp", "fmt::print(\"x\");\n", ""},

@@ -12,11 +12,11 @@
 
 namespace base {
 
-/// A file taken apart, without its comments. Each part is as long as the text, has its lines, and blanks for the
-/// others: `directives` of the preprocessor, what stands in quotes (`strings`), and the `code` without both.
+/// A file taken apart, without comments and preprocessor directives. Each part is as long as the text, has its lines,
+/// and blanks for the other: what stands in quotes (`strings`), and the `code` around it.
 struct Source {
   std::string path;  // from the root: "hw/memory/dma.cpp"
-  std::string code, strings, directives;
+  std::string code, strings;
 
   std::string_view folder() const { return std::string_view{path}.substr(0, path.find('/')); }
 };
@@ -32,12 +32,12 @@ class Splitter {
   explicit Splitter(std::string_view text) : text_{text}, code_(text.size(), ' ') {
     for (std::size_t i = 0; i < text.size(); ++i)
       if (text[i] == '\n') code_[i] = '\n';
-    directives_ = strings_ = code_;
+    strings_ = code_;
   }
 
   Source split(std::string path) {
     while (at_ < text_.size()) step();
-    return {std::move(path), std::move(code_), std::move(strings_), std::move(directives_)};
+    return {std::move(path), std::move(code_), std::move(strings_)};
   }
 
  private:
@@ -72,7 +72,7 @@ class Splitter {
 
   /// To the end of a line that no backslash continues.
   void skip_directive() {
-    for (; at_ < text_.size() && (text_[at_] != '\n' || text_[at_ - 1] == '\\'); ++at_) directives_[at_] = text_[at_];
+    while (at_ < text_.size() && (text_[at_] != '\n' || text_[at_ - 1] == '\\')) ++at_;
   }
 
   void raw() {
@@ -96,7 +96,7 @@ class Splitter {
   }
 
   std::string_view text_;
-  std::string code_, strings_, directives_;
+  std::string code_, strings_;
   std::size_t at_ = 0;
 };
 

@@ -22,6 +22,15 @@ TEST(Text, SplitGivesOnePartMoreThanThereAreDelimiters) {
   EXPECT_THAT(split("", ','), ElementsAre(""));
 }
 
+TEST(Text, ANumberHasItsNounInThePlural) {
+  EXPECT_EQ(counted(1, "micro-batch"), "1 micro-batch");
+  EXPECT_EQ(counted(2, "micro-batch"), "2 micro-batches");
+  EXPECT_EQ(counted(0, "core"), "0 cores");
+  EXPECT_EQ(counted(3, "entry"), "3 entries");
+  EXPECT_EQ(counted(3, "key"), "3 keys");
+  EXPECT_EQ(counted(-1, "pass"), "-1 passes");
+}
+
 TEST(Text, LinesAreCountedAndFreedOfMarkAndCarriageReturn) {
   std::istringstream in{"\xEF\xBB\xBFone\r\n\ntwo"};
   LineReader lines{in};

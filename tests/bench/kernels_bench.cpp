@@ -159,13 +159,15 @@ Case dma_heads() {
   return what;
 }
 
-std::vector<Case> cases() {
-  using enum Opcode;
-  std::vector<Case> all;
+void add_products(std::vector<Case>& all) {
   for (const std::uint32_t k : {128u, 64u})
     for (const std::uint32_t n : {512u, 64u}) all.push_back(matmul(kB, k, n));
   for (const Dtype dtype : {kF, Dtype::kFp16, Dtype::kFp8E4m3}) all.push_back(matmul(dtype, 128, 512));
   for (const Dtype dtype : {kB, kF}) all.push_back(transpose(dtype));
+}
+
+void add_vector_ops(std::vector<Case>& all) {
+  using enum Opcode;
   const Instr add{.op = kTensorTensor, .alu0 = Alu::kAdd, .dst = out(kB), .a = in(kB), .b = second(kB)};
   Instr of = add;
   all.push_back(element_wise("tensor_tensor_add_bf16", add));
@@ -191,6 +193,10 @@ std::vector<Case> cases() {
   all.push_back(element_wise("tensor_copy_psum_to_bf16", {.op = kTensorCopy, .dst = out(kB), .a = accumulator()}));
   all.push_back(stochastic(all.back()));
   all.push_back(element_wise("tensor_copy_bf16_to_fp8", {.op = kTensorCopy, .dst = out(Dtype::kFp8E4m3), .a = in(kB)}));
+}
+
+void add_activations(std::vector<Case>& all) {
+  using enum Opcode;
   all.push_back(activation("copy_psum_to_bf16", Fn::kCopy, out(kB), accumulator()));
   all.push_back(activation("exp_psum_to_bf16", Fn::kExp, out(kB), accumulator()));
   all.push_back(activation("gelu_psum_to_bf16", Fn::kGelu, out(kB), accumulator()));
@@ -205,6 +211,10 @@ std::vector<Case> cases() {
                                                             .dst2 = column(kFirstColumn),
                                                             .a = accumulator(),
                                                             .c = column(kSecondColumn)}));
+}
+
+void add_reductions(std::vector<Case>& all) {
+  using enum Opcode;
   all.push_back(element_wise("tensor_reduce_add_bf16",
                              {.op = kTensorReduce, .alu0 = Alu::kAdd, .dst = column(kFirstColumn), .a = in(kB)}));
   all.push_back(element_wise("bn_stats_bf16",
@@ -226,6 +236,10 @@ std::vector<Case> cases() {
                   .dst = column(kFirstColumn),
                   .a = column(kSecondColumn)},
                  128});
+}
+
+void add_transfers(std::vector<Case>& all) {
+  using enum Opcode;
   for (const std::uint32_t cols : {256u, 4096u}) all.push_back(dma_copy(cols, kB, kB));
   all.push_back(dma_copy(1024, kF, kB));
   all.push_back(dma_copy(1024, kB, kF));
@@ -233,6 +247,11 @@ std::vector<Case> cases() {
   all.push_back(dma_rows(kDmaGather, kB, false));
   all.push_back(dma_rows(kDmaScatter, kF, true));
   all.push_back(dma_rows(kDmaScatter, kB, true));
+}
+
+std::vector<Case> cases() {
+  std::vector<Case> all;
+  for (const auto add : {add_products, add_vector_ops, add_activations, add_reductions, add_transfers}) add(all);
   return all;
 }
 

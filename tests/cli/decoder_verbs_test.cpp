@@ -217,10 +217,10 @@ TEST_F(DecoderVerbs, APartOfAStepIsRecordedOnRequest) {
   const fs::path out = folder_ / "run";
   const std::string job =
       "run llama2_7b_dolly --numerics off --gradient_accumulation_steps 1 --output_dir " + out.string();
-  EXPECT_EQ(run(job + " --trace-until \"2 ms\"").code, 2);  // without --trace-steps 1
-  EXPECT_EQ(run(job + " --trace-steps 1 --trace-from \"2 ms\" --trace-until \"1 ms\"").code, 2);
+  EXPECT_EQ(run(job + " --trace_until \"2 ms\"").code, 2);  // without --trace_steps 1
+  EXPECT_EQ(run(job + " --trace_steps 1 --trace_from \"2 ms\" --trace_until \"1 ms\"").code, 2);
   EXPECT_FALSE(fs::exists(out));
-  const Ran ran = run(job + " --trace-steps 1 --trace-from \"1 ms\" --trace-until \"1.5 ms\"");
+  const Ran ran = run(job + " --trace_steps 1 --trace_from \"1 ms\" --trace_until \"1.5 ms\"");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const Ran trace = run("trace " + out.string() + " --detail instructions --from \"1 ms\" --until \"1.5 ms\"");
   EXPECT_EQ(trace.code, 0) << trace.err;

@@ -54,7 +54,7 @@ TEST_F(FirstSight, TwoInstancesArePricedAsTwo) {
 
 TEST_F(FirstSight, AGateOfFiveIsNotOneOfFiveHundredPerCent) {
   ASSERT_EQ(run("run bert_tweets --mode timed --output_dir " + at("a")).code, 0);
-  const std::string compare = "compare " + at("a") + " " + at("a") + " --fail-above ";
+  const std::string compare = "compare " + at("a") + " " + at("a") + " --fail_above ";
   const Ran ran = run(compare + "5");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("write 5%"));

@@ -92,14 +92,27 @@ TEST(Frame, AWordTooManyIsNamed) { expect_usage_error("run x y", "unexpected arg
 TEST(Frame, AMissingArgumentIsNamed) { expect_usage_error("run", "WORKLOAD is required"); }
 TEST(Frame, AFlagGivenTwiceIsRefused) { expect_usage_error("run x --seed 1 --seed 2", "--seed"); }
 
+// The library writes `passes` and 'trnsim run' alike in backquotes; only names of settings become flags.
+TEST(Frame, ErrorsOfTheLibraryNameFlags) {
+  expect_usage_error("run bert_emotion --passes fusoin --mode timed", "--passes: 'fusoin' names no pass");
+  expect_usage_error("params --set hbm.bandwith=2x", "--set hbm.bandwith: ");
+  expect_usage_error("params --set hbm", "fix: write it as in --set hbm.bandwidth=1.6TB/s");
+  expect_usage_error("params --format yaml", "--format: \"yaml\" is not a format");
+  expect_usage_error("sweep --workload bert_emotion --design random --set hbm.bandwidth=1x,2x", "give --samples 100");
+  expect_usage_error("sweep --workload bert_emotion --shard 3 --set hbm.bandwidth=1x,2x", "--shard: '3' is not I/N");
+}
+TEST(Frame, FlagsMayHaveDashes) {
+  expect_usage_error("run bert_emotion --trace-until \"2 ms\"", "has no effect without --trace_steps");
+}
+
 TEST(Frame, ABatchOfNothingIsRefused) {
   expect_usage_error("run x --per_device_train_batch_size 0", "--per_device_train_batch_size: 0 is out of range");
 }
 TEST(Frame, NumbersAreChecked) {
-  expect_usage_error("run x --seed many", "'many' is no whole number");
-  expect_usage_error("run x --seed 1.5", "'1.5' is no whole number");
-  expect_usage_error("run x --seed 1Q", "'1Q' is no whole number");
-  expect_usage_error("run x --learning_rate nan", "'nan' is no number");
+  expect_usage_error("run x --seed many", "'many' is not an integer");
+  expect_usage_error("run x --seed 1.5", "'1.5' is not an integer");
+  expect_usage_error("run x --seed 1Q", "'1Q' is not an integer");
+  expect_usage_error("run x --learning_rate nan", "'nan' is not a number");
 }
 TEST(Frame, ChoicesAreChecked) {
   expect_usage_error("run x --lr_scheduler_type liner",
@@ -118,7 +131,7 @@ TEST(Frame, AMisspeltParameterGetsASuggestion) {
   expect_usage_error("run bert_emotion --set hbm.bandwith=2x", "\n  fix: write \"hbm.bandwidth\"");
 }
 TEST(Frame, TheEnvironmentIsReadAndChecked) {
-  expect_usage_error("run x", "NEURON_RT_NUM_CORES (for --nproc_per_node): 'two' is no whole number",
+  expect_usage_error("run x", "NEURON_RT_NUM_CORES (for --nproc_per_node): 'two' is not an integer",
                      "NEURON_RT_NUM_CORES=two");
 }
 TEST(Frame, AFlagBeatsTheEnvironment) {

@@ -102,7 +102,7 @@ TEST_F(Refused, AFolderThatIsInUse) {
 }
 TEST_F(Refused, AFolderThatCannotBeWritten) {
   expect_refused(train("data.csv/sub"), "data.csv/sub");
-  expect_refused(train("data.csv"), "data.csv");  // a file is no folder
+  expect_refused(train("data.csv"), "data.csv");  // a file where a folder should be
 }
 
 TEST_F(Refused, WhatDoesNotFitIntoMemoryWithThreeAndTheTable) {

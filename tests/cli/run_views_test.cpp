@@ -54,16 +54,16 @@ TEST_F(RunViews, StatsOfNoRunSaysWhatToGive) {
 }
 
 TEST_F(RunViews, CompareFailsAboveTheLimitOnly) {
-  EXPECT_EQ(run("compare " + at("fast") + " " + at("fast") + " --fail-above 0%").code, 0);
-  EXPECT_EQ(run("compare " + at("slow") + " " + at("fast") + " --fail-above 1%").code, 0);  // faster is fine
-  const Ran ran = run("compare " + at("fast") + " " + at("slow") + " --fail-above 1% --format json");
+  EXPECT_EQ(run("compare " + at("fast") + " " + at("fast") + " --fail_above 0%").code, 0);
+  EXPECT_EQ(run("compare " + at("slow") + " " + at("fast") + " --fail_above 1%").code, 0);  // faster is fine
+  const Ran ran = run("compare " + at("fast") + " " + at("slow") + " --fail_above 1% --format json");
   EXPECT_EQ(ran.code, 1);
   EXPECT_THAT(ran.err, HasSubstr("allowed 1 %"));
   const Json rows = Json::parse(ran.out);
   EXPECT_EQ(rows[0]["name"], "total_time");
   EXPECT_GT(rows[0]["change_percent"], 1);
-  EXPECT_EQ(run("compare " + at("fast") + " " + at("slow") + " --fail-above much").code, 2);
-  EXPECT_EQ(run("compare " + at("fast") + " " + at("slow") + " --fail-above -5%").code, 2);
+  EXPECT_EQ(run("compare " + at("fast") + " " + at("slow") + " --fail_above much").code, 2);
+  EXPECT_EQ(run("compare " + at("fast") + " " + at("slow") + " --fail_above -5%").code, 2);
 }
 
 }  // namespace

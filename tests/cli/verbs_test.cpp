@@ -231,7 +231,7 @@ TEST(Validate, SensitivityTellsWhatARowIsMadeOf) {
   const Json study = json_of("validate " + kTables + "micro.csv --only launch_null,hbm_read_1k --sensitivity");
   std::map<std::string, Json> rows;
   for (const Json& row : study["rows"]) rows[row["id"]] = row;
-  // 0.11 ms is the launch alone; the read of HBM is no launch, and slower with less bandwidth of the DMA engines.
+  // 0.11 ms is the launch alone; the read of HBM is not a launch, and slower with less bandwidth of the DMA engines.
   EXPECT_NEAR(rows["launch_null"]["share"]["launch"].get<double>(), 1, 1e-6);
   EXPECT_EQ(rows["launch_null"]["share"]["TensorE"], 0.0);
   EXPECT_GT(rows["hbm_read_1k"]["share"]["DMA and HBM"].get<double>(), 0.9);

@@ -59,6 +59,8 @@ TEST_F(ViewsRefused, ARunFolderOfANewerSchema) {
   newer.replace(newer.find(version), version.size(), "\"schema_version\": 99");
   std::ofstream{at("result.json")} << newer;
   expect_refused(run("report " + folder_.string()), 2, "99");
+  std::ofstream{at("result.json")} << "[]";
+  expect_refused(run("report " + folder_.string()), 2, "give the folder that 'trnsim run' wrote");
   std::ofstream{at("result.json")} << good;
   EXPECT_EQ(run("report " + folder_.string()).code, 0);
   analysis::Database{folder_ / "run.sqlite", analysis::Database::Mode::kUpdate}.execute(

@@ -113,7 +113,7 @@ TEST(Params, RefusesWhatNoMachineCanBe) {
 
 TEST(Params, AFileIsFoundByNameOrByPathAlone) {
   EXPECT_THAT(refusal("trn1.2xlage"), testing::HasSubstr("write \"trn1.2xlarge\""));
-  EXPECT_THAT(refusal("./trn1.2xlarge"), testing::HasSubstr("is no file"));  // a path: no name is tried
+  EXPECT_THAT(refusal("./trn1.2xlarge"), testing::HasSubstr("is not a file"));  // a path: no name is tried
   EXPECT_EQ(hw::machine_file("trn1.2xlarge").parameter("tensor.clock").text, "clock of the PE array");
 }
 
@@ -123,7 +123,7 @@ TEST(Params, PricesAreNoPartOfAMachine) {
   const auto path = std::filesystem::path{testing::TempDir()} / ("priced_" + std::to_string(getpid()) + ".toml");
   std::ofstream{path} << hw::load_machine("trn1.2xlarge").toml
                       << "[price]\non_demand = { value = \"$1/h\", source = \"me\" }\n";
-  EXPECT_THAT(refusal(path.string()), testing::HasSubstr("--set price.on_demand"));
+  EXPECT_THAT(refusal(path.string()), testing::HasSubstr("`set` price.on_demand"));
   std::filesystem::remove(path);
 }
 

@@ -183,7 +183,7 @@ TEST(Semaphores, ADeadlockNamesWhoWaitsForWhat) {
     EXPECT_THAT(error.what(),
                 HasSubstr("scalar waits for semaphore vector to be raised 2 times (it was 1) at #1 of tiny"));
     EXPECT_THAT(error.what(),
-                HasSubstr("gpsimd waits for semaphore dma3 to be raised 1 times (it was 0) at #2 of tiny"));
+                HasSubstr("gpsimd waits for semaphore dma3 to be raised 1 time (it was 0) at #2 of tiny"));
     EXPECT_THAT(error.what(), HasSubstr("activation"));
   }
 }

@@ -54,7 +54,7 @@ const std::string kSweepOfViews = "sed -n '/^    workload = /,/^$/p; /^    \\[se
 
 /// Files that a command mentions, and how they come to be; once per page, when the first command wants them.
 const std::map<std::string, std::string> kPrepared = {
-    {"RUN", "trnsim run bert_emotion --mode timed --trace-steps 1 --output_dir RUN"},
+    {"RUN", "trnsim run bert_emotion --mode timed --trace_steps 1 --output_dir RUN"},
     {"LLAMA",
      "trnsim run llama2_7b_dolly --mode numeric --max_steps 3 --max_train_samples 100 --max_eval_samples 20 "
      "--output_dir LLAMA"},

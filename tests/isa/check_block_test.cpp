@@ -90,7 +90,7 @@ TEST(CheckWaits, NeverReached) {
   const std::string error =
       error_of(block({signalling(on(Engine::kScalar)), on(Engine::kScalar), waiting(on(Engine::kVector), kScalar, 2)}));
   EXPECT_THAT(error, AllOf(HasSubstr("#2: vector tensor_copy"), HasSubstr("waits for scalar>=2"),
-                           HasSubstr("raises scalar only 1 times")));
+                           HasSubstr("raises scalar only 1 time")));
   EXPECT_THAT(error_of(block({load(2), waiting(on(Engine::kVector), isa::kFirstDmaSemaphore + 3, 1)})),
               HasSubstr("raises dma3 only 0 times"));
 }

@@ -100,7 +100,7 @@ TEST(CheckProgram, CallsFitTheirBlocks) {
   EXPECT_THAT(error_of(p), AllOf(HasSubstr("call 0"), HasSubstr("block 1 does not exist")));
   p.calls[0].block = 0;
   p.calls[0].bases = {0};
-  EXPECT_THAT(error_of(p), HasSubstr("supplies 1 addresses, block \"layer\" has 2 registers"));
+  EXPECT_THAT(error_of(p), HasSubstr("supplies 1 address, block \"layer\" has 2 registers"));
 }
 
 TEST(CheckProgram, CallsAwaitOnlyWhatWasIssued) {

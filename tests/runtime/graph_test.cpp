@@ -193,7 +193,7 @@ TEST(Numerics, AreNamed) {
   for (const std::string& name : runtime::numerics_names()) EXPECT_EQ(runtime::numerics(name).name, name);
   EXPECT_EQ(runtime::numerics("bf16+sr").rounding, isa::Rounding::kStochastic);
   EXPECT_EQ(runtime::numerics("fp32+bf16-matmul").operand, Dtype::kBf16);
-  EXPECT_TRUE(fails(Fault::kUsage, [] { runtime::numerics("bf61"); }, {"--numerics", "'bf61'", "bf16"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [] { runtime::numerics("bf61"); }, {"`numerics`", "'bf61'", "bf16"}));
 }
 
 }  // namespace

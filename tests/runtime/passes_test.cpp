@@ -191,10 +191,10 @@ TEST(Passes, AreNamed) {
   EXPECT_FALSE(passes.cse);
   EXPECT_TRUE(passes.double_buffering);
   EXPECT_TRUE(
-      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusoin"); }, {"--passes", "'-fusoin'", "fusion"}));
-  EXPECT_TRUE(fails(base::Fault::kUsage, [] { runtime::parse_passes("fusion"); }, {"--passes", "'fusion'"}));
+      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusoin"); }, {"`passes`", "'-fusoin'", "fusion"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { runtime::parse_passes("fusion"); }, {"`passes`", "'fusion'"}));
   EXPECT_TRUE(
-      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusion,,+cse"); }, {"--passes", "names no pass"}));
+      fails(base::Fault::kUsage, [] { runtime::parse_passes("-fusion,,+cse"); }, {"`passes`", "names no pass"}));
 }
 
 }  // namespace

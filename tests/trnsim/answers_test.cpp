@@ -1,11 +1,13 @@
 // Answers that contradicted each other in version 0.1: what a workload file says counts for every family and caller,
 // and every entry of a registry is accepted wherever its kind is asked for.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <string>
 #include <variant>
 #include <vector>
 
+#include "analysis/stats.h"
 #include "runtime/numerics.h"
 #include "trnsim/listing.h"
 #include "trnsim/project.h"
@@ -13,17 +15,6 @@
 
 namespace trnsim {
 namespace {
-
-std::vector<std::string> names_of(std::string_view listing) {
-  std::vector<std::string> names;
-  for (const Listing& one : listings())
-    if (one.name == listing) {
-      const base::Table table = one.make();
-      for (const auto& row : table.cells())
-        if (const auto* name = std::get_if<std::string>(&row.front().value)) names.push_back(*name);
-    }
-  return names;
-}
 
 TEST(Answers, PriceOfAWorkloadFileCountsForEveryCaller) {
   const workloads::Workload imdb = workloads::load_workload("bert_imdb");
@@ -66,13 +57,52 @@ TEST(Answers, EveryEntryOfARegistryIsAccepted) {
     change(given);
     EXPECT_NO_THROW(job_of(given, model, 0));
   };
-  for (const std::string& name : names_of("stacks")) accepted([&](Settings& s) { s.stack = name; });
-  for (const std::string& name : names_of("numerics")) accepted([&](Settings& s) { s.numerics = name; });
-  for (const std::string& name : names_of("machines")) accepted([&](Settings& s) { s.instance_type = name; });
-  for (const std::string& name : names_of("passes")) accepted([&](Settings& s) { s.passes = "-" + name; });
+  for (const std::string& name : names_in("stacks")) accepted([&](Settings& s) { s.stack = name; });
+  for (const std::string& name : names_in("numerics")) accepted([&](Settings& s) { s.numerics = name; });
+  for (const std::string& name : names_in("machines")) accepted([&](Settings& s) { s.instance_type = name; });
+  for (const std::string& name : names_in("passes")) accepted([&](Settings& s) { s.passes = "-" + name; });
   for (const char* listing : {"stacks", "numerics", "machines", "passes", "models", "workloads"})
-    EXPECT_GT(names_of(listing).size(), 1u) << listing;
-  for (const std::string& name : names_of("models")) EXPECT_NO_THROW(load_model_config(name)) << name;
+    EXPECT_GT(names_in(listing).size(), 1u) << listing;
+  for (const std::string& name : names_in("models")) EXPECT_NO_THROW(load_model_config(name)) << name;
+}
+
+// The update of the published job and of the small one: both spare gains and biases, and both decay as they are told.
+TEST(Answers, DecayIsTheSameInTheProjectionAndInTheTraining) {
+  for (const char* name : {"bert_emotion", "llama2_7b_dolly", "vit_mnist"}) {
+    Settings given;
+    given.weight_decay = 0.25, given.given = {"weight_decay"};
+    const Job job = load_job(name, given);
+    EXPECT_EQ(job.step.optimizer.weight_decay, 0.25) << name;
+    EXPECT_NE(hash_of(job), hash_of(load_job(name))) << name;
+    const workloads::Workload workload = workloads::load_workload(name);
+    apply_workload(given, workload, WorkloadPart::kTrained);
+    const Job small = job_of(given, load_model_config(workload.small_model), 1000);
+    EXPECT_EQ(small.step.optimizer.weight_decay, 0.25) << name;
+    EXPECT_EQ(small.step.optimizer.decay_all, job.step.optimizer.decay_all) << name;
+  }
+}
+
+// The share of the DMA engines is of those that the machine has.
+TEST(Answers, TheDmaSharesAreOfTheMachinesEngines) {
+  const auto share = [](double engines) {
+    Settings given;
+    given.max_length = 64;
+    given.set = {fmt::format("dma.engines={:g}", engines)};
+    const Projection p = project(job_of(given, load_model_config("bert-small"), 1000));
+    const hw::SimResult& device = p.stage().device;
+    EXPECT_EQ(device.peaks.dma_engines, engines);
+    for (const analysis::Resource& r : analysis::resources(device))
+      if (r.name == "dma engines") {
+        EXPECT_NEAR(r.busy, 100 * device.dma.engine_busy / (static_cast<double>(device.total) * engines), 1e-9);
+        return r.busy;
+      }
+    ADD_FAILURE() << "no share of the DMA engines";
+    return 0.0;
+  };
+  const double sixteen = share(16), thirty_two = share(32);
+  EXPECT_GT(thirty_two, 0);
+  EXPECT_LT(thirty_two, sixteen);
+  EXPECT_LE(sixteen, 100);
 }
 
 }  // namespace

@@ -130,9 +130,7 @@ TEST_P(JobMistake, IsRefusedWithAFix) {
     EXPECT_EQ(error.fault(), base::Fault::kUsage);
     EXPECT_THAT(std::string{error.what()}, HasSubstr(GetParam().where));
     EXPECT_THAT(std::string{error.what()}, HasSubstr("\n  fix: "));
-    if (std::string_view{GetParam().where} != "hbm.bandwidth") {  // hw/params still says --set
-      EXPECT_THAT(std::string{error.what()}, Not(HasSubstr("--")));
-    }
+    EXPECT_THAT(std::string{error.what()}, Not(HasSubstr("--")));
   }
 }
 INSTANTIATE_TEST_SUITE_P(All, JobMistake, testing::ValuesIn(kMistakes),

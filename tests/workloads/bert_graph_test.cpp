@@ -237,7 +237,7 @@ TEST(Bert, EveryPassMayBeLeftOut) {
 TEST(Bert, RefusesASequenceLongerThanItsPositions) {
   Step spec = step_spec("fp32");
   spec.kind.length = 129;
-  EXPECT_TRUE(fails(base::Fault::kUsage, [&] { bert_graph(tiny(), spec); }, {"--max_length", "129", "128"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [&] { bert_graph(tiny(), spec); }, {"`max_length`", "129", "128"}));
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Corpus, MalformedRowsAreCountedOrRefused) {
   EXPECT_EQ(corpus.skipped, 6u);
   const std::string report = describe_problems(corpus);
   for (const char* line : {"skipped 6 of 8 rows", "q.jsonl:2: is not a JSON object", "q.jsonl:3: has no \"answer\"",
-                           "q.jsonl:4: \"answer\" is no string", "q.jsonl:5: \"question\" is empty",
+                           "q.jsonl:4: \"answer\" is not a string", "q.jsonl:5: \"question\" is empty",
                            "q.jsonl:6: is not valid UTF-8", "q.jsonl:7: is not a JSON object"})
     EXPECT_THAT(report, HasSubstr(line));
   EXPECT_TRUE(fails(Fault::kData, [&] { read_corpus(file, {.strict = true}); }, {"q.jsonl:2", "not a JSON object"}));

@@ -60,7 +60,7 @@ TEST(Dataset, MalformedCsvRowsAreCountedAndNamed) {
   EXPECT_EQ(d.skipped, 10u);
   const std::string report = describe_problems(d);
   for (const char* part :
-       {"skipped 10 of 13 rows", "d.csv:3: has 3 fields instead of 2", "d.csv:4: has 1 fields instead of 2",
+       {"skipped 10 of 13 rows", "d.csv:3: has 3 fields instead of 2", "d.csv:4: has 1 field instead of 2",
         "d.csv:7: has a quote inside", "d.csv:8: has a quote", "d.csv:9: byte 6 of the text is not valid UTF-8",
         "d.csv:10: the text is empty", "d.csv:11: has no label", "d.csv:12: label 999999 is not in 0..1",
         "d.csv:13: label -1 is not in 0..1", "d.csv:14: unknown label \"happy\""})
@@ -123,8 +123,9 @@ TEST(Dataset, JsonLines) {
   EXPECT_EQ(texts(d), (Names{"café", "b"}));
   EXPECT_EQ(labels(d), (std::vector<std::int32_t>{1, 0}));
   const std::string report = describe_problems(d);
-  for (const char* part : {"d.jsonl:4: is not a JSON object", "d.jsonl:5: has no \"label\"",
-                           "d.jsonl:6: \"label\" is no string and no integer", "d.jsonl:7: is not a JSON object"})
+  for (const char* part :
+       {"d.jsonl:4: is not a JSON object", "d.jsonl:5: has no \"label\"",
+        "d.jsonl:6: \"label\" is neither a string nor an integer", "d.jsonl:7: is not a JSON object"})
     EXPECT_NE(report.find(part), std::string::npos) << part << "\nin\n" << report;
   EXPECT_TRUE(fails(Fault::kData, [&] { read_dataset(s.write("a.json", "[{}]")); }, {"a.json:1", "array"}));
 }

@@ -77,10 +77,10 @@ TEST(TokenSampler, ASequenceHasItsOwnReproducibleNumbers) {
 }
 
 TEST(TokenSampler, BadOptionsAndLogitsAreRefused) {
-  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.temperature = -1}); }, {"--temperature", "-1"}));
-  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.temperature = NAN}); }, {"--temperature"}));
-  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.top_k = -2}); }, {"--top_k"}));
-  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.top_p = 0}); }, {"--top_p"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.temperature = -1}); }, {"`temperature`", "-1"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.temperature = NAN}); }, {"`temperature`"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.top_k = -2}); }, {"`top_k`"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [] { check(SamplingOptions{.top_p = 0}); }, {"`top_p`"}));
   TokenSampler sampler{{}, 0};
   EXPECT_TRUE(fails(Fault::kNumerics, [&] { sampler.next(std::array<float, 2>{0, NAN}); }, {"token 1", "nan"}));
   EXPECT_TRUE(fails(Fault::kNumerics, [&] { sampler.next(std::array<float, 1>{-INFINITY}); }, {"every logit"}));

@@ -213,10 +213,10 @@ TEST(Generation, RefusesWhatTheModelCannotDo) {
     };
   };
   EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.length = 128; }), {"128 positions", "the model has 64"}));
-  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.prompt = 41; }), {"--prompt", "41 tokens"}));
-  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.batch = 129; }), {"--batch_size", "129"}));
-  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.tensor_parallel = 3; }), {"--tensor_parallel_size"}));
-  EXPECT_TRUE(fails(base::Fault::kUsage, [] { generation_numerics("fp8_e4m3"); }, {"--numerics", "fp8_e4m3"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.prompt = 41; }), {"`prompt`", "41 tokens"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.batch = 129; }), {"`batch_size`", "129"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, with([](auto& s) { s.tensor_parallel = 3; }), {"`tensor_parallel_size`"}));
+  EXPECT_TRUE(fails(base::Fault::kUsage, [] { generation_numerics("fp8_e4m3"); }, {"`numerics`", "fp8_e4m3"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { token_graph(model_preset("bert-large"), {}); }, {"encoder"}));
   Generator generator{config, spec_of(1, 1), initial_weights(config, 7), trn1_target()};
   generator.begin({tokens(12, 1)});
@@ -224,7 +224,7 @@ TEST(Generation, RefusesWhatTheModelCannotDo) {
                     [&] {
                       for (;;) generator.next(Ids{1});
                     },
-                    {"--max_new_tokens", "40 positions are full"}));
+                    {"`max_new_tokens`", "40 positions are full"}));
 }
 
 // 8 sequences of Llama-2-7B on 32 cores: 13.2 GB of weights without the embeddings, and 2 x 8 x 1024 x 4096 cached

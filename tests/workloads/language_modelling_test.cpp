@@ -126,7 +126,7 @@ TEST(LanguageModelling, RefusesWhatDoesNotFitTogether) {
   EXPECT_TRUE(fails(Fault::kData, with({.preset = "llama-small", .dataset_path = s.write("t.txt", "hi"), .length = 64}),
                     {"fill no sequence of 64"}));
   EXPECT_TRUE(fails(Fault::kUsage, with({.model_folder = tests::tale(), .length = 1024}),
-                    {"longer than the model's 512 positions", "use --max_length 512"}));
+                    {"longer than the model's 512 positions", "use `max_length` 512"}));
   EXPECT_TRUE(fails(Fault::kData,
                     with({.model_folder = tests::tale(), .vocab = fixture("tokenizers/llama2.json"), .length = 64}),
                     {"the model's table 512"}));

@@ -165,49 +165,62 @@ TEST(Shards, OtherStatesAndTypesLieBesideTheWeights) {
   EXPECT_TRUE(fails(Fault::kData, [&] { read_shards(s.path(), "master"); }, {"shards.json", "master"}));
 }
 
-TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
-  const Scratch s;
-  const ModelPtr config = llama();
-  const ShardPlan plan{.tensor_parallel_size = 2, .pipeline_parallel_size = 2};
-  const Weights whole = initial_weights(config, 5);
-  const auto fresh = [&] {
-    fs::remove_all(s.path());
-    fs::create_directories(s.path());
-    write_all(s.path(), config, plan, whole);
-  };
-  const auto merged = [&](std::initializer_list<std::string_view> words) {
+/// A checkpoint of four ranks that each test breaks.
+class BrokenShards : public testing::Test {
+ protected:
+  BrokenShards() { write_all(s.path(), config, plan, whole); }
+
+  testing::AssertionResult merged(std::initializer_list<std::string_view> words) const {
     const auto result = fails(
         Fault::kData, [&] { consolidate(s.path(), s / "out"); }, words);
     EXPECT_FALSE(fs::exists(s / "out/model.safetensors"));
     return result;
-  };
-  fresh();
+  }
+
+  const Scratch s;
+  const ModelPtr config = llama();
+  const ShardPlan plan{.tensor_parallel_size = 2, .pipeline_parallel_size = 2};
+  const Weights whole = initial_weights(config, 5);
+};
+
+TEST_F(BrokenShards, AFileIsMissing) {
   fs::remove(s / "model_tp01_pp01.safetensors");
   EXPECT_TRUE(merged({"model_tp01_pp01.safetensors", "is missing"}));
-  fresh();
   fs::remove(s / "shards.json");
   EXPECT_TRUE(merged({"shards.json", "not finished"}));
-  fresh();
+}
+
+TEST_F(BrokenShards, AFileIsOfAnotherPlan) {
   write_shard(s.path(), config, {{2, 1, 1}, {1, 0}}, shard_of(whole, config, {2, 1, 1}, {1, 0}));
   EXPECT_TRUE(merged({"model_tp01_pp00", "another plan", "pipeline_parallel", "0 of 1", "0 of 2"}));
-  fresh();
+}
+
+TEST_F(BrokenShards, AFileIsOfAnotherRank) {
   fs::copy_file(s / "model_tp00_pp00.safetensors", s / "model_tp01_pp00.safetensors",
                 fs::copy_options::overwrite_existing);
   EXPECT_TRUE(merged({"model_tp01_pp00", "tensor_parallel", "0 of 2", "1 of 2"}));
-  fresh();
+}
+
+TEST_F(BrokenShards, AFileIsOfAnotherStep) {
   write_shard(s.path(), config, {plan, {1, 0}, "model", 6}, shard_of(whole, config, plan, {1, 0}));
   EXPECT_TRUE(merged({"model_tp01_pp00", "another step", "its step is 6, that of shards.json is 0"}));
-  fresh();
+}
+
+TEST_F(BrokenShards, RanksDisagreeAboutWhatAllOfThemHold) {
   Weights other = shard_of(whole, config, plan, {1, 0});
   other.values["model.layers.0.input_layernorm.weight"][3] = 2;
   write_shard(s.path(), config, {plan, {1, 0}}, other);
   EXPECT_TRUE(merged({"model_tp01_pp00", "input_layernorm", "differs", "model_tp00_pp00"}));
-  fresh();
+}
+
+TEST_F(BrokenShards, TheConfigurationIsOfAnotherModel) {
   LlamaConfig wider = llama();
   wider.intermediate_size = 48;
   write_config(wider, s.path());
   EXPECT_TRUE(merged({"model_tp00_pp00", "gate_proj", "[12, 32]", "[24, 32]"}));
-  fresh();
+}
+
+TEST_F(BrokenShards, TheIndexCannotBeRead) {
   json index = read_json_file(s / "shards.json");
   index["version"] = 9;
   s.write("shards.json", index.dump());
@@ -220,11 +233,11 @@ TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
 
 TEST(Shards, PlansThatDoNotFitTheModelAreRefusedWithThoseThatDo) {
   const auto checking = [](ShardPlan plan) { return [plan] { check(plan, llama()); }; };
-  EXPECT_TRUE(fails(Fault::kUsage, checking({3, 1, 1}), {"--tensor_parallel_size", "8 attention heads", "1, 2, 4, 8"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({3, 1, 1}), {"`tensor_parallel_size`", "8 attention heads", "1, 2, 4, 8"}));
   EXPECT_TRUE(fails(Fault::kUsage, checking({0, 1, 1}), {"1 or more"}));
-  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 3, 1}), {"--pipeline_parallel_size", "4 layers", "1, 2, 4"}));
-  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 4, 2}), {"--pipeline_parallel_size", "use one of: 1, 2"}));
-  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 1, 2}), {"--virtual_pipeline_size", "--pipeline_parallel_size 2"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 3, 1}), {"`pipeline_parallel_size`", "4 layers", "1, 2, 4"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 4, 2}), {"`pipeline_parallel_size`", "use one of: 1, 2"}));
+  EXPECT_TRUE(fails(Fault::kUsage, checking({1, 1, 2}), {"`virtual_pipeline_size`", "`pipeline_parallel_size` 2"}));
   LlamaConfig odd = llama();
   odd.num_attention_heads = 12;
   odd.num_key_value_heads = 6;

@@ -188,7 +188,7 @@ TEST(Pipeline, TheClockChangesNoBitAndNothingRaces) {
 
 TEST(Pipeline, WhatDoesNotDivideIsRefused) {
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_gqa"), plan(2, 1)); },
-                    {"--pipeline_parallel_size", "do not divide the 3 layers", "1, 3"}));
+                    {"`pipeline_parallel_size`", "do not divide the 3 layers", "1, 3"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("llama_tiny"), plan(2, 2, 2)); },
                     {"2 stages of 2 chunks do not divide the 2 layers"}));
   EXPECT_TRUE(fails(base::Fault::kUsage, [] { workloads::verify(golden("bert_tiny"), plan(2, 1)); },

@@ -150,7 +150,7 @@ TEST(WeightsDecoder, NamesWithoutPrefixAndOldBuffersAreUnderstood) {
   const Weights w = load_weights(write_model(s, bare), tiny_gpt(), 1);
   EXPECT_EQ(w.values, initial_weights(tiny_gpt(), 5).values);
   ASSERT_EQ(w.notes.size(), 1u);
-  EXPECT_NE(w.notes[0].find("1 tensors"), std::string::npos);
+  EXPECT_NE(w.notes[0].find("1 tensor"), std::string::npos);
   Tensors llama = tensors_of(tiny_llama(true), 5);
   llama["model.layers.0.self_attn.rotary_emb.inv_freq"] = {{2}, {1, 0.5}};
   auto embedding = llama.extract("model.embed_tokens.weight");

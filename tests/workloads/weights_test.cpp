@@ -87,7 +87,7 @@ TEST(Weights, OldNamesAndOtherHeadsAreUnderstood) {
     }
   EXPECT_EQ(w.values.at("classifier.weight").size(), 6u * 128);
   ASSERT_EQ(w.notes.size(), 3u);
-  EXPECT_NE(w.notes[0].find("1 tensors of other tasks"), std::string::npos);
+  EXPECT_NE(w.notes[0].find("1 tensor of other tasks"), std::string::npos);
   EXPECT_NE(w.notes[1].find("classifier.weight"), std::string::npos);
 }
 

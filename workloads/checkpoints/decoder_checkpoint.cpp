@@ -60,7 +60,7 @@ void require_same_run(const fs::path& folder, const ModelPtr& config, const Shar
                       const std::string& fingerprint) {
   if (!index.run.contains(kSettings) || !index.run.contains(kLossSum))
     throw Error{Fault::kData, (folder / "shards.json").string(), "is of no run that can go on: it has no settings",
-                "give RUN/checkpoint of an earlier run, or train these weights with --model_id"};
+                "give RUN/checkpoint of an earlier run, or train these weights with `model_id`"};
   if (read_shard_config(folder)->config_json() != config->config_json())
     throw Error{Fault::kData, folder.string(), "is a checkpoint of another model", "repeat the settings of that run"};
   if (const std::string& then = index.run.at(kSettings); then != fingerprint)

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/model.h"
 #include "workloads/shards.h"
 
@@ -90,19 +91,21 @@ std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
     std::vector<std::int64_t> legal;
     for (std::int64_t ranks = 1; ranks <= sizes.heads; ++ranks)
       if (tensor_obstacle(sizes, ranks).empty()) legal.push_back(ranks);
-    return Problem{"--tensor_parallel_size", fmt::format("{} {}", plan.tensor_parallel_size, why),
+    return Problem{"`tensor_parallel_size`", fmt::format("{} {}", plan.tensor_parallel_size, why),
                    fmt::format("use one of: {}", fmt::join(legal, ", "))};
   }
   const std::int64_t stages = plan.pipeline_parallel_size, chunks = plan.virtual_pipeline_size;
   if (chunks > 1 && stages < 2)
-    return Problem{"--virtual_pipeline_size", fmt::format("{} chunks of one stage take no turns", chunks),
-                   "use --pipeline_parallel_size 2 or more"};
+    return Problem{"`virtual_pipeline_size`",
+                   fmt::format("{} of one stage take no turns", base::counted(chunks, "chunk")),
+                   "use `pipeline_parallel_size` 2 or more"};
   if (stages >= 1 && chunks >= 1 && sizes.layers % (stages * chunks) == 0) return std::nullopt;
   std::vector<std::int64_t> legal;
   for (std::int64_t size = 1; size <= sizes.layers; ++size)
     if (sizes.layers % (size * std::max<std::int64_t>(chunks, 1)) == 0) legal.push_back(size);
-  return Problem{"--pipeline_parallel_size",
-                 fmt::format("{} stages of {} chunks do not divide the {} layers", stages, chunks, sizes.layers),
+  return Problem{"`pipeline_parallel_size`",
+                 fmt::format("{} of {} do not divide the {}", base::counted(stages, "stage"),
+                             base::counted(chunks, "chunk"), base::counted(sizes.layers, "layer")),
                  fmt::format("use one of: {}", fmt::join(legal, ", "))};
 }
 

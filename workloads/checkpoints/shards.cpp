@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "workloads/checkpoints/json_file.h"
 
 namespace workloads {
@@ -120,9 +121,10 @@ class ShardSet {
                   "use the config.json that was saved with these shards"};
     }
     if (shard.tensors.size() != wanted.size())
-      throw Error{Fault::kData, path,
-                  fmt::format("has {} tensors, but the plan gives it {}", shard.tensors.size(), wanted.size()),
-                  "use the config.json that was saved with these shards"};
+      throw Error{
+          Fault::kData, path,
+          fmt::format("has {}, but the plan gives it {}", base::counted(shard.tensors.size(), "tensor"), wanted.size()),
+          "use the config.json that was saved with these shards"};
   }
 
   ShardIndex index_;
@@ -173,7 +175,7 @@ ShardIndex read_shard_index(const fs::path& folder) {
   const auto refuse = [&](std::string_view what) -> Error {
     return {Fault::kData, path.string(), what, "use an index that trnsim wrote"};
   };
-  if (!file.is_object() || file.value("format", json()) != "trnsim shards") throw refuse("is no index of shards");
+  if (!file.is_object() || file.value("format", json()) != "trnsim shards") throw refuse("is not an index of shards");
   if (file.value("version", json()) != kVersion)
     throw refuse(fmt::format("is of version {}, not {}", file.value("version", json()).dump(), kVersion));
   const auto number = [&](const char* key) {
@@ -186,11 +188,11 @@ ShardIndex read_shard_index(const fs::path& folder) {
   index.step = number("step");
   const json states = file.value("states", json());
   if (!states.is_array() || !std::ranges::all_of(states, [](const json& state) { return state.is_string(); }))
-    throw refuse("\"states\" is no list of names");
+    throw refuse("\"states\" is not a list of names");
   index.states = states.get<std::vector<std::string>>();
   const json run = file.value("run", json::object());
   if (!run.is_object() || !std::ranges::all_of(run, [](const json& value) { return value.is_string(); }))
-    throw refuse("\"run\" is no list of texts");
+    throw refuse("\"run\" is not a list of texts");
   index.run = run.get<std::map<std::string, std::string>>();
   return index;
 }

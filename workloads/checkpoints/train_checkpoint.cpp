@@ -56,7 +56,7 @@ TrainProgress load_train_checkpoint(const std::filesystem::path& folder, runtime
   const SafetensorsFile file{path};
   const auto& meta = file.metadata();
   if (!meta.contains("fingerprint") || !meta.contains("step") || !meta.contains("loss_sum"))
-    throw Error{Fault::kData, path.string(), "is no checkpoint of trnsim", "give RUN/checkpoint of an earlier run"};
+    throw Error{Fault::kData, path.string(), "is not a checkpoint of trnsim", "give RUN/checkpoint of an earlier run"};
   if (meta.at("fingerprint") != fingerprint)
     throw Error{
         Fault::kData, path.string(),

@@ -62,7 +62,7 @@ class CorpusReader {
                                                        : fmt::format("; the first: {}: {}", corpus_.problems[0].where,
                                                                      corpus_.problems[0].what);
     throw Error{Fault::kData, corpus_.source,
-                fmt::format("holds no usable text ({} malformed rows{})", corpus_.skipped, first),
+                fmt::format("holds no usable text ({}{})", base::counted(corpus_.skipped, "malformed row"), first),
                 "give a file with at least one text"};
   }
 
@@ -128,7 +128,7 @@ class CorpusReader {
   /// A task is as many rows as it has instances.
   void take_task(const json& task, std::size_t line) {
     if (!task.contains(keys_->answer) || !task.at(keys_->answer).is_array() || task.at(keys_->answer).empty())
-      return take({.problem = fmt::format("\"{}\" is no list with anything in it", keys_->answer)}, line);
+      return take({.problem = fmt::format("\"{}\" is not a non-empty list", keys_->answer)}, line);
     for (const json& instance : task.at(keys_->answer)) {
       if (full()) return;
       json row = instance.is_object() ? instance : json::object();
@@ -162,7 +162,7 @@ class CorpusReader {
         return {};
       }
       if (!object.at(key).is_string()) {
-        row.problem = fmt::format("\"{}\" is no string", key);
+        row.problem = fmt::format("\"{}\" is not a string", key);
         return {};
       }
       const auto& value = object.at(key).get_ref<const std::string&>();
@@ -243,7 +243,8 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
   packed.ids.resize(packed.ids.size() - packed.dropped);
   if (packed.ids.empty())
     throw Error{Fault::kData, corpus.source,
-                fmt::format("has {} tokens in all, which fill no sequence of {}", packed.dropped, length),
+                fmt::format("has {} in total, which do not fill a sequence of {}",
+                            base::counted(packed.dropped, "token"), length),
                 "give more text, or shorter sequences"};
   return packed;
 }

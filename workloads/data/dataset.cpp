@@ -10,6 +10,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/data/dataset_rows.h"
 #include "workloads/text/utf8.h"
 
@@ -228,7 +229,7 @@ std::string describe_problems(const Dataset& dataset) {
 std::string describe_problems(std::string_view source, std::size_t skipped, std::size_t used,
                               const std::vector<RowProblem>& problems) {
   if (skipped == 0) return {};
-  std::string text = fmt::format("{}: skipped {} of {} rows:\n", source, skipped, skipped + used);
+  std::string text = fmt::format("{}: skipped {} of {}:\n", source, skipped, base::counted(skipped + used, "row"));
   for (const RowProblem& problem : problems) text += fmt::format("  {}: {}\n", problem.where, problem.what);
   if (skipped > problems.size()) text += fmt::format("  ... and {} more\n", skipped - problems.size());
   return text;

@@ -38,7 +38,7 @@ std::optional<std::size_t> wanted(const std::vector<std::string>& row, const std
               base::suggest_fix(name, row)};
 }
 
-/// Strings as they are, integers as digits; anything else is no label and no text.
+/// Strings as they are, integers as digits; anything else is neither label nor text.
 std::optional<std::string> as_text(const json& value) {
   if (value.is_string()) return value.get<std::string>();
   if (value.is_number_integer()) return std::to_string(value.get<std::int64_t>());
@@ -66,7 +66,7 @@ RawRow json_row(const std::string& line, const ReadOptions& options) {
     if (value)
       into = *value;
     else if (row.problem.empty())
-      row.problem = object.contains(key) ? fmt::format("\"{}\" is no string and no integer", key)
+      row.problem = object.contains(key) ? fmt::format("\"{}\" is neither a string nor an integer", key)
                                          : fmt::format("has no \"{}\"", key);
   };
   take(text_key, row.text);
@@ -108,7 +108,7 @@ Columns find_columns(const std::vector<std::string>& first_row, const RowSource&
 RawRow row_of(std::vector<std::string> fields, const Columns& columns, std::size_t line) {
   RawRow row{.line = line};
   if (fields.size() != columns.count) {
-    row.problem = fmt::format("has {} fields instead of {}", fields.size(), columns.count);
+    row.problem = fmt::format("has {} instead of {}", base::counted(fields.size(), "field"), columns.count);
   } else {
     row.text = std::move(fields[columns.text]);
     row.label = std::move(fields[columns.label]);

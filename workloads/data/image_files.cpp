@@ -39,7 +39,7 @@ Idx read_idx_file(const fs::path& file, std::size_t axes) {
   const std::size_t header = 4 + 4 * axes;
   if (bytes.size() < header || byte_at(bytes, 0) != 0 || byte_at(bytes, 1) != 0 || byte_at(bytes, 2) != 8 ||
       byte_at(bytes, 3) != axes)
-    refuse(file, fmt::format("is no IDX file of unsigned bytes with {} axes", axes));
+    refuse(file, fmt::format("is not an IDX file of unsigned bytes with {} axes", axes));
   Idx out;
   std::size_t all = 1;
   for (std::size_t a = 0; a < axes; ++a) {

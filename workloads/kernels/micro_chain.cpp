@@ -83,7 +83,7 @@ class ChainGraph {
   static const Row& row_of(std::string_view name) {
     for (const Row& row : rows())
       if (row.name == name) return row;
-    throw base::Error{base::Fault::kUsage, "kernel", fmt::format("'{}' is no step", name),
+    throw base::Error{base::Fault::kUsage, "kernel", fmt::format("'{}' is not a step", name),
                       base::suggest_fix(name, chain_steps())};
   }
 

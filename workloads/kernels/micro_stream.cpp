@@ -77,7 +77,7 @@ std::string stream_names() {
 isa::Program instruction_stream(const Stream& stream, const isa::Target& target) {
   const Chained& kind = kind_of(stream);
   if (stream.dependent && !kind.chains)
-    throw base::Error{base::Fault::kUsage, stream.name, "its result is no operand of the next one",
+    throw base::Error{base::Fault::kUsage, stream.name, "its result is not an operand of the next one",
                       "ask for independent instructions"};
   HandKernel kernel{"stream", target};
   kernel.call(kernel.block("stream", [&](Emitter& e) {

@@ -4,8 +4,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <numbers>
 
 #include "base/error.h"
 #include "base/suggest.h"
@@ -275,7 +273,7 @@ class Update {
     buckets_.push_back(std::move(bucket));
     if (spec_.optimizer.name != "adamw")
       throw base::Error{base::Fault::kUsage, "optimizer", fmt::format("'{}' knows no ZeRO", spec_.optimizer.name),
-                        "use adamw, or --zero_1 false"};
+                        "use adamw, or `zero_1` false"};
     const runtime::Value like = graph_.value(shard.gradient);
     const isa::Dtype type = graph_.value(weights.front()).dtype;
     graph_.enter(
@@ -373,33 +371,8 @@ std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<W
   return out;
 }
 
-std::vector<float> hyper_values(const OptimizerSpec& spec, double learning_rate, std::int64_t step) {
-  std::vector<float> out(runtime::kOptimizerInputs, 0.0F);
-  const auto t = static_cast<double>(step);
-  out[runtime::kRate] = static_cast<float>(learning_rate / (1 - std::pow(spec.beta1, t)));
-  out[runtime::kRootScale] = static_cast<float>(1 / std::sqrt(1 - std::pow(spec.beta2, t)));
-  out[runtime::kDecay] = static_cast<float>(1 - learning_rate * spec.weight_decay);
-  out[runtime::kLearningRate] = static_cast<float>(learning_rate);
-  out[runtime::kDecayedShare] = static_cast<float>(learning_rate * spec.weight_decay);
-  return out;
-}
-
 std::string micro_name(std::string_view name, std::int64_t micro_batch) {
   return fmt::format("{}.{}", name, micro_batch);
-}
-
-double scheduled_rate(std::string_view schedule, double rate, std::int64_t step, std::int64_t warmup,
-                      std::int64_t total) {
-  const std::vector<std::string> names{"linear", "constant", "constant_with_warmup", "cosine"};
-  if (std::ranges::find(names, schedule) == names.end())
-    throw base::Error{base::Fault::kUsage, "--lr_scheduler_type", fmt::format("'{}' is not known", schedule),
-                      base::suggest_fix(std::string{schedule}, names)};
-  if (schedule == "constant") return rate;
-  const auto s = static_cast<double>(step), w = static_cast<double>(warmup), t = static_cast<double>(total);
-  if (step < warmup) return rate * s / std::max(1.0, w);
-  if (schedule == "constant_with_warmup") return rate;
-  const double left = std::max(0.0, t - s) / std::max(1.0, t - w);
-  return schedule == "linear" ? rate * left : rate * 0.5 * (1 + std::cos(std::numbers::pi * (1 - left)));
 }
 
 }  // namespace workloads

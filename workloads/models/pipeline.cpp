@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 
 namespace workloads {
 namespace {
@@ -22,9 +23,9 @@ Turn turn_of(bool forward, std::int64_t number, std::int64_t stages, std::int64_
 std::vector<Turn> pipeline_turns(std::int64_t stages, std::int64_t stage, std::int64_t chunks,
                                  std::int64_t micro_batches) {
   if (chunks > 1 && micro_batches % stages != 0)
-    throw base::Error{base::Fault::kUsage, "--gradient_accumulation_steps",
-                      fmt::format("{} stages with several chunks of layers each do not divide {} micro-batches", stages,
-                                  micro_batches),
+    throw base::Error{base::Fault::kUsage, "`gradient_accumulation_steps`",
+                      fmt::format("{} stages with several chunks of layers each do not divide {}", stages,
+                                  base::counted(micro_batches, "micro-batch")),
                       fmt::format("use a multiple of {}", stages)};
   const std::int64_t all = micro_batches * chunks;
   // Passes before the first backward: what later stages need to get there.

@@ -87,7 +87,7 @@ void write_config(const ModelPtr& model, const std::filesystem::path& folder) {
 
 ModelPtr blank_model(std::string_view family) {
   const auto* row = std::ranges::find(kFamilies, family, &FamilyRow::name);
-  base::ensure(row != kFamilies.end(), family, "is no family of models");
+  base::ensure(row != kFamilies.end(), family, "is not a family of models");
   return row->blank();
 }
 

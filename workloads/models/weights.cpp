@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "workloads/data/random.h"
 #include "workloads/model.h"
 
@@ -46,7 +47,9 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
           "remove one of them"};
     }
   }
-  if (left_out > 0) notes.push_back(fmt::format("{} tensors of other tasks in the checkpoint were left out", left_out));
+  if (left_out > 0)
+    notes.push_back(
+        fmt::format("{} of other tasks in the checkpoint were left out", base::counted(left_out, "tensor")));
   return matched;
 }
 
@@ -61,7 +64,7 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
   }
   if (!is_floating(info.type)) {
     throw Error{Fault::kData, file,
-                fmt::format("tensor \"{}\" is {}, which is no floating type", name, name_of(info.type)),
+                fmt::format("tensor \"{}\" is {}, which is not a floating type", name, name_of(info.type)),
                 "export the model in fp32, bf16 or fp16"};
   }
   std::vector<float> values = checkpoint.floats(name);

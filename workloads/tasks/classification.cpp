@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/data/image_files.h"
 #include "workloads/data/synthetic/digits.h"
@@ -69,7 +70,7 @@ std::unique_ptr<Tokenizer> make_tokenizer(const ClassificationOptions& o, const 
   if (!o.vocab.empty()) return load_tokenizer(o.vocab);
   if (!o.model_folder.empty()) return load_tokenizer(o.model_folder);
   if (!out.synthetic)
-    out.notes.push_back("no --vocab: a WordPiece vocabulary is made from the training data, not bert-base-uncased's");
+    out.notes.push_back("no `vocab`: a WordPiece vocabulary is made from the training data, not bert-base-uncased's");
   return train_tokenizer(train, out.synthetic ? kSyntheticVocabulary : kOwnVocabulary);
 }
 
@@ -88,16 +89,16 @@ void fit_model(const ClassificationOptions& o, const Dataset& train, Classificat
   }
   out.config = encoder_at(o.model_folder);
   if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
-    throw Error{
-        Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-        fmt::format("the vocabulary has {} tokens, the model's table {}", tokens, out.config->sizes().vocabulary),
-        "use the vocabulary that the model was trained with"};
+    throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
+                fmt::format("the vocabulary has {}, the model's table {}", base::counted(tokens, "token"),
+                            out.config->sizes().vocabulary),
+                "use the vocabulary that the model was trained with"};
   const std::vector<std::string> names = out.config->label_names();
   const std::size_t known = names.size();
   if (labels > known && has_head(o.model_folder))
     throw Error{Fault::kData, out.source,
-                fmt::format("has {} labels, the model's head {}: label {} is out of range", labels, known,
-                            train.label_names[known]),
+                fmt::format("has {}, the model's head {}: label {} is out of range", base::counted(labels, "label"),
+                            known, train.label_names[known]),
                 "mend the labels, or use a model without classifier.weight: a head is drawn for it"};
   if (labels > known) out.config = out.config->with_labels(train.label_names);
   out.weights = load_weights(o.model_folder, out.config, o.seed);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/data/synthetic/instruction_synthetic.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
@@ -70,7 +71,7 @@ void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, L
     out.tokenizer = load_tokenizer(tokenizer_path(o.vocab, o.model_folder));
     return;
   }
-  if (!out.synthetic) out.notes.push_back("no --vocab: a BPE vocabulary is made from the training data, not Llama's");
+  if (!out.synthetic) out.notes.push_back("no `vocab`: a BPE vocabulary is made from the training data, not Llama's");
   out.tokenizer = train_bpe(train.texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
 }
 
@@ -97,12 +98,13 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
   const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;
   if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
-                fmt::format("the vocabulary has {} tokens, the model's table {}", out.tokenizer->vocab_size(), rows),
+                fmt::format("the vocabulary has {}, the model's table {}",
+                            base::counted(out.tokenizer->vocab_size(), "token"), rows),
                 "use the vocabulary that the model was trained with"};
   if (static_cast<std::int64_t>(o.length) > positions)
-    throw Error{Fault::kUsage, "--max_length",
+    throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("a sequence of {} tokens is longer than the model's {} positions", o.length, positions),
-                fmt::format("use --max_length {} or less", positions)};
+                fmt::format("use `max_length` {} or less", positions)};
 }
 
 }  // namespace
@@ -121,7 +123,7 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
     out.validation = held_out(out.train);
     out.notes.push_back(out.validation ? fmt::format("one of {} sequences is held out for evaluation", kHeldOutOneOf)
                                        : fmt::format("{} sequences are too few to hold any out for evaluation: give "
-                                                     "--validation_file, or --eval_strategy no",
+                                                     "`validation_file`, or `eval_strategy` no",
                                                      out.train.size()));
   }
   if (parts.test) out.test = pack(*parts.test, *out.tokenizer, o.length);

@@ -58,7 +58,7 @@ void Confusion::add(std::span<const float> logits, std::span<const std::int32_t>
     const auto scores = logits.subspan(row * labels_, labels_);
     if (std::ranges::any_of(scores, [](float score) { return std::isnan(score); }))
       throw base::Error{base::Fault::kNumerics, "evaluation", "a logit is NaN",
-                        "lower learning_rate or use another --numerics"};
+                        "lower `learning_rate` or use another `numerics`"};
     add(labels[row], static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin()));
   }
 }

@@ -190,7 +190,7 @@ class BpeReader {
 
   std::int32_t checked_id(const json& id) const {
     if (!id.is_number_unsigned() || id.get<std::size_t>() >= parts_.vocabulary.size())
-      refuse("post_processor adds the id {}, which is no token", id.dump());
+      refuse("post_processor adds the id {}, which is not a token", id.dump());
     return id.get<std::int32_t>();
   }
 

@@ -49,7 +49,7 @@ std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& source, std::strin
   std::string& model = parts.files["tokenizer.model"] = base::read_file(source);
   auto processor = std::make_unique<SentencePieceProcessor>();
   if (const auto status = processor->LoadFromSerializedProto(model); !status.ok())
-    refuse_tokenizer(source, fmt::format("is no SentencePiece model ({})", status.ToString()));
+    refuse_tokenizer(source, fmt::format("is not a SentencePiece model ({})", status.ToString()));
   for (int id = 0; id < processor->GetPieceSize(); ++id) {
     parts.vocabulary.push_back(processor->IdToPiece(id));
     if (processor->IsControl(id) || processor->IsUnknown(id))

@@ -26,7 +26,7 @@ std::pair<std::size_t, std::size_t> longest_first(std::size_t n1, std::size_t n2
 
 std::size_t room_for_text(std::size_t max_length, std::size_t added) {
   if (max_length > added) return max_length - added;
-  throw base::Error{base::Fault::kUsage, "max_length",
+  throw base::Error{base::Fault::kUsage, "`max_length`",
                     fmt::format("is {}, but the special tokens alone take {}", max_length, added),
                     fmt::format("set it to {} or more", added + 1)};
 }

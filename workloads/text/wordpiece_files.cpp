@@ -107,6 +107,20 @@ json post_processor(const SpecialTokens& special, std::int32_t classify, std::in
         {special.separator, entry(special.separator, separator)}}}};
 }
 
+/// The keys of tokenizer_config.json that transformers reads for a BertTokenizer.
+json config_of(const WordPieceModel& model, const json& accents) {
+  const SpecialTokens& s = model.special;
+  return {{"tokenizer_class", "BertTokenizer"},
+          {"do_lower_case", model.normalizer.lowercase},
+          {"tokenize_chinese_chars", model.normalizer.handle_chinese_chars},
+          {"strip_accents", accents},
+          {"pad_token", s.pad},
+          {"unk_token", s.unknown},
+          {"cls_token", s.classify},
+          {"sep_token", s.separator},
+          {"mask_token", s.mask}};
+}
+
 }  // namespace
 
 std::vector<std::string> read_vocabulary(const fs::path& path) {
@@ -161,17 +175,8 @@ void WordPiece::save(const fs::path& folder) const {
                        {"continuing_subword_prefix", model_.continuation},
                        {"max_input_chars_per_word", model_.max_word_characters},
                        {"vocab", vocab}}}};
-  const json config = {{"tokenizer_class", "BertTokenizer"},
-                       {"do_lower_case", n.lowercase},
-                       {"tokenize_chinese_chars", n.handle_chinese_chars},
-                       {"strip_accents", accents},
-                       {"pad_token", s.pad},
-                       {"unk_token", s.unknown},
-                       {"cls_token", s.classify},
-                       {"sep_token", s.separator},
-                       {"mask_token", s.mask}};
   base::write_file(folder / "tokenizer.json", file.dump(2) + "\n");
-  base::write_file(folder / "tokenizer_config.json", config.dump(2) + "\n");
+  base::write_file(folder / "tokenizer_config.json", config_of(model_, accents).dump(2) + "\n");
   std::string lines;
   for (const std::string& token : model_.vocabulary) lines += token + "\n";
   base::write_file(folder / "vocab.txt", lines);

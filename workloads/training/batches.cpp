@@ -6,6 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "workloads/data/random.h"
 
 namespace workloads {
@@ -49,8 +50,8 @@ Batch make_batch(const TokenizedDataset& dataset, std::span<const std::uint32_t>
     const std::size_t sample = samples[row];
     const std::size_t tokens = dataset.length(sample);
     if (tokens > length) {
-      throw Error{Fault::kUsage, "max_length",
-                  fmt::format("sample {} has {} tokens, more than {}", sample, tokens, length),
+      throw Error{Fault::kUsage, "`max_length`",
+                  fmt::format("sample {} has {}, more than {}", sample, base::counted(tokens, "token"), length),
                   "tokenise with that max_length, so that longer texts are cut"};
     }
     const auto start = static_cast<std::ptrdiff_t>(dataset.starts[sample]);
@@ -67,16 +68,16 @@ Batch make_batch(const TokenizedDataset& dataset, std::span<const std::uint32_t>
 
 Sampler::Sampler(std::size_t samples, SamplerOptions options) : samples_{samples}, options_{options} {
   if (options_.batch_size == 0)
-    throw Error{Fault::kUsage, "per_device_train_batch_size", "is 0", "set it to 1 or more"};
-  if (options_.ranks == 0) throw Error{Fault::kUsage, "nproc_per_node", "is 0", "set it to 1 or more"};
+    throw Error{Fault::kUsage, "`per_device_train_batch_size`", "is 0", "set it to 1 or more"};
+  if (options_.ranks == 0) throw Error{Fault::kUsage, "`nproc_per_node`", "is 0", "set it to 1 or more"};
   if (samples_ == 0) throw Error{Fault::kData, "data set", "is empty", "give at least one sample"};
   per_rank_ = options_.drop_last ? samples_ / options_.ranks : ceil_div(samples_, options_.ranks);
   steps_ = options_.drop_last ? per_rank_ / options_.batch_size : ceil_div(per_rank_, options_.batch_size);
   if (steps_ == 0) {
-    throw Error{
-        Fault::kData, "data set",
-        fmt::format("{} samples do not fill one step of {} x {}", samples_, options_.ranks, options_.batch_size),
-        "lower per_device_train_batch_size or leave out dataloader_drop_last"};
+    throw Error{Fault::kData, "data set",
+                fmt::format("{} do not fill one step of {} x {}", base::counted(samples_, "sample"), options_.ranks,
+                            options_.batch_size),
+                "lower per_device_train_batch_size or leave out dataloader_drop_last"};
   }
   set_epoch(0);
 }

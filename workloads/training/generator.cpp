@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "runtime/session.h"
 #include "runtime/tiles.h"
 #include "workloads/decoder_graph.h"
@@ -162,7 +163,7 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
     const auto tokens = static_cast<std::int64_t>(prompts[b].size()),
                row = static_cast<std::int64_t>(b) * s.spec.prompt;
     if (tokens < 1 || tokens > s.spec.prompt)
-      throw Error{Fault::kUsage, "--prompt", fmt::format("prompt {} has {} tokens", b + 1, tokens),
+      throw Error{Fault::kUsage, "`prompt`", fmt::format("prompt {} has {}", b + 1, base::counted(tokens, "token")),
                   fmt::format("use 1 to {}", s.spec.prompt)};
     std::ranges::copy(prompts[b], ids.begin() + row);
     last.push_back(static_cast<std::int32_t>(row + tokens - 1));
@@ -177,7 +178,7 @@ std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
   base::ensure(tokens.size() == s.positions.size(), "generation", "not one token for each sequence");
   const std::int64_t last = std::ranges::max(s.positions), most = std::min(s.spec.length, s.arch.positions);
   if (last >= most)
-    throw Error{Fault::kUsage, "--max_new_tokens", fmt::format("the {} positions are full", most),
+    throw Error{Fault::kUsage, "`max_new_tokens`", fmt::format("the {} positions are full", most),
                 "generate fewer tokens"};
   const auto token = std::ranges::find_if(s.programs.tokens, [&](const auto& t) { return last <= t.read; });
   s.use(token->compiled.program);

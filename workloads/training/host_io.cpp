@@ -19,12 +19,12 @@ using base::Fault;
 void require_computable(const ModelPtr& config, const Step& spec) {
   const std::int64_t tensor = spec.plan.tensor, tokens = config->sizes().vocabulary;
   if (tokens % tensor != 0)
-    throw Error{Fault::kUsage, "--tensor_parallel_size",
+    throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
-                "use --numerics off, or a degree that divides it"};
+                "use `numerics` off, or a degree that divides it"};
   const DecoderArch arch = decoder_arch(config);
   if (spec.kind.training && tensor > 1 && !spec.plan.sequence && (arch.dropout > 0 || arch.embedding_dropout > 0))
-    throw Error{Fault::kUsage, "--disable_sequence_parallel",
+    throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "each tensor-parallel rank would drop other elements of what all of them have",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }

@@ -133,7 +133,7 @@ StepRecord Trainer::next_step() {
                           .grad_norm = result.grad_norm};
   if (!std::isfinite(record.loss))
     throw Error{Fault::kNumerics, fmt::format("step {}", record.step), fmt::format("the loss is {}", record.loss),
-                "use a smaller --learning_rate, more warm-up, or --numerics bf16 or fp32"};
+                "use a smaller `learning_rate`, more warm-up, or `numerics` bf16 or fp32"};
   done_ = record.step;
   loss_sum_ += record.loss;
   return record;

@@ -67,7 +67,7 @@ TrainerState read_trainer_state(const std::filesystem::path& path) {
     for (const json& line : file.at("log_history")) state.log_history.push_back(log_entry(line));
     return state;
   } catch (const json::exception& error) {
-    throw base::Error{base::Fault::kData, path.string(), fmt::format("is no trainer_state.json: {}", error.what()),
+    throw base::Error{base::Fault::kData, path.string(), fmt::format("is not a trainer_state.json: {}", error.what()),
                       "name a checkpoint folder that was written by a run"};
   }
 }

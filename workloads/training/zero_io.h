@@ -21,7 +21,7 @@ struct BucketPlace {
 void write_bucket(runtime::Session& session, const Step& spec, const ZeroBucket& bucket, const BucketPlace& place,
                   const std::function<std::vector<float>(const std::string&)>& part_of);
 
-/// The bucket put together from the parts, in its weights' order, each at a multiple of runtime::kAlign numbers.
+/// The bucket put together from the parts, in its weights' order, each at a multiple of isa::kHbmAlign numbers.
 std::vector<float> read_bucket(runtime::Session& session, const Step& spec, const BucketPlace& place);
 
 }  // namespace workloads

@@ -163,10 +163,10 @@ class Bert : EncoderGraph {
 
 runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
   if (spec.kind.length > config.max_position_embeddings)
-    throw base::Error{base::Fault::kUsage, "--max_length",
+    throw base::Error{base::Fault::kUsage, "`max_length`",
                       fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
                                   config.max_position_embeddings),
-                      fmt::format("use --max_length {} or less", config.max_position_embeddings)};
+                      fmt::format("use `max_length` {} or less", config.max_position_embeddings)};
   if ((spec.kind.head == Head::kPretraining) != (config.head == BertHead::kPretraining) &&
       spec.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};

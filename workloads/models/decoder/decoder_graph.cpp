@@ -339,15 +339,15 @@ RopeTable rope_table(const DecoderArch& arch, std::int64_t length) {
 StepGraph decoder_step(const ModelPtr& config, const Step& spec) {
   const DecoderArch arch = decoder_arch(config);
   if (spec.kind.length > arch.positions)
-    throw Error{Fault::kUsage, "--max_length",
+    throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
                             arch.positions),
-                fmt::format("use --max_length {} or less", arch.positions)};
+                fmt::format("use `max_length` {} or less", arch.positions)};
   if (spec.plan.sequence && spec.plan.micro_batch * spec.kind.length % spec.plan.tensor != 0)
-    throw Error{Fault::kUsage, "--max_length",
+    throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
                             spec.plan.micro_batch * spec.kind.length, spec.plan.tensor),
-                "choose a length that they divide, or --disable_sequence_parallel"};
+                "choose a length that they divide, or `disable_sequence_parallel`"};
   return Decoder{config, spec}.run();
 }
 

@@ -9,6 +9,7 @@
 #include <map>
 
 #include "base/error.h"
+#include "base/text.h"
 #include "runtime/ops.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/models/decoder/decoder_arch.h"
@@ -284,24 +285,26 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
   check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
-    throw Error{Fault::kUsage, "--batch_size", fmt::format("{} sequences at once", spec.batch),
+    throw Error{Fault::kUsage, "`batch_size`", fmt::format("{} at once", base::counted(spec.batch, "sequence")),
                 fmt::format("use 1 to {}", kMostBatch)};
   if (spec.length > cache_length(arch.positions))
-    throw Error{Fault::kUsage, "--max_new_tokens",
-                fmt::format("prompt and new tokens need {} positions, the model has {}", spec.length, arch.positions),
+    throw Error{Fault::kUsage, "`max_new_tokens`",
+                fmt::format("prompt and new tokens need {}, the model has {}", base::counted(spec.length, "position"),
+                            arch.positions),
                 "use a shorter prompt or fewer new tokens"};
   if (spec.prompt < 1 || spec.prompt > spec.length)
-    throw Error{Fault::kUsage, "--prompt",
-                fmt::format("{} tokens do not fit in a cache of {}", spec.prompt, spec.length),
-                "use a shorter prompt or more --max_length"};
+    throw Error{Fault::kUsage, "`prompt`",
+                fmt::format("{} do not fit in a cache of {}", base::counted(spec.prompt, "token"), spec.length),
+                "use a shorter prompt or more `max_length`"};
   if (spec.batch * spec.prompt > kMostTokens || spec.length > kMostTokens)
-    throw Error{Fault::kUsage, "--prompt", fmt::format("{} prompts of {} tokens", spec.batch, spec.prompt),
-                fmt::format("use a smaller --batch_size or shorter prompts: {} tokens at most", kMostTokens)};
+    throw Error{Fault::kUsage, "`prompt`",
+                fmt::format("{} of {}", base::counted(spec.batch, "prompt"), base::counted(spec.prompt, "token")),
+                fmt::format("use a smaller `batch_size` or shorter prompts: {} tokens at most", kMostTokens)};
 }
 
 runtime::Numerics generation_numerics(std::string_view name) {
   if (name != "fp32" && name != "bf16" && name != "fp16")
-    throw Error{Fault::kUsage, "--numerics", fmt::format("'{}' is not a type for generation", name),
+    throw Error{Fault::kUsage, "`numerics`", fmt::format("'{}' is not a type for generation", name),
                 "use fp32, bf16 or fp16"};
   runtime::Numerics numerics = runtime::numerics(name);
   numerics.weight = numerics.activation;  // nobody updates them

@@ -1,0 +1,13 @@
+// What the library says of long work, as a live line on stderr.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <string>
+
+namespace cli {
+
+/// Shows how many of all are done, from the first call until it is destroyed.
+std::function<void(std::size_t done, std::size_t all)> progress_of(std::string what, std::string unit);
+
+}  // namespace cli

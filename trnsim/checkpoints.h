@@ -1,0 +1,20 @@
+// Checkpoints of a parallel training, outside of a run.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+namespace trnsim {
+
+/// What a merged checkpoint was made of.
+struct Consolidated {
+  std::int64_t tensors = 0, parameters = 0;
+  std::int64_t step = 0;                  // optimizer steps done
+  std::int64_t tensor = 1, pipeline = 1;  // degrees of parallelism: a file for each pair of ranks
+  std::int64_t shards() const { return tensor * pipeline; }
+};
+
+/// Merges the shards in `folder` into one Hugging Face model in `out`. Errors: as workloads::consolidate().
+Consolidated consolidate(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite = false);
+
+}  // namespace trnsim

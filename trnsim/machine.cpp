@@ -1,0 +1,52 @@
+#include "trnsim/machine.h"
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "analysis/result.h"
+#include "base/error.h"
+
+namespace trnsim {
+namespace {
+
+/// From step to step: result.json knows the host's part; without the figure the device works without a pause.
+double step_seconds(const std::filesystem::path& folder, const analysis::Record& record) {
+  const auto body = analysis::read_result(folder).body;
+  const auto job = body.value("job", nlohmann::ordered_json::object());
+  const auto step = job.find("step_seconds");
+  return step != job.end() && step->is_number() ? step->get<double>() : hw::seconds(record.result.total);
+}
+
+}  // namespace
+
+base::Table parameter_table(const base::ParamFile& machine, std::string_view prefix) {
+  const std::vector<std::string> keys = machine.keys(prefix);
+  if (keys.empty())
+    throw base::Error{base::Fault::kUsage, "`prefix`", fmt::format("no parameter begins with '{}'", prefix),
+                      "list all of them without it"};
+  base::Table table{{{"key", ""}, {"value", ""}, {"source", ""}, {"fitted_on", ""}, {"read_off", ""}, {"text", ""}}};
+  for (const std::string& key : keys) {
+    const base::Parameter& p = machine.parameter(key);
+    table.add_row({p.key, fmt::format("{}", fmt::join(p.values, ", ")), p.source,
+                   fmt::format("{}", fmt::join(p.fitted_on, ", ")), fmt::format("{}", fmt::join(p.read_off, ", ")),
+                   p.text});
+  }
+  return table;
+}
+
+analysis::Devices devices_of(const hw::MachineParams& machine) {
+  return {.instance_type = machine.name,
+          .chips = static_cast<int>(machine.chips.value),
+          .cores_per_chip = static_cast<int>(machine.cores.value),
+          .memory = machine.hbm_bytes.value,
+          .rows = static_cast<int>(machine.torus_rows.value),
+          .columns = static_cast<int>(machine.torus_columns.value)};
+}
+
+nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period) {
+  const analysis::Record record = analysis::read_record(folder, stage);
+  const analysis::Devices devices = devices_of(load_machine(record.info.instance_type));
+  return analysis::monitor_report(record, devices, period, step_seconds(folder, record));
+}
+
+}  // namespace trnsim
