@@ -116,7 +116,7 @@ ImageSplits read_image_folder(const fs::path& folder, std::size_t most_train, st
     if (fs::exists(folder / fmt::format("data_batch_{}.bin", i)))
       batches.push_back(folder / fmt::format("data_batch_{}.bin", i));
   if (batches.empty() || !fs::exists(folder / "test_batch.bin"))
-    refuse(folder, "has neither MNIST's IDX files nor CIFAR-10's batches");
+    refuse(folder, "has neither MNIST's IDX files nor CIFAR-10's batches, nor a folder of pictures for each class");
   return {read_cifar10(batches, most_train), read_cifar10({folder / "test_batch.bin"}, most_test)};
 }
 
