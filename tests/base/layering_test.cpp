@@ -63,6 +63,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"sentencepiece_processor.h", {"workloads"}},
     {"png.h", {"workloads"}},
     {"jpeglib.h", {"workloads"}},
+    {"jerror.h", {"workloads"}},
     {"CLI", {"cli"}},
     {"gtest", {}},
     {"gmock", {}},

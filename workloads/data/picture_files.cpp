@@ -1,5 +1,6 @@
 // PNG by libpng, JPEG by libjpeg-turbo: the decoders that Pillow has.
 #include <fmt/format.h>
+#include <jerror.h>
 #include <jpeglib.h>
 #include <png.h>
 
@@ -49,8 +50,9 @@ void jump_out(j_common_ptr jpeg) {
   std::longjmp(errors->jump, 1);
 }
 
-void jump_at_warning(j_common_ptr jpeg, int level) {
-  if (level < 0) jump_out(jpeg);
+/// As Pillow: what only looks odd, such as bytes between two parts, is no reason to refuse a picture.
+void jump_at_end(j_common_ptr jpeg, int) {
+  if (jpeg->err->msg_code == JWRN_JPEG_EOF) jump_out(jpeg);
 }
 
 /// Whether it was read. Nothing in here has a destructor that the jump would skip.
@@ -77,7 +79,7 @@ Picture read_jpeg(const std::string& bytes, const std::filesystem::path& file) {
   JpegErrors errors{};
   jpeg.err = jpeg_std_error(&errors.manager);
   errors.manager.error_exit = jump_out;
-  errors.manager.emit_message = jump_at_warning;
+  errors.manager.emit_message = jump_at_end;
   Picture out;
   const bool read = decode(jpeg, errors, bytes, out);
   jpeg_destroy_decompress(&jpeg);
