@@ -39,7 +39,8 @@ std::string numerics_of(const Settings& s) {
 
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (s.max_length > 0) return model->sequence_length(s.max_length);
-  return model->sequence_length(is_decoder(model) ? 2048 : 128);  // what Hugging Face's scripts pack to, and cut to
+  return model->sequence_length(model->task() == workloads::Task::kNextToken ? 2048
+                                                                             : 128);  // what HF packs to, and cuts to
 }
 
 }  // namespace
@@ -138,8 +139,6 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
   return out;
 }
 
-bool is_decoder(const workloads::ModelPtr& model) { return model->decoder() != nullptr; }
-
 workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
   if (workloads::is_model_preset(name_or_folder) || !std::filesystem::exists(name_or_folder))
     return workloads::model_preset(name_or_folder);
@@ -161,7 +160,7 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
 }
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
-  if (!is_decoder(model)) refuse_plan_of_encoder(s, model->family());
+  if (!model->splits()) refuse_shared_model(s, model->family());
   Job job{
       .machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
   job.step = {.plan = plan_of(s, job.machine),

@@ -81,8 +81,6 @@ Job load_job(std::string_view workload, const Settings& given = {});
 workloads::ModelPtr load_model_config(const std::string& name_or_folder);
 /// The model of a workload: the user's, or the preset, with the workload's labels.
 workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset, const std::string& folder);
-/// Whether the model reads text from left to right: it can be split among cores, and it generates.
-bool is_decoder(const workloads::ModelPtr& model);
 
 /// `set` on as many instances. Errors: as hw::load_machine().
 hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances);

@@ -29,24 +29,6 @@ std::vector<double> parameters_of(const Job& job) {
   return out;
 }
 
-/// What backward passes of a micro-batch read of a layer, elements on one rank. Encoders keep the inputs of their six
-/// linear layers (of which three are one) and attention's probabilities; decoders what enters the layer, or what enters
-/// each of its norms and matmuls, and the probabilities, as the plan recomputes.
-double kept_elements(const Job& job) {
-  const runtime::Plan& p = job.step.plan;
-  const auto tokens = static_cast<double>(p.micro_batch * job.step.kind.length);
-  const auto length = static_cast<double>(job.step.kind.length), share = static_cast<double>(p.tensor);
-  const workloads::Sizes c = job.model->sizes();
-  const auto hidden = static_cast<double>(c.hidden), ffn = static_cast<double>(c.ffn);
-  const double scores = tokens * length * static_cast<double>(c.heads / p.tensor);
-  if (!is_decoder(job.model)) return tokens * (3 * hidden + ffn) + scores;
-  const double rows = p.sequence ? tokens / share : tokens;
-  double kept = rows * hidden;
-  if (p.recompute != runtime::Recompute::kFull) kept += 3 * rows * hidden + tokens * (hidden + 2 * ffn) / share;
-  if (p.recompute == runtime::Recompute::kNone) kept += scores;
-  return kept;
-}
-
 /// One direction of the messages between two stages.
 struct Link {
   std::vector<workloads::Turn> sender, receiver;
@@ -91,7 +73,8 @@ Memory least_memory(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   const double shards = p.zero1 ? static_cast<double>(p.data) : 1;
   const std::int64_t layers = job.model->sizes().layers / p.pipeline;
-  const double kept = static_cast<double>(layers) * kept_elements(job) * size(p.numerics.activation);
+  const double kept =
+      static_cast<double>(layers) * job.model->kept_elements(p, job.step.kind.length) * size(p.numerics.activation);
   const auto bytes = [](double n) { return static_cast<std::uint64_t>(n); };
   Memory most;
   std::int64_t stage = 0;
@@ -124,9 +107,9 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
 void require_fit(const Job& job, const Memory& memory) {
   runtime::require_fit(memory.least ? "train, at the very least," : "train", memory.by_kind, memory.total,
                        memory.capacity,
-                       is_decoder(job.model) ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
-                                               "smaller `per_device_train_batch_size`"
-                                             : "use a smaller `per_device_train_batch_size` or `max_length`");
+                       job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
+                                             "smaller `per_device_train_batch_size`"
+                                           : "use a smaller `per_device_train_batch_size` or `max_length`");
 }
 
 }  // namespace trnsim

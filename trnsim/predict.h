@@ -3,6 +3,7 @@
 
 #include "analysis/validation_report.h"
 #include "base/param_file.h"
+#include "workloads/config.h"
 
 namespace trnsim {
 
@@ -24,9 +25,10 @@ analysis::Prediction predict_host(const analysis::Row& row, const PredictContext
 /// Kind "collective": the row's own instances, with what --set changed; a benchmark that launches one at a time.
 analysis::Prediction predict_collective(const analysis::Row& row, const PredictContext& context);
 
-/// Kinds "train" and "infer": encoders on one instance.
+/// Kinds "train" and "infer"; predict_decoder() is for a model that splits.
 analysis::Prediction predict_train(const analysis::Row& row, const PredictContext& context);
-analysis::Prediction predict_decoder(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_decoder(const analysis::Row& row, const workloads::ModelPtr& model,
+                                     std::vector<std::string> assumed, const PredictContext& context);
 analysis::Prediction predict_infer(const analysis::Row& row, const PredictContext& context);
 
 /// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.

@@ -178,7 +178,7 @@ std::optional<Job> nearest_that_fits(const Job& job) {
       throw;
     }
   };
-  for (const Job& candidate : is_decoder(job.model) ? other_plans(job) : smaller_batches(job))
+  for (const Job& candidate : job.model->splits() ? other_plans(job) : smaller_batches(job))
     if (fits(candidate)) return candidate;
   return std::nullopt;
 }

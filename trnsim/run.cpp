@@ -73,9 +73,9 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
   DataSize size{.samples = static_cast<double>(at_most(workload.samples, s.max_train_samples)),
                 .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
   if (s.dataset_path.empty()) return size;
-  if (data && (!is_decoder(model) || !s.model_id.empty()))
-    return {static_cast<double>(data->samples()), data->validation()};
-  if (is_decoder(model)) return {packed_sequences(s, s.max_length, note), size.eval_samples};
+  const bool text = model->task() == workloads::Task::kNextToken;
+  if (data && (!text || !s.model_id.empty())) return {static_cast<double>(data->samples()), data->validation()};
+  if (text) return {packed_sequences(s, s.max_length, note), size.eval_samples};
   if (model->image()) {
     const workloads::SampleCount count = workloads::count_images(s.dataset_path);
     return {static_cast<double>(at_most(count.train, s.max_train_samples)),

@@ -162,9 +162,9 @@ std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& 
 }  // namespace
 
 std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
-  if (!is_decoder(job.model))
+  if (!job.model->splits())
     throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
-                "use trnsim run with `mode` timed, or name a Llama or GPT"};
+                "use trnsim run with `mode` timed, or name a decoder"};
   std::vector<TriedPlan> out;
   for (const std::int64_t micro : space.micro_batches)
     for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)

@@ -37,7 +37,8 @@ const std::array kRows = {
     Setting{"model_id,model_name_or_path", &T::model_id, kModel,
          "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
     Setting{"dataset_path,train_file", &T::dataset_path, kModel,
-         "csv, tsv, jsonl or text;label file, or a folder of them; for a decoder jsonl or plain text", "",
+         "csv, tsv, jsonl or text;label file, or a folder of them; for a decoder jsonl or plain text; for a model of images "
+         "the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
          "SM_CHANNEL_TRAIN"},
     Setting{"validation_file", &T::validation_file, kModel,
          "evaluated during training", "", "SM_CHANNEL_VALIDATION"},
@@ -164,14 +165,14 @@ void settle_numerics(Settings& settings) {
     settings.numerics.resize(settings.numerics.size() - 3);
 }
 
-void refuse_plan_of_encoder(const Settings& settings, std::string_view model) {
+void refuse_shared_model(const Settings& settings, std::string_view model) {
   const Settings one_core;
   const auto same = [&](auto member) { return settings.*member == one_core.*member; };
   for (const Setting& s : kRows)
     if (s.group == kPlan && settings.given.contains(std::string{s.name()}) && !std::visit(same, s.member))
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
                   fmt::format("{} is an encoder, whose cores are data parallel alone", model),
-                  "leave it out, or name the workload of a Llama or GPT"};
+                  "leave it out, or name the workload of a decoder"};
 }
 
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where) {

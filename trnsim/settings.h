@@ -60,7 +60,7 @@ std::span<const Setting> settings_table();
 void settle_numerics(Settings& settings);
 
 /// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.
-void refuse_plan_of_encoder(const Settings& settings, std::string_view model);
+void refuse_shared_model(const Settings& settings, std::string_view model);
 
 /// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name,
 /// and what the setting itself refuses; `where` is the file.

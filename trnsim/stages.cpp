@@ -87,7 +87,7 @@ void require_groups(const Job& job) {
         fmt::format("needs {} (TP {} x PP {} x DP {}), {} x {} have {}", base::counted(job.cores(), "core"),
                     plan.tensor, plan.pipeline, plan.data, job.instances(), job.machine.name, job.machine.core_count()),
         "use more `nnodes`, or a smaller plan"};
-  if (!is_decoder(job.model)) return;  // its ranks are one group, all of them
+  if (!job.model->splits()) return;  // its ranks are one group, all of them
   const auto groups = job.model->groups(plan);
   // Messages between stages run in pairs, wherever their two ranks are.
   const std::size_t first = workloads::link_group(plan, 0), last = workloads::stages_group(plan);

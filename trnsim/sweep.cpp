@@ -89,7 +89,7 @@ Asked asked_at(const workloads::Workload& workload, const std::string& machine, 
   if (!given.set.empty()) given.given.insert("set");
   load_machine(given.instance_type, given.set, given.nnodes);
   if (model == workload.model) return {workload, given};
-  if (is_decoder(load_model_config(model)) != is_decoder(load_model_config(workload.model)))
+  if (load_model_config(model)->task() != load_model_config(workload.model)->task())
     throw base::Error{base::Fault::kUsage, "model",
                       fmt::format("{} cannot train \"{}\": one is an encoder, one a decoder", workload.name, model),
                       fmt::format("choose a model like {}", workload.model)};

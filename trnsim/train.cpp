@@ -98,7 +98,8 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .warmup_ratio = s.warmup_ratio,
       .warmup_steps = s.warmup_steps,
       .eval_each_epoch = s.eval_strategy == "epoch",
-      .eval_on_start = is_decoder(job.model),  // what the training is worth is the difference
+      .eval_on_start =
+          job.model->task() == workloads::Task::kNextToken,  // what the training is worth is the difference
       .logging_steps = s.logging_steps,
       .save_steps = s.save_steps,
       .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
@@ -131,7 +132,7 @@ std::int64_t TrainingData::documents() const { return texts ? samples() : static
 TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
   const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
   TrainingData data;
-  if (is_decoder(model)) {
+  if (model->task() == workloads::Task::kNextToken) {
     const Job job = job_of(settings, model, 0);
     require_host_memory(job);
     data.tokens = load_tokens(workload, settings, job.step.kind.length);

@@ -33,20 +33,22 @@ struct Classification {
   std::unique_ptr<Tokenizer> tokenizer;  // null for pictures
   TokenizedDataset train;
   std::optional<TokenizedDataset> validation, test;
-  std::optional<ImageDataset> train_images, test_images;  // instead of the texts
-  std::string source;                                     // where the data comes from
+  std::optional<ImageDataset> train_images, validation_images, test_images;  // instead of the texts
+  std::string source;                                                        // where the data comes from
   bool synthetic = false;
   std::vector<std::string> notes;  // skipped rows, missing heads, a vocabulary made from the data
 
-  /// What a trainer trains on: must not outlive this. Pictures are evaluated on their test half after each epoch too.
+  /// What a trainer trains on: must not outlive this. Pictures without a validation split are evaluated on those of
+  /// the test split after each epoch.
   ClassifierData data() const;
   std::int64_t train_samples() const;
   std::int64_t validation_samples() const;
 };
 
 /// Reads, tokenizes, and fits the model to the labels and the vocabulary. A model of images reads MNIST's or CIFAR-10's
-/// files (workloads/data/image_files.h), or draws digits when no data is given. Errors: as the readers; Fault::kData
-/// when the data has more labels than the model's own head, or the vocabulary more tokens than its table.
+/// files (workloads/data/image_files.h) or a folder of PNG and JPEG files for each class
+/// (workloads/data/image_folder.h), or draws digits when no data is given. Errors: as the readers; Fault::kData when
+/// the data has more labels than the model's own head, or the vocabulary more tokens than its table.
 Classification load_classification(const ClassificationOptions& options);
 
 /// Samples of the user's files, for a job that is not trained here. Errors: as the readers.

@@ -17,7 +17,8 @@
 
 namespace workloads {
 
-struct DecoderArch;  // workloads/models/decoder/decoder_arch.h
+struct DecoderArch;     // workloads/models/decoder/decoder_arch.h
+struct PublishedModel;  // workloads/published.h
 
 /// 0: the family has no such size; given to Model::with_sizes(): as it is.
 struct Sizes {
@@ -38,6 +39,12 @@ struct ImageShape {
   std::int64_t patches() const { return (size / patch) * (size / patch); }
   std::int64_t patch_elements() const { return channels * patch * patch; }
   std::int64_t elements() const { return channels * size * size; }
+};
+
+/// What a model is trained for: data, head and loss follow from it (workloads/task.h, workloads/causal_trainer.h).
+enum class Task : std::uint8_t {
+  kClassification,  // a label of each sample
+  kNextToken,       // of each token of a text, which the model can therefore write
 };
 
 /// Why something cannot be, in the words of an error.
@@ -86,6 +93,12 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual void require_valid(std::string_view where) const = 0;
 
   // ---- what the family has
+  virtual Task task() const { return Task::kClassification; }
+  /// Whether cores can hold parts of it: tensor-parallel, in stages of a pipeline, parts of the forward pass repeated.
+  virtual bool splits() const { return false; }
+  /// Elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on one rank, at the
+  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention.
+  virtual double kept_elements(const Plan& plan, std::int64_t length) const;
   /// The architecture of a decoder that generates text, or null.
   virtual const DecoderArch* decoder() const { return nullptr; }
   /// What a model of images looks at, or null.
@@ -124,6 +137,11 @@ class Model : public std::enable_shared_from_this<Model> {
   /// An output layer of its own instead of the token table.
   virtual ModelPtr with_own_head() const { return shared_from_this(); }
   virtual ModelPtr without_dropout() const { return shared_from_this(); }
+  /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
+  virtual ModelPtr with_padded_heads(std::int64_t) const { return shared_from_this(); }
+  /// In the sizes of a published table; what nobody published goes into `assumed`. Null when a size is missing. Errors:
+  /// Fault::kUsage when they contradict each other.
+  virtual ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const;
 
  protected:
   Model() = default;
@@ -139,9 +157,5 @@ void require_plan(const Model& model, const Plan& plan);
 
 /// Why a plan is not one of an encoder: those are trained data parallel, every replica with all of the model.
 std::optional<Problem> encoder_problem(const Plan& plan);
-
-/// A model of the family ("BERT", "Llama", "GPT") whose sizes are still to be given, with everything else as Hugging
-/// Face's configuration has it by default. Errors: Fault::kInternal for another name.
-ModelPtr blank_model(std::string_view family);
 
 }  // namespace workloads

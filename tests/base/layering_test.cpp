@@ -60,6 +60,9 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"google", {}},               // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
     {"sentencepiece_processor.h", {"workloads"}},
+    {"png.h", {"workloads"}},
+    {"jpeglib.h", {"workloads"}},
+    {"jerror.h", {"workloads"}},
     {"CLI", {"cli"}},
     {"gtest", {}},
     {"gmock", {}},

@@ -100,7 +100,7 @@ const std::vector<SourceRule>& rules() {
        in_strings(R"((^|[^\w-])--[a-zA-Z][\w-]*)")},
       {"family", "only workloads/models/ tells families apart", kAboveHardware, "workloads/models/",
        in_code(R"(\b(holds_alternative|get_if|get)<(\w+::)*(Bert|Llama|Gpt|Vit|Decoder)Config>|\b(Family|Shape)::k\w+|)"
-               R"(\bis_(bert|llama|gpt|vit|encoder|decoder)\()")},
+               R"(\bis_(bert|llama|gpt|vit|encoder|decoder)\(|\bfamily\(\) *[!=]=)")},
       {"op", "only runtime/ops/ asks which op a node is: others read columns of Op", kAboveHardware, "runtime/ops/",
        in_code(R"([=!]= *&(\w+::)*k[A-Z]\w*|&(\w+::)*k[A-Z]\w* *[=!]=)")},
       {"hardware", "numbers of the hardware stand in isa/ and hw/: they come from the Target", kAboveHardware, "",
@@ -226,6 +226,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedText{"family", "trnsim/a.cpp", "std::get_if<workloads::BertConfig>(&c);\n",
                     "1: get_if<workloads::BertConfig>"},
         PlantedText{"family", "cli/a.cpp", "case Family::kDecoder: return;\n", "1: Family::kDecoder"},
+        PlantedText{"family", "trnsim/a.cpp", "if (model->family() != \"Llama\") f();\n", "1: family() !="},
         PlantedText{"family", "workloads/models/a.cpp", "std::get_if<BertConfig>(&c);\n", ""},
         PlantedText{"op", "runtime/compiler/a.cpp", "if (node.op != &kMatmul) f();\n", "1: != &kMatmul"},
         PlantedText{"op", "workloads/a.cpp", "if (&runtime::kMatmul == node.op) f();\n", "1: &runtime::kMatmul =="},

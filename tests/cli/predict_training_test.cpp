@@ -66,6 +66,28 @@ TEST(PredictTraining, DecodersByTheirSizes) {
   EXPECT_NE(rows.at("neox")["assumptions"].dump().find("as a GPT"), std::string::npos);
 }
 
+TEST(PredictTraining, ModelsOfImages) {
+  const std::string sizes = ",2,64,4,4,128,10,";
+  const std::string fp32 = "fp32,fp32,adamw,torch-xla,";
+  const Rows rows = predictions("digits,train,\"vit, image 28 patch 7\"" + sizes +
+                                "17,trn1.2xlarge,1,1,1,1,1,no,no,none,8,1," + fp32 + "ms/step,1,1,1,1,-,\n" +  //
+                                "summed,train,\"vit, image 28 patch 7\"" + sizes +
+                                ",trn1.32xlarge,1,32,32,1,1,no,no,none,8,4,bf16,bf16,lamb,"
+                                "torch-xla,images/s,1,1,1,1,-,pre-trained\n"  //
+                                "nodes,train,\"ViT, 32x32 pixels, patch 8\"" +
+                                sizes + "17,trn1.32xlarge,2,64,64,1,1,no,no,none,8,1," + fp32 +
+                                "samples/s,1,1,1,1,-,\n"  //
+                                "infer,infer,\"vit, image 28 patch 7\"" +
+                                sizes +
+                                "17,trn1.2xlarge,1,2,2,1,1,no,no,none,8,,bf16,,,torch-xla,"
+                                "inferences/s,1,1,1,1,-,\n"  //
+                                "length,train,\"vit, image 28 patch 7\"" +
+                                sizes + "128,trn1.2xlarge,1,1,1,1,1,no,no,none,8,1," + fp32 + "ms/step,1,1,1,1,-,\n");
+  for (const char* id : {"digits", "summed", "nodes", "infer"})
+    EXPECT_TRUE(rows.at(id)["predicted"].is_number()) << rows.at(id);
+  EXPECT_NE(rows.at("length")["skip_reason"].dump().find("sequences of 17, not of 128"), std::string::npos);
+}
+
 TEST(PredictTraining, WhatIsNotModelledCostsItsOwnRow) {
   const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,samples/s,100,100,100,1,-,\n";
   const Rows rows = predictions(

@@ -1,10 +1,9 @@
-// Rows of kind "train" that train a decoder: any plan, on any number of instances.
+// Rows of kind "train" that train a model which splits: any plan, on any number of instances.
 #include <fmt/format.h>
 
 #include <regex>
 #include <variant>
 
-#include "trnsim/predict/model_of_row.h"
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/project.h"
 
@@ -55,12 +54,11 @@ int size_or(const std::optional<int>& cell, int otherwise, const char* what, std
 }
 
 /// The plan of the row, as its stack's scripts have what it does not say; or why there is none.
-std::variant<Job, std::string> job_of(const Row& row, const PredictContext& context,
+std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr& model, const PredictContext& context,
                                       std::vector<std::string>& assumed) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);
-  const auto config = decoder_config_of(r, assumed);
   const auto dp = data_parallel_of(r, assumed);
-  if (!config || !dp) return std::string{"a size of the model or of the plan is not published"};
+  if (!dp) return std::string{"a size of the plan is not published"};
   if (!r.optimizer.empty() && r.optimizer != "unknown" && !r.optimizer.starts_with("adam"))
     return fmt::format("optimizer '{}' is not modelled here", r.optimizer);
   const bool moments = r.optimizer_state.find("fp32") != std::string::npos;
@@ -69,7 +67,7 @@ std::variant<Job, std::string> job_of(const Row& row, const PredictContext& cont
   const std::string stack_name = analysis::stack_for(r.stack);
   const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
   Job job{.machine = load_machine(r.instance, context.set, r.nodes.value_or(1)),
-          .model = *config,
+          .model = model,
           .step = {},
           .sizes = {},
           .stack = stack.name};
@@ -95,9 +93,9 @@ std::variant<Job, std::string> job_of(const Row& row, const PredictContext& cont
 
 }  // namespace
 
-Prediction predict_decoder(const Row& row, const PredictContext& context) {
-  std::vector<std::string> assumed;
-  auto found = job_of(row, context, assumed);
+Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
+                           const PredictContext& context) {
+  auto found = job_of(row, model, context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   Job& job = std::get<Job>(found);
   const std::optional<double> tokens = tokens_of(row.notes);

@@ -29,11 +29,9 @@ std::string generation_type(const std::string& weights) {
 /// transformers-neuronx gives each rank as many heads: what is missing is padding that is computed like the rest.
 void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std::string>& assumed) {
   const workloads::Sizes sizes = config->sizes();
-  if (config->family() != "Llama" || sizes.heads % ranks == 0) return;
-  const bool grouped = sizes.kv_heads < sizes.heads;
-  const std::int64_t padded = (sizes.heads + ranks - 1) / ranks * ranks;
-  assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
-  config = config->with_sizes({.heads = padded, .kv_heads = grouped ? sizes.kv_heads : padded, .head = sizes.head});
+  config = config->with_padded_heads(ranks);
+  if (const std::int64_t padded = config->sizes().heads; padded != sizes.heads)
+    assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
 }
 
 std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
@@ -55,16 +53,17 @@ std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
 Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
   const auto& r = std::get<analysis::TrainingRow>(row.job);
   std::vector<std::string> assumed;
-  if (family_of(r.model) != Family::kDecoder)
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& config = std::get<workloads::ModelPtr>(found);
+  if (config->task() != workloads::Task::kNextToken)
     return Prediction::skip(fmt::format("model '{}' generates nothing here", r.model));
-  const auto config = decoder_config_of(r, assumed);
-  if (!config) return Prediction::skip("a size of the model is not published");
   if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
     return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
   const hw::MachineParams machine = machine_of(r.instance, context, assumed);
-  GenerationJob job{.config = *config, .spec = {}};
+  GenerationJob job{.config = config, .spec = {}};
   const std::int64_t cores = r.cores.value_or(machine.instance_cores());
   const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
   if (!r.tp) assumed.push_back(fmt::format("tensor parallel over {} cores", ranks));

@@ -1,4 +1,4 @@
-// Rows of kinds "train" and "infer": encoders, and bare transformer blocks, on one instance.
+// Rows of kinds "train" and "infer": models whose cores share data alone, and bare transformer blocks.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -22,8 +22,11 @@ using analysis::Prediction;
 using analysis::Row;
 using analysis::TrainingRow;
 
-/// What the table's word for the weights' type means here; empty when it is unknown.
+bool is_untold(const std::string& cell) { return cell.empty() || cell == "unknown"; }
+
+/// What the table's word for the weights' type means here; empty when nobody knows the word.
 std::string numerics_of(const TrainingRow& row) {
+  if (is_untold(row.weights)) return "bf16";
   if (row.weights == "bf16") return "bf16";
   if (row.weights == "bf16+SR") return "bf16+sr";
   if (row.weights == "bf16 (fp32 softmax)") return "bf16+fp32-softmax";
@@ -37,24 +40,30 @@ bool row_says(const Row& row, std::string_view word) {
   return base::lower(std::get<TrainingRow>(row.job).model + " " + row.notes).find(word) != std::string::npos;
 }
 
+/// "4 decoder blocks": no model, but the middle of one.
+bool is_blocks(const TrainingRow& job) { return base::lower(job.model).find(" block") != std::string::npos; }
+
 bool is_token_task(const Row& row) { return row_says(row, "token classification"); }
 
-/// Masked-LM and next-sentence heads: the row says so, or gradients are accumulated outside of HF Trainer, which among
-/// the published runs of encoders pre-training alone does.
-bool is_pretraining(const Row& row) {
+/// Masked-LM and next-sentence heads, of a model that has them: the row says so, or gradients are accumulated outside
+/// of HF Trainer, which among the published runs of encoders pre-training alone does.
+bool is_pretraining(const Row& row, const workloads::Model& model) {
   const auto& job = std::get<TrainingRow>(row.job);
+  if (model.with_head(workloads::Head::kPretraining)->head() != workloads::Head::kPretraining) return false;
   if (row_says(row, "mlm") || row_says(row, "pre-train") || row_says(row, "pretrain")) return true;
   return job.grad_accum.value_or(1) > 1 && analysis::stack_for(job.stack) != "hf-trainer";
 }
 
-std::string refusal(const Row& row, Family family) {
+/// Cores of the job: all of them share data alone.
+int cores_of(const TrainingRow& job) { return job.cores.value_or(job.dp.value_or(1)); }
+
+/// Why a row of a model that does not split, or of bare blocks, is not predicted; empty when it is.
+std::string refusal(const Row& row) {
   const auto& job = std::get<TrainingRow>(row.job);
-  if (family == Family::kNone || family == Family::kDecoder)
-    return fmt::format("model '{}' is not modelled in rows of kind '{}'", job.model, row.kind);
-  const int cores = job.cores.value_or(1);
+  const int cores = cores_of(job);
   if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(cores) != cores)
     return "plans of encoders beyond data parallelism are not modelled";
-  if (!job.micro_batch || !job.seq_len) return "the batch or the length is not published";
+  if (!job.micro_batch) return "the batch is not published";
   if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
   return "";
 }
@@ -67,7 +76,7 @@ struct JobSize {
 };
 JobSize size_of(const Row& row) {
   static const std::regex kSamples{
-      R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows))"};
+      R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows|images|pictures))"};
   static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"};
   JobSize size;
   std::smatch found;
@@ -84,7 +93,8 @@ JobSize size_of(const Row& row) {
 /// Bare blocks as the row has them; or why they are none that is modelled.
 std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
-  if (!job.layers || !job.hidden || !job.heads || !job.ffn) return std::string{"a size of the blocks is not published"};
+  if (!job.layers || !job.hidden || !job.heads || !job.ffn || !job.seq_len)
+    return std::string{"a size of the blocks is not published"};
   if (job.cores.value_or(1) != 1 || job.grad_accum.value_or(1) != 1)
     return std::string{"blocks run on one core, without accumulation"};
   for (const std::string_view other : {"swiglu", "silu", "rmsnorm", "rotary", "rope"})
@@ -100,17 +110,33 @@ std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
                               .numerics = runtime::numerics(numerics_of(job))};
 }
 
+/// The row's instances.
+hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& context,
+                               std::vector<std::string>& assumed) {
+  const int nodes = job.nodes.value_or(1);
+  return machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
+}
+
+/// The row's software, or a plain training loop.
+std::string stack_of(const TrainingRow& job) {
+  const std::string named = analysis::stack_for(job.stack);
+  return named.empty() ? "torch-xla" : named;
+}
+
 /// Bare blocks with plain SGD in a training loop of the row's stack.
-Prediction train_blocks(const Row& row, const hw::MachineParams& machine, const analysis::Stack& stack,
-                        std::vector<std::string> assumed, bool exact) {
+Prediction train_blocks(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   if (job.optimizer != "sgd") return Prediction::skip("blocks are trained by SGD");
   const auto found = blocks_of(row);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& spec = std::get<workloads::BlockSpec>(found);
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = instances_of(job, context, assumed);
+  const analysis::Stack stack = analysis::load_stack(stack_of(job));
   const runtime::Compiled compiled =
       runtime::compile(workloads::block_graph(spec), machine.target(), {.name = "blocks"});
-  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = exact});
+  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
   analysis::JobShape shape;
   shape.steps = 1;
   shape.device_step_seconds = hw::seconds(device.total - device.lead_in);
@@ -131,26 +157,27 @@ Prediction train_blocks(const Row& row, const hw::MachineParams& machine, const 
                        std::move(assumed), shares(time), work_of(device));
 }
 
-/// The encoder's own training loop, an epoch like the other.
-Prediction train_encoder(const Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
-                         const std::string& stack, std::vector<std::string> assumed, bool exact) {
+/// The model's own training loop, an epoch like the other.
+Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
+                            const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
-  if (!job.optimizer.starts_with("adam") && !job.optimizer.empty() && job.optimizer != "unknown")
+  const bool lamb = job.optimizer == "lamb";
+  if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
-  const auto labelled = config->with_labels(std::vector<std::string>(is_token_task(row) ? 9 : 6, ""));
-  Job plan{.machine = machine, .model = labelled, .step = {}, .sizes = {}, .stack = stack};
-  plan.step = {.plan = {.data = static_cast<std::uint32_t>(job.cores.value_or(1)),
+  Job plan{
+      .machine = instances_of(job, context, assumed), .model = model, .step = {}, .sizes = {}, .stack = stack_of(job)};
+  plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
                         .micro_batch = *job.micro_batch,
                         .micro_batches = job.grad_accum.value_or(1),
                         .numerics = runtime::numerics(numerics_of(job))},
-               .kind = {.length = *job.seq_len,
+               .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
                         .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
-               .optimizer = {.decay_all = false, .max_grad_norm = 1}};
+               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = 1}};
   plan.sizes = {.samples = static_cast<double>(size.samples), .epochs = size.epochs};
-  const Projection p = project(plan, {.exact = exact, .any_memory = true});
+  const Projection p = project(plan, {.exact = context.exact, .any_memory = true});
   const double per_step = plan.sequences_per_step();
-  assumed.push_back("stack " + stack);
+  assumed.push_back("stack " + plan.stack);
   assumed.push_back("clipping of the gradient norm at 1");
   assumed.push_back("the loss is read back every 10 steps");
   assumed.push_back(
@@ -163,69 +190,73 @@ Prediction train_encoder(const Row& row, const workloads::ModelPtr& config, cons
                        std::move(assumed), shares(p.time), work_of(p.stage().device));
 }
 
-/// The row's instances.
-hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& context,
-                               std::vector<std::string>& assumed) {
-  const int nodes = job.nodes.value_or(1);
-  return machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
+/// A forward pass of a row: its program, and tokens of a sequence.
+struct Forward {
+  runtime::Compiled compiled;
+  std::int64_t length;
+};
+
+std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::Target& target) {
+  const auto found = blocks_of(row);
+  if (const auto* why = std::get_if<std::string>(&found)) return *why;
+  const auto& spec = std::get<workloads::BlockSpec>(found);
+  return Forward{runtime::compile(workloads::block_graph(spec), target, {.name = "infer"}), spec.seq};
 }
 
-/// The program of a forward pass.
-std::variant<runtime::Compiled, std::string> forward_program(const Row& row, Family family, const isa::Target& target,
-                                                             std::vector<std::string>& assumed) {
+std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::Target& target,
+                                                    std::vector<std::string>& assumed) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
-  if (family == Family::kBlocks) {
-    const auto found = blocks_of(row);
-    if (const auto* why = std::get_if<std::string>(&found)) return *why;
-    return runtime::compile(workloads::block_graph(std::get<workloads::BlockSpec>(found)), target, {.name = "infer"});
-  }
-  const auto config = encoder_config_of(job, assumed);
-  if (!config) return std::string{"a size of the model is not published"};
-  const auto cores = static_cast<std::uint32_t>(job.cores.value_or(1));
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return *why;
+  const auto& model = std::get<workloads::ModelPtr>(found);
+  if (model->task() != workloads::Task::kClassification)
+    return fmt::format("model '{}' is not modelled in rows of kind '{}'", job.model, row.kind);
+  const auto cores = static_cast<std::uint32_t>(cores_of(job));
+  const std::int64_t length = model->sequence_length(job.seq_len.value_or(0));
   const workloads::Step spec{
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = runtime::numerics(numerics_of(job))},
-      .kind = {.length = *job.seq_len, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
+      .kind = {.length = length, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
   assumed.push_back("matmul weights are stored as TensorE takes them");
-  return runtime::compile((*config)->step(spec).graph, target, {.name = "infer", .ranks = cores});
+  return Forward{runtime::compile(model->step(spec).graph, target, {.name = "infer", .ranks = cores}), length};
 }
 
 }  // namespace
 
 Prediction predict_train(const Row& row, const PredictContext& context) {
-  const TrainingRow& job = std::get<TrainingRow>(row.job);
-  const Family family = family_of(job.model);
-  if (family == Family::kDecoder) return predict_decoder(row, context);
-  if (const std::string why = refusal(row, family); !why.empty()) return Prediction::skip(why);
+  if (is_blocks(std::get<TrainingRow>(row.job))) return train_blocks(row, context);
   std::vector<std::string> assumed;
-  const std::string named = analysis::stack_for(job.stack), stack = named.empty() ? "torch-xla" : named;
-  const hw::MachineParams machine = instances_of(job, context, assumed);
-  if (family == Family::kBlocks)
-    return train_blocks(row, machine, analysis::load_stack(stack), std::move(assumed), context.exact);
-  const auto config = encoder_config_of(job, assumed);
-  if (!config) return Prediction::skip("a size of the model is not published");
-  if (is_pretraining(row)) return predict_pretraining(row, runtime::numerics(numerics_of(job)), *config, context);
-  return train_encoder(row, *config, machine, stack, std::move(assumed), context.exact);
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& model = std::get<workloads::ModelPtr>(found);
+  if (model->splits()) return predict_decoder(row, model, std::move(assumed), context);
+  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
+  const auto& job = std::get<TrainingRow>(row.job);
+  if (is_untold(job.weights)) assumed.emplace_back("bf16 weights");
+  if (is_pretraining(row, *model))
+    return predict_pretraining(row, runtime::numerics(numerics_of(job)), model, std::move(assumed), context);
+  return train_classifier(row, model, std::move(assumed), context);
 }
 
 Prediction predict_infer(const Row& row, const PredictContext& context) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
-  const Family family = family_of(job.model);
-  if (const std::string why = refusal(row, family); !why.empty()) return Prediction::skip(why);
+  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;
   const hw::MachineParams machine = machine_of(job.instance, context, assumed);
-  const auto compiled = forward_program(row, family, machine.target(), assumed);
-  if (const auto* why = std::get_if<std::string>(&compiled)) return Prediction::skip(*why);
-  const hw::SimResult device =
-      hw::simulate(std::get<runtime::Compiled>(compiled).program, machine, {.exact = context.exact});
+  const auto found =
+      is_blocks(job) ? forward_of_blocks(row, machine.target()) : forward_of_model(row, machine.target(), assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& forward = std::get<Forward>(found);
+  const hw::SimResult device = hw::simulate(forward.compiled.program, machine, {.exact = context.exact});
   const analysis::Stack bare = analysis::load_stack("bare");
   const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
   assumed.push_back("the graph is traced ahead of time: the host launches it and waits");
   assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));
-  const double samples = static_cast<double>(*job.micro_batch) * job.cores.value_or(1);
+  const double samples = static_cast<double>(*job.micro_batch) * cores_of(job);
   return in_row_metric(
-      row, {.seconds = seconds, .samples = samples, .tokens = samples * *job.seq_len}, std::move(assumed),
-      {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}}, work_of(device));
+      row, {.seconds = seconds, .samples = samples, .tokens = samples * static_cast<double>(forward.length)},
+      std::move(assumed), {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}},
+      work_of(device));
 }
 
 }  // namespace trnsim

@@ -22,7 +22,7 @@ constexpr std::array<float, 3> kCifarMean = {0.4914F, 0.4822F, 0.4465F}, kCifarD
 constexpr std::array kCifarNames = {"airplane", "automobile", "bird",  "cat",  "deer",
                                     "dog",      "frog",       "horse", "ship", "truck"};
 
-[[noreturn]] void refuse(const fs::path& file, const std::string& what) {
+[[noreturn]] void refuse_files(const fs::path& file, const std::string& what) {
   throw Error{Fault::kData, file.string(), what, "give the files as the data set's page has them, unpacked"};
 }
 
@@ -39,7 +39,7 @@ Idx read_idx_file(const fs::path& file, std::size_t axes) {
   const std::size_t header = 4 + 4 * axes;
   if (bytes.size() < header || byte_at(bytes, 0) != 0 || byte_at(bytes, 1) != 0 || byte_at(bytes, 2) != 8 ||
       byte_at(bytes, 3) != axes)
-    refuse(file, fmt::format("is not an IDX file of unsigned bytes with {} axes", axes));
+    refuse_files(file, fmt::format("is not an IDX file of unsigned bytes with {} axes", axes));
   Idx out;
   std::size_t all = 1;
   for (std::size_t a = 0; a < axes; ++a) {
@@ -49,7 +49,7 @@ Idx read_idx_file(const fs::path& file, std::size_t axes) {
     all *= extent;
   }
   if (bytes.size() - header != all)
-    refuse(file, fmt::format("has {} bytes of data, its header says {}", bytes.size() - header, all));
+    refuse_files(file, fmt::format("has {} bytes of data, its header says {}", bytes.size() - header, all));
   out.body = bytes.substr(header);
   return out;
 }
@@ -70,8 +70,8 @@ std::optional<fs::path> file_with(const fs::path& folder, std::string_view one, 
 ImageDataset read_idx(const fs::path& images, const fs::path& labels, std::size_t most) {
   const Idx pictures = read_idx_file(images, 3), answers = read_idx_file(labels, 1);
   if (pictures.extents[0] != answers.extents[0])
-    refuse(labels, fmt::format("has {} labels for {} pictures", answers.extents[0], pictures.extents[0]));
-  if (pictures.extents[1] != pictures.extents[2]) refuse(images, "has pictures that are not square");
+    refuse_files(labels, fmt::format("has {} labels for {} pictures", answers.extents[0], pictures.extents[0]));
+  if (pictures.extents[1] != pictures.extents[2]) refuse_files(images, "has pictures that are not square");
   const std::size_t all = pictures.extents[0], count = most > 0 ? std::min(most, all) : all;
   ImageDataset out{
       .size = static_cast<std::int64_t>(pictures.extents[1]), .channels = 1, .source = images.parent_path().string()};
@@ -91,10 +91,10 @@ ImageDataset read_cifar10(const std::vector<fs::path>& batches, std::size_t most
   for (const fs::path& file : batches) {
     const std::string bytes = base::read_file(file);
     if (bytes.empty() || bytes.size() % kRecord != 0)
-      refuse(file, fmt::format("has {} bytes, which are no records of {}", bytes.size(), kRecord));
+      refuse_files(file, fmt::format("has {} bytes, which are no records of {}", bytes.size(), kRecord));
     for (std::size_t at = 0; at < bytes.size() && (most == 0 || out.labels.size() < most); at += kRecord) {
       if (byte_at(bytes, at) >= kCifarNames.size())
-        refuse(file, fmt::format("has the label {} at byte {}", byte_at(bytes, at), at));
+        refuse_files(file, fmt::format("has the label {} at byte {}", byte_at(bytes, at), at));
       out.labels.push_back(byte_at(bytes, at));
       for (std::size_t i = 0; i < 3 * kPlane; ++i)
         out.pixels.push_back((static_cast<float>(byte_at(bytes, at + 1 + i)) / 255 - kCifarMean[i / kPlane]) /
@@ -107,7 +107,7 @@ ImageDataset read_cifar10(const std::vector<fs::path>& batches, std::size_t most
 ImageSplits read_image_folder(const fs::path& folder, std::size_t most_train, std::size_t most_test) {
   const auto idx = [&](const char* part, std::size_t most) {
     const auto images = file_with(folder, part, "idx3-ubyte"), labels = file_with(folder, part, "idx1-ubyte");
-    if (!images || !labels) refuse(folder, fmt::format("has no IDX files of {}", part));
+    if (!images || !labels) refuse_files(folder, fmt::format("has no IDX files of {}", part));
     return read_idx(*images, *labels, most);
   };
   if (file_with(folder, "train", "idx3-ubyte")) return {idx("train", most_train), idx("t10k", most_test)};
@@ -116,7 +116,8 @@ ImageSplits read_image_folder(const fs::path& folder, std::size_t most_train, st
     if (fs::exists(folder / fmt::format("data_batch_{}.bin", i)))
       batches.push_back(folder / fmt::format("data_batch_{}.bin", i));
   if (batches.empty() || !fs::exists(folder / "test_batch.bin"))
-    refuse(folder, "has neither MNIST's IDX files nor CIFAR-10's batches");
+    refuse_files(folder,
+                 "has neither MNIST's IDX files nor CIFAR-10's batches, nor a folder of pictures for each class");
   return {read_cifar10(batches, most_train), read_cifar10({folder / "test_batch.bin"}, most_test)};
 }
 

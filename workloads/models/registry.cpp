@@ -6,16 +6,19 @@
 
 #include <algorithm>
 #include <array>
+#include <regex>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
+#include "base/text.h"
 #include "workloads/model.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/vit/vit.h"
 #include "workloads/presets.h"
+#include "workloads/published.h"
 
 namespace workloads {
 namespace {
@@ -30,18 +33,19 @@ struct FamilyRow {
   ModelPtr (*read)(const Keys& keys);
   ModelPtr (*blank)();
   std::vector<Preset> (*presets)();
+  std::vector<FamilyWord> (*words)();
 };
 
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, bert_presets},
+              [] { return make_model(BertConfig{}); }, bert_presets, bert_words},
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }, llama_presets},
+              [] { return make_model(LlamaConfig{}); }, llama_presets, llama_words},
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
-              [] { return make_model(GptConfig{}); }, gpt_presets},
+              [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
-              [] { return make_model(VitConfig{}); }, vit_presets},
+              [] { return make_model(VitConfig{}); }, vit_presets, vit_words},
 };
 // clang-format on
 
@@ -74,7 +78,60 @@ std::vector<Preset> all_presets() {
   return out;
 }
 
+/// Where a name says its family.
+struct Named {
+  const FamilyRow* family = nullptr;
+  FamilyWord word{};
+};
+Named named(const std::string& name) {
+  Named found;
+  for (const FamilyRow& row : kFamilies)
+    for (const FamilyWord& word : row.words())
+      if (word.word.size() > found.word.word.size() && name.find(word.word) != std::string::npos) found = {&row, word};
+  return found;
+}
+
+/// The preset of that name, or of one that only its case or hyphens distinguish; or a blank model.
+ModelPtr preset_or_blank(const FamilyRow& family, std::string_view name) {
+  const auto plain = [](std::string_view text) {
+    std::string out = base::lower(text);
+    std::erase_if(out, [](char c) { return c == '-' || c == '_' || c == ' '; });
+    return out;
+  };
+  for (const Preset& preset : family.presets())
+    if (plain(preset.name) == plain(name)) return preset.model;
+  return family.blank();
+}
+
 }  // namespace
+
+std::optional<std::int64_t> number_in(const std::string& text, std::initializer_list<const char*> patterns) {
+  std::smatch found;
+  for (const char* pattern : patterns)
+    if (std::regex_search(text, found, std::regex{pattern})) return std::stoll(found[1]);
+  return std::nullopt;
+}
+
+std::variant<ModelPtr, std::string> published_model(const PublishedModel& published,
+                                                    std::vector<std::string>& assumed) {
+  const Named found = named(base::lower(published.name));
+  if (!found.family || found.word.other) return fmt::format("model '{}' is not modelled", published.name);
+  ModelPtr model = preset_or_blank(*found.family, published.name)->with_published(published, assumed);
+  if (!model) return std::string{"a size of the model is not published"};
+  if (!found.word.differs.empty()) assumed.emplace_back(found.word.differs);
+  return found.word.changed ? found.word.changed(model) : model;
+}
+
+/// Texts: every size must be told.
+ModelPtr Model::with_published(const PublishedModel& published, std::vector<std::string>&) const {
+  Sizes told = published.sizes;
+  told.positions = std::max(sizes().positions, published.length);
+  ModelPtr model = with_sizes(told);
+  const Sizes s = model->sizes();
+  const bool complete =
+      published.length > 0 && s.layers > 0 && s.hidden > 0 && s.heads > 0 && s.ffn > 0 && s.vocabulary > 0;
+  return complete ? model : nullptr;
+}
 
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
@@ -83,12 +140,6 @@ ModelPtr read_config(const std::filesystem::path& file_or_folder) {
 
 void write_config(const ModelPtr& model, const std::filesystem::path& folder) {
   base::write_file(folder / "config.json", model->config_json());
-}
-
-ModelPtr blank_model(std::string_view family) {
-  const auto* row = std::ranges::find(kFamilies, family, &FamilyRow::name);
-  base::ensure(row != kFamilies.end(), family, "is not a family of models");
-  return row->blank();
 }
 
 ModelPtr model_preset(std::string_view name) {
@@ -112,6 +163,12 @@ std::vector<std::string> model_preset_names() {
 
 bool is_model_preset(std::string_view name) {
   return std::ranges::any_of(model_presets(), [name](const PresetRow& preset) { return preset.name == name; });
+}
+
+double Model::kept_elements(const Plan& plan, std::int64_t length) const {
+  const Sizes c = sizes();
+  const auto tokens = static_cast<double>(plan.micro_batch * length);
+  return tokens * static_cast<double>(3 * c.hidden + c.ffn) + tokens * static_cast<double>(length * c.heads);
 }
 
 std::vector<StepGraph> pipeline_steps(const Model& model, const Step& step) {

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/data/image_files.h"
+#include "workloads/data/image_folder.h"
 #include "workloads/data/synthetic/digits.h"
 #include "workloads/data/synthetic/emotion_synthetic.h"
 #include "workloads/presets.h"
@@ -25,7 +26,7 @@ constexpr std::size_t kSyntheticVocabulary = 1024;
 /// Errors: Fault::kData when the folder holds a decoder.
 ModelPtr encoder_at(const std::filesystem::path& folder) {
   ModelPtr model = read_config(folder);
-  if (!model->decoder()) return model;
+  if (model->task() == Task::kClassification) return model;
   throw Error{Fault::kData, (folder / "config.json").string(), fmt::format("is a {} model", model->family()),
               "use a model of type bert here"};
 }
@@ -108,6 +109,19 @@ void fit_model(const ClassificationOptions& o, const Dataset& train, Classificat
 /// As many as the job of vit_mnist needs to learn.
 constexpr std::size_t kDigits = 8192, kDigitsHeldOut = 1024;
 
+void read_images(const ClassificationOptions& o, const ModelPtr& model, Classification& out) {
+  if (has_class_folders(o.dataset_path)) {
+    const auto names = o.model_folder.empty() ? std::vector<std::string>{} : model->label_names();
+    ClassFolders splits =
+        read_class_folders(o.dataset_path, *model->image(), names, o.max_train_samples, o.max_eval_samples);
+    out.train_images = std::move(splits.train);
+    out.validation_images = std::move(splits.validation), out.test_images = std::move(splits.test);
+    return;
+  }
+  ImageSplits splits = read_image_folder(o.dataset_path, o.max_train_samples, o.max_eval_samples);
+  out.train_images = std::move(splits.train), out.test_images = std::move(splits.test);
+}
+
 void load_images(const ClassificationOptions& o, const ModelPtr& model, Classification& out) {
   const auto at_most = [](std::size_t asked, std::size_t all) { return asked > 0 ? std::min(asked, all) : all; };
   if (o.dataset_path.empty()) {
@@ -115,8 +129,7 @@ void load_images(const ClassificationOptions& o, const ModelPtr& model, Classifi
     out.train_images = synthetic_digits(SyntheticSplit::kTrain, at_most(o.max_train_samples, kDigits), o.seed);
     out.test_images = synthetic_digits(SyntheticSplit::kTest, at_most(o.max_eval_samples, kDigitsHeldOut), o.seed);
   } else {
-    ImageSplits splits = read_image_folder(o.dataset_path, o.max_train_samples, o.max_eval_samples);
-    out.train_images = std::move(splits.train), out.test_images = std::move(splits.test);
+    read_images(o, model, out);
   }
   out.source = out.train_images->source;
   const auto& names = out.train_images->label_names;
@@ -133,7 +146,9 @@ ClassifierData Classification::data() const {
   const auto any = [](const auto& data) { return data ? &*data : nullptr; };
   if (!train_images) return {text_task(&train), text_task(any(validation)), text_task(any(test))};
   const ImageShape& shape = *config->image();
-  return {image_task(any(train_images), shape), image_task(any(test_images), shape), nullptr};
+  const auto train_task = image_task(any(train_images), shape), test_task = image_task(any(test_images), shape);
+  if (!validation_images) return {train_task, test_task, nullptr};
+  return {train_task, image_task(any(validation_images), shape), test_task};
 }
 
 std::int64_t Classification::train_samples() const {
@@ -141,6 +156,7 @@ std::int64_t Classification::train_samples() const {
 }
 
 std::int64_t Classification::validation_samples() const {
+  if (validation_images) return static_cast<std::int64_t>(validation_images->labels.size());
   if (test_images) return static_cast<std::int64_t>(test_images->labels.size());
   return validation ? static_cast<std::int64_t>(validation->size()) : 0;
 }
@@ -170,6 +186,10 @@ Classification load_classification(const ClassificationOptions& o) {
 }
 
 SampleCount count_images(const std::filesystem::path& folder) {
+  if (has_class_folders(folder)) {
+    const ClassFolderCount count = count_class_folders(folder);
+    return {.train = static_cast<std::int64_t>(count.train), .validation = static_cast<std::int64_t>(count.eval)};
+  }
   const ImageSplits splits = read_image_folder(folder);
   return {.train = static_cast<std::int64_t>(splits.train.labels.size()),
           .validation = static_cast<std::int64_t>(splits.test.labels.size())};

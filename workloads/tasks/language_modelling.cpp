@@ -92,7 +92,7 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
     out.config = std::move(config), out.weights = std::move(weights);
     for (const std::string& note : out.weights.notes) out.notes.push_back(note);
   }
-  if (!out.config->decoder())
+  if (out.config->task() != Task::kNextToken)
     throw Error{Fault::kUsage, o.model_folder.empty() ? o.preset : o.model_folder, "is an encoder, not a decoder",
                 "use trnsim run bert_emotion for it"};
   const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;

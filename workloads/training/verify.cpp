@@ -89,8 +89,8 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
 
 std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
                                       double weight_decay) {
-  const bool encoder = read_config(folder)->decoder() == nullptr;
-  return encoder ? verify_classifier(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
+  const bool labels = read_config(folder)->task() == Task::kClassification;
+  return labels ? verify_classifier(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
 }
 
 class Verifier {
@@ -221,6 +221,23 @@ double VerifyModel::loss(runtime::Session& session) const {
       for (const float x : session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m)))
         loss += x;
   return loss;
+}
+
+std::vector<float> VerifyModel::logits(runtime::Session& session) const {
+  std::vector<float> out;
+  for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
+    for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
+      const std::vector<float> part = logits_of(session, d, m);
+      const auto row = static_cast<std::ptrdiff_t>(part.size()) / spec_.plan.micro_batch;
+      for (std::int64_t r = 0; r < spec_.plan.micro_batch; ++r)
+        if (sample(d, m, r) >= 0) out.insert(out.end(), part.begin() + r * row, part.begin() + (r + 1) * row);
+    }
+  return out;
+}
+
+void VerifyModel::require_batch(const std::string& name, std::size_t elements, std::int64_t of_sample) const {
+  if (elements != static_cast<std::size_t>(samples_ * of_sample))
+    throw Error{Fault::kData, name, "has another shape than that of step 0", "export equal batches"};
 }
 
 double VerifyReport::worst_loss() const {

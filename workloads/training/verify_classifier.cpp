@@ -35,8 +35,7 @@ class VerifyClassifier final : public VerifyModel {
   void write_batch(runtime::Session& session, std::int64_t step) override {
     const std::string prefix = fmt::format("step{}.", step);
     const auto labels = batches_.integers(prefix + "labels");
-    if (labels.size() != static_cast<std::size_t>(samples_))
-      throw Error{Fault::kData, prefix + "labels", "has another shape than that of step 0", "export equal batches"};
+    require_batch(prefix + "labels", labels.size());
     for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
       for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
         std::vector<std::int32_t> my_labels;
@@ -52,16 +51,8 @@ class VerifyClassifier final : public VerifyModel {
       }
   }
 
-  std::vector<float> logits(runtime::Session& session) override {
-    std::vector<float> out;
-    for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
-      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
-        const std::vector<float> part = session.read(r, micro_name("logits", m));
-        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
-          if (sample(r, m, row) >= 0)
-            out.insert(out.end(), part.begin() + row * labels_, part.begin() + (row + 1) * labels_);
-      }
-    return out;
+  std::vector<float> logits_of(runtime::Session& session, std::uint32_t d, std::int64_t m) const override {
+    return session.read(d, micro_name("logits", m));
   }
 
   std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) override {
@@ -76,8 +67,8 @@ class VerifyClassifier final : public VerifyModel {
     const auto ids = batches_.integers(prefix + "input_ids"), mask = batches_.integers(prefix + "attention_mask");
     std::vector<std::int64_t> types(ids.size());
     if (batches_.contains(prefix + "token_type_ids")) types = batches_.integers(prefix + "token_type_ids");
-    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.kind.length) || mask.size() != ids.size())
-      throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
+    require_batch(prefix + "input_ids", ids.size(), spec_.kind.length);
+    require_batch(prefix + "attention_mask", mask.size(), spec_.kind.length);
     std::vector<std::int32_t> my_ids, my_types;
     std::vector<float> my_mask;
     for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
@@ -112,7 +103,6 @@ class VerifyClassifier final : public VerifyModel {
   }
 
   const ModelPtr model_;
-  const std::int64_t labels_ = static_cast<std::int64_t>(model_->label_names().size());
   Checkpoint batches_;
   const Weights weights_;
   const std::vector<WeightSpec> tensors_;

@@ -32,8 +32,8 @@ class VerifyDecoder final : public VerifyModel {
   void write_batch(runtime::Session& session, std::int64_t step) override {
     const std::string prefix = fmt::format("step{}.", step);
     const auto ids = batches_.integers(prefix + "input_ids"), labels = batches_.integers(prefix + "labels");
-    if (ids.size() != static_cast<std::size_t>(samples_ * spec_.kind.length) || labels.size() != ids.size())
-      throw Error{Fault::kData, prefix + "input_ids", "has another shape than that of step 0", "export equal batches"};
+    require_batch(prefix + "input_ids", ids.size(), spec_.kind.length);
+    require_batch(prefix + "labels", labels.size(), spec_.kind.length);
     // Token t predicts label t + 1 of its sequence; the mean is over those that are not ignored.
     const auto target = [&](std::int64_t s, std::int64_t c) {
       return c + 1 < spec_.kind.length ? labels[static_cast<std::size_t>(s * spec_.kind.length + c + 1)]
@@ -57,16 +57,8 @@ class VerifyDecoder final : public VerifyModel {
       }
   }
 
-  std::vector<float> logits(runtime::Session& session) override {
-    const auto row = static_cast<std::ptrdiff_t>(spec_.kind.length * config_->sizes().vocabulary);
-    std::vector<float> out;
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
-      for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
-        const std::vector<float> part = io_.logits(session, d, m);
-        for (std::int64_t r = 0; r < spec_.plan.micro_batch; ++r)
-          if (sample(d, m, r) >= 0) out.insert(out.end(), part.begin() + r * row, part.begin() + (r + 1) * row);
-      }
-    return out;
+  std::vector<float> logits_of(runtime::Session& session, std::uint32_t d, std::int64_t m) const override {
+    return io_.logits(session, d, m);
   }
 
   std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) override {

@@ -24,13 +24,18 @@ class VerifyModel {
   virtual const std::vector<WeightSpec>& tensors() const = 0;
   virtual void write_weights(runtime::Session& session) = 0;
   virtual void write_batch(runtime::Session& session, std::int64_t step) = 0;
-  virtual std::vector<float> logits(runtime::Session& session) = 0;
+  /// Of all samples, in their order.
+  std::vector<float> logits(runtime::Session& session) const;
   /// A weight or its gradient, put together from all ranks, in the shape of the file.
   virtual std::vector<float> whole(runtime::Session& session, const WeightSpec& tensor, bool gradient) = 0;
   /// The sum of all tokens' or samples' shares.
   double loss(runtime::Session& session) const;
 
  protected:
+  /// What micro-batch m of data-parallel rank d left, rows that only fill the batch included.
+  virtual std::vector<float> logits_of(runtime::Session& session, std::uint32_t d, std::int64_t m) const = 0;
+  /// Errors: Fault::kData when a step's tensor has not as many elements of each sample as that of step 0.
+  void require_batch(const std::string& name, std::size_t elements, std::int64_t of_sample = 1) const;
   /// Sample `row` of micro-batch m of data-parallel rank d, or -1 for a row that only fills the batch.
   std::int64_t sample(std::uint32_t d, std::int64_t m, std::int64_t row) const {
     const std::int64_t s = (static_cast<std::int64_t>(d) * spec_.plan.micro_batches + m) * spec_.plan.micro_batch + row;

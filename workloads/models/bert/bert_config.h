@@ -56,6 +56,7 @@ nlohmann::json to_json(const BertConfig& config);
 /// "bert-base-uncased", ..., and "bert-small", ours: 2 layers of 128. Errors: Fault::kUsage with the nearest name.
 BertConfig bert_preset(std::string_view name);
 std::vector<Preset> bert_presets();
+std::vector<FamilyWord> bert_words();
 
 /// All tensors of the model, in its order. Source: transformers, modeling_bert.py.
 std::vector<WeightSpec> bert_weights(const BertConfig& config);

@@ -5,10 +5,12 @@
 #include <array>
 
 #include "base/suggest.h"
+#include "base/text.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/spec_list.h"
+#include "workloads/published.h"
 
 namespace workloads {
 namespace {
@@ -134,6 +136,16 @@ class BertModel final : public ConfigModel<BertConfig> {
     return changed(
         [&](BertConfig& c) { c.head = head == Head::kPretraining ? BertHead::kPretraining : BertHead::kClassifier; });
   }
+  /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
+  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
+    const ModelPtr model = Model::with_published(published, assumed);
+    if (!model) return nullptr;
+    const std::string text = base::lower(published.name + " " + published.notes);
+    const bool tokens = text.find("token classification") != std::string::npos;
+    const std::int64_t labels = number_in(text, {R"((\d{1,5}) (?:labels|classes))"}).value_or(tokens ? 9 : 6);
+    return model->with_sizes({.positions = std::max<std::int64_t>(model->sizes().positions, 512)})
+        ->with_labels(std::vector<std::string>(static_cast<std::size_t>(labels), ""));
+  }
   ModelPtr without_dropout() const override {
     return changed([](BertConfig& c) {
       c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
@@ -170,6 +182,13 @@ std::vector<Preset> bert_presets() {
   std::vector<Preset> out;
   for (const BertRow& row : kBert) out.push_back({row.name, row.source, make_model(make(row))});
   return out;
+}
+
+std::vector<FamilyWord> bert_words() {
+  return {{"bert"},  // RoBERTa, DistilBERT, CamemBERT, XLM-RoBERTa, ...
+          {.word = "electra", .differs = "as BERT's encoder"},
+          {.word = "albert", .other = true},
+          {.word = "deberta", .other = true}};
 }
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {

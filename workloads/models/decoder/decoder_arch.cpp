@@ -30,7 +30,17 @@ isa::Fn device_function(Activation a) {
 
 DecoderArch decoder_arch(const ModelPtr& model) {
   if (const DecoderArch* arch = model->decoder()) return *arch;
-  throw base::Error{base::Fault::kUsage, "model", "is an encoder, not a decoder", "choose a Llama or a GPT"};
+  throw base::Error{base::Fault::kUsage, "model", "is an encoder, not a decoder", "choose a decoder"};
+}
+
+double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length) {
+  const auto tokens = static_cast<double>(p.micro_batch * length), share = static_cast<double>(p.tensor);
+  const auto hidden = static_cast<double>(c.hidden), ffn = static_cast<double>(c.ffn);
+  const double rows = p.sequence ? tokens / share : tokens;
+  double kept = rows * hidden;
+  if (p.recompute != Recompute::kFull) kept += 3 * rows * hidden + tokens * (hidden + 2 * ffn) / share;
+  if (p.recompute == Recompute::kNone) kept += tokens * static_cast<double>(length * (c.heads / p.tensor));
+  return kept;
 }
 
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan) {

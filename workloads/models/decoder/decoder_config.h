@@ -84,6 +84,8 @@ std::vector<double> rope_frequencies(const LlamaConfig& config);
 
 std::vector<Preset> llama_presets();
 std::vector<Preset> gpt_presets();
+std::vector<FamilyWord> llama_words();
+std::vector<FamilyWord> gpt_words();
 
 /// LlamaForCausalLM: every linear weight is transposed for the device.
 std::vector<WeightSpec> llama_weights(const LlamaConfig& config);

@@ -20,6 +20,10 @@ struct DecoderOps {
 /// Of `layers` of them with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
 
+/// Model::kept_elements(): what enters the layer, or what enters each of its norms and matmuls, and the probabilities,
+/// as the plan recomputes.
+double decoder_kept_elements(const Sizes& sizes, const Plan& plan, std::int64_t length);
+
 template <class Config>
 class DecoderModel : public ConfigModel<Config> {
  public:
@@ -36,6 +40,11 @@ class DecoderModel : public ConfigModel<Config> {
   double flops(const Step& step) const final { return decoder_flops(*this->decoder(), step); }
   std::optional<Problem> refuses(const Plan& plan) const final { return problem(shard_plan(plan), sizes()); }
 
+  Task task() const final { return Task::kNextToken; }
+  bool splits() const final { return true; }
+  double kept_elements(const Plan& plan, std::int64_t length) const final {
+    return decoder_kept_elements(sizes(), plan, length);
+  }
   bool ends_text(std::int64_t id) const final { return std::ranges::count(this->decoder()->end_tokens, id) > 0; }
 
   std::optional<std::string> tied_to(std::string_view name) const final {

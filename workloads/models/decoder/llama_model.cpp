@@ -133,6 +133,11 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
         c.head_dim = c.hidden_size / c.num_attention_heads;
     });
   }
+  ModelPtr with_padded_heads(std::int64_t ranks) const override {
+    const Sizes s = sizes();
+    const std::int64_t heads = (s.heads + ranks - 1) / ranks * ranks;
+    return with_sizes({.heads = heads, .kv_heads = s.kv_heads < s.heads ? s.kv_heads : heads, .head = s.head});
+  }
   ModelPtr with_tokens(const TokenIds& ids) const override {
     return changed([&](LlamaConfig& c) {
       c.vocab_size = ids.vocabulary;
@@ -157,6 +162,13 @@ std::vector<Preset> llama_presets() {
   std::vector<Preset> out;
   for (const LlamaRow& row : kLlama) out.push_back({row.name, row.source, make_model(make(row))});
   return out;
+}
+
+std::vector<FamilyWord> llama_words() {
+  return {{"llama"},
+          {"vicuna"},
+          {.word = "mistral", .differs = "as a Llama; no sliding window"},
+          {.word = "qwen", .differs = "as a Llama; no bias of queries, keys and values"}};
 }
 
 std::vector<WeightSpec> llama_weights(const LlamaConfig& c) {

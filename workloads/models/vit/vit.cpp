@@ -20,33 +20,32 @@ constexpr const char* kProjection = "vit.embeddings.patch_embeddings.projection"
 
 struct VitRow {
   std::string_view name;
-  std::int64_t hidden, layers, heads, ffn, image, patch, channels;
+  VitSize size;
+  std::int64_t image, patch, channels;
   std::string_view source;
 };
-constexpr std::string_view kVitPaper = "Dosovitskiy et al., arXiv:2010.11929, table 1; config.json of google/vit-*";
-constexpr std::string_view kDeit = "Touvron et al., arXiv:2012.12877, table 1; no distillation token";
 // clang-format off
 constexpr std::array kVit = {
-    VitRow{"vit-base-patch16-224",   768, 12, 12, 3072, 224, 16, 3, kVitPaper},
-    VitRow{"vit-base-patch32-224",   768, 12, 12, 3072, 224, 32, 3, kVitPaper},
-    VitRow{"vit-base-patch16-384",   768, 12, 12, 3072, 384, 16, 3, kVitPaper},
-    VitRow{"vit-large-patch16-224", 1024, 24, 16, 4096, 224, 16, 3, kVitPaper},
-    VitRow{"vit-small-patch16-224",  384, 12,  6, 1536, 224, 16, 3, kDeit},
-    VitRow{"vit-tiny-patch16-224",   192, 12,  3,  768, 224, 16, 3, kDeit},
-    VitRow{"vit-mnist",               64,  4,  4,  128,  28,  7, 1, "github alpharomercoma/torchneuronx; heads and ffn "
-                                                                    "not stated there"},
+    VitRow{"vit-base-patch16-224",  kVitBase,  224, 16, 3, kVitBase.source},
+    VitRow{"vit-base-patch32-224",  kVitBase,  224, 32, 3, kVitBase.source},
+    VitRow{"vit-base-patch16-384",  kVitBase,  384, 16, 3, kVitBase.source},
+    VitRow{"vit-large-patch16-224", kVitLarge, 224, 16, 3, kVitLarge.source},
+    VitRow{"vit-huge-patch14-224",  kVitHuge,  224, 14, 3, kVitHuge.source},
+    VitRow{"vit-small-patch16-224", kVitSmall, 224, 16, 3, kVitSmall.source},
+    VitRow{"vit-tiny-patch16-224",  kVitTiny,  224, 16, 3, kVitTiny.source},
+    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx; heads and ffn not "
+                                                           "stated there"},
 };
 // clang-format on
 
 VitConfig make(const VitRow& row) {
   VitConfig c;
-  c.hidden_size = row.hidden, c.num_hidden_layers = row.layers, c.num_attention_heads = row.heads;
-  c.intermediate_size = row.ffn;
+  c.hidden_size = row.size.hidden, c.num_hidden_layers = row.size.layers, c.num_attention_heads = row.size.heads;
+  c.intermediate_size = row.size.ffn;
   c.image_size = row.image, c.patch_size = row.patch, c.num_channels = row.channels;
   return c;
 }
 
-ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
 std::int64_t tokens_of(const VitConfig& c) { return 1 + image_of(c).patches(); }
 
 std::vector<WeightSpec> vit_weights(const VitConfig& c) {
@@ -217,6 +216,10 @@ class VitModel final : public ConfigModel<VitConfig> {
   ModelPtr with_labels(std::vector<std::string> names) const override {
     return changed([&](VitConfig& c) { c.label_names = std::move(names); });
   }
+  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
+    const auto config = published_vit(config_, published, assumed);
+    return config ? make_model(*config) : nullptr;
+  }
   ModelPtr without_dropout() const override {
     return changed([](VitConfig& c) { c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0; });
   }
@@ -227,11 +230,21 @@ class VitModel final : public ConfigModel<VitConfig> {
 
 }  // namespace
 
+ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
+
 ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(std::move(config)); }
 
 std::vector<Preset> vit_presets() {
   std::vector<Preset> out;
   for (const VitRow& row : kVit) out.push_back({row.name, row.source, make_model(make(row))});
+  return out;
+}
+
+std::vector<FamilyWord> vit_words() {
+  std::vector<FamilyWord> out{
+      {"vit"}, {"vision transformer"}, {.word = "deit", .differs = "as a ViT: no token of distillation"}};
+  for (const char* other : {"mobilevit", "levit", "maxvit", "convit", "crossvit", "vivit", "vitdet", "vit-mae", "swin"})
+    out.push_back({.word = other, .other = true});
   return out;
 }
 
