@@ -136,7 +136,8 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
   p.micro_batches = compiled.micro_batches;
   if (!p.memory.fits() && !options.any_memory) return p;
   const StepTime time = simulate_stages(
-      job, compiled, shared, {.exact = options.exact, .any_memory = options.any_memory, .trace = options.trace});
+      job, compiled, shared,
+      {.exact = options.exact, .any_memory = options.any_memory, .in_child = options.in_child, .trace = options.trace});
   p.stages = std::move(compiled.stages);
   p.slowest = time.slowest;
   p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;

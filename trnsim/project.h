@@ -38,6 +38,7 @@ struct Projection {
 struct ProjectOptions {
   bool exact = false;              // simulate every core and call
   bool any_memory = false;         // time it although it does not fit
+  bool in_child = true;            // as SimulateStages::in_child; a process made for the job needs none
   std::int64_t micro_batches = 0;  // simulated of a step when there are more; 0: all
   TraceWindow trace{};
   SharedBlocks* shared = nullptr;  // with other jobs on the machine: theirs take less time, to the same figures

@@ -147,12 +147,13 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
 StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
                          const SimulateStages& options) {
   for (const Stage& stage : compiled.stages) shared.checker.check(stage.compiled.program);
-  auto results = hw::simulate_each_in_child(programs_of(compiled.stages), job.machine,
-                                            {.exact = options.exact,
-                                             .trace_from = options.trace.from,
-                                             .trace_until = options.trace.until,
-                                             .any_memory = options.any_memory,
-                                             .times = &shared.times});
+  const auto simulate = options.in_child ? hw::simulate_each_in_child : hw::simulate_each;
+  auto results = simulate(programs_of(compiled.stages), job.machine,
+                          {.exact = options.exact,
+                           .trace_from = options.trace.from,
+                           .trace_until = options.trace.until,
+                           .any_memory = options.any_memory,
+                           .times = &shared.times});
   StepTime time;
   for (std::size_t s = 0; s < results.size(); ++s) {
     compiled.stages[s].device = std::move(results[s]);

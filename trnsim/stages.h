@@ -68,6 +68,7 @@ struct StepTime {
 
 struct SimulateStages {
   bool exact = false, any_memory = false;
+  bool in_child = true;  // what SystemC takes goes with a child process, and other threads simulate meanwhile
   TraceWindow trace{};
 };
 
