@@ -59,6 +59,34 @@ ordered_json engines_json(const hw::SimResult& result) {
   return out;
 }
 
+ordered_json utilisation_json(const Stage& stage) {
+  const analysis::Utilisation u = analysis::utilisation(stage.device, stage.compiled.program);
+  return {{"mfu", u.mfu},
+          {"mfu_advertised", u.mfu_advertised},
+          {"hfu", u.hfu},
+          {"mbu", u.mbu},
+          {"mfu_achievable", u.mfu_achievable},
+          {"intensity", u.intensity},
+          {"model_flops", u.model_flops},
+          {"matmul_flops", u.matmul_flops},
+          {"transpose_flops", u.transpose_flops}};
+}
+
+ordered_json resources_json(const hw::SimResult& result) {
+  ordered_json out = ordered_json::array();
+  for (const analysis::Resource& r : analysis::resources(result))
+    out.push_back({{"name", r.name}, {"busy", r.busy}, {"waiting", r.waiting}});
+  return out;
+}
+
+ordered_json memory_json(const Memory& memory) {
+  ordered_json out = ordered_json::object();
+  for (const auto& [kind, bytes] : memory.by_kind) out[kind] = bytes;
+  out["peak"] = memory.total;
+  out["capacity"] = memory.capacity;
+  return out;
+}
+
 void add_scores(ordered_json& out, const std::string& prefix, const workloads::EvalRecord& record) {
   for (const auto& [name, value] : record.scores) std::visit([&, key = prefix + name](auto v) { out[key] = v; }, value);
 }
@@ -196,6 +224,24 @@ std::optional<double> predicted(const std::string& name, const Projection& p) {
   return {};
 }
 
+namespace {
+
+/// What was published of the run, beside what is predicted.
+ordered_json published_json(const RunResult& run) {
+  ordered_json out = ordered_json::array();
+  if (!run.projection) return out;
+  for (const workloads::Published& figure : run.published)
+    if (const auto value = predicted(figure.name, *run.projection))
+      out.push_back({{"name", figure.name},
+                     {"published", figure.value},
+                     {"predicted", *value},
+                     {"error_percent", 100 * (*value / figure.value - 1)},
+                     {"source", figure.source}});
+  return out;
+}
+
+}  // namespace
+
 ordered_json result_body(const RunResult& run) {
   ordered_json body;
   body["trnsim"] = {{"version", version()}};
@@ -212,42 +258,17 @@ ordered_json result_body(const RunResult& run) {
                      {"hash", fmt::format("{:016x}", run.machine.hash)}};
   body["seed"] = run.settings.seed;
   if (run.projection) {
-    const Projection& p = *run.projection;
+    const Stage& stage = run.projection->stage();
     body["job"] = job_json(run);
     body["plan"] = plan_json(run);
     body["cost"] = cost_json(run);
-    const analysis::Utilisation u = analysis::utilisation(p.stage().device, p.stage().compiled.program);
-    body["utilisation"] = {{"mfu", u.mfu},
-                           {"mfu_advertised", u.mfu_advertised},
-                           {"hfu", u.hfu},
-                           {"mbu", u.mbu},
-                           {"mfu_achievable", u.mfu_achievable},
-                           {"intensity", u.intensity},
-                           {"model_flops", u.model_flops},
-                           {"matmul_flops", u.matmul_flops},
-                           {"transpose_flops", u.transpose_flops}};
-    body["engines"] = engines_json(p.stage().device);
-    ordered_json resources = ordered_json::array();
-    for (const analysis::Resource& r : analysis::resources(p.stage().device))
-      resources.push_back({{"name", r.name}, {"busy", r.busy}, {"waiting", r.waiting}});
-    body["resources"] = std::move(resources);
-    ordered_json memory = ordered_json::object();
-    for (const auto& [kind, bytes] : p.memory.by_kind) memory[kind] = bytes;
-    memory["peak"] = p.memory.total;
-    memory["capacity"] = p.memory.capacity;
-    body["memory"] = std::move(memory);
+    body["utilisation"] = utilisation_json(stage);
+    body["engines"] = engines_json(stage.device);
+    body["resources"] = resources_json(stage.device);
+    body["memory"] = memory_json(run.projection->memory);
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
-  ordered_json published = ordered_json::array();
-  if (run.projection)
-    for (const workloads::Published& figure : run.published)
-      if (const auto value = predicted(figure.name, *run.projection))
-        published.push_back({{"name", figure.name},
-                             {"published", figure.value},
-                             {"predicted", *value},
-                             {"error_percent", 100 * (*value / figure.value - 1)},
-                             {"source", figure.source}});
-  body["published"] = std::move(published);
+  body["published"] = published_json(run);
   body["host"] = {
       {"seconds", run.host_seconds},
       {"peak_bytes", peak_bytes()},

@@ -150,20 +150,25 @@ std::vector<Member> CcCores::members_of(const Meeting& meeting) {
   return out;
 }
 
+CcCores::Start CcCores::start_of(const Meeting& meeting, isa::Opcode op, std::uint8_t queue) {
+  Start start;
+  for (const auto& [rank, arrivals] : meeting.arrived) {
+    const Arrival& arrival = arrivals.front();
+    base::ensure(arrival.instr->op == op, "collective", "ranks of a group meet with other operations");
+    start.issued = std::max(start.issued, arrival.when);
+    start.begin = std::max({start.begin, arrival.when, queue_free_[rank][queue]});
+    start.path = std::max(start.path, path_free_[rank]);
+  }
+  return start;
+}
+
 void CcCores::launch(const Key& key, Meeting& meeting) {
   const auto queue = static_cast<std::uint8_t>(key[0]);
   const Arrival first = meeting.arrived.begin()->second.front();
   const isa::Instr& instr = *first.instr;
   const CollectivePlan& plan = planner_.plan(instr, key[2]);
-  Fs issued = 0, begin = 0, path = 0;
-  for (const auto& [rank, arrivals] : meeting.arrived) {
-    const Arrival& arrival = arrivals.front();
-    base::ensure(arrival.instr->op == instr.op, "collective", "ranks of a group meet with other operations");
-    issued = std::max(issued, arrival.when);
-    begin = std::max({begin, arrival.when, queue_free_[rank][queue]});
-    path = std::max(path, path_free_[rank]);
-  }
-  Fs data_begin = std::max(begin + plan.floor, plan.moving > 0 ? path : 0);
+  const Start start = start_of(meeting, instr.op, queue);
+  Fs data_begin = std::max(start.begin + plan.floor, plan.moving > 0 ? start.path : 0);
   if (instr.op == isa::Opcode::kRecv) data_begin = std::max(data_begin, arrival(instr, *meeting.ranks));
   const Fs end = fabric_.move(data_begin, plan.moving, plan.links);
   if (instr.op == isa::Opcode::kSend)
@@ -186,10 +191,10 @@ void CcCores::launch(const Key& key, Meeting& meeting) {
                        .call = first.call,
                        .bytes = plan.bytes,
                        .link_bytes = plan.link_bytes,
-                       .issued = issued,
-                       .begin = begin,
+                       .issued = start.issued,
+                       .begin = start.begin,
                        .end = end}});
-  listener_.runs(members, begin, end);
+  listener_.runs(members, start.begin, end);
   for (const Done& one : done) listener_.known(one);
 }
 

@@ -76,6 +76,11 @@ class CcCores {
   bool issue(std::uint32_t rank, const Arrival& arrival);
   void meet(std::uint32_t rank, const Key& key, const Arrival& arrival);
   static std::vector<Member> members_of(const Meeting& meeting);
+  /// When the last of a meeting issued it, when all their queues are free, and when the ways to their links are.
+  struct Start {
+    Fs issued = 0, begin = 0, path = 0;
+  };
+  Start start_of(const Meeting& meeting, isa::Opcode op, std::uint8_t queue);
   void launch(const Key& key, Meeting& meeting);
   void send(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
   bool receive(std::uint32_t rank, std::uint32_t set, const Arrival& arrival);
