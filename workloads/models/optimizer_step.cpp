@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/suggest.h"
 #include "runtime/ops.h"
 #include "runtime/optimizer_inputs.h"
 
