@@ -35,6 +35,12 @@ class Memory {
   std::deque<std::vector<std::byte>>& inbox(std::uint32_t sender, std::uint8_t group) {
     return inbox_[{sender, group}];
   }
+  /// Of the host, for an instruction while it executes: a core executes one at a time.
+  struct Scratch {
+    std::vector<std::byte> first, second;
+    std::vector<float> sums;
+  };
+  Scratch& scratch() { return scratch_; }
 
  private:
   std::byte* sbuf_ = nullptr;
@@ -42,6 +48,7 @@ class Memory {
   std::byte* hbm_ = nullptr;
   std::uint64_t hbm_bytes_ = 0;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::deque<std::vector<std::byte>>> inbox_;
+  Scratch scratch_;
 };
 
 }  // namespace isa

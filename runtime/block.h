@@ -35,8 +35,8 @@ struct BuiltBlock {
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                        const isa::Target& target, const BlockPasses& passes);
 
-/// Blocks of programs that are compiled one after the other: plans of a model that share its layers alike have the
-/// same.
+/// Blocks of programs that are compiled one after the other for one target: plans of a model that share its layers
+/// alike have the same. Another target's are forgotten.
 class BlockCache {
  public:
   /// Keeps the most recently used blocks, up to so many instructions in total (a single block may have more).
@@ -55,6 +55,7 @@ class BlockCache {
   void make_room();
 
   std::size_t most_, kept_ = 0, found_ = 0;
+  isa::Target target_;
   std::uint64_t clock_ = 0;
   std::map<std::string, Entry> entries_;
 };

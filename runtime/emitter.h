@@ -81,6 +81,8 @@ class Emitter {
   void scatter(const Tile& dst, const Tile& src, const Tile& index);
   void copy(const Tile& dst, const Tile& src, Scalar scale = 1.0F);
   void fill(const Tile& dst, float value);
+  /// Element (p, i) of `tile` stays where start + p * by_row + i * by_col >= 0, and becomes `otherwise` elsewhere.
+  void affine_select(const Tile& tile, float start, float by_row, float by_col, float otherwise);
   /// Remembers that rows [row, row + tile.partitions) of a tensor lie in `tile`: later reads in the block
   /// reuse it. Only small tensors, which do not take the space of others.
   void keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes = std::int64_t{8} * 1024);

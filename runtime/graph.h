@@ -1,7 +1,6 @@
-// The graph that is compiled: matrices and the operations between them, on Boost.Graph.
+// The graph that is compiled: matrices and the operations between them.
 #pragma once
 
-#include <boost/graph/adjacency_list.hpp>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -64,9 +63,6 @@ struct Node {
 /// Nodes are added in an order in which they can run; node numbers keep that order.
 class Graph {
  public:
-  /// Edges run from producer to consumer.
-  using Boost = boost::adjacency_list<boost::vecS, boost::vecS, boost::bidirectionalS, Node>;
-
   explicit Graph(Numerics numerics) : numerics_{std::move(numerics)} {}
 
   const Numerics& numerics() const { return numerics_; }
@@ -96,16 +92,15 @@ class Graph {
   void set_dtype(ValueId value, Dtype dtype) { values_[value].dtype = dtype; }
   void rename(ValueId value, std::string name) { values_[value].name = std::move(name); }
 
-  std::size_t node_count() const { return boost::num_vertices(boost_); }
-  const Node& node(NodeId id) const { return boost_[id]; }
-  Node& node(NodeId id) { return boost_[id]; }
+  std::size_t node_count() const { return nodes_.size(); }
+  const Node& node(NodeId id) const { return nodes_[id]; }
+  Node& node(NodeId id) { return nodes_[id]; }
   const Value& value(ValueId id) const { return values_[id]; }
   std::size_t value_count() const { return values_.size(); }
-  const Boost& boost() const { return boost_; }
   /// The value whose memory `id` lives in.
   ValueId root(ValueId id) const;
-  /// Nodes that read it, removed ones excluded.
-  std::vector<NodeId> users(ValueId id) const;
+  /// Nodes that read it, in their order. The reference holds until the graph changes.
+  const std::vector<NodeId>& users(ValueId id) const { return users_[id]; }
   /// The value of that name, or kNoValue.
   ValueId find(std::string_view name) const;
 
@@ -121,10 +116,14 @@ class Graph {
   std::size_t remove_dead();
 
  private:
+  void add_value(Value value);
+  void add_user(ValueId value, NodeId node);
+
   Numerics numerics_;
   isa::GroupTables replica_groups_;
-  Boost boost_;
+  std::vector<Node> nodes_;
   std::vector<Value> values_;
+  std::vector<std::vector<NodeId>> users_;  // of each value: the edges from its producer
   std::vector<Scope> scopes_{Scope{}};
   std::uint32_t scope_ = 0;
 };

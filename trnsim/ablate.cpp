@@ -46,9 +46,11 @@ SmallTraining small_training(const workloads::Workload& workload, const Settings
   settings.max_steps = kFirstSteps;
   settings.eval_strategy = "no";
   const auto data = std::make_shared<TrainingData>(load_training(workload, settings));
-  return [data, settings](const runtime::Passes& passes) {
+  return [data, settings, job = training_job(*data, settings)](const runtime::Passes& passes) {
     std::vector<double> values;
-    const auto trainer = make_trainer(*data, settings, passes, {});
+    Job changed = job;
+    changed.passes = passes;
+    const auto trainer = make_trainer(*data, changed, settings, {});
     trainer->on_step = [&](const workloads::StepRecord& step) {
       values.push_back(step.loss);
       values.push_back(step.grad_norm);

@@ -26,7 +26,8 @@ Need need_of(const Job& job, std::int64_t batch, bool reorder) {
   // More micro-batches need no more memory than keep all stages at work.
   const std::int64_t enough = job.step.plan.pipeline > 1 ? job.step.plan.micro_batches : 2;
   other.step.plan.micro_batches = std::min(job.step.plan.micro_batches, enough);
-  const CompiledStages compiled = compile_stages(other);
+  SharedBlocks shared{job.machine.target()};
+  const CompiledStages compiled = compile_stages(other, shared);
   Need need{static_cast<double>(compiled.memory.total), 0};
   for (const Stage& stage : compiled.stages)
     for (const isa::Block& block : stage.compiled.program.blocks) need.instructions += block.instrs.size();

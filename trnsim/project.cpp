@@ -8,7 +8,6 @@
 #include "analysis/cost.h"
 #include "analysis/stack.h"
 #include "base/error.h"
-#include "runtime/block.h"
 #include "runtime/program_cache.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/model.h"
@@ -126,18 +125,19 @@ std::string compile_cache_text() {
 }
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
-  runtime::BlockCache own{kKeptInstructions};  // stages have the same layers
-  CompiledStages compiled = compile_stages(
-      job, {.micro_batches = options.micro_batches,
-            .blocks = options.blocks ? options.blocks : &own,
-            .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
+  std::optional<SharedBlocks> own;  // stages have the same layers
+  SharedBlocks& shared = options.shared ? *options.shared : own.emplace(job.machine.target());
+  CompiledStages compiled =
+      compile_stages(job, shared,
+                     {.micro_batches = options.micro_batches,
+                      .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
   Projection p;
   p.memory = std::move(compiled.memory);
   p.micro_batches = compiled.micro_batches;
   if (!p.memory.fits() && !options.any_memory) return p;
   const StepTime time = simulate_stages(
-      job, compiled,
-      {.exact = options.exact, .any_memory = options.any_memory, .trace = options.trace, .times = options.times});
+      job, compiled, shared,
+      {.exact = options.exact, .any_memory = options.any_memory, .in_child = options.in_child, .trace = options.trace});
   p.stages = std::move(compiled.stages);
   p.slowest = time.slowest;
   p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;
@@ -167,12 +167,11 @@ Projection with_host_of(const Job& job, Projection device) {
 }
 
 std::optional<Job> nearest_that_fits(const Job& job) {
-  runtime::BlockCache blocks{kKeptInstructions};
+  SharedBlocks shared{job.machine.target()};
   const auto fits = [&](const Job& candidate) {
     try {
       const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
-      return least_memory(candidate).fits() &&
-             compile_stages(candidate, {.blocks = &blocks, .give_up_at = there}).memory.fits();
+      return least_memory(candidate).fits() && compile_stages(candidate, shared, {.give_up_at = there}).memory.fits();
     } catch (const Error& e) {
       if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
       throw;

@@ -13,10 +13,6 @@
 
 namespace trnsim {
 
-/// Of the blocks that plans of one model share, as many instructions are kept: a 7B Llama's layers have 2 million, with
-/// two sequences of 2048 and no tensor parallelism.
-inline constexpr std::size_t kKeptInstructions = 4'000'000;
-
 struct Projection {
   Memory memory;                           // of the core that needs most
   std::vector<Stage> stages;               // in their order, as they were simulated
@@ -42,12 +38,11 @@ struct Projection {
 struct ProjectOptions {
   bool exact = false;              // simulate every core and call
   bool any_memory = false;         // time it although it does not fit
+  bool in_child = true;            // as SimulateStages::in_child; a process made for the job needs none
   std::int64_t micro_batches = 0;  // simulated of a step when there are more; 0: all
   TraceWindow trace{};
-  /// Of other plans of the model: theirs are compiled and timed in less time, to the same figures.
-  runtime::BlockCache* blocks = nullptr;
-  hw::BlockTimes* times = nullptr;
-  bool give_up = false;  // what does not fit is compiled only until that is seen
+  SharedBlocks* shared = nullptr;  // with other jobs on the machine: theirs take less time, to the same figures
+  bool give_up = false;            // what does not fit is compiled only until that is seen
 };
 
 /// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do

@@ -165,14 +165,14 @@ class Run {
     if (!data_) return;
     out_.trained = training_job(*data_, trained_);
     if (!out_.job) out_.machine = out_.trained->machine;
-    trainer_ = make_trainer(*data_, trained_, out_.trained->passes, request_.folder / "checkpoint");
+    trainer_ = make_trainer(*data_, *out_.trained, trained_, request_.folder / "checkpoint");
     step_seconds_ = simulated_step_seconds(*trainer_, out_.trained->machine, trained_.exact);
   }
 
   void train_model() {
     const std::string model = trained_.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.model_id;
     out_.training = train(*trainer_, *data_, model, step_seconds_, observer_.training);
-    save_model(request_.folder / "model", *data_, trained_, *trainer_, *out_.training);
+    save_model(request_.folder / "model", *data_, *out_.trained, *trainer_, *out_.training);
   }
 
   const RunRequest& request_;

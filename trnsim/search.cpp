@@ -5,15 +5,12 @@
 #include <algorithm>
 #include <functional>
 #include <map>
-#include <memory>
 #include <tuple>
 
 #include "analysis/sweep.h"
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "hw/timed_block.h"
-#include "runtime/block.h"
 #include "trnsim/project.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/pipeline.h"
@@ -111,20 +108,11 @@ Kin kin_of(const Job& job) { return {job.step.plan.micro_batch, job.step.plan.te
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
 constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory";
 
-/// What the plans that a child process tries have in common; the least recently used of it goes.
-struct Shared {
-  runtime::BlockCache blocks{kKeptInstructions};
-  hw::BlockTimes times;
-};
-
-void try_out(const Job& job, std::size_t i, bool exact, Shared& shared, analysis::Metrics& out) {
+void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
   Projection p;
   try {
-    p = project_if_it_fits(job, {.exact = exact,
-                                 .micro_batches = kTimedMicroBatches,
-                                 .blocks = &shared.blocks,
-                                 .times = &shared.times,
-                                 .give_up = true});
+    p = project_if_it_fits(job,
+                           {.exact = exact, .micro_batches = kTimedMicroBatches, .shared = &shared, .give_up = true});
   } catch (const Error& e) {
     if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
     out[name_of(i, kMemory)] = 0;
@@ -181,10 +169,10 @@ void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const 
   std::vector<analysis::SweepPoint> points;
   for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
   const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
-  const auto shared = std::make_shared<Shared>();  // each child process has its own copy, for the next family too
-  const auto evaluate = [&plans, &families, number, shared, exact](const analysis::SweepPoint& point) {
+  SharedBlocks shared{plans.front().job.machine.target()};  // each child process has its own copy, for the next too
+  const auto evaluate = [&plans, &families, &shared, number, exact](const analysis::SweepPoint& point) {
     analysis::Metrics metrics;
-    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, exact, *shared, metrics);
+    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, exact, shared, metrics);
     return metrics;
   };
   const analysis::SweepRun run =

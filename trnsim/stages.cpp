@@ -7,8 +7,6 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/replica_groups.h"
-#include "isa/check.h"
-#include "runtime/block.h"
 #include "workloads/model.h"
 #include "workloads/pipeline.h"
 
@@ -99,7 +97,7 @@ void require_groups(const Job& job) {
   }
 }
 
-CompiledStages compile_stages(const Job& job, const CompileStages& options) {
+CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options) {
   require_groups(job);
   const runtime::Plan& plan = job.step.plan;
   workloads::pipeline_turns(plan.pipeline, 0, plan.chunks, plan.micro_batches);  // refuses what has none
@@ -108,7 +106,7 @@ CompiledStages compile_stages(const Job& job, const CompileStages& options) {
     workloads::Step step = workloads::of_stage(job.step, s);
     step.plan.micro_batches = out.micro_batches;
     runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes);
-    compile.blocks = options.blocks;
+    compile.blocks = &shared.compiled;
     compile.give_up_at = options.give_up_at;
     Stage stage{.compiled = runtime::compile(job.model->step(step).graph, job.machine.target(), compile), .device = {}};
     Memory memory = memory_of(stage.compiled, job.machine);
@@ -147,14 +145,16 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
   return out;
 }
 
-StepTime simulate_stages(const Job& job, CompiledStages& compiled, const SimulateStages& options) {
-  for (const Stage& stage : compiled.stages) isa::check(stage.compiled.program, job.machine.target());
-  auto results = hw::simulate_each_in_child(programs_of(compiled.stages), job.machine,
-                                            {.exact = options.exact,
-                                             .trace_from = options.trace.from,
-                                             .trace_until = options.trace.until,
-                                             .any_memory = options.any_memory,
-                                             .times = options.times});
+StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
+                         const SimulateStages& options) {
+  for (const Stage& stage : compiled.stages) shared.checker.check(stage.compiled.program);
+  const auto simulate = options.in_child ? hw::simulate_each_in_child : hw::simulate_each;
+  auto results = simulate(programs_of(compiled.stages), job.machine,
+                          {.exact = options.exact,
+                           .trace_from = options.trace.from,
+                           .trace_until = options.trace.until,
+                           .any_memory = options.any_memory,
+                           .times = &shared.times});
   StepTime time;
   for (std::size_t s = 0; s < results.size(); ++s) {
     compiled.stages[s].device = std::move(results[s]);

@@ -5,14 +5,27 @@
 #include <vector>
 
 #include "hw/sim_device.h"
+#include "hw/timed_block.h"
+#include "isa/check.h"
+#include "runtime/block.h"
 #include "runtime/compile.h"
 #include "trnsim/memory.h"
 
-namespace runtime {
-class BlockCache;
-}
-
 namespace trnsim {
+
+/// Blocks that programs for one machine have in common, each compiled, checked and timed once. The programs and their
+/// figures are the same without.
+struct SharedBlocks {
+  /// So many instructions are kept: a 7B Llama's layers have 2 million, with two sequences of 2048 and no tensor
+  /// parallelism.
+  static constexpr std::size_t kKept = 4'000'000;
+
+  explicit SharedBlocks(const isa::Target& target) : checker{target} {}
+
+  runtime::BlockCache compiled{kKept};
+  isa::Checker checker;
+  hw::BlockTimes times;
+};
 
 /// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
 struct TraceWindow {
@@ -34,12 +47,11 @@ struct CompiledStages {
 struct CompileStages {
   /// Micro-batches of the step that are compiled when there are more, or as many as show what the others take; 0: all.
   std::int64_t micro_batches = 0;
-  runtime::BlockCache* blocks = nullptr;  // of programs that were compiled before
-  std::uint64_t give_up_at = 0;           // bytes: stages behind the first that is seen to need more are left out
+  std::uint64_t give_up_at = 0;  // bytes: stages behind the first that is seen to need more are left out
 };
 
 /// Errors: Fault::kUsage, Fault::kProgram for a plan that model or machine do not allow.
-CompiledStages compile_stages(const Job& job, const CompileStages& options = {});
+CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options = {});
 /// The graph of one stage, with all micro-batches of the step, and its program.
 runtime::Graph stage_graph(const Job& job, std::int64_t stage);
 runtime::Compiled compile_stage(const Job& job, std::int64_t stage);
@@ -56,13 +68,14 @@ struct StepTime {
 
 struct SimulateStages {
   bool exact = false, any_memory = false;
+  bool in_child = true;  // what SystemC takes goes with a child process, and other threads simulate meanwhile
   TraceWindow trace{};
-  hw::BlockTimes* times = nullptr;  // of earlier simulations on the machine
 };
 
 /// Fills the stages' records. Micro-batches that were not compiled take micro_seconds each. Errors: Fault::kProgram
 /// when the machine cannot form the groups; as hw::simulate().
-StepTime simulate_stages(const Job& job, CompiledStages& compiled, const SimulateStages& options = {});
+StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
+                         const SimulateStages& options = {});
 /// Seconds of an evaluation batch on all stages.
 double simulate_evaluation(const Job& job, bool exact);
 

@@ -85,8 +85,7 @@ std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads:
                                           .seed = static_cast<std::uint64_t>(s.seed)}));
 }
 
-workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const runtime::Passes& passes,
-                                          const std::filesystem::path& checkpoint) {
+workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const std::filesystem::path& checkpoint) {
   workloads::TrainerOptions t{
       .target = job.machine.target(),
       .step = job.step,
@@ -104,7 +103,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .save_steps = s.save_steps,
       .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
       .host_threads = static_cast<int>(s.host_threads),
-      .passes = passes,
+      .passes = job.passes,
       .checkpoint = checkpoint,
       .resume = s.resume_from_checkpoint};
   if (s.mode == "full")
@@ -148,10 +147,9 @@ Job training_job(const TrainingData& data, const Settings& settings) {
   return job_of(settings, data.model(), static_cast<double>(data.samples()));
 }
 
-std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Settings& settings,
-                                                 const runtime::Passes& passes,
+std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Job& job, const Settings& settings,
                                                  const std::filesystem::path& checkpoint) {
-  const workloads::TrainerOptions options = trainer_options(training_job(data, settings), settings, passes, checkpoint);
+  const workloads::TrainerOptions options = trainer_options(job, settings, checkpoint);
   if (data.texts) {
     const workloads::Classification& c = *data.texts;
     return std::make_unique<workloads::ClassifierTrainer>(c.config, c.weights, c.data(), options);
@@ -189,13 +187,12 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
   return out;
 }
 
-void save_model(const std::filesystem::path& folder, const TrainingData& data, const Settings& settings,
+void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training) {
   std::filesystem::create_directories(folder);
   workloads::write_config(data.model(), folder);
   const workloads::ElementType type =
-      data.texts ? workloads::ElementType::kF32
-                 : workloads::element_type(training_job(data, settings).step.plan.numerics.weight);
+      data.texts ? workloads::ElementType::kF32 : workloads::element_type(job.step.plan.numerics.weight);
   workloads::save_weights(folder, data.model(), trainer.read_weights(), type);
   if (data.tokenizer()) data.tokenizer()->save(folder);
   base::write_file(folder / "trainer_state.json", workloads::trainer_state_json(training.outcome.state));

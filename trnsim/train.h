@@ -46,9 +46,8 @@ TrainingData load_training(const workloads::Workload& workload, const Settings& 
 /// The job that is trained: the settings' plan on the loaded model.
 Job training_job(const TrainingData& data, const Settings& settings);
 
-/// A trainer on the cores of `settings`; `checkpoint`: folder that checkpoints go to. Errors: as the trainers.
-std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Settings& settings,
-                                                 const runtime::Passes& passes,
+/// A trainer of training_job(); `checkpoint`: folder that checkpoints go to. Errors: as the trainers.
+std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Job& job, const Settings& settings,
                                                  const std::filesystem::path& checkpoint);
 
 /// The numeric part of a run.
@@ -84,7 +83,7 @@ double simulated_step_seconds(const workloads::Trainer& trainer, const hw::Machi
 
 /// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
 /// trainer_state.json.
-void save_model(const std::filesystem::path& folder, const TrainingData& data, const Settings& settings,
+void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training);
 
 }  // namespace trnsim

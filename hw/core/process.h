@@ -6,11 +6,8 @@
 
 namespace hw {
 
-/// The first error of the running simulation.
-inline std::exception_ptr& process_error() {
-  static std::exception_ptr error;
-  return error;
-}
+/// The first error of the running simulation (hw/run/machine.cpp).
+std::exception_ptr& process_error();
 
 /// Runs the body of a process; keeps an error for Machine::run() to throw again.
 template <typename Body>

@@ -29,11 +29,25 @@ Fs active_time(const std::vector<CollectiveTime>& records) {
   return active;
 }
 
+/// SystemC's kernel, of which a process has one, and what stands on it: the only thing of the library that outlives a
+/// call and may change. Whoever simulates in this process holds `turn`.
+struct Kernel {
+  std::mutex turn;
+  std::exception_ptr error;  // of the running simulation
+  std::unique_ptr<Machine> machine;
+  std::vector<sc_core::sc_simcontext*> contexts;  // of the machines before
+};
+
+/// Never destroyed: other objects of the process may end later.
+Kernel& kernel() {
+  static Kernel& the_kernel = *new Kernel;
+  return the_kernel;
+}
+
 /// SystemC elaborates once per simulation context, and refuses to go on after an error: another machine needs another
-/// context. The kernel knows no end of a context, so the old ones stay, owned by a list that is never destroyed.
+/// context. It knows no end of a context, so the old ones stay.
 void begin_another_context() {
-  static auto& contexts = *new std::vector<sc_core::sc_simcontext*>;
-  contexts.push_back(sc_core::sc_curr_simcontext);
+  kernel().contexts.push_back(sc_core::sc_curr_simcontext);
   sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = new sc_core::sc_simcontext;
 }
 
@@ -58,10 +72,9 @@ void check_bounds(const SimResult& result, const MachineParams& machine) {
 
 }  // namespace
 
-std::unique_lock<std::mutex> hold_kernel() {
-  static std::mutex kernel;
-  return std::unique_lock{kernel};
-}
+std::unique_lock<std::mutex> hold_kernel() { return std::unique_lock{kernel().turn}; }
+
+std::exception_ptr& process_error() { return kernel().error; }
 
 void require_memory(const isa::Program& program, const MachineParams& machine) {
   if (program.hbm_bytes > machine.hbm_bytes_per_core())
@@ -105,7 +118,7 @@ Core& Machine::core(std::uint32_t rank) {
 }
 
 Machine& Machine::instance(const MachineParams& params, const Ranks& ranks) {
-  static std::unique_ptr<Machine> machine;
+  std::unique_ptr<Machine>& machine = kernel().machine;
   if (machine && machine->params_.hash == params.hash && machine->ranks_ == ranks && !machine->broken_) return *machine;
   if (machine) {
     machine.reset();

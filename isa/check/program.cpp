@@ -10,6 +10,23 @@
 #include "isa/names.h"
 
 namespace isa {
+
+using Counts = std::array<std::uint32_t, kCcQueues>;
+
+/// The bytes that a block touches behind one register, and which instruction reaches furthest up and down.
+struct Reach {
+  bool used = false;
+  std::int64_t low = 0, high = 0;
+  std::size_t lowest = 0, highest = 0;
+};
+
+/// What programs ask of a block that keeps the rules.
+struct BlockFacts {
+  std::vector<Reach> registers;
+  std::vector<std::size_t> collectives;  // instructions
+  Counts issues{};                       // how many of each queue
+};
+
 namespace {
 
 [[noreturn]] void refuse_at(const Program& program, std::string_view place, const rule::Breach& breach) {
@@ -70,13 +87,6 @@ void check_collective(const Instr& i, const Program& program) {
     breach("name one below that", "the root imm0 = {} is not a rank in a group of {}", i.imm0, size);
 }
 
-/// The bytes that a block touches behind one register, and which instruction reaches furthest up and down.
-struct Reach {
-  bool used = false;
-  std::int64_t low = 0, high = 0;
-  std::size_t lowest = 0, highest = 0;
-};
-
 std::vector<Reach> reaches(const Block& block) {
   std::vector<Reach> out(block.registers);
   for (std::size_t i = 0; i < block.instrs.size(); ++i) {
@@ -121,8 +131,6 @@ void check_call(const Program& program, std::size_t index) {
            base::counted(call.bases.size(), "address"), block.name, base::counted(block.registers, "register"));
 }
 
-using Counts = std::array<std::uint32_t, kCcQueues>;
-
 void check_await(const Call& call, const Counts& issued) {
   for (std::size_t q = 0; q < issued.size(); ++q)
     if (call.await[q] > issued[q])
@@ -130,20 +138,17 @@ void check_await(const Call& call, const Counts& issued) {
              base::counted(call.await[q], "collective"), q, issued[q]);
 }
 
-Counts collectives(const Block& block) {
-  Counts out{};
-  for (const Instr& instr : block.instrs)
-    if (is_collective(instr.op)) ++out[instr.queue];
+BlockFacts facts_of(const Block& block) {
+  BlockFacts out{.registers = reaches(block), .collectives = {}};
+  for (std::size_t i = 0; i < block.instrs.size(); ++i) {
+    if (!is_collective(block.instrs[i].op)) continue;
+    out.collectives.push_back(i);
+    ++out.issues[block.instrs[i].queue];
+  }
   return out;
 }
 
-void check_calls(const Program& program) {
-  std::vector<std::vector<Reach>> registers;
-  std::vector<Counts> issues;
-  for (const Block& block : program.blocks) {
-    registers.push_back(reaches(block));
-    issues.push_back(collectives(block));
-  }
+void check_calls(const Program& program, const std::vector<std::shared_ptr<const BlockFacts>>& blocks) {
   Counts issued{};
   for (std::size_t c = 0; c < program.calls.size(); ++c) {
     try {
@@ -152,9 +157,9 @@ void check_calls(const Program& program) {
     } catch (const rule::Breach& breach) {
       refuse_at(program, fmt::format("call {}", c), breach);
     }
-    const std::uint32_t block = program.calls[c].block;
-    check_addresses(program, c, registers[block]);
-    for (std::size_t q = 0; q < issued.size(); ++q) issued[q] += issues[block][q];
+    const BlockFacts& facts = *blocks[program.calls[c].block];
+    check_addresses(program, c, facts.registers);
+    for (std::size_t q = 0; q < issued.size(); ++q) issued[q] += facts.issues[q];
   }
 }
 
@@ -191,22 +196,35 @@ void require_together(const Programs& programs) {
               {fmt::format("rank {} runs no program", idle - runs.begin()), "give each rank one program"});
 }
 
-void check(const Program& program, const Target& target) {
+Checker::Facts Checker::read(const Block& block, const Program& program) {
+  const std::shared_ptr<const Instrs::List> instrs = block.instrs.identity();
+  if (const auto found = known_.find(instrs); found != known_.end()) return found->second;
+  detail::check_block(block, target_, program.name);
+  const auto facts = std::make_shared<const BlockFacts>(facts_of(block));
+  std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });
+  if (instrs) known_[instrs] = facts;
+  return facts;
+}
+
+void Checker::check(const Program& program) {
   check_groups(program);
   for (const Region& region : program.regions) try {
       check_region(region, program.hbm_bytes);
     } catch (const rule::Breach& breach) {
       refuse_at(program, fmt::format("region \"{}\"", region.name), breach);
     }
+  std::vector<Facts> blocks;
   for (const Block& block : program.blocks) {
-    detail::check_block(block, target, program.name);
-    for (std::size_t i = 0; i < block.instrs.size(); ++i) try {
-        if (is_collective(block.instrs[i].op)) check_collective(block.instrs[i], program);
+    blocks.push_back(read(block, program));
+    for (const std::size_t i : blocks.back()->collectives) try {
+        check_collective(block.instrs[i], program);
       } catch (const rule::Breach& breach) {
         detail::refuse(breach, program.name, block, i);
       }
   }
-  check_calls(program);
+  check_calls(program, blocks);
 }
+
+void check(const Program& program, const Target& target) { Checker{target}.check(program); }
 
 }  // namespace isa

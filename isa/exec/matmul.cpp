@@ -109,7 +109,7 @@ void turn(const View& from, const View& to, std::int64_t begin, std::int64_t end
 void transpose(const Instr& instr, const View& dst, const View& a, const Rounder& how, Context& context) {
   need(instr, dst.partitions == a.cols && dst.cols == a.partitions, "dst is not the transposed shape of a",
        "give dst the shape [F, P]");
-  static thread_local std::vector<std::byte> converted, turned;
+  auto& [converted, turned, unused] = context.memory.scratch();
   View from = a, to = dst;
   if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
     from = packed_like(dst, a.partitions, a.cols, converted);
@@ -132,8 +132,7 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
   need(instr, a.partitions == b.partitions && a.partitions <= kernels::kMaxK && a.cols <= kernels::kMaxM,
        "a is not [K, M] with b [K, N], K and M at most 128", "split it into tiles");
   need(instr, dst.partitions == a.cols && dst.cols == b.cols, "dst is not [M, N]", "give dst the shape [M, N]");
-  static thread_local std::vector<std::byte> stationary, moving;
-  static thread_local std::vector<float> sums;
+  auto& [stationary, moving, sums] = context.memory.scratch();
   const bool as_bf16 = fits_bf16(a.dtype) && fits_bf16(b.dtype);
   const Dtype as = as_bf16 ? Dtype::kBf16 : Dtype::kFp32;
   const Rows left = stage(a, as, stationary, context), right = stage(b, as, moving, context);

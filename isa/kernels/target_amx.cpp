@@ -41,7 +41,7 @@ struct HardwareTiles {
 };
 
 void amx_tile(const MatMul& args) {
-  static thread_local AmxPacked packed;
+  AmxPacked packed;  // some 95 KB
   HardwareTiles tiles;
   amx_matmul(args, tiles, packed);
 }

@@ -50,7 +50,7 @@ std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vect
   for (ValueId v = 0; v < graph.value_count(); ++v) {
     const auto reg = std::ranges::find(block.registers, graph.root(v));
     if (reg == block.registers.end()) continue;
-    const auto users = graph.users(v);
+    const auto& users = graph.users(v);
     const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
     if (graph.value(v).kind != Kind::kActivation || leaves)
       wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
@@ -112,7 +112,7 @@ class Signer {
     for (const ValueId v : node.in) name(v);
     for (const ValueId v : node.out) {
       name(v);
-      const auto users = graph_.users(v);
+      const auto& users = graph_.users(v);
       const bool leaves = graph_.value(v).kind != Kind::kActivation ||
                           std::ranges::any_of(users, [&](NodeId u) { return !inside_.contains(u); });
       key_(leaves);
@@ -180,8 +180,12 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
 
 const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                                   const isa::Target& target, const BlockPasses& passes) {
+  if (target_ != target) {
+    entries_.clear();
+    kept_ = 0, target_ = target;
+  }
   base::ArchiveWriter writer;
-  writer(isa::text_of(target), passes, signature.text);
+  writer(passes, signature.text);
   const std::string key = writer.take();
   auto place = entries_.find(key);
   if (place == entries_.end()) {

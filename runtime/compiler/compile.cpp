@@ -262,13 +262,18 @@ class Compiler {
     program.groups = graph_.replica_groups();
     program.rounding = graph_.numerics().rounding;
     check_flops();
+    note_blocks();
+  }
+
+  void note_blocks() {
+    const MemoryPlan& memory = result_.memory;
     note("fusion", "operations that need no way through HBM", fused_);
     note("keep", "stores dropped because their readers found the tile in SBUF", dropped_);
     note("reorder", "instructions moved up", moved_);
     note("spills", "buffers moved to HBM and back", spills_);
     note("semaphores", "waits", waits_);
     note("liveness", "bytes of activations saved by reuse",
-         memory.activations_without_reuse - memory.bytes_by_kind["activations"]);
+         memory.activations_without_reuse - result_.memory.bytes_by_kind["activations"]);
   }
 
   /// The tensor behind a register of the block, for this call.

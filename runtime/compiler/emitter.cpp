@@ -166,6 +166,18 @@ void Emitter::fill(const Tile& dst, float value) {
         .dst = dst});
 }
 
+void Emitter::affine_select(const Tile& tile, float start, float by_row, float by_col, float otherwise) {
+  emit({.op = Opcode::kAffineSelect,
+        .engine = Engine::kGpSimd,
+        .alu0 = Alu::kGe,
+        .imm0 = start,
+        .imm1 = by_row,
+        .imm2 = by_col,
+        .imm3 = otherwise,
+        .dst = tile,
+        .a = tile});
+}
+
 void Emitter::keep(ValueId id, std::int64_t row, const Tile& tile, std::int64_t most_bytes) {
   const Value& v = value(id);
   if (v.kind == Kind::kActivation && v.rows <= kKeptRows && v.cols * isa::size_of(v.dtype) <= most_bytes)

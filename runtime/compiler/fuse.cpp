@@ -124,7 +124,7 @@ std::set<ValueId> escapes(const Graph& graph, const FusedGroup& group) {
   std::set<ValueId> out;
   for (const NodeId n : group.nodes)
     for (const ValueId v : graph.node(n).out) {
-      const auto users = graph.users(v);
+      const auto& users = graph.users(v);
       if (graph.value(v).kind != Kind::kActivation ||
           std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); }))
         out.insert(v);

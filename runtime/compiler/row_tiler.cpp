@@ -191,7 +191,7 @@ void RowTiler::take_chunk(const Node& node, Span span, const Tile& sum, float sc
   chunk_span_ = span;
   const ValueId v = node.out[0];
   const auto& chain = chains_[graph_.value(v).producer];
-  const auto users = graph_.users(v);
+  const auto& users = graph_.users(v);
   const bool elsewhere = escapes_.contains(v) || !std::ranges::all_of(users, [&](NodeId u) {
                            return std::ranges::find(chain, u) != chain.end();
                          });
@@ -218,7 +218,7 @@ bool RowTiler::in_row_buffer(ValueId v) const {
     if (std::ranges::find(chain, producer) != chain.end()) home = matmul;
   if (home == kNoNode) return true;
   const auto& chain = chains_.at(home);
-  const auto users = graph_.users(v);
+  const auto& users = graph_.users(v);
   return std::ranges::any_of(users, [&](NodeId u) {
     return std::ranges::find(nodes_, u) != nodes_.end() && std::ranges::find(chain, u) == chain.end();
   });

@@ -4,6 +4,7 @@
 #include <array>
 #include <bit>
 #include <limits>
+#include <numeric>
 #include <span>
 
 #include "isa/operands.h"
@@ -88,6 +89,13 @@ class Members {
   std::vector<std::uint64_t> words_;
 };
 
+/// Space that an instruction opens: bytes of SBUF, and banks of PSUM.
+struct Need {
+  std::int64_t bytes = 0, banks = 0;
+
+  std::int64_t& of(bool on_chip) { return on_chip ? bytes : banks; }
+};
+
 /// What does not depend on the limit, by the number of the instruction or of the buffer (from 1).
 struct Facts {
   struct Step {
@@ -101,6 +109,8 @@ struct Facts {
   std::vector<std::int64_t> size;           // of a buffer: bytes of SBUF with what rounding up costs, or one bank
   std::vector<char> on_chip;                // in SBUF
   std::vector<std::uint32_t> first, users;  // the instruction whose turn it is to open it; how many name it
+  Lists named_by;                           // the instructions that name a buffer
+  std::vector<Need> needs;                  // of an instruction, when none of its buffers is open
   Profile sbuf_needed, psum_needed;
 
   Facts(const VirtualBlock& block, const isa::Target& target) {
@@ -116,10 +126,24 @@ struct Facts {
     after.items.resize(next.back());
     for (std::uint32_t i = 0; i < before.size(); ++i)
       for (const std::uint32_t p : before[i]) after.items[next[p]++] = i;
+    find_needs();
     make_profiles();
   }
 
  private:
+  void find_needs() {
+    std::vector<std::uint32_t> next(users.size() + 1, 0);
+    std::partial_sum(users.begin(), users.end(), next.begin() + 1);
+    named_by.begin = next;
+    named_by.items.resize(next.back());
+    needs.resize(steps.size());
+    for (std::uint32_t i = 0; i < steps.size(); ++i)
+      for (const std::uint32_t b : buffers[i]) {
+        named_by.items[next[b]++] = i;
+        needs[i].of(on_chip[b]) += size[b];
+      }
+  }
+
   void read_buffers(const VirtualBlock& block, const isa::Target& target) {
     size.push_back(0), on_chip.push_back(0);
     for (const Buffer& b : block.buffers) {
@@ -186,6 +210,7 @@ class Scheduler {
       : facts_{facts},
         missing_{facts.missing},
         users_{facts.users},
+        needs_{facts.needs},
         ready_at_(facts.steps.size()),
         done_(facts.steps.size()),
         open_(facts.size.size()),
@@ -218,10 +243,7 @@ class Scheduler {
   /// Whether `i` may run although older instructions wait: whether there is room for what it opens.
   bool may_run_ahead(std::uint32_t i) {
     if (i == oldest_) return true;
-    std::int64_t bytes = 0, banks = 0;
-    for (const std::uint32_t b : facts_.buffers[i])
-      if (!open_[b]) (facts_.on_chip[b] ? bytes : banks) += facts_.size[b];
-    return sbuf_.has_room(oldest_, i, bytes) && psum_.has_room(oldest_, i, banks);
+    return sbuf_.has_room(oldest_, i, needs_[i].bytes) && psum_.has_room(oldest_, i, needs_[i].banks);
   }
 
   /// The instruction that can start first; of equal ones the oldest.
@@ -263,6 +285,7 @@ class Scheduler {
     for (const std::uint32_t b : facts_.buffers[i]) {
       if (!open_[b]) {
         open_[b] = 1;
+        for (const std::uint32_t n : facts_.named_by[b]) needs_[n].of(facts_.on_chip[b]) -= facts_.size[b];
         if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
       }
       if (--users_[b] == 0) no_longer_early(b);
@@ -278,6 +301,7 @@ class Scheduler {
   const Facts& facts_;
   std::vector<std::uint32_t> missing_;  // instructions that must still come before
   std::vector<std::uint32_t> users_;    // of each buffer: instructions to come
+  std::vector<Need> needs_;             // by what is open now
   std::vector<double> ready_at_;
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
   std::vector<Members> ready_;             // of each engine

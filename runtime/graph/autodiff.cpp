@@ -199,9 +199,9 @@ std::vector<std::vector<ValueId>> by_component(const Graph& graph, const std::ve
     while (parent[n] != n) n = parent[n] = parent[parent[n]];
     return n;
   };
-  const auto [begin, end] = boost::edges(graph.boost());
-  for (auto e = begin; e != end; ++e)
-    parent[top(boost::source(*e, graph.boost()))] = top(boost::target(*e, graph.boost()));
+  for (ValueId v = 0; v < graph.value_count(); ++v)
+    if (const NodeId from = graph.value(v).producer; from != kNoNode)
+      for (const NodeId n : graph.users(v)) parent[top(from)] = top(n);
   std::vector<std::vector<ValueId>> out;
   std::map<NodeId, std::size_t> place;
   for (const ValueId loss : losses) {

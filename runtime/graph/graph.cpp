@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include "base/error.h"
 #include "isa/names.h"
@@ -51,33 +52,36 @@ ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dt
     throw Error{Fault::kProgram, "tensor " + name, fmt::format("is [{}, {}]", rows, cols),
                 "give it a size of 1 or more"};
   if (find(name) != kNoValue) throw Error{Fault::kProgram, "tensor " + name, "exists already", "choose another name"};
-  values_.push_back({.name = std::move(name), .rows = rows, .cols = cols, .dtype = dtype, .kind = kind});
+  add_value({.name = std::move(name), .rows = rows, .cols = cols, .dtype = dtype, .kind = kind});
   return static_cast<ValueId>(values_.size() - 1);
 }
 
 std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {
   if (attrs.empty()) attrs = op.attrs;
   base::ensure(attrs.same_type(op.attrs), label, fmt::format("has attributes that {} does not take", op.name));
-  const NodeId id = boost::add_vertex(boost_);
-  Node& node = boost_[id];
-  node = {
-      .op = &op, .attrs = std::move(attrs), .in = std::move(in), .out = {}, .scope = scope_, .label = std::move(label)};
+  const NodeId id = nodes_.size();
+  nodes_.push_back({.op = &op,
+                    .attrs = std::move(attrs),
+                    .in = std::move(in),
+                    .out = {},
+                    .scope = scope_,
+                    .label = std::move(label)});
+  Node& node = nodes_.back();
   const std::vector<Shape> shapes = op.infer({*this, node});
-  for (const ValueId v : node.in)
-    if (values_[v].producer != kNoNode) boost::add_edge(values_[v].producer, id, boost_);
+  for (const ValueId v : node.in) add_user(v, id);
   for (std::size_t o = 0; o < shapes.size(); ++o) {
     const Shape& s = shapes[o];
     const bool in_place = s.alias != kNoValue;
-    values_.push_back({.name = fmt::format("{}.{}.{}", node.label, id, o),
-                       .rows = s.rows,
-                       .cols = s.cols,
-                       .dtype = s.dtype,
-                       .kind = in_place ? values_[s.alias].kind : Kind::kActivation,
-                       .producer = id,
-                       .alias = s.alias});
-    boost_[id].out.push_back(static_cast<ValueId>(values_.size() - 1));
+    node.out.push_back(static_cast<ValueId>(values_.size()));
+    add_value({.name = fmt::format("{}.{}.{}", node.label, id, o),
+               .rows = s.rows,
+               .cols = s.cols,
+               .dtype = s.dtype,
+               .kind = in_place ? values_[s.alias].kind : Kind::kActivation,
+               .producer = id,
+               .alias = s.alias});
   }
-  return boost_[id].out;
+  return node.out;
 }
 
 ValueId Graph::add1(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {
@@ -102,20 +106,15 @@ ValueId Graph::root(ValueId id) const {
   return id;
 }
 
-std::vector<NodeId> Graph::users(ValueId id) const {
-  std::vector<NodeId> out;
-  const auto collect = [&](NodeId n) {
-    if (node(n).op && std::ranges::find(node(n).in, id) != node(n).in.end()) out.push_back(n);
-  };
-  if (const NodeId from = values_[id].producer; from != kNoNode) {
-    const auto [begin, end] = boost::out_edges(from, boost_);
-    for (auto e = begin; e != end; ++e) collect(boost::target(*e, boost_));
-    std::ranges::sort(out);
-    out.erase(std::unique(out.begin(), out.end()), out.end());
-  } else {
-    for (NodeId n = 0; n < node_count(); ++n) collect(n);
-  }
-  return out;
+void Graph::add_value(Value value) {
+  values_.push_back(std::move(value));
+  users_.emplace_back();
+}
+
+void Graph::add_user(ValueId value, NodeId node) {
+  std::vector<NodeId>& users = users_[value];
+  const auto place = std::ranges::lower_bound(users, node);
+  if (place == users.end() || *place != node) users.insert(place, node);
 }
 
 ValueId Graph::find(std::string_view name) const {
@@ -125,15 +124,15 @@ ValueId Graph::find(std::string_view name) const {
 }
 
 void Graph::replace(ValueId from, ValueId to) {
-  for (const NodeId n : users(from)) {
-    std::ranges::replace(boost_[n].in, from, to);
-    if (values_[to].producer != kNoNode) boost::add_edge(values_[to].producer, n, boost_);
+  for (const NodeId n : std::exchange(users_[from], {})) {
+    std::ranges::replace(nodes_[n].in, from, to);
+    add_user(to, n);
   }
 }
 
 void Graph::remove(NodeId id) {
-  boost::clear_vertex(id, boost_);
-  boost_[id].op = nullptr;
+  for (const ValueId v : nodes_[id].in) std::erase(users_[v], id);
+  nodes_[id].op = nullptr;
 }
 
 void Graph::set_shape(ValueId value, const Shape& shape) {
@@ -142,17 +141,14 @@ void Graph::set_shape(ValueId value, const Shape& shape) {
 }
 
 void Graph::append_operand(NodeId node, ValueId value) {
-  boost_[node].in.push_back(value);
-  if (values_[value].producer != kNoNode) boost::add_edge(values_[value].producer, node, boost_);
+  nodes_[node].in.push_back(value);
+  add_user(value, node);
 }
 
 void Graph::adopt(NodeId id, ValueId value) {
-  const NodeId before = values_[value].producer;
-  const auto readers = users(value);
-  remove(before);
+  remove(values_[value].producer);
   values_[value].producer = id;
-  boost_[id].out.push_back(value);
-  for (const NodeId n : readers) boost::add_edge(id, n, boost_);
+  nodes_[id].out.push_back(value);
 }
 
 std::size_t Graph::remove_dead() {
@@ -160,7 +156,7 @@ std::size_t Graph::remove_dead() {
   for (ValueId v = 0; v < value_count(); ++v) needed[v] = values_[v].kind != Kind::kActivation;
   std::size_t removed = 0;
   for (NodeId n = node_count(); n-- > 0;) {
-    const Node& node = boost_[n];
+    const Node& node = nodes_[n];
     if (!node.op) continue;
     if (!node.op->reaches_out && std::ranges::none_of(node.out, [&](ValueId v) { return needed[v]; })) {
       remove(n);

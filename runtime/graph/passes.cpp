@@ -121,7 +121,7 @@ std::size_t narrow_operands(Graph& graph) {
     if (!op || op->reaches_out || op->collective != Collective::kNone) continue;
     for (const ValueId v : graph.node(n).out) {
       const Value& value = graph.value(v);
-      const auto users = graph.users(v);
+      const auto& users = graph.users(v);
       if (value.kind != Kind::kActivation || value.alias != kNoValue || users.empty()) continue;
       std::optional<Dtype> type;
       bool same = true;

@@ -33,15 +33,7 @@ double Heads::pairs() const {
 
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value) {
   // Query p of the tile, key i of dst: kept where t * 128 + p - first - i >= 0.
-  e.emit({.op = Opcode::kAffineSelect,
-          .engine = isa::Engine::kGpSimd,
-          .alu0 = Alu::kGe,
-          .imm0 = static_cast<float>(t * kPartitions - first),
-          .imm1 = 1,
-          .imm2 = -1,
-          .imm3 = value,
-          .dst = dst,
-          .a = dst});
+  e.affine_select(dst, static_cast<float>(t * kPartitions - first), 1, -1, value);
 }
 
 std::int64_t Heads::group() const {

@@ -272,19 +272,8 @@ class CachedAttention {
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
     e_.copy(own, bank);
-    const auto select = [&](float start, float by_row, float by_col) {
-      e_.emit({.op = Opcode::kAffineSelect,
-               .engine = isa::Engine::kGpSimd,
-               .alu0 = Alu::kGe,
-               .imm0 = start,
-               .imm1 = by_row,
-               .imm2 = by_col,
-               .imm3 = kHidden,
-               .dst = own,
-               .a = own});
-    };
-    select(begin, -size, 1);
-    select(size - 1 - begin, size, -1);
+    e_.affine_select(own, begin, -size, 1, kHidden);
+    e_.affine_select(own, size - 1 - begin, size, -1, kHidden);
     return own;
   }
 

@@ -134,20 +134,9 @@ class SkinnyNorm {
     const std::int64_t all = rows_ * parts_;
     const Tile members = e_.sbuf(Dtype::kFp32, rows_, all), bank = e_.psum(all, all);
     e_.fill(members, 1);
-    const auto select = [&](float start, float by_row, float by_col) {
-      e_.emit({.op = Opcode::kAffineSelect,
-               .engine = isa::Engine::kGpSimd,
-               .alu0 = Alu::kGe,
-               .imm0 = start,
-               .imm1 = by_row,
-               .imm2 = by_col,
-               .imm3 = 0,
-               .dst = members,
-               .a = members});
-    };
     const auto parts = static_cast<float>(parts_);
-    select(0, -parts, 1);
-    select(parts - 1, parts, -1);
+    e_.affine_select(members, 0, -parts, 1, 0);
+    e_.affine_select(members, parts - 1, parts, -1, 0);
     e_.move(bank, members, members);
     mates_ = e_.sbuf(Dtype::kFp32, all, all);
     e_.copy(mates_, bank);

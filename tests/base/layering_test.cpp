@@ -52,8 +52,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"malloc.h", {"cli/main.cpp"}},  // the allocator is tuned for the whole process
     {"systemc", {"hw"}},
     {"tlm", {"hw"}},
-    {"boost",
-     {"runtime", "hw/network/topology.cpp"}},  // there: the shortest ways through the torus, seen by nobody else
+    {"boost", {"hw/network/topology.cpp"}},  // the shortest ways through the torus, seen by nobody else
     {"csv.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
     {"sqlite3.h", {"analysis"}},  // its error codes

@@ -130,6 +130,22 @@ TEST(CheckProgram, HbmOperandsStayInside) {
   EXPECT_EQ(error_of(p), "");
 }
 
+/// What is known of a block's instructions spares reading them, not the rules of the program that has them.
+TEST(Checker, KnowsBlocksNotPrograms) {
+  isa::Checker checker{trn1_target()};
+  const Program good = program({collective(Opcode::kAllReduce, 64, 64)});
+  checker.check(good);
+  checker.check(good);
+  Program outside = good, alone = good, other = good;
+  outside.calls[0].bases[1] = 4000;
+  EXPECT_THAT(message_of([&] { checker.check(outside); }), HasSubstr("it leaves the program's 4096 bytes of HBM"));
+  alone.groups.clear();
+  EXPECT_THAT(message_of([&] { checker.check(alone); }), HasSubstr("replica group 0 does not exist"));
+  other.blocks[0].instrs.own()[0].a.reg = 2;  // a list of its own
+  EXPECT_THAT(message_of([&] { checker.check(other); }), HasSubstr("HBM register r2"));
+  checker.check(good);
+}
+
 TEST(CheckProgram, RegionsFit) {
   Program p = program({});
   p.regions.push_back({"w", "weights", isa::Dtype::kBf16, {32, 32}, 2048, 2048});
