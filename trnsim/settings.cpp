@@ -37,8 +37,8 @@ const std::array kRows = {
     Setting{"model_id,model_name_or_path", &T::model_id, kModel,
          "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
     Setting{"dataset_path,train_file", &T::dataset_path, kModel,
-         "csv, tsv, jsonl or text;label file, or a folder of them; for a decoder jsonl or plain text; for a model of images "
-         "the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
+         "csv, tsv, jsonl or text;label file, or a folder of them; for a decoder jsonl or plain text; "
+         "for a model of images the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
          "SM_CHANNEL_TRAIN"},
     Setting{"validation_file", &T::validation_file, kModel,
          "evaluated during training", "", "SM_CHANNEL_VALIDATION"},

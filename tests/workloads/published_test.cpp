@@ -48,6 +48,7 @@ INSTANTIATE_TEST_SUITE_P(
                     SaidPicture{{"vit-base-patch16-224"}, 224, 16, 3, 768, 1000},
                     SaidPicture{{"google/vit-base-patch32-384"}, 384, 32, 3, 768, 1000},
                     SaidPicture{{"ViT-B/16", "images of 384x384"}, 384, 16, 3, 768, 1000},
+                    SaidPicture{{"ViT-B/16", "50,000 images"}, 224, 16, 3, 768, 1000},
                     SaidPicture{{"ViT-L/16-512"}, 512, 16, 3, 1024, 1000},
                     SaidPicture{{"vit_b_32", "224 px; 100 classes"}, 224, 32, 3, 768, 100},
                     SaidPicture{{"ViT-H/14"}, 224, 14, 3, 1280, 1000},

@@ -82,7 +82,7 @@ void require_length(std::int64_t length, const VitConfig& c, std::vector<std::st
 }  // namespace
 
 std::optional<VitConfig> published_vit(VitConfig c, const PublishedModel& p, std::vector<std::string>& assumed) {
-  const std::string name = base::lower(p.name), text = name + " " + base::lower(p.notes);
+  const std::string name = base::lower(p.name), text = name + "\n" + base::lower(p.notes);
   const auto told = [&](Number (*find)(const std::string&)) {
     const Number in_name = find(name);
     return in_name ? in_name : find(text);
