@@ -7,7 +7,6 @@
 
 #include "analysis/stack.h"
 #include "base/error.h"
-#include "runtime/block.h"
 
 namespace trnsim {
 namespace {
@@ -31,7 +30,7 @@ class Candidates {
   Candidates(const Settings& settings, const Job& job) : settings_{settings}, job_{job}, plan_{job.step.plan} {
     batches();
     stacks();
-    if (is_decoder(job.model)) plans();
+    if (job.model->splits()) plans();
     passes();
     instances();
   }
@@ -62,7 +61,7 @@ class Candidates {
       const analysis::Stack stack = analysis::load_stack(name);
       const bool loop = stack.per_op.value > 0;  // the others stand for no host, or for inference
       const bool shares_models = !stack.sequence_parallel.empty();
-      if (name != job_.stack && loop && (is_decoder(job_.model) || !shares_models))
+      if (name != job_.stack && loop && (job_.model->splits() || !shares_models))
         add({{"stack", name}}, "another training loop, see `trnsim list stacks`");
     }
   }
@@ -139,7 +138,7 @@ Settings changed(Settings settings, const Change& change) {
 
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most) {
   const Job before = job_of(settings);
-  runtime::BlockCache blocks{kKeptInstructions};
+  SharedBlocks shared{before.machine.target()};
   std::vector<Change> good;
   std::set<std::string> found;  // first settings of changes that help: the milder ones of the kind are not looked at
   for (Change& change : Candidates{settings, before}.take()) {
@@ -152,7 +151,9 @@ std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const 
       continue;
     }
     const auto p = try_job(*job, before, now,
-                           {.micro_batches = kShown * job->step.plan.pipeline, .blocks = &blocks, .give_up = true});
+                           {.micro_batches = kShown * job->step.plan.pipeline,
+                            .shared = job->machine.hash == before.machine.hash ? &shared : nullptr,
+                            .give_up = true});
     if (!p || dearer(*p, now)) continue;
     change.speed_up = p->samples_per_second() / now.samples_per_second() - 1;
     change.seconds = p->time.total, change.dollars = p->dollars;
