@@ -125,7 +125,8 @@ std::vector<std::string> names_in(std::string_view listing) {
   const auto* const found = std::ranges::find(kListings, listing, &Listing::name);
   base::ensure(found != kListings.end(), listing, "is not a listing");
   std::vector<std::string> names;
-  for (const std::vector<base::Cell>& row : found->make().cells()) names.push_back(std::get<std::string>(row[0].value));
+  const Table table = found->make();  // the loop below would not keep it
+  for (const std::vector<base::Cell>& row : table.cells()) names.push_back(std::get<std::string>(row[0].value));
   return names;
 }
 

@@ -12,7 +12,7 @@ namespace {
 namespace fs = std::filesystem;
 using cli_test::Ran;
 using cli_test::run;
-using Json = nlohmann::ordered_json;
+using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
