@@ -89,7 +89,7 @@ INSTANTIATE_TEST_SUITE_P(Rows, ValidateMisfit, testing::ValuesIn(kMisfits),
 TEST(Validate, ATableThatCannotBeReadIsRefusedAsAWhole) {
   const auto read = [](const char* cells) { return [cells] { rows_of(kMicro, cells); }; };
   EXPECT_TRUE(
-      fails(Fault::kData, read("a,launch,launch,-,-,8,trn1.32xlarge,-1,ms,here,"), {":2", "no positive number"}));
+      fails(Fault::kData, read("a,launch,launch,-,-,8,trn1.32xlarge,-1,ms,here,"), {":2", "not a positive number"}));
   EXPECT_TRUE(fails(Fault::kData, read("a,launch,launch,-,-,8"), {":2", "has 6 cells but the header has 11"}));
 }
 
