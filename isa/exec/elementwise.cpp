@@ -311,7 +311,7 @@ void reciprocal(const Instr& instr, std::uint32_t index, Context& context) {
   Instr division = instr;
   division.fn = Fn::kReciprocal;
   division.imm0 = 1;
-  division.imm1 = 0;
+  division.imm1 = -0.0f;  // x + -0 keeps the sign of a zero
   division.b = division.c = Tile{};
   activation(division, index, context);
 }
