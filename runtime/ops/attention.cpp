@@ -110,8 +110,8 @@ namespace {
 /// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i; tiles of keys
 /// that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
 /// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask, maximum,
-/// exponentials and division are operations of their own, as XLA has them without a fused softmax; when the scores of
-/// all heads are larger than SBUF, each writes its result to HBM, where the next one reads it.
+/// difference, exponentials, sum and division are operations of their own, as XLA has them without a fused softmax;
+/// when the scores of all heads are larger than SBUF, each writes its result to HBM, where the next one reads it.
 std::vector<Shape> infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -269,14 +269,17 @@ class Attention {
   Tile softmax(const Tile& x, std::int64_t parts, std::int64_t seen) {
     const Tile most = e_.sbuf(Dtype::kFp32, parts, 1), least = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile sum = e_.sbuf(Dtype::kFp32, parts, 1), inverse = e_.sbuf(Dtype::kFp32, parts, 1);
-    const Tile exponentials = e_.sbuf(h_.score, parts, seen);
+    Tile exponentials = e_.sbuf(h_.score, parts, seen);
     const bool probabilities = keep_ && !a_.flash;
     const Tile p = e_.sbuf(probabilities ? e_.value(node_.out[1]).dtype : h_.type, parts, seen);
     e_.reduce(most, Alu::kMax, x);
     e_.tensor_scalar(least, most, Alu::kMul, -1.0F);
-    e_.activation(exponentials, Fn::kExp, again(x), 1.0F, least, &sum);
+    if (spills_)
+      exponentials = apart(again(x), least, sum);
+    else
+      e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
-    e_.copy(p, passed(exponentials), inverse);
+    e_.copy(p, again(exponentials), inverse);
     if (probabilities) e_.store(e_.hbm(node_.out[1], row_, parts, 0, seen, 1), p);
     if (keep_ && a_.flash) {
       const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
@@ -285,6 +288,17 @@ class Attention {
       e_.store(e_.hbm(node_.out[1], row_, parts, 0, 1, 1), logarithm);
     }
     return p;
+  }
+
+  /// exp(x + least) and its sum by rows, in three operations.
+  Tile apart(const Tile& x, const Tile& least, const Tile& sum) {
+    const Tile difference = e_.sbuf(h_.score, x.partitions, x.cols());
+    const Tile exponentials = e_.sbuf(h_.score, x.partitions, x.cols());
+    e_.tensor_scalar(difference, x, Alu::kAdd, least);
+    e_.activation(exponentials, Fn::kExp, passed(difference));
+    const Tile summed = passed(exponentials);
+    e_.reduce(sum, Alu::kAdd, summed);
+    return summed;
   }
 
   Emitter& e_;

@@ -306,7 +306,8 @@ TEST(CostText, UnconditionalFormulasEqualTheFunctions) {
       if (row.formula.find("then") != std::string_view::npos) continue;
       for (const Dtype dtype : {Dtype::kFp32, Dtype::kBf16}) {
         if (row.op == Opcode::kSelect || row.op == Opcode::kSelectReduce) continue;
-        const Engine engine = row.engines.contains(Engine::kVector) ? Engine::kVector : Engine::kScalar;
+        const bool scalar = row.engines.contains(Engine::kScalar) && !row.engines.contains(Engine::kVector);
+        const Engine engine = scalar ? Engine::kScalar : Engine::kVector;
         Instr instr = make(row.op, engine, sbuf(128, n, dtype), sbuf(128, n, dtype), sbuf(128, 2 * n, dtype));
         expect_text_matches(instr, 0);
       }
