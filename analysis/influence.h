@@ -63,7 +63,8 @@ struct Influence {
 /// The prediction of rows[index] under a variation; called in child processes, several at a time.
 using Evaluate = std::function<double(std::size_t index, const Variation&)>;
 
-/// Predicts each row once for each mechanism, and once for each constant of the mechanisms that decide any of it.
+/// Predicts each row once for each mechanism, and once for each constant of the mechanisms that decide any of it; jobs
+/// for fitted constants alone.
 /// Errors: Fault::kInternal when a row that was predicted is not under a variation; Fault::kUsage when interrupted.
 Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
                 const SweepWatch& watch = {});

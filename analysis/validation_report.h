@@ -85,7 +85,7 @@ struct ValidationReport {
   std::vector<KindSummary> summaries;  // kinds in the order of the file, "micro" when there are several, then "all"
 };
 
-/// "training", "encoder inference", "generation"; other kinds have their own name.
+/// "training", "encoder inference", "generation", "instructions"; other kinds have their own name.
 std::string regime_name(std::string_view kind);
 
 using Predictor = std::function<Prediction(const Row&)>;

@@ -61,8 +61,8 @@ constexpr auto up_to_6(auto& x) {
 }
 
 template <std::size_t N>
-constexpr auto up_to_12(auto& x) {
-  static_assert(N <= 12, "one more case of base::fields() is needed");
+constexpr auto up_to_13(auto& x) {
+  static_assert(N <= 13, "one more case of base::fields() is needed");
   if constexpr (N == 7) {
     auto& [a, b, c, d, e, f, g] = x;
     return std::tie(a, b, c, d, e, f, g);
@@ -78,9 +78,12 @@ constexpr auto up_to_12(auto& x) {
   } else if constexpr (N == 11) {
     auto& [a, b, c, d, e, f, g, h, i, j, k] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k);
-  } else {
+  } else if constexpr (N == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
   }
 }
 
@@ -99,7 +102,7 @@ constexpr auto fields(T& x) {
   if constexpr (kCount <= 6)
     return fields_detail::up_to_6<kCount>(x);
   else
-    return fields_detail::up_to_12<kCount>(x);
+    return fields_detail::up_to_13<kCount>(x);
 }
 
 }  // namespace base

@@ -17,8 +17,10 @@ namespace hw {
 
 /// A DMA as the engines see it.
 struct Transfer {
-  double work = 0;   // fs of one DMA engine, all descriptors together
-  double width = 0;  // DMA engines that it can keep busy
+  double work = 0;    // fs of one DMA engine, all descriptors together
+  double width = 0;   // DMA engines that it can keep busy
+  double shared = 0;  // fs of the path that all engines of the core share
+  Fs tail = 0;        // from the last byte read to the raised semaphore
   std::uint64_t descriptors = 0;
   std::uint64_t read_bytes = 0;     // from HBM
   std::uint64_t written_bytes = 0;  // to HBM
@@ -27,13 +29,14 @@ struct Transfer {
 struct TimedInstr {
   enum class Kind : std::uint8_t { kCompute, kMatMul, kDma, kCollective, kWait };
   Fs occupy = 0;
-  Fs latency = 0;                // >= occupy
-  float load = 0;                // kMatMul: fs to load the stationary tile, 0 when the array holds it already
-  float charge = 0;              // kMatMul: fs of a full PE array, for the power limit
-  float apart = 0;               // kMatMul in part of the array: fs until one in another part may begin; 0: as occupy
-  std::uint16_t squares = 0;     // kMatMul: which of the 4 x 4 squares of the array it keeps
-  std::uint32_t index = 0;       // in Block::instrs
-  std::uint32_t slot = 0;        // row of the block's statistics
+  Fs latency = 0;             // >= occupy
+  Fs wake = 0;                // from a semaphore to the start of what waits for it
+  float load = 0;             // fs: kMatMul, to load the stationary tile; others: the activation table. 0: it is there
+  float charge = 0;           // kMatMul: fs of a full PE array, for the power limit
+  float apart = 0;            // kMatMul in part of the array: fs until one in another part may begin; 0: as occupy
+  std::uint16_t squares = 0;  // kMatMul: which of the 4 x 4 squares of the array it keeps
+  std::uint32_t index = 0;    // in Block::instrs
+  std::uint32_t slot = 0;     // row of the block's statistics
   std::uint32_t first_wait = 0;  // in Stream::waits
   std::uint32_t transfer = 0;    // kDma: in TimedBlock::transfers
   std::uint8_t wait_count = 0;

@@ -1,8 +1,10 @@
 // What an instruction costs. Cost functions read the instruction's shape and Timing, never data.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
+#include <optional>
 
 #include "isa/instr.h"
 
@@ -16,10 +18,15 @@ struct Cost {
 
 /// The DMA engines of a core.
 struct DmaTiming {
-  double start = 0;                // seconds from the semaphore to the first byte
+  double start = 0;                // seconds from the issue to the first descriptor
+  double wake = 0;                 // seconds from a semaphore to the issue of what waits for it
   double engines = 0;              // of a core
-  double rate = 0;                 // bytes per second of one engine
-  double descriptor_overhead = 0;  // time of a descriptor, in bytes at that rate
+  double engine_rate = 0;          // bytes per second of one engine, reading or writing
+  double setup = 0;                // seconds of a descriptor that no data moves in
+  double overlap = 0;              // bytes from which a descriptor is written while it is read
+  double completion = 0;           // seconds of the descriptor that raises the semaphore
+  double rate = 0;                 // bytes per second of one engine's share of what all of them share
+  double descriptor_overhead = 0;  // time of a descriptor there, in bytes at that rate
   double packet = 0;               // bytes of the longest descriptor
   double transpose = 0;            // rate of a transpose, of that of a copy; 0: it takes descriptors of one element
   bool operator==(const DmaTiming&) const = default;
@@ -28,10 +35,12 @@ struct DmaTiming {
 /// The numbers that cost functions may read; hw/ fills them from the machine's parameter file.
 struct Timing {
   double min_interval = 0;                   // MIN_II, cycles of the executing engine
+  double semaphore = 0;                      // seconds from a visible result to who waits for it
   std::array<double, kEngineCount> fixed{};  // result latency beyond `occupy`, cycles of that engine
   double fp32_passes = 0;                    // TensorE passes for fp32 operands
   double fp32_transpose_passes = 0;          // the same of a transpose
   double load_stationary_speedup = 0;        // fast load: columns per cycle
+  double scalar_start = 0;                   // cycles that ScalarE is held before the first element
   double activation_read = 0;                // cycles to read the accumulator of activation_reduce
   double gpsimd_start = 0;                   // cycles before GpSimdE's first element
   double dynamic_min = 0;                    // cycles of a register-addressed copy, at least
@@ -49,11 +58,23 @@ struct Timing {
 /// cycle).
 double stationary_load_cycles(const Instr& instr, const Timing& timing);
 
-/// How the DMA engines move an instruction (a DMA).
+/// The activation table that an instruction needs in ScalarE: none for those that only scale, square, compare or copy.
+/// Assumed: a table for each function, nobody publishes which ones share one.
+std::optional<Fn> activation_table(const Instr& instr);
+
+/// How the DMA engines move an instruction (a DMA). A descriptor holds its engine until it is read; a short one is
+/// written only then, which is latency: the engine reads the next one meanwhile. All engines of a core together also
+/// share a path to memory, which is what limits them when all are at work.
+/// Source: profiles of NeuronCore-v2 (v2_nm297 to v2_nm310), bandwidths of busy queues (hbm_read_1, hbm_read_1k).
 struct DmaCost {
   std::int64_t descriptors = 0;  // one per contiguous piece, at most a packet long
   double seconds = 0;            // of one DMA engine, all descriptors together; twice for a read-modify-write
   double width = 0;              // DMA engines that it can keep busy
+  double shared = 0;             // seconds of what the engines share, if nobody else uses it
+  double tail = 0;               // seconds from the end of the last descriptor's reading to the raised semaphore
+
+  /// Seconds without company.
+  double alone() const { return std::max(seconds / width + tail, shared); }
 };
 DmaCost dma_cost(const Instr& instr, const DmaTiming& dma);
 
@@ -65,7 +86,7 @@ std::int64_t contiguous_run(const Tile& tile);
 namespace cost {
 Cost matmul(const Instr& i, const Timing& t);
 Cost pe_transpose(const Instr& i, const Timing& t);
-Cost one_input(const Instr& i, const Timing& t);  // max(MIN_II, N)
+Cost one_input(const Instr& i, const Timing& t);  // max(MIN_II, N); ScalarE: START + N
 Cost tensor_copy(const Instr& i, const Timing& t);
 Cost one_input_reduce(const Instr& i, const Timing& t);  // max(MIN_II, N) + MIN_II
 Cost activation_reduce(const Instr& i, const Timing& t);

@@ -92,6 +92,8 @@ inline constexpr std::string_view kNki = "AWS Neuron SDK 2.26.1, nki.isa";
 inline constexpr std::string_view kDerived = "derived: none published";
 inline constexpr std::string_view kSequencer = "derived: the issuing sequencer's MIN_II";
 inline constexpr std::string_view kPlain = "max(MIN_II, N)";
+inline constexpr std::string_view kActivated = "max(MIN_II, ACT_START + N)";
+inline constexpr std::string_view kProfiled = "AWS Neuron SDK 2.26.1, nki.isa; ACT_START: profiles of NeuronCore-v2";
 inline constexpr std::string_view kElsewhere = "MIN_II, then the DMA engines";
 inline constexpr std::string_view kCcElsewhere = "MIN_II, then the CC-cores";
 
@@ -141,7 +143,8 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    "max(MIN_II, N/2) when bf16 in and out and add/max; else max(MIN_II, N)",
    {.dst = kOn, .a = kOn, .alu0 = kReduce, .negate = true}, rule::tensor_reduce, kPerAlu,
    "dst: a without its innermost axes", kNki, "MIN_II is named, but not in the printed formula"},
-  {Opcode::kTensorCopy, "tensor_copy", kVSG, exec::tensor_copy, cost::tensor_copy, kPlain,
+  {Opcode::kTensorCopy, "tensor_copy", kVSG, exec::tensor_copy, cost::tensor_copy,
+   "max(MIN_II, N); scalar: max(MIN_II, ACT_START + N)",
    kUnary, rule::copy, 0, "gpsimd: SBUF only", kNki, "ScalarE copies through fp32"},
   {Opcode::kTensorCopyDynamic, "tensor_copy_dynamic", kVSG, exec::tensor_copy_dynamic, cost::dynamic_copy,
    "max(600, N)",
@@ -200,12 +203,12 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    kUnary, rule::unsupported, 0, "", kNki,
    "range_select exists from NeuronCore-v3 on: use affine_select, or iota and select"},
   // ---- ScalarE
-  {Opcode::kActivation, "activation", kS, exec::activation, cost::one_input, kPlain,
+  {Opcode::kActivation, "activation", kS, exec::activation, cost::one_input, kActivated,
    {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .registers = true}, rule::activation, 3,
-   "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16; no number as bias; no bias with reciprocal", kNki,
-   "any function, scale, bias and register command for one price"},
+   "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16; no number as bias; no bias with reciprocal", kProfiled,
+   "any function, scale, bias and register command for one price; ACT_START = scalar.start"},
   {Opcode::kActivationReduce, "activation_reduce", kS, exec::activation_reduce, cost::activation_reduce,
-   "max(MIN_II, N) + MIN_II",
+   "max(MIN_II, ACT_START + N) + MIN_II",
    {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .c = kOpt, .registers = true}, rule::activation, 4,
    "as activation; dst2: [P, 1]; sums only", kNki, "the second MIN_II is activation_read, the read of the accumulator"},
   // ---- GpSimdE: SBUF only; START = gpsimd_start

@@ -97,8 +97,9 @@ struct LossAttrs {
 struct AttentionAttrs {
   double scale = 1;  // of q k^T
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
-  bool causal = false;  // a query sees no later keys
-  bool flash = false;   // keeps one number per row instead of its probabilities
+  bool causal = false;   // a query sees no later keys
+  bool flash = false;    // keeps one number per row instead of its probabilities
+  bool unfused = false;  // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
   double p = 0;
   std::uint32_t stream = 0;
   OptionalType dtype{}, operand{};

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "analysis/stats.h"
 #include "base/error.h"
@@ -68,9 +69,12 @@ GenerationStep step_of(const GenerationJob& job, const hw::MachineParams& machin
   step.device = hw::simulate_in_child(compiled.program, machine, {.exact = job.exact});
   const analysis::Stack stack = analysis::load_stack(job.stack);
   const auto cores = static_cast<int>(job.spec.tensor_parallel);
-  constexpr double kIdBytes = 8;  // ids and positions, int32 each
-  const double in = static_cast<double>(rows * cores) * kIdBytes;
-  const double out = static_cast<double>(job.spec.batch * job.config->sizes().vocabulary) * 4;  // fp32 logits
+  // The library looks embeddings up on the host (transformers-neuronx, on_device_embedding is off) and hands them to
+  // each core; logits come back once, fp32. Each chip has its own way to the host.
+  const double chips = std::ceil(cores / machine.cores.value);
+  const auto width = static_cast<double>(job.config->sizes().hidden * isa::size_of(job.spec.numerics.activation));
+  const double in = static_cast<double>(rows * cores) * width / chips;
+  const double out = static_cast<double>(job.spec.batch * job.config->sizes().vocabulary) * 4 / chips;
   step.parts = {{"device", hw::seconds(step.device.total)},
                 {"launch", analysis::launch_seconds(stack, cores)},
                 {"loop", stack.per_step.value},

@@ -110,4 +110,21 @@ isa::Program instruction_stream(const Stream& stream, const isa::Target& target)
 /// "activation", "tensor_tensor", ..., separated by commas.
 std::string stream_names();
 
+/// One matmul, "out" [M, N] = "lhs_t" [K, M] transposed times "rhs" [K, N]: loads, the instruction, a copy by ScalarE,
+/// a store. Errors: Fault::kUsage for what is no single instruction.
+isa::Program profiled_matmul(const Gemm& gemm, const isa::Target& target);
+/// `count` such matmuls with two stationary tiles in turn, each to a bank of its own. Label "stream". Errors: the same.
+isa::Program matmul_stream(const Gemm& gemm, int count, const isa::Target& target);
+/// `count` activations of [128, cols] from PSUM (fp32) or SBUF, independent, two functions in turn. Label "stream".
+struct ActivationStream {
+  std::int64_t cols = 512;
+  isa::Dtype dtype = isa::Dtype::kFp16;  // of the results
+  bool psum = true;
+  isa::Fn first = isa::Fn::kCopy, second = isa::Fn::kCopy;
+  int count = 64;
+};
+isa::Program activation_stream(const ActivationStream& stream, const isa::Target& target);
+/// One DMA of `bytes` from HBM to a partition of SBUF.
+isa::Program descriptor(std::int64_t bytes, const isa::Target& target);
+
 }  // namespace workloads

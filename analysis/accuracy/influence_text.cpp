@@ -225,7 +225,7 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
       {"Fitted constants", count, constants(report, influence)},
       {"Sensitivity",
        "Change of each prediction in per cent, in its metric, for 10 % more of each of these constants; one that is "
-       "0 or 1 is a switch, and turned over.",
+       "0 or 1 is a switch, and turned over. What is read off is varied on the rows of the micro schema alone.",
        changes(report, influence)}};
   std::string out;
   for (const PageSection& section : sections)

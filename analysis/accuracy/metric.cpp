@@ -62,6 +62,7 @@ constexpr std::array kMetrics = {
     Metric{"us",                seconds_in<1000000>},
     Metric{"ns",                nanoseconds},
     Metric{"ns issue to issue", nanoseconds},
+    Metric{"ns/element",        nanoseconds},
     Metric{"cycles",            [](const Measured& m) { return scaled(m.clock, m.seconds); }},
     Metric{"ms ttft",           [](const Measured& m) { return scaled(m.first_token, 1e3); }},
     Metric{"ms tpot",           [](const Measured& m) { return scaled(m.token_interval, 1e3); }},

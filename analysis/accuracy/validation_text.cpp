@@ -187,6 +187,7 @@ std::string regime_name(std::string_view kind) {
   if (kind == "train") return "training";
   if (kind == "infer") return "encoder inference";
   if (kind == "generate") return "generation";
+  if (kind == "instruction") return "instructions";
   return std::string{kind};
 }
 

@@ -14,10 +14,11 @@
 namespace hw {
 namespace {
 
-/// From the last engine's result to the first instruction of the next call: the Sync sequencer sees the semaphores, and
-/// raises the one that the others wait for.
+/// From the last engine's result to the first instruction of the next call: the Sync sequencer sees the semaphores,
+/// clears them, and raises the one that the others wait for.
 Fs semaphore_round_trip(const MachineParams& machine) {
-  return fs_of((machine.min_interval.value + machine.sync_latency.value) / machine.sync_clock.value);
+  const double raise = (machine.min_interval.value + machine.sync_latency.value) / machine.sync_clock.value;
+  return fs_of(2 * machine.semaphore.value + machine.semaphore_clear.value + raise);
 }
 
 }  // namespace
@@ -34,7 +35,8 @@ Core::Core(sc_core::sc_module_name name, std::uint32_t rank, const MachineParams
            {.begins = [this](std::uint32_t index, std::uint8_t, Fs begin) { transfer_begins(index, begin); },
             .completes = [this](std::uint32_t index, std::uint8_t ring, Fs begin,
                                 Fs end) { transfer_completes(index, ring, begin, end); }}},
-      tensor_{ports_, machine.power_utilisation.value, fs_of(machine.power_window.value)},
+      tensor_{ports_, machine.power_utilisation.value, fs_of(machine.power_window.value),
+              fs_of(machine.tensor_swap.value / machine.tensor_clock.value)},
       vector_{ports_},
       scalar_{ports_},
       gpsimd_{ports_},

@@ -49,7 +49,9 @@ class Engine {
 /// TensorE: loads the next stationary tile while a matmul runs, and is throttled by the chip's power limit.
 class TensorEngine final : public Engine {
  public:
-  TensorEngine(Ports& ports, double utilisation, Fs window) : Engine{ports}, power_{utilisation, window} {}
+  /// `swap`: from one stationary tile to the next one, which is loaded.
+  TensorEngine(Ports& ports, double utilisation, Fs window, Fs swap)
+      : Engine{ports}, power_{utilisation, window}, swap_{swap} {}
   PowerLimit& power() { return power_; }
 
  protected:
@@ -59,7 +61,7 @@ class TensorEngine final : public Engine {
     // both known, `ready` is when the sequencer let the instruction go, and `operands_` never precedes that matmul.
     const Fs load_begin = std::max(operands_, previous_begin_);
     const Fs loaded = instr.load > 0 ? load_begin + static_cast<Fs>(instr.load) : ready;
-    Fs begin = std::max(ready, loaded);
+    const Fs begin = std::max(ready, loaded) + (instr.load > 0 ? swap_ : 0);
     time.waiting[static_cast<int>(Hold::kStationary)] += begin - ready;
     const Fs occupied = free_in(instr.squares);
     if (occupied > begin) {  // the array works meanwhile
@@ -95,6 +97,7 @@ class TensorEngine final : public Engine {
   }
 
   PowerLimit power_;
+  const Fs swap_;
   Fs operands_ = 0;
   Fs previous_begin_ = 0;
   Fs busy_until_ = 0;             // of the part of the array that works longest

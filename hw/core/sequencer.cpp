@@ -51,6 +51,11 @@ void Sequencer::step() {
 /// Finds when the waits of `instr` are met. False when that is not known yet: step() runs again once it is.
 bool Sequencer::resolve(const TimedInstr& instr) {
   ready_ = free_;
+  if (instr.kind == TimedInstr::Kind::kCompute &&
+      instr.load > 0) {  // the table is loaded before its operands are there
+    ready_ += static_cast<Fs>(instr.load);
+    hold_ = Hold::kOwnEngine;
+  }
   const isa::Wait* wait = stream_->waits.data() + instr.first_wait;
   for (const isa::Wait* end = wait + instr.wait_count; wait != end; ++wait) {
     const auto when = semaphores_.when(*wait);
@@ -60,9 +65,10 @@ bool Sequencer::resolve(const TimedInstr& instr) {
       semaphores_.hold(*wait, wake_);
       return false;
     }
-    met_ = std::max(met_, *when);
-    if (*when <= ready_) continue;
-    ready_ = *when;
+    const Fs seen = *when + (wait->count > 0 && wait->sem < isa::kFirstCcSemaphore ? instr.wake : 0);
+    met_ = std::max(met_, seen);
+    if (seen <= ready_) continue;
+    ready_ = seen;
     hold_ = hold_of(wait->sem);
   }
   return true;

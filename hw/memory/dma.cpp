@@ -58,7 +58,7 @@ void Dma::advance(Fs now) {
     Job& job = jobs.front();
     job.left -= elapsed * job.width;
     // next_event() rounds up to whole femtoseconds, so a job is done at its event but for the rounding of a double.
-    if (job.left > 1e-6 * job.transfer->work && job.left > job.width) continue;
+    if (job.left > 1e-6 * job.work && job.left > job.width) continue;
     const Job done = job;
     jobs.pop_front();
     --pending_;
@@ -73,12 +73,13 @@ void Dma::start_ready(Fs now) {
     Job& job = jobs.front();
     job.moving = true;
     job.begin = now;
-    job.left = job.transfer->work;
+    job.left = job.work = job.transfer->work + static_cast<double>(job.transfer->tail) * job.transfer->width;
     listener_.begins(job.index, ring, now);
   }
 }
 
-/// Gives out the engines: equal shares, nobody more than it can use; then everything slows down by what HBM lacks.
+/// Gives out the engines: equal shares, nobody more than it can use; then everything slows down by what the engines'
+/// common path or HBM lack.
 void Dma::share(Fs now) {
   std::array<Job*, isa::kDmaQueues> open{};
   std::size_t count = 0;
@@ -88,20 +89,20 @@ void Dma::share(Fs now) {
   if (count == 0) return;
   std::sort(open.begin(), open.begin() + count,
             [](const Job* a, const Job* b) { return a->transfer->width < b->transfer->width; });
-  double left = std::max(engines_ - collectives_.booked(now), engines_ / 16);
-  double demand = 0;  // bytes per femtosecond of HBM
+  const double free = std::max(engines_ - collectives_.booked(now), engines_ / 16);
+  double left = free, demand = 0, shared = 0;  // demand: bytes per femtosecond of HBM; shared: of the path, 0..1
   for (std::size_t i = 0; i < count; ++i) {
     Job& job = *open[i];
     job.width = std::min(job.transfer->width, left / static_cast<double>(count - i));
     left -= job.width;
-    demand +=
-        job.width / job.transfer->work * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
+    const double pace = job.width / job.work;
+    demand += pace * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
+    shared += pace * job.transfer->shared;
   }
-  const double available = hbm_.available(now) * 1e-15;
-  if (demand <= available) return;
-  for (std::size_t i = 0; i < count; ++i) {
-    if (open[i]->transfer->read_bytes + open[i]->transfer->written_bytes > 0) open[i]->width *= available / demand;
-  }
+  const double common = std::min(1.0, free / engines_ / shared);
+  const double memory = std::min(common, hbm_.available(now) * 1e-15 / demand);
+  for (std::size_t i = 0; i < count; ++i)
+    open[i]->width *= open[i]->transfer->read_bytes + open[i]->transfer->written_bytes > 0 ? memory : common;
 }
 
 Fs Dma::next_event(Fs now) {

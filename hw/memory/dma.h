@@ -16,7 +16,8 @@ namespace hw {
 
 /// Moves transfers: in order within a ring, the rings beside each other. The engines are a pool: a transfer spreads its
 /// descriptors over as many as it has descriptors for, and engines take turns between rings packet by packet, which
-/// amounts to equal shares. What collectives book of engines and HBM goes first.
+/// amounts to equal shares. Above the rings, what all engines of the core share slows them down together. What
+/// collectives book of engines and HBM goes first.
 class Dma : public sc_core::sc_module {
  public:
   /// Called when the transfer of an instruction starts to move and when it is complete.
@@ -45,8 +46,9 @@ class Dma : public sc_core::sc_module {
     std::uint32_t index;
     Fs ready;
     Fs begin = 0;
-    double left = 0;   // fs of one engine
-    double width = 0;  // engines at work on it now, after HBM's share
+    double work = 0;   // fs of one engine, its latency included
+    double left = 0;   // of that
+    double width = 0;  // engines at work on it now, after what is shared
     bool moving = false;
   };
 

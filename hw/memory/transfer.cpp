@@ -8,6 +8,8 @@ Transfer plan_transfer(const isa::Instr& instr, const isa::DmaTiming& dma) {
   const isa::DmaCost cost = isa::dma_cost(instr, dma);
   return {.work = cost.seconds * 1e15,
           .width = cost.width,
+          .shared = cost.shared * 1e15,
+          .tail = fs_of(cost.tail),
           .descriptors = static_cast<std::uint64_t>(cost.descriptors),
           .read_bytes = static_cast<std::uint64_t>(isa::bytes_read(instr)[kHbm]),
           .written_bytes = static_cast<std::uint64_t>(isa::bytes_written(instr)[kHbm])};

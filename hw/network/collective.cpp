@@ -102,7 +102,7 @@ CollectivePlan CollectivePlanner::make(const isa::Instr& instr, Table& table, co
                           : far       ? machine_.cc_loop_sync.value
                                       : 0);
   if (instr.op == Opcode::kRecv) {  // what it waits for is the send; then its sequencer sees the semaphore
-    plan.floor = fs_of((machine_.min_interval.value + machine_.sync_latency.value) / machine_.sync_clock.value);
+    plan.floor = fs_of(machine_.semaphore.value);
     return plan;
   }
   const bool barrier = instr.op == Opcode::kBarrier;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <optional>
 #include <tuple>
 
 #include "base/error.h"
@@ -21,6 +22,21 @@ namespace {
   throw base::Error{base::Fault::kProgram,
                     fmt::format("{} #{}: {}", block.name, index, isa::print(block.instrs[index], block)), what, fix};
 }
+
+/// Follows which table ScalarE holds. A block brings the first one that it needs: nobody knows who ran before.
+class ActivationTable {
+ public:
+  /// True when `instr` needs another table than the one that is there.
+  bool loads(const isa::Instr& instr) {
+    const std::optional<isa::Fn> needed = isa::activation_table(instr);
+    if (!needed || held_ == needed) return false;
+    held_ = needed;
+    return true;
+  }
+
+ private:
+  std::optional<isa::Fn> held_;
+};
 
 /// The partitions and bytes that a tile in SBUF touches at most.
 struct Extent {
@@ -92,7 +108,8 @@ class Stationary {
 
 class BlockTimer {
  public:
-  BlockTimer(const isa::Block& block, const MachineParams& machine) : block_{block}, target_{machine.target()} {
+  BlockTimer(const isa::Block& block, const MachineParams& machine)
+      : block_{block}, target_{machine.target()}, table_load_{fs_of(machine.scalar_table_load.value)} {
     find_shared_ports(machine);
   }
 
@@ -138,6 +155,7 @@ class BlockTimer {
     TimedInstr timed{.index = index, .signal = instr.signal, .queue = instr.queue};
     timed.slot = slot_of(instr);
     add_waits(index, stream, timed);
+    timed.wake = fs_of(isa::is_dma(instr.op) ? target_.timing.dma.wake : target_.timing.semaphore);
     const isa::Cost cost = row.cost(instr, target_.timing);
     double slowdown = isa::port_slowdown(instr);
     if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
@@ -150,6 +168,7 @@ class BlockTimer {
       timed.kind = TimedInstr::Kind::kWait;
     } else {
       timed.ports = ports_of(instr);
+      if (table_.loads(instr)) timed.load = static_cast<float>(table_load_);
     }
     timed.occupy = to_fs(cost.occupy * slowdown, instr.engine);
     timed.latency = std::max(timed.occupy, to_fs(cost.latency + cost.occupy * (slowdown - 1), instr.engine));
@@ -192,7 +211,7 @@ class BlockTimer {
                  .descriptors = transfer.descriptors,
                  .read_bytes = transfer.read_bytes,
                  .written_bytes = transfer.written_bytes,
-                 .engine_busy = transfer.work};
+                 .engine_busy = std::max(transfer.work, transfer.shared * target_.timing.dma.engines)};
   }
 
   void time_collective(std::uint32_t index, TimedInstr& timed) {
@@ -234,7 +253,9 @@ class BlockTimer {
 
   const isa::Block& block_;
   const isa::Target target_;
+  const Fs table_load_;
   TimedBlock out_;
+  ActivationTable table_;
   Stationary stationary_;
   std::map<std::tuple<std::uint32_t, isa::Opcode, isa::Engine>, std::uint32_t> slots_;
   bool sbuf_shared_ = false;

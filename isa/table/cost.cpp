@@ -12,9 +12,11 @@ Cost streamed(const Instr& i, const Timing& t, double occupy) {
   return {.occupy = occupy, .latency = occupy + t.fixed[static_cast<std::size_t>(i.engine)]};
 }
 
-/// A stream of `cycles`, but never faster than the minimum initiation interval.
+/// A stream of `cycles`, but never faster than the minimum initiation interval. ScalarE is held before its first
+/// element as well: two instructions that do not wait for each other begin START + N apart (v2_nm286).
 Cost floored(const Instr& i, const Timing& t, double cycles) {
-  return streamed(i, t, std::max(t.min_interval, cycles));
+  const double start = i.engine == Engine::kScalar ? t.scalar_start : 0;
+  return streamed(i, t, std::max(t.min_interval, start + cycles));
 }
 
 double width(const Tile& tile) { return static_cast<double>(tile.cols()); }
@@ -81,6 +83,13 @@ double stationary_load_cycles(const Instr& instr, const Timing& timing) {
   return width(instr.a) * passes(instr, timing) / timing.load_stationary_speedup;
 }
 
+std::optional<Fn> activation_table(const Instr& instr) {
+  if (instr.op != Opcode::kActivation && instr.op != Opcode::kActivationReduce) return {};
+  constexpr std::array kPlain{Fn::kCopy, Fn::kSquare, Fn::kRelu, Fn::kSign, Fn::kAbs};
+  if (std::ranges::find(kPlain, instr.fn) != kPlain.end()) return {};
+  return instr.fn;
+}
+
 namespace cost {
 
 Cost matmul(const Instr& i, const Timing& t) {
@@ -104,7 +113,7 @@ Cost one_input_reduce(const Instr& i, const Timing& t) {
 }
 
 Cost activation_reduce(const Instr& i, const Timing& t) {
-  return streamed(i, t, std::max(t.min_interval, width(i.a)) + t.activation_read);
+  return streamed(i, t, std::max(t.min_interval, t.scalar_start + width(i.a)) + t.activation_read);
 }
 
 Cost tensor_tensor(const Instr& i, const Timing& t) {

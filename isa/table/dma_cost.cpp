@@ -42,10 +42,13 @@ DmaCost dma_cost(const Instr& instr, const DmaTiming& dma) {
 
   DmaCost cost{.descriptors = pieces * packets};
   // A read-modify-write moves the destination as well.
-  const double overhead = dma.descriptor_overhead * static_cast<double>(cost.descriptors);
-  const double pass = (static_cast<double>(elements * size) + overhead) / dma.rate;
-  cost.seconds = instr.accumulate ? 2 * pass : pass;
-  if (instr.op == Opcode::kDmaTranspose && dma.transpose > 0) cost.seconds /= dma.transpose;
+  const auto count = static_cast<double>(cost.descriptors), bytes = static_cast<double>(elements * size);
+  double passes = instr.accumulate ? 2 : 1;
+  if (instr.op == Opcode::kDmaTranspose && dma.transpose > 0) passes /= dma.transpose;
+  cost.seconds = passes * (bytes / dma.engine_rate + dma.setup * count);
+  cost.shared = passes * (bytes + dma.descriptor_overhead * count) / (dma.rate * dma.engines);
+  const double longest = std::min(static_cast<double>(run * size), dma.packet);
+  cost.tail = (longest < dma.overlap ? longest / dma.engine_rate : 0) + dma.completion;
   const std::int64_t share = ceil_div(cost.descriptors, static_cast<std::int64_t>(dma.engines));  // of the busiest
   cost.width = static_cast<double>(cost.descriptors) / static_cast<double>(share);
   return cost;

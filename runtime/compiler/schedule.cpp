@@ -23,18 +23,21 @@ constexpr std::uint32_t kAhead = 600, kLoadsAhead = 6000;
 struct Duration {
   double occupy = 0, latency = 0;
   double transfer = 0;  // of a DMA, if it had all engines
+  double wake = 0;      // from the semaphore that it waits for
 };
 
 Duration duration_of(const Instr& i, const isa::Target& target) {
   const isa::Cost cost = isa::cost_of(i, target);
   const double slowdown = isa::port_slowdown(i);
   Duration out{.occupy = target.seconds(cost.occupy * slowdown, i.engine),
-               .latency = target.seconds(cost.latency + cost.occupy * (slowdown - 1), i.engine)};
+               .latency = target.seconds(cost.latency + cost.occupy * (slowdown - 1), i.engine),
+               .wake = target.timing.semaphore};
   if (!isa::is_dma(i.op)) return out;
   const isa::DmaTiming& dma = target.timing.dma;
   const isa::DmaCost moved = isa::dma_cost(i, dma);
-  out.latency = dma.start + moved.seconds / moved.width;
-  out.transfer = moved.seconds / dma.engines;
+  out.latency = dma.start + moved.alone();
+  out.transfer = std::max(moved.seconds / dma.engines, moved.shared);
+  out.wake = dma.wake;
   return out;
 }
 
@@ -291,7 +294,7 @@ class Scheduler {
       if (--users_[b] == 0) no_longer_early(b);
     }
     for (const std::uint32_t n : facts_.after[i]) {
-      ready_at_[n] = std::max(ready_at_[n], end);
+      ready_at_[n] = std::max(ready_at_[n], end + facts_.steps[n].duration.wake);
       if (--missing_[n] == 0) make_ready(n);
     }
   }

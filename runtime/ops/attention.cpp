@@ -101,7 +101,9 @@ namespace {
 /// dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash the logarithm of each
 /// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i; tiles of keys
 /// that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
-/// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2.
+/// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask, maximum,
+/// difference, exponentials, sum and division are operations of their own, as XLA has them without a fused softmax;
+/// when the scores of all heads are larger than SBUF, each writes its result to HBM, where the next one reads it.
 std::vector<Shape> infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -162,7 +164,8 @@ class Attention {
         node_{node},
         a_{node.attrs.as<AttentionAttrs>()},
         h_{e.graph(), node},
-        keep_{kept(e.graph(), node.out[1])} {}
+        keep_{kept(e.graph(), node.out[1])},
+        spills_{a_.unfused && score_bytes() > sbuf_bytes()} {}
 
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
@@ -197,6 +200,8 @@ class Attention {
   }
 
  private:
+  double score_bytes() const { return h_.pairs() * isa::size_of(h_.score); }
+  double sbuf_bytes() const { return static_cast<double>(kPartitions * e_.target().geometry.sbuf_partition_bytes); }
   static bool kept(const Graph& graph, ValueId v) {
     return graph.value(v).kind != Kind::kActivation || !graph.users(v).empty();
   }
@@ -205,7 +210,8 @@ class Attention {
   void one(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& queries, const Tile& keys, const RowTiles& v,
            std::int64_t kv_col, const Tile& context) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
-    const Tile p = softmax(scores(t, parts, seen, queries, keys), parts, seen, head, b, t);
+    row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
+    const Tile p = passed(softmax(scores(t, parts, seen, queries, keys), parts, seen));
     Tile kept = p;
     if (a_.p > 0) {
       kept = e_.sbuf(h_.type, parts, seen);
@@ -222,6 +228,17 @@ class Attention {
     e_.copy(context, sum);
   }
 
+  /// What the next operation reads of `x`: `x` itself, or what it finds in HBM.
+  Tile passed(const Tile& x) {
+    if (!spills_) return x;
+    e_.store(e_.hbm(node_.out[1], row_, x.partitions, 0, x.cols(), 1), x);
+    return again(x);
+  }
+  /// The same for another operation that reads it.
+  Tile again(const Tile& x) {
+    return spills_ ? e_.loaded(x.dtype, e_.hbm(node_.out[1], row_, x.partitions, 0, x.cols(), 1)) : x;
+  }
+
   Tile scores(std::int64_t t, std::int64_t parts, std::int64_t seen, const Tile& queries, const Tile& keys) {
     const Tile x = e_.sbuf(h_.score, parts, seen);
     for (std::int64_t c = 0; c < seen; c += kChunk) {
@@ -233,42 +250,55 @@ class Attention {
       else
         e_.copy(columns(x, c, width), sum);
     }
-    if (a_.causal) {
-      const std::int64_t first = h_.skips ? t * kPartitions : 0;
-      hide_later(e_, columns(x, first, seen - first), t, first, kHiddenScore);
-    }
-    return x;
+    if (!a_.causal) return passed(x);
+    const Tile masked = passed(x);
+    const std::int64_t first = h_.skips ? t * kPartitions : 0;
+    hide_later(e_, columns(masked, first, seen - first), t, first, kHiddenScore);
+    return passed(masked);
   }
 
   /// exp(x - max) / sum by rows.
-  Tile softmax(const Tile& x, std::int64_t parts, std::int64_t seen, std::int64_t head, std::int64_t b,
-               std::int64_t t) {
+  Tile softmax(const Tile& x, std::int64_t parts, std::int64_t seen) {
     const Tile most = e_.sbuf(Dtype::kFp32, parts, 1), least = e_.sbuf(Dtype::kFp32, parts, 1);
     const Tile sum = e_.sbuf(Dtype::kFp32, parts, 1), inverse = e_.sbuf(Dtype::kFp32, parts, 1);
-    const Tile exponentials = e_.sbuf(h_.score, parts, seen);
+    Tile exponentials = e_.sbuf(h_.score, parts, seen);
     const bool probabilities = keep_ && !a_.flash;
     const Tile p = e_.sbuf(probabilities ? e_.value(node_.out[1]).dtype : h_.type, parts, seen);
     e_.reduce(most, Alu::kMax, x);
     e_.tensor_scalar(least, most, Alu::kMul, -1.0F);
-    e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
+    if (spills_)
+      exponentials = apart(again(x), least, sum);
+    else
+      e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
-    e_.copy(p, exponentials, inverse);
-    const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
-    if (probabilities) e_.store(e_.hbm(node_.out[1], row, parts, 0, seen, 1), p);
+    e_.copy(p, again(exponentials), inverse);
+    if (probabilities) e_.store(e_.hbm(node_.out[1], row_, parts, 0, seen, 1), p);
     if (keep_ && a_.flash) {
       const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
       e_.activation(logarithm, Fn::kLog, sum);
       e_.tensor_tensor(logarithm, logarithm, Alu::kAdd, most);
-      e_.store(e_.hbm(node_.out[1], row, parts, 0, 1, 1), logarithm);
+      e_.store(e_.hbm(node_.out[1], row_, parts, 0, 1, 1), logarithm);
     }
     return p;
+  }
+
+  /// exp(x + least) and its sum by rows, in three operations.
+  Tile apart(const Tile& x, const Tile& least, const Tile& sum) {
+    const Tile difference = e_.sbuf(h_.score, x.partitions, x.cols());
+    const Tile exponentials = e_.sbuf(h_.score, x.partitions, x.cols());
+    e_.tensor_scalar(difference, x, Alu::kAdd, least);
+    e_.activation(exponentials, Fn::kExp, passed(difference));
+    const Tile summed = passed(exponentials);
+    e_.reduce(sum, Alu::kAdd, summed);
+    return summed;
   }
 
   Emitter& e_;
   const Node& node_;
   const AttentionAttrs& a_;
   const Heads h_;
-  const bool keep_;
+  const bool keep_, spills_;
+  std::int64_t row_ = 0;  // of the probabilities: the first of 128 queries of a head
   Tile mask_{};
 };
 

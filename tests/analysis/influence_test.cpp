@@ -116,7 +116,7 @@ TEST(Influence, EveryTimeAndRateOfMachinesAndStacksBelongsToAMechanism) {
 
 TEST(Influence, AConstantNamesRowsThatExistAndIsThereOnce) {
   std::set<std::string> ids, names;
-  for (const std::string file : {"training.csv", "micro.csv"})
+  for (const std::string file : {"training.csv", "micro.csv", "instructions.csv"})
     for (const Row& row : analysis::load_validation(std::string{TRNSIM_TEST_DIR} + "/validation/" + file))
       ids.insert(row.id);
   for (const analysis::Constant& constant : analysis::influential_parameters(machine_files()).constants) {
@@ -190,6 +190,8 @@ TEST(Influence, WhatIsReadOffIsNotFittedAndItsRowsAreNoMerit) {
   EXPECT_THAT(rows_read_off(report, out), testing::ElementsAre("x"));
   EXPECT_THAT(to_text(report, out, "md"), HasSubstr("3 fitted constants"));
   EXPECT_THAT(to_text(report, out, "md"), HasSubstr("| read off | x |"));
+  EXPECT_NE(out.change_percent[0][1], 0);
+  EXPECT_EQ(out.change_percent[1][1], 0);  // y is a job: b was not tried
 }
 
 TEST(Influence, SharesAreTheTimeThatAMechanismDecidesAndChangesAreInTheMetric) {

@@ -38,6 +38,30 @@ TEST(PredictMicro, MemoryIsWithinTenPerCent) { expect_within("hbm_read_1,hbm_rea
 TEST(PredictMicro, KernelsAreWithinTwentyPerCent) {
   expect_within("silu,adamw,swiglu,mamba_v2_512,vadd_1tile,blocks4_fwd", 20, 6);
 }
+TEST(PredictMicro, ProfiledInstructionsAreWithinFivePerCentOnAverage) {
+  const Json rows = validate(std::filesystem::path{TRNSIM_TEST_DIR} / "validation/instructions.csv", "");
+  double sum = 0;
+  for (const Json& row : rows) {
+    ASSERT_TRUE(row["predicted"].is_number()) << row["id"] << row["skip_reason"];
+    EXPECT_LT(std::abs(row["error_percent"].get<double>()), 12) << row["id"];
+    sum += std::abs(row["error_percent"].get<double>());
+  }
+  EXPECT_LT(sum / static_cast<double>(rows.size()), 5);
+}
+
+TEST(PredictMicro, ProfilesOfOtherSizesFollowTheSameCosts) {
+  const auto row = [](const std::string& what, const std::string& shape, const std::string& value) {
+    return "x,instruction,\"" + what + "\"," + shape + ",fp16,1,inf2.xlarge," + value + ",ns,arithmetic,\n";
+  };
+  const Table table{row("ACTIVATE duration, N=64", "\"[128,64]\"", "133.571") +                 // (123 + 64) / 1.4
+                    row("MATMUL start to start, N=256 moving", "128x128x256", "96.429") +       // (256 + 14) / 2.8
+                    row("MATMUL duration, N=256 moving", "128x128x256", "245") +                // (256 + 430) / 2.8
+                    row("DMA descriptor duration, chip otherwise idle", "768 B", "74.071") +    // 17.6 + 2 * 768 / 27.2
+                    row("DMA descriptor duration, chip otherwise idle", "3072 B", "130.541")};  // 17.6 + 3072 / 27.2
+  for (const Json& r : validate(table.path(), ""))
+    EXPECT_LT(std::abs(r["error_percent"].get<double>()), 0.01) << r.dump();
+}
+
 TEST(PredictMicro, ADependentActivationCostsWhatIsDocumented) { expect_within("chain_1elem", 1, 1); }
 
 /// A table of rows that nobody published.
@@ -59,7 +83,7 @@ TEST(PredictMicro, DocumentedCostsAreExact) {
   const Table table{
       "mm,instruction,independent bf16 matmul,128x512,bf16,1,trn1,182.857,ns,nki.isa,\n"
       "mm4,instruction,independent fp32 matmul,128x512,fp32,1,trn1,731.429,ns,nki.isa,\n"
-      "act,instruction,independent ACTIVATE,128x512,fp32,1,trn1,365.714,ns,nki.isa,\n"
+      "act,instruction,independent ACTIVATE,128x512,fp32,1,trn1,453.571,ns,nki.isa and profiles,\n"
       "tt,instruction,independent tensor_tensor,128x512,fp32,1,trn1,914.286,ns,nki.isa,\n"
       "rec,instruction,independent reciprocal,128x128,fp32,1,trn1,914.286,ns,nki.isa,\n"
       "iota,instruction,independent iota,128x512,fp32,1,trn1,472.857,ns,nki.isa,\n"};

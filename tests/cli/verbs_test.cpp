@@ -206,7 +206,7 @@ std::map<std::string, double> recorded_errors() {
 // One run of all rows serves both: that each has an answer, and that no regime is worse than the page says.
 TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsPage) {
   std::map<std::string, std::vector<double>> errors;
-  for (const std::string table : {"micro.csv", "training.csv"}) {
+  for (const std::string table : {"micro.csv", "instructions.csv", "training.csv", "generation.csv"}) {
     for (const Json& row : json_of("validate " + kTables + table)) {
       EXPECT_EQ(row["predicted"].is_null(), row["skip_reason"].is_string()) << row["id"];
       EXPECT_TRUE(row["assumptions"].is_array());

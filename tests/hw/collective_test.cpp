@@ -130,10 +130,11 @@ TEST(Collective, TheAlgorithmFollowsSizeAndRanks) {
   EXPECT_EQ(plan_collective(send, strided(2, 8, 32), one).algorithm, "pair");
 }
 
-TEST(Collective, ASmallOneInsideAProgramTakesAboutSeventyMicroseconds) {
-  // 32 ranks, as a Llama-2-7B token has 64 of: about 70 us each by the published time of a token.
+TEST(Collective, ASmallOneInsideAProgramTakesAboutSixtyMicroseconds) {
+  // 32 ranks, as a token of Llama has 64 of: 55 to 67 us each by published times of a token, what surrounds it
+  // included.
   const auto plan = plan_collective(collective(Opcode::kAllReduce, 65536, 65536), 32, instances(1));
-  EXPECT_NEAR(seconds(plan.floor + plan.moving), 72e-6, 1e-6);
+  EXPECT_NEAR(seconds(plan.floor + plan.moving), 60e-6, 1e-6);
   EXPECT_GT(plan.standalone, 0u);
 }
 

@@ -128,4 +128,16 @@ TEST(Attention, RefusesHeadsThatDoNotDivide) {
   EXPECT_TRUE(fails(base::Fault::kProgram, with(4, 2), {"attention attention: k", "is [8, 12] but must be [8, 6]"}));
 }
 
+TEST(Attention, StepsThatPassHbmComputeTheSame) {
+  // 7 heads of 1024 x 1024 scores in fp32 are 29 MB, SBUF has 25: every step writes them and the next one reads them.
+  const AttentionAttrs attrs{
+      .scale = 0.5, .batch = 1, .seq = 1024, .heads = 7, .kv_heads = 7, .causal = true, .unfused = true};
+  const Inputs in =
+      in_type(Dtype::kFp32, {random_normal(1024, 28, 1), random_normal(1024, 28, 2), random_normal(1024, 28, 3)});
+  const Tensors want = kAttention.forward(attrs, values(in));
+  const Tolerance context{.ulps = 96, .floor = largest(want[0]) / 4, .dtype = Dtype::kFp32};
+  const Tolerance kept{.ulps = 96, .floor = largest(want[1]) / 64, .dtype = Dtype::kFp32};
+  expect_reference(kAttention, in, attrs, {context, kept}, "fp32");
+}
+
 }  // namespace

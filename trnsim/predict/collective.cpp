@@ -1,6 +1,7 @@
 // Rows of kind "collective": one collective at a time, as nccom-test runs it, on the simulated machine.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <array>
 #include <numeric>
 #include <utility>
@@ -89,7 +90,7 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
   const hw::SimResult result = hw::simulate_in_child(program, machine, options);
   const hw::CollectivePlan plan = hw::plan_collective(program.blocks[0].instrs[0], program.groups[0], machine);
   const double inside = hw::seconds(result.collectives.at(0).end - result.collectives.at(0).begin);
-  const double sync = hw::seconds(plan.standalone);
+  const double sync = std::max(hw::seconds(plan.standalone), machine.cc_launch.value - inside);
   const double total = inside + sync;
   assumed.push_back(fmt::format("algorithm {}", plan.algorithm));
   if (sync > 0)

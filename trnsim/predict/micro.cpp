@@ -162,6 +162,7 @@ Prediction predict_kernel(const Row& row, const PredictContext& context) {
 
 Prediction predict_instruction(const Row& row, const PredictContext& context) {
   MicroJob job = read_job(row, context);
+  if (auto profiled = predict_profiled(job)) return *std::move(profiled);
   const auto alias = std::ranges::find_if(kAliases, [&](const Alias& a) { return job.says(a.word); });
   if (alias == kAliases.end())
     return Prediction::skip(fmt::format("names none of the instructions {}", workloads::stream_names()));

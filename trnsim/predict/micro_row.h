@@ -55,4 +55,8 @@ MicroPlanned plan_gemm(MicroJob& job);
 /// Everything of kind "kernel": matmuls and steps by rows in a chain, attention, optimizers, scans, blocks.
 MicroPlanned plan_kernel(MicroJob& job);
 
+/// What a profile printed of single instructions and descriptors: durations and gaps; nothing when the row asks for
+/// none.
+std::optional<analysis::Prediction> predict_profiled(MicroJob& job);
+
 }  // namespace trnsim

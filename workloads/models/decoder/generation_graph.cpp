@@ -178,6 +178,7 @@ class Generation {
                                           .heads = heads,
                                           .kv_heads = kv_heads,
                                           .causal = true,
+                                          .unfused = !has_kernel(heads),
                                           .operand = spec_.numerics.operand,
                                           .softmax = spec_.numerics.softmax};
       context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
@@ -195,6 +196,14 @@ class Generation {
                            attrs)[0];
     }
     return output("attention.output", context, layer_name(arch_.out));
+  }
+
+  /// transformers-neuronx hands prompts from 4096 tokens on to a kernel that keeps scores on the chip; below it builds
+  /// attention operation by operation (layers/attention.py, flash_attention and context_combined). That the kernel
+  /// takes one head of a core is assumed: published prompts of 4096 tokens with two heads take three times as long.
+  bool has_kernel(std::int64_t heads) const {
+    constexpr std::int64_t kKernelFrom = 4096;
+    return spec_.prompt >= kKernelFrom && heads == 1;
   }
 
   ValueId mlp(ValueId h) {
