@@ -55,6 +55,8 @@ struct MachineParams {
   double clock(isa::Engine engine) const;
   /// Of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
+  /// Of an instance's host: the Ice Lake CPUs of Trn1 run two threads a core.
+  double physical_cores() const { return vcpus.value / 2; }
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
   /// B/s of a core's part of its stack: the cores of a stack are all at work, or one of them does not get more.
