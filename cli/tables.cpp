@@ -7,6 +7,8 @@
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "trnsim/compile_cost.h"
+#include "trnsim/compiler_memory.h"
 
 namespace cli {
 namespace {
@@ -80,7 +82,15 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   row("tokens_per_second", fmt::format("{:.0f}", job.tokens_per_step() / per_step), "1/s");
   row("steps", fmt::format("{:.0f}", p.steps), "");
   row("train_runtime", base::clock_text(p.time.total), "h:mm:ss");
-  row("compile", base::clock_text(p.time.compile), "h:mm:ss, once");
+  const trnsim::CompileCost compile = compile_cost(job, p);
+  row("start", fmt::format("{:.1f}", compile.warm_seconds), "s until cached graphs are loaded");
+  row("compile", base::clock_text(compile.cold_seconds), "h:mm:ss, once, with an empty cache");
+  row("compile_first", base::clock_text(compile.first_seconds), "h:mm:ss of it until the first step");
+  row("end_to_end", base::clock_text(p.time.total + compile.cold_seconds), "h:mm:ss with an empty cache");
+  row("largest_module", fmt::format("{:.0f}", compile.instructions),
+      fmt::format("instructions; refused above {:.0f}", compile.limit).c_str());
+  row("host_memory", fmt::format("{:.1f}", compile.host_bytes / 1e9),
+      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9).c_str());
   row("dollars", p.dollars ? fmt::format("{:.2f}", *p.dollars) : "no price", "$");
   return table;
 }
@@ -104,8 +114,14 @@ Table time_table(const Projection& projection) {
 Table memory_table(const trnsim::Memory& memory) {
   Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
   for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes_text(static_cast<double>(n))});
+  if (!memory.least) {
+    for (const auto& [name, n] : compiler_parts(memory))
+      table.add_row({fmt::format("compiler: {}", name), bytes_text(static_cast<double>(n))});
+  }
   table.add_row({"total", bytes_text(static_cast<double>(memory.total))});
-  if (memory.capacity > 0) table.add_row({"capacity", bytes_text(static_cast<double>(memory.capacity))});
+  if (memory.capacity == 0) return table;
+  table.add_row({"capacity", bytes_text(static_cast<double>(memory.capacity))});
+  if (!memory.least) table.add_row({"verdict", std::string{verdict(memory)}});
   return table;
 }
 

@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
+#include "trnsim/compiler_memory.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
 #include "workloads/model.h"
@@ -38,7 +39,9 @@ ordered_json job_json(const RunResult& run) {
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
           {"stack", run.job->stack},
+          {"start_seconds", p.time.start},
           {"compile_seconds", p.time.compile},
+          {"compile_first_seconds", p.time.compile_first},
           {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
@@ -235,6 +238,8 @@ ordered_json result_body(const RunResult& run) {
     for (const auto& [kind, bytes] : p.memory.by_kind) memory[kind] = bytes;
     memory["peak"] = p.memory.total;
     memory["capacity"] = p.memory.capacity;
+    for (const auto& [part, bytes] : compiler_parts(p.memory)) memory["compiler"][part] = bytes;
+    memory["verdict"] = verdict(p.memory);
     body["memory"] = std::move(memory);
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};

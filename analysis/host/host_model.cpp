@@ -130,7 +130,7 @@ JobTime job_time(const Stack& stack, const JobShape& shape) {
   const double eval_ops = shape.eval_passes > 0 ? shape.eval_traced_ops : 0;
   const double graph_ops = (shape.compiled_ops > 0 ? shape.compiled_ops : shape.traced_ops) + eval_ops;
   job.start = graph_ops * stack.start_per_op.value;
-  job.compile_first = graph_ops * stack.compile_per_op.value;
+  job.compile_first = stack.compile_base.value + graph_ops * stack.compile_per_op.value;
   job.compile = job.compile_first * stack.compile_graphs.value;
   job.parts.push_back({"start", shape.started ? job.start : 0});
   for (const TimeItem& part : step.parts) job.parts.push_back({part.name, part.seconds * shape.steps});

@@ -35,6 +35,10 @@ constexpr std::array kFields = {
     Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
+    Stack::Field{"compile.base", &Stack::compile_base, D::kTime, "more for the first graph"},
+    Stack::Field{"compile.instructions", &Stack::compile_instructions, D::kCount, "of a module: more are refused"},
+    Stack::Field{"compiler.ring_share", &Stack::ring_share, D::kRatio, "DMA rings, of the scratchpad"},
+    Stack::Field{"compiler.runtime", &Stack::runtime_bytes, D::kBytes, "HBM of a core for code and runtime"},
     Stack::Field{"compile.graphs", &Stack::compile_graphs, D::kCount, "graphs that a job compiles of its step"},
     Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime, "one operation of a cached graph, lowered and loaded"},
 };
