@@ -113,17 +113,19 @@ std::string parts_text(const Memory& memory) {
 Prediction predict_device_memory(const Row& row, const PredictContext& context) {
   const auto& r = std::get<TrainingRow>(row.job);
   std::vector<std::string> assumed;
-  const auto model = decoder_config_of(r, assumed);
-  if (!model) return Prediction::skip(fmt::format("memory of model '{}' is not modelled", r.model));
-  const Job job = job_of(r, *model, context);
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& model = std::get<workloads::ModelPtr>(found);
+  if (!model->splits() || !r.seq_len) return Prediction::skip(fmt::format("memory of '{}' is not modelled", r.model));
+  const Job job = job_of(r, model, context);
   Memory program = compile_stages(job).memory;
-  const double less = not_there(r, *model);
+  const double less = not_there(r, model);
   remove(program, "weights", less, isa::size_of(job.step.plan.numerics.weight));
   remove(program, "gradients", less, isa::size_of(job.step.plan.numerics.gradient));
   remove(program, "optimizer", less, 12);
   Memory memory = only(program, kOfTheProgram);
   if (r.lora_rank) {
-    memory = of_adapters(job, program, adapter_elements((*model)->sizes(), *r.lora_rank, r.tp.value_or(1)));
+    memory = of_adapters(job, program, adapter_elements(model->sizes(), *r.lora_rank, r.tp.value_or(1)));
   } else {
     memory.add("gradients", program.by_kind.at("gradients"));
     memory.add("optimizer", program.by_kind.at("optimizer"));
