@@ -7,6 +7,7 @@
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "isa/names.h"
 #include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
 
@@ -18,8 +19,9 @@ using base::Table;
 using trnsim::Projection;
 
 std::string show(const std::string& name, double value) {
-  if (name == "train_runtime") return base::clock_text(value);
-  if (name == "dollars") return fmt::format("${:.3f}", value);
+  if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
+  if (name.starts_with("dollars")) return fmt::format("${:.3f}", value);
+  if (name == "core_utilisation") return fmt::format("{:.0f} %", 100 * value);
   return fmt::format("{:.2f}", value);
 }
 
@@ -31,9 +33,17 @@ std::string dollars(const std::optional<double>& value, int digits) {
   return value ? fmt::format("${:.{}f}", *value, digits) : "no price";
 }
 
+/// "fp32+bf16-matmul: fp32 weights, matmuls cast to bf16 by the compiler (--auto_cast)".
+std::string numerics_text(const runtime::Numerics& n) {
+  if (!n.name.starts_with("fp32+")) return n.name;
+  const bool all = n.activation != n.weight;
+  return fmt::format("{}: fp32 weights, {} cast to {} by the compiler (--auto_cast none: not)", n.name,
+                     all ? "all arithmetic" : "matmuls", isa::name_of(n.operand));
+}
+
 std::string setting_of(const trnsim::Job& job) {
   return fmt::format("{} x {}, {} cores, {}, {}, stack {}", job.instances(), job.machine.name, job.cores(),
-                     describe(job), job.step.plan.numerics.name, job.stack);
+                     describe(job), numerics_text(job.step.plan.numerics), job.stack);
 }
 
 std::string plan_flags(const trnsim::Job& job) {
@@ -46,15 +56,18 @@ std::string plan_flags(const trnsim::Job& job) {
 Table job_table(const trnsim::RunResult& run) {
   Table table{{{"figure", ""}, {"predicted", ""}, {"published", ""}, {"error", "error %"}, {"source", ""}}};
   for (const workloads::Published& published : run.published) {
-    const auto value = trnsim::predicted(published.name, *run.projection);
-    if (!value) continue;
+    const auto value = trnsim::predicted(published.name, run);
+    if (!value) {
+      table.add_row({published.name, "not trained", show(published.name, published.value), "", published.source});
+      continue;
+    }
     table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
                    fmt::format("{:+.1f}", 100 * (*value / published.value - 1)), published.source});
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };
     if (std::ranges::any_of(run.published, known)) continue;
-    const auto value = trnsim::predicted(name, *run.projection);
+    const auto value = trnsim::predicted(name, run);
     table.add_row({name, value ? show(name, *value) : "no price", "", "", ""});
   }
   return table;

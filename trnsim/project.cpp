@@ -37,6 +37,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
                                .tensors = ops.tensors,
                                .micro_steps = static_cast<double>(plan.micro_batches),
                                .optimizer = job.step.optimizer.name,
+                               .clips = job.step.optimizer.max_grad_norm > 0,
                                .optimizer_ops = stack.optimizer_ops.value};
   analysis::JobShape shape;
   shape.steps = p.steps;
@@ -71,6 +72,10 @@ void time_job(const Job& job, Projection& p) {
   const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
   p.mfu = p.model_flops / (p.device_seconds * peak);
   p.job_mfu = p.model_flops / (p.time.step * peak);
+  // Each core takes its part of the weights; one replica of the model is saved.
+  const double weights = job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
+  const double replicas = static_cast<double>(job.step.plan.data) / static_cast<double>(job.instances());
+  p.end_to_end = p.time.total + weights * (std::max(1.0, replicas) + 1) / stack.copy_bandwidth.value;
   p.price_per_hour = job.price_per_hour;
   if (p.price_per_hour)
     p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()), job.sizes.epochs,

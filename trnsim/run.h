@@ -48,8 +48,8 @@ RunResult run(const RunRequest& request, const RunObserver& observer = {});
 /// The published job of a workload, or one that the user's settings changed, as run() projects it.
 Job projected_job(const workloads::Workload& workload, const Settings& given);
 
-/// A figure that somebody published, by its name; nothing for one that we do not predict.
-std::optional<double> predicted(const std::string& name, const Projection& projection);
+/// A figure that somebody published, by its name; nothing for one that we do not predict, or not without training.
+std::optional<double> predicted(const std::string& name, const RunResult& run);
 
 /// The sections of docs/result_schema.md.
 nlohmann::ordered_json result_body(const RunResult& run);

@@ -98,6 +98,14 @@ ordered_json metrics_json(const Training& t) {
   return out;
 }
 
+/// Of the model that was trained for real, at the end.
+std::optional<double> f1_of(const RunResult& run) {
+  if (!run.training || run.training->outcome.evaluations.empty()) return {};
+  for (const auto& [name, score] : run.training->outcome.evaluations.back().scores)
+    if (name == "f1_weighted") return std::get<double>(score);
+  return {};
+}
+
 ordered_json model_json(const workloads::ModelPtr& config) {
   const std::string family = base::lower(config->family());
   return ordered_json{{"family", family},
@@ -192,10 +200,20 @@ std::vector<analysis::Section> summary(const RunResult& run) {
 
 }  // namespace
 
-std::optional<double> predicted(const std::string& name, const Projection& p) {
+std::optional<double> predicted(const std::string& name, const RunResult& run) {
+  if (name == "eval_f1") return f1_of(run);
+  if (!run.projection) return {};
+  const Projection& p = *run.projection;
   if (name == "train_samples_per_second") return p.samples_per_second();
   if (name == "train_runtime") return p.time.total;
   if (name == "dollars") return p.dollars;
+  if (name == "compile") return p.time.compile;
+  if (name == "end_to_end") return p.end_to_end;
+  if (name == "dollars_end_to_end" && p.dollars) return *p.dollars * p.end_to_end / p.time.total;
+  if (name == "core_utilisation") return p.time.device_step / p.time.step;
+  if (name == "eval_runtime" && run.job->sizes.epochs >= 1)
+    for (const analysis::TimeItem& part : p.time.parts)
+      if (part.name == "evaluation") return part.seconds / std::floor(run.job->sizes.epochs);
   return {};
 }
 
@@ -246,7 +264,7 @@ ordered_json result_body(const RunResult& run) {
   ordered_json published = ordered_json::array();
   if (run.projection)
     for (const workloads::Published& figure : run.published)
-      if (const auto value = predicted(figure.name, *run.projection))
+      if (const auto value = predicted(figure.name, run))
         published.push_back({{"name", figure.name},
                              {"published", figure.value},
                              {"predicted", *value},

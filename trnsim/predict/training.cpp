@@ -181,6 +181,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
+  const bool clips = analysis::stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
   Job plan{
       .machine = instances_of(job, context, assumed), .model = model, .step = {}, .sizes = {}, .stack = stack_or_loop(row)};
   plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
@@ -189,13 +190,13 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                         .numerics = runtime::numerics(numerics_of(job))},
                .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
                         .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
-               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = 1}};
+               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
   plan.sizes = {.samples = static_cast<double>(size.samples), .epochs = size.epochs, .max_steps = size.steps};
   if (is_trial(row)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const Projection p = project(plan, {.exact = context.exact, .any_memory = true});
   const double per_step = plan.sequences_per_step();
   assumed.push_back("stack " + plan.stack);
-  assumed.push_back("clipping of the gradient norm at 1");
+  assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
   assumed.push_back("the loss is read back every 10 steps");
   assumed.push_back(
       fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
