@@ -16,7 +16,7 @@ struct TracedModel {
   double tensors = 0;      // weights, biases, gains that the optimizer walks: 199 for BERT-base with a token classifier
   double micro_steps = 1;  // gradient accumulation: forward and backward are traced in each
   std::string optimizer;   // "adamw"; empty: no update
-  bool clips = true;         // gradients by their norm; SGD's do not
+  bool clips = true;       // gradients by their norm; SGD's do not
   double optimizer_ops = 0;  // more that the stack's optimizer dispatches for each tensor
 };
 

@@ -26,14 +26,14 @@ struct Stack {
   base::Sourced<double> in_flight;        // graphs that may wait for the device while the host goes on
   base::Sourced<double> copy_bandwidth;   // B/s between host and device
   base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
-  base::Sourced<double> lead_in;  // s of the device before a graph's first instruction, beyond the program's own
-  base::Sourced<double> compile_per_op;    // s of compilation per operation of a graph, when no cache has it
-  base::Sourced<double> compile_base;      // s that every first graph takes besides
-  base::Sourced<double> compile_graphs;    // that a job compiles of its step: the first step's, the later ones', ...
+  base::Sourced<double> lead_in;         // s of the device before a graph's first instruction, beyond the program's own
+  base::Sourced<double> compile_per_op;  // s of compilation per operation of a graph, when no cache has it
+  base::Sourced<double> compile_base;    // s that every first graph takes besides
+  base::Sourced<double> compile_graphs;  // that a job compiles of its step: the first step's, the later ones', ...
   base::Sourced<double> compile_instructions;  // of a module, from which on the compiler refuses
   base::Sourced<double> ring_share;            // bytes of DMA rings for a byte of scratchpad
   base::Sourced<double> runtime_bytes;         // of a core's HBM that code and runtime take
-  base::Sourced<double> start_per_op;      // s per operation until cached graphs are lowered, found and loaded
+  base::Sourced<double> start_per_op;          // s per operation until cached graphs are lowered, found and loaded
 
   // What a published run of this stack did where its row does not say, as the reference scripts do it; and what its
   // compiler did. Plain text: the files say why in comments.

@@ -49,10 +49,10 @@ struct Row {
   std::variant<TrainingRow, MicroRow> job;
 };
 
-/// Reads a table of training or generation, of kernels and the like, of device memory or of compile times, recognised by
-/// its header (columns in any order). A bad cell of a job makes the row
-/// defective (to be reported as skipped). Errors: Fault::kData for another header, a value that is no positive number,
-/// an id given twice, and what read_csv refuses.
+/// Reads a table of training or generation, of kernels and the like, of device memory or of compile times, recognised
+/// by its header (columns in any order). A bad cell of a job makes the row defective (to be reported as skipped).
+/// Errors: Fault::kData for another header, a value that is no positive number, an id given twice, and what read_csv
+/// refuses.
 std::vector<Row> load_validation(const std::filesystem::path& path);
 std::vector<Row> parse_validation(std::string_view text, std::string name);
 

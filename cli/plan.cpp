@@ -12,8 +12,8 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/project.h"
 #include "trnsim/compiler_memory.h"
+#include "trnsim/project.h"
 #include "trnsim/search.h"
 
 namespace cli {
@@ -68,9 +68,8 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     const TriedPlan& r = plans[i];
     table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
-                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)),
-                   verdict_of(r),
-                   dollars_of(r), plan_flags(r.job)});
+                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), verdict_of(r), dollars_of(r),
+                   plan_flags(r.job)});
   }
   print(table.render(form));
 }

@@ -11,13 +11,15 @@ namespace trnsim {
 std::string CompileCost::refusal() const {
   if (instructions > limit)
     return fmt::format(
-        "the compiler is known to refuse a module of more than {:.0f} instructions (NCC_EBVF030); the largest layer has "
+        "the compiler is known to refuse a module of more than {:.0f} instructions (NCC_EBVF030); the largest layer "
+        "has "
         "{:.0f}: use a larger `tensor_parallel_size` or a smaller batch",
         limit, instructions);
   if (host_bytes > host_capacity)
-    return fmt::format("the processes of an instance read {:.0f} GB of weights, its host has {:.0f} GB (\"Killed\", "
-                       "F137): load shards, or use a larger `instance_type`",
-                       host_bytes / 1e9, host_capacity / 1e9);
+    return fmt::format(
+        "the processes of an instance read {:.0f} GB of weights, its host has {:.0f} GB (\"Killed\", "
+        "F137): load shards, or use a larger `instance_type`",
+        host_bytes / 1e9, host_capacity / 1e9);
   return {};
 }
 

@@ -15,12 +15,10 @@ struct Word {
   std::string_view name;
   std::array<std::string_view, 4> kinds;
 };
-constexpr std::array kWords = {Word{"io_tensors", {}},
-                               Word{"scratchpad", {"activations", "messages", "logits", "update"}},
-                               Word{"spills", {"workspace"}},
-                               Word{"dma_rings", {"dma_rings"}},
-                               Word{"constants", {"constants"}},
-                               Word{"runtime", {"runtime"}}};
+constexpr std::array kWords = {
+    Word{"io_tensors", {}},           Word{"scratchpad", {"activations", "messages", "logits", "update"}},
+    Word{"spills", {"workspace"}},    Word{"dma_rings", {"dma_rings"}},
+    Word{"constants", {"constants"}}, Word{"runtime", {"runtime"}}};
 
 std::size_t word_of(std::string_view kind) {
   const auto has = [&](const Word& w) { return std::ranges::find(w.kinds, kind) != w.kinds.end(); };
@@ -38,8 +36,8 @@ std::uint64_t kind(const Memory& memory, const std::string& name) {
 std::uint64_t logits_bytes(const Job& job) {
   constexpr std::int64_t kStreamed = 6;
   const runtime::Plan& p = job.step.plan;
-  return static_cast<std::uint64_t>(kStreamed * p.micro_batch * job.step.kind.length *
-                                    job.model->sizes().vocabulary / p.tensor);
+  return static_cast<std::uint64_t>(kStreamed * p.micro_batch * job.step.kind.length * job.model->sizes().vocabulary /
+                                    p.tensor);
 }
 
 }  // namespace

@@ -159,10 +159,11 @@ namespace {
 void settle_downcast(Settings& settings) {
   if (!settings.xla_use_bf16 && !settings.xla_downcast_bf16) return;
   const char* name = settings.xla_use_bf16 ? "`xla_use_bf16`" : "`xla_downcast_bf16`";
-  const bool known = settings.numerics.empty() || settings.numerics.starts_with("fp32") ||
-                     settings.numerics.starts_with("bf16");
+  const bool known =
+      settings.numerics.empty() || settings.numerics.starts_with("fp32") || settings.numerics.starts_with("bf16");
   if (!known)
-    throw Error{Fault::kUsage, name, fmt::format("contradicts `numerics` {}", settings.numerics), "give one of the two"};
+    throw Error{Fault::kUsage, name, fmt::format("contradicts `numerics` {}", settings.numerics),
+                "give one of the two"};
   if (!settings.numerics.starts_with("bf16")) settings.numerics = "bf16";
   const bool nearest = settings.given.contains("stochastic_rounding_enabled") && !settings.stochastic_rounding_enabled;
   if (!nearest && !settings.numerics.ends_with("+sr")) settings.numerics += "+sr";

@@ -28,7 +28,7 @@ struct Workload {
   std::map<std::string, std::string> own_options;    // those that a model of the user's changes (--model_id)
   std::vector<Published> published;
   std::optional<Published> speed_up{};  // by the compiler's passes, of 1: then the job is compared without them
-  std::int64_t most_batch = 0;           // of that comparison; 0: the largest that fits
+  std::int64_t most_batch = 0;          // of that comparison; 0: the largest that fits
   std::string file;
 };
 

@@ -24,8 +24,8 @@ struct OptimizerOps {
 // Counted with PyTorch's dispatch mode: the per-tensor loop of torch.optim (1.2 and 11.2 operations for a tensor; 19
 // for LAMB as the AWS example has it from timm: 24 where weights decay, 14 elsewhere), with clip_grad_norm_ (6.6, all
 // but SGD) and zero_grad (1.2).
-constexpr std::array kOptimizerOps = {OptimizerOps{"sgd", 2.4}, OptimizerOps{"adam", 19, 6.6}, OptimizerOps{"adamw", 19, 6.6},
-                                      OptimizerOps{"lamb", 26.8, 6.6}};
+constexpr std::array kOptimizerOps = {OptimizerOps{"sgd", 2.4}, OptimizerOps{"adam", 19, 6.6},
+                                      OptimizerOps{"adamw", 19, 6.6}, OptimizerOps{"lamb", 26.8, 6.6}};
 
 void check(const JobShape& shape) {
   const std::array figures = {shape.device_step_seconds, shape.traced_ops,        shape.launches,
@@ -63,8 +63,8 @@ HostWork host_work(const Stack& stack, const JobShape& shape, double ops) {
            {"data loading", shape.prefetch ? 0 : shape.samples_per_step * stack.per_sample.value * slow},
            {"input copies", shape.bytes_in_per_step / stack.copy_bandwidth.value}},
           {{"hashing", traced * share},
-           {"launch", shape.launches * launch_seconds(stack, shape.cores) +
-                          (shape.cores > 1 ? stack.per_exchange.value : 0)}}};
+           {"launch",
+            shape.launches * launch_seconds(stack, shape.cores) + (shape.cores > 1 ? stack.per_exchange.value : 0)}}};
 }
 
 /// How far the host gets while the device runs. kTraced: it traces the next graph, whose hashing and launch wait for
@@ -110,9 +110,8 @@ double traced_ops(const TracedModel& model) {
   const double passes = model.micro_steps * (model.forward_ops + model.backward_ops);
   if (model.optimizer.empty()) return passes;
   for (const OptimizerOps& row : kOptimizerOps)
-    if (row.name == model.optimizer) return passes +
-                                       (row.per_tensor - (model.clips ? 0 : row.clipping) + model.optimizer_ops) *
-                                           model.tensors;
+    if (row.name == model.optimizer)
+      return passes + (row.per_tensor - (model.clips ? 0 : row.clipping) + model.optimizer_ops) * model.tensors;
   throw Error{Fault::kUsage, "optimizer", fmt::format("'{}' has no count of framework operations", model.optimizer),
               "use sgd, adam, adamw or lamb"};
 }

@@ -22,8 +22,10 @@ using D = base::Dimension;
 constexpr std::array kFields = {
     Stack::Field{"host.per_op", &Stack::per_op, D::kTime, "trace, hash and dispatch one framework operation, alone"},
     Stack::Field{"host.behind", &Stack::behind, D::kRatio, "share of it that waits for the device"},
-    Stack::Field{"host.contention", &Stack::contention, D::kRatio, "more of it, of 1, with a process on each physical core"},
-    Stack::Field{"host.optimizer_ops", &Stack::optimizer_ops, D::kCount, "more operations of the optimizer for a tensor"},
+    Stack::Field{"host.contention", &Stack::contention, D::kRatio,
+                 "more of it, of 1, with a process on each physical core"},
+    Stack::Field{"host.optimizer_ops", &Stack::optimizer_ops, D::kCount,
+                 "more operations of the optimizer for a tensor"},
     Stack::Field{"host.per_step", &Stack::per_step, D::kTime, "one turn of the training loop besides"},
     Stack::Field{"host.per_sample", &Stack::per_sample, D::kTime, "data loading of one sample"},
     Stack::Field{"host.copy_bandwidth", &Stack::copy_bandwidth, D::kBandwidth, "copies between host and device"},
@@ -40,7 +42,8 @@ constexpr std::array kFields = {
     Stack::Field{"compiler.ring_share", &Stack::ring_share, D::kRatio, "DMA rings, of the scratchpad"},
     Stack::Field{"compiler.runtime", &Stack::runtime_bytes, D::kBytes, "HBM of a core for code and runtime"},
     Stack::Field{"compile.graphs", &Stack::compile_graphs, D::kCount, "graphs that a job compiles of its step"},
-    Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime, "one operation of a cached graph, lowered and loaded"},
+    Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime,
+                 "one operation of a cached graph, lowered and loaded"},
 };
 
 /// What published tables call the stacks; the first word that the name has decides: "HF Trainer on torch-xla".

@@ -211,10 +211,10 @@ std::string memory_html(const ReportRun& run) {
   const auto limit = capacity > 0 ? std::optional<Limit>{{"capacity of a core", capacity}} : std::nullopt;
   return area_chart("HBM of a core in use over one step, by kind", memory.kinds, values, at,
                     hw::seconds(run.record.result.total), limit, {"simulated time of one step", "s"}, {"bytes", "B"}) +
-         fmt::format("<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"),
-                     readable(capacity, "B"),
-                     needed > memory.peak ? "; the chart has the tensors of the program, without what the software holds"
-                                          : "") +
+         fmt::format(
+             "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
+             needed > memory.peak ? "; the chart has the tensors of the program, without what the software holds"
+                                  : "") +
          table_html("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 

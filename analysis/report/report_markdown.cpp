@@ -1,8 +1,8 @@
 #include <fmt/format.h>
 
 #include "analysis/profile/memory_use.h"
-#include "analysis/report/report_parts.h"
 #include "analysis/report.h"
+#include "analysis/report/report_parts.h"
 
 namespace analysis {
 namespace {

@@ -85,8 +85,8 @@ Prediction predict_compile(const Row& row, const PredictContext&) {
   if (const auto* why = std::get_if<std::string>(&ops)) return Prediction::skip(*why);
   const double count = std::get<double>(ops);
   const bool warm = micro.cold == analysis::Known::kNo;
-  const double seconds = warm ? count * stack.start_per_op.value
-                              : stack.compile_base.value + count * stack.compile_per_op.value;
+  const double seconds =
+      warm ? count * stack.start_per_op.value : stack.compile_base.value + count * stack.compile_per_op.value;
   assumed.push_back(fmt::format("{:.0f} framework operations{}", count, warm ? ", from the cache" : ""));
   return in_row_metric(row, {.seconds = seconds}, std::move(assumed), {{"compilation", 1}});
 }

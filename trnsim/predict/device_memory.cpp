@@ -35,7 +35,8 @@ double not_there(const TrainingRow& row, const workloads::ModelPtr& model) {
 /// Elements of one core's adapters, on the seven linear layers of each block. Column-parallel layers share the second
 /// factor, row-parallel ones the first (neuronx-distributed, modules/lora).
 double adapter_elements(const workloads::Sizes& s, double rank, double cores) {
-  const auto h = static_cast<double>(s.hidden), ffn = static_cast<double>(s.ffn), layers = static_cast<double>(s.layers);
+  const auto h = static_cast<double>(s.hidden), ffn = static_cast<double>(s.ffn),
+             layers = static_cast<double>(s.layers);
   const double head = static_cast<double>(s.head > 0 ? s.head : s.hidden / s.heads);
   const double q = head * static_cast<double>(s.heads), kv = head * static_cast<double>(s.kv_heads);
   const double columns = (h + q / cores) + 2 * (h + kv / cores) + 2 * (h + ffn / cores);
@@ -74,7 +75,8 @@ void remove(Memory& memory, const std::string& kind, double elements, double siz
   bytes -= less, memory.total -= less;
 }
 
-constexpr std::initializer_list<const char*> kOfTheProgram = {"weights", "inputs", "outputs", "activations", "workspace"};
+constexpr std::initializer_list<const char*> kOfTheProgram = {"weights", "inputs", "outputs", "activations",
+                                                              "workspace"};
 
 /// Frozen weights have neither gradient nor state; adapters have both.
 Memory of_adapters(const Job& job, const Memory& program, double elements) {
@@ -88,14 +90,14 @@ Memory of_adapters(const Job& job, const Memory& program, double elements) {
   return memory;
 }
 
-/// The graph of a micro-step alone, which the framework compiles before the update's: weights, and fp32 gradients before
-/// and after it.
+/// The graph of a micro-step alone, which the framework compiles before the update's: weights, and fp32 gradients
+/// before and after it.
 Memory of_micro_step(const Job& job, const Memory& whole) {
   Memory memory = only(whole, kOfTheProgram);
   Job alone = job;
   alone.step.plan.master_weights = false;
-  const auto gradients = whole.by_kind.at("gradients") / static_cast<std::uint64_t>(isa::size_of(
-                                                             job.step.plan.numerics.gradient));
+  const auto gradients =
+      whole.by_kind.at("gradients") / static_cast<std::uint64_t>(isa::size_of(job.step.plan.numerics.gradient));
   memory.add("gradients", gradients * 2 * 4);
   add_software(alone, 0, memory);
   return memory;

@@ -109,8 +109,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const std::string named = stack_of(row), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
       host_times(analysis::load_stack(stack), device, job, micro_steps, config->traced_ops(spec),
-                 static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())),
-                 machine.physical_cores());
+                 static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(
       fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.kind.predictions));

@@ -12,8 +12,8 @@ namespace trnsim {
 /// today's PyTorch. Empty when no stack models the name.
 std::string stack_of(const analysis::Row& row);
 
-/// Whether the row is of somebody's trial, whose samples/s count the whole run from its first step on, not of a tutorial
-/// or a table.
+/// Whether the row is of somebody's trial, whose samples/s count the whole run from its first step on, not of a
+/// tutorial or a table.
 bool is_trial(const analysis::Row& row);
 
 }  // namespace trnsim

@@ -182,8 +182,11 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
   const bool clips = analysis::stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
-  Job plan{
-      .machine = instances_of(job, context, assumed), .model = model, .step = {}, .sizes = {}, .stack = stack_or_loop(row)};
+  Job plan{.machine = instances_of(job, context, assumed),
+           .model = model,
+           .step = {},
+           .sizes = {},
+           .stack = stack_or_loop(row)};
   plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
                         .micro_batch = *job.micro_batch,
                         .micro_batches = job.grad_accum.value_or(1),
