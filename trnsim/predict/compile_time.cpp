@@ -44,17 +44,17 @@ workloads::ModelPtr model_in(const std::string& text) {
   return best;
 }
 
-bool says(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
+bool has_word(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
 
 /// Operations of the graph; or why they are not known. A fully connected network: 13 forward and 42 backward ones for
 /// three layers, as PyTorch's dispatch mode counts.
 std::variant<double, std::string> ops_of(const Row& row, double more_per_tensor, std::vector<std::string>& assumed) {
   const auto& micro = std::get<analysis::MicroRow>(row.job);
   const std::string text = base::lower(micro.what);
-  const bool trains = says(text, "train");
+  const bool trains = has_word(text, "train");
   analysis::TracedModel traced{.optimizer = trains ? "adamw" : "", .optimizer_ops = more_per_tensor};
   std::smatch found;
-  if (std::regex_search(text, found, std::regex{R"((\d+(?:-\d+)+))"}) && says(text, "mlp")) {
+  if (std::regex_search(text, found, std::regex{R"((\d+(?:-\d+)+))"}) && has_word(text, "mlp")) {
     const std::string sizes = found[1];
     traced.tensors = 2.0 * static_cast<double>(std::ranges::count(sizes, '-'));
     traced.forward_ops = 13.0 / 6 * traced.tensors, traced.backward_ops = trains ? 42.0 / 6 * traced.tensors : 0;
@@ -65,8 +65,8 @@ std::variant<double, std::string> ops_of(const Row& row, double more_per_tensor,
   workloads::Step step;
   step.plan.tensor = model->decoder() ? micro.cores.value_or(1) : 1;
   step.plan.sequence = step.plan.tensor > 1;
-  step.kind.head = says(text, "ner") || says(text, "token") ? workloads::Head::kTokens : workloads::Head::kClassifier;
-  if (says(text, "lora")) {  // as such scripts have it
+  step.kind.head = has_word(text, "ner") || has_word(text, "token") ? workloads::Head::kTokens : workloads::Head::kClassifier;
+  if (has_word(text, "lora")) {  // as such scripts have it
     step.plan.recompute = workloads::Recompute::kFull;
     assumed.push_back("recomputation; adapters not counted");
   }
