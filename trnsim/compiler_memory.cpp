@@ -11,19 +11,21 @@ namespace {
 constexpr double kTight = 0.95;
 
 /// Which of the compiler's words a kind belongs to; the first word takes what is not listed.
-struct Word {
+struct CompilerWord {
   std::string_view name;
   std::array<std::string_view, 4> kinds;
 };
-constexpr std::array kWords = {
-    Word{"io_tensors", {}},           Word{"scratchpad", {"activations", "messages", "logits", "update"}},
-    Word{"spills", {"workspace"}},    Word{"dma_rings", {"dma_rings"}},
-    Word{"constants", {"constants"}}, Word{"runtime", {"runtime"}}};
+constexpr std::array kCompilerWords = {CompilerWord{"io_tensors", {}},
+                                       CompilerWord{"scratchpad", {"activations", "messages", "logits", "update"}},
+                                       CompilerWord{"spills", {"workspace"}},
+                                       CompilerWord{"dma_rings", {"dma_rings"}},
+                                       CompilerWord{"constants", {"constants"}},
+                                       CompilerWord{"runtime", {"runtime"}}};
 
 std::size_t word_of(std::string_view kind) {
-  const auto has = [&](const Word& w) { return std::ranges::find(w.kinds, kind) != w.kinds.end(); };
-  const auto found = std::ranges::find_if(kWords, has);
-  return found == kWords.end() ? 0 : static_cast<std::size_t>(found - kWords.begin());
+  const auto has = [&](const CompilerWord& w) { return std::ranges::find(w.kinds, kind) != w.kinds.end(); };
+  const auto found = std::ranges::find_if(kCompilerWords, has);
+  return found == kCompilerWords.end() ? 0 : static_cast<std::size_t>(found - kCompilerWords.begin());
 }
 
 std::uint64_t kind(const Memory& memory, const std::string& name) {
@@ -51,14 +53,14 @@ void add_software(const Job& job, std::int64_t stage, Memory& memory) {
   if (p.master_weights) memory.add("update", kind(memory, "optimizer") / 12 * 8);
   std::uint64_t scratchpad = 0;
   for (const auto& [name, bytes] : memory.by_kind)
-    if (kWords[word_of(name)].name == "scratchpad") scratchpad += bytes;
+    if (kCompilerWords[word_of(name)].name == "scratchpad") scratchpad += bytes;
   memory.add("dma_rings", static_cast<std::uint64_t>(static_cast<double>(scratchpad) * stack.ring_share.value));
   memory.add("runtime", static_cast<std::uint64_t>(stack.runtime_bytes.value));
 }
 
 std::vector<std::pair<std::string, std::uint64_t>> compiler_parts(const Memory& memory) {
   std::vector<std::pair<std::string, std::uint64_t>> out;
-  for (const Word& word : kWords) out.emplace_back(word.name, 0);
+  for (const CompilerWord& word : kCompilerWords) out.emplace_back(word.name, 0);
   for (const auto& [name, bytes] : memory.by_kind) out[word_of(name)].second += bytes;
   return out;
 }

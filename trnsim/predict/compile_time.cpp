@@ -65,7 +65,8 @@ std::variant<double, std::string> ops_of(const Row& row, double more_per_tensor,
   workloads::Step step;
   step.plan.tensor = model->decoder() ? micro.cores.value_or(1) : 1;
   step.plan.sequence = step.plan.tensor > 1;
-  step.kind.head = has_word(text, "ner") || has_word(text, "token") ? workloads::Head::kTokens : workloads::Head::kClassifier;
+  step.kind.head =
+      has_word(text, "ner") || has_word(text, "token") ? workloads::Head::kTokens : workloads::Head::kClassifier;
   if (has_word(text, "lora")) {  // as such scripts have it
     step.plan.recompute = workloads::Recompute::kFull;
     assumed.push_back("recomputation; adapters not counted");

@@ -8,7 +8,7 @@
 namespace trnsim {
 namespace {
 
-std::string text_of(const analysis::Row& row) { return base::lower(row.source + " " + row.notes); }
+std::string words_of_row(const analysis::Row& row) { return base::lower(row.source + " " + row.notes); }
 
 /// The number behind `pattern`'s group, or 0.
 int number_in(const std::string& text, const std::regex& pattern) {
@@ -28,11 +28,12 @@ bool is_recent(const std::string& text) {
 }  // namespace
 
 std::string stack_of(const analysis::Row& row) {
-  const std::string named = analysis::stack_for(std::get<analysis::TrainingRow>(row.job).stack), text = text_of(row);
+  const std::string named = analysis::stack_for(std::get<analysis::TrainingRow>(row.job).stack),
+                    text = words_of_row(row);
   if (!is_recent(text) || (named != "torch-xla" && named != "hf-trainer")) return named;
   return text.find("optimum") != std::string::npos ? "optimum-neuron" : "torch-xla-2025";
 }
 
-bool is_trial(const analysis::Row& row) { return text_of(row).find("community run") != std::string::npos; }
+bool is_trial(const analysis::Row& row) { return words_of_row(row).find("community run") != std::string::npos; }
 
 }  // namespace trnsim
