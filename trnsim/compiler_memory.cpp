@@ -4,6 +4,7 @@
 #include <array>
 
 #include "analysis/stack.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -47,7 +48,7 @@ std::uint64_t logits_bytes(const Job& job) {
 void add_software(const Job& job, std::int64_t stage, Memory& memory) {
   const runtime::Plan& p = job.step.plan;
   const analysis::Stack stack = analysis::load_stack(job.stack);
-  if (is_decoder(job.model) && job.step.kind.training && stage == p.last_stage())
+  if (job.model->splits() && job.step.kind.training && stage == p.last_stage())
     memory.add("logits", logits_bytes(job));
   // Of 12 bytes a parameter in the optimizer's state (master weight, two moments) 8 are written anew in an update.
   if (p.master_weights) memory.add("update", kind(memory, "optimizer") / 12 * 8);
