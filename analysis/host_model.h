@@ -16,6 +16,8 @@ struct TracedModel {
   double tensors = 0;      // weights, biases, gains that the optimizer walks: 199 for BERT-base with a token classifier
   double micro_steps = 1;  // gradient accumulation: forward and backward are traced in each
   std::string optimizer;   // "adamw"; empty: no update
+  bool clips = true;       // gradients by their norm; SGD's do not
+  double optimizer_ops = 0;  // more that the stack's optimizer dispatches for each tensor
 };
 
 /// Framework operations of one step: micro_steps * (forward + backward) + tensors * what the optimizer dispatches for
@@ -30,7 +32,9 @@ struct JobShape {
   double traced_ops = 0;        // per step; 0 when the graph was traced ahead of time
   double compiled_ops = 0;      // of the distinct graphs; 0: all of a step's
   double launches = 1;          // graphs per step
-  int cores = 1;                // that one launch starts together, over all processes of the instance
+  int cores = 1;                // that one launch starts together: processes of the instance
+  double physical_cores = 0;    // of the instance; 0: as many as nobody disturbs another on
+  bool started = false;         // `total` begins before the first step: its graphs are lowered, found and loaded
   double samples_per_step = 0;  // that this process loads
   double bytes_in_per_step = 0;
   bool prefetch = false;                   // data loading runs beside the loop
@@ -52,9 +56,11 @@ struct JobTime {
   double step = 0;          // steady step, without logging, evaluation, checkpoints
   double host_step = 0;     // host work in it
   double device_step = 0;   // device work in it, with the lead-in of each launch
-  bool overlapped = false;  // step = max(host, device), else their sum
+  bool overlapped = false;  // the next step is traced while the device is at work
   std::vector<TimeItem> parts;
-  double compile = 0;  // once, outside `total`, when no cache holds the graphs
+  double compile = 0;        // once, outside `total`, when no cache holds the graphs
+  double compile_first = 0;  // of it, until the first step is done
+  double start = 0;          // until cached graphs are loaded; in `total` of a shape that is `started`
 };
 
 /// Errors: Fault::kUsage for a shape without steps or with a negative figure.

@@ -12,16 +12,28 @@ namespace analysis {
 
 struct Stack {
   std::string name;
-  base::Sourced<double> per_op;           // s to trace and dispatch one framework operation
+  base::Sourced<double> per_op;  // s to trace, hash and dispatch one framework operation, alone on the host
+  base::Sourced<double> behind;  // share of per_op that waits for the device: a graph is hashed once it is idle
+  /// How much longer the host's work takes when there are as many processes as physical cores: 1 + contention x
+  /// processes / cores. A process has more threads than its main one: autograd, the runtime, the loader.
+  base::Sourced<double> contention;
+  base::Sourced<double> optimizer_ops;    // more of them that the stack's optimizer dispatches for each tensor
   base::Sourced<double> per_step;         // s that one turn of the training loop takes besides
   base::Sourced<double> per_sample;       // s of data loading for one sample
   base::Sourced<double> per_launch;       // s to launch one graph
   base::Sourced<double> per_launch_core;  // s more for each core that the launch starts
+  base::Sourced<double> per_exchange;     // s more of a step whose processes meet in a collective
   base::Sourced<double> in_flight;        // graphs that may wait for the device while the host continues
   base::Sourced<double> copy_bandwidth;   // B/s between host and device
   base::Sourced<double> read_back;        // s until the host has a scalar that the device computed
   base::Sourced<double> lead_in;         // s of the device before a graph's first instruction, beyond the program's own
-  base::Sourced<double> compile_per_op;  // s of compilation per traced operation, when no cache has the graph
+  base::Sourced<double> compile_per_op;  // s of compilation per operation of a graph, when no cache has it
+  base::Sourced<double> compile_base;    // s that every first graph takes besides
+  base::Sourced<double> compile_graphs;  // that a job compiles of its step: the first step's, the later ones', ...
+  base::Sourced<double> compile_instructions;  // of a module, from which on the compiler refuses
+  base::Sourced<double> ring_share;            // bytes of DMA rings for a byte of scratchpad
+  base::Sourced<double> runtime_bytes;         // of a core's HBM that code and runtime take
+  base::Sourced<double> start_per_op;          // s per operation until cached graphs are lowered, found and loaded
 
   // What a published run of this stack did where its row does not say, as the reference scripts do it; and what its
   // compiler did. Plain text: the files say why in comments.

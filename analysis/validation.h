@@ -1,4 +1,4 @@
-// Published measurements of real machines: the two table schemas that `trnsim validate` reads.
+// Published measurements of real machines: the four table schemas that `trnsim validate` reads.
 #pragma once
 
 #include <filesystem>
@@ -26,6 +26,8 @@ struct TrainingRow {
   std::optional<int> micro_batch, grad_accum;
   std::string weights, optimizer_state, optimizer, stack;
   std::optional<int> releases;
+  std::optional<int> lora_rank;  // of a table of memory
+  std::string verdict;           // "fits", "does not fit"
 };
 
 /// A row of the micro schema: one kernel, copy, launch or collective.
@@ -33,6 +35,8 @@ struct MicroRow {
   std::string what, shape, dtype;
   std::optional<int> cores;
   std::string instance;
+  std::optional<int> seq_len;  // of a table of compile times
+  Known cold = Known::kUnknown;
 };
 
 struct Row {
@@ -45,9 +49,10 @@ struct Row {
   std::variant<TrainingRow, MicroRow> job;
 };
 
-/// Reads a table of either schema, recognised by its header (columns in any order). A bad cell of a job makes the row
-/// defective (to be reported as skipped). Errors: Fault::kData for another header, a value that is not a positive
-/// number, an id given twice, and what read_csv refuses.
+/// Reads a table of training or generation, of kernels and the like, of device memory or of compile times, recognised
+/// by its header (columns in any order). A bad cell of a job makes the row defective (to be reported as skipped).
+/// Errors: Fault::kData for another header, a value that is not a positive number, an id given twice, and what read_csv
+/// refuses.
 std::vector<Row> load_validation(const std::filesystem::path& path);
 std::vector<Row> parse_validation(std::string_view text, std::string name);
 

@@ -9,6 +9,8 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/compile_cost.h"
+#include "trnsim/compiler_memory.h"
 
 namespace cli {
 
@@ -31,6 +33,7 @@ struct EstimateOptions {
 
 std::string json_of(const trnsim::Job& job, const trnsim::Projection& p,
                     const std::optional<std::vector<trnsim::Change>>& changes) {
+  const trnsim::CompileCost compile = compile_cost(job, p);
   nlohmann::ordered_json out{{"plan", describe(job)},
                              {"instance_type", job.machine.name},
                              {"instances", job.instances()},
@@ -48,12 +51,19 @@ std::string json_of(const trnsim::Job& job, const trnsim::Projection& p,
                              {"job_mfu", p.job_mfu},
                              {"steps", p.steps},
                              {"train_runtime", p.time.total},
-                             {"compile_seconds", p.time.compile},
+                             {"start_seconds", compile.warm_seconds},
+                             {"compile_seconds", compile.cold_seconds},
+                             {"compile_first_seconds", compile.first_seconds},
+                             {"largest_module", compile.instructions},
+                             {"host_memory_bytes", compile.host_bytes},
+                             {"refusal", compile.refusal()},
                              {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json()}};
   out["answer"] = answer_json(answer(job, p, changes), changes);
   for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
   out["memory"]["total"] = p.memory.total;
   out["memory"]["capacity"] = p.memory.capacity;
+  for (const auto& [part, bytes] : compiler_parts(p.memory)) out["memory"]["compiler"][part] = bytes;
+  out["memory"]["verdict"] = verdict(p.memory);
   return out.dump(2) + "\n";
 }
 
@@ -74,6 +84,7 @@ void estimate(const EstimateOptions& options) {
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
   print(answer_text(answer(job, p, changes)) + "\n");
   print(figure_table(job, p).render(form) + "\n" + memory_table(p.memory).render(form));
+  if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
 }
 
 }  // namespace

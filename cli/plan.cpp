@@ -14,6 +14,7 @@
 #include "cli/progress.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/compiler_memory.h"
 #include "trnsim/project.h"
 #include "trnsim/search.h"
 
@@ -47,6 +48,12 @@ std::string dollars_of(const TriedPlan& plan) {
   return fmt::format("{:.3f}", step / plan.job.tokens_per_step() * 1e6);
 }
 
+std::string verdict_of(const TriedPlan& plan) {
+  trnsim::Memory memory;
+  memory.total = plan.memory, memory.capacity = plan.job.machine.hbm_bytes_per_core();
+  return std::string{verdict(memory)};
+}
+
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   base::Table table{{{"rank", ""},
                      {"plan", ""},
@@ -54,6 +61,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
                      {"rate", "sequences/s"},
                      {"mfu", "MFU %"},
                      {"memory", "HBM GiB"},
+                     {"verdict", ""},
                      {"dollars", "$ per million tokens"},
                      {"flags", ""}}};
   int rank = 0;
@@ -62,7 +70,8 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
     const TriedPlan& r = plans[i];
     table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
                    fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
-                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), dollars_of(r), plan_flags(r.job)});
+                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), verdict_of(r), dollars_of(r),
+                   plan_flags(r.job)});
   }
   print(table.render(form));
 }

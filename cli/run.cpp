@@ -106,8 +106,8 @@ void print_projection(const RunResult& run, base::Format form) {
   print(answer_text(answer(*run.job, p, run.changes)) + "\n");
   if (run.gain) {
     print(compiler_table(*run.gain).render(form));
-    print(fmt::format("speed-up {:.1f} %, published: up to {:.0f} % ({})\n\n", 100 * run.gain->speed_up(),
-                      100 * run.published_gain->value, run.published_gain->source));
+    print(fmt::format("speed-up {:.1f} %, published: up to {:.0f} %, of GPU instances ({})\n\n",
+                      100 * run.gain->speed_up(), 100 * run.published_gain->value, run.published_gain->source));
   }
   print(job_table(run).render(form) + "\n");
   print(figure_table(*run.job, p).render(form) + "\n");

@@ -9,6 +9,9 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
+#include "isa/names.h"
+#include "trnsim/compile_cost.h"
+#include "trnsim/compiler_memory.h"
 
 namespace cli {
 namespace {
@@ -18,8 +21,9 @@ using base::Table;
 using trnsim::Projection;
 
 std::string show(const std::string& name, double value) {
-  if (name == "train_runtime") return base::clock_text(value);
-  if (name == "dollars") return fmt::format("${:.3f}", value);
+  if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
+  if (name.starts_with("dollars")) return fmt::format("${:.3f}", value);
+  if (name == "core_utilisation") return fmt::format("{:.0f} %", 100 * value);
   return fmt::format("{:.2f}", value);
 }
 
@@ -31,9 +35,18 @@ std::string dollars(const std::optional<double>& value, int digits) {
   return value ? fmt::format("${:.{}f}", *value, digits) : "no price";
 }
 
+/// "fp32+bf16-matmul: fp32 weights, matmuls cast to bf16 by the compiler (--auto_cast)".
+std::string numerics_text(const runtime::Numerics& n) {
+  if (!n.name.starts_with("fp32+")) return n.name;
+  const bool all = n.activation != n.weight;
+  return fmt::format("{}: fp32 weights, {} cast to {} by the compiler (--auto_cast none: not)", n.name,
+                     all ? "all arithmetic" : "matmuls", isa::name_of(n.operand));
+}
+
 std::string setting_of(const trnsim::Job& job) {
   return fmt::format("{} x {}, {}, {}, {}, stack {}", job.instances(), job.machine.name,
-                     base::counted(job.cores(), "core"), describe(job), job.step.plan.numerics.name, job.stack);
+                     base::counted(job.cores(), "core"), describe(job), numerics_text(job.step.plan.numerics),
+                     job.stack);
 }
 
 std::string plan_flags(const trnsim::Job& job) {
@@ -54,15 +67,18 @@ std::string answer_text(const trnsim::Answer& answer) {
 Table job_table(const trnsim::RunResult& run) {
   Table table{{{"figure", ""}, {"predicted", ""}, {"published", ""}, {"error", "error %"}, {"source", ""}}};
   for (const workloads::Published& published : run.published) {
-    const auto value = trnsim::predicted(published.name, *run.projection);
-    if (!value) continue;
+    const auto value = trnsim::predicted(published.name, run);
+    if (!value) {
+      table.add_row({published.name, "not trained", show(published.name, published.value), "", published.source});
+      continue;
+    }
     table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
                    fmt::format("{:+.1f}", 100 * (*value / published.value - 1)), published.source});
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };
     if (std::ranges::any_of(run.published, known)) continue;
-    const auto value = trnsim::predicted(name, *run.projection);
+    const auto value = trnsim::predicted(name, run);
     table.add_row({name, value ? show(name, *value) : "no price", "", "", ""});
   }
   return table;
@@ -90,7 +106,15 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   row("tokens_per_second", fmt::format("{:.0f}", job.tokens_per_step() / per_step), "1/s");
   row("steps", fmt::format("{:.0f}", p.steps), "");
   row("train_runtime", base::clock_text(p.time.total), "h:mm:ss");
-  row("compile", base::clock_text(p.time.compile), "h:mm:ss, once");
+  const trnsim::CompileCost compile = compile_cost(job, p);
+  row("start", fmt::format("{:.1f}", compile.warm_seconds), "s until cached graphs are loaded");
+  row("compile", base::clock_text(compile.cold_seconds), "h:mm:ss, once, with an empty cache");
+  row("compile_first", base::clock_text(compile.first_seconds), "h:mm:ss of it until the first step");
+  row("end_to_end", base::clock_text(p.time.total + compile.cold_seconds), "h:mm:ss with an empty cache");
+  row("largest_module", fmt::format("{:.0f}", compile.instructions),
+      fmt::format("instructions; refused above {:.0f}", compile.limit).c_str());
+  row("host_memory", fmt::format("{:.1f}", compile.host_bytes / 1e9),
+      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9).c_str());
   row("dollars", p.dollars ? fmt::format("{:.2f}", *p.dollars) : "no price", "$");
   return table;
 }
@@ -114,8 +138,14 @@ Table time_table(const Projection& projection) {
 Table memory_table(const trnsim::Memory& memory) {
   Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
   for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes_text(static_cast<double>(n))});
+  if (!memory.least) {
+    for (const auto& [name, n] : compiler_parts(memory))
+      table.add_row({fmt::format("compiler: {}", name), bytes_text(static_cast<double>(n))});
+  }
   table.add_row({"total", bytes_text(static_cast<double>(memory.total))});
-  if (memory.capacity > 0) table.add_row({"capacity", bytes_text(static_cast<double>(memory.capacity))});
+  if (memory.capacity == 0) return table;
+  table.add_row({"capacity", bytes_text(static_cast<double>(memory.capacity))});
+  if (!memory.least) table.add_row({"verdict", std::string{verdict(memory)}});
   return table;
 }
 

@@ -34,7 +34,8 @@ struct MachineParams {
   Number hbm_bytes, hbm_bandwidth;
   Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
   Number dma_engine_rate, dma_setup, dma_overlap, dma_rate, dma_descriptor_overhead;
-  Number cc_queues, cc_floor, cc_launch, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync, cc_network_sync;
+  Number cc_queues, cc_floor, cc_launch, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below, cc_loop_sync,
+      cc_network_sync;
   Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
   Number instances, efa_bandwidth, efa_latency;
   Number vcpus, host_memory;
@@ -58,6 +59,8 @@ struct MachineParams {
   double clock(isa::Engine engine) const;
   /// Of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
   int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
+  /// Of an instance's host: the Ice Lake CPUs of Trn1 run two threads a core.
+  double physical_cores() const { return vcpus.value / 2; }
   int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
   std::uint64_t hbm_bytes_per_core() const;
   /// B/s of a core's part of its stack: the cores of a stack are all at work, or one of them does not get more.

@@ -60,12 +60,13 @@ SmallTraining small_training(const workloads::Workload& workload, const Settings
   };
 }
 
-CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace) {
+CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace, std::int64_t most) {
   Job bare = job, same = job, large = job;
   for (const runtime::PassInfo& pass : runtime::kPasses) bare.passes.*pass.flag = false;
   bare.sizes.eval_samples = same.sizes.eval_samples = 0;  // what is compared is training alone
   std::int64_t& batch = large.step.plan.micro_batch;
-  batch = std::max(batch, largest_batch(job));
+  const std::int64_t largest = largest_batch(job);
+  batch = std::max(batch, most > 0 ? std::min(largest, most) : largest);
   const double scaled = learning_rate * static_cast<double>(batch) /
                         static_cast<double>(std::max<std::int64_t>(1, job.step.plan.micro_batch));
   CompilerGain gain;

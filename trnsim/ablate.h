@@ -56,6 +56,7 @@ struct CompilerGain {
 };
 /// `job` is the one without passes: its batch, and the learning rate for that batch, which grows with the batch.
 /// Errors: Fault::kCapacity when even that does not fit.
-CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace);
+/// `most`: of the largest batch; 0: no limit.
+CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace, std::int64_t most = 0);
 
 }  // namespace trnsim

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/stack.h"
 #include "runtime/memory_plan.h"
 #include "workloads/pipeline.h"
 #include "workloads/shards.h"
@@ -85,6 +86,7 @@ Memory least_memory(const Job& job) {
     memory.add("gradients", bytes(parameters * size(p.numerics.gradient)));
     memory.add("optimizer", bytes(parameters * (2 * size(p.numerics.optimizer) + (p.master_weights ? 4 : 0)) / shards));
     memory.add("weights", bytes(parameters * size(p.numerics.weight)));
+    memory.add("runtime", static_cast<std::uint64_t>(analysis::load_stack(job.stack).runtime_bytes.value));
     if (memory.total >= most.total) most = std::move(memory);
   }
   return most;

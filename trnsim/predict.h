@@ -34,6 +34,11 @@ analysis::Prediction predict_infer(const analysis::Row& row, const PredictContex
 /// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.
 analysis::Prediction predict_generate(const analysis::Row& row, const PredictContext& context);
 
+/// Kind "device memory": what a core's HBM holds of a decoder's training, adapters of LoRA too.
+analysis::Prediction predict_device_memory(const analysis::Row& row, const PredictContext& context);
+/// Kind "compile": seconds of a graph's first compilation.
+analysis::Prediction predict_compile(const analysis::Row& row, const PredictContext& context);
+
 /// Kinds "gemm", "memory", "kernel", "instruction": the program that the row describes, simulated.
 analysis::Prediction predict_gemm(const analysis::Row& row, const PredictContext& context);
 analysis::Prediction predict_memory(const analysis::Row& row, const PredictContext& context);

@@ -28,14 +28,16 @@ workloads::FrameworkOps traced_ops_of(const Job& job) {
 }
 
 /// A job as its host sees it.
-analysis::JobShape shape_of(const Job& job, const Projection& p) {
+analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const Projection& p) {
   const runtime::Plan& plan = job.step.plan;
   const workloads::FrameworkOps ops = traced_ops_of(job);
   analysis::TracedModel traced{.forward_ops = ops.forward,
                                .backward_ops = ops.backward,
                                .tensors = ops.tensors,
                                .micro_steps = static_cast<double>(plan.micro_batches),
-                               .optimizer = job.step.optimizer.name};
+                               .optimizer = job.step.optimizer.name,
+                               .clips = job.step.optimizer.max_grad_norm > 0,
+                               .optimizer_ops = stack.optimizer_ops.value};
   analysis::JobShape shape;
   shape.steps = p.steps;
   shape.device_step_seconds = p.device_seconds;
@@ -44,8 +46,11 @@ analysis::JobShape shape_of(const Job& job, const Projection& p) {
   shape.compiled_ops = analysis::traced_ops(traced);
   shape.launches = static_cast<double>(plan.micro_batches);
   shape.cores = static_cast<int>(job.cores() / job.instances());
+  shape.physical_cores = job.machine.physical_cores();
+  shape.started = job.sizes.samples > 0 || job.sizes.max_steps >= 0;  // a whole job, not a step of one
   shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
   shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind.length);
+  shape.prefetch = true;  // torch-xla's MpDeviceLoader has a thread of its own
   shape.log_every = job.sizes.log_every;
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);
@@ -60,11 +65,16 @@ analysis::JobShape shape_of(const Job& job, const Projection& p) {
 void time_job(const Job& job, Projection& p) {
   p.steps = job.steps();
   p.samples = job.samples();
-  p.time = analysis::job_time(analysis::load_stack(job.stack), shape_of(job, p));
+  const analysis::Stack stack = analysis::load_stack(job.stack);
+  p.time = analysis::job_time(stack, shape_of(job, stack, p));
   p.model_flops = flops_of(job);
   const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
   p.mfu = p.model_flops / (p.device_seconds * peak);
   p.job_mfu = p.model_flops / (p.time.step * peak);
+  // Each core takes its part of the weights; one replica of the model is saved.
+  const double weights = job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
+  const double replicas = static_cast<double>(job.step.plan.data) / static_cast<double>(job.instances());
+  p.end_to_end = p.time.total + weights * (std::max(1.0, replicas) + 1) / stack.copy_bandwidth.value;
   p.price_per_hour = job.price_per_hour;
   if (p.price_per_hour)
     p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()), job.sizes.epochs,

@@ -26,6 +26,7 @@ struct Projection {
   double steps = 0, samples = 0;           // of the job
   std::optional<double> price_per_hour{};  // dollars of one instance; none: it has no price
   std::optional<double> dollars{};
+  double end_to_end = 0;   // s: the job with its weights copied in and, once, out
   double model_flops = 0;  // of a step, all cores
   double mfu = 0;          // model_flops over what all cores could do in the device's time of a step
   double job_mfu = 0;      // the same in the time of a step, with the host's

@@ -42,6 +42,7 @@ Settings projected_settings(const workloads::Workload& workload, const Settings&
 Settings timed_settings(const workloads::Workload& workload, Settings settings) {
   const auto own = workload.options.find("numerics");
   if (settings.numerics == "off" && own != workload.options.end()) settings.numerics = own->second;
+  settle_numerics(settings);
   return settings;
 }
 
@@ -141,7 +142,7 @@ class Run {
     out_.job = job_on(workload_, out_.settings, data_ ? &*data_ : nullptr, observer_.note);
     if (*out_.job == projected_job(workload_, {})) out_.published = workload_.published;
     if (workload_.speed_up) {
-      out_.gain = compiler_gain(*out_.job, out_.settings.learning_rate, request_.trace);
+      out_.gain = compiler_gain(*out_.job, out_.settings.learning_rate, request_.trace, workload_.most_batch);
       out_.published_gain = workload_.speed_up;
       out_.job = out_.gain->cases.back().job;
       out_.projection = out_.gain->cases.back().projection;

@@ -53,8 +53,8 @@ Job projected_job(const workloads::Workload& workload, const Settings& given);
 /// An answer for programs: its sentences, and the changes with their settings and gains.
 nlohmann::ordered_json answer_json(const Answer& answer, const std::optional<std::vector<Change>>& changes);
 
-/// A figure that somebody published, by its name; nothing for one that we do not predict.
-std::optional<double> predicted(const std::string& name, const Projection& projection);
+/// A figure that somebody published, by its name; nothing for one that we do not predict, or not without training.
+std::optional<double> predicted(const std::string& name, const RunResult& run);
 
 /// The sections of docs/result_schema.md.
 nlohmann::ordered_json result_body(const RunResult& run);

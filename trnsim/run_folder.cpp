@@ -17,6 +17,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
+#include "trnsim/compiler_memory.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
 #include "workloads/model.h"
@@ -39,7 +40,9 @@ ordered_json job_json(const RunResult& run) {
           {"train_steps_per_second", p.steps / p.time.total},
           {"mfu_percent", 100 * p.job_mfu},
           {"stack", run.job->stack},
+          {"start_seconds", p.time.start},
           {"compile_seconds", p.time.compile},
+          {"compile_first_seconds", p.time.compile_first},
           {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
@@ -94,6 +97,14 @@ ordered_json metrics_json(const Training& t) {
     add_scores(out, e.split + "_", e);
   }
   return out;
+}
+
+/// Of the model that was trained for real, at the end.
+std::optional<double> f1_of(const RunResult& run) {
+  if (!run.training || run.training->outcome.evaluations.empty()) return {};
+  for (const auto& [name, score] : run.training->outcome.evaluations.back().scores)
+    if (name == "f1_weighted") return std::get<double>(score);
+  return {};
 }
 
 ordered_json model_json(const workloads::ModelPtr& config) {
@@ -213,6 +224,8 @@ ordered_json memory_json(const Memory& memory) {
   for (const auto& [kind, bytes] : memory.by_kind) out[kind] = bytes;
   out["peak"] = memory.total;
   out["capacity"] = memory.capacity;
+  for (const auto& [part, bytes] : compiler_parts(memory)) out["compiler"][part] = bytes;
+  out["verdict"] = verdict(memory);
   return out;
 }
 
@@ -221,7 +234,7 @@ ordered_json published_json(const RunResult& run) {
   ordered_json out = ordered_json::array();
   if (!run.projection) return out;
   for (const workloads::Published& figure : run.published)
-    if (const auto value = predicted(figure.name, *run.projection))
+    if (const auto value = predicted(figure.name, run))
       out.push_back({{"name", figure.name},
                      {"published", figure.value},
                      {"predicted", *value},
@@ -232,10 +245,20 @@ ordered_json published_json(const RunResult& run) {
 
 }  // namespace
 
-std::optional<double> predicted(const std::string& name, const Projection& p) {
+std::optional<double> predicted(const std::string& name, const RunResult& run) {
+  if (name == "eval_f1") return f1_of(run);
+  if (!run.projection) return {};
+  const Projection& p = *run.projection;
   if (name == "train_samples_per_second") return p.samples_per_second();
   if (name == "train_runtime") return p.time.total;
   if (name == "dollars") return p.dollars;
+  if (name == "compile") return p.time.compile;
+  if (name == "end_to_end") return p.end_to_end;
+  if (name == "dollars_end_to_end" && p.dollars) return *p.dollars * p.end_to_end / p.time.total;
+  if (name == "core_utilisation") return p.time.device_step / p.time.step;
+  if (name == "eval_runtime" && run.job->sizes.epochs >= 1)
+    for (const analysis::TimeItem& part : p.time.parts)
+      if (part.name == "evaluation") return part.seconds / std::floor(run.job->sizes.epochs);
   return {};
 }
 

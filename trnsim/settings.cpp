@@ -86,6 +86,13 @@ const std::array kRows = {
     Setting{"bf16", &T::bf16, kNumerics, "the same as `numerics` bf16"},
     Setting{"stochastic_rounding_enabled", &T::stochastic_rounding_enabled, kNumerics,
          "with bf16 or fp16: the same as +sr", "", "NEURON_RT_STOCHASTIC_ROUNDING_EN"},
+    Setting{"auto_cast", &T::auto_cast, kNumerics,
+         "what the compiler casts of fp32 weights' arithmetic, with `numerics` fp32", "none|matmult|all"},
+    Setting{"auto_cast_type", &T::auto_cast_type, kNumerics, "to which type it casts", "bf16|fp16|tf32|fp8_e4m3"},
+    Setting{"xla_use_bf16", &T::xla_use_bf16, kNumerics,
+         "torch-xla makes every float bf16, rounded stochastically", "", "XLA_USE_BF16"},
+    Setting{"xla_downcast_bf16", &T::xla_downcast_bf16, kNumerics, "the same of float, not of double", "",
+         "XLA_DOWNCAST_BF16"},
     Setting{"stochastic_rounding_seed", &T::stochastic_rounding_seed, kNumerics,
          "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0},
 
@@ -147,8 +154,41 @@ std::vector<std::string> all_names() {
 
 std::span<const Setting> settings_table() { return kRows; }
 
+namespace {
+
+/// torch-xla's switches make bf16 of fp32; the runtime turns stochastic rounding on with them.
+/// Source: AWS Neuron docs, rounding modes.
+void settle_downcast(Settings& settings) {
+  if (!settings.xla_use_bf16 && !settings.xla_downcast_bf16) return;
+  const char* name = settings.xla_use_bf16 ? "`xla_use_bf16`" : "`xla_downcast_bf16`";
+  const bool known =
+      settings.numerics.empty() || settings.numerics.starts_with("fp32") || settings.numerics.starts_with("bf16");
+  if (!known)
+    throw Error{Fault::kUsage, name, fmt::format("contradicts `numerics` {}", settings.numerics),
+                "give one of the two"};
+  if (!settings.numerics.starts_with("bf16")) settings.numerics = "bf16";
+  const bool nearest = settings.given.contains("stochastic_rounding_enabled") && !settings.stochastic_rounding_enabled;
+  if (!nearest && !settings.numerics.ends_with("+sr")) settings.numerics += "+sr";
+  settings.given.insert("numerics");
+}
+
+/// Of fp32 weights the compiler casts what `auto_cast` says.
+void settle_auto_cast(Settings& settings) {
+  const bool stochastic = settings.numerics == "fp32+sr";
+  if ((settings.numerics != "fp32" && !stochastic) || settings.auto_cast == "none") return;
+  if (settings.auto_cast_type == "tf32")  // has fp32's range and width in memory: only operands can be cast
+    settings.numerics = "tf32";
+  else
+    settings.numerics =
+        fmt::format("fp32+{}-{}", settings.auto_cast_type, settings.auto_cast == "all" ? "all" : "matmul");
+  if (stochastic) settings.numerics += "+sr";
+}
+
+}  // namespace
+
 /// `bf16` and `stochastic_rounding_enabled` are other spellings of `numerics`.
 void settle_numerics(Settings& settings) {
+  settle_downcast(settings);
   if (settings.bf16) {
     if (!settings.numerics.empty() && !settings.numerics.starts_with("bf16"))
       throw Error{Fault::kUsage, "`bf16`", fmt::format("contradicts `numerics` {}", settings.numerics),
@@ -163,6 +203,7 @@ void settle_numerics(Settings& settings) {
       settings.given.contains("stochastic_rounding_enabled") && !settings.stochastic_rounding_enabled;
   if (switched_off && !settings.given.contains("numerics") && settings.numerics.ends_with("+sr"))
     settings.numerics.resize(settings.numerics.size() - 3);
+  settle_auto_cast(settings);
 }
 
 void refuse_shared_model(const Settings& settings, std::string_view model) {

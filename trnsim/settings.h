@@ -32,6 +32,8 @@ struct Settings {
   bool bf16 = false, stochastic_rounding_enabled = false;
   std::string numerics;  // empty: what the workload says
   std::int64_t stochastic_rounding_seed = 0;
+  std::string auto_cast = "matmult", auto_cast_type = "bf16";  // of fp32 weights, by the compiler
+  bool xla_use_bf16 = false, xla_downcast_bf16 = false;
   // parallel plan
   std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1, virtual_pipeline_size = 1;
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
@@ -56,7 +58,8 @@ using Setting = OptionRow<Settings>;
 /// All of them, in the order in which help prints them.
 std::span<const Setting> settings_table();
 
-/// Makes `numerics` of what is another spelling of it. Errors: Fault::kUsage when they contradict each other.
+/// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
+/// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.
 void settle_numerics(Settings& settings);
 
 /// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.

@@ -7,6 +7,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/replica_groups.h"
+#include "trnsim/compiler_memory.h"
 #include "workloads/model.h"
 #include "workloads/pipeline.h"
 
@@ -111,6 +112,7 @@ CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const Compil
     Stage stage{.compiled = runtime::compile(job.model->step(step).graph, job.machine.target(), compile), .device = {}};
     Memory memory = memory_of(stage.compiled, job.machine);
     memory.add("messages", inbox_bytes(job, s, out.micro_batches));
+    add_software(job, s, memory);
     if (memory.total > out.memory.total) out.memory = std::move(memory);
     out.stages.push_back(std::move(stage));
     if (options.give_up_at > 0 && out.memory.total > options.give_up_at) break;

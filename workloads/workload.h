@@ -13,8 +13,8 @@ namespace workloads {
 
 /// A figure that somebody measured on the real machine.
 struct Published {
-  std::string name;  // "train_samples_per_second", "train_runtime", "dollars"
-  double value = 0;  // samples/s, seconds, US dollars
+  std::string name;  // one of kFigures in workloads/jobs/workload.cpp: "train_samples_per_second", "dollars", ...
+  double value = 0;  // samples/s, seconds, US dollars, of 1
   std::string source;
 };
 
@@ -28,6 +28,7 @@ struct Workload {
   std::map<std::string, std::string> own_options;    // those that a model of the user's changes (--model_id)
   std::vector<Published> published;
   std::optional<Published> speed_up{};  // by the compiler's passes, of 1: then the job is compared without them
+  std::int64_t most_batch = 0;          // of that comparison; 0: the largest that fits
   std::string file;
 };
 

@@ -38,7 +38,7 @@ constexpr std::array kOwners = {Owner{"TensorE", {"tensor", "power.utilisation"}
                                 Owner{"launch", {"program"}, {"launch"}},
                                 Owner{"host software", {}, {"host"}}};  // the last: what no other owns of a stack
 /// Times and rates that no prediction of a row reads.
-constexpr std::array<std::string_view, 3> kElsewhere = {"power.window", "host", "compile"};
+constexpr std::array<std::string_view, 2> kElsewhere = {"power.window", "host"};
 /// A plain ratio that must not exceed 1.
 constexpr std::string_view kShareOfOne = "power.utilisation";
 

@@ -63,6 +63,7 @@ constexpr std::array kMetrics = {
     Metric{"ns",                nanoseconds},
     Metric{"ns issue to issue", nanoseconds},
     Metric{"ns/element",        nanoseconds},
+    Metric{"hbm/core",          [](const Measured& m) { return scaled(m.bytes, 1.0 / (1 << 30)); }},
     Metric{"cycles",            [](const Measured& m) { return scaled(m.clock, m.seconds); }},
     Metric{"ms ttft",           [](const Measured& m) { return scaled(m.first_token, 1e3); }},
     Metric{"ms tpot",           [](const Measured& m) { return scaled(m.token_interval, 1e3); }},

@@ -113,6 +113,65 @@ constexpr std::array kMicro = {
     Column{"notes", [](Row& r, Text c) { r.notes = c; }},
 };
 
+/// Memory of a core: a training job, and what it holds.
+constexpr std::array kMemory = {
+    Column{"id", [](Row& r, Text c) { r.id = c; }},
+    Column{"kind", [](Row& r, Text c) { r.kind = c == "memory" ? "device memory" : c; }},  // not a rate of HBM
+    Column{"model", [](Row& r, Text c) { training(r).model = c; }},
+    Column{"layers", [](Row& r, Text c) { training(r).layers = count(c); }},
+    Column{"hidden", [](Row& r, Text c) { training(r).hidden = count(c); }},
+    Column{"heads", [](Row& r, Text c) { training(r).heads = count(c); }},
+    Column{"kv_heads", [](Row& r, Text c) { training(r).kv_heads = count(c); }},
+    Column{"ffn", [](Row& r, Text c) { training(r).ffn = count(c); }},
+    Column{"vocab", [](Row& r, Text c) { training(r).vocab = count(c); }},
+    Column{"seq_len", [](Row& r, Text c) { training(r).seq_len = count(c); }},
+    Column{"instance", [](Row& r, Text c) { training(r).instance = c; }},
+    Column{"cores", [](Row& r, Text c) { training(r).cores = count(c); }},
+    Column{"tp", [](Row& r, Text c) { training(r).tp = count(c); }},
+    Column{"dp", [](Row& r, Text c) { training(r).dp = count(c); }},
+    Column{"recompute", [](Row& r, Text c) { training(r).recompute = c.empty() ? "unknown" : c; }},
+    Column{"micro_batch", [](Row& r, Text c) { training(r).micro_batch = count(c); }},
+    Column{"grad_accum", [](Row& r, Text c) { training(r).grad_accum = count(c); }},
+    Column{"weights", [](Row& r, Text c) { training(r).weights = c; }},
+    Column{"optimizer", [](Row& r, Text c) { training(r).optimizer = c; }},
+    Column{"lora_rank", [](Row& r, Text c) { training(r).lora_rank = count(c); }},
+    Column{"metric", [](Row& r, Text c) { r.metric = c; }},
+    Column{"value", [](Row& r, Text c) { r.published = r.low = r.high = positive(c); }, true},
+    Column{"unit", [](Row&, Text) {}},  // GiB; receipts that say GB count 2^30, as the weights alone show
+    Column{"verdict", [](Row& r, Text c) { training(r).verdict = c; }},
+    Column{"source", [](Row& r, Text c) { r.source = c; }},
+    Column{"notes", [](Row& r, Text c) { r.notes = c; }},
+};
+
+constexpr std::array kCompile = {
+    Column{"id", [](Row& r, Text c) { r.id = c; }},
+    Column{"kind", [](Row& r, Text c) { r.kind = c; }},
+    Column{"what", [](Row& r, Text c) { micro(r).what = c; }},
+    Column{"seq_len", [](Row& r, Text c) { micro(r).seq_len = count(c); }},
+    Column{"cores", [](Row& r, Text c) { micro(r).cores = count(c); }},
+    Column{"instance", [](Row& r, Text c) { micro(r).instance = c; }},
+    Column{"cold", [](Row& r, Text c) { micro(r).cold = known(c); }},
+    Column{"value", [](Row& r, Text c) { r.published = r.low = r.high = positive(c); }, true},
+    Column{"unit", [](Row& r, Text c) { r.metric = c; }},
+    Column{"source", [](Row& r, Text c) { r.source = c; }},
+    Column{"notes", [](Row& r, Text c) { r.notes = c; }},
+};
+
+/// A table's form, by a column that no form before it has.
+struct Schema {
+  std::string_view sign;
+  std::span<const Column> columns;
+  bool of_jobs = false;  // rows are TrainingRows
+};
+constexpr std::array kSchemas = {Schema{"verdict", kMemory, true}, Schema{"cold", kCompile},
+                                 Schema{"metric", kTraining, true}, Schema{"id", kMicro}};
+
+const Schema& schema_of(const base::CsvTable& table) {
+  const auto has = [&](const Schema& s) { return std::ranges::find(table.header, s.sign) != table.header.end(); };
+  const auto found = std::ranges::find_if(kSchemas, has);
+  return found == kSchemas.end() ? kSchemas.back() : *found;
+}
+
 std::vector<std::string> names(std::span<const Column> columns) {
   std::vector<std::string> list;
   for (const Column& column : columns) list.emplace_back(column.name);
@@ -162,12 +221,12 @@ Row read_row(const base::CsvTable& table, const base::CsvRecord& record, const s
 }
 
 std::vector<Row> to_rows(const base::CsvTable& table) {
-  const bool is_training = std::ranges::find(table.header, "metric") != table.header.end();
-  const auto order = is_training ? match_header(table, kTraining) : match_header(table, kMicro);
+  const Schema& schema = schema_of(table);
+  const auto order = match_header(table, schema.columns);
   std::vector<Row> rows;
   std::set<std::string> seen;
   for (const base::CsvRecord& record : table.records) {
-    rows.push_back(read_row(table, record, order, is_training));
+    rows.push_back(read_row(table, record, order, schema.of_jobs));
     if (rows.back().id.empty() || !seen.insert(rows.back().id).second) {
       throw Error{Fault::kData, table.where(record), fmt::format("id '{}' is empty or there twice", rows.back().id),
                   "give every row its own id"};

@@ -38,7 +38,7 @@ Comparison compare(const Row& row, Prediction prediction) {
                  .published = row.published,
                  .low = row.low,
                  .high = row.high,
-                 .micro = std::holds_alternative<MicroRow>(row.job),
+                 .micro = std::holds_alternative<MicroRow>(row.job) && row.kind != "compile",
                  .predicted = prediction.value,
                  .error_percent = {},
                  .in_range = false,

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <iterator>
+#include <utility>
 
 #include "base/error.h"
 
@@ -17,12 +19,13 @@ using base::Fault;
 struct OptimizerOps {
   std::string_view name;
   double per_tensor;
+  double clipping = 0;  // of them
 };
 // Counted with PyTorch's dispatch mode: the per-tensor loop of torch.optim (1.2 and 11.2 operations for a tensor; 19
 // for LAMB as the AWS example has it from timm: 24 where weights decay, 14 elsewhere), with clip_grad_norm_ (6.6, all
 // but SGD) and zero_grad (1.2).
-constexpr std::array kOptimizerOps = {OptimizerOps{"sgd", 2.4}, OptimizerOps{"adam", 19}, OptimizerOps{"adamw", 19},
-                                      OptimizerOps{"lamb", 26.8}};
+constexpr std::array kOptimizerOps = {OptimizerOps{"sgd", 2.4}, OptimizerOps{"adam", 19, 6.6},
+                                      OptimizerOps{"adamw", 19, 6.6}, OptimizerOps{"lamb", 26.8, 6.6}};
 
 void check(const JobShape& shape) {
   const std::array figures = {shape.device_step_seconds, shape.traced_ops,        shape.launches,
@@ -41,34 +44,60 @@ double sum(const std::vector<TimeItem>& items) {
   return total;
 }
 
-/// What the loop's own thread does for one step.
-std::vector<TimeItem> host_work(const Stack& stack, const JobShape& shape, double ops) {
-  return {{"tracing", ops * stack.per_op.value},
-          {"loop", stack.per_step.value},
-          {"data loading", shape.prefetch ? 0 : shape.samples_per_step * stack.per_sample.value},
-          {"input copies", shape.bytes_in_per_step / stack.copy_bandwidth.value},
-          {"launch", shape.launches * launch_seconds(stack, shape.cores)}};
+/// How much longer the host's work takes than of a process alone.
+double slow_down(const Stack& stack, const JobShape& shape) {
+  return shape.physical_cores > 0 ? 1 + stack.contention.value * shape.cores / shape.physical_cores : 1;
 }
 
-/// One step: the parts add up to max(host, device) when they overlap, to their sum when the loop blocks.
+/// Parts of a step on the host's side.
+struct HostWork {
+  std::vector<TimeItem> ahead;   // while the device may still be at the step before
+  std::vector<TimeItem> behind;  // once it is idle
+};
+
+/// What the loop's own thread does for one step.
+HostWork host_work(const Stack& stack, const JobShape& shape, double ops) {
+  const double slow = slow_down(stack, shape), traced = ops * stack.per_op.value * slow, share = stack.behind.value;
+  return {{{"tracing", traced * (1 - share)},
+           {"loop", stack.per_step.value * slow},
+           {"data loading", shape.prefetch ? 0 : shape.samples_per_step * stack.per_sample.value * slow},
+           {"input copies", shape.bytes_in_per_step / stack.copy_bandwidth.value}},
+          {{"hashing", traced * share},
+           {"launch",
+            shape.launches * launch_seconds(stack, shape.cores) + (shape.cores > 1 ? stack.per_exchange.value : 0)}}};
+}
+
+/// How far the host gets while the device runs. kTraced: it traces the next graph, whose hashing and launch wait for
+/// the device (the device lock of torch-xla's CollectSyncTensors); kQueued: launches are queued too.
+enum class Ahead { kNothing, kTraced, kQueued };
+
+Ahead ahead_of(const Stack& stack, bool blocking) {
+  if (blocking || stack.in_flight.value < 1) return Ahead::kNothing;
+  return stack.in_flight.value < 2 ? Ahead::kTraced : Ahead::kQueued;
+}
+
+/// One step: the parts add up to `total`.
 struct Step {
   double total = 0, host = 0, device = 0;
+  double hidden = 0;  // of the host's work, behind the device's
   std::vector<TimeItem> parts;
 };
 
-Step step_of(const Stack& stack, const JobShape& shape, double ops, double device_seconds, bool overlap) {
-  Step step{.parts = host_work(stack, shape, ops)};
-  step.host = sum(step.parts);
+Step step_of(const Stack& stack, const JobShape& shape, double ops, double device_seconds, Ahead ahead) {
+  HostWork work = host_work(stack, shape, ops);
+  if (ahead == Ahead::kQueued) std::ranges::move(std::exchange(work.behind, {}), std::back_inserter(work.ahead));
+  const double first = sum(work.ahead), second = sum(work.behind);
   const double lead_in = shape.launches * stack.lead_in.value;
-  step.device = device_seconds + lead_in;
-  if (overlap) {
-    const double exposed = std::max(0.0, step.host - step.device);
-    for (TimeItem& part : step.parts) part.seconds *= step.host > 0 ? exposed / step.host : 0;
+  Step step{.host = first + second, .device = device_seconds + lead_in, .parts = std::move(work.ahead)};
+  if (ahead != Ahead::kNothing) {
+    step.hidden = std::min(first, step.device);
+    for (TimeItem& part : step.parts) part.seconds *= first > 0 ? (first - step.hidden) / first : 0;
   }
+  std::ranges::move(work.behind, std::back_inserter(step.parts));
   step.parts.push_back({"launch lead-in", lead_in});
   step.parts.push_back({"device", device_seconds});
   if (shape.prefetch) {  // a loader of its own thread can still be the slowest of the three
-    const double loader = shape.samples_per_step * stack.per_sample.value;
+    const double loader = shape.samples_per_step * stack.per_sample.value * slow_down(stack, shape);
     step.parts.push_back({"data loading behind", std::max(0.0, loader - sum(step.parts))});
   }
   step.total = sum(step.parts);
@@ -81,7 +110,8 @@ double traced_ops(const TracedModel& model) {
   const double passes = model.micro_steps * (model.forward_ops + model.backward_ops);
   if (model.optimizer.empty()) return passes;
   for (const OptimizerOps& row : kOptimizerOps)
-    if (row.name == model.optimizer) return passes + row.per_tensor * model.tensors;
+    if (row.name == model.optimizer)
+      return passes + (row.per_tensor - (model.clips ? 0 : row.clipping) + model.optimizer_ops) * model.tensors;
   throw Error{Fault::kUsage, "optimizer", fmt::format("'{}' has no count of framework operations", model.optimizer),
               "use sgd, adam, adamw or lamb"};
 }
@@ -92,26 +122,31 @@ double launch_seconds(const Stack& stack, int cores) {
 
 JobTime job_time(const Stack& stack, const JobShape& shape) {
   check(shape);
-  const bool overlap = stack.in_flight.value > 0 && !shape.blocking;
-  const Step step = step_of(stack, shape, shape.traced_ops, shape.device_step_seconds, overlap);
-  JobTime job{
-      .step = step.total, .host_step = step.host, .device_step = step.device, .overlapped = overlap, .parts = {}};
+  const Ahead ahead = ahead_of(stack, shape.blocking);
+  const Step step = step_of(stack, shape, shape.traced_ops, shape.device_step_seconds, ahead);
+  JobTime job{.step = step.total,
+              .host_step = step.host,
+              .device_step = step.device,
+              .overlapped = ahead != Ahead::kNothing,
+              .parts = {}};
+  const double eval_ops = shape.eval_passes > 0 ? shape.eval_traced_ops : 0;
+  const double graph_ops = (shape.compiled_ops > 0 ? shape.compiled_ops : shape.traced_ops) + eval_ops;
+  job.start = graph_ops * stack.start_per_op.value;
+  job.compile_first = stack.compile_base.value + graph_ops * stack.compile_per_op.value;
+  job.compile = job.compile_first * stack.compile_graphs.value;
+  job.parts.push_back({"start", shape.started ? job.start : 0});
   for (const TimeItem& part : step.parts) job.parts.push_back({part.name, part.seconds * shape.steps});
 
   // A read-back drains what is in flight: the overlap of that step is lost.
-  const double drained = overlap ? std::min(step.host, step.device) : 0;
   const double logs = shape.log_every > 0 ? std::floor(shape.steps / shape.log_every) : 0;
-  job.parts.push_back({"logging", logs * (drained + stack.read_back.value)});
+  job.parts.push_back({"logging", logs * (step.hidden + stack.read_back.value)});
 
   // Each evaluation batch hands its logits to the host, so it blocks.
-  const Step eval = step_of(stack, shape, shape.eval_traced_ops, shape.eval_device_step_seconds, false);
+  const Step eval = step_of(stack, shape, shape.eval_traced_ops, shape.eval_device_step_seconds, Ahead::kNothing);
   job.parts.push_back({"evaluation", shape.eval_passes * shape.eval_steps * (eval.total + stack.read_back.value)});
-  const double save = drained + shape.checkpoint_bytes / stack.copy_bandwidth.value;
+  const double save = step.hidden + shape.checkpoint_bytes / stack.copy_bandwidth.value;
   job.parts.push_back({"checkpoints", shape.checkpoints * save});
   job.total = sum(job.parts);
-  job.compile = ((shape.compiled_ops > 0 ? shape.compiled_ops : shape.traced_ops) +
-                 (shape.eval_passes > 0 ? shape.eval_traced_ops : 0)) *
-                stack.compile_per_op.value;
   return job;
 }
 

@@ -20,17 +20,30 @@ namespace {
 constexpr std::string_view kFolder = "analysis/host/stacks";
 using D = base::Dimension;
 constexpr std::array kFields = {
-    Stack::Field{"host.per_op", &Stack::per_op, D::kTime, "trace and dispatch one framework operation"},
+    Stack::Field{"host.per_op", &Stack::per_op, D::kTime, "trace, hash and dispatch one framework operation, alone"},
+    Stack::Field{"host.behind", &Stack::behind, D::kRatio, "share of it that waits for the device"},
+    Stack::Field{"host.contention", &Stack::contention, D::kRatio,
+                 "more of it, of 1, with a process on each physical core"},
+    Stack::Field{"host.optimizer_ops", &Stack::optimizer_ops, D::kCount,
+                 "more operations of the optimizer for a tensor"},
     Stack::Field{"host.per_step", &Stack::per_step, D::kTime, "one turn of the training loop besides"},
     Stack::Field{"host.per_sample", &Stack::per_sample, D::kTime, "data loading of one sample"},
     Stack::Field{"host.copy_bandwidth", &Stack::copy_bandwidth, D::kBandwidth, "copies between host and device"},
     Stack::Field{"host.read_back", &Stack::read_back, D::kTime, "a scalar from the device to the host"},
     Stack::Field{"launch.per_launch", &Stack::per_launch, D::kTime, "launch of one graph"},
     Stack::Field{"launch.per_core", &Stack::per_launch_core, D::kTime, "more for each core of the launch"},
+    Stack::Field{"launch.per_exchange", &Stack::per_exchange, D::kTime, "more of a step in which processes meet"},
     Stack::Field{"launch.in_flight", &Stack::in_flight, D::kCount, "graphs queued while the host continues"},
     Stack::Field{"launch.lead_in", &Stack::lead_in, D::kTime, "device time in front of a graph"},
     Stack::Field{"plan.flash_from", &Stack::flash_from, D::kCount, "tokens from which on attention is flash attention"},
     Stack::Field{"compile.per_op", &Stack::compile_per_op, D::kTime, "compilation of one traced operation"},
+    Stack::Field{"compile.base", &Stack::compile_base, D::kTime, "more for the first graph"},
+    Stack::Field{"compile.instructions", &Stack::compile_instructions, D::kCount, "of a module: more are refused"},
+    Stack::Field{"compiler.ring_share", &Stack::ring_share, D::kRatio, "DMA rings, of the scratchpad"},
+    Stack::Field{"compiler.runtime", &Stack::runtime_bytes, D::kBytes, "HBM of a core for code and runtime"},
+    Stack::Field{"compile.graphs", &Stack::compile_graphs, D::kCount, "graphs that a job compiles of its step"},
+    Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime,
+                 "one operation of a cached graph, lowered and loaded"},
 };
 
 /// What published tables call the stacks; the first word that the name has decides: "HF Trainer on torch-xla".

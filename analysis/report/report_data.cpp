@@ -7,6 +7,7 @@
 
 #include "analysis/profile/memory_use.h"
 #include "analysis/report.h"
+#include "analysis/report/report_parts.h"
 #include "analysis/result.h"
 #include "base/error.h"
 #include "base/progress.h"
@@ -25,6 +26,18 @@ std::optional<double> figure_of(const Json& body, const char* section, const cha
   return value->get<double>();
 }
 
+}  // namespace
+
+double reserved_bytes(const ReportRun& run, const std::string& kind) {
+  return figure_of(run.result, "memory", kind.c_str()).value_or(NAN);
+}
+
+double hbm_needed(const ReportRun& run, double otherwise) {
+  return figure_of(run.result, "memory", "peak").value_or(otherwise);
+}
+
+namespace {
+
 std::vector<std::string> warnings_of(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   std::vector<std::string> list;
@@ -41,10 +54,10 @@ std::vector<std::string> warnings_of(const ReportRun& run) {
                                info.recorded_micro_batches, info.micro_batches));
   if (r.dropped_events > 0)
     list.push_back(fmt::format("{} events did not fit in the record: traces of this run have a gap", r.dropped_events));
-  const MemoryUse memory = memory_use(run.record);
+  const double needed = hbm_needed(run, memory_use(run.record).peak);
   const auto capacity = static_cast<double>(run.record.info.hbm_bytes_per_core);
-  if (capacity > 0 && memory.peak > 0.95 * capacity)
-    list.push_back(fmt::format("HBM is {:.1f} % full at its peak", memory.peak / capacity * 100));
+  if (capacity > 0 && needed > 0.95 * capacity)
+    list.push_back(fmt::format("HBM is {:.1f} % full at its peak", needed / capacity * 100));
   if (r.matmul_flops > 0 && run.record.program.model_flops > r.matmul_flops * 1.0001)
     list.push_back("the program executes fewer matmul FLOPs than its model has: figures of this run are wrong");
   if (run.steps.empty()) list.push_back("no numerics: the run projected time only, or logged no step");

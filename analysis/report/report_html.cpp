@@ -209,14 +209,6 @@ std::string roofline_html(const ReportRun& run, std::string_view id) {
          table_html("every op", roofline_table(run), {"", fmt::format("{}-op", id)});
 }
 
-/// What the compiler laid out, by kind, as result.json and the end of `trnsim run` have it; NaN where unknown.
-double reserved_bytes(const ReportRun& run, const std::string& kind) {
-  const auto memory = run.result.find("memory");
-  if (memory == run.result.end() || !memory->is_object()) return NAN;
-  const auto bytes = memory->find(kind);
-  return bytes != memory->end() && bytes->is_number() ? bytes->get<double>() : NAN;
-}
-
 base::Table memory_kinds_table(const ReportRun& run, const MemoryUse& memory) {
   base::Table table{{{"kind", ""},
                      {"peak_bytes", "peak in use", Align::kRight},
@@ -245,15 +237,14 @@ std::string memory_html(const ReportRun& run) {
       values[k].push_back(*std::max_element(memory.bytes[k].begin() + static_cast<std::ptrdiff_t>(c),
                                             memory.bytes[k].begin() + static_cast<std::ptrdiff_t>(end)));
   }
-  const double reserved = reserved_bytes(run, "peak");
+  const double needed = hbm_needed(run, memory.peak);
   const auto limit = capacity > 0 ? std::optional<Limit>{{"capacity of a core", capacity}} : std::nullopt;
   return area_chart("HBM of a core in use over one step, by kind", memory.kinds, values, at,
                     hw::seconds(run.record.result.total), limit, {"simulated time of one step", "s"}, {"bytes", "B"}) +
-         fmt::format("<p>Peak in use <b data-v=\"{}\">{}</b> of {}{}.</p>\n", memory.peak, readable(memory.peak, "B"),
-                     readable(capacity, "B"),
-                     std::isfinite(reserved)
-                         ? fmt::format("; the compiler reserves {} for the whole step", readable(reserved, "B"))
-                         : "") +
+         fmt::format(
+             "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
+             needed > memory.peak ? "; the chart has the tensors of the program, without what the software holds"
+                                  : "") +
          table_html("HBM of a core by kind", memory_kinds_table(run, memory));
 }
 

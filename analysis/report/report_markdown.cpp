@@ -2,6 +2,7 @@
 
 #include "analysis/profile/memory_use.h"
 #include "analysis/report.h"
+#include "analysis/report/report_parts.h"
 
 namespace analysis {
 namespace {
@@ -24,7 +25,7 @@ std::string run_markdown(const ReportRun& run) {
                                 inline_text(run.record.info.instance_type));
   for (const Headline& h : headlines(run)) out += fmt::format("| {} | {} |\n", h.name, inline_text(h.text));
   const MemoryUse memory = memory_use(run.record);
-  out += fmt::format("| HBM of a core | {} of {} |\n\n", readable(memory.peak, "B"),
+  out += fmt::format("| HBM of a core | {} of {} |\n\n", readable(hbm_needed(run, memory.peak), "B"),
                      readable(static_cast<double>(run.record.info.hbm_bytes_per_core), "B"));
   for (const std::string& warning : run.warnings) out += fmt::format("- {}\n", inline_text(warning));
   out += "\n### Time by phase\n\n" + table_by("phase", run.record).render(md);

@@ -4,6 +4,7 @@
 #include <string>
 #include <string_view>
 
+#include "analysis/report.h"
 #include "base/table.h"
 
 namespace analysis {
@@ -15,6 +16,13 @@ struct Links {
 
 /// Text is escaped; a cell's plain value is kept as data-v, which the page's script sorts by.
 std::string table_html(std::string_view caption, const base::Table& table, const Links& links = {});
+
+/// HBM of a core that is held for a kind of tensors, as result.json and the end of `trnsim run` have it; NaN where
+/// unknown.
+double reserved_bytes(const ReportRun& run, const std::string& kind);
+/// HBM of a core that the run's job needs: the run's one figure, with what the software holds beside the program's
+/// tensors; `otherwise` of a record without a run.
+double hbm_needed(const ReportRun& run, double otherwise);
 
 /// `body` is HTML.
 std::string section(std::string_view id, std::string_view title, const std::string& body);

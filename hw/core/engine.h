@@ -61,7 +61,7 @@ class TensorEngine final : public Engine {
     // both known, `ready` is when the sequencer let the instruction go, and `operands_` never precedes that matmul.
     const Fs load_begin = std::max(operands_, previous_begin_);
     const Fs loaded = instr.load > 0 ? load_begin + static_cast<Fs>(instr.load) : ready;
-    const Fs begin = std::max(ready, loaded) + (instr.load > 0 ? swap_ : 0);
+    Fs begin = std::max(ready, loaded) + (instr.load > 0 ? swap_ : 0);
     time.waiting[static_cast<int>(Hold::kStationary)] += begin - ready;
     const Fs occupied = free_in(instr.squares);
     if (occupied > begin) {  // the array works meanwhile

@@ -24,8 +24,6 @@ Numerics uniform(std::string name, Dtype type) {
 }
 
 std::vector<Numerics> all() {
-  Numerics cast = uniform("fp32+bf16-matmul", kFp32);
-  cast.operand = kBf16;
   Numerics mixed = uniform("bf16+fp32-softmax", kBf16);
   mixed.softmax = kFp32;
   Numerics master = uniform("bf16+fp32-optimizer", kBf16);
@@ -41,6 +39,18 @@ std::vector<Numerics> all() {
     n.operand = operand;
     return n;
   };
+  // What the compiler makes of fp32 weights: matmuls alone are cast, or whatever is computed; what a graph takes and
+  // gives (weights, gradients, optimizer state) stays fp32. VectorE and ScalarE have no use for fp8.
+  const auto matmult = [](const char* name, Dtype operand) {
+    Numerics n = uniform(name, kFp32);
+    n.operand = operand;
+    return n;
+  };
+  const auto everything = [&](const char* name, Dtype operand, Dtype between) {
+    Numerics n = matmult(name, operand);
+    n.activation = n.softmax = between;
+    return n;
+  };
   return {uniform("fp32", kFp32),
           tf32,
           uniform("bf16", kBf16),
@@ -48,7 +58,12 @@ std::vector<Numerics> all() {
           fp8("fp8_e4m3", kFp8E4m3),
           fp8("fp8_e5m2", kFp8E5m2),
           fp8("fp8_e3m4", kFp8E3m4),
-          cast,
+          matmult("fp32+bf16-matmul", kBf16),
+          matmult("fp32+fp16-matmul", kFp16),
+          matmult("fp32+fp8_e4m3-matmul", kFp8E4m3),
+          everything("fp32+bf16-all", kBf16, kBf16),
+          everything("fp32+fp16-all", kFp16, kFp16),
+          everything("fp32+fp8_e4m3-all", kFp8E4m3, kBf16),
           mixed,
           master};
 }

@@ -120,7 +120,7 @@ TEST(Report, TheNumbersAreThoseOfTheRun) {
   const std::string page = html(folder);
   EXPECT_THAT(page, HasSubstr("<dt>training time</dt><dd data-v=\"510\">8:30</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>device step</dt><dd data-v=\"0.15\">150 ms</dd>"));  // the job's: not of one stage
-  EXPECT_THAT(page, HasSubstr("the compiler reserves 5 MiB"));
+  EXPECT_THAT(page, HasSubstr("Needs <b data-v=\"5242880\">5 MiB</b>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"r\" data-v=\"3145728\">3 MiB</td>"));
   EXPECT_THAT(page, HasSubstr("<dt>cost of the run</dt><dd data-v=\"0.19\">$0.19</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>eval accuracy</dt><dd data-v=\"0.9211\">0.9211</dd>"));

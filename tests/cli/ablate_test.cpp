@@ -47,7 +47,7 @@ TEST_F(Ablate, APassThatIsOffIsSwitchedOn) {
 
 // The largest batch fits, one more does not: the compiler itself says so.
 TEST_F(Ablate, TheLargestBatchFitsAndOneMoreDoesNot) {
-  const std::string memory = "--set \"hbm.bytes=48 MiB\" ";
+  const std::string memory = "--set \"hbm.bytes=1114 MiB\" ";
   const auto rows = table("ablate", "--only batch " + memory);
   const std::int64_t batch = rows.at("(as given)")["largest_batch"];
   const auto code = [&](std::int64_t samples) {

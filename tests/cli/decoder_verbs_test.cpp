@@ -107,7 +107,7 @@ TEST_F(DecoderVerbs, InterleavedStagesWaitLess) {
 }
 
 TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
-  const std::string flags = "estimate " + model() + " --max_length 512 --set 'hbm.bytes=1 GiB' ";
+  const std::string flags = "estimate " + model() + " --max_length 512 --set 'hbm.bytes=2200 MiB' ";
   const Ran ran = run(flags + "--tensor_parallel_size 1");
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(ran.out, "");

@@ -23,6 +23,6 @@ TEST_P(NumericsPlans, AreProjected) {
 }
 INSTANTIATE_TEST_SUITE_P(All, NumericsPlans,
                          testing::Values("fp32", "tf32", "bf16", "fp16", "fp8_e4m3", "fp32+bf16-matmul",
-                                         "bf16+fp32-softmax", "bf16+fp32-optimizer"));
+                                         "fp32+bf16-all", "bf16+fp32-softmax", "bf16+fp32-optimizer"));
 
 }  // namespace

@@ -86,7 +86,8 @@ TEST_F(RunDecoder, AStoppedRunGoesOnToTheSameBitsAndUnderAnotherPlan) {
 
 TEST_F(RunDecoder, APipelineTrainsForRealAsOneCoreDoes) {
   const std::string job =
-      "run llama2_7b_dolly --mode numeric --numerics fp32 --max_length 64 --max_train_samples 60 --max_eval_samples 20 "
+      "run llama2_7b_dolly --mode numeric --numerics fp32 --auto_cast none --max_length 64 --max_train_samples 60 "
+      "--max_eval_samples 20 "
       "--logging_steps 1 --gradient_accumulation_steps 2 --max_steps ";
   const std::string plan = " --pipeline_parallel_size 2 --tensor_parallel_size 2 --nproc_per_node 4 --output_dir ";
   const Ran ran = run(job + "4" + plan + at("stages"));

@@ -57,7 +57,7 @@ TEST_F(Tutorial, TweetsRunOnAllCoresOfALargeInstance) {
 }
 
 TEST_F(Tutorial, TheCompilerIsHeldAgainstAJobWithoutIt) {
-  const Ran ran = run(of("bert_training_compiler") + "--mode timed --set hbm.bytes=400MB --output_dir " + at("out"));
+  const Ran ran = run(of("bert_training_compiler") + "--mode timed --set hbm.bytes=1.6GB --output_dir " + at("out"));
   ASSERT_EQ(ran.code, 0) << ran.err;
   for (const char* part : {"without passes", "with passes, largest batch", "published: up to 50 %"})
     EXPECT_THAT(ran.out, HasSubstr(part));

@@ -5,6 +5,7 @@
 #include <variant>
 
 #include "trnsim/predict/predict_row.h"
+#include "trnsim/predict/stack_of_row.h"
 #include "trnsim/project.h"
 
 namespace trnsim {
@@ -37,6 +38,13 @@ std::optional<double> tokens_of(const std::string& notes) {
   return std::stod(found[1]) * 1e6;
 }
 
+/// "whole wall clock of 645 steps": with the first one, which loads the graphs.
+std::optional<std::int64_t> wall_clock_steps(const std::string& notes) {
+  static const std::regex kSteps{R"(wall clock of (\d+) steps)"};
+  std::smatch found;
+  return std::regex_search(notes, found, kSteps) ? std::optional{std::stoll(found[1])} : std::nullopt;
+}
+
 /// Cores that hold the same part of the model; derived where it is not published. Nothing when that is impossible.
 std::optional<int> data_parallel_of(const TrainingRow& r, std::vector<std::string>& assumed) {
   if (r.dp) return r.dp;
@@ -64,7 +72,7 @@ std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr&
   const bool moments = r.optimizer_state.find("fp32") != std::string::npos;
   const std::string numerics = decoder_numerics(r.weights, moments, assumed);
   if (numerics.empty()) return fmt::format("weights '{}' are unknown", r.weights);
-  const std::string stack_name = analysis::stack_for(r.stack);
+  const std::string stack_name = stack_of(row);
   const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
   Job job{.machine = load_machine(r.instance, context.set, r.nodes.value_or(1)),
           .model = model,
@@ -104,6 +112,7 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
   const double length = static_cast<double>(job.step.kind.length);
   if (whole) job.sizes.samples = *tokens / length;
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sizes.samples));
+  if (const auto steps = wall_clock_steps(row.notes)) job.sizes.max_steps = *steps;
   // A published plan is timed although our memory plan may say that it does not fit.
   const Projection p = project(job, {.exact = context.exact, .any_memory = true});
   if (!p.memory.fits())

@@ -7,6 +7,7 @@
 #include "isa/check.h"
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
+#include "trnsim/predict/stack_of_row.h"
 #include "trnsim/project.h"
 #include "workloads/model.h"
 
@@ -41,13 +42,15 @@ hw::SimResult on_device(const workloads::ModelPtr& config, workloads::Step spec,
 /// update's own graph.
 std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack& stack, const MicroSteps& device,
                                                            const TrainingRow& job, double steps,
-                                                           const workloads::FrameworkOps& ops, int launched) {
+                                                           const workloads::FrameworkOps& ops, int launched,
+                                                           double physical_cores) {
   const double samples = *job.micro_batch;
   analysis::JobShape micro;
   micro.steps = steps;
   micro.device_step_seconds = device.micro_seconds;
   micro.traced_ops = ops.forward + ops.backward;
   micro.cores = launched;
+  micro.physical_cores = physical_cores;
   micro.samples_per_step = samples;
   micro.bytes_in_per_step = samples * *job.seq_len * 4 * 8;  // ids, types, mask and labels as int64
   micro.prefetch = true;                                     // torch-xla's MpDeviceLoader
@@ -57,6 +60,7 @@ std::pair<analysis::JobTime, analysis::JobTime> host_times(const analysis::Stack
   update.device_step_seconds = device.update_seconds;
   update.traced_ops = analysis::traced_ops({.tensors = ops.tensors, .optimizer = job.optimizer});
   update.cores = launched;
+  update.physical_cores = physical_cores;
   return {analysis::job_time(stack, micro), analysis::job_time(stack, update)};
 }
 
@@ -102,10 +106,10 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const double micro_steps = micro_steps_of(job, assumed);
   const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
                           work_of(step, micro_steps) + work_of(last)};
-  const std::string named = analysis::stack_for(job.stack), stack = named.empty() ? "torch-xla" : named;
+  const std::string named = stack_of(row), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
       host_times(analysis::load_stack(stack), device, job, micro_steps, config->traced_ops(spec),
-                 static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())));
+                 static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(
       fmt::format("masked-LM and next-sentence heads, {} predictions, dropout 0.1", spec.kind.predictions));

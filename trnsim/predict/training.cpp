@@ -11,6 +11,7 @@
 #include "trnsim/predict/model_of_row.h"
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
+#include "trnsim/predict/stack_of_row.h"
 #include "trnsim/project.h"
 #include "workloads/block_graph.h"
 #include "workloads/model.h"
@@ -68,23 +69,27 @@ std::string refusal(const Row& row) {
   return "";
 }
 
-/// "3 epochs x 16000 samples", "25,000 reviews": of the job that a metric such as "minutes for 3 epochs" is about.
+/// "3 epochs x 16000 samples", "25,000 reviews", "3000 steps": of the job that a metric such as "minutes for 3 epochs"
+/// is about.
 struct JobSize {
   std::int64_t samples = 16000;
   double epochs = 3;
+  std::int64_t steps = -1;
   bool told = false;
 };
 JobSize size_of(const Row& row) {
   static const std::regex kSamples{
       R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows|images|pictures))"};
-  static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"};
+  static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"}, kSteps{R"(([0-9]+)\s+steps)"};
   JobSize size;
+  if (is_trial(row)) size.samples = 1000, size.epochs = 2;
   std::smatch found;
   if (std::regex_search(row.notes, found, kSamples)) {
     std::string digits = found[1];
     std::erase(digits, ',');
     size.samples = std::stoll(digits), size.told = size.samples > 0;
   }
+  if (std::regex_search(row.notes, found, kSteps)) size.steps = std::stoll(found[1]), size.told = true;
   for (const std::string* text : {&row.notes, &row.metric})
     if (std::regex_search(*text, found, kEpochs)) size.epochs = std::stod(found[1]);
   return size;
@@ -118,9 +123,19 @@ hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& con
 }
 
 /// The row's software, or a plain training loop.
-std::string stack_of(const TrainingRow& job) {
-  const std::string named = analysis::stack_for(job.stack);
+std::string stack_or_loop(const Row& row) {
+  const std::string named = stack_of(row);
   return named.empty() ? "torch-xla" : named;
+}
+
+/// Seconds of a step as the row counts them: of timed steps, which begin when their batch is there, or of all that the
+/// job takes.
+double step_seconds(const Row& row, const analysis::JobTime& time, double steps) {
+  if (!row_says(row, "timed steps")) return time.total / steps;
+  double seconds = time.step;
+  for (const analysis::TimeItem& part : time.parts)
+    if (part.name.starts_with("data loading")) seconds -= part.seconds / steps;
+  return seconds;
 }
 
 /// Bare blocks with plain SGD in a training loop of the row's stack.
@@ -133,7 +148,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
   const auto& spec = std::get<workloads::BlockSpec>(found);
   std::vector<std::string> assumed;
   const hw::MachineParams machine = instances_of(job, context, assumed);
-  const analysis::Stack stack = analysis::load_stack(stack_of(job));
+  const analysis::Stack stack = analysis::load_stack(stack_or_loop(row));
   const runtime::Compiled compiled =
       runtime::compile(workloads::block_graph(spec), machine.target(), {.name = "blocks"});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
@@ -143,6 +158,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
   const workloads::FrameworkOps ops = workloads::framework_ops(spec);
   shape.traced_ops = analysis::traced_ops(
       {.forward_ops = ops.forward, .backward_ops = ops.backward, .tensors = ops.tensors, .optimizer = job.optimizer});
+  shape.physical_cores = machine.physical_cores();
   shape.samples_per_step = static_cast<double>(spec.batch);
   shape.prefetch = true;  // one tensor, made once
   const analysis::JobTime time = analysis::job_time(stack, shape);
@@ -165,25 +181,30 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
   const JobSize size = size_of(row);
-  Job plan{
-      .machine = instances_of(job, context, assumed), .model = model, .step = {}, .sizes = {}, .stack = stack_of(job)};
+  const bool clips = analysis::stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
+  Job plan{.machine = instances_of(job, context, assumed),
+           .model = model,
+           .step = {},
+           .sizes = {},
+           .stack = stack_or_loop(row)};
   plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
                         .micro_batch = *job.micro_batch,
                         .micro_batches = job.grad_accum.value_or(1),
                         .numerics = runtime::numerics(numerics_of(job))},
                .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
                         .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
-               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = 1}};
-  plan.sizes = {.samples = static_cast<double>(size.samples), .epochs = size.epochs};
+               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
+  plan.sizes = {.samples = static_cast<double>(size.samples), .epochs = size.epochs, .max_steps = size.steps};
+  if (is_trial(row)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const Projection p = project(plan, {.exact = context.exact, .any_memory = true});
   const double per_step = plan.sequences_per_step();
   assumed.push_back("stack " + plan.stack);
-  assumed.push_back("clipping of the gradient norm at 1");
+  assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
   assumed.push_back("the loss is read back every 10 steps");
   assumed.push_back(
       fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
   return in_row_metric(row,
-                       {.seconds = p.time.total / p.steps,
+                       {.seconds = step_seconds(row, p.time, p.steps),
                         .samples = per_step,
                         .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},

@@ -25,7 +25,13 @@ struct Figure {
 };
 constexpr Figure kFigures[] = {{"train_samples_per_second", base::Dimension::kRate},
                                {"train_runtime", base::Dimension::kTime},
-                               {"dollars", base::Dimension::kMoney}};
+                               {"dollars", base::Dimension::kMoney},
+                               {"eval_runtime", base::Dimension::kTime},  // of one evaluation
+                               {"eval_f1", base::Dimension::kRatio},      // weighted
+                               {"compile", base::Dimension::kTime},       // with an empty cache, before the job
+                               {"end_to_end", base::Dimension::kTime},    // with loading and saving
+                               {"dollars_end_to_end", base::Dimension::kMoney},
+                               {"core_utilisation", base::Dimension::kRatio}};
 
 std::filesystem::path folder() { return base::data_path("workloads/jobs/bert_emotion.toml").parent_path(); }
 
@@ -71,6 +77,7 @@ Workload load_workload(std::string_view name_or_file) {
     const auto read = file.read("compiler.speed_up", base::Dimension::kRatio);
     job.speed_up = {"speed_up", read.value, read.source};
   }
+  if (file.has("compiler.batch")) job.most_batch = file.read_count("compiler.batch").value;
   file.reject_unread();
   return job;
 }

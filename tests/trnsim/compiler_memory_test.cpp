@@ -1,0 +1,101 @@
+// Memory in the compiler's words is the same memory, and has a verdict; a compilation has a price and known refusals.
+#include "trnsim/compiler_memory.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <numeric>
+
+#include "analysis/stack.h"
+#include "trnsim/compile_cost.h"
+#include "trnsim/project.h"
+
+namespace trnsim {
+namespace {
+
+Job small_job(bool master) {
+  Settings given;
+  given.max_length = 64, given.tensor_parallel_size = 2, given.optimizer_use_master_weights = master;
+  return job_of(given, load_model_config("llama-small"), 1000);
+}
+
+Memory memory_with(std::uint64_t total, std::uint64_t capacity) {
+  Memory memory;
+  memory.total = total, memory.capacity = capacity;
+  return memory;
+}
+
+TEST(CompilerMemory, PartsAreTheWhole) {
+  const Memory memory = compile_stages(small_job(true)).memory;
+  const auto parts = compiler_parts(memory);
+  const auto sum = [](std::uint64_t total, const auto& part) { return total + part.second; };
+  const std::uint64_t kinds = std::accumulate(memory.by_kind.begin(), memory.by_kind.end(), std::uint64_t{0}, sum);
+  EXPECT_EQ(std::accumulate(parts.begin(), parts.end(), std::uint64_t{0}, sum), kinds);
+  std::vector<std::string> names;
+  for (const auto& [name, bytes] : parts) names.push_back(name);
+  EXPECT_THAT(names, testing::ElementsAre("io_tensors", "scratchpad", "spills", "dma_rings", "constants", "runtime"));
+  const analysis::Stack stack = analysis::load_stack("torch-xla");
+  EXPECT_EQ(static_cast<double>(parts[5].second), std::floor(stack.runtime_bytes.value));
+  EXPECT_NEAR(static_cast<double>(parts[3].second), static_cast<double>(parts[1].second) * stack.ring_share.value, 1);
+}
+
+TEST(CompilerMemory, AnUpdateOfMasterWeightsNeedsRoomForThem) {
+  const Memory plain = compile_stages(small_job(false)).memory, master = compile_stages(small_job(true)).memory;
+  EXPECT_FALSE(plain.by_kind.contains("update"));
+  // Gradient and new weight in fp32, of 12 bytes of state.
+  EXPECT_NEAR(static_cast<double>(master.by_kind.at("update")),
+              static_cast<double>(master.by_kind.at("optimizer")) * 8 / 12, 8);
+}
+
+TEST(CompilerMemory, VerdictKnowsWhatIsTight) {
+  EXPECT_EQ(verdict(memory_with(94, 100)), "fits");
+  EXPECT_EQ(verdict(memory_with(95, 100)), "tight");
+  EXPECT_EQ(verdict(memory_with(100, 100)), "tight");
+  EXPECT_EQ(verdict(memory_with(101, 100)), "does not fit");
+}
+
+TEST(CompileCost, ColdWarmAndWhatIsRefused) {
+  const Job job = small_job(false);
+  const CompileCost cost = compile_cost(job, project(job));
+  EXPECT_GT(cost.cold_seconds, cost.first_seconds);
+  EXPECT_GT(cost.first_seconds, cost.warm_seconds);
+  EXPECT_GT(cost.instructions, 100);
+  EXPECT_EQ(cost.refusal(), "");
+  CompileCost large = cost;
+  large.instructions = 5'000'001;
+  EXPECT_THAT(large.refusal(), testing::HasSubstr("NCC_EBVF030"));
+  large = cost;
+  large.host_bytes = 2 * large.host_capacity;
+  EXPECT_THAT(large.refusal(), testing::HasSubstr("F137"));
+}
+
+TEST(AutoCast, Fp32MeansWhatTheMachineDoesWithIt) {
+  const auto settled = [](auto change) {
+    Settings given;
+    change(given);
+    settle_numerics(given);
+    return given.numerics;
+  };
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32"; }), "fp32+bf16-matmul");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast = "none"; }), "fp32");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast = "all"; }), "fp32+bf16-all");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast_type = "tf32"; }), "tf32");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast_type = "fp8_e4m3"; }), "fp32+fp8_e4m3-matmul");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "bf16"; }), "bf16");
+  EXPECT_EQ(settled([](Settings& s) { s.xla_use_bf16 = true; }), "bf16+sr");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.xla_downcast_bf16 = true; }), "bf16+sr");
+  EXPECT_ANY_THROW(settled([](Settings& s) { s.numerics = "fp16", s.xla_use_bf16 = true; }));
+}
+
+TEST(AutoCast, CastsCostTimeAsTheirTypesDo) {
+  const auto seconds = [](const char* numerics) {
+    Settings given;
+    given.max_length = 64, given.numerics = numerics;
+    return project(job_of(given, load_model_config("bert-small"), 0)).device_seconds;
+  };
+  EXPECT_LT(seconds("fp32+bf16-matmul"), seconds("fp32"));  // one pass of TensorE instead of four
+  EXPECT_LT(seconds("fp32+bf16-all"), seconds("fp32+bf16-matmul"));
+}
+
+}  // namespace
+}  // namespace trnsim
