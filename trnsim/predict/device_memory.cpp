@@ -120,7 +120,8 @@ Prediction predict_device_memory(const Row& row, const PredictContext& context) 
   const auto& model = std::get<workloads::ModelPtr>(found);
   if (!model->splits() || !r.seq_len) return Prediction::skip(fmt::format("memory of '{}' is not modelled", r.model));
   const Job job = job_of(r, model, context);
-  Memory program = compile_stages(job).memory;
+  SharedBlocks shared{job.machine.target()};
+  Memory program = compile_stages(job, shared).memory;
   const double less = not_there(r, model);
   remove(program, "weights", less, isa::size_of(job.step.plan.numerics.weight));
   remove(program, "gradients", less, isa::size_of(job.step.plan.numerics.gradient));
