@@ -199,9 +199,8 @@ constexpr std::array kQuestions = {
              [](const Bench& b) { return b.machine.dynamic_address.value / b.machine.vector_clock.value; }},
     Question{{"tensor_store"}, [](const Bench& b) { return 2 * issue_step(b); }},  // the address and the word
     Question{{"semaphore", "clear"}, [](const Bench& b) { return b.machine.semaphore_clear.value; }},
-    Question{{"set_ordering_mode"}, [](const Bench& b) { return b.machine.register_step.value; }},
-    Question{{"sequencer", "move"}, [](const Bench& b) { return b.machine.register_step.value; }},
     Question{{"sequencer", "write"}, issue_step},
+    Question{{"sequencer", "duration"}, [](const Bench& b) { return b.machine.register_step.value; }},
 };
 
 }  // namespace
