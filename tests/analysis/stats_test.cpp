@@ -135,10 +135,15 @@ TEST(Stats, TimeIsGroupedByWhatTheInstructionsAre) {
 
 TEST(Stats, TimeIsGroupedByWhereTheCallsAre) {
   const auto layers = time_by(By::kLayer, result(), program());
-  EXPECT_THAT(keys(layers), ElementsAre("2", "10", "(outside layers)"));
+  EXPECT_THAT(keys(layers), ElementsAre("2", "10", "(exposed collectives)", "(launch and gaps)", "(outside layers)"));
   EXPECT_DOUBLE_EQ(layers[1].busy, 23e-6);
-  EXPECT_THAT(keys(time_by(By::kPhase, result(), program())), ElementsAre("forward", "optimizer"));
-  EXPECT_THAT(keys(time_by(By::kBlock, result(), program())), ElementsAre("layer_forward", "optimizer"));
+  double step = 0;
+  for (const analysis::Group& group : layers) step += group.busy;
+  EXPECT_NEAR(step, hw::seconds(result().total), 1e-15) << "parts add up to the whole";
+  EXPECT_THAT(keys(time_by(By::kPhase, result(), program())),
+              ElementsAre("forward", "optimizer", "(launch and gaps)", "(exposed collectives)"));
+  EXPECT_THAT(keys(time_by(By::kBlock, result(), program())),
+              ElementsAre("layer_forward", "optimizer", "(launch and gaps)", "(exposed collectives)"));
 }
 
 TEST(Stats, AMisspeltGroupingGetsASuggestion) {

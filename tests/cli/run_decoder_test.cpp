@@ -125,7 +125,7 @@ TEST_F(RunDecoder, RefusesBeforeItWrites) {
   expect_refused(run(longer), "longer than the model's 512 positions");
   expect_refused(run(train + "--resume_from_checkpoint " + at("bert")), "no sharded checkpoint");
   write("own.jsonl", "{\"question\": \"a\", \"answer\": \"b\"}\n");
-  expect_refused(run(train), "fill no sequence of 32");
+  expect_refused(run(train), "do not fill a sequence of 32");
   write("own.jsonl", "{\"query\": \"a\", \"answer\": \"b\"}\n");
   expect_refused(run(train), "which are of no known format");
   write("own.jsonl", "{\"question\": \"\xff\", \"answer\": \"b\"}\n");

@@ -38,7 +38,7 @@ TEST(AsmErrors, NumbersOutOfRangeOrMissing) {
   EXPECT_THAT(instr_error("vector memset sbuf[0:1, 0, 99999999999999999999]fp32"), HasSubstr("out of range"));
   EXPECT_THAT(instr_error("vector memset sbuf[5:1, 0, 1]fp32"), HasSubstr("end before they begin"));
   EXPECT_THAT(instr_error("vector memset sbuf[0:1, , 1]fp32"), HasSubstr("byte offset is missing"));
-  EXPECT_THAT(instr_error("vector memset sbuf[0:1, x4, 1]fp32"), HasSubstr("no register"));
+  EXPECT_THAT(instr_error("vector memset sbuf[0:1, x4, 1]fp32"), HasSubstr("is not a register"));
   EXPECT_THAT(instr_error("vector memset sbuf[0:1, 0, 1]fp32 imm0=one"), HasSubstr("\"one\" is not a number"));
   EXPECT_THAT(instr_error("sync wait wait tensor>=-1"), HasSubstr("count is missing"));
 }

@@ -87,7 +87,7 @@ TEST(SentencePiece, BosIsAddedAsTheConfigSays) {
                     },
                     {"900", "hole"}));
   s.write("tokenizer.model", "not a model");
-  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"tokenizer.model", "no SentencePiece model"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_tokenizer(s.path()); }, {"tokenizer.model", "not a SentencePiece model"}));
 }
 
 TEST(Llama2cTokenizer, AgreesWithRunC) {
