@@ -5,6 +5,7 @@
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "trnsim/compiler_memory.h"
 
 namespace trnsim {
 namespace {
@@ -27,8 +28,8 @@ std::string cost_text(const Job& job, const Projection& p) {
 
 std::string memory_text(const Memory& memory) {
   const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
-  return fmt::format("{}: {} of {} on the core that needs most", memory.fits() ? "fits" : "does not fit",
-                     bytes(memory.total), bytes(memory.capacity));
+  return fmt::format("{}: {} of {} on the core that needs most", verdict(memory), bytes(memory.total),
+                     bytes(memory.capacity));
 }
 
 std::string bound_text(const Projection& p) {
