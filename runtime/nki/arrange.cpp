@@ -16,11 +16,11 @@ namespace runtime::nki {
 namespace {
 
 /// Order and addresses: of the orders that run furthest ahead the first that does not spill.
-Allocation place(VirtualBlock& block, const isa::Target& target, bool as_written) {
+Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
   const isa::Geometry& geometry = target.geometry;
-  if (as_written) return allocate(block, geometry, true);
+  if (options.as_written || options.ahead <= 0) return allocate(block, geometry, true);
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
-  for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
+  for (std::int64_t& limit : limits) limit = static_cast<std::int64_t>(options.ahead * static_cast<double>(geometry.sbuf_partition_bytes * limit / 24));
   std::optional<Allocation> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {
@@ -45,7 +45,7 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
     out.reused = reuse(block, own.geometry.sbuf_partition_bytes * 3 / 4);
     out.reloads = reload(block, own.geometry.sbuf_partition_bytes);
   }
-  const Allocation allocation = place(block, own, options.as_written);
+  const Allocation allocation = place(block, own, options);
   out.spills = allocation.spills, out.spill_bytes = allocation.spill_bytes;
   out.has_spill_area = block.registers.size() > tensors;
   synchronize(block.instrs, target.geometry);

@@ -33,6 +33,12 @@ void append_tile(std::string& key, const Tile& t, std::uint64_t value) {
   for (int d = 0; d < t.rank; ++d) append(key, t.free[static_cast<std::size_t>(d)].step, t.free[static_cast<std::size_t>(d)].size);
 }
 
+/// Whether it only moves numbers. What is computed is computed again: compilers of kernels leave that as it is written.
+bool moves(const Instr& instr) {
+  return instr.op == Opcode::kDmaCopy || instr.op == Opcode::kPeTranspose || instr.op == Opcode::kVectorTranspose ||
+         instr.op == Opcode::kTensorCopy;
+}
+
 class Numbering {
  public:
   explicit Numbering(const VirtualBlock& block) : block_{block}, buffers_(block.buffers.size() + 1) {
@@ -55,7 +61,7 @@ class Numbering {
   struct State {
     std::uint32_t first_read = kNever, last_write = 0, writes = 0;
     std::uint64_t value = 0;  // 0: not sealed
-    bool single = true;       // its writers write nothing else
+    bool moved = true;        // nothing was computed in it
     std::string records;
   };
 
@@ -82,7 +88,7 @@ class Numbering {
     append(key, b.space, b.bytes, b.parts);
     s.value = number(std::move(key));
     s.records.clear();
-    if (b.space != Space::kSbuf || !s.single || s.writes == 0) return;
+    if (b.space != Space::kSbuf || !s.moved || s.writes == 0) return;
     const auto [first, added] = holders_.try_emplace(s.value, reg);
     if (!added) same_[reg] = first->second;
   }
@@ -105,7 +111,7 @@ class Numbering {
       if (!pure(s)) continue;
       append_tile(s.records, *t, t == &instr.dst);
       s.records += key;
-      s.single = s.single && !instr.dst2;
+      s.moved = s.moved && !instr.dst2 && moves(instr);
     }
   }
 

@@ -98,6 +98,11 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
   const std::vector<Axis> have = folded(view, 0);
   View out = view;
   out.rank = static_cast<int>(sizes.size());
+  if (total == 0) {
+    for (int d = 0; d < out.rank; ++d) out.axes[static_cast<std::size_t>(d)] = {.size = sizes[static_cast<std::size_t>(d)], .step = 1};
+    if (view.on_chip() && out.rank > 0) out.axes[0].kind = Axis::Kind::kPart;
+    return out;
+  }
   std::size_t at = have.size();
   Axis left = at ? have[at - 1] : Axis{};
   for (int d = out.rank - 1; d >= 0; --d) {
