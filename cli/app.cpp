@@ -123,6 +123,8 @@ void check_flag_values(const CLI::App& app, int argc, const char* const* argv) {
 
 int dispatch(int argc, const char* const* argv) {
   require_verb(argc, argv);
+  const auto asks_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
+  if (std::string_view{argv[1]} == "nki" && (argc < 3 || !asks_help(argv[2]))) exec_nki(argc - 2, argv + 2);
   const auto app = make_app();
   check_flag_values(*app, argc, argv);
   try {

@@ -353,6 +353,13 @@ void bind_views(py::module_& m) {
         out.axes[0] = {.size = indirect.limit, .step = indirect.step, .kind = v.axes[0].kind};
         return out;
       })
+      .def("_from_there", [](const View& v) {  // all elements of its partitions from its own on, as one axis
+        View out = v;
+        out.indirect.reset();
+        out.rank = 2;
+        out.axes[1] = {.size = v.storage->cols - v.offset, .step = 1};
+        return out;
+      })
       .def("_plain", [](const View& v) {
         View out = v;
         out.indirect.reset();
@@ -399,14 +406,33 @@ void mask_all(const Mask& mask, std::array<std::optional<View>, 5>& kept, Trace:
   }
 }
 
-void emit(Trace& trace, int op, int engine, const View& dst, const View* a, py::handle b, py::handle c, const View* dst2,
-          int alu0, int alu1, int fn, const std::array<float, 4>& numbers, int flags, const Mask* mask) {
-  Trace::Op out{.instr = {}, .dst = &dst, .dst2 = dst2, .a = a};
+/// What few instructions have: by the names of isa::Instr's members.
+void set_extra(isa::Instr& i, const py::dict& extra) {
+  for (const auto& [name, value] : extra) {
+    const std::string key = py::str(name);
+    if (key == "negate") i.negate = value.cast<bool>();
+    if (key == "skip") i.skip = value.cast<bool>();
+    if (key == "onezero") i.onezero = value.cast<bool>();
+    if (key == "rng") i.rng = value.cast<std::uint32_t>();
+    if (key == "registers") i.registers = static_cast<isa::Registers>(value.cast<int>());
+    if (key == "ints") i.integers = true, i.ints = value.cast<std::array<std::int32_t, 4>>();
+    if (key == "pe") {
+      const auto pe = value.cast<std::array<int, 4>>();
+      i.pe = {static_cast<std::uint8_t>(pe[0]), static_cast<std::uint8_t>(pe[1]), static_cast<std::uint8_t>(pe[2]),
+              static_cast<std::uint8_t>(pe[3])};
+    }
+  }
+}
+
+void emit(Trace& trace, int op, int engine, const View* dst, const View* a, py::handle b, py::handle c, const View* dst2,
+          int alu0, int alu1, int fn, const std::array<float, 4>& numbers, int flags, const Mask* mask, const py::object& extra) {
+  Trace::Op out{.instr = {}, .dst = dst, .dst2 = dst2, .a = a};
   isa::Instr& i = out.instr;
   i.op = static_cast<isa::Opcode>(op), i.engine = static_cast<isa::Engine>(engine < 0 ? 1 : engine);
   i.alu0 = static_cast<isa::Alu>(alu0), i.alu1 = static_cast<isa::Alu>(alu1), i.fn = static_cast<isa::Fn>(fn);
   i.imm0 = numbers[0], i.imm1 = numbers[1], i.imm2 = numbers[2], i.imm3 = numbers[3];
   i.reverse0 = flags & 1, i.reverse1 = flags & 2, i.accumulate = flags & 4;
+  if (!extra.is_none()) set_extra(i, extra);
   out.b = operand(b, i.imm0), out.c = operand(c, i.imm1);
   out.any_engine = engine < 0;
   std::array<std::optional<View>, 5> kept;

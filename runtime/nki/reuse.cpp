@@ -96,9 +96,9 @@ class Numbering {
   void visit(std::uint32_t i) {
     const Instr& instr = block_.instrs[i];
     std::string key;
-    const bool random = instr.op == Opcode::kRng || instr.op == Opcode::kDropout;
+    const bool random = instr.op == Opcode::kRng || instr.op == Opcode::kDropout || isa::command_of(instr) != isa::Registers::kIdle;
     append(key, instr.op, instr.fn, instr.alu0, instr.alu1, instr.accumulate, instr.reverse0, instr.reverse1, instr.imm0,
-           instr.imm1, instr.imm2, instr.imm3, random ? i : 0u);
+           instr.imm1, instr.imm2, instr.imm3, instr.ints, instr.negate, instr.skip, random ? i : 0u);
     for (const Tile* t : {&instr.a, &instr.b, &instr.c})
       if (*t) append_tile(key, *t, value(*t));
     for (const Tile* t : isa::writes(instr)) {
@@ -134,7 +134,7 @@ class Live {
       bool needed = false;
       for (const Tile* t : isa::writes(instr))
         needed |= t->space == Space::kHbm || (wanted[t->reg] && same[t->reg] == 0);
-      if (instr.op == Opcode::kWait || !instr.dst) needed = true;
+      needed |= !instr.dst || isa::command_of(instr) != isa::Registers::kIdle || instr.op == Opcode::kRng;
       if (!needed) continue;
       keep[i] = true;
       for (const Tile* t : isa::reads(instr))

@@ -210,16 +210,17 @@ void Trace::check(isa::Instr instr) const {
 }
 
 void Trace::emit(const Op& op) {
-  if (op.dst->empty() || (op.a && op.a->empty())) return;
+  if ((op.dst && op.dst->empty()) || (op.a && op.a->empty())) return;
   isa::Instr instr = op.instr;
   instr.label = label_;
   if (op.a) instr.a = read_tile(*op.a);
   if (op.b) instr.b = read_tile(*op.b);
   if (op.c) instr.c = read_tile(*op.c);
   if (instr.accumulate && op.dst->on_chip() && !is_matmul(instr.op)) read_tile(*op.dst);
-  const bool keeps = instr.op == isa::Opcode::kCopyPredicated || instr.op == isa::Opcode::kStreamShuffle;
+  const bool keeps = instr.op == isa::Opcode::kCopyPredicated || instr.op == isa::Opcode::kStreamShuffle ||
+                     instr.op == isa::Opcode::kTensorCopyDynamicDst;
   if (keeps) read_tile(*op.dst);
-  instr.dst = write_tile(*op.dst);
+  if (op.dst) instr.dst = write_tile(*op.dst);
   if (op.dst2) instr.dst2 = write_tile(*op.dst2);
   if (op.any_engine) choose_engine(instr);
   instr = ring_of(instr);

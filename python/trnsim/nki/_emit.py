@@ -29,9 +29,9 @@ def mask_of(mask):
     raise error("a mask is no comparison of indices", "compare nl.arange or nl.mgrid with numbers")
 
 
-def put(op, engine, dst, a=None, b=None, c=None, dst2=None, alu0=0, alu1=0, fn=0, imm=_ZERO, flags=0, mask=None):
-    current().emit(OP[op] if isinstance(op, str) else op, engine, dst, a, b, c, dst2, alu0, alu1, fn, imm, flags,
-                   mask_of(mask))
+def put(op, engine, dst, a=None, b=None, c=None, dst2=None, alu0=0, alu1=0, fn=0, imm=_ZERO, flags=0, mask=None,
+        extra=None):
+    current().emit(OP[op], engine, dst, a, b, c, dst2, alu0, alu1, fn, imm, flags, mask_of(mask), extra)
 
 
 def temp(shape, dtype, space=SBUF):
@@ -78,8 +78,8 @@ _NAMES = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "
           "power": "pow", "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge", "less": "lt",
           "less_equal": "le", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "left_shift": "shl",
           "right_shift": "shr", "max": "max", "min": "min", "amax": "max", "amin": "min", "sum": "add", "prod": "mul"}
-BITS = {"and", "or", "xor", "shl", "shr"}
-COMPARISONS = {"eq", "ne", "gt", "ge", "lt", "le"}
+BITS = {"and", "or", "xor", "shl", "shr", "not"}
+COMPARISONS = {"eq", "ne", "gt", "ge", "lt", "le", "logical_and", "logical_or", "logical_xor", "logical_not"}
 
 
 def alu_name(op):
@@ -87,6 +87,8 @@ def alu_name(op):
     name = op if isinstance(op, str) else getattr(op, "__name__", None)
     if name == "true_divide":
         name = "divide"
+    if name in ("eq", "ne", "lt", "le", "gt", "ge"):
+        return name
     for known in (_NAMES.get(name), _LATER.get(name), name):
         if known in ALU:
             return known
@@ -94,10 +96,11 @@ def alu_name(op):
 
 
 _LATER = {"logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
-          "logical_not": "logical_not", "invert": "invert", "bitwise_not": "invert", "abs": "abs", "absolute": "abs",
-          "rsqrt": "rsqrt", "reciprocal": "reciprocal"}
+          "logical_not": "logical_not", "invert": "not", "bitwise_not": "not", "abs": "absolute", "absolute": "absolute",
+          "rsqrt": "inverse_sqrt"}
 _FUNCTIONS = {"copy": "copy", "identity": "copy", "square": "square", "sigmoid": "sigmoid", "relu": "relu",
-              "gelu": "gelu", "gelu_dx": "gelu_grad", "gelu_apprx_tanh": "gelu_tanh", "silu": "silu",
+              "gelu": "gelu", "gelu_dx": "gelu_grad", "gelu_apprx_tanh": "gelu_tanh",
+              "gelu_apprx_sigmoid": "gelu_sigmoid", "silu": "silu",
               "silu_dx": "silu_grad", "tanh": "tanh", "softplus": "softplus", "mish": "mish", "erf": "erf",
               "erf_dx": "erf_grad", "exp": "exp", "log": "log", "sin": "sin", "arctan": "arctan", "sqrt": "sqrt",
               "rsqrt": "rsqrt", "reciprocal": "reciprocal", "sign": "sign", "abs": "abs", "absolute": "abs"}
@@ -159,12 +162,27 @@ def tensor_scalar(data, name, operand, reverse, out_type, mask=None, into=None, 
     out = temp(data.shape, out_type) if into is None else into
     if name == "pow":
         engine, data = GPSIMD, in_sbuf(data)
+    extra = None
     if is_tile(operand):
         operand = tile(operand)
+    elif whole(operand) and is_integer(data.code):
+        extra, operand = {"ints": [signed(operand), 0, 0, 0]}, None
+        engine = VECTOR if engine == ANY else engine
     else:
         operand = float(operand)
-    put("tensor_scalar", engine, out, data, operand, alu0=ALU[name], flags=REVERSE0 if reverse else 0, mask=mask)
+    put("tensor_scalar", engine, out, data, operand, alu0=ALU[name], flags=REVERSE0 if reverse else 0, mask=mask,
+        extra=extra)
     return out
+
+
+def whole(x):
+    return isinstance(x, (int, np.integer)) and not isinstance(x, bool)
+
+
+def signed(x):
+    """The 32 bits of a number as the signed one that has them."""
+    x = int(x) & 0xFFFFFFFF
+    return x - (1 << 32) if x >= 1 << 31 else x
 
 
 def activation(fn, data, bias=None, scale=1.0, dtype=None, mask=None, into=None):
@@ -209,11 +227,8 @@ def reduction(name, data, axis, dtype=None, mask=None, keepdims=False, negate=Fa
     for d, size in enumerate(kept):
         if size != outer[d]:
             where = where._cut(d, 0, size)
-    put("tensor_reduce", VECTOR, where, inner(source, axes[0]), alu0=ALU[name])
-    if negate:
-        negative = temp(out.shape, out.code)
-        put("tensor_scalar", ANY, negative, out, -1.0, alu0=ALU["mul"])
-        out = negative
+    put("tensor_reduce", VECTOR, where, inner(source, axes[0]), alu0=ALU[name],
+        extra={"negate": True} if negate else None)
     if keepdims:
         return out._reshape(outer + [1] * (data.ndim - axes[0]))
     return out if len(outer) > 1 else out._reshape([outer[0], 1])

@@ -96,13 +96,10 @@ def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=oob_mode.error, d
     add = dst_rmw_op is not None
     if add and alu_name(dst_rmw_op) != "add":
         raise error("dma_copy adds only", "use np.add")
-    flags = SKIP if oob_mode is globals()["oob_mode"].skip else 0
+    skip = oob_mode is globals()["oob_mode"].skip
     if dst.space == HBM and src.space == HBM and not dst.indirect and not src.indirect:
         return _hbm_to_hbm(dst, src, add)
-    return nl._transfer(dst, src, mask, add, flags)
-
-
-SKIP = 0  # what an instruction that leaves out indices out of bounds is marked with
+    return nl._transfer(dst, src, mask, add, skip)
 
 
 def _hbm_to_hbm(dst, src, add):
@@ -145,7 +142,12 @@ def nc_matmul(stationary, moving, *, is_stationary_onezero=False, is_moving_onez
     if is_transpose and moving.partitions == moving.cols == stationary.partitions:
         put("pe_transpose", e.TENSOR, to, stationary)
     else:
-        put("matmul", e.TENSOR, to, stationary, moving)
+        extra = {}
+        if is_stationary_onezero or is_moving_onezero:
+            extra["onezero"] = True
+        if tile_size:
+            extra["pe"] = [int(tile_position[0]), int(tile_position[1]), int(tile_size[0]), int(tile_size[1])]
+        put("matmul", e.TENSOR, to, stationary, moving, extra=extra or None)
     return out
 
 
@@ -232,6 +234,13 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
     if which == e.SCALAR:
         return _on_scalar(data, names, operand0, operand1, out, mask)
     flags = (e.REVERSE0 if reverse0 else 0) | (e.REVERSE1 if reverse1 else 0)
+    given = [o for o in (operand0, operand1) if o is not None]
+    if is_integer(data.code) and given and all(e.whole(o) or is_tile(o) for o in given):
+        b, c = (_operand(o, data) if is_tile(o) else None for o in (operand0, operand1))
+        ints = [e.signed(o) if e.whole(o) else 0 for o in (operand0, operand1)] + [0, 0]
+        put("tensor_scalar", e.VECTOR if which == e.ANY else which, out, data, b, c, alu0=alu0, alu1=alu1, flags=flags,
+            mask=mask, extra={"ints": ints} if any(e.whole(o) for o in given) else None)
+        return out
     b, c = _operand(operand0, data), _operand(operand1, data)
     put("tensor_scalar", which, out, data, b if b is not None else 0.0, c, alu0=alu0, alu1=alu1, flags=flags, mask=mask)
     return out
@@ -329,11 +338,8 @@ def _kept(out, data, mask):
 def dropout(data, prob, *, mask=None, dtype=None, **_):
     data = tile(data)
     out = temp(data.shape, code(dtype, data.code))
-    state.rng = getattr(state, "rng", 0) + 1
-    if is_tile(prob):
-        put("dropout", e.VECTOR, out, data, _operand(prob, data), imm=(0.0, 1.0, 0, 0), flags=state.rng << 8, mask=mask)
-    else:
-        put("dropout", e.VECTOR, out, data, imm=(float(prob), 1.0, 0, 0), flags=state.rng << 8, mask=mask)
+    b = _operand(prob, data) if is_tile(prob) else None
+    put("dropout", e.VECTOR, out, data, b, imm=(0.0 if b is not None else float(prob), 1.0, 0, 0), mask=mask, extra=nl._draw())
     return out
 
 
@@ -343,21 +349,19 @@ def activation(op, data, *, bias=None, scale=1.0, reduce_op=None, reduce_res=Non
     """op(data * scale + bias), and on request the sum over the elements of each partition."""
     fn = e.function(op)
     if fn is None:
-        made = getattr(nl, getattr(op, "__name__", ""), None)
-        if getattr(op, "__name__", "") != "gelu_apprx_sigmoid" or made is None:
-            raise error(f"{getattr(op, '__name__', op)} is no function of ScalarE", "trnsim nki --list names those that are")
-        return made(e.activation(FN["copy"], data, bias, scale, np.float32, mask), dtype=dtype or data.dtype, mask=mask)
+        raise error(f"{getattr(op, '__name__', op)} is no function of ScalarE", "trnsim nki --list names those that are")
     commands = globals()["reduce_cmd"]
     if reduce_cmd is commands.idle and reduce_res is None:
         return e.activation(fn, data, bias, scale, dtype, mask)
-    if reduce_res is None or reduce_cmd in (commands.reduce, commands.reset):
-        raise error("ScalarE's accumulators kept from one instruction to the next are not modelled",
-                    "use reduce_cmd.reset_reduce with reduce_res, and add the results")
     data = tile(data)
     out = temp(data.shape, code(dtype, data.code))
-    put("activation_reduce", e.SCALAR, out, data, e.scale_of(scale), e.bias_of(bias, data), dst2=tile(reduce_res), fn=fn,
-        mask=mask)
+    extra = {"registers": _REGISTERS[reduce_cmd.name]} if reduce_res is None or reduce_cmd is not commands.idle else None
+    put("activation" if reduce_res is None else "activation_reduce", e.SCALAR, out, data, e.scale_of(scale),
+        e.bias_of(bias, data), dst2=None if reduce_res is None else tile(reduce_res), fn=fn, mask=mask, extra=extra)
     return out
+
+
+_REGISTERS = {"idle": 1, "reset": 2, "reduce": 3, "reset_reduce": 4}  # isa::Registers
 
 
 def activation_reduce(op, data, *, reduce_op, reduce_res, bias=None, scale=1.0, mask=None, dtype=None, **_):
@@ -389,39 +393,30 @@ def _offset(view):
     return out
 
 
-def _scaled_offset(view):
-    index = _offset(view)
-    if view.index_step == 1:
-        return index
-    out = temp([1, 1], _dtypes.INT32)
-    put("tensor_scalar", e.VECTOR, out, index, float(view.index_step), alu0=ALU["mul"])
-    return out
+def _unit(view):
+    return (float(view.index_step), 0, 0, 0)
 
 
 def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=engine.unknown, **_):
     if not src.indirect:
         return tensor_copy(src, mask=mask, dtype=dtype, engine=engine)
-    index = _scaled_offset(src)
     which = _engine(engine)
-    plain = src._plain()
-    out = temp(plain.shape, code(dtype, plain.code))
-    put("tensor_copy_dynamic", e.VECTOR if which == e.ANY else which, out, plain, index, mask=mask)
+    out = temp(src.shape, code(dtype, src.code))
+    put("tensor_copy_dynamic", e.VECTOR if which == e.ANY else which, out, src._from_there(), _offset(src), imm=_unit(src))
     return out
 
 
 def tensor_copy_dynamic_dst(*, dst, src, mask=None, dtype=None, engine=engine.unknown, **_):
-    name = next((n for n in ("tensor_copy_dynamic_dst",) if n in e.OP), None)
-    if name is None:
-        raise error("tensor_copy_dynamic_dst is not modelled yet", "copy with nl.where and an iota")
     which = _engine(engine)
-    put(name, e.VECTOR if which == e.ANY else which, dst._plain(), tile(src), _scaled_offset(dst), mask=mask)
+    put("tensor_copy_dynamic_dst", e.VECTOR if which == e.ANY else which, dst._from_there(), tile(src), _offset(dst),
+        imm=_unit(dst))
 
 
 def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None, dtype=None, **_):
     predicate, dst = tile(predicate), tile(dst)
     if not is_tile(src):
-        number, src = src, temp(dst.shape, dst.code)
-        put("memset", e.ANY, src, imm=(float(number), 0, 0, 0))
+        return put("copy_predicated", e.VECTOR, dst, None, predicate, imm=(float(src), 0, 0, 0),
+                   flags=e.REVERSE0 if reverse_pred else 0, mask=mask)
     put("copy_predicated", e.VECTOR, dst, tile(src), predicate, flags=e.REVERSE0 if reverse_pred else 0, mask=mask)
 
 
@@ -432,12 +427,11 @@ def select_reduce(*, dst, predicate, on_true, on_false, reduce_res=None, reduce_
     flags = e.REVERSE0 if reverse_pred else 0
     c = tile(on_false) if is_tile(on_false) else None
     imm = (0.0 if c is not None else float(on_false), 0, 0, 0)
-    if reduce_res is None:
+    if reduce_res is None and reduce_cmd is commands.idle:
         return put("select", e.VECTOR, dst, on_true, predicate, c, imm=imm, flags=flags, mask=mask)
-    if reduce_cmd is commands.reduce:
-        raise error("VectorE's accumulators kept from one instruction to the next are not modelled",
-                    "use reset_reduce, and nl.maximum of the results")
-    return put("select_reduce", e.VECTOR, dst, on_true, predicate, c, dst2=tile(reduce_res), imm=imm, flags=flags, mask=mask)
+    extra = {"registers": _REGISTERS[reduce_cmd.name]} if reduce_cmd is not commands.idle else None
+    return put("select_reduce", e.VECTOR, dst, on_true, predicate, c, dst2=None if reduce_res is None else tile(reduce_res),
+               imm=imm, flags=flags, mask=mask, extra=extra)
 
 
 def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None, **_):
@@ -475,32 +469,48 @@ def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None, *
     out = temp(data.shape, code(dtype, data.code))
     _, kept = _kept(out, data, mask)
     rows = vals._cut(0, 0, kept.partitions)
-    if dst_idx is not None:
-        found = tile(dst_idx)._cut(0, 0, kept.partitions)
-        put("find_index8", e.VECTOR, found, kept, rows)
+    found = tile(dst_idx)._cut(0, 0, kept.partitions) if dst_idx is not None else None
     mask = e.mask_of(mask)
     to = out if mask is None else out._masked(mask)
-    put("match_replace8", e.VECTOR, to, kept, rows, imm=(float(imm), 0, 0, 0))
+    put("match_replace8", e.VECTOR, to, kept, rows, dst2=found, imm=(float(imm), 0, 0, 0))
     return out
 
 
 def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, *, mask=None, **_):
     src, index = e.in_sbuf(tile(src_buffer)), tile(index)
-    if num_elem_per_idx != 1:
-        raise error("local_gather of more than one element for each index is not modelled", "gather them one by one")
-    n = num_valid_indices or 16 * index.cols
-    out = temp([src.shape[0], 16 * index.cols], src.code)
-    put("local_gather", e.GPSIMD, out, src, index)
-    return out if n == 16 * index.cols else out._cut(1, 0, n)
+    each, n = int(num_elem_per_idx), int(num_valid_indices or 16 * index.cols)
+    out = temp([src.shape[0], n] + ([each] if each > 1 else []), src.code)
+    scaled = index
+    if each > 1 and src.ndim > 2 and src.shape[-1] == each:  # rows of so many elements
+        scaled = nl.multiply(index, each, dtype=np.uint16)
+    put("local_gather", e.GPSIMD, out, src, scaled, imm=(float(each), 0, 0, 0))
+    return out
 
 
 def nc_n_gather(data, indices, *, mask=None, dtype=None, **_):
-    if "n_gather" not in e.OP:
-        raise error("gather_flattened is not modelled yet", "use local_gather, or load by index")
-    data, indices = e.in_sbuf(tile(data)), tile(indices)
-    out = temp(indices.shape, code(dtype, data.code))
-    put("n_gather", e.GPSIMD, out, data, indices, mask=mask)
+    data, indices = e.in_sbuf(tile(data)), e.in_sbuf(tile(indices))
+    out = temp(indices.shape, data.code)
+    put("n_gather", e.GPSIMD, out, inner_of(data), inner_of(indices), mask=mask)
+    return out if dtype is None or code(dtype) == data.code else nl.copy(out, dtype=dtype)
+
+
+def inner_of(data):
+    return e.inner(data, 1) if data.ndim > 2 else data
+
+
+def tensor_scalar_cumulative(*, src, op0, op1, imm0, imm1=None, reduce_cmd=reduce_cmd.reset_reduce, dtype=None, mask=None,
+                             **_):
+    """Each element: (src op0 imm0) op1 what came before it."""
+    data = tile(src)
+    out = temp(data.shape, code(dtype, data.code))
+    registers = _REGISTERS[reduce_cmd.name] if imm1 is None else 5
+    put("tensor_scalar_cumulative", e.VECTOR, out, data, _operand(imm0, data), _operand(imm1, data),
+        alu0=ALU[alu_name(op0)], alu1=ALU[alu_name(op1)], mask=mask, extra={"registers": registers})
     return out
+
+
+def set_rng_seed(*, src_seeds=None, seed=None, **_):
+    nl.random_seed(src_seeds if src_seeds is not None else seed)
 
 
 def sequence_bounds(*, sequence_ids, dtype=None, **_):

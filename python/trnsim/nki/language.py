@@ -233,15 +233,27 @@ def shared_identity_matrix(n, dtype=np.uint8, **_):
     return shared_constant(np.identity(n).astype(_dtypes.dtype_of(code(dtype))))
 
 
-def rand(shape, dtype=np.float32, **_):
-    out = temp([int(s) for s in shape], code(dtype))
+def _draw():
     state.rng = getattr(state, "rng", 0) + 1
-    put("rng", e.VECTOR, out, flags=state.rng << 8)
-    return out
+    return {"rng": state.rng}
+
+
+def rand(shape, dtype=np.float32, **_):
+    """Numbers from 0 to 1: random bits, scaled."""
+    bits = temp([int(s) for s in shape], _dtypes.UINT32)
+    put("rng", e.VECTOR, bits, extra=_draw())
+    upper = binary("shr", bits, 8, np.uint32)
+    return binary("mul", upper, 2.0 ** -24, dtype)
 
 
 def random_seed(seed, *, mask=None, **_):
-    state.rng = int(seed) * 1000
+    """From here on `rand` draws the numbers that belong to this seed."""
+    if is_tile(seed):
+        number = tile(seed)
+    else:
+        number = temp([1, 1], _dtypes.UINT32)
+        put("memset", e.VECTOR, number, extra={"ints": [e.signed(seed), 0, 0, 0]})
+    put("set_rng_seed", e.VECTOR, None, number)
 
 
 # ---- moving data
@@ -255,18 +267,19 @@ def load(src, *, mask=None, dtype=None, **_):
     return out
 
 
-def _transfer(dst, src, mask=None, accumulate=False, flags=0):
+def _transfer(dst, src, mask=None, accumulate=False, skip=False):
     """dst = src by DMA, whichever of them is in HBM or indexed by values."""
     mask = e.mask_of(mask)
-    flags |= e.ACCUMULATE if accumulate else 0
+    flags = e.ACCUMULATE if accumulate else 0
+    extra = {"skip": True} if skip else None
     if mask is not None:
         dst, src = dst._masked(mask), src._masked(mask)
         if dst.empty():
             return
     if src.indirect:
-        put("dma_gather", e.SYNC, dst, src._rows(), _index_of(src), flags=flags)
+        put("dma_gather", e.SYNC, dst, src._rows(), _index_of(src), flags=flags, extra=extra)
     elif dst.indirect:
-        put("dma_scatter", e.GPSIMD, dst._rows(), src, _index_of(dst), flags=flags)
+        put("dma_scatter", e.GPSIMD, dst._rows(), src, _index_of(dst), flags=flags, extra=extra)
     else:
         put("dma_copy", e.SYNC, dst, src, flags=flags)
 
@@ -376,20 +389,7 @@ equal, not_equal, greater = (_two(n, e._NAMES[n]) for n in ("equal", "not_equal"
 greater_equal, less, less_equal = (_two(n, e._NAMES[n]) for n in ("greater_equal", "less", "less_equal"))
 
 
-def _truth(x):
-    """1 or 0 in a byte, and numbers as they are."""
-    return binary("ne", x, 0.0, np.uint8) if is_tile(x) else float(bool(x))
-
-
-def _logical(name, alu):
-    def op(x, y, *, dtype=bool, mask=None, **_):
-        return binary(alu, _truth(x), _truth(y), dtype, mask)
-    op.__name__ = op.__qualname__ = name
-    return op
-
-
-logical_and, logical_or, logical_xor = (_logical(n, a) for n, a in
-                                        (("logical_and", "mul"), ("logical_or", "max"), ("logical_xor", "ne")))
+logical_and, logical_or, logical_xor = (_two(n, n) for n in ("logical_and", "logical_or", "logical_xor"))
 
 
 def logical_not(x, *, dtype=bool, mask=None, **_):
@@ -397,10 +397,9 @@ def logical_not(x, *, dtype=bool, mask=None, **_):
 
 
 def invert(x, *, dtype=None, mask=None, **_):
+    """The bits of whole numbers turned round."""
     x = tile(x)
-    if "invert" in ALU:
-        return e.tensor_scalar(x, "invert", 0, False, code(dtype, x.code), mask)
-    return binary("xor", x, -1, dtype or x.dtype, mask)
+    return e.tensor_scalar(x, "not", 0, False, code(dtype, x.code), mask)
 
 
 bitwise_not = invert
@@ -433,9 +432,7 @@ def reciprocal(x, *, dtype=None, mask=None, **_):
     return out
 
 
-def gelu_apprx_sigmoid(x, *, dtype=None, mask=None, **_):
-    x = tile(x)
-    return binary("mul", e.activation(FN["sigmoid"], x, scale=1.702, dtype=np.float32, mask=mask), x, dtype or x.dtype, mask)
+gelu_apprx_sigmoid = _one("gelu_apprx_sigmoid", "gelu_sigmoid")
 
 
 def cos(x, *, dtype=None, mask=None, **_):
