@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <utility>
 
 #include "hw/sim_device.h"
 #include "isa/names.h"
@@ -54,9 +55,9 @@ void NkiKernel::compute(int host_threads) {
   device_->run({.host_threads = host_threads});
 }
 
-NkiTime NkiKernel::time(bool trace) const {
+NkiTime NkiKernel::time(bool path) const {
   hw::SimOptions options;
-  if (trace) options.trace_until = 1e6;
+  if (path) options.trace_until = 1000;  // seconds: all of it
   NkiTime out{.result = hw::simulate(program_, machine_, options), .lines = {}};
   std::map<std::uint32_t, NkiLine> lines;
   for (const hw::OpTime& op : out.result.ops) {
@@ -66,8 +67,14 @@ NkiTime NkiKernel::time(bool trace) const {
     line.busy += hw::seconds(op.busy), line.waiting += hw::seconds(op.waiting);
     line.engine = isa::name_of(op.engine);
   }
-  for (auto& [label, line] : lines) out.lines.push_back(std::move(line));
-  std::ranges::sort(out.lines, std::ranges::greater{}, [](const NkiLine& l) { return l.busy + l.waiting; });
+  const std::vector<double> critical =
+      path ? critical_lines(block(), out.result) : std::vector<double>(block().labels.size(), 0.0);
+  for (auto& [label, line] : lines) {
+    line.critical = critical[label];
+    out.lines.push_back(std::move(line));
+  }
+  std::ranges::sort(out.lines, std::ranges::greater{},
+                    [](const NkiLine& l) { return std::pair{l.critical, l.busy + l.waiting}; });
   return out;
 }
 

@@ -34,11 +34,14 @@ struct NkiLine {
 
 struct NkiTime {
   hw::SimResult result;
-  std::vector<NkiLine> lines;  // by critical time, falling
+  std::vector<NkiLine> lines;  // by time on the critical path, or with waiting, falling
 };
 
-/// `sbuf.compiler`: what the compiler keeps of a partition. Source: AWS Neuron docs, nki.compiler.sbuf.alloc.
+/// Bytes of a partition that the compiler keeps of a partition. Source: AWS Neuron docs, nki.compiler.sbuf.alloc.
 inline constexpr std::int64_t kCompilerSbuf = std::int64_t{16} * 1024;
+
+/// Seconds of the critical path that each label of the block holds. `result`: with the trace of all instructions.
+std::vector<double> critical_lines(const isa::Block& block, const hw::SimResult& result);
 
 class NkiKernel {
  public:
@@ -55,8 +58,8 @@ class NkiKernel {
   std::span<std::byte> memory(std::size_t tensor);
   /// What the instructions compute. Errors: as isa::Device::run().
   void compute(int host_threads);
-  /// Simulates it. Errors: as hw::simulate().
-  NkiTime time(bool trace) const;
+  /// Simulates it; with `path` also what the critical path is. Errors: as hw::simulate().
+  NkiTime time(bool path) const;
 
  private:
   hw::MachineParams machine_;

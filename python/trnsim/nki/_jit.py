@@ -63,11 +63,12 @@ class Compiled:
 
     def __init__(self, name, kernel, inputs, results, traced_in):
         self.name, self.kernel, self.inputs, self.results, self.traced_in = name, kernel, inputs, results, traced_in
-        self._time = None
+        self._time, self._path = None, False
 
-    def time(self, trace=False):
-        if self._time is None or trace:
-            self._time = self.kernel.time(trace)
+    def time(self, path=False):
+        """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds."""
+        if self._time is None or (path and not self._path):
+            self._time, self._path = self.kernel.time(path), path
         return self._time
 
 
@@ -191,7 +192,7 @@ class Kernel:
             return self.func(*args, **kwargs)  # a kernel that another one calls is part of it
         compiled = self.compile(*args, **kwargs)
         if settings.timed and settings.report:
-            settings.report(compiled, compiled.time())
+            settings.report(compiled, compiled.time(path=True))
         return compute(compiled) if settings.numbers else outputs(compiled)
 
 
@@ -254,7 +255,7 @@ class _Timed(Kernel):
         compiled = self.compile(*args, **kwargs)
         self.benchmark_result = BenchmarkResult(compiled, compiled.time())
         if settings.report:
-            settings.report(compiled, compiled.time())
+            settings.report(compiled, compiled.time(path=True))
         return compute(compiled) if settings.numbers and not _only_shapes(args) else outputs(compiled)
 
 

@@ -57,7 +57,8 @@ def text(compiled, time, lines=8):
     for line, engine, count, busy, waiting, critical in time["lines"][:lines]:
         file, _, number = line.rpartition(":")
         source = linecache.getline(file, int(number)).strip()[:60] if number.isdigit() else ""
-        out.append(f"  {os.path.basename(line):>16} {engine:7} {count:7d} x  busy {_ms(busy):>11}  waits {_ms(waiting):>11}  {source}")
+        out.append(f"  {os.path.basename(line):>16} {engine:7} {count:7d} x  critical {_percent(critical, total):>7}  busy "
+                   f"{_ms(busy):>11}  waits {_ms(waiting):>11}  {source}")
     return "\n".join(out)
 
 
