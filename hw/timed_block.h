@@ -30,6 +30,8 @@ struct TimedInstr {
   Fs latency = 0;                // >= occupy
   float load = 0;                // kMatMul: fs to load the stationary tile, 0 when the array holds it already
   float charge = 0;              // kMatMul: fs of a full PE array, for the power limit
+  float apart = 0;               // kMatMul in part of the array: fs until one in another part may begin; 0: as occupy
+  std::uint16_t squares = 0;     // kMatMul: which of the 4 x 4 squares of the array it keeps
   std::uint32_t index = 0;       // in Block::instrs
   std::uint32_t slot = 0;        // row of the block's statistics
   std::uint32_t first_wait = 0;  // in Stream::waits

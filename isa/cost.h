@@ -75,6 +75,7 @@ Cost scalar_tensor_tensor(const Instr& i, const Timing& t);
 Cost scan(const Instr& i, const Timing& t);
 Cost tensor_reduce(const Instr& i, const Timing& t);
 Cost dynamic_copy(const Instr& i, const Timing& t);
+Cost dynamic_copy_dst(const Instr& i, const Timing& t);
 Cost copy_predicated(const Instr& i, const Timing& t);
 Cost select(const Instr& i, const Timing& t);
 Cost select_reduce(const Instr& i, const Timing& t);
@@ -84,6 +85,7 @@ Cost generated(const Instr& i, const Timing& t);  // max(MIN_II, N), N of the ou
 Cost memset(const Instr& i, const Timing& t);
 Cost gpsimd_pattern(const Instr& i, const Timing& t);  // GPSIMD_START + N of the output
 Cost local_gather(const Instr& i, const Timing& t);
+Cost n_gather(const Instr& i, const Timing& t);
 Cost partition_reduce(const Instr& i, const Timing& t);
 Cost sequence_bounds(const Instr& i, const Timing& t);
 Cost issued(const Instr& i, const Timing& t);  // MIN_II of the sequencer: the rest happens elsewhere (hw/)

@@ -15,20 +15,19 @@ namespace {
 /// Source: AWS Neuron docs, "Neuron data types" (s/e/m of each); fp8 as in ml_dtypes float8_e4m3, _e5m2, _e3m4.
 struct Layout {
   int exponent_bits, mantissa_bits;
-  bool saturates;  // beyond the largest finite value: stay there, else become infinite
   constexpr int bias() const { return (1 << (exponent_bits - 1)) - 1; }
   constexpr std::uint32_t infinity() const { return ((1u << exponent_bits) - 1) << mantissa_bits; }
 };
 
 constexpr Layout layout_of(Dtype dtype) {
   switch (dtype) {
-    case Dtype::kTf32: return {8, 10, false};
-    case Dtype::kBf16: return {8, 7, false};
-    case Dtype::kFp16: return {5, 10, false};
-    case Dtype::kFp8E4m3: return {4, 3, true};
-    case Dtype::kFp8E5m2: return {5, 2, true};
-    case Dtype::kFp8E3m4: return {3, 4, true};
-    default: return {8, 23, false};
+    case Dtype::kTf32: return {8, 10};
+    case Dtype::kBf16: return {8, 7};
+    case Dtype::kFp16: return {5, 10};
+    case Dtype::kFp8E4m3: return {4, 3};
+    case Dtype::kFp8E5m2: return {5, 2};
+    case Dtype::kFp8E3m4: return {3, 4};
+    default: return {8, 23};
   }
 }
 
@@ -77,9 +76,8 @@ std::uint32_t encode_float(Layout layout, float value, Rounding rounding, std::u
   const std::uint32_t bits = std::bit_cast<std::uint32_t>(value);
   const std::uint32_t magnitude = bits & 0x7fffffffu;
   const std::uint32_t sign = (bits >> 31) << (layout.exponent_bits + layout.mantissa_bits);
-  const std::uint32_t largest = layout.saturates ? layout.infinity() - 1 : layout.infinity();
   if (magnitude > 0x7f800000u) return sign | layout.infinity() | (1u << (layout.mantissa_bits - 1));
-  if (magnitude == 0x7f800000u) return sign | largest;
+  if (magnitude == 0x7f800000u) return sign | layout.infinity();
   const bool subnormal = magnitude < 0x00800000u;
   const std::uint64_t significand = (magnitude & 0x7fffffu) | (subnormal ? 0u : 0x800000u);
   const int exponent = subnormal ? -126 : static_cast<int>(magnitude >> 23) - 127;
@@ -90,7 +88,7 @@ std::uint32_t encode_float(Layout layout, float value, Rounding rounding, std::u
   // The implicit bit of `kept` adds one to the exponent field, as does a carry out of the mantissa.
   const std::uint64_t code =
       (static_cast<std::uint64_t>(std::max(exponent, lowest) - lowest) << layout.mantissa_bits) + kept;
-  return sign | static_cast<std::uint32_t>(std::min<std::uint64_t>(code, largest));
+  return sign | static_cast<std::uint32_t>(std::min<std::uint64_t>(code, layout.infinity()));
 }
 
 template <class Int>

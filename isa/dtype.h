@@ -51,8 +51,8 @@ std::optional<Dtype> dtype_from(std::string_view name);  // the same names
 float decode(Dtype dtype, std::uint32_t bits);
 /// decode() of all bytes, for the types of one byte. Errors: base::Fault::kInternal for another type.
 std::span<const float, 256> values_of(Dtype dtype);
-/// The bits of `value` in `dtype`; `random` (uniform 32 bits) is used by stochastic rounding only. Out of range: fp8
-/// and integers saturate, the others become infinite. NaN stays NaN (integers: 0).
+/// The bits of `value` in `dtype`; `random` (uniform 32 bits) is used by stochastic rounding only. Out of range: floats
+/// become infinite, integers saturate. NaN stays NaN (integers: 0). Source: NKI arch guide v2, nki.isa.range_select.
 std::uint32_t encode(Dtype dtype, float value, Rounding rounding = Rounding::kNearestEven, std::uint32_t random = 0);
 
 }  // namespace isa

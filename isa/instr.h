@@ -22,47 +22,56 @@ inline constexpr int kSemaphores = kFirstCcSemaphore + kCcQueues;
 enum class Opcode : std::uint8_t {
   // TensorE: dst PSUM [M, N] (+)= a^T b, a stationary SBUF [K, M], b moving SBUF [K, N]
   kMatMul,
-  kPeTranspose,  // dst PSUM [F, P] = a^T, a SBUF [P, F], both <= 128; exact for finite values
+  kPeTranspose,  // dst PSUM [F, P] = a^T I, a SBUF [P, F], both <= 128: exact where all of a column of a is finite
   // VectorE (some also ScalarE or GpSimdE: the table says)
-  kVectorTranspose,     // dst[i, j] = a[j, i] in 32 x 32 squares
-  kTensorTensor,        // dst = a alu0 b
-  kTensorScalar,        // dst = (a alu0 s0) alu1 s1; s0: b [P, 1] or imm0; s1: c [P, 1] or imm1; alu1 may be kNone
-  kTensorScalarReduce,  // as kTensorScalar with alu0 only; dst2 [P, 1] = alu1-reduction of dst over the free axes
-  kScalarTensorTensor,  // dst = (a alu0 s0) alu1 c; s0: b [P, 1] or imm0
-  kTensorTensorScan,    // dst[i] = (dst[i-1] alu0 a[i]) alu1 b[i], dst[-1] = imm0 or c [P, 1]
-  kTensorReduce,        // dst [P, outer...] = alu0-reduction of a over its innermost free axis
-  kTensorCopy,          // dst = a, converted
-  kTensorCopyDynamic,   // dst[i] = a[i + index], index: b [1, 1] int32
-  kCopyPredicated,      // where b != 0: dst = a
-  kSelect,              // dst = b != 0 ? a : c (c tile or imm0)
-  kSelectReduce,        // kSelect, and dst2 [P, 1] = max over the free axes
-  kBnStats,             // dst [P, 6] = count, mean, count*var of the even and of the odd elements of a (N <= 512)
-  kBnAggr,              // dst [P, 2] = mean, biased variance of the bn_stats triplets in a [P, 3*n]
-  kReciprocal,          // dst = 1 / a
-  kDropout,             // dst = keep ? a * imm1 : 0, keep with probability 1 - imm0; bits from `rng`
-  kRng,                 // dst = uniform random bits (integers) or numbers in [0, 1) (floats) from `rng`
-  kMemset,              // dst = imm0
-  kStreamShuffle,       // dst[p] = a[mask[p]] inside 32 partitions; mask: b [1, 32] uint8
-  kMax8,                // dst [P, 8] = the eight largest of a, falling
-  kFindIndex8,          // dst [P, 8] = first index in a of each of b [P, 8]
-  kMatchReplace8,       // dst = a with the first occurrence of each of b [P, 8] replaced by imm0
-  kRangeSelect,         // v3 and later: dst = (i alu0 b) and (i alu1 c) ? a : imm1, i = imm0 + the flat free index;
-                        // b, c [P, 1]; dst2 [P, 1] = max over the free axes
+  kVectorTranspose,       // dst[i, j] = a[j, i] in 32 x 32 squares
+  kTensorTensor,          // dst = a alu0 b
+  kTensorScalar,          // dst = (a alu0 s0) alu1 s1; s0: b [P, 1] or imm0; s1: c [P, 1] or imm1; alu1 may be kNone
+  kTensorScalarReduce,    // as kTensorScalar with alu0 only; dst2 [P, 1] = alu1-reduction of dst over the free axes
+  kScalarTensorTensor,    // dst = (a alu0 s0) alu1 c; s0: b [P, 1] or imm0
+  kTensorTensorScan,      // dst[i] = (a[i] alu0 dst[i-1]) alu1 b[i], dst[-1] = imm0 or c [P, 1]
+  kTensorReduce,          // dst [P, outer...] = alu0-reduction of a over its innermost free axes; `negate`: times -1
+  kTensorCopy,            // dst = a, converted; on ScalarE through fp32 always
+  kTensorCopyDynamic,     // dst[i] = a[i + index * unit], index: b [1, 1] int32; unit: imm0 elements (0: one)
+  kCopyPredicated,        // where b != 0 (reverse0: where b == 0): dst = a, or imm0 without a
+  kSelect,                // dst = b != 0 (reverse0: b == 0) ? a : c (c tile or imm0)
+  kSelectReduce,          // kSelect, and dst2 [P, 1] = max over the free axes, by the registers
+  kBnStats,               // dst [P, 6] = count, mean, count*var of the even and of the odd elements of a (N <= 512)
+  kBnAggr,                // dst [P, 2] = mean, biased variance of the bn_stats triplets in a [P, 3*n]
+  kReciprocal,            // dst = 1 / a
+  kDropout,               // dst = keep ? a * imm1 : 0, dropped with probability imm0 or b [P, 1]; bits from `rng`
+  kRng,                   // dst = uniform random bits from `rng`; after kSetRngSeed from its sequence
+  kMemset,                // dst = imm0
+  kStreamShuffle,         // dst[p] = a[mask[p]] inside 32 partitions; mask: b [1, 32] uint8
+  kMax8,                  // dst [P, 8] = the eight largest of a, falling
+  kFindIndex8,            // dst [P, 8] = index in a of each of b [P, 8]; of equal ones the successive places
+  kMatchReplace8,         // dst = a with the first occurrence of each of b [P, 8] replaced by imm0; dst2 [P, 8]: where
+  kTensorCopyDynamicDst,  // dst[i + index * unit] = a[i], as kTensorCopyDynamic; the rest of dst stays
+  kTensorScalarCumulative,  // dst[i] = register = (a[i] alu0 s0) alu1 register; s0: b [P, 1] or imm0; kLoadReduce
+                            // begins with c [P, 1] or imm1, kResetReduce with what changes nothing
+  kSetRngSeed,              // a [1, 1], 32 bits: what kRng of this core draws from now on
+  kRangeSelect,             // v3 and later: dst = (i alu0 b) and (i alu1 c) ? a : imm1, i = imm0 + the flat free index;
+                            // b, c [P, 1]; dst2 [P, 1] = max over the free axes
   // ScalarE
-  kActivation,        // dst = fn(a * scale + bias); scale: b [P, 1] or imm0; bias: c [P, 1] or imm1
-  kActivationReduce,  // the same, and dst2 [P, 1] = sum of dst over the free axes (before the cast)
+  kActivation,        // dst = fn(a * scale + bias); scale: b [P, 1] or imm0; bias: c [P, 1], or imm1 from v3 on
+  kActivationReduce,  // the same, and dst2 [P, 1] = sum of dst over the free axes (before the cast), by the registers
   // GpSimdE
-  kIota,             // dst[p, i] = imm0 + p * imm1 + sum over free axes of index * imm2 of the innermost one
-  kAffineSelect,     // dst = (imm0 + p * imm1 + i * imm2) alu0 0 ? a : imm3, i the flat free index
-  kLocalGather,      // dst[p, i] = a[p, index[i]]; index: b [P, n] uint16, shared by 16 partitions
+  kIota,             // dst[p, i] = imm0 + p * imm1 + place; place: i * imm2, i the flat free index, or with `steps`
+                     // the sum over dst's free axes of index * step
+  kAffineSelect,     // dst = (imm0 + p * imm1 + place) alu0 0 ? a : imm3, place as of kIota
+  kLocalGather,      // dst[p, k * e + j] = a[p, index[k] + j], j < e = imm0 (0: one); index: b [P, n] uint16, shared by
+                     // 16 partitions: the k-th in the (k % 16)-th of them
   kPartitionReduce,  // dst [1, N] = alu0-reduction of a over the partitions
-  kSequenceBounds,   // dst [1, 2, N] = begin and end of the run of equal ids around each element of a [1, N]
+  kSequenceBounds,   // dst [1, 2, N] = begin and end of the run of equal ids around each element of a [1, N]; N and -1
+                     // for id 0, which is padding
+  kNGather,          // dst[p, i] = a[p, index[p, i]]; index: b [P, N] uint32, a's free axes as one
   kCustomOp,         // a library call on GpSimdE: refused by the checker (nothing published)
   // DMA: issued by any sequencer, moved by the 16 DMA engines on ring `queue`
   kDmaCopy,       // dst = a (+= with accumulate), converted; HBM, SBUF or PSUM on either side
   kDmaGather,     // dst[p] = a[index[p]]: rows of HBM tile a (a.partitions rows, a.pstep apart); index: b [P, 1] int32
   kDmaScatter,    // dst[index[p]] = a[p] (+= with accumulate, in the order of p); dst HBM rows, index: b [P, 1] int32
-  kDmaTranspose,  // dst = a^T by descriptors of one element
+                  // both with `skip`: rows whose index is out of range stay as they are
+  kDmaTranspose,  // dst = a^T; of a [P, M..., F] with dst [F, M..., P] the outer and the inner axis change places
   // Collectives: issued by any sequencer, run by a CC-core on HBM; ranks of replica group `group`
   kAllReduce,      // dst = alu0-reduction of a over the ranks
   kReduceScatter,  // dst [n] = the rank's n-th part of the alu0-reduction of a [ranks*n]
@@ -79,7 +88,9 @@ enum class Opcode : std::uint8_t {
 };
 inline constexpr std::size_t kOpcodeCount = static_cast<std::size_t>(Opcode::kWait) + 1;
 
-/// Two-operand arithmetic of VectorE and GpSimdE, in fp32 (bitwise: on the integer bits). Comparisons give 1 or 0.
+/// Arithmetic of VectorE and GpSimdE, in fp32 (bitwise: on the integer bits, shifts logical). Comparisons and logical
+/// operations give 1 or 0; every number but zero is true, NaN too. kNot, kLogicalNot, kAbs and kRsqrt take one
+/// operand and leave the other one alone.
 enum class Alu : std::uint8_t {
   kNone,
   kAdd,
@@ -100,8 +111,19 @@ enum class Alu : std::uint8_t {
   kXor,
   kShl,
   kShr,
+  kNot,
+  kLogicalAnd,
+  kLogicalOr,
+  kLogicalXor,
+  kLogicalNot,
+  kAbs,
+  kRsqrt,
 };
-inline constexpr std::size_t kAluCount = 19;
+inline constexpr std::size_t kAluCount = 26;
+
+constexpr bool is_bitwise(Alu op) { return op >= Alu::kAnd && op <= Alu::kNot; }
+/// Of a alone: whatever the other operand is.
+constexpr bool takes_one(Alu op) { return op == Alu::kNot || op >= Alu::kLogicalNot; }
 
 /// ScalarE functions (hardware_facts 3.4; AWS Neuron docs, nki.api.shared). kGeluGrad and the like are derivatives.
 enum class Fn : std::uint8_t {
@@ -111,6 +133,7 @@ enum class Fn : std::uint8_t {
   kRelu,
   kGelu,
   kGeluTanh,
+  kGeluSigmoid,
   kGeluGrad,
   kGeluTanhGrad,
   kSilu,
@@ -131,7 +154,7 @@ enum class Fn : std::uint8_t {
   kSign,
   kAbs,
 };
-inline constexpr std::size_t kFnCount = 25;
+inline constexpr std::size_t kFnCount = 26;
 
 /// Holds the issuing sequencer until semaphore `sem` has been raised `count` times since the block call began.
 /// Semaphore e < 5 is raised when an instruction of engine e with `signal` retires; semaphore kFirstDmaSemaphore + q
@@ -144,6 +167,27 @@ struct Wait {
 };
 inline constexpr int kMaxWaits = 4;  // more: kWait instructions in front
 
+/// What an instruction does with its engine's accumulator registers, one fp32 number per partition (lane). ScalarE's
+/// sum (kActivation, kActivationReduce), VectorE's take the maximum (kSelectReduce, kRangeSelect) or alu1
+/// (kTensorScalarCumulative); dst2 is what they hold in the end. Source: nki.isa.reduce_cmd, nki.isa.activation.
+enum class Registers : std::uint8_t {
+  kDefault,      // as kIdle without dst2, as kResetReduce with it; kTensorScalarCumulative: as kResetReduce
+  kIdle,         // left alone
+  kReset,        // emptied
+  kReduce,       // accumulated over what is there
+  kResetReduce,  // emptied, then accumulated
+  kLoadReduce,   // set to imm1 or c, then accumulated: kTensorScalarCumulative
+};
+inline constexpr std::size_t kRegistersCount = 6;
+
+/// The part of the PE array that a matmul keeps: matmuls in disjoint parts run at the same time. No rows: all of it.
+/// Source: nki.isa.nc_matmul, tile_position and tile_size.
+struct PeTile {
+  std::uint8_t row = 0, column = 0, rows = 0, columns = 0;
+  bool operator==(const PeTile&) const = default;
+  constexpr explicit operator bool() const { return rows != 0 || columns != 0; }
+};
+
 struct Instr {
   Opcode op = Opcode::kWait;
   Engine engine = Engine::kSync;
@@ -153,6 +197,11 @@ struct Instr {
   bool accumulate = false;  // matmul: add to what PSUM holds; DMA: read-modify-write add
   bool reverse0 = false;    // alu0 with its operands exchanged: s0 alu0 a
   bool reverse1 = false;
+  bool negate = false;    // tensor_reduce: the result times -1
+  bool skip = false;      // gather, scatter: an index out of range is no error, its row stays
+  bool integers = false;  // `ints` in place of imm0 to imm3: all 32 bits of them
+  bool onezero = false;   // matmul: a or b holds ones and zeros only, which saves passes of fp32
+  Registers registers = Registers::kDefault;
   bool signal = false;     // raises the engine's semaphore when it retires
   std::uint8_t queue = 0;  // DMA ring or collective queue
   std::uint8_t group = 0;  // replica group of the program
@@ -160,12 +209,24 @@ struct Instr {
   std::uint16_t peer = 0;   // send, receive
   std::uint32_t label = 0;  // index into Block::labels: the graph node it comes from
   std::uint32_t rng = 0;    // stream of random numbers inside the call (dropout forward and backward share one)
+  PeTile pe{};              // matmul
   float imm0 = 0, imm1 = 0, imm2 = 0, imm3 = 0;
+  std::array<std::int32_t, 4> ints{};
+  std::array<std::int32_t, 4> steps{};  // iota, affine_select: of dst's free axes, outermost first
   Tile dst{}, dst2{}, a{}, b{}, c{};
   std::array<Wait, kMaxWaits> waits{};
 
   bool operator==(const Instr&) const = default;
 };
+
+/// Immediate `which` as an integer, and as the number that fp32 arithmetic takes.
+constexpr std::int64_t integer_of(const Instr& i, std::size_t which) {
+  return i.integers ? i.ints.at(which)
+                    : static_cast<std::int64_t>(std::array{i.imm0, i.imm1, i.imm2, i.imm3}.at(which));
+}
+constexpr float number_of(const Instr& i, std::size_t which) {
+  return i.integers ? static_cast<float>(i.ints.at(which)) : std::array{i.imm0, i.imm1, i.imm2, i.imm3}.at(which);
+}
 
 constexpr bool is_dma(Opcode op) { return op >= Opcode::kDmaCopy && op <= Opcode::kDmaTranspose; }
 constexpr bool is_collective(Opcode op) { return op >= Opcode::kAllReduce && op <= Opcode::kBarrier; }

@@ -1,11 +1,13 @@
 // The bytes of one NeuronCore: SBUF, PSUM and its part of HBM.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <span>
 #include <utility>
 #include <vector>
@@ -13,6 +15,13 @@
 #include "isa/tile.h"
 
 namespace isa {
+
+/// What VectorE and ScalarE keep from one instruction to the next.
+struct EngineState {
+  std::array<float, kPartitions> scalar{}, vector{};  // accumulator registers, see Registers
+  std::optional<std::uint32_t> seed;                  // of kRng, once kSetRngSeed has set it
+  std::uint32_t drawn = 0;                            // instructions that drew from it since
+};
 
 /// Host memory behind one simulated core. SBUF and PSUM rows are padded, because a partition stride of a large power of
 /// two thrashes the host's cache. HBM is reserved address space; the host pays for the pages that are touched.
@@ -30,6 +39,7 @@ class Memory {
   std::byte* sbuf() { return sbuf_; }
   std::byte* psum() { return psum_; }
   std::byte* hbm() { return hbm_; }
+  EngineState& engines() { return engines_; }
   std::uint64_t hbm_bytes() const { return hbm_bytes_; }
   /// What kSend of rank `sender` in replica group `group` has delivered and kRecv has not yet taken, oldest first.
   std::deque<std::vector<std::byte>>& inbox(std::uint32_t sender, std::uint8_t group) {
@@ -47,6 +57,7 @@ class Memory {
   std::byte* psum_ = nullptr;
   std::byte* hbm_ = nullptr;
   std::uint64_t hbm_bytes_ = 0;
+  EngineState engines_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::deque<std::vector<std::byte>>> inbox_;
   Scratch scratch_;
 };

@@ -10,13 +10,17 @@ namespace {
 using Names = std::string_view;
 constexpr std::array<Names, kEngineCount> kEngines = {"tensor", "vector", "scalar", "gpsimd", "sync"};
 constexpr std::array<Names, 4> kSpaces = {"none", "sbuf", "psum", "hbm"};
-constexpr std::array<Names, kAluCount> kAlus = {"none", "add", "sub", "mul", "div", "max", "min", "pow", "eq", "ne",
-                                                "gt",   "ge",  "lt",  "le",  "and", "or",  "xor", "shl", "shr"};
+constexpr std::array<Names, kAluCount> kAlus = {
+    "none", "add", "sub",         "mul",        "div",         "max",         "min",      "pow",         "eq",
+    "ne",   "gt",  "ge",          "lt",         "le",          "and",         "or",       "xor",         "shl",
+    "shr",  "not", "logical_and", "logical_or", "logical_xor", "logical_not", "absolute", "inverse_sqrt"};
 constexpr std::array<Names, kFnCount> kFns = {
-    "copy", "square",    "sigmoid", "relu",      "gelu",     "gelu_tanh", "gelu_grad",  "gelu_tanh_grad",
-    "silu", "silu_grad", "tanh",    "tanh_grad", "softplus", "mish",      "erf",        "erf_grad",
-    "exp",  "log",       "sin",     "arctan",    "sqrt",     "rsqrt",     "reciprocal", "sign",
-    "abs"};
+    "copy",           "square", "sigmoid",   "relu", "gelu",      "gelu_tanh", "gelu_sigmoid", "gelu_grad",
+    "gelu_tanh_grad", "silu",   "silu_grad", "tanh", "tanh_grad", "softplus",  "mish",         "erf",
+    "erf_grad",       "exp",    "log",       "sin",  "arctan",    "sqrt",      "rsqrt",        "reciprocal",
+    "sign",           "abs"};
+constexpr std::array<Names, kRegistersCount> kRegisters = {"default", "idle",         "reset",
+                                                           "reduce",  "reset_reduce", "load_reduce"};
 constexpr std::array<Names, 5> kPhases = {"forward", "backward", "optimizer", "communication", "other"};
 constexpr std::array<Names, 2> kRoundings = {"nearest_even", "stochastic"};
 
@@ -51,6 +55,7 @@ std::string_view name_of(Engine engine) { return name_in(kEngines, engine); }
 std::string_view name_of(Space space) { return name_in(kSpaces, space); }
 std::string_view name_of(Alu alu) { return name_in(kAlus, alu); }
 std::string_view name_of(Fn fn) { return name_in(kFns, fn); }
+std::string_view name_of(Registers command) { return name_in(kRegisters, command); }
 std::string_view name_of(Phase phase) { return name_in(kPhases, phase); }
 std::string_view name_of(Rounding rounding) { return name_in(kRoundings, rounding); }
 
@@ -58,6 +63,7 @@ std::optional<Engine> engine_from(std::string_view name) { return find_in<Engine
 std::optional<Space> space_from(std::string_view name) { return find_in<Space>(kSpaces, name); }
 std::optional<Alu> alu_from(std::string_view name) { return find_in<Alu>(kAlus, name); }
 std::optional<Fn> fn_from(std::string_view name) { return find_in<Fn>(kFns, name); }
+std::optional<Registers> registers_from(std::string_view name) { return find_in<Registers>(kRegisters, name); }
 std::optional<Phase> phase_from(std::string_view name) { return find_in<Phase>(kPhases, name); }
 std::optional<Rounding> rounding_from(std::string_view name) { return find_in<Rounding>(kRoundings, name); }
 

@@ -15,6 +15,7 @@ std::string_view name_of(Engine engine);      // "tensor", "vector", "scalar", "
 std::string_view name_of(Space space);        // "none", "sbuf", "psum", "hbm"
 std::string_view name_of(Alu alu);            // "none", "add", "sub", ...
 std::string_view name_of(Fn fn);              // "copy", "gelu", "exp", ...
+std::string_view name_of(Registers command);  // "idle", "reset", "reduce", ...
 std::string_view name_of(Phase phase);        // "forward", "backward", ...
 std::string_view name_of(Rounding rounding);  // "nearest_even", "stochastic"
 
@@ -22,6 +23,7 @@ std::optional<Engine> engine_from(std::string_view name);
 std::optional<Space> space_from(std::string_view name);
 std::optional<Alu> alu_from(std::string_view name);
 std::optional<Fn> fn_from(std::string_view name);
+std::optional<Registers> registers_from(std::string_view name);
 std::optional<Phase> phase_from(std::string_view name);
 std::optional<Rounding> rounding_from(std::string_view name);
 

@@ -30,7 +30,8 @@ constexpr Operands reads(const Instr& instr) {
   out.add(instr.a);
   out.add(instr.b);
   out.add(instr.c);
-  const bool keeps = instr.op == Opcode::kCopyPredicated || instr.op == Opcode::kStreamShuffle;
+  const bool keeps = instr.op == Opcode::kCopyPredicated || instr.op == Opcode::kStreamShuffle ||
+                     instr.op == Opcode::kTensorCopyDynamicDst || instr.skip;
   if (instr.accumulate || keeps) out.add(instr.dst);
   return out;
 }
@@ -40,6 +41,13 @@ constexpr Operands writes(const Instr& instr) {
   out.add(instr.dst);
   out.add(instr.dst2);
   return out;
+}
+
+/// What the instruction does with its engine's accumulator registers.
+constexpr Registers command_of(const Instr& instr) {
+  if (instr.registers != Registers::kDefault) return instr.registers;
+  const bool reduces = instr.dst2 && instr.op != Opcode::kMatchReplace8;
+  return reduces || instr.op == Opcode::kTensorScalarCumulative ? Registers::kResetReduce : Registers::kIdle;
 }
 
 constexpr bool uses(const Instr& instr, Space space) {

@@ -35,7 +35,13 @@ struct Form {
   SpaceSet dst{1}, dst2{1}, a{1}, b{1}, c{1};
   AluSet alu0{1}, alu1{1};
   bool accumulate = false;  // may add to dst
-  bool reverse = false;     // may exchange the operands of its ALU steps
+  bool reverse = false;     // may exchange the operands of its ALU steps, or the cases of its predicate
+  bool negate = false;
+  bool skip = false;       // of indices out of range
+  bool integers = false;   // as immediates
+  bool registers = false;  // a command for the accumulator registers
+  bool steps = false;
+  bool tiled = false;  // may keep part of the PE array
 };
 
 /// Arithmetic per input element, for analysis: a number, or one per ALU step.
@@ -65,19 +71,21 @@ inline constexpr EngineSet kT = set_of(Engine::kTensor), kV = set_of(Engine::kVe
 inline constexpr SpaceSet kSb = set_of(Space::kSbuf), kPs = set_of(Space::kPsum), kHb = set_of(Space::kHbm),
                           kOn = kSb | kPs, kAll = kOn | kHb, kOpt = kOn | set_of(Space::kNone);
 
-inline constexpr AluSet kNoAlu = set_of(Alu::kNone), kPower = set_of(Alu::kPow),
+inline constexpr AluSet kNoAlu = set_of(Alu::kNone), kPower = set_of(Alu::kPow, Alu::kRsqrt),
                         kBits = set_of(Alu::kAnd, Alu::kOr, Alu::kXor),
+                        kLogical = set_of(Alu::kLogicalAnd, Alu::kLogicalOr, Alu::kLogicalXor),
                         kCompare = set_of(Alu::kEq, Alu::kNe, Alu::kGt, Alu::kGe, Alu::kLt, Alu::kLe),
                         kReduceArith = set_of(Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kMax, Alu::kMin),
-                        kArith = kReduceArith | kCompare | set_of(Alu::kDiv),
-                        kAnyAlu = kArith | kBits | set_of(Alu::kShl, Alu::kShr), kReduce = kReduceArith | kBits,
+                        kPairs = kReduceArith | kCompare | kLogical | set_of(Alu::kDiv),
+                        kArith = kPairs | set_of(Alu::kLogicalNot, Alu::kAbs),
+                        kBitPairs = kBits | set_of(Alu::kShl, Alu::kShr), kAnyPair = kPairs | kBitPairs,
+                        kAnyAlu = kArith | kBitPairs | set_of(Alu::kNot), kReduce = kReduceArith | kBits | kLogical,
                         kPartition = set_of(Alu::kAdd, Alu::kMax, Alu::kAnd, Alu::kOr),
                         kCollective = set_of(Alu::kAdd, Alu::kMax, Alu::kMin);
 
 // The operands of dst <- a, of dst <- a, b and so on.
 inline constexpr Form kUnary{.dst = kOn, .a = kOn};
 inline constexpr Form kBinary{.dst = kOn, .a = kOn, .b = kOn};
-inline constexpr Form kScaled{.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt};
 inline constexpr Form kHbmUnary{.dst = kHb, .a = kHb};
 
 inline constexpr std::string_view kNki = "AWS Neuron SDK 2.26.1, nki.isa";
@@ -91,9 +99,10 @@ inline constexpr std::string_view kCcElsewhere = "MIN_II, then the CC-cores";
 inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   // ---- TensorE: M = columns of a, N = columns of b; four passes for fp32
   {Opcode::kMatMul, "matmul", kT, exec::matmul, cost::matmul, "max(min(64, M), N) * passes",
-   {.dst = kPs, .a = kSb, .b = kSb, .accumulate = true}, rule::matmul, 0,
-   "K <= 128, M <= 128, N <= 512, dst in one PSUM bank, fp32", kNki,
-   "load of a (M/4 cycles * passes) is hidden behind the running matmul"},
+   {.dst = kPs, .a = kSb, .b = kSb, .accumulate = true, .tiled = true}, rule::matmul, 0,
+   "K <= 128, M <= 128, N <= 512, dst in one PSUM bank, fp32; pe: 32, 64 or 128 rows and columns, not 32 x 32", kNki,
+   "load of a (M/4 cycles * passes) is hidden behind the running matmul; onezero halves the passes of fp32; matmuls in "
+   "disjoint parts of the array (pe) run at the same time, one begins after min(64, M) cycles of the other (derived)"},
   {Opcode::kPeTranspose, "pe_transpose", kT, exec::pe_transpose, cost::pe_transpose, "max(P, min(64, F)) * passes",
    {.dst = kPs, .a = kSb}, rule::pe_transpose, 0,
    "P <= 128, F <= 128, dst in one PSUM bank", kNki,
@@ -104,16 +113,17 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kTensorTensor, "tensor_tensor", kVG, exec::tensor_tensor, cost::tensor_tensor,
    "max(MIN_II, N) when one input is in PSUM, or all bf16, contiguous, add/sub/mul; else max(MIN_II, 2N); "
    "gpsimd: START + 2N; gpsimd pow: START + 4N",
-   {.dst = kOn, .a = kOn, .b = kOn, .alu0 = kAnyAlu | kPower, .reverse = true}, rule::tensor_tensor, kPerAlu,
+   {.dst = kOn, .a = kOn, .b = kOn, .alu0 = kAnyPair | set_of(Alu::kPow), .reverse = true}, rule::tensor_tensor,
+   kPerAlu,
    "inputs not both PSUM; gpsimd: pow or int32 add/sub/mul, SBUF only", kNki,
    "GpSimdE derived: two 128-lane streams; pow as the documented 4x of rsqrt"},
   {Opcode::kTensorScalar, "tensor_scalar", kVG, exec::tensor_scalar, cost::tensor_scalar,
    "max(MIN_II, N); gpsimd pow: START + 4N",
    {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .alu0 = kAnyAlu | kPower,
-    .alu1 = kAnyAlu | kPower | kNoAlu, .reverse = true},
+    .alu1 = kAnyAlu | kPower | kNoAlu, .reverse = true, .integers = true},
    rule::tensor_scalar, kPerAlu,
-   "b, c: [P, 1]; gpsimd: pow only", kNki,
-   "one or two ops for one price; GpSimdE derived: rsqrt is documented as 4x slower there"},
+   "b, c: [P, 1]; gpsimd: pow and inverse_sqrt only", kNki,
+   "one or two ops for one price; GpSimdE derived: rsqrt, which pow takes as long as, is documented as 4x slower there"},
   {Opcode::kTensorScalarReduce, "tensor_scalar_reduce", kV, exec::tensor_scalar_reduce, cost::one_input_reduce,
    "max(MIN_II, N) + MIN_II",
    {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .alu0 = kArith, .alu1 = kReduceArith, .reverse = true},
@@ -121,34 +131,35 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    "b, dst2: [P, 1]", kNki, ""},
   {Opcode::kScalarTensorTensor, "scalar_tensor_tensor", kV, exec::scalar_tensor_tensor, cost::scalar_tensor_tensor,
    "max(MIN_II, N) when a and c are bf16, sub then mul, N even; else max(MIN_II, 2N)",
-   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOn, .alu0 = kAnyAlu, .alu1 = kAnyAlu, .reverse = true},
+   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOn, .alu0 = kAnyAlu, .alu1 = kAnyPair, .reverse = true, .integers = true},
    rule::scalar_tensor_tensor, kPerAlu,
    "b: [P, 1]; a and c not both PSUM", kNki, "MIN_II floor as on every VectorE row"},
   {Opcode::kTensorTensorScan, "tensor_tensor_scan", kV, exec::tensor_tensor_scan, cost::scan, "max(MIN_II, 2N)",
-   {.dst = kOn, .a = kOn, .b = kOn, .c = kOpt, .alu0 = kArith, .alu1 = kArith, .reverse = true}, rule::scan, kPerAlu,
+   {.dst = kOn, .a = kOn, .b = kOn, .c = kOpt, .alu0 = kPairs, .alu1 = kPairs, .reverse = true}, rule::scan, kPerAlu,
    "c: [P, 1]; a and b not both PSUM", kNki, ""},
   {Opcode::kTensorReduce, "tensor_reduce", kV, exec::tensor_reduce, cost::tensor_reduce,
    "max(MIN_II, N/2) when bf16 in and out and add/max; else max(MIN_II, N)",
-   {.dst = kOn, .a = kOn, .alu0 = kReduce}, rule::tensor_reduce, kPerAlu,
-   "dst: a without its innermost axis", kNki, "MIN_II is named, but not in the printed formula"},
+   {.dst = kOn, .a = kOn, .alu0 = kReduce, .negate = true}, rule::tensor_reduce, kPerAlu,
+   "dst: a without its innermost axes", kNki, "MIN_II is named, but not in the printed formula"},
   {Opcode::kTensorCopy, "tensor_copy", kVSG, exec::tensor_copy, cost::tensor_copy, kPlain,
    kUnary, rule::copy, 0, "gpsimd: SBUF only", kNki, "ScalarE copies through fp32"},
   {Opcode::kTensorCopyDynamic, "tensor_copy_dynamic", kVSG, exec::tensor_copy_dynamic, cost::dynamic_copy,
    "max(600, N)",
-   {.dst = kOn, .a = kOn, .b = kSb}, rule::dynamic_copy, 0, "b: [1, 1] int32", kNki,
-   "tensor_copy_dynamic_src; 600 = dynamic_min"},
+   {.dst = kOn, .a = kOn, .b = kSb, .integers = true}, rule::dynamic_copy, 0, "b: [1, 1] int32", kNki,
+   "tensor_copy_dynamic_src; N of dst; 600 = dynamic_min"},
   {Opcode::kCopyPredicated, "copy_predicated", kV, exec::copy_predicated, cost::copy_predicated,
    "max(MIN_II, N) when one of a, b is in PSUM; else max(MIN_II, 2N)",
-   kBinary, rule::copy_predicated, 0, "b: uint8, uint16, uint32; a and b not both PSUM; dst and a of one type", kNki,
+   {.dst = kOn, .a = kOpt, .b = kOn, .reverse = true, .integers = true}, rule::copy_predicated, 0,
+   "b: uint8, uint16, uint32; a and b not both PSUM; dst and a of one type", kNki,
    "tensor_copy_predicated"},
   {Opcode::kSelect, "select", kV, exec::select, cost::select, "max(MIN_II, streams * N)",
-   {.dst = kOn, .a = kOn, .b = kOn, .c = kOpt}, rule::select, 0,
+   {.dst = kOn, .a = kOn, .b = kOn, .c = kOpt, .reverse = true}, rule::select, 0,
    "b: 8- or 16-bit integers; a and b not both PSUM", kDerived,
    "as copy_predicated; streams = full tiles read from SBUF or from PSUM, the larger"},
   {Opcode::kSelectReduce, "select_reduce", kV, exec::select_reduce, cost::select_reduce,
-   "max(MIN_II, streams * N) + MIN_II",
-   {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOn, .c = kOpt}, rule::select, 1,
-   "as select; dst2: [P, 1]", kDerived, "as select, and MIN_II to read the accumulator"},
+   "max(MIN_II, streams * N) + MIN_II when dst2 is there; else max(MIN_II, streams * N)",
+   {.dst = kOn, .dst2 = kOpt, .a = kOn, .b = kOn, .c = kOpt, .reverse = true, .registers = true}, rule::select, 1,
+   "as select; dst2: [P, 1]", kDerived, "as select, and with dst2 MIN_II to read the accumulator"},
   {Opcode::kBnStats, "bn_stats", kV, exec::bn_stats, cost::one_input, kPlain,
    kUnary, rule::bn_stats, 3, "N <= 512; dst: [P, 6]", kNki, ""},
   {Opcode::kBnAggr, "bn_aggr", kV, exec::bn_aggr, cost::bn_aggr, "max(MIN_II, 13 * N/3)",
@@ -156,44 +167,59 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kReciprocal, "reciprocal", kV, exec::reciprocal, cost::reciprocal, "max(MIN_II, 8N)",
    kUnary, rule::unary, 1, "", kNki, "activation(reciprocal) on ScalarE costs N"},
   {Opcode::kDropout, "dropout", kV, exec::dropout, cost::one_input, kPlain,
-   kUnary, rule::dropout, 1, "0 <= imm0 <= 1", kNki, ""},
+   {.dst = kOn, .a = kOn, .b = kOpt}, rule::dropout, 1, "0 <= imm0 <= 1, or b: [P, 1]", kNki, ""},
   {Opcode::kRng, "rng", kV, exec::rng, cost::generated, kPlain,
-   {.dst = kOn}, rule::free, 0, "", kDerived, "one element of each partition per cycle, as memset"},
+   {.dst = kOn}, rule::rng, 0, "dst of integers", kDerived, "one element of each partition per cycle, as memset"},
   {Opcode::kMemset, "memset", kVG, exec::memset, cost::memset,
    "max(MIN_II, N/2) when 0 in bf16 or fp16; else max(MIN_II, N)",
-   {.dst = kOn}, rule::free, 0, "gpsimd: SBUF only", kNki, ""},
+   {.dst = kOn, .integers = true}, rule::free, 0, "gpsimd: SBUF only", kNki, ""},
   {Opcode::kStreamShuffle, "stream_shuffle", kV, exec::stream_shuffle, cost::one_input, kPlain,
-   kBinary, rule::stream_shuffle, 0, "b: [1, 32] uint8; dst and a of one type and shape", kNki, "nc_stream_shuffle"},
+   kBinary, rule::stream_shuffle, 0, "b: [1, 32] uint8; dst and a of one type, as many columns", kNki, "nc_stream_shuffle"},
   {Opcode::kMax8, "max8", kV, exec::max8, cost::one_input, kPlain,
    kUnary, rule::max8, 1, "8 <= N <= 16384; dst: [P, 8]", kNki, "MIN_II floor added to the printed N"},
   {Opcode::kFindIndex8, "find_index8", kV, exec::find_index8, cost::one_input, kPlain,
    kBinary, rule::find_index8, 1, "8 <= N <= 16384; b, dst: [P, 8]; dst uint16 or uint32", kNki,
    "nc_find_index8; MIN_II floor added to the printed N"},
   {Opcode::kMatchReplace8, "match_replace8", kV, exec::match_replace8, cost::one_input, kPlain,
-   kBinary, rule::match_replace8, 1, "8 <= N <= 16384; b: [P, 8]", kNki,
+   {.dst = kOn, .dst2 = kOpt, .a = kOn, .b = kOn}, rule::match_replace8, 1,
+   "8 <= N <= 16384; b, dst2: [P, 8]; dst2 uint16 or uint32", kNki,
    "nc_match_replace8; printed as min(MIN_II, N), taken as max: SDK 2.23 says N"},
+  {Opcode::kTensorCopyDynamicDst, "tensor_copy_dynamic_dst", kVSG, exec::tensor_copy_dynamic_dst,
+   cost::dynamic_copy_dst, "max(600, N)",
+   {.dst = kOn, .a = kOn, .b = kSb, .integers = true}, rule::dynamic_copy_dst, 0, "b: [1, 1] int32", kNki,
+   "600 = dynamic_min"},
+  {Opcode::kTensorScalarCumulative, "tensor_scalar_cumulative", kV, exec::tensor_scalar_cumulative, cost::one_input,
+   kPlain,
+   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .alu0 = kArith, .alu1 = kReduceArith, .reverse = true,
+    .registers = true},
+   rule::cumulative, kPerAlu, "b, c: [P, 1] fp32; floats and 8- or 16-bit integers", kDerived,
+   "one tile streams, as in tensor_scalar"},
+  {Opcode::kSetRngSeed, "set_rng_seed", kV, exec::set_rng_seed, cost::one_input, kPlain,
+   {.a = kOn}, rule::set_rng_seed, 0, "a: [1, 1], 32 bits", kDerived, "one element"},
   {Opcode::kRangeSelect, "range_select", kNobody, exec::range_select, cost::one_input, kPlain,
    kUnary, rule::unsupported, 0, "", kNki,
    "range_select exists from NeuronCore-v3 on: use affine_select, or iota and select"},
   // ---- ScalarE
   {Opcode::kActivation, "activation", kS, exec::activation, cost::one_input, kPlain,
-   kScaled, rule::activation, 3, "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16; no bias with reciprocal", kNki,
-   "any function, scale and bias for one price"},
+   {.dst = kOn, .a = kOn, .b = kOpt, .c = kOpt, .registers = true}, rule::activation, 3,
+   "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16; no number as bias; no bias with reciprocal", kNki,
+   "any function, scale, bias and register command for one price"},
   {Opcode::kActivationReduce, "activation_reduce", kS, exec::activation_reduce, cost::activation_reduce,
    "max(MIN_II, N) + MIN_II",
-   {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .c = kOpt}, rule::activation, 4,
+   {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .c = kOpt, .registers = true}, rule::activation, 4,
    "as activation; dst2: [P, 1]; sums only", kNki, "the second MIN_II is activation_read, the read of the accumulator"},
   // ---- GpSimdE: SBUF only; START = gpsimd_start
   {Opcode::kIota, "iota", kG, exec::iota, cost::gpsimd_pattern, "START + N",
-   {.dst = kSb}, rule::free, 0, "SBUF only", kNki, "N of dst"},
+   {.dst = kSb, .integers = true, .steps = true}, rule::free, 0, "SBUF only", kNki, "N of dst"},
   {Opcode::kAffineSelect, "affine_select", kG, exec::affine_select, cost::gpsimd_pattern, "START + N",
-   {.dst = kSb, .a = kSb, .alu0 = kCompare}, rule::affine_select, 0, "SBUF only; floats and 8- or 16-bit integers",
+   {.dst = kSb, .a = kSb, .alu0 = kCompare, .steps = true}, rule::affine_select, 0, "SBUF only; floats and 8- or 16-bit integers",
    kNki, ""},
-  {Opcode::kLocalGather, "local_gather", kG, exec::local_gather, cost::local_gather, "START + 8N",
-   {.dst = kSb, .a = kSb, .b = kSb}, rule::local_gather, 0,
-   "P a multiple of 16; at most 4096 indices; b: uint16; dst and a of one type", kNki,
-   "printed START + N*e/C has C inverted (it falls as overhead grows); here N*e divided by useful elements per cycle, "
-   "e = 1: 4/(28+4)"},
+  {Opcode::kLocalGather, "local_gather", kG, exec::local_gather, cost::local_gather,
+   "START + N * (28 + 4e) / 4e / min(4/size, e); e = 1: START + 8N",
+   {.dst = kSb, .a = kSb, .b = kSb, .integers = true}, rule::local_gather, 0,
+   "P a multiple of 16; at most 4096 indices; e (imm0): 1 to 32; b: uint16; dst and a of one type", kNki,
+   "printed START + n*e/C has C inverted (it falls as overhead grows); here N = n*e of dst divided by useful elements "
+   "per cycle"},
   {Opcode::kPartitionReduce, "partition_reduce", kG, exec::partition_reduce, cost::partition_reduce,
    "START + N * (min(P, 16) + ceil(P/16))",
    {.dst = kSb, .a = kSb, .alu0 = kPartition}, rule::partition_reduce, kPerAlu,
@@ -203,6 +229,9 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
   {Opcode::kSequenceBounds, "sequence_bounds", kG, exec::sequence_bounds, cost::sequence_bounds, "START + 2N",
    {.dst = kSb, .a = kSb}, rule::sequence_bounds, 0, "a: [1, N], dst: [1, 2, N], fp32 or int32", kDerived,
    "one pass for the begins, one for the ends"},
+  {Opcode::kNGather, "n_gather", kG, exec::n_gather, cost::n_gather, "START * ceil(N/512) + 8N",
+   {.dst = kSb, .a = kSb, .b = kSb}, rule::n_gather, 0, "SBUF only; b: uint32; dst and a of one type", kDerived,
+   "nc_n_gather: documented as one group of instructions per 512 elements; each element as in local_gather"},
   {Opcode::kCustomOp, "custom_op", kNobody, exec::unsupported, cost::gpsimd_pattern, "START + N",
    {.dst = kSb, .a = kSb}, rule::unsupported, 0, "", kDerived,
    "nothing is published about library calls on GpSimdE: write the operation with the other rows"},
@@ -211,12 +240,12 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
    {.dst = kAll, .a = kAll, .accumulate = true}, rule::dma_copy, 0, "as many elements on both sides, in flat order",
    kSequencer, ""},
   {Opcode::kDmaGather, "dma_gather", kAny, exec::dma_gather, cost::issued, kElsewhere,
-   {.dst = kAll, .a = kHb, .b = kSb | kHb}, rule::dma_gather, 0, "a: rows in HBM; b: [P, 1] int32", kSequencer, ""},
+   {.dst = kAll, .a = kHb, .b = kSb | kHb, .skip = true}, rule::dma_gather, 0, "a: rows in HBM; b: [P, 1] int32", kSequencer, ""},
   {Opcode::kDmaScatter, "dma_scatter", kAny, exec::dma_scatter, cost::issued, kElsewhere,
-   {.dst = kHb, .a = kAll, .b = kSb | kHb, .accumulate = true}, rule::dma_scatter, 0,
+   {.dst = kHb, .a = kAll, .b = kSb | kHb, .accumulate = true, .skip = true}, rule::dma_scatter, 0,
    "dst: rows in HBM; b: [P, 1] int32", kSequencer, ""},
   {Opcode::kDmaTranspose, "dma_transpose", kAny, exec::dma_transpose, cost::issued, kElsewhere,
-   {.dst = kAll, .a = kAll}, rule::dma_transpose, 0, "dst: [F, P] of a [P, F]", kSequencer,
+   {.dst = kAll, .a = kAll}, rule::dma_transpose, 0, "dst: [F, P] of a [P, F], [F, M, P] of a [P, M, F], [F, M, L, P] of a [P, M, L, F]", kSequencer,
    "descriptors of one element: far below copy bandwidth"},
   // ---- Collectives: any sequencer issues; HBM to HBM on the CC-cores
   {Opcode::kAllReduce, "all_reduce", kAny, exec::collective, cost::issued, kCcElsewhere,
@@ -257,9 +286,14 @@ constexpr std::array<Row, kOpcodeCount> v3_rows() {
   at(Opcode::kPeTranspose).formula = "max(P, min(64, F)), twice for fp32";
   for (const Opcode op : {Opcode::kTensorCopy, Opcode::kTensorScalar, Opcode::kTensorTensor, Opcode::kPeTranspose})
     at(op).source = kV3;
+  for (const Opcode op : {Opcode::kActivation, Opcode::kActivationReduce}) at(op).rule = rule::activation_v3;
+  at(Opcode::kActivation).limits = "b: [P, 1] fp32; c: [P, 1] fp32, bf16, fp16, or imm1; no bias with reciprocal";
+  at(Opcode::kMatMul).limits =
+      "K <= 128, M <= 128, N <= 512, dst in one PSUM bank, fp32; pe: 32, 64 or 128 rows and columns";
   Row& range = at(Opcode::kRangeSelect);
   range.engines = kV;
-  range.form = {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOn, .c = kOn, .alu0 = kCompare, .alu1 = kCompare};
+  range.form = {
+      .dst = kOn, .dst2 = kOpt, .a = kOn, .b = kOn, .c = kOn, .alu0 = kCompare, .alu1 = kCompare, .registers = true};
   range.rule = rule::range_select;
   range.flops = 2;
   range.limits = "b, c: [P, 1] fp32; dst2: [P, 1]";

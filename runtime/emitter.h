@@ -113,6 +113,7 @@ class Emitter {
   // --- constants, made once per block
   Tile identity(Dtype dtype);                  // [128, 128]
   Tile ones(Dtype dtype, std::int64_t cols);   // [128, cols]
+  Tile constant(float value);                  // [128, 1] fp32
   Tile zeros(Dtype dtype, std::int64_t cols);  // [128, cols]
   Tile ramp(std::int64_t cols);                // [128, cols] fp32: 0, 1, 2, ...
 

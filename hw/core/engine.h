@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "hw/core/power.h"
 #include "hw/memory/sram.h"
@@ -28,6 +29,8 @@ class Engine {
     return {begin, done_};
   }
   Fs done() const { return done_; }
+  /// Until when it works at the least: later than the next instruction may begin when parts of it work on their own.
+  virtual Fs busy_until() const { return 0; }
   Ports& ports() { return ports_; }
 
  protected:
@@ -58,20 +61,45 @@ class TensorEngine final : public Engine {
     const Fs loaded = instr.load > 0 ? load_begin + static_cast<Fs>(instr.load) : ready;
     Fs begin = std::max(ready, loaded);
     time.waiting[static_cast<int>(Hold::kStationary)] += begin - ready;
+    const Fs occupied = free_in(instr.squares);
+    if (occupied > begin) {  // the array works meanwhile
+      time.busy += occupied - begin;
+      begin = occupied;
+    }
     const Fs allowed = power_.start(begin, instr.charge);
     time.waiting[static_cast<int>(Hold::kPower)] += allowed - begin;
     previous_begin_ = allowed;
+    keep(instr, allowed + instr.occupy);
     return allowed;
   }
 
  public:
+  Fs busy_until() const override { return busy_until_; }
   /// When the waits of the next instruction were met: from then on its stationary tile may be loaded.
   void operands_at(Fs when) { operands_ = when; }
 
  private:
+  /// When all of these squares of the array are free.
+  Fs free_in(std::uint16_t squares) const {
+    Fs free = 0;
+    for (std::size_t s = 0; parted_ && s < squares_.size(); ++s)
+      if (squares >> s & 1) free = std::max(free, squares_[s]);
+    return free;
+  }
+  void keep(const TimedInstr& instr, Fs until) {
+    if (instr.apart > 0) parted_ = true;
+    if (!parted_) return;
+    busy_until_ = std::max(busy_until_, until);
+    for (std::size_t s = 0; s < squares_.size(); ++s)
+      if (instr.squares >> s & 1) squares_[s] = until;
+  }
+
   PowerLimit power_;
   Fs operands_ = 0;
   Fs previous_begin_ = 0;
+  Fs busy_until_ = 0;             // of the part of the array that works longest
+  std::array<Fs, 16> squares_{};  // until when each works; known since a matmul kept a part of the array
+  bool parted_ = false;
 };
 
 }  // namespace hw

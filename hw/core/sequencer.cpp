@@ -1,5 +1,6 @@
 #include "hw/core/sequencer.h"
 
+#include <algorithm>
 #include <optional>
 
 #include "hw/core/clock.h"
@@ -84,7 +85,9 @@ bool Sequencer::owns_ports() {
 }
 
 void Sequencer::issue(const TimedInstr& instr) {
-  if (ready_ > free_) time_.waiting[static_cast<int>(hold_)] += ready_ - free_;
+  const Fs still_busy = std::clamp(unit_.busy_until(), free_, std::max(free_, ready_)) - free_;
+  time_.busy += still_busy;
+  if (ready_ > free_) time_.waiting[static_cast<int>(hold_)] += ready_ - free_ - still_busy;
   Fs begin = ready_;
   Fs done = ready_ + instr.latency;
   if (instr.kind <= TimedInstr::Kind::kMatMul) {
@@ -94,10 +97,11 @@ void Sequencer::issue(const TimedInstr& instr) {
     done = issued.done;
   }
   slots_->waiting[instr.slot] += begin - free_;
-  slots_->busy[instr.slot] += instr.occupy;
-  time_.busy += instr.occupy;
+  const Fs occupy = instr.apart > 0 ? static_cast<Fs>(instr.apart) : instr.occupy;  // of the issue
+  slots_->busy[instr.slot] += occupy;
+  time_.busy += occupy;
   ++time_.instructions;
-  free_ = begin + instr.occupy;
+  free_ = begin + occupy;
   if (instr.signal) semaphores_.raise(static_cast<int>(engine_), done);
   if (watched_) sink_.issued(engine_, instr, begin, done);
   if (instr.kind == TimedInstr::Kind::kDma) sink_.dma(instr, begin);

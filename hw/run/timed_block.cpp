@@ -44,30 +44,50 @@ struct Extent {
   }
 };
 
-/// Follows which stationary tile the PE array holds. It is held until another one is loaded; when anything writes to
-/// its bytes in between, the compiler means the new bytes, so it is loaded again.
+constexpr int kSquares = 4;  // a PE tile is made of quarters of the array's rows and of its columns
+
+/// The squares of the array that a matmul keeps, a bit each.
+std::uint16_t squares_of(const isa::PeTile& pe, const isa::Geometry& geometry) {
+  if (!pe) return 0xffff;
+  const std::int64_t high = geometry.array_rows / kSquares, wide = geometry.array_columns / kSquares;
+  unsigned out = 0;
+  for (int r = 0; r < kSquares; ++r)
+    for (int c = 0; c < kSquares; ++c)
+      if (r * high >= pe.row && r * high < pe.row + pe.rows && c * wide >= pe.column &&
+          c * wide < pe.column + pe.columns)
+        out |= 1u << (r * kSquares + c);
+  return static_cast<std::uint16_t>(out);
+}
+
+/// Follows which stationary tiles the PE array holds. One is held until another one is loaded in its place; when
+/// anything writes to its bytes in between, the compiler means the new bytes, so it is loaded again.
 class Stationary {
  public:
-  /// True when `instr` finds its stationary tile in the array.
-  bool holds(const isa::Instr& instr) {
+  /// True when `instr`, which keeps `squares` of the array, finds its stationary tile there.
+  bool holds(const isa::Instr& instr, std::uint16_t squares) {
     if (instr.op != isa::Opcode::kMatMul && instr.op != isa::Opcode::kPeTranspose) {
       forget_if_written(instr);
       return false;
     }
-    const bool held = held_ && *held_ == instr.a;
-    held_ = &instr.a;
+    const auto is_there = [&](const Held& h) { return h.squares == squares && *h.tile == instr.a; };
+    const bool held = std::ranges::any_of(held_, is_there);
+    std::erase_if(held_, [&](const Held& h) { return (h.squares & squares) != 0; });
+    held_.push_back({&instr.a, squares});
     return held;
   }
 
  private:
+  struct Held {
+    const isa::Tile* tile;
+    std::uint16_t squares;
+  };
   void forget_if_written(const isa::Instr& instr) {
-    if (!held_) return;
     for (const isa::Tile* tile : isa::writes(instr)) {
-      if (tile->space == isa::Space::kSbuf && Extent{*tile}.overlaps(Extent{*held_})) held_ = nullptr;
-      if (!held_) return;
+      if (held_.empty() || tile->space != isa::Space::kSbuf) continue;
+      std::erase_if(held_, [&](const Held& h) { return Extent{*tile}.overlaps(Extent{*h.tile}); });
     }
   }
-  const isa::Tile* held_ = nullptr;
+  std::vector<Held> held_;
 };
 
 class BlockTimer {
@@ -99,6 +119,10 @@ class BlockTimer {
     return !isa::is_dma(instr.op) && !isa::is_collective(instr.op) && instr.op != isa::Opcode::kWait;
   }
 
+  /// Cycles from a matmul to the next one in another part of the array. Assumed: the initiation interval of TensorE,
+  /// nki.isa.nc_matmul's 64, which holds for small matmuls in the whole array; nothing is published for tiles.
+  static constexpr double kApart = 64;
+
   Fs to_fs(double cycles, isa::Engine engine) const { return fs_of(target_.seconds(cycles, engine)); }
 
   void add(std::uint32_t index) {
@@ -108,7 +132,8 @@ class BlockTimer {
       refuse(block_, index, fmt::format("{} does not run on the {} engine", row.name, isa::name_of(instr.engine)),
              "give it an engine that the instruction table names");
     Stream& stream = out_.streams[static_cast<std::size_t>(instr.engine)];
-    const bool held = stationary_.holds(instr);
+    const std::uint16_t squares = squares_of(instr.pe, target_.geometry);
+    const bool held = stationary_.holds(instr, squares);
 
     TimedInstr timed{.index = index, .signal = instr.signal, .queue = instr.queue};
     timed.slot = slot_of(instr);
@@ -128,8 +153,12 @@ class BlockTimer {
     }
     timed.occupy = to_fs(cost.occupy * slowdown, instr.engine);
     timed.latency = std::max(timed.occupy, to_fs(cost.latency + cost.occupy * (slowdown - 1), instr.engine));
-    if (timed.kind == TimedInstr::Kind::kMatMul) timed.charge = static_cast<float>(used_ * timed.occupy);
-    stream.min_busy += timed.occupy;
+    if (timed.kind == TimedInstr::Kind::kMatMul) {
+      timed.charge = static_cast<float>(used_ * timed.occupy);
+      timed.squares = squares;
+      if (instr.pe) timed.apart = static_cast<float>(std::min(timed.occupy, to_fs(kApart, instr.engine)));
+    }
+    stream.min_busy += timed.apart > 0 ? static_cast<Fs>(timed.apart) : timed.occupy;
     stream.instrs.push_back(timed);
   }
 

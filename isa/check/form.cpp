@@ -1,5 +1,6 @@
 #include <cstdlib>
 #include <limits>
+#include <tuple>
 
 #include "base/text.h"
 #include "isa/check/breach.h"
@@ -29,12 +30,49 @@ void check_alu(std::string_view which, Alu alu, AluSet allowed, const Row& row) 
   breach(fmt::format("choose from:{}", names), "{} of {} cannot be {}", which, row.name, name_of(alu));
 }
 
+void check_command(const Instr& instr, const Row& row) {
+  if (static_cast<std::size_t>(instr.registers) >= kRegistersCount)
+    breach("name a command of isa/instr.h", "register command {} does not exist", static_cast<int>(instr.registers));
+  if (instr.registers != Registers::kDefault && !row.form.registers)
+    breach("leave it out", "{} has no accumulator registers", row.name);
+  if (instr.registers == Registers::kLoadReduce && instr.op != Opcode::kTensorScalarCumulative)
+    breach("use reset_reduce", "{} cannot load its registers", row.name);
+}
+
+/// Source: nki.isa.nc_matmul: rows and columns in halves or quarters of the array, never both in quarters on
+/// NeuronCore-v2, at a multiple of their size, and with room for the stationary tile.
+void check_pe(const Instr& instr, const Row& row, const Target& target) {
+  const PeTile& pe = instr.pe;
+  if (pe == PeTile{}) return;
+  if (!row.form.tiled) breach("leave it out", "{} has no place in the PE array", row.name);
+  for (const auto& [what, begin, size, of] :
+       {std::tuple{"row", pe.row, pe.rows, target.geometry.array_rows},
+        std::tuple{"column", pe.column, pe.columns, target.geometry.array_columns}}) {
+    if (size != of && size != of / 2 && size != of / 4)
+      breach(fmt::format("use {}, {} or {}", of / 4, of / 2, of), "a PE tile of {} {}s does not exist", size, what);
+    if (begin % size != 0 || begin + size > of)
+      breach(fmt::format("begin at a multiple of {} below {}", size, of), "the PE tile begins at {} {}", what, begin);
+  }
+  if (target.generation == 2 && pe.rows == target.geometry.array_rows / 4 && pe.columns == pe.rows)
+    breach("make one of them larger", "PE tiles of {} x {} exist from NeuronCore-v3 on", pe.rows, pe.columns);
+  if (instr.a.partitions > pe.rows || instr.a.cols() > pe.columns)
+    breach("make the PE tile larger", "the stationary a is {} x {}, its PE tile {} x {}", instr.a.partitions,
+           instr.a.cols(), pe.rows, pe.columns);
+}
+
 void check_flags(const Instr& instr, const Row& row, const Geometry& geometry) {
   check_alu("alu0", instr.alu0, row.form.alu0, row);
   check_alu("alu1", instr.alu1, row.form.alu1, row);
   if (instr.accumulate && !row.form.accumulate) breach("clear accumulate", "{} cannot accumulate", row.name);
   if ((instr.reverse0 || instr.reverse1) && !row.form.reverse)
     breach("clear reverse0 and reverse1", "{} cannot exchange the operands of its ALU", row.name);
+  if (instr.negate && !row.form.negate) breach("clear negate", "{} cannot negate", row.name);
+  if (instr.skip && !row.form.skip) breach("clear skip", "{} cannot skip rows", row.name);
+  if (instr.integers && !row.form.integers) breach("write floats", "the immediates of {} are no integers", row.name);
+  if (instr.onezero && !row.form.tiled) breach("clear onezero", "{} knows no operand of ones and zeros", row.name);
+  if (instr.steps != std::array<std::int32_t, 4>{} && !row.form.steps)
+    breach("clear them", "{} has no steps", row.name);
+  check_command(instr, row);
   const std::int64_t queues = is_dma(instr.op)          ? geometry.dma_rings
                               : is_collective(instr.op) ? geometry.collective_queues
                                                         : 1;
@@ -164,6 +202,7 @@ void check_form(const Instr& instr, const Target& target) {
   check_tile("a", instr.a, instr, target, row.form.a);
   check_tile("b", instr.b, instr, target, row.form.b);
   check_tile("c", instr.c, instr, target, row.form.c);
+  check_pe(instr, row, target);
   if (instr.op == Opcode::kMatMul || instr.op == Opcode::kPeTranspose)
     check_one_bank(instr.dst, target.geometry.psum_bank_bytes);
 }

@@ -1,6 +1,9 @@
 // Shapes and types of compute instructions. Source: AWS Neuron SDK 2.26.1, nki.isa; limits as the table says them.
 #include "isa/check/rules.h"
 
+#include <algorithm>
+#include <bit>
+
 #include "isa/check/shapes.h"
 #include "isa/names.h"
 #include "isa/table.h"
@@ -14,8 +17,6 @@ void pe_type(std::string_view name, const Tile& tile) {
     breach("convert it with tensor_copy", "TensorE cannot multiply {}, the type of {}", name_of(tile.dtype), name);
 }
 
-bool is_bitwise(Alu alu) { return alu >= Alu::kAnd && alu <= Alu::kShr; }
-
 /// Bitwise operations see bits, so all that they touch must be integers; they exist on VectorE and GpSimdE's
 /// partition reduction only.
 void alu_types(const Instr& i) {
@@ -26,15 +27,24 @@ void alu_types(const Instr& i) {
       breach("use integer tiles", "{} works on bits, but an operand is {}", name_of(bitwise), name_of(tile->dtype));
   if (i.engine == Engine::kGpSimd && i.op != Opcode::kPartitionReduce)
     breach("issue it on vector", "{} runs on VectorE only", name_of(bitwise));
-  if (i.alu1 != Alu::kNone && is_bitwise(i.alu0) != is_bitwise(i.alu1))
+  if (i.alu0 != Alu::kNone && i.alu1 != Alu::kNone && is_bitwise(i.alu0) != is_bitwise(i.alu1))
     breach("use two instructions", "{} and {} are bitwise and arithmetic", name_of(i.alu0), name_of(i.alu1));
 }
 
+bool is_power(Alu alu) { return alu == Alu::kPow || alu == Alu::kRsqrt; }
+bool has_power(const Instr& i) { return is_power(i.alu0) || is_power(i.alu1); }
+
 /// GpSimdE runs powers, VectorE does not.
 void power_engine(const Instr& i) {
-  const bool power = i.alu0 == Alu::kPow || i.alu1 == Alu::kPow;
-  if (power && i.engine != Engine::kGpSimd)
-    breach("issue it on gpsimd, or use sqrt or rsqrt on ScalarE", "pow runs on GpSimdE only");
+  if (has_power(i) && i.engine != Engine::kGpSimd)
+    breach("issue it on gpsimd, or use sqrt or rsqrt on ScalarE", "{} runs on GpSimdE only",
+           name_of(is_power(i.alu0) ? i.alu0 : i.alu1));
+}
+
+/// An operation of one operand has none to exchange.
+void one_operand(const Instr& i) {
+  for (const auto& [alu, reverse] : {std::pair{i.alu0, i.reverse0}, std::pair{i.alu1, i.reverse1}})
+    if (reverse && takes_one(alu)) breach("clear its reverse flag", "{} takes one operand", name_of(alu));
 }
 
 void eight(std::string_view name, const Tile& tile, const Instr& i) {
@@ -100,14 +110,29 @@ void tensor_scalar(const Instr& i) {
   alu_types(i);
   power_engine(i);
   if (i.c && i.alu1 == Alu::kNone) breach("remove c, or give alu1", "c has no ALU step");
-  if (i.engine == Engine::kGpSimd && i.alu0 != Alu::kPow && i.alu1 != Alu::kPow)
-    breach("issue it on vector", "GpSimdE runs tensor_scalar with pow only");
+  one_operand(i);
+  if (i.engine == Engine::kGpSimd && !has_power(i))
+    breach("issue it on vector", "GpSimdE runs tensor_scalar with pow or inverse_sqrt only");
 }
 
 void tensor_scalar_reduce(const Instr& i) {
   need_same_shape("dst", i.dst, "a", i.a);
   need_column_if("b", i.b, i.a.partitions);
   need_column_if("dst2", i.dst2, i.a.partitions);
+}
+
+void cumulative(const Instr& i) {
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_column_if("b", i.b, i.a.partitions);
+  need_column_if("c", i.c, i.a.partitions);
+  for (const Tile* tile : {&i.b, &i.c})
+    if (*tile) need_type(tile == &i.b ? "b" : "c", *tile, {Dtype::kFp32});
+  for (const Tile* tile : {&i.dst, &i.a})
+    if (tile->dtype == Dtype::kInt32 || tile->dtype == Dtype::kUint32)
+      breach("use floats, or 8- or 16-bit integers", "tensor_scalar_cumulative cannot take {}", name_of(tile->dtype));
+  one_operand(i);
+  if (i.registers == Registers::kIdle || i.registers == Registers::kReset)
+    breach("use reset_reduce, load_reduce or reduce", "it always accumulates");
 }
 
 void scalar_tensor_tensor(const Instr& i) {
@@ -125,28 +150,57 @@ void scan(const Instr& i) {
   not_both_psum("a", i.a, "b", i.b);
 }
 
+/// The reduced axes are a's innermost ones, as many as dst lacks. Source: nki.isa.tensor_reduce.
 void tensor_reduce(const Instr& i) {
-  const std::int64_t inner = i.a.free[static_cast<std::size_t>(i.a.rank - 1)].size;
-  need_shape("dst", i.dst, i.a.partitions, i.a.cols() / inner);
+  const auto size = [&](int d) { return std::int64_t{i.a.free[static_cast<std::size_t>(d)].size}; };
+  std::int64_t kept = i.a.cols() / size(i.a.rank - 1);
+  for (int d = i.a.rank - 2; d >= 0 && kept > i.dst.cols(); --d) kept /= size(d);
+  if (kept != i.dst.cols()) kept = i.a.cols() / size(i.a.rank - 1);
+  need_shape("dst", i.dst, i.a.partitions, kept);
   alu_types(i);
+  if (i.negate && is_bitwise(i.alu0)) breach("clear negate", "{} gives bits, which have no sign", name_of(i.alu0));
 }
 
 void copy(const Instr& i) { need_same_shape("dst", i.dst, "a", i.a); }
 
 void unary(const Instr& i) { need_same_shape("dst", i.dst, "a", i.a); }
 
-void dynamic_copy(const Instr& i) {
+namespace {
+
+void dynamic_index(const Instr& i) {
   need_shape("b", i.b, 1, 1);
   need_type("b", i.b, {Dtype::kInt32});
   if (i.dst.partitions != i.a.partitions)
     breach("give both the same partitions", "dst has {} partitions, a has {}", i.dst.partitions, i.a.partitions);
+  if (integer_of(i, 0) < 0) breach("count in elements", "the unit imm0 of the index is {}", integer_of(i, 0));
+}
+
+/// reverse0 exchanges the cases; there is no second ALU step.
+void predicate_flags(const Instr& i) {
+  if (i.reverse1) breach("clear reverse1", "reverse0 alone reverses the predicate");
+}
+
+}  // namespace
+
+void dynamic_copy(const Instr& i) {
+  dynamic_index(i);
+  if (i.dst.cols() > i.a.cols())
+    breach("copy less", "dst has {} elements per partition, a has {}", i.dst.cols(), i.a.cols());
+}
+
+void dynamic_copy_dst(const Instr& i) {
+  dynamic_index(i);
+  if (i.a.cols() > i.dst.cols())
+    breach("copy less", "a has {} elements per partition, dst has {}", i.a.cols(), i.dst.cols());
 }
 
 void copy_predicated(const Instr& i) {
-  need_same_shape("dst", i.dst, "a", i.a);
-  need_same_shape("b", i.b, "a", i.a);
-  need_same_type("dst", i.dst, "a", i.a);
+  need_same_shape("b", i.b, "dst", i.dst);
   need_type("b", i.b, {Dtype::kUint8, Dtype::kUint16, Dtype::kUint32});
+  predicate_flags(i);
+  if (!i.a) return;
+  need_same_shape("dst", i.dst, "a", i.a);
+  need_same_type("dst", i.dst, "a", i.a);
   not_both_psum("a", i.a, "b", i.b);
 }
 
@@ -158,6 +212,7 @@ void select(const Instr& i) {
   if (i.c && i.c.cols() != 1) need_same_shape("c", i.c, "a", i.a);
   if (i.c && i.c.cols() == 1) need_column_if("c", i.c, i.a.partitions);
   need_column_if("dst2", i.dst2, i.a.partitions);
+  predicate_flags(i);
 }
 
 void bn_stats(const Instr& i) {
@@ -173,11 +228,27 @@ void bn_aggr(const Instr& i) {
 
 void dropout(const Instr& i) {
   need_same_shape("dst", i.dst, "a", i.a);
+  need_column_if("b", i.b, i.a.partitions);
+  if (is_integer(i.a.dtype)) need_same_type("dst", i.dst, "a", i.a);
+  if (i.b && is_integer(i.a.dtype)) need_type("b", i.b, {Dtype::kFp32});
+  if (i.b && is_integer(i.b.dtype)) breach("make it a float", "the probability b is {}", name_of(i.b.dtype));
   if (!(i.imm0 >= 0 && i.imm0 <= 1)) breach("choose it from 0 to 1", "the probability imm0 is {}", i.imm0);
 }
 
+/// Source: nki.isa.rng; the data type of later SDKs' documentation, which names NeuronCore-v2.
+void rng(const Instr& i) {
+  if (!is_integer(i.dst.dtype))
+    breach("draw integers, then scale them", "rng writes random bits, but dst is {}", name_of(i.dst.dtype));
+}
+
+void set_rng_seed(const Instr& i) {
+  need_shape("a", i.a, 1, 1);
+  need_type("a", i.a, {Dtype::kUint32, Dtype::kInt32, Dtype::kFp32});
+}
+
 void stream_shuffle(const Instr& i) {
-  need_same_shape("dst", i.dst, "a", i.a);
+  if (i.dst.cols() != i.a.cols())
+    breach("make them agree", "dst has {} elements per partition, a has {}", i.dst.cols(), i.a.cols());
   need_same_type("dst", i.dst, "a", i.a);
   need_shape("b", i.b, 1, 32);
   need_type("b", i.b, {Dtype::kUint8});
@@ -194,9 +265,12 @@ void find_index8(const Instr& i) {
 void match_replace8(const Instr& i) {
   need_same_shape("dst", i.dst, "a", i.a);
   eight("b", i.b, i);
+  if (!i.dst2) return;
+  eight("dst2", i.dst2, i);
+  need_type("dst2", i.dst2, {Dtype::kUint16, Dtype::kUint32});
 }
 
-void activation(const Instr& i) {
+void activation_v3(const Instr& i) {
   need_same_shape("dst", i.dst, "a", i.a);
   need_column_if("dst2", i.dst2, i.a.partitions);
   need_column_if("b", i.b, i.a.partitions);
@@ -205,6 +279,12 @@ void activation(const Instr& i) {
   if (i.c) need_type("c", i.c, {Dtype::kFp32, Dtype::kBf16, Dtype::kFp16});
   if (i.fn == Fn::kReciprocal && (i.c || i.imm1 != 0))
     breach("add the bias before, or use reciprocal on vector", "reciprocal takes no bias on NeuronCore-v2");
+}
+
+/// Source: nki.isa.activation: a number as bias exists from NeuronCore-v3 on.
+void activation(const Instr& i) {
+  activation_v3(i);
+  if (i.imm1 != 0) breach("fill a tile [P, 1] with it", "the bias is the number {}, not a tile", i.imm1);
 }
 
 void affine_select(const Instr& i) {
@@ -219,8 +299,21 @@ void local_gather(const Instr& i) {
   need_type("b", i.b, {Dtype::kUint16});
   if (i.a.partitions % 16 != 0) breach("pad it", "a has {} partitions, no multiple of 16", i.a.partitions);
   need_shape("b", i.b, i.a.partitions, i.b.cols());
-  need_shape("dst", i.dst, i.a.partitions, 16 * i.b.cols());
-  if (i.dst.cols() > 4096) breach("gather in two steps", "it has {} indices, at most 4096 fit", i.dst.cols());
+  const std::int64_t each = std::max<std::int64_t>(1, integer_of(i, 0));
+  if (each > 32 || !std::has_single_bit(static_cast<std::uint64_t>(each)))
+    breach("choose 1, 2, 4, 8, 16 or 32", "each index takes {} elements", each);
+  if (i.dst.partitions != i.a.partitions || i.dst.cols() % each != 0 || i.dst.cols() > 16 * i.b.cols() * each)
+    need_shape("dst", i.dst, i.a.partitions, 16 * i.b.cols() * each);
+  if (i.dst.cols() / each > 4096)
+    breach("gather in two steps", "it has {} indices, at most 4096 fit", i.dst.cols() / each);
+}
+
+void n_gather(const Instr& i) {
+  need_same_shape("dst", i.dst, "b", i.b);
+  need_same_type("dst", i.dst, "a", i.a);
+  need_type("b", i.b, {Dtype::kUint32});
+  if (i.dst.partitions != i.a.partitions)
+    breach("give both the same partitions", "dst has {} partitions, a has {}", i.dst.partitions, i.a.partitions);
 }
 
 void partition_reduce(const Instr& i) {

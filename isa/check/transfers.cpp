@@ -29,11 +29,19 @@ void dma_gather(const Instr& i) {
 }
 
 void dma_scatter(const Instr& i) {
+  if (i.skip && i.accumulate) breach("clear skip", "rows that are added to may not be skipped");
   index_column(i.b, i.a.partitions);
   same_row(i.dst, i.a);
 }
 
-void dma_transpose(const Instr& i) { need_shape("dst", i.dst, i.a.cols(), i.a.partitions); }
+/// All free axes of a as one, or its innermost one alone with the others between. Source: nki.isa.dma_transpose.
+void dma_transpose(const Instr& i) {
+  const std::int64_t inner = i.a.free[static_cast<std::size_t>(i.a.rank - 1)].size;
+  if (i.a.rank > 1 && i.a.rank < 4 && i.dst.partitions == inner)
+    need_shape("dst", i.dst, inner, i.a.elements() / inner);
+  else
+    need_shape("dst", i.dst, i.a.cols(), i.a.partitions);
+}
 
 void collective(const Instr& i) {
   need_same_type("dst", i.dst, "a", i.a);

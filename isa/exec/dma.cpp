@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <cstring>
+#include <optional>
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
@@ -38,16 +39,16 @@ void copy_rows(const View& dst, const View& a, const Context& context) {
   });
 }
 
-/// The index of row p, checked.
-std::int64_t row_index(const Instr& instr, const View& index, std::int64_t p, std::int64_t rows) {
+/// The index of row p; none with `skip` when it is out of range, else an error.
+std::optional<std::int64_t> row_index(const Instr& instr, const View& index, std::int64_t p, std::int64_t rows) {
   std::uint32_t bits = 0;
   read_bits(index, p, 0, 1, &bits);
   const auto value = std::int64_t{static_cast<std::int32_t>(bits)};
-  if (value < 0 || value >= rows)
-    throw base::Error{base::Fault::kData, row(instr.op).name,
-                      fmt::format("index {} of partition {} is not one of the {} rows", value, p, rows),
-                      "check the data that the index comes from"};
-  return value;
+  if (value >= 0 && value < rows) return value;
+  if (instr.skip) return std::nullopt;
+  throw base::Error{base::Fault::kData, row(instr.op).name,
+                    fmt::format("index {} of partition {} is not one of the {} rows", value, p, rows),
+                    "check the data that the index comes from, or skip such rows"};
 }
 
 void check_index(const Instr& instr, const View& index, std::int64_t partitions) {
@@ -85,7 +86,9 @@ void dma_gather(const Instr& instr, std::uint32_t index, Context& context) {
   need(instr, dst.cols == a.cols, "the rows of dst and a differ", "make them agree");
   const Rounder how = rounder(index, context);
   for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
-    const View from = shifted(a, row_index(instr, b, p, a.partitions), p);
+    const std::optional<std::int64_t> place = row_index(instr, b, p, a.partitions);
+    if (!place) return;
+    const View from = shifted(a, *place, p);
     for (std::int64_t first = 0; first < dst.cols; first += kBlock)
       move_block(instr, dst, from, p, first, std::min(kBlock, dst.cols - first), how);
   });
@@ -102,7 +105,9 @@ void dma_scatter(const Instr& instr, std::uint32_t index, Context& context) {
   const std::int64_t strips = (a.cols + kStrip - 1) / kStrip;
   split(context.team, strips, a.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t p = 0; p < a.partitions; ++p) {
-      const View to = shifted(dst, row_index(instr, b, p, dst.partitions), p);
+      const std::optional<std::int64_t> place = row_index(instr, b, p, dst.partitions);
+      if (!place) continue;
+      const View to = shifted(dst, *place, p);
       const std::int64_t last = std::min(end * kStrip, a.cols);
       for (std::int64_t first = begin * kStrip; first < last; first += kBlock)
         move_block(instr, to, a, p, first, std::min(kBlock, last - first), how);

@@ -3,6 +3,7 @@
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
+#include "isa/exec/registers.h"
 
 namespace isa::exec {
 namespace {
@@ -26,8 +27,6 @@ struct BitStep {
 };
 
 void run_bits(const Instr& instr, const View& dst, const View& a, std::span<const BitStep> steps, Context& context) {
-  const bool is_signed =
-      is_integer(a.dtype) && a.dtype != Dtype::kUint32 && a.dtype != Dtype::kUint16 && a.dtype != Dtype::kUint8;
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     std::uint32_t x[kBlock], y[kBlock];
     read_bits(a, p, first, n, x);
@@ -37,15 +36,17 @@ void run_bits(const Instr& instr, const View& dst, const View& a, std::span<cons
       if (step.tile) read_bits(*step.tile, p, column ? 0 : first, column ? 1 : n, y);
       for (std::int64_t i = 0; i < n; ++i) {
         const std::uint32_t other = !step.tile ? step.immediate : y[column ? 0 : i];
-        x[i] = step.reverse ? bitwise(instr, step.op, other, x[i], is_signed)
-                            : bitwise(instr, step.op, x[i], other, is_signed);
+        x[i] = step.reverse ? bitwise(instr, step.op, other, x[i], a.dtype)
+                            : bitwise(instr, step.op, x[i], other, a.dtype);
       }
     }
     write_bits(dst, p, first, n, x);
   });
 }
 
-std::uint32_t as_bits(float immediate) { return static_cast<std::uint32_t>(static_cast<std::int64_t>(immediate)); }
+std::uint32_t as_bits(const Instr& instr, std::size_t which) {
+  return static_cast<std::uint32_t>(integer_of(instr, which));
+}
 
 /// GpSimdE's exact 32-bit integer add, sub and mul; wraps.
 bool integer_tensor_tensor(const Instr& instr, const View& dst, const View& a, const View& b, Context& context) {
@@ -109,13 +110,13 @@ void tensor_tensor(const Instr& instr, std::uint32_t index, Context& context) {
 void tensor_scalar(const Instr& instr, std::uint32_t index, Context& context) {
   View dst = view(instr, instr.dst, "dst", context);
   View a = tile_like(instr, instr.a, "a", dst, context);
-  Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
-  Operand s1{instr, instr.c, "c", instr.imm1, dst.partitions, context};
+  Operand s0{instr, instr.b, "b", number_of(instr, 0), dst.partitions, context};
+  Operand s1{instr, instr.c, "c", number_of(instr, 1), dst.partitions, context};
   if (is_bitwise(instr.alu0)) {
     const View b = instr.b ? view(instr, instr.b, "b", context) : View{};
     const View c = instr.c ? view(instr, instr.c, "c", context) : View{};
-    const std::array steps{BitStep{instr.alu0, instr.reverse0, instr.b ? &b : nullptr, as_bits(instr.imm0)},
-                           BitStep{instr.alu1, instr.reverse1, instr.c ? &c : nullptr, as_bits(instr.imm1)}};
+    const std::array steps{BitStep{instr.alu0, instr.reverse0, instr.b ? &b : nullptr, as_bits(instr, 0)},
+                           BitStep{instr.alu1, instr.reverse1, instr.c ? &c : nullptr, as_bits(instr, 1)}};
     run_bits(instr, dst, a, steps, context);
     return;
   }
@@ -136,10 +137,10 @@ void scalar_tensor_tensor(const Instr& instr, std::uint32_t index, Context& cont
   View dst = view(instr, instr.dst, "dst", context);
   View a = tile_like(instr, instr.a, "a", dst, context);
   const View c = tile_like(instr, instr.c, "c", dst, context);
-  Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  Operand s0{instr, instr.b, "b", number_of(instr, 0), dst.partitions, context};
   if (is_bitwise(instr.alu0)) {
     const View b = instr.b ? view(instr, instr.b, "b", context) : View{};
-    const std::array steps{BitStep{instr.alu0, instr.reverse0, instr.b ? &b : nullptr, as_bits(instr.imm0)},
+    const std::array steps{BitStep{instr.alu0, instr.reverse0, instr.b ? &b : nullptr, as_bits(instr, 0)},
                            BitStep{instr.alu1, instr.reverse1, &c, 0}};
     run_bits(instr, dst, a, steps, context);
     return;
@@ -157,6 +158,7 @@ void scalar_tensor_tensor(const Instr& instr, std::uint32_t index, Context& cont
 }
 
 void activation(const Instr& instr, std::uint32_t index, Context& context) {
+  if (command_of(instr) != Registers::kIdle) return activation_reduce(instr, index, context);
   View dst = view(instr, instr.dst, "dst", context);
   View a = tile_like(instr, instr.a, "a", dst, context);
   Operand scale{instr, instr.b, "b", instr.imm0, dst.partitions, context};
@@ -174,13 +176,13 @@ void activation(const Instr& instr, std::uint32_t index, Context& context) {
 
 namespace {
 
-/// dst = compute(a) row by row, and dst2 [P, 1] = the reduction of each row before the cast.
+/// dst = compute(a) row by row, its reduction before the cast into the registers, and they into dst2 [P, 1].
 template <class Compute>
 void with_row_reduction(const Instr& instr, std::uint32_t index, Context& context, Alu reduction, const View& dst,
                         const Compute& compute) {
-  const View dst2 = view(instr, instr.dst2, "dst2", context);
-  need(instr, dst2.partitions == dst.partitions && dst2.cols == 1, "dst2 is not one number per partition",
-       "give it the shape [P, 1]");
+  const View dst2 = instr.dst2 ? view(instr, instr.dst2, "dst2", context) : View{};
+  need(instr, !instr.dst2 || (dst2.partitions == dst.partitions && dst2.cols == 1),
+       "dst2 is not one number per partition", "give it the shape [P, 1]");
   const Rounder how = rounder(index, context);
   Rounder how2 = how;
   how2.stream.nonce[1] ^= 0x80000000u;  // its roundings are not those of dst's first column
@@ -194,8 +196,8 @@ void with_row_reduction(const Instr& instr, std::uint32_t index, Context& contex
       fold.add(out, n);
       write(dst, p, first, n, out, how);
     }
-    const float result = fold.result();
-    write(dst2, p, 0, 1, &result, how2);
+    const float result = accumulate(instr, reduction, p, fold.result(), context);
+    if (instr.dst2) write(dst2, p, 0, 1, &result, how2);
   });
 }
 
@@ -217,7 +219,7 @@ void activation_reduce(const Instr& instr, std::uint32_t index, Context& context
 void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = tile_like(instr, instr.a, "a", dst, context);
-  const Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  const Operand s0{instr, instr.b, "b", number_of(instr, 0), dst.partitions, context};
   with_row_reduction(
       instr, index, context, instr.alu1, dst, [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
         alignas(64) Block xs;
@@ -227,13 +229,15 @@ void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& cont
 
 namespace {
 
-/// What copy_predicated, select and select_reduce have in common: b decides where a is taken.
-void choose(const View& predicate, const View& a, const Values& otherwise, std::int64_t p, std::int64_t first,
-            std::int64_t n, float* out) {
+/// What select and select_reduce have in common: b decides where a is taken (reverse0: where it is not).
+void choose(const Instr& instr, const View& predicate, const View& a, const Values& otherwise, std::int64_t p,
+            std::int64_t first, std::int64_t n, float* out) {
   alignas(64) Block where, xs, others;
   if (!otherwise.data) std::fill_n(others, n, otherwise.scalar);
-  kernels::kernels().choose(read(predicate, p, first, n, where), read(a, p, first, n, xs),
-                            otherwise.data ? otherwise.data : others, out, static_cast<std::size_t>(n));
+  const float* chosen = read(a, p, first, n, xs);
+  const float* other = otherwise.data ? otherwise.data : others;
+  if (instr.reverse0) std::swap(chosen, other);
+  kernels::kernels().choose(read(predicate, p, first, n, where), chosen, other, out, static_cast<std::size_t>(n));
 }
 
 Operand alternative(const Instr& instr, const View& dst, Context& context) {
@@ -251,7 +255,7 @@ void select(const Instr& instr, std::uint32_t index, Context& context) {
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     alignas(64) Block others, outs;
     float* out = target(dst, p, first, outs);
-    choose(b, a, otherwise.block(p, first, n, others), p, first, n, out);
+    choose(instr, b, a, otherwise.block(p, first, n, others), p, first, n, out);
     write(dst, p, first, n, out, how);
   });
 }
@@ -263,7 +267,7 @@ void select_reduce(const Instr& instr, std::uint32_t index, Context& context) {
   with_row_reduction(instr, index, context, Alu::kMax, dst,
                      [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
                        alignas(64) Block others;
-                       choose(b, a, otherwise.block(p, first, n, others), p, first, n, out);
+                       choose(instr, b, a, otherwise.block(p, first, n, others), p, first, n, out);
                      });
 }
 
@@ -286,14 +290,19 @@ void range_select(const Instr& instr, std::uint32_t index, Context& context) {
 
 void copy_predicated(const Instr& instr, std::uint32_t, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
-  const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);
-  need(instr, a.dtype == dst.dtype, "dst and a differ in type", "make them agree");
+  const View a = instr.a ? tile_like(instr, instr.a, "a", dst, context) : View{};
+  const View b = tile_like(instr, instr.b, "b", dst, context);
+  need(instr, !instr.a || a.dtype == dst.dtype, "dst and a differ in type", "make them agree");
+  const std::uint32_t number = instr.integers ? as_bits(instr, 0) : encode(dst.dtype, instr.imm0);
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     std::uint32_t where[kBlock], from[kBlock], to[kBlock];
     read_bits(b, p, first, n, where);
-    read_bits(a, p, first, n, from);
     read_bits(dst, p, first, n, to);
-    for (std::int64_t i = 0; i < n; ++i) to[i] = where[i] ? from[i] : to[i];
+    if (instr.a)
+      read_bits(a, p, first, n, from);
+    else
+      std::fill_n(from, n, number);
+    for (std::int64_t i = 0; i < n; ++i) to[i] = (where[i] != 0) != instr.reverse0 ? from[i] : to[i];
     write_bits(dst, p, first, n, to);
   });
 }

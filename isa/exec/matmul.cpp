@@ -1,5 +1,8 @@
 // TensorE and the other transposes.
+#include <atomic>
+#include <cmath>
 #include <cstring>
+#include <limits>
 #include <vector>
 
 #include "isa/exec/operand.h"
@@ -105,10 +108,19 @@ void turn(const View& from, const View& to, std::int64_t begin, std::int64_t end
       for (std::int64_t j = 0; j < cols; ++j) to.row(j)[i] = from.row(i)[j];
 }
 
-/// dst[j][i] = a[i][j], bits for bits or through fp32.
+/// The columns [first, first + cols) of a packed view.
+View columns(const View& v, std::int64_t first, std::int64_t cols) {
+  View out = v;
+  out.base += first * v.size;
+  out.cols = out.axes[0].size = cols;
+  return out;
+}
+
+/// dst[j][m * P + i] = a[i][m * F + j], bits for bits or through fp32; P = dst.cols / M of the M squares side by side.
 void transpose(const Instr& instr, const View& dst, const View& a, const Rounder& how, Context& context) {
-  need(instr, dst.partitions == a.cols && dst.cols == a.partitions, "dst is not the transposed shape of a",
-       "give dst the shape [F, P]");
+  const std::int64_t squares = a.cols / dst.partitions;
+  need(instr, a.cols % dst.partitions == 0 && dst.cols == a.partitions * squares,
+       "dst is not the transposed shape of a", "give dst the shape [F, P]");
   auto& [converted, turned, unused] = context.memory.scratch();
   View from = a, to = dst;
   if (a.dtype != dst.dtype || !a.contiguous()) {  // convert first: the transposition is of equal types
@@ -117,9 +129,60 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
   }
   if (!dst.contiguous() || dst.base == from.base) to = packed_like(dst, dst.partitions, dst.cols, turned);
   constexpr std::int64_t kStrip = 32;  // rows that fill cache lines of dst
-  split(context.team, (a.partitions + kStrip - 1) / kStrip, a.elements() >= kWorthSplitting,
-        [&](std::int64_t begin, auto end) { turn(from, to, begin * kStrip, std::min(end * kStrip, a.partitions)); });
+  for (std::int64_t m = 0; m < squares; ++m) {
+    const View part = squares == 1 ? from : columns(from, m * dst.partitions, dst.partitions);
+    const View result = squares == 1 ? to : columns(to, m * a.partitions, a.partitions);
+    split(context.team, (a.partitions + kStrip - 1) / kStrip, a.elements() >= kWorthSplitting,
+          [&](std::int64_t begin, auto end) {
+            turn(part, result, begin * kStrip, std::min(end * kStrip, a.partitions));
+          });
+  }
   if (to.base != dst.base) copy_rows(dst, to, how, context);
+}
+
+/// Whether some of n elements, one behind the other, are infinite or NaN: their exponents are all ones.
+template <class Bits>
+bool has_special(const std::byte* data, std::int64_t n, Bits exponent) {
+  using Any [[gnu::may_alias]] = Bits;
+  const auto* x = reinterpret_cast<const Any*>(data);
+  bool special = false;
+  for (std::int64_t i = 0; i < n; ++i) special |= (x[i] & exponent) == exponent;
+  return special;
+}
+
+bool has_special(const View& v, Context& context) {
+  std::atomic<bool> special = false;
+  split(context.team, v.partitions, v.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
+    bool here = false;
+    for (std::int64_t p = begin; p < end; ++p) {
+      if (v.size == 2 && v.contiguous()) {
+        here |= has_special<std::uint16_t>(v.row(p), v.cols, v.dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00);
+        continue;
+      }
+      for (std::int64_t first = 0; first < v.cols; first += kBlock) {
+        alignas(64) float scratch[kBlock];
+        const std::int64_t n = std::min(kBlock, v.cols - first);
+        const float* x = read(v, p, first, n, scratch);
+        here |= has_special<std::uint32_t>(reinterpret_cast<const std::byte*>(x), n, 0x7f800000);
+      }
+    }
+    if (here) special = true;
+  });
+  return special;
+}
+
+/// Rows of dst that hold a number that is not finite, which the identity's zeros made NaN wherever else they met it.
+void spread_specials(const View& dst, const Rounder& how) {
+  for (std::int64_t p = 0; p < dst.partitions; ++p) {
+    std::int64_t where = -1, specials = 0;
+    for (std::int64_t i = 0; i < dst.cols; ++i)
+      if (!std::isfinite(read_one(dst, p, i))) where = i, ++specials;
+    if (specials == 0) continue;
+    for (std::int64_t i = 0; i < dst.cols; ++i) {
+      const float product = std::numeric_limits<float>::quiet_NaN();
+      if (specials > 1 || i != where) write(dst, p, i, 1, &product, how);
+    }
+  }
 }
 
 }  // namespace
@@ -156,7 +219,11 @@ void pe_transpose(const Instr& instr, std::uint32_t index, Context& context) {
   const View a = view(instr, instr.a, "a", context);
   need(instr, a.partitions <= kPartitions && a.cols <= kPartitions, "a is larger than 128 x 128",
        "split it into tiles");
-  transpose(instr, view(instr, instr.dst, "dst", context), a, rounder(index, context), context);
+  const View dst = view(instr, instr.dst, "dst", context);
+  need(instr, dst.partitions == a.cols, "dst is not the transposed shape of a", "give dst the shape [F, P]");
+  const bool special = has_special(a, context);
+  transpose(instr, dst, a, rounder(index, context), context);
+  if (special) spread_specials(dst, rounder(index, context));
 }
 
 void dma_transpose(const Instr& instr, std::uint32_t index, Context& context) {
@@ -167,6 +234,7 @@ void dma_transpose(const Instr& instr, std::uint32_t index, Context& context) {
 void vector_transpose(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, a.partitions <= 32 && a.cols <= 32, "a is larger than 32 x 32", "split it into squares");
+  need(instr, dst.partitions == a.cols, "dst is not the transposed shape of a", "give dst the shape [F, P]");
   transpose(instr, dst, a, rounder(index, context), context);
 }
 

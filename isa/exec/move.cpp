@@ -24,38 +24,67 @@ void tensor_copy(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need_same_shape(instr, dst, a, "a");
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols,
-             [&](std::int64_t p, std::int64_t first, std::int64_t n) { copy_block(dst, a, p, first, n, how); });
+  // ScalarE computes in fp32, which holds every value but those of the 32-bit integers.
+  const bool converts = instr.engine == Engine::kScalar && is_integer(a.dtype) && a.size == 4;
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    alignas(64) Block xs;
+    if (converts)
+      write(dst, p, first, n, read(a, p, first, n, xs), how);
+    else
+      copy_block(dst, a, p, first, n, how);
+  });
 }
 
-void tensor_copy_dynamic(const Instr& instr, std::uint32_t index, Context& context) {
-  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+namespace {
+
+/// The first element, in flat order, of `n` that the index b of a dynamic copy names in a row of `size`.
+std::int64_t dynamic_place(const Instr& instr, std::int64_t n, std::int64_t size, Context& context) {
   const View b = view(instr, instr.b, "b", context);
-  need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
   need(instr, b.dtype == Dtype::kInt32 && b.elements() == 1, "b is not [1, 1] int32", "give it one index");
   std::uint32_t bits = 0;
   read_bits(b, 0, 0, 1, &bits);
-  const auto offset = std::int64_t{static_cast<std::int32_t>(bits)};
-  if (offset < 0 || offset + dst.cols > a.cols)
-    out_of_range(instr, fmt::format("index {} and {} elements leave a's {}", offset, dst.cols, a.cols));
+  const std::int64_t unit = std::max<std::int64_t>(1, integer_of(instr, 0));
+  const std::int64_t index = static_cast<std::int32_t>(bits), offset = index * unit;
+  if (offset < 0 || offset + n > size)
+    out_of_range(instr, fmt::format("index {} and {} elements leave the {} of its tile", index, n, size));
+  return offset;
+}
+
+/// dst[to + i] = a[from + i] for n elements of each row.
+void copy_part(const View& dst, std::int64_t to, const View& a, std::int64_t from, std::int64_t cols,
+               std::uint32_t index, Context& context) {
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_blocks(context, dst.partitions, cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     if (dst.dtype == a.dtype) {
       std::uint32_t moved[kBlock];
-      read_bits(a, p, first + offset, n, moved);
-      write_bits(dst, p, first, n, moved);
+      read_bits(a, p, from + first, n, moved);
+      write_bits(dst, p, to + first, n, moved);
       return;
     }
     alignas(64) Block xs;
-    write(dst, p, first, n, read(a, p, first + offset, n, xs), how);
+    write(dst, p, to + first, n, read(a, p, from + first, n, xs), how);
   });
+}
+
+}  // namespace
+
+void tensor_copy_dynamic(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
+  copy_part(dst, 0, a, dynamic_place(instr, dst.cols, a.cols, context), dst.cols, index, context);
+}
+
+void tensor_copy_dynamic_dst(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
+  copy_part(dst, dynamic_place(instr, a.cols, dst.cols, context), a, 0, a.cols, index, context);
 }
 
 void stream_shuffle(const Instr& instr, std::uint32_t, Context& context) {
   constexpr std::int64_t kGroup = 32, kKeep = 255;
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   const View b = view(instr, instr.b, "b", context);
-  need_same_shape(instr, dst, a, "a");
+  need(instr, dst.cols == a.cols, "dst and a differ in columns", "make them agree");
   need(instr, dst.dtype == a.dtype, "dst and a differ in type", "make them agree");
   need(instr, b.elements() == kGroup, "the mask b is not [1, 32]", "give it 32 partitions");
   std::uint32_t mask[kGroup];
@@ -79,43 +108,102 @@ void local_gather(const Instr& instr, std::uint32_t, Context& context) {
   constexpr std::int64_t kShared = 16;  // partitions that share their indices; index k lies in the (k % 16)-th of them
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   const View b = view(instr, instr.b, "b", context);
+  const std::int64_t each = std::max<std::int64_t>(1, integer_of(instr, 0));
   need(instr, dst.dtype == a.dtype, "dst and a differ in type", "make them agree");
   need(instr,
        dst.partitions == a.partitions && b.partitions == a.partitions && a.partitions % kShared == 0 &&
-           dst.cols == kShared * b.cols,
-       "dst is not [P, 16 * n] of b [P, n], P a multiple of 16", "change the tiles");
+           dst.cols % each == 0 && dst.cols / each <= kShared * b.cols,
+       "dst is not [P, 16 * n * imm0] of b [P, n], or less, P a multiple of 16", "change the tiles");
   for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
-    for (std::int64_t k = 0; k < dst.cols; ++k) {
-      std::uint32_t from = 0, bits = 0;
+    for (std::int64_t k = 0; k < dst.cols / each; ++k) {
+      std::uint32_t from = 0, bits[32];
       read_bits(b, p / kShared * kShared + k % kShared, k / kShared, 1, &from);
-      if (from >= a.cols) out_of_range(instr, fmt::format("index {} leaves a's {} elements", from, a.cols));
-      read_bits(a, p, from, 1, &bits);
-      write_bits(dst, p, k, 1, &bits);
+      if (from + each > a.cols)
+        out_of_range(instr, fmt::format("index {} and {} elements leave a's {}", from, each, a.cols));
+      read_bits(a, p, from, each, bits);
+      write_bits(dst, p, k * each, each, bits);
     }
+  });
+}
+
+void n_gather(const Instr& instr, std::uint32_t, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  const View b = view(instr, instr.b, "b", context);
+  need_same_shape(instr, dst, b, "b");
+  need(instr, dst.dtype == a.dtype && dst.partitions == a.partitions, "dst and a differ in type or partitions",
+       "make them agree");
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    std::uint32_t from[kBlock], bits[kBlock];
+    read_bits(b, p, first, n, from);
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (from[i] >= a.cols) out_of_range(instr, fmt::format("index {} leaves a's {} elements", from[i], a.cols));
+      read_bits(a, p, from[i], 1, bits + i);
+    }
+    write_bits(dst, p, first, n, bits);
   });
 }
 
 void memset(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const Rounder how = rounder(index, context);
+  const bool exact = instr.integers && is_integer(dst.dtype);
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    if (exact) {
+      std::uint32_t bits[kBlock];
+      std::fill_n(bits, n, static_cast<std::uint32_t>(integer_of(instr, 0)));
+      write_bits(dst, p, first, n, bits);
+      return;
+    }
     alignas(64) Block outs;
     float* out = target(dst, p, first, outs);
-    std::fill_n(out, n, instr.imm0);
+    std::fill_n(out, n, number_of(instr, 0));
     write(dst, p, first, n, out, how);
   });
 }
 
+namespace {
+
+/// imm0 + p * imm1 + place of an element, see kIota: integers where the immediates are.
+class Pattern {
+ public:
+  explicit Pattern(const Instr& instr)
+      : dst_{instr.dst}, steps_{instr.steps}, strided_{std::ranges::any_of(instr.steps, [](auto s) {
+          return s != 0;
+        })} {
+    const auto number = [&](std::size_t which) {
+      return instr.integers ? static_cast<double>(instr.ints[which]) : number_of(instr, which);
+    };
+    base_ = number(0), by_row_ = number(1), by_place_ = number(2);
+  }
+  double operator()(std::int64_t p, std::int64_t i) const {
+    double value = base_ + static_cast<double>(p) * by_row_;
+    if (!strided_) return value + static_cast<double>(i) * by_place_;
+    for (int d = dst_.rank - 1; d >= 0; --d) {
+      const std::int64_t size = dst_.free[static_cast<std::size_t>(d)].size;
+      value += static_cast<double>(i % size) * steps_[static_cast<std::size_t>(d)];
+      i /= size;
+    }
+    return value;
+  }
+
+ private:
+  const Tile& dst_;
+  const std::array<std::int32_t, 4>& steps_;
+  const bool strided_;
+  double base_ = 0, by_row_ = 0, by_place_ = 0;
+};
+
+}  // namespace
+
 void iota(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const Rounder how = rounder(index, context);
+  const Pattern pattern{instr};
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     alignas(64) Block outs;
     std::uint32_t bits[kBlock];
     for (std::int64_t i = 0; i < n; ++i) {
-      // imm2 is the step of the innermost axis; the outer ones continue it.
-      const double value =
-          instr.imm0 + static_cast<double>(p) * instr.imm1 + static_cast<double>(first + i) * instr.imm2;
+      const double value = pattern(p, first + i);
       bits[i] = static_cast<std::uint32_t>(std::llround(value));
       outs[i] = static_cast<float>(value);
     }
@@ -130,10 +218,10 @@ void affine_select(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need_same_shape(instr, dst, a, "a");
   const Rounder how = rounder(index, context);
+  const Pattern pattern{instr};
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     alignas(64) Block xs, outs, places, where, others;
-    for (std::int64_t i = 0; i < n; ++i)
-      places[i] = instr.imm0 + static_cast<float>(p) * instr.imm1 + static_cast<float>(first + i) * instr.imm2;
+    for (std::int64_t i = 0; i < n; ++i) places[i] = static_cast<float>(pattern(p, first + i));
     std::fill_n(others, n, instr.imm3);
     combine(instr, instr.alu0, false, places, {nullptr, 0}, where, n);
     float* out = target(dst, p, first, outs);
@@ -145,14 +233,17 @@ void affine_select(const Instr& instr, std::uint32_t index, Context& context) {
 void dropout(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need_same_shape(instr, dst, a, "a");
-  need(instr, instr.imm0 >= 0 && instr.imm0 <= 1, "the probability imm0 is not in [0, 1]", "change it");
+  const Operand probability{instr, instr.b, "b", instr.imm0, dst.partitions, context};
   const Rounder how = rounder(index, context);
   const kernels::Stream stream = random_stream(Purpose::kDropout, instr.rng, context);
-  // 16 bits decide: the probability is met to 1/131072.
-  const auto threshold = static_cast<std::uint32_t>(std::lround(static_cast<double>(instr.imm0) * 65536));
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     alignas(64) Block xs, outs;
     alignas(64) std::uint16_t random[kBlock];
+    const float drop = probability.block(p, 0, 1, nullptr).scalar;
+    if (!(drop >= 0 && drop <= 1))
+      out_of_range(instr, fmt::format("the probability {} of partition {} is not in [0, 1]", drop, p));
+    // 16 bits decide: the probability is met to 1/131072.
+    const auto threshold = static_cast<std::uint32_t>(std::lround(static_cast<double>(drop) * 65536));
     random_row(stream, p, first, n, random);
     float* out = target(dst, p, first, outs);
     kernels::kernels().dropout(read(a, p, first, n, xs), random, threshold, instr.imm1, out,
@@ -161,26 +252,40 @@ void dropout(const Instr& instr, std::uint32_t index, Context& context) {
   });
 }
 
-void rng(const Instr& instr, std::uint32_t index, Context& context) {
+void set_rng_seed(const Instr& instr, std::uint32_t, Context& context) {
+  const View a = view(instr, instr.a, "a", context);
+  need(instr, a.elements() == 1 && a.size == 4, "a is not [1, 1] of 32 bits", "give it one seed");
+  std::uint32_t seed = 0;
+  read_bits(a, 0, 0, 1, &seed);
+  context.memory.engines().seed = seed;
+  context.memory.engines().drawn = 0;
+}
+
+namespace {
+
+/// Where kRng draws from: the stream of its `rng`, or the sequence that begins with the core's seed.
+kernels::Stream rng_stream(const Instr& instr, Context& context) {
+  EngineState& state = context.memory.engines();
+  if (!state.seed) return random_stream(Purpose::kRng, instr.rng, context);
+  Context seeded{.memory = context.memory, .bases = {}, .seed = *state.seed};  // the same in every step, rank and call
+  return random_stream(Purpose::kRng, state.drawn++, seeded);
+}
+
+}  // namespace
+
+void rng(const Instr& instr, std::uint32_t, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
-  const Rounder how = rounder(index, context);
-  const kernels::Stream high = random_stream(Purpose::kRng, instr.rng, context);
+  need(instr, is_integer(dst.dtype), "dst is not of integers", "draw integers, then scale them");
+  const kernels::Stream high = rng_stream(instr, context);
   kernels::Stream low = high;
   low.nonce[1] ^= 0x80000000u;
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
-    alignas(64) Block outs;
     alignas(64) std::uint16_t upper[kBlock], lower[kBlock];
     std::uint32_t bits[kBlock];
     random_row(high, p, first, n, upper);
     random_row(low, p, first, n, lower);
-    for (std::int64_t i = 0; i < n; ++i) {
-      bits[i] = static_cast<std::uint32_t>(upper[i]) << 16 | lower[i];
-      outs[i] = base::uniform01(bits[i]);
-    }
-    if (is_integer(dst.dtype))
-      write_bits(dst, p, first, n, bits);
-    else
-      write(dst, p, first, n, outs, how);
+    for (std::int64_t i = 0; i < n; ++i) bits[i] = static_cast<std::uint32_t>(upper[i]) << 16 | lower[i];
+    write_bits(dst, p, first, n, bits);
   });
 }
 

@@ -10,14 +10,17 @@ namespace {
 
 constexpr std::size_t at(Alu op) { return static_cast<std::size_t>(op); }
 
+/// Operations that reduce, but whose order or first element matters.
+bool is_sequential(Alu op) { return op == Alu::kSub || (op >= Alu::kLogicalAnd && op <= Alu::kLogicalXor); }
+
+}  // namespace
+
 float identity_of(Alu op) {
-  if (op == Alu::kMul) return 1;
+  if (op == Alu::kMul || op == Alu::kLogicalAnd) return 1;
   if (op == Alu::kMax) return -std::numeric_limits<float>::infinity();
   if (op == Alu::kMin) return std::numeric_limits<float>::infinity();
   return 0;
 }
-
-}  // namespace
 
 Operand::Operand(const Instr& instr, const Tile& tile, std::string_view name, float immediate, std::int64_t partitions,
                  Context& context)
@@ -54,30 +57,50 @@ void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y,
     k.binary[at(op)](x, y.data, out, count);
 }
 
-std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, bool is_signed) {
-  switch (op) {
-    case Alu::kAnd: return x & y;
-    case Alu::kOr: return x | y;
-    case Alu::kXor: return x ^ y;
-    case Alu::kShl: return y < 32 ? x << y : 0;
-    case Alu::kShr:
-      if (is_signed) return static_cast<std::uint32_t>(static_cast<std::int32_t>(x) >> std::min(y, 31u));
-      return y < 32 ? x >> y : 0;
-    default: refuse(instr, "it mixes bitwise and arithmetic operations", "split it into two instructions");
-  }
+std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, Dtype type) {
+  const int width = 8 * size_of(type);
+  const std::uint32_t mask = ~0u >> (32 - width);
+  const auto compute = [&]() -> std::uint32_t {
+    switch (op) {
+      case Alu::kAnd: return x & y;
+      case Alu::kOr: return x | y;
+      case Alu::kXor: return x ^ y;
+      case Alu::kNot: return ~x;
+      case Alu::kShl: return y < static_cast<std::uint32_t>(width) ? x << y : 0;
+      case Alu::kShr: return y < static_cast<std::uint32_t>(width) ? (x & mask) >> y : 0;
+      default: refuse(instr, "it mixes bitwise and arithmetic operations", "split it into two instructions");
+    }
+  };
+  const std::uint32_t bits = compute() & mask;
+  const bool has_sign = type == Dtype::kInt16 || type == Dtype::kInt8;
+  return has_sign && bits >> (width - 1) ? bits | ~mask : bits;
 }
 
-Fold::Fold(const Instr& instr, Alu op) : op_{op}, identity_{identity_of(op)}, fold_{kernels::kernels().fold[at(op)]} {
-  if (!fold_) refuse(instr, "its ALU operation does not reduce", "use add, mul, max or min");
+Fold::Fold(const Instr& instr, Alu op)
+    : instr_{instr}, op_{op}, identity_{identity_of(op)}, fold_{kernels::kernels().fold[at(op)]} {
+  if (!fold_ && !is_sequential(op))
+    refuse(instr, "its ALU operation does not reduce", "use add, sub, mul, max, min or a logical one");
   reset();
 }
 
 void Fold::reset() {
   std::fill_n(lanes_, 64, identity_);
   pending_ = 0;
+  first_ = true;
+  last_ = identity_;
 }
 
 void Fold::add(const float* x, std::int64_t n) {
+  if (!fold_) {
+    for (std::int64_t i = 0; i < n; ++i) {
+      if (first_ && op_ == Alu::kSub)
+        last_ = x[i];  // x0 - x1 - x2 ...
+      else
+        combine(instr_, op_, false, &last_, {nullptr, x[i]}, &last_, 1);
+      first_ = false;
+    }
+    return;
+  }
   while (n > 0 && (pending_ > 0 || n < 64)) {  // fill up what is held back
     const std::int64_t take = std::min(n, 64 - pending_);
     std::memcpy(held_ + pending_, x, static_cast<std::size_t>(take) * 4);
@@ -95,6 +118,7 @@ void Fold::add(const float* x, std::int64_t n) {
 }
 
 float Fold::result() const {
+  if (!fold_) return last_;
   alignas(64) float lanes[64];
   std::memcpy(lanes, lanes_, sizeof(lanes));
   fold_(held_, static_cast<std::size_t>(pending_), lanes);

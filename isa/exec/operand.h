@@ -31,17 +31,15 @@ class Operand {
   Kind kind_ = Kind::kImmediate;
 };
 
-/// Whether the ALU operates on integer bits.
-constexpr bool is_bitwise(Alu op) { return op >= Alu::kAnd; }
-
 /// out = x op y (reverse: y op x) in fp32. Errors: Fault::kProgram for a bitwise operation or none.
 void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y, float* out, std::int64_t n);
 
-/// One element of a bitwise operation. Shifts of 32 and more give 0; kShr keeps the sign of signed integers.
-std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, bool is_signed);
+/// One element of a bitwise operation on integers of `type`, which x and the result are, sign-extended when signed.
+/// Shifts are logical; by the width of the type and more they give 0.
+std::uint32_t bitwise(const Instr& instr, Alu op, std::uint32_t x, std::uint32_t y, Dtype type);
 
-/// The sum, product, maximum or minimum of numbers that arrive block by block, in an order that depends on their places
-/// only: 64 running lanes, then a tree.
+/// The reduction of numbers that arrive block by block, as NumPy's ufunc.reduce, in an order that depends on their
+/// places only: sums, products, maxima and minima by 64 running lanes, then a tree; others one after the other.
 class Fold {
  public:
   Fold(const Instr& instr, Alu op);
@@ -50,12 +48,18 @@ class Fold {
   void reset();
 
  private:
+  const Instr& instr_;
   Alu op_;
   float identity_;
   void (*fold_)(const float*, std::size_t, float*);
   alignas(64) float lanes_[64];
   std::int64_t pending_ = 0;  // numbers held back until 64 are there
   alignas(64) float held_[64];
+  bool first_ = true;  // without lanes: nothing arrived yet
+  float last_ = 0;
 };
+
+/// What an empty accumulator of `op` holds: 0, 1 or an infinity.
+float identity_of(Alu op);
 
 }  // namespace isa::exec

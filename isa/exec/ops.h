@@ -24,6 +24,10 @@ void scalar_tensor_tensor(const Instr& instr, std::uint32_t index, Context& cont
 void tensor_tensor_scan(const Instr& instr, std::uint32_t index, Context& context);
 void tensor_reduce(const Instr& instr, std::uint32_t index, Context& context);
 void tensor_copy(const Instr& instr, std::uint32_t index, Context& context);
+void tensor_copy_dynamic_dst(const Instr& instr, std::uint32_t index, Context& context);
+void tensor_scalar_cumulative(const Instr& instr, std::uint32_t index, Context& context);
+void set_rng_seed(const Instr& instr, std::uint32_t index, Context& context);
+void n_gather(const Instr& instr, std::uint32_t index, Context& context);
 void tensor_copy_dynamic(const Instr& instr, std::uint32_t index, Context& context);
 void copy_predicated(const Instr& instr, std::uint32_t index, Context& context);
 void select(const Instr& instr, std::uint32_t index, Context& context);

@@ -1,16 +1,16 @@
 // Instructions whose elements depend on their neighbours: reductions, scans, statistics, the eight largest.
 #include <algorithm>
+#include <array>
 #include <limits>
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
+#include "isa/exec/registers.h"
 
 namespace isa::exec {
 namespace {
 
 using Block = float[kBlock];
-
-bool is_signed(Dtype dtype) { return dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8; }
 
 float fold_range(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
   Fold fold{instr, instr.alu0};
@@ -27,7 +27,7 @@ std::uint32_t fold_bits(const Instr& instr, const View& a, std::int64_t p, std::
   for (std::int64_t i = 0; i < n; ++i) {
     std::uint32_t bits = 0;
     read_bits(a, p, first + i, 1, &bits);
-    result = i == 0 ? bits : bitwise(instr, instr.alu0, result, bits, is_signed(a.dtype));
+    result = i == 0 ? bits : bitwise(instr, instr.alu0, result, bits, a.dtype);
   }
   return result;
 }
@@ -59,9 +59,9 @@ void need_eight(const Instr& instr, const View& v, const View& a, std::string_vi
 
 void tensor_reduce(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
-  const std::int64_t inner = instr.a.free[static_cast<std::size_t>(instr.a.rank - 1)].size;
-  need(instr, dst.partitions == a.partitions && dst.cols * inner == a.cols, "dst is not a without its innermost axis",
+  need(instr, dst.partitions == a.partitions && a.cols % dst.cols == 0, "dst is not a without its innermost axes",
        "give dst a's outer axes");
+  const std::int64_t inner = a.cols / dst.cols;
   const Rounder how = rounder(index, context);
   for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
     for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
@@ -72,7 +72,7 @@ void tensor_reduce(const Instr& instr, std::uint32_t index, Context& context) {
         if (is_bitwise(instr.alu0))
           bits[i] = fold_bits(instr, a, p, (first + i) * inner, inner);
         else
-          results[i] = fold_range(instr, a, p, (first + i) * inner, inner);
+          results[i] = fold_range(instr, a, p, (first + i) * inner, inner) * (instr.negate ? -1.0f : 1.0f);
       }
       if (is_bitwise(instr.alu0))
         write_bits(dst, p, first, n, bits);
@@ -93,8 +93,7 @@ void partition_reduce(const Instr& instr, std::uint32_t index, Context& context)
       read_bits(a, 0, first, n, bits);
       for (std::int64_t p = 1; p < a.partitions; ++p) {
         read_bits(a, p, first, n, other);
-        for (std::int64_t i = 0; i < n; ++i)
-          bits[i] = bitwise(instr, instr.alu0, bits[i], other[i], is_signed(a.dtype));
+        for (std::int64_t i = 0; i < n; ++i) bits[i] = bitwise(instr, instr.alu0, bits[i], other[i], a.dtype);
       }
       write_bits(dst, 0, first, n, bits);
       return;
@@ -120,7 +119,7 @@ void tensor_tensor_scan(const Instr& instr, std::uint32_t index, Context& contex
       const std::int64_t n = std::min(kBlock, dst.cols - first);
       const float *x = read(a, p, first, n, xs), *y = read(b, p, first, n, ys);
       for (std::int64_t i = 0; i < n; ++i) {
-        last = compute(instr, instr.alu0, instr.reverse0, last, x[i]);
+        last = compute(instr, instr.alu0, instr.reverse0, x[i], last);
         last = outs[i] = compute(instr, instr.alu1, instr.reverse1, last, y[i]);
       }
       write(dst, p, first, n, outs, how);
@@ -200,41 +199,74 @@ void max8(const Instr& instr, std::uint32_t index, Context& context) {
   });
 }
 
+namespace {
+
+/// Where the eight values of `wanted` lie in `row`; absent: all ones. Equal values find successive places.
+std::array<std::uint32_t, 8> places_of(const std::vector<float>& wanted, const std::vector<float>& row) {
+  std::array<std::uint32_t, 8> found{};
+  for (std::size_t i = 0; i < 8; ++i) {
+    std::size_t from = 0;
+    for (std::size_t before = 0; before < i; ++before)
+      if (wanted[before] == wanted[i] && found[before] != ~0u) from = found[before] + 1;
+    const auto place = std::find(row.begin() + static_cast<std::ptrdiff_t>(from), row.end(), wanted[i]);
+    found[i] = place == row.end() ? ~0u : static_cast<std::uint32_t>(place - row.begin());
+  }
+  return found;
+}
+
+}  // namespace
+
 void find_index8(const Instr& instr, std::uint32_t, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = view(instr, instr.a, "a", context), b = view(instr, instr.b, "b", context);
   need_eight(instr, dst, a, "dst");
   need_eight(instr, b, a, "b");
-  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
-    const std::vector<float> row = whole_row(a, p), wanted = whole_row(b, p);
-    std::uint32_t found[8];
-    for (std::size_t i = 0; i < 8; ++i) {
-      const auto place = std::ranges::find(row, wanted[i]);
-      found[i] = place == row.end() ? ~0u : static_cast<std::uint32_t>(place - row.begin());  // absent: all ones
-    }
-    write_bits(dst, p, 0, 8, found);
-  });
+  for_rows(context, a.partitions, a.cols,
+           [&](std::int64_t p) { write_bits(dst, p, 0, 8, places_of(whole_row(b, p), whole_row(a, p)).data()); });
 }
 
 void match_replace8(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = view(instr, instr.a, "a", context), b = view(instr, instr.b, "b", context);
+  const View dst2 = instr.dst2 ? view(instr, instr.dst2, "dst2", context) : View{};
   need_same_shape(instr, dst, a, "a");
   need_eight(instr, b, a, "b");
+  if (instr.dst2) need_eight(instr, dst2, a, "dst2");
   const Rounder how = rounder(index, context);
   for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
     std::vector<float> row = whole_row(a, p);
-    std::vector<bool> replaced(row.size());
-    for (const float wanted : whole_row(b, p)) {  // equal values in b replace successive occurrences
-      for (std::size_t i = 0; i < row.size(); ++i) {
-        if (replaced[i] || row[i] != wanted) continue;
-        row[i] = instr.imm0;
-        replaced[i] = true;
-        break;
-      }
+    const std::vector<float> wanted = whole_row(b, p);
+    std::uint32_t places[8] = {};
+    for (std::size_t i = 0; i < 8; ++i) {  // what was replaced may be found again, as the documented loop does
+      const auto found = std::ranges::find(row, wanted[i]);
+      if (found == row.end()) continue;
+      places[i] = static_cast<std::uint32_t>(found - row.begin());
+      *found = instr.imm0;
     }
     for (std::int64_t first = 0; first < dst.cols; first += kBlock)
       write(dst, p, first, std::min(kBlock, dst.cols - first), row.data() + first, how);
+    if (instr.dst2) write_bits(dst2, p, 0, 8, places);
+  });
+}
+
+void tensor_scalar_cumulative(const Instr& instr, std::uint32_t index, Context& context) {
+  const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
+  need_same_shape(instr, dst, a, "a");
+  const Operand s0{instr, instr.b, "b", instr.imm0, dst.partitions, context};
+  const Operand start{instr, instr.c, "c", instr.imm1, dst.partitions, context};
+  const Registers command = command_of(instr);
+  const Rounder how = rounder(index, context);
+  for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
+    float& last = register_of(instr, p, context);
+    if (command == Registers::kResetReduce) last = identity_of(instr.alu1);
+    if (command == Registers::kLoadReduce) last = start.block(p, 0, 1, nullptr).scalar;
+    for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
+      alignas(64) Block xs, outs;
+      const std::int64_t n = std::min(kBlock, dst.cols - first);
+      combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, nullptr), outs, n);
+      for (std::int64_t i = 0; i < n; ++i) last = outs[i] = compute(instr, instr.alu1, false, outs[i], last);
+      write(dst, p, first, n, outs, how);
+    }
   });
 }
 
@@ -248,8 +280,11 @@ void sequence_bounds(const Instr& instr, std::uint32_t index, Context& context) 
   for (std::size_t begin = 0, end = 0; begin < n; begin = end) {
     while (end < n && ids[end] == ids[begin]) ++end;
     if (end == begin) ++end;  // NaN equals nothing: a run of its own
-    for (std::size_t i = begin; i < end; ++i)
-      bounds[i] = static_cast<float>(begin), bounds[n + i] = static_cast<float>(end);
+    const bool padding = ids[begin] == 0;
+    for (std::size_t i = begin; i < end; ++i) {
+      bounds[i] = padding ? static_cast<float>(n) : static_cast<float>(begin);
+      bounds[n + i] = padding ? -1.0f : static_cast<float>(end);
+    }
   }
   const Rounder how = rounder(index, context);
   for (std::int64_t first = 0; first < dst.cols; first += kBlock)

@@ -130,16 +130,6 @@ std::uint32_t sign_extended(Dtype dtype, std::uint32_t bits) {
   return bits;
 }
 
-/// An integer of another type, clamped to what `dtype` holds.
-std::uint32_t saturated(Dtype dtype, bool is_unsigned, std::uint32_t bits) {
-  const std::int64_t value = is_unsigned ? std::int64_t{bits} : std::int64_t{static_cast<std::int32_t>(bits)};
-  const int width = 8 * size_of(dtype);
-  const bool has_sign = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
-  const std::int64_t low = has_sign ? -(std::int64_t{1} << (width - 1)) : 0;
-  const std::int64_t high = (std::int64_t{1} << (has_sign ? width - 1 : width)) - 1;
-  return static_cast<std::uint32_t>(std::clamp(value, low, high));
-}
-
 using Raw = std::array<std::byte, kBlock * 4>;
 
 /// Casts without a vector kernel: element by element.
@@ -316,14 +306,6 @@ void copy_block(const View& dst, const View& a, std::int64_t p, std::int64_t fir
   if (dst.dtype == a.dtype) {
     alignas(64) Raw gathered;
     put_raw(dst, p, first, n, raw(a, p, first, n, gathered.data()));
-    return;
-  }
-  if (is_integer(dst.dtype) && is_integer(a.dtype)) {
-    alignas(64) std::uint32_t bits[kBlock];
-    read_bits(a, p, first, n, bits);
-    const bool is_unsigned = a.dtype == Dtype::kUint32;
-    for (std::int64_t i = 0; i < n; ++i) bits[i] = saturated(dst.dtype, is_unsigned, bits[i]);
-    write_bits(dst, p, first, n, bits);
     return;
   }
   alignas(64) float scratch[kBlock];

@@ -121,7 +121,7 @@ void for_runs(const View& view, std::byte* row, std::int64_t first, std::int64_t
 /// dst[to..] = a[from..], n <= kBlock elements of one type, in the first rows.
 void copy_bits(const View& dst, std::int64_t to, const View& a, std::int64_t from, std::int64_t n);
 
-/// dst = a, bit by bit between equal types, else through fp32 (integers: saturated); shapes must agree.
+/// dst = a, bit by bit between equal types, else through fp32; shapes must agree.
 void copy_block(const View& dst, const View& a, std::int64_t p, std::int64_t first, std::int64_t n, const Rounder& how);
 
 }  // namespace isa::exec

@@ -63,7 +63,7 @@ void to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
     target[i] = static_cast<std::uint16_t>(sign | value);
   }
 }
-/// IEEE-like bytes that saturate (isa/dtype.cpp), with to_fp16_loop's two paths.
+/// IEEE-like bytes (isa/dtype.cpp), with to_fp16_loop's two paths.
 template <int kExponent, int kMantissa>
 void to_fp8_loop(const float* in, std::uint8_t* out, std::size_t n) {
   constexpr std::uint32_t kBias = (1u << (kExponent - 1)) - 1, kDrop = 23 - kMantissa;
@@ -81,7 +81,7 @@ void to_fp8_loop(const float* in, std::uint8_t* out, std::size_t n) {
     const std::uint32_t normal = (magnitude - kOffset + kRound + ((magnitude >> kDrop) & 1u)) >> kDrop;
     const std::uint32_t subnormal = bits_of(float_of(magnitude) + float_of(kMagic)) - kMagic;
     std::uint32_t value = magnitude < kSmallest ? subnormal : normal;
-    value = value >= kInfinity || magnitude >= 0x7f800000u ? kInfinity - 1 : value;
+    value = value >= kInfinity || magnitude >= 0x7f800000u ? kInfinity : value;
     value = magnitude > 0x7f800000u ? kInfinity | 1u << (kMantissa - 1) : value;
     target[i] = static_cast<std::uint8_t>(sign | value);
   }

@@ -27,6 +27,12 @@ inline float apply(float a, float b) {
   if constexpr (kOp == Alu::kGe) return truth(a >= b);
   if constexpr (kOp == Alu::kLt) return truth(a < b);
   if constexpr (kOp == Alu::kLe) return truth(a <= b);
+  if constexpr (kOp == Alu::kLogicalAnd) return truth((a != 0) & (b != 0));
+  if constexpr (kOp == Alu::kLogicalOr) return truth((a != 0) | (b != 0));
+  if constexpr (kOp == Alu::kLogicalXor) return truth((a != 0) != (b != 0));
+  if constexpr (kOp == Alu::kLogicalNot) return truth(a == 0);
+  if constexpr (kOp == Alu::kAbs) return absolute(a);
+  if constexpr (kOp == Alu::kRsqrt) return static_cast<float>(1 / __builtin_sqrt(a));  // in fp64, as kPow
 }
 
 template <Alu kOp>
@@ -85,7 +91,8 @@ void fill_binary(Kernels& table) {
 
 [[maybe_unused]] void fill_elementwise(Kernels& table) {
   fill_binary<Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kDiv, Alu::kMax, Alu::kMin, Alu::kPow, Alu::kEq, Alu::kNe, Alu::kGt,
-              Alu::kGe, Alu::kLt, Alu::kLe>(table);
+              Alu::kGe, Alu::kLt, Alu::kLe, Alu::kLogicalAnd, Alu::kLogicalOr, Alu::kLogicalXor, Alu::kLogicalNot,
+              Alu::kAbs, Alu::kRsqrt>(table);
   table.fold[at(Alu::kAdd)] = fold_loop<Alu::kAdd>;
   table.fold[at(Alu::kMul)] = fold_loop<Alu::kMul>;
   table.fold[at(Alu::kMax)] = fold_loop<Alu::kMax>;
@@ -97,6 +104,7 @@ void fill_binary(Kernels& table) {
   fn[at(Fn::kRelu)] = unary_loop<f_relu>;
   fn[at(Fn::kGelu)] = unary_loop<f_gelu>;
   fn[at(Fn::kGeluTanh)] = unary_loop<f_gelu_tanh>;
+  fn[at(Fn::kGeluSigmoid)] = unary_loop<f_gelu_sigmoid>;
   fn[at(Fn::kGeluGrad)] = unary_loop<f_gelu_grad>;
   fn[at(Fn::kGeluTanhGrad)] = unary_loop<f_gelu_tanh_grad>;
   fn[at(Fn::kSilu)] = unary_loop<f_silu>;

@@ -1,6 +1,7 @@
 #include "isa/cost.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "isa/operands.h"
 
@@ -29,10 +30,12 @@ bool contiguous(const Tile& tile) {
   return true;
 }
 
-/// fp32 operands take several passes through the PE array; a pass per operand type, so one fp32 operand suffices.
+/// fp32 operands take several passes through the PE array; a pass per operand type, so one fp32 operand suffices. Half
+/// as many when an operand holds ones and zeros only (nki.isa.nc_matmul: "2x better performance").
 double passes(const Instr& i, const Timing& t) {
   const bool fp32 = i.a.dtype == Dtype::kFp32 || (i.b && i.b.dtype == Dtype::kFp32);
-  return fp32 ? t.fp32_passes : 1;
+  if (!fp32) return 1;
+  return i.onezero ? std::max(1.0, t.fp32_passes / 2) : t.fp32_passes;
 }
 
 /// The MIN_II of TensorE's published formulas is 64 columns of the stationary operand.
@@ -118,7 +121,8 @@ Cost tensor_tensor(const Instr& i, const Timing& t) {
 Cost tensor_scalar(const Instr& i, const Timing& t) {
   const double n = width(i.a);
   if (i.engine != Engine::kGpSimd) return floored(i, t, n / narrow_copy(i, t));
-  const bool power = i.alu0 == Alu::kPow || i.alu1 == Alu::kPow;
+  const auto is_power = [](Alu alu) { return alu == Alu::kPow || alu == Alu::kRsqrt; };
+  const bool power = is_power(i.alu0) || is_power(i.alu1);
   return streamed(i, t, t.gpsimd_start + n * (power ? kGpSimdPower : 1));
 }
 
@@ -138,15 +142,18 @@ Cost tensor_reduce(const Instr& i, const Timing& t) {
 
 Cost dynamic_copy(const Instr& i, const Timing& t) { return streamed(i, t, std::max(t.dynamic_min, width(i.dst))); }
 
+Cost dynamic_copy_dst(const Instr& i, const Timing& t) { return streamed(i, t, std::max(t.dynamic_min, width(i.a))); }
+
 Cost copy_predicated(const Instr& i, const Timing& t) {
   const bool split = (i.a.space == Space::kPsum) != (i.b.space == Space::kPsum);
-  return floored(i, t, split ? width(i.a) : 2 * width(i.a));
+  return floored(i, t, split ? width(i.b) : 2 * width(i.b));
 }
 
 Cost select(const Instr& i, const Timing& t) { return floored(i, t, width(i.a) * streams_per_port(i)); }
 
 Cost select_reduce(const Instr& i, const Timing& t) {
-  return streamed(i, t, std::max(t.min_interval, width(i.a) * streams_per_port(i)) + t.min_interval);
+  const double read = i.dst2 ? t.min_interval : 0;
+  return streamed(i, t, std::max(t.min_interval, width(i.a) * streams_per_port(i)) + read);
 }
 
 Cost bn_aggr(const Instr& i, const Timing& t) { return floored(i, t, 13 * (width(i.a) / 3)); }
@@ -157,7 +164,7 @@ Cost generated(const Instr& i, const Timing& t) { return floored(i, t, width(i.d
 
 Cost memset(const Instr& i, const Timing& t) {
   const bool half = i.dst.dtype == Dtype::kBf16 || i.dst.dtype == Dtype::kFp16;
-  return floored(i, t, half && i.imm0 == 0 ? width(i.dst) / 2 : width(i.dst));
+  return floored(i, t, half && number_of(i, 0) == 0 ? width(i.dst) / 2 : width(i.dst));
 }
 
 Cost gpsimd_pattern(const Instr& i, const Timing& t) { return streamed(i, t, t.gpsimd_start + width(i.dst)); }
@@ -165,11 +172,17 @@ Cost gpsimd_pattern(const Instr& i, const Timing& t) { return streamed(i, t, t.g
 Cost local_gather(const Instr& i, const Timing& t) {
   // Published: 150 + n*e/C with C = ((28 + t*e)/(t*e)) / min(4/size, e), t = 4, e elements per index. As printed, the
   // cost falls when the overhead of 28 grows; C makes sense only as elements per cycle with its first factor inverted:
-  // the share of useful cycles, t*e/(28 + t*e), times the elements that one 32-bit lane moves. Here e is 1.
-  constexpr double kOverhead = 28, kPerElement = 4, kElements = 1;
-  const double useful = kPerElement * kElements / (kOverhead + kPerElement * kElements);
-  const double lane = std::min(4.0 / size_of(i.a.dtype), kElements);
-  return streamed(i, t, t.gpsimd_start + width(i.dst) * kElements / (useful * lane));
+  // the share of useful cycles, t*e/(28 + t*e), times the elements that one 32-bit lane moves.
+  constexpr double kOverhead = 28, kPerElement = 4;
+  const double elements = std::max(1.0, static_cast<double>(integer_of(i, 0)));
+  const double useful = kPerElement * elements / (kOverhead + kPerElement * elements);
+  const double lane = std::min(4.0 / size_of(i.a.dtype), elements);
+  return streamed(i, t, t.gpsimd_start + width(i.dst) / (useful * lane));
+}
+
+Cost n_gather(const Instr& i, const Timing& t) {
+  constexpr double kGroup = 512, kPerElement = 8;  // nki.isa.nc_n_gather; local_gather of single elements
+  return streamed(i, t, t.gpsimd_start * std::ceil(width(i.dst) / kGroup) + kPerElement * width(i.dst));
 }
 
 Cost partition_reduce(const Instr& i, const Timing& t) {

@@ -1,5 +1,11 @@
 #include "isa/reference.h"
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <string>
+#include <vector>
+
 #include "isa/names.h"
 #include "isa/table.h"
 
@@ -21,8 +27,20 @@ std::string engines_of(const Row& row) {
   return names;
 }
 
+/// What Trn2's NeuronCore-v3 does otherwise.
+std::string on_v3(const Row& v2, const Row& v3) {
+  std::vector<std::string> news;
+  if (v3.engines.bits == 0) return "not there either";
+  if (!(v3.engines == v2.engines)) news.push_back("on " + engines_of(v3));
+  if (v3.formula != v2.formula) news.emplace_back(v3.formula);
+  if (v3.limits != v2.limits) news.emplace_back(v3.limits);
+  if (v3.rule != v2.rule && news.empty()) news.emplace_back("other limits");
+  if (news.empty()) return "the same";
+  return fmt::format("{}", fmt::join(news, "; "));
+}
+
 constexpr std::string_view kIntroduction =
-    "# Instructions of NeuronCore-v2\n\n"
+    "# Instructions of NeuronCore-v2 (Trn1) and NeuronCore-v3 (Trn2)\n\n"
     "Generated from the table in `isa/table.h`; `trnsim list isa` prints the same.\n\n"
     "The cost is how long the instruction occupies its engine, in cycles of that engine. Its result is visible later "
     "by "
@@ -31,6 +49,9 @@ constexpr std::string_view kIntroduction =
     "MIN_II: "
     "minimum initiation interval, about 64 cycles; START: start of GpSimdE, about 150; passes: 4 for fp32 on TensorE, "
     "otherwise 1.\n\n"
+    "The column \"v3\" says what is otherwise on NeuronCore-v3; all others are NeuronCore-v2's. Numbers of v3 are in "
+    "its "
+    "machine files.\n\n"
     "Operands: `dst`, `dst2` are written; `a`, `b`, `c` are read. What each instruction computes is said at `Opcode` "
     "in "
     "`isa/instr.h`.\n\n";
@@ -42,10 +63,13 @@ base::Table reference() {
                      {.key = "engines", .title = "engines"},
                      {.key = "cost", .title = "cost (cycles)"},
                      {.key = "limits", .title = "limits"},
+                     {.key = "v3", .title = "v3"},
                      {.key = "source", .title = "source"},
                      {.key = "note", .title = "note"}}};
-  for (const Row& row : kTable)
-    table.add_row({row.name, engines_of(row), row.formula, row.limits, row.source, row.note});
+  for (const Row& row : kTable) {
+    const Row& v3 = instructions(3)[static_cast<std::size_t>(row.op)];
+    table.add_row({row.name, engines_of(row), row.formula, row.limits, on_v3(row, v3), row.source, row.note});
+  }
   return table;
 }
 

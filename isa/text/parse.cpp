@@ -102,6 +102,20 @@ void parse_waits(Cursor& in, Instr& instr) {
   } while (semaphore_from(in.peek_word()));
 }
 
+constexpr std::array<std::string_view, 4> kInts = {"int0", "int1", "int2", "int3"};
+constexpr std::array<std::string_view, 4> kSteps = {"step0", "step1", "step2", "step3"};
+
+/// "row+rows,column+columns".
+void parse_pe(Cursor& in, PeTile& pe) {
+  pe.row = in.integer<std::uint8_t>("the first row");
+  in.expect("+");
+  pe.rows = in.integer<std::uint8_t>("rows");
+  in.expect(",");
+  pe.column = in.integer<std::uint8_t>("the first column");
+  in.expect("+");
+  pe.columns = in.integer<std::uint8_t>("columns");
+}
+
 /// Words with a number behind "=".
 bool parse_number(Cursor& in, Instr& instr, std::string_view word) {
   const auto is = [&](std::string_view key) {
@@ -114,6 +128,13 @@ bool parse_number(Cursor& in, Instr& instr, std::string_view word) {
   if (is("imm1")) return instr.imm1 = in.float_number(), true;
   if (is("imm2")) return instr.imm2 = in.float_number(), true;
   if (is("imm3")) return instr.imm3 = in.float_number(), true;
+  for (std::size_t k = 0; k < instr.ints.size(); ++k)
+    if (is(kInts[k])) return instr.ints[k] = in.integer<std::int32_t>("an integer"), true;
+  for (std::size_t d = 0; d < instr.steps.size(); ++d)
+    if (is(kSteps[d])) return instr.steps[d] = in.integer<std::int32_t>("a step"), true;
+  if (is("registers"))
+    return instr.registers = named<Registers, kRegistersCount>(in, "a register command", registers_from), true;
+  if (is("pe")) return parse_pe(in, instr.pe), true;
   if (is("queue")) return instr.queue = in.integer<std::uint8_t>("a queue"), true;
   if (is("group")) return instr.group = in.integer<std::uint8_t>("a replica group"), true;
   if (is("peer")) return instr.peer = in.integer<std::uint16_t>("a peer"), true;
@@ -126,6 +147,10 @@ bool parse_flag(Cursor& in, Instr& instr) {
   if (in.accept("reverse0")) return instr.reverse0 = true;
   if (in.accept("reverse1")) return instr.reverse1 = true;
   if (in.accept("accumulate")) return instr.accumulate = true;
+  if (in.accept("negate")) return instr.negate = true;
+  if (in.accept("skip")) return instr.skip = true;
+  if (in.accept("integers")) return instr.integers = true;
+  if (in.accept("onezero")) return instr.onezero = true;
   if (in.accept("signal")) return instr.signal = true;
   if (!in.accept("wait")) return false;
   parse_waits(in, instr);
@@ -150,8 +175,10 @@ bool parse_function(Cursor& in, Instr& instr, std::string_view word, int& steps)
 [[noreturn]] void fail_word(Cursor& in, std::string_view word) {
   std::vector<std::string> names = all_names<Alu, kAluCount>();
   for (const std::string& fn : all_names<Fn, kFnCount>()) names.push_back(fn);
-  for (const char* key : {"sbuf", "psum", "hbm", "reverse0", "reverse1", "accumulate", "signal", "wait", "imm0", "imm1",
-                          "imm2", "imm3", "queue", "group", "peer", "rng", "label"})
+  for (const char* key :
+       {"sbuf",    "psum",      "hbm",   "reverse0", "reverse1", "accumulate", "negate", "skip", "integers",
+        "onezero", "registers", "pe",    "signal",   "wait",     "imm0",       "imm1",   "imm2", "imm3",
+        "step0",   "step1",     "step2", "step3",    "queue",    "group",      "peer",   "rng",  "label"})
     names.emplace_back(key);
   if (word.empty()) in.fail_here("neither a word nor an operand", "see docs/asm.md for the grammar");
   in.fail_here(fmt::format("\"{}\" means nothing here", word), base::suggest_fix(word, names));

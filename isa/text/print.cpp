@@ -79,6 +79,12 @@ void put_functions(std::string& out, const Instr& instr) {
   if (instr.reverse0) out += " reverse0";
   if (instr.reverse1) out += " reverse1";
   if (instr.accumulate) out += " accumulate";
+  if (instr.negate) out += " negate";
+  if (instr.skip) out += " skip";
+  if (instr.integers) out += " integers";
+  if (instr.onezero) out += " onezero";
+  if (instr.registers != Registers::kDefault) put(out, " registers={}", name_of(instr.registers));
+  if (instr.pe != PeTile{}) put(out, " pe={}+{},{}+{}", instr.pe.row, instr.pe.rows, instr.pe.column, instr.pe.columns);
 }
 
 void put_numbers(std::string& out, const Instr& instr) {
@@ -89,6 +95,10 @@ void put_numbers(std::string& out, const Instr& instr) {
     put(out, " imm{}=", i);
     put_float(out, imm);
   }
+  for (std::size_t k = 0; k < instr.ints.size(); ++k)
+    if (instr.ints[k] != 0) put(out, " int{}={}", k, instr.ints[k]);
+  for (std::size_t d = 0; d < instr.steps.size(); ++d)
+    if (instr.steps[d] != 0) put(out, " step{}={}", d, instr.steps[d]);
   const bool queued = is_dma(instr.op) || is_collective(instr.op);
   if (queued || instr.queue != 0) put(out, " queue={}", instr.queue);
   if (is_collective(instr.op) || instr.group != 0) put(out, " group={}", instr.group);

@@ -1,6 +1,8 @@
 #include "runtime/compiler/dependences.h"
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "isa/operands.h"
 
@@ -23,7 +25,12 @@ struct HbmLog {
 
 class Finder {
  public:
-  explicit Finder(const VirtualBlock& block) : block_{block}, buffers_(block.buffers.size() + 1) {}
+  explicit Finder(const VirtualBlock& block)
+      : block_{block},
+        buffers_(block.buffers.size() + 1),
+        chained_{std::ranges::any_of(block.instrs, [](const Instr& i) {
+          return i.registers != isa::Registers::kDefault || i.op == isa::Opcode::kSetRngSeed;
+        })} {}
 
   std::vector<std::vector<std::uint32_t>> run() {
     std::vector<std::vector<std::uint32_t>> out(block_.instrs.size());
@@ -34,6 +41,7 @@ class Finder {
       for (const Tile* t : isa::writes(instr)) write(*t);
       for (const Tile* t : isa::reads(instr)) note_read(*t, i);
       for (const Tile* t : isa::writes(instr)) note_write(*t, i);
+      if (chained_) follow_state(instr, i);
       std::ranges::sort(found_);
       found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
       out[i] = found_;
@@ -47,6 +55,15 @@ class Finder {
     return {t.offset + range.low, t.offset + range.high, i};
   }
   static bool meet(const Access& a, const Access& b) { return a.low < b.high && b.low < a.high; }
+
+  /// Accumulator registers and the generator's state have no address: who uses them on one engine keeps its order.
+  void follow_state(const Instr& instr, std::uint32_t i) {
+    const bool random = instr.op == isa::Opcode::kSetRngSeed || instr.op == isa::Opcode::kRng;
+    if (!random && isa::command_of(instr) == isa::Registers::kIdle) return;
+    auto& last = last_[static_cast<std::size_t>(instr.engine)];
+    if (last) found_.push_back(*last);
+    last = i;
+  }
 
   void read(const Tile& t) {
     if (t.space == isa::Space::kHbm) {
@@ -97,6 +114,8 @@ class Finder {
   std::vector<BufferLog> buffers_;
   std::unordered_map<std::uint32_t, HbmLog> hbm_;
   std::vector<std::uint32_t> found_;
+  bool chained_;  // some instruction continues what another one began in the state of its engine
+  std::array<std::optional<std::uint32_t>, isa::kEngineCount> last_{};
 };
 
 }  // namespace

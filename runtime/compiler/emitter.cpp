@@ -239,7 +239,11 @@ void Emitter::activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale, Sc
           .dst = dst,
           .a = a};
   put(scale, i.imm0, i.b);
-  put(bias, i.imm1, i.c);
+  const float* number = std::get_if<float>(&bias);
+  if (number && *number != 0 && target_.generation == 2)  // only a tile may be the bias there
+    i.c = partitions(constant(*number), a.partitions);
+  else
+    put(bias, i.imm1, i.c);
   if (sum) i.dst2 = *sum;
   emit(i);
 }
@@ -267,6 +271,15 @@ Tile Emitter::identity(Dtype dtype) {
     const Tile tile = sbuf(dtype, kPartitions, kPartitions);
     tensor_scalar(tile, difference, Alu::kEq, 0.0F);
     place->second = tile;
+  }
+  return place->second;
+}
+
+Tile Emitter::constant(float value) {
+  const auto [place, added] = constants_.try_emplace(fmt::format("constant{}", value));
+  if (added) {
+    const Tile tile = place->second = sbuf(Dtype::kFp32, kPartitions, 1);
+    emit({.op = Opcode::kMemset, .engine = Engine::kVector, .imm0 = value, .dst = tile});
   }
   return place->second;
 }

@@ -235,7 +235,7 @@ class Attention {
     }
     if (a_.causal) {
       const std::int64_t first = h_.skips ? t * kPartitions : 0;
-      hide_later(e_, columns(x, first, seen - first), t, first, -30000.0F);
+      hide_later(e_, columns(x, first, seen - first), t, first, kHiddenScore);
     }
     return x;
   }

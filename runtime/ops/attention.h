@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <limits>
 #include <vector>
 
 #include "runtime/compiler/row_tiler.h"
@@ -9,6 +10,10 @@
 #include "runtime/ops.h"
 
 namespace runtime {
+
+/// The score of a key that may not be seen: below every other, so that exp(it - the largest) is exactly 0. Finite,
+/// because TensorE transposes scores, and would spread an infinity.
+inline constexpr float kHiddenScore = std::numeric_limits<float>::lowest();
 
 /// Rows of one sequence, `heads` neighbouring heads wide, in tiles of 128 rows.
 using RowTiles = std::vector<Tile>;

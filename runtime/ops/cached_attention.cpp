@@ -7,11 +7,11 @@
 #include "runtime/compiler/row_tiler.h"
 #include "runtime/emitter.h"
 #include "runtime/ops.h"
+#include "runtime/ops/attention.h"
 
 namespace runtime {
 namespace {
 
-constexpr float kHidden = -30000;              // added to scores that nobody may see: exp of it is 0
 constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of sequences keeps in each partition
 constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
 constexpr std::int64_t kMostRows = 65535;      // that one indexed transfer reaches
@@ -238,7 +238,7 @@ class CachedAttention {
   /// Scores of sequence b to what its cache has; of what comes behind its position, less than any other.
   void score(std::int64_t b, const Tile& scores) {
     const Tile mask = e_.sbuf(Dtype::kFp32, n_.keys, n_.tiles);
-    e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(places_, b, 1), Alu::kMul, kHidden);
+    e_.tensor_scalar(mask, key_numbers_, Alu::kGe, columns(places_, b, 1), Alu::kMul, kHiddenScore);
     for_tiles(3, b, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {
       for (std::int64_t g = 0; g < n_.groups; ++g) {
         const Tile bank = e_.psum(n_.keys, count * n_.ratio);
@@ -272,8 +272,8 @@ class CachedAttention {
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
     e_.copy(own, bank);
-    e_.affine_select(own, begin, -size, 1, kHidden);
-    e_.affine_select(own, size - 1 - begin, size, -1, kHidden);
+    e_.affine_select(own, begin, -size, 1, kHiddenScore);
+    e_.affine_select(own, size - 1 - begin, size, -1, kHiddenScore);
     return own;
   }
 
@@ -281,7 +281,7 @@ class CachedAttention {
   Tile maxima(const Tile& scores, const Tile& fresh, std::int64_t cols) {
     const std::int64_t rows = n_.rows();
     const Tile some = e_.sbuf(Dtype::kFp32, rows, cols);
-    if (n_.keys < rows) e_.fill(some, kHidden);
+    if (n_.keys < rows) e_.fill(some, kHiddenScore);
     e_.reduce(partitions(some, n_.keys), Alu::kMax, by_head(scores));
     e_.tensor_tensor(partitions(some, n_.batch), partitions(some, n_.batch), Alu::kMax, fresh);
     const Tile turned = e_.psum(cols, rows), most = e_.sbuf(Dtype::kFp32, cols, 1);

@@ -95,6 +95,33 @@ TEST(TensorEngine, HidesTheLoadBehindTheRunningMatmul) {
   EXPECT_DOUBLE_EQ(result.matmul_flops, 8 * 2.0 * 128 * 128 * 512);
 }
 
+/// A matmul of 64 x 64 in a quarter of the array.
+Instr quarter(int i, bool tiled = true) {
+  Instr mm = matmul(psum(64, 512), sbuf(64, 64, i * 128, Dtype::kBf16), sbuf(64, 512, 65536, Dtype::kBf16));
+  if (tiled) mm.pe = {static_cast<std::uint8_t>(i / 2 % 2 * 64), static_cast<std::uint8_t>(i % 2 * 64), 64, 64};
+  return mm;
+}
+
+TEST(TensorEngine, PartsOfTheArrayWorkAtTheSameTime) {
+  std::vector<Instr> tiled, whole;
+  for (int i = 0; i < 8; ++i) tiled.push_back(quarter(i)), whole.push_back(quarter(i, false));
+  // The first load (64 columns, 4 per cycle); matmuls 64 cycles apart; the fifth waits for the first one's quarter.
+  const SimResult parts = run(program(tiled));
+  EXPECT_NEAR(body(parts) * kTensorHz, 16 + 512 + 3 * 64 + 512 + 100, 0.01);
+  EXPECT_NEAR(body(run(program(whole))) * kTensorHz, 16 + 8 * 512 + 100, 0.01);
+  EXPECT_DOUBLE_EQ(parts.matmul_flops, 8 * 2.0 * 64 * 64 * 512);
+  for (int e = 0; e < isa::kEngineCount; ++e) EXPECT_EQ(parts.engines[e].total(), parts.total) << e;
+  EXPECT_LE(cycles(busy(parts, Engine::kTensor), kTensorHz), 512 + 3 * 64 + 512);
+}
+
+TEST(TensorEngine, TheWholeArrayWaitsForItsParts) {
+  std::vector<Instr> instrs{quarter(0), quarter(1)};
+  instrs.push_back(matmul(psum(128, 512), weights(9), moving(512)));
+  EXPECT_NEAR(body(run(program(instrs))) * kTensorHz, 16 + 64 + 512 + 512 + 100, 0.01);
+  instrs = {quarter(0), quarter(0)};  // the same quarter twice
+  EXPECT_NEAR(body(run(program(instrs))) * kTensorHz, 16 + 2 * 512 + 100, 0.01);
+}
+
 TEST(TensorEngine, StallsForALoadThatIsLongerThanTheMatmul) {
   std::vector<Instr> instrs;
   for (int i = 0; i < 8; ++i) instrs.push_back(matmul(psum(128, 1), weights(i), moving(1)));

@@ -63,7 +63,15 @@ class Generator {
     i.fn = static_cast<isa::Fn>(upto(isa::kFnCount - 1));
     i.alu0 = static_cast<isa::Alu>(upto(isa::kAluCount - 1));
     i.alu1 = static_cast<isa::Alu>(upto(isa::kAluCount - 1));
-    for (bool* flag : {&i.accumulate, &i.reverse0, &i.reverse1, &i.signal}) *flag = coin();
+    for (bool* flag : {&i.accumulate, &i.reverse0, &i.reverse1, &i.negate, &i.skip, &i.integers, &i.onezero, &i.signal})
+      *flag = coin();
+    i.registers = static_cast<isa::Registers>(upto(isa::kRegistersCount - 1));
+    for (std::uint8_t* side : {&i.pe.row, &i.pe.column, &i.pe.rows, &i.pe.columns})
+      *side = coin() ? 0 : static_cast<std::uint8_t>(upto(255));
+    for (std::size_t k = 0; k < 4; ++k) {
+      i.ints[k] = coin() ? 0 : static_cast<std::int32_t>(upto(0xffffffff));
+      i.steps[k] = coin() ? 0 : static_cast<std::int32_t>(upto(0xffffffff));
+    }
     i.queue = static_cast<std::uint8_t>(upto(255));
     i.group = static_cast<std::uint8_t>(upto(255));
     i.peer = static_cast<std::uint16_t>(upto(65535));

@@ -100,7 +100,8 @@ TEST(CheckTensorScalar, ScalarsAreColumns) {
   EXPECT_TRUE(refused(with(scalar, [](Instr& i) { i.b = sbuf(128, 8); }), "b is [128, 8] but must be [128, 1]"));
   EXPECT_TRUE(refused(with(scalar, [](Instr& i) { i.alu1 = Alu::kNone; }), "c has no ALU step"));
   EXPECT_TRUE(refused(with(scalar, [](Instr& i) { i.alu0 = Alu::kPow; }), "pow runs on GpSimdE only"));
-  EXPECT_TRUE(refused(with(scalar, [](Instr& i) { i.engine = Engine::kGpSimd, i.c = sbuf(128, 1); }), "with pow only"));
+  EXPECT_TRUE(refused(with(scalar, [](Instr& i) { i.engine = Engine::kGpSimd, i.c = sbuf(128, 1); }),
+                      "with pow or inverse_sqrt"));
 }
 
 TEST(CheckReductions, Columns) {

@@ -122,6 +122,8 @@ void expect_text_matches(const Instr& instr, int index, double streams = 0) {
   const bool input = static_cast<bool>(instr.a);
   std::map<std::string, double, std::less<>> names{
       {"MIN_II", 64}, {"START", 150}, {"streams", streams}, {"P", instr.a.partitions}};
+  names["e"] = std::max(1.0f, instr.imm0);
+  names["size"] = isa::size_of(instr.a.dtype);
   names["passes"] = instr.a.dtype == Dtype::kFp32 ? 4 : 1;
   names["M"] = names["F"] = static_cast<double>(instr.a.cols());
   names["N"] = static_cast<double>(instr.op == Opcode::kMatMul ? instr.b.cols() : (input ? instr.a : instr.dst).cols());
@@ -315,8 +317,23 @@ TEST(CostText, GpSimdFormulasEqualTheFunctions) {
   for (const std::uint32_t n : {16u, 512u, 4096u})
     for (const int partitions : {1, 16, 40, 128})
       for (const Opcode op : {Opcode::kIota, Opcode::kAffineSelect, Opcode::kLocalGather, Opcode::kPartitionReduce,
-                              Opcode::kSequenceBounds})
+                              Opcode::kSequenceBounds, Opcode::kNGather})
         expect_text_matches(make(op, Engine::kGpSimd, sbuf(partitions, n), sbuf(partitions, n)), 0);
+  for (const float elements : {2.0f, 4.0f, 32.0f})
+    for (const Dtype dtype : {Dtype::kFp32, Dtype::kBf16, Dtype::kUint8}) {
+      Instr gather = make(Opcode::kLocalGather, Engine::kGpSimd, sbuf(128, 512, dtype), sbuf(128, 64, dtype));
+      gather.imm0 = elements;
+      expect_text_matches(gather, 0);
+    }
+}
+
+TEST(Cost, OnesAndZerosHalveThePassesOfFp32) {
+  Instr product = matmul(128, 128, 512, Dtype::kFp32);
+  product.onezero = true;
+  EXPECT_EQ(occupy(product), 1024);
+  Instr narrow = matmul(128, 128, 512);
+  narrow.onezero = true;
+  EXPECT_EQ(occupy(narrow), 512);
 }
 
 TEST(CostText, ConditionalClausesEqualTheFunctions) {
@@ -354,7 +371,10 @@ TEST(CostText, ConditionalClausesEqualTheFunctions) {
     expect_text_matches(make(Opcode::kCopyPredicated, Engine::kVector, fp32, in_psum, mask), 0);
     expect_text_matches(make(Opcode::kCopyPredicated, Engine::kVector, fp32, fp32, mask), 1);
     expect_text_matches(make(Opcode::kSelect, Engine::kVector, fp32, fp32, mask), 0, 2);
-    expect_text_matches(make(Opcode::kSelectReduce, Engine::kVector, fp32, in_psum, mask), 0, 1);
+    Instr choose = make(Opcode::kSelectReduce, Engine::kVector, fp32, in_psum, mask);
+    expect_text_matches(choose, 1, 1);
+    choose.dst2 = sbuf(128, 1);
+    expect_text_matches(choose, 0, 1);
     expect_text_matches(make(Opcode::kMemset, Engine::kVector, bf16), 0);
     expect_text_matches(make(Opcode::kMemset, Engine::kVector, fp32), 1);
   }

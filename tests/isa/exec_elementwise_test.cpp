@@ -100,7 +100,8 @@ TEST_F(ElementWise, BitwiseWorksOnIntegerBits) {
   run({.op = Opcode::kTensorTensor, .alu0 = Alu::kXor, .dst = dst, .a = a, .b = b});
   expect(dst, [&](auto p, auto i) { return static_cast<float>(integer(a, p, i) ^ integer(b, p, i)); });
   run({.op = Opcode::kTensorScalar, .alu0 = Alu::kShr, .alu1 = Alu::kAnd, .imm0 = 2, .imm1 = 0xff, .dst = dst, .a = a});
-  expect(dst, [&](auto p, auto i) { return static_cast<float>((integer(a, p, i) >> 2) & 0xff); });
+  expect(dst,
+         [&](auto p, auto i) { return static_cast<float>((static_cast<unsigned>(integer(a, p, i)) >> 2) & 0xff); });
   EXPECT_TRUE(throws({.op = Opcode::kTensorScalar, .alu0 = Alu::kAnd, .alu1 = Alu::kAdd, .dst = dst, .a = a},
                      base::Fault::kProgram, "mixes"));
 }

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <cstring>
 #include <functional>
+#include <limits>
 #include <memory>
 #include <string>
 #include <vector>
@@ -18,6 +19,7 @@
 namespace isa {
 namespace {
 
+constexpr float kInf = std::numeric_limits<float>::infinity(), kNan = std::numeric_limits<float>::quiet_NaN();
 constexpr auto kSbuf = Space::kSbuf, kPsum = Space::kPsum, kHbm = Space::kHbm;
 
 inline Tile tile(Space space, int partitions, std::initializer_list<Dim> dims, Dtype dtype = Dtype::kFp32,

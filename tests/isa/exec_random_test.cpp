@@ -89,18 +89,58 @@ TEST_F(RandomExec, ATeamChangesNoRandomBit) {
   EXPECT_EQ(values(dst), alone);
 }
 
-TEST_F(RandomExec, RngFillsIntegersAndUnitIntervals) {
-  const Tile bits = on(kSbuf, 128, 256, Dtype::kUint32), unit = on(kSbuf, 128, 256, Dtype::kFp32, 4096);
+TEST_F(RandomExec, RngFillsIntegersAndNothingElse) {
+  const Tile bits = on(kSbuf, 128, 256, Dtype::kUint32), bytes = on(kSbuf, 128, 256, Dtype::kUint8, 4096);
   run({.op = Opcode::kRng, .rng = 1, .dst = bits});
-  run({.op = Opcode::kRng, .rng = 1, .dst = unit});
-  double sum = 0, high = 0;
-  for (const float x : values(unit)) {
-    ASSERT_TRUE(x >= 0 && x < 1);
-    sum += x;
-  }
+  run({.op = Opcode::kRng, .rng = 1, .dst = bytes});
+  double high = 0;
   for (const float x : values(bits)) high += x >= 0x1p31f;
-  EXPECT_NEAR(sum / 32768, 0.5, 4 * std::sqrt(1.0 / 12 / 32768));
   EXPECT_NEAR(high / 32768, 0.5, 4 * std::sqrt(0.25 / 32768));
+  for (int i = 0; i < 256; ++i)  // the least significant bits of the same numbers
+    ASSERT_EQ(std::to_integer<int>(*at(bytes, 7, i)), std::to_integer<int>(*at(bits, 7, i)));
+  EXPECT_TRUE(throws({.op = Opcode::kRng, .dst = on(kSbuf, 4, 4)}, base::Fault::kProgram, "integers"));
+}
+
+TEST_F(RandomExec, ASeedBeginsASequenceThatRepeats) {
+  const Tile seed = on(kSbuf, 1, 1, Dtype::kUint32), bits = on(kSbuf, 4, 64, Dtype::kUint32, 4096);
+  const auto set = [&](float value) {
+    put(seed, 0, 0, value);
+    run({.op = Opcode::kSetRngSeed, .engine = Engine::kVector, .a = seed});
+  };
+  const auto draw = [&] {
+    run({.op = Opcode::kRng, .engine = Engine::kVector, .rng = 5, .dst = bits});
+    return values(bits);
+  };
+  const std::vector<float> unseeded = draw();
+  EXPECT_EQ(draw(), unseeded) << "without a seed, `rng` names the numbers";
+  set(7);
+  const std::vector<float> first = draw(), second = draw();
+  EXPECT_NE(first, second);
+  set(8);
+  EXPECT_NE(draw(), first);
+  context.step = 3, context.call_rng = 9, context.rank = 1;
+  set(7);
+  EXPECT_EQ(draw(), first);
+  EXPECT_EQ(draw(), second);
+}
+
+TEST_F(RandomExec, DropoutTakesAProbabilityPerPartition) {
+  const Tile a = on(kSbuf, 4, 4000), p = on(kSbuf, 4, 1, Dtype::kBf16, 20000),
+             dst = on(kSbuf, 4, 4000, Dtype::kFp32, 32768);
+  fill(a, [](auto, auto) { return -3.0f; });
+  const float drop[] = {0, 0.25f, 0.5f, 1};
+  fill(p, [&](auto row, auto) { return drop[row]; });
+  run({.op = Opcode::kDropout, .rng = 3, .imm0 = 0.9f, .imm1 = 1, .dst = dst, .a = a, .b = p});
+  for (int row = 0; row < 4; ++row) {
+    double kept = 0;
+    for (int i = 0; i < 4000; ++i) {
+      ASSERT_TRUE(get(dst, row, i) == 0 || get(dst, row, i) == -3);
+      kept += get(dst, row, i) != 0;
+    }
+    EXPECT_NEAR(kept / 4000, 1 - drop[row], 4 * std::sqrt(drop[row] * (1 - drop[row]) / 4000));
+  }
+  put(p, 2, 0, 1.5f);
+  EXPECT_TRUE(throws({.op = Opcode::kDropout, .dst = dst, .a = a, .b = p}, base::Fault::kData, "partition 2"));
 }
 
 }  // namespace

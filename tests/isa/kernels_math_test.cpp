@@ -28,6 +28,7 @@ double exact(Fn fn, double x) {
     case Fn::kRelu: return std::max(x, 0.0);
     case Fn::kGelu: return times(x, cdf(x));
     case Fn::kGeluTanh: return times(x, sigmoid(gelu_tanh_argument(x)));
+    case Fn::kGeluSigmoid: return times(x, sigmoid(1.702 * x));
     case Fn::kGeluGrad: return cdf(x) + times(x, density(x));
     case Fn::kGeluTanhGrad: {
       const double s = sigmoid(gelu_tanh_argument(x));

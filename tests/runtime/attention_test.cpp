@@ -85,6 +85,22 @@ TEST_P(AttentionTest, Gradients) {
                    numerics());
 }
 
+/// Scores of -40000 to what each query may see: what it may not see is less still, and its probability exactly 0.
+TEST(Attention, KeysThatComeLaterLoseToEveryScore) {
+  for (const bool flash : {false, true}) {
+    const AttentionAttrs attrs{
+        .scale = 1, .batch = 1, .seq = 140, .heads = 1, .kv_heads = 1, .causal = true, .flash = flash};
+    const Tensor q = runtime::generate(140, 4, [](auto, auto) { return 100.0; });
+    const Tensor k =
+        runtime::generate(140, 4, [](auto row, auto) { return -100.0 - static_cast<double>(row % 3) / 1024; });
+    const Inputs in{{q, Dtype::kFp32}, {k, Dtype::kFp32}, {random_normal(140, 4, 1), Dtype::kFp32}};
+    // Scores are exact to 2^-9 (one ulp at 40000 is 2^-8), which exp turns into as much of a relative error.
+    const Tolerance near{.ulps = 1 << 17, .floor = 1e-3, .dtype = Dtype::kFp32};
+    const Tolerance log{.ulps = 4, .floor = 1, .dtype = Dtype::kFp32};
+    expect_reference(kAttention, in, attrs, {near, flash ? log : near}, "fp32");
+  }
+}
+
 INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
                          testing::Combine(testing::Values(AttentionCase{2, 48, 3, 3, 64, false, true, Dtype::kFp32},
                                                           AttentionCase{3, 48, 4, 2, 32, true, false, Dtype::kBf16},
