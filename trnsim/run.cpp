@@ -130,6 +130,13 @@ class Run {
     return std::move(out_);
   }
 
+  RunResult projected() {
+    const auto begin = Clock::now();
+    project_job();
+    out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return std::move(out_);
+  }
+
  private:
   void load() {
     data_ = load_training(workload_, trained_);
@@ -192,5 +199,9 @@ Job projected_job(const workloads::Workload& workload, const Settings& given) {
 }
 
 RunResult run(const RunRequest& request, const RunObserver& observer) { return Run{request, observer}.run(); }
+
+RunResult projected_run(const RunRequest& request, const RunObserver& observer) {
+  return Run{request, observer}.projected();
+}
 
 }  // namespace trnsim
