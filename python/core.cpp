@@ -14,6 +14,9 @@
 #include "trnsim/version.h"
 
 namespace trnsim_python {
+
+void bind_api(py::module_& m);  // bind_api.cpp
+
 namespace {
 
 using trnsim::NkiKernel;
@@ -125,6 +128,7 @@ PYBIND11_MODULE(_core, m) {
   m.attr("version") = std::string{trnsim::version()};
   m.def("_set_error", [](py::handle type) { error_class() = type.inc_ref(); });
   py::register_exception_translator(&translate);
+  bind_api(m);
   bind_nki_trace(m);
   bind_kernels(m);
   add_dtypes(m);
