@@ -40,7 +40,7 @@ target_compile_options(trnsim_python PRIVATE $<$<CONFIG:Release>:-Og>)
 
 # The package's own files lie beside the module: as they are, so that an edit needs no build.
 file(GLOB_RECURSE python_files CONFIGURE_DEPENDS RELATIVE ${CMAKE_SOURCE_DIR}/python/trnsim python/trnsim/*.py
-     python/trnsim/*.pyi)
+     python/trnsim/*.pyi python/trnsim/py.typed)
 foreach(file IN LISTS python_files)
   cmake_path(GET file PARENT_PATH parent)
   file(MAKE_DIRECTORY ${python_dir}/${parent})
