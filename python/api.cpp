@@ -41,7 +41,8 @@ Json list(const Json& arguments, const Listener&) {
 }
 
 Json parameters(const Json& arguments, const Listener&) {
-  const auto file = trnsim::machine_file(text_in(arguments, "machine"), arguments.value("set", std::vector<std::string>{}));
+  const auto file =
+      trnsim::machine_file(text_in(arguments, "machine"), arguments.value("set", std::vector<std::string>{}));
   return rows_of(trnsim::parameter_table(file, text_in(arguments, "prefix")));
 }
 

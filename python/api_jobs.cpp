@@ -173,8 +173,12 @@ Json run(const Json& arguments, const Listener& hear) {
   observer.training.begin = [&](const trnsim::Training& t, const workloads::Trainer& trainer) {
     steps = std::make_unique<Steps>(hear, folder, trainer, t.simulated_step_seconds);
     if (hear)
-      hear({{"event", "begin"}, {"model", t.model}, {"dataset", t.dataset}, {"numerics", t.numerics},
-            {"samples", t.train_samples}, {"max_steps", trainer.max_steps()},
+      hear({{"event", "begin"},
+            {"model", t.model},
+            {"dataset", t.dataset},
+            {"numerics", t.numerics},
+            {"samples", t.train_samples},
+            {"max_steps", trainer.max_steps()},
             {"simulated_step_seconds", t.simulated_step_seconds}});
   };
   observer.training.step = [&](const workloads::StepRecord& r) { steps->take(r); };
@@ -194,9 +198,12 @@ Json search(const Json& arguments, const Listener& hear) {
   const trnsim::Job job = job_of(s, trnsim::load_model_config(text_in(arguments, "job")), 0);
   auto micro = arguments.value("micro_batch_sizes", std::vector<std::int64_t>{});
   if (micro.empty()) micro = {s.per_device_train_batch_size};
-  auto plans = plans_of(job, {.batch = arguments.value("global_batch_size", std::int64_t{256}), .micro_batches = micro});
+  auto plans =
+      plans_of(job, {.batch = arguments.value("global_batch_size", std::int64_t{256}), .micro_batches = micro});
   time_plans(plans, processes_in(arguments), s.exact, watch_of(hear, "plan"));
-  std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) { return std::pair{!p.refused.empty(), p.seconds}; });
+  std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) {
+    return std::pair{!p.refused.empty(), p.seconds};
+  });
   Json out = Json::array();
   for (const trnsim::TriedPlan& plan : plans) out.push_back(plan_of(plan));
   return out;
@@ -209,8 +216,12 @@ Json ablate(const Json& arguments, const Listener& hear) {
   for (const trnsim::PassVariant& variant : variants) {
     if (hear) hear({{"event", "progress"}, {"what", "passes"}, {"done", out.size()}, {"all", variants.size()}});
     const trnsim::PassFigures f = pass_figures(variant.job, given.exact);
-    out.push_back({{"passes", variant.name}, {"text", variant.text}, {"device_step_seconds", f.seconds},
-                   {"hbm_bytes", f.hbm_bytes}, {"hbm_traffic_bytes", f.traffic}, {"instructions", f.instructions}});
+    out.push_back({{"passes", variant.name},
+                   {"text", variant.text},
+                   {"device_step_seconds", f.seconds},
+                   {"hbm_bytes", f.hbm_bytes},
+                   {"hbm_traffic_bytes", f.traffic},
+                   {"instructions", f.instructions}});
   }
   return out;
 }

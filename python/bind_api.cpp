@@ -96,7 +96,8 @@ class Asked {
   std::string result() {
     if (answer_->error) throw *answer_->error;
     if (!answer_->death.empty())
-      throw Error{Fault::kEnvironment, "trnsim", "the simulator " + answer_->death, "see whether the host has memory left"};
+      throw Error{Fault::kEnvironment, "trnsim", "the simulator " + answer_->death,
+                  "see whether the host has memory left"};
     return std::move(answer_->bytes);
   }
 

@@ -36,11 +36,12 @@ void require_fit(const Estimate& e) {
   if (nearest)
     for (const auto& [setting, value] : plan_settings(*nearest))
       plan += fmt::format("{}`{}` {}", plan.empty() ? "" : ", ", setting, value.empty() ? "true" : value);
-  throw base::Error{base::Fault::kCapacity, describe(e.job),
-                    fmt::format("does not fit: {}{}", memory,
-                                base::readable(static_cast<double>(e.projection.memory.capacity), base::Dimension::kBytes) +
-                                    " there are"),
-                    nearest ? "this plan does: " + plan : "no plan on these cores fits: use more `nnodes`"};
+  throw base::Error{
+      base::Fault::kCapacity, describe(e.job),
+      fmt::format(
+          "does not fit: {}{}", memory,
+          base::readable(static_cast<double>(e.projection.memory.capacity), base::Dimension::kBytes) + " there are"),
+      nearest ? "this plan does: " + plan : "no plan on these cores fits: use more `nnodes`"};
 }
 
 nlohmann::ordered_json to_json(const Estimate& e) {
