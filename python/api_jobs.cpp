@@ -6,7 +6,6 @@
 
 #include "analysis/result.h"
 #include "analysis/stats.h"
-#include "base/interrupt.h"
 #include "python/api_settings.h"
 #include "trnsim/estimate.h"
 #include "trnsim/run.h"
@@ -161,7 +160,6 @@ Json project(const Json& arguments, const Listener& hear) {
 }
 
 Json run(const Json& arguments, const Listener& hear) {
-  base::catch_interrupts();  // of this process: the first asks a training for its checkpoint
   const std::filesystem::path folder = text_in(arguments, "folder");
   const trnsim::RunRequest request{.workload = workloads::load_workload(text_in(arguments, "job")),
                                    .given = settings_of(arguments),

@@ -10,6 +10,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 #include "base/process_pool.h"
 #include "python/api.h"
 
@@ -67,7 +68,8 @@ class Asked {
  public:
   Asked(const std::string& question, const std::string& arguments, bool listens)
       : pool_{1, "trnsim." + question, [this, question, arguments, listens](std::size_t) {
-                ::setpgid(0, 0);  // a terminal's Ctrl-C is for us, who pass it on
+                ::setpgid(0, 0);           // a terminal's Ctrl-C is for us, who pass it on
+                base::catch_interrupts();  // the first asks a training for its checkpoint
                 Listener hear;
                 if (listens) hear = [this](const Json& event) { events_.put(dump(event)); };
                 events_.put(std::to_string(::getpid()));
@@ -84,12 +86,14 @@ class Asked {
     if (pid_ == 0 && !lines.empty()) {  // the first line
       pid_ = static_cast<pid_t>(std::stol(lines));
       lines.erase(0, lines.find('\n') + 1);
+      if (stops_) stop();
     }
     return lines;
   }
   bool answered() const { return answer_.has_value(); }
   /// Asks it to come to an end, in order.
-  void stop() const {
+  void stop() {
+    stops_ = true;
     if (pid_ > 0) ::kill(pid_, SIGINT);
   }
 
@@ -105,7 +109,8 @@ class Asked {
   Pipe events_;
   base::ProcessPool pool_;
   std::optional<base::ProcessPool::Answer> answer_;
-  pid_t pid_ = 0;
+  pid_t pid_ = 0;       // known from its first line on
+  bool stops_ = false;  // somebody asked it to
 };
 
 /// `lines` to the callback, then what signals say. Errors: what either raises.

@@ -15,7 +15,7 @@ def _text(value):
     """A setting's value as the command line would have it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(value) if isinstance(value, float) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    return repr(float(value)) if isinstance(value, float) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
 def _arguments(settings, machine, **more):
