@@ -29,8 +29,12 @@ void add_list(CLI::App& app);
 void add_params(CLI::App& app);
 void add_tokenize(CLI::App& app);
 void add_consolidate(CLI::App& app);
+void add_nki(CLI::App& app);
 void add_completion(CLI::App& app);
 void add_version(CLI::App& app);
+
+/// `trnsim nki` with these arguments: the process becomes Python's. Errors: Fault::kEnvironment without the module.
+[[noreturn]] void exec_nki(int argc, const char* const* argv);
 
 /// `add` declares the verb's options and what to do after the parse; it must leave nothing behind but that.
 struct Verb {
@@ -117,6 +121,8 @@ inline constexpr std::array kVerbs = {
     Verb{"consolidate", "merge a sharded checkpoint into one Hugging Face model",
          {"trnsim consolidate runs/first/checkpoint-100 merged", "trnsim consolidate shards models/llama-tuned",
           "trnsim consolidate runs/first/checkpoint-100 merged --overwrite_output_dir"}, add_consolidate},
+    Verb{"nki", "run a script with NKI kernels: their numbers and their time, without the hardware",
+         {"trnsim nki --time kernel.py", "trnsim nki --list", "trnsim nki --compare a.py b.py"}, add_nki},
     Verb{"completion", "print a completion script for a shell, or the manual page",
          {"trnsim completion bash > /etc/bash_completion.d/trnsim",
           "trnsim completion zsh > ~/.zfunc/_trnsim",

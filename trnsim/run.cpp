@@ -131,6 +131,13 @@ class Run {
     return std::move(out_);
   }
 
+  RunResult projected() {
+    const auto begin = Clock::now();
+    project_job();
+    out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    return std::move(out_);
+  }
+
  private:
   void load() {
     data_ = load_training(workload_, trained_);
@@ -193,5 +200,9 @@ Job projected_job(const workloads::Workload& workload, const Settings& given) {
 }
 
 RunResult run(const RunRequest& request, const RunObserver& observer) { return Run{request, observer}.run(); }
+
+RunResult projected_run(const RunRequest& request, const RunObserver& observer) {
+  return Run{request, observer}.projected();
+}
 
 }  // namespace trnsim

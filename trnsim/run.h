@@ -47,6 +47,9 @@ struct RunObserver {
 /// project() and load_training().
 RunResult run(const RunRequest& request, const RunObserver& observer = {});
 
+/// What run() answers of the projected job alone: nothing is trained, no folder written. Errors: as run().
+RunResult projected_run(const RunRequest& request, const RunObserver& observer = {});
+
 /// The published job of a workload, or one that the user's settings changed, as run() projects it.
 Job projected_job(const workloads::Workload& workload, const Settings& given);
 

@@ -1,5 +1,6 @@
 #include "trnsim/sweep.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -33,9 +34,14 @@ const Setting* find_setting(std::string_view key) {
   return found == table.end() ? nullptr : &*found;
 }
 
-/// Results of another binary are not ours.
+/// Results of another binary are not ours: of the program, or of the shared library that this is a part of.
 std::uint64_t binary_hash() {
-  static const std::uint64_t hash = base::hash64(base::read_file("/proc/self/exe"));
+  static const std::uint64_t hash = [] {
+    Dl_info info{};
+    const bool library = ::dladdr(reinterpret_cast<void*>(&binary_hash), &info) != 0 && info.dli_fname &&
+                         std::string_view{info.dli_fname}.find(".so") != std::string_view::npos;
+    return base::hash64(base::read_file(library ? info.dli_fname : "/proc/self/exe"));
+  }();
   return hash;
 }
 

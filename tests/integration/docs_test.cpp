@@ -58,6 +58,8 @@ const std::map<std::string, std::string> kPrepared = {
     {"LLAMA",
      "trnsim run llama2_7b_dolly --mode numeric --max_steps 3 --max_train_samples 100 --max_eval_samples 20 "
      "--output_dir LLAMA"},
+    {"kernel.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' kernel.py"},
+    {"examples/nki", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
     {"mine.csv", "cp tests/validation/training.csv mine.csv"},
     {"what_if.toml", kSweepOfViews + "what_if.toml"},
     {"sweep.toml", kSweepOfViews + "sweep.toml"},

@@ -1,0 +1,13 @@
+# Tests of the Python module by Python; without the module they are skipped, and say so.
+file(GLOB python_tests CONFIGURE_DEPENDS tests/python/*_test.py)
+foreach(test IN LISTS python_tests)
+  cmake_path(GET test STEM name)
+  if(TARGET trnsim_python)
+    add_test(NAME Python.${name} COMMAND ${TRNSIM_PYTHON} -B ${test})
+    set_tests_properties(Python.${name} PROPERTIES TIMEOUT 300 ENVIRONMENT
+                         "PYTHONPATH=${CMAKE_BINARY_DIR}/python;TRNSIM_BINARY=$<TARGET_FILE:trnsim>")
+  else()
+    add_test(NAME Python.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: the Python module was left out")
+    set_tests_properties(Python.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped")
+  endif()
+endforeach()

@@ -1,0 +1,135 @@
+// The Python module trnsim._core: the library's calls, errors as exceptions. No logic of its own.
+#include <pybind11/pybind11.h>
+#include <pybind11/stl.h>
+
+#include <csignal>
+#include <memory>
+#include <string>
+
+#include "base/error.h"
+#include "isa/names.h"
+#include "isa/table.h"
+#include "python/nki_trace.h"
+#include "trnsim/nki.h"
+#include "trnsim/version.h"
+
+namespace trnsim_python {
+
+void bind_api(py::module_& m);  // bind_api.cpp
+
+namespace {
+
+using trnsim::NkiKernel;
+
+/// A machine, and what programs for it are compiled for.
+struct Machine {
+  hw::MachineParams params;
+  isa::Target target;
+};
+
+py::handle& error_class() {
+  static py::handle value;
+  return value;
+}
+
+void translate(std::exception_ptr pointer) {
+  try {
+    if (pointer) std::rethrow_exception(pointer);
+  } catch (const base::Error& e) {
+    const std::string where = e.where().empty() ? kernel_line() : std::string{e.where()};
+    const py::object error = error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
+    PyErr_SetObject(error_class().ptr(), error.ptr());
+  }
+}
+
+py::dict engine_of(const hw::EngineTime& time) {
+  py::dict waits;
+  for (std::size_t h = 0; h < hw::kHoldCount; ++h)
+    if (time.waiting[h] > 0) waits[hw::kHoldNames[h]] = hw::seconds(time.waiting[h]);
+  py::dict out;
+  out["busy"] = hw::seconds(time.busy), out["waiting"] = waits, out["idle"] = hw::seconds(time.idle);
+  out["instructions"] = time.instructions;
+  return out;
+}
+
+py::dict time_of(const NkiKernel& kernel, bool trace) {
+  trnsim::NkiTime time;
+  {
+    py::gil_scoped_release release;
+    time = kernel.time(trace);
+  }
+  const hw::SimResult& r = time.result;
+  py::dict engines, out;
+  for (int e = 0; e < isa::kEngineCount; ++e)
+    engines[py::str(std::string{isa::name_of(static_cast<isa::Engine>(e))})] = engine_of(r.engines[static_cast<std::size_t>(e)]);
+  py::list lines;
+  for (const trnsim::NkiLine& l : time.lines)
+    lines.append(py::make_tuple(l.label, l.engine, l.instructions, l.busy, l.waiting, l.critical));
+  const runtime::nki::Arranged& a = kernel.arranged();
+  out["seconds"] = hw::seconds(r.total), out["lead_in"] = hw::seconds(r.lead_in), out["engines"] = engines;
+  out["dma_active"] = hw::seconds(r.dma.active), out["dma_transfers"] = r.dma.transfers;
+  out["hbm_read_bytes"] = r.dma.read_bytes, out["hbm_write_bytes"] = r.dma.written_bytes;
+  out["spill_save_bytes"] = a.saved_bytes, out["spill_reload_bytes"] = a.restored_bytes;
+  out["reused"] = a.reused, out["reloads"] = a.reloads, out["spills"] = a.spills;
+  out["instructions"] = kernel.block().instrs.size(), out["matmul_flops"] = kernel.block().matmul_flops;
+  out["sbuf_bytes"] = kernel.block().sbuf_bytes, out["psum_bytes"] = kernel.block().psum_bytes;
+  out["peak_flops"] = r.peaks.matmul_flops, out["peak_bandwidth"] = r.peaks.hbm_bandwidth;
+  out["lines"] = lines;
+  return out;
+}
+
+std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& trace,
+                                    const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors,
+                                    const Machine& machine, bool as_written) {
+  std::vector<trnsim::NkiTensor> all;
+  for (const auto& [name, bytes, input] : tensors) all.push_back({name, bytes, input});
+  runtime::VirtualBlock block = trace->finish();
+  py::gil_scoped_release release;
+  return std::make_shared<NkiKernel>(std::move(block), std::move(all), machine.params, as_written);
+}
+
+void bind_kernels(py::module_& m) {
+  py::class_<Machine, std::shared_ptr<Machine>>(m, "Machine")
+      .def(py::init([](const std::string& name, const std::vector<std::string>& set) {
+        auto out = std::make_shared<Machine>();
+        out->params = hw::load_machine(name, set);
+        out->target = out->params.target();
+        return out;
+      }))
+      .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
+        return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
+                                                    [machine](auto* trace) { delete trace; }};
+      });
+  py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
+      .def(py::init(&compiled))
+      .def("memory", [](const std::shared_ptr<NkiKernel>& kernel, std::size_t tensor) {
+        const auto bytes = kernel->memory(tensor);
+        return py::memoryview::from_memory(bytes.data(), static_cast<py::ssize_t>(bytes.size()));
+      })
+      .def("compute", [](NkiKernel& kernel, int threads) {
+        py::gil_scoped_release release;
+        kernel.compute(threads);
+      })
+      .def("time", &time_of)
+      .def("listing", [](const NkiKernel& kernel) {
+        py::list out;
+        for (const isa::Instr& i : kernel.block().instrs)
+          out.append(py::make_tuple(std::string{isa::kTable[static_cast<std::size_t>(i.op)].name}, std::string{isa::name_of(i.engine)},
+                                    kernel.block().labels[i.label]));
+        return out;
+      });
+}
+
+}  // namespace
+}  // namespace trnsim_python
+
+PYBIND11_MODULE(_core, m) {
+  using namespace trnsim_python;
+  m.attr("version") = std::string{trnsim::version()};
+  m.def("_set_error", [](py::handle type) { error_class() = type.inc_ref(); });
+  py::register_exception_translator(&translate);
+  bind_api(m);
+  bind_nki_trace(m);
+  bind_kernels(m);
+  add_dtypes(m);
+}

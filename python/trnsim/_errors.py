@@ -1,0 +1,13 @@
+"""The one exception of the library."""
+
+
+class Error(Exception):
+    """What went wrong: `where` (a file and line, a setting, a tensor), `what` (one sentence), `fix` (one imperative
+    sentence). `exit_code` is what the command line would end with."""
+
+    def __init__(self, where, what, fix, exit_code=2):
+        super().__init__(where, what, fix)
+        self.where, self.what, self.fix, self.exit_code = where, what, fix, exit_code
+
+    def __str__(self):
+        return f"{self.where}: {self.what}\n  fix: {self.fix}"

@@ -1,0 +1,14 @@
+"""NKI on the simulated machine: `import trnsim.nki` makes `import neuronxcc.nki` and `import nki` find this package."""
+import os as _os
+
+from trnsim import _core
+
+_core._package(_os.path.dirname(_os.path.abspath(__file__)))
+from trnsim.nki import _tensor  # noqa: E402,F401  (operators of tensors)
+from trnsim.nki import compiler, isa, language, typing  # noqa: E402,F401
+from trnsim.nki import nccl  # noqa: E402,F401
+from trnsim.nki._jit import (baremetal, benchmark, jit, profile, simulate_kernel, sync_thread, trace)  # noqa: E402,F401
+from trnsim.nki._shim import install as _install  # noqa: E402
+
+tensor = _core.View
+_install()

@@ -1,0 +1,278 @@
+"""nki.jit, simulate_kernel, benchmark, profile: a kernel is traced, compiled, computed and timed."""
+import functools
+import os
+import signal
+import threading
+import time as _time
+
+import numpy as np
+
+from trnsim import _core
+from trnsim.nki import _dtypes
+from trnsim.nki._state import HBM, error, state
+from trnsim.nki.typing import TensorType
+
+
+class Settings:
+    """What `python3 -m trnsim.nki` sets."""
+    machine, changes = "trn1.2xlarge", []
+    as_written = False
+    numbers = True           # compute results
+    timed = False            # time every kernel that the script calls
+    threads = 0
+    instructions = int(os.environ.get("TRNSIM_NKI_INSTRUCTIONS", 4_000_000))
+    seconds = float(os.environ.get("TRNSIM_NKI_SECONDS", 120))
+    report = None            # called with (Compiled, times)
+
+
+settings = Settings()
+
+
+def machine():
+    key = (settings.machine, tuple(settings.changes))
+    if key not in _machines:
+        _machines[key] = _core.Machine(settings.machine, list(settings.changes))
+    return _machines[key]
+
+
+_machines = {}
+
+
+class _Watch:
+    """Ends a trace that never ends, at the line where it is."""
+
+    def __enter__(self):
+        self.on = threading.current_thread() is threading.main_thread()
+        if self.on:
+            self.before = signal.signal(signal.SIGALRM, self.alarm)
+            signal.setitimer(signal.ITIMER_REAL, settings.seconds)
+        return self
+
+    def alarm(self, *_):
+        raise error(f"the kernel is still being traced after {settings.seconds:g} s: it may never end",
+                    "check its loops, or raise TRNSIM_NKI_SECONDS")
+
+    def __exit__(self, *_):
+        if self.on:
+            signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(signal.SIGALRM, self.before)
+
+
+class Compiled:
+    """A kernel for arguments of certain shapes: `seconds`, `engines`, `lines`, ... once it is timed."""
+
+    def __init__(self, name, kernel, inputs, results, traced_in):
+        self.name, self.kernel, self.inputs, self.results, self.traced_in = name, kernel, inputs, results, traced_in
+        self._time, self._path = None, False
+
+    def time(self, path=False):
+        """Seconds, bytes, engines, lines; with `path` how much of the critical path each line holds."""
+        if self._time is None or (path and not self._path):
+            self._time, self._path = self.kernel.time(path), path
+        return self._time
+
+
+def _array(value):
+    if isinstance(value, TensorType):
+        return np.zeros(value.shape, _dtypes.dtype_of(_dtypes.code(value.dtype, _dtypes.FP32)))
+    array = np.asarray(value)
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    if array.dtype == np.int64:
+        array = array.astype(np.int32)
+    return np.ascontiguousarray(array)
+
+
+def _is_array(value):
+    return isinstance(value, (np.ndarray, TensorType)) or (hasattr(value, "__array__") and hasattr(value, "shape")
+                                                           and not isinstance(value, np.generic))
+
+
+class _Arguments:
+    """The arrays of a call become tensors in HBM; all else stays."""
+
+    def __init__(self):
+        self.inputs = []  # (register, array, the caller's)
+
+    def tensor(self, value, name):
+        if isinstance(value, (list, tuple)) and value and all(_is_array(v) for v in value):
+            return type(value)(self.tensor(v, f"{name}[{i}]") for i, v in enumerate(value))
+        if not _is_array(value):
+            return value
+        array = _array(value)
+        view = state.trace.tensor(HBM, _dtypes.code(array.dtype), list(array.shape), 0, None, name, [])
+        state.tensors.append((view, name, view.code, array.shape))
+        self.inputs.append((view.reg, array, value))
+        return view
+
+
+def compile_kernel(func, grid, args, kwargs):
+    """Traces the kernel once for each program of the grid, and compiles what it did."""
+    import inspect
+    names = list(inspect.signature(func).parameters)
+    begin = _time.perf_counter()
+    before = dict(state.__dict__)
+    state.__dict__.clear()
+    state.trace = machine().trace(func.__name__, settings.instructions)
+    state.grid, state.tensors, state.constants, state.shared = tuple(grid), [], [], []
+    state.direct = getattr(func, "_nki_auto_alloc", False)
+    try:
+        arguments = _Arguments()
+        with _Watch():
+            views = [arguments.tensor(a, names[i] if i < len(names) else f"argument{i}") for i, a in enumerate(args)]
+            named = {k: arguments.tensor(v, k) for k, v in kwargs.items()}
+            results = None
+            for program in np.ndindex(*grid) if grid else [()]:
+                state.program, state.next_shared = tuple(int(i) for i in program), 0
+                results = func(*views, **named)
+        inputs = [(reg, array) for reg, array, _ in arguments.inputs] + list(state.constants)
+        taken = {reg for reg, _ in inputs}
+        tensors = [(name or f"tensor{i}", int(np.prod(shape)) * _dtypes.size_of(number), i in taken)
+                   for i, (_, name, number, shape) in enumerate(state.tensors)]
+        kernel = _core.Kernel(state.trace, tensors, machine(), settings.as_written)
+        compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
+        compiled.arguments = arguments.inputs
+        return compiled
+    finally:
+        state.__dict__.clear()
+        state.__dict__.update(before)
+
+
+def _memory(kernel, view):
+    dtype = _dtypes.dtype_of(view.code)
+    return np.frombuffer(kernel.memory(view.reg), dtype).reshape(view.shape)
+
+
+def _put(kernel, reg, array):
+    memory = np.frombuffer(kernel.memory(reg), np.uint8)
+    memory[:] = np.ascontiguousarray(array).view(np.uint8).reshape(-1) if array.dtype.kind != "V" else \
+        np.frombuffer(array.tobytes(), np.uint8)
+
+
+def compute(compiled):
+    """NumPy arrays of what the kernel returns, computed by its instructions."""
+    for reg, array in compiled.inputs:
+        _put(compiled.kernel, reg, array)
+    compiled.kernel.compute(settings.threads)
+    return outputs(compiled)
+
+
+def outputs(compiled):
+    def one(value):
+        if isinstance(value, _core.View):
+            if value.space != HBM:
+                raise error("the kernel returns a tile on the chip", "store it to a tensor in shared HBM")
+            return np.array(_memory(compiled.kernel, value))
+        if isinstance(value, (list, tuple)):
+            return type(value)(one(v) for v in value)
+        return value
+    for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
+        if isinstance(given, np.ndarray) and given.flags.writeable and given.dtype == array.dtype:
+            got = np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape)
+            if got.tobytes() != given.tobytes():
+                given[...] = got
+    return one(compiled.results)
+
+
+class Kernel:
+    """A function that nki.jit decorates."""
+
+    def __init__(self, func, grid=()):
+        self.func, self.grid = getattr(func, "func", func), grid
+        functools.update_wrapper(self, self.func)
+
+    def __getitem__(self, grid):
+        return type(self)(self.func, tuple(int(g) for g in (grid if isinstance(grid, tuple) else (grid,))))
+
+    def compile(self, *args, **kwargs):
+        return compile_kernel(self.func, self.grid, args, kwargs)
+
+    def __call__(self, *args, **kwargs):
+        if state.trace is not None:
+            return self.func(*args, **kwargs)  # a kernel that another one calls is part of it
+        compiled = self.compile(*args, **kwargs)
+        if settings.timed and settings.report:
+            settings.report(compiled, compiled.time(path=True))
+        return compute(compiled) if settings.numbers else outputs(compiled)
+
+
+def _decorator(cls):
+    def decorate(func=None, **options):
+        return (lambda f: cls(f, **options)) if func is None else cls(func, **options)
+    return decorate
+
+
+def jit(func=None, *, mode="auto", **_):
+    """Decorates a kernel: called with NumPy arrays it gives NumPy arrays, computed by the simulated instructions."""
+    return Kernel(func) if func is not None else Kernel
+
+
+trace = jit
+
+
+def baremetal(func=None, **_):
+    return jit(func)
+
+
+def simulate_kernel(kernel, *args, **kwargs):
+    """What the kernel computes for these arguments."""
+    compiled = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).compile(*args, **kwargs)
+    return compute(compiled)
+
+
+class Latency:
+    """Latencies of the repetitions in microseconds."""
+
+    def __init__(self, values):
+        self.values = sorted(values)
+
+    def get_latency_percentile(self, percentile):
+        """Microseconds that so many per cent of the repetitions stay below."""
+        return float(np.percentile(self.values, percentile))
+
+    def __repr__(self):
+        return f"{self.get_latency_percentile(50):.2f} us"
+
+
+class BenchmarkResult:
+    def __init__(self, compiled, times):
+        self.compiled, self.times = compiled, times
+        self.nc_latency = Latency([times["seconds"] * 1e6])
+
+
+class _Timed(Kernel):
+    def __init__(self, func, grid=(), warmup=10, iters=100, **options):
+        super().__init__(func, grid)
+        self.warmup, self.iters, self.options = warmup, iters, options
+        self.benchmark_result = None
+
+    def __getitem__(self, grid):
+        out = super().__getitem__(grid)
+        out.warmup, out.iters, out.options = self.warmup, self.iters, self.options
+        return out
+
+    def __call__(self, *args, **kwargs):
+        compiled = self.compile(*args, **kwargs)
+        self.benchmark_result = BenchmarkResult(compiled, compiled.time())
+        if settings.report:
+            settings.report(compiled, compiled.time(path=True))
+        return compute(compiled) if settings.numbers and not _only_shapes(args) else outputs(compiled)
+
+
+def _only_shapes(args):
+    return any(isinstance(a, TensorType) for a in args)
+
+
+def benchmark(func=None, *, warmup=10, iters=100, **options):
+    """Decorates a kernel: a call times it, `benchmark_result.nc_latency` has the microseconds on a NeuronCore."""
+    wrap = functools.partial(_Timed, warmup=warmup, iters=iters, **options)
+    return wrap(func) if func is not None else wrap
+
+
+def profile(func=None, *, working_directory=None, save_neff_name="file.neff", save_trace_name="profile.ntff", **options):
+    """The same, and the time of each line in `working_directory`/NAME.json."""
+    return benchmark(func, **options)
+
+
+def sync_thread(*_, **__):
+    """Programs of a grid run one after the other here."""

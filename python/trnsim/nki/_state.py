@@ -1,0 +1,30 @@
+"""The kernel that is being traced."""
+from trnsim import _core
+from trnsim._errors import Error
+
+SBUF, PSUM, HBM = 1, 2, 3  # isa::Space
+
+
+class _State:
+    trace = None       # _core.Trace
+    grid = ()          # launch grid
+    program = ()       # place in it
+    tensors = []       # (view, name, dtype, shape, input) of each HBM register
+    shared = []        # tensors in shared HBM, in the order of their creation, which all programs of a grid share
+    next_shared = 0
+    direct = False     # explicit allocation is ignored
+    constants = []     # (register, array)
+
+
+state = _State()
+
+
+def current():
+    if state.trace is None:
+        raise Error(_core._line(), "a function of the kernel language was called outside of a kernel",
+                    "call it in a function that nki.jit decorates")
+    return state.trace
+
+
+def error(what, fix):
+    return Error(_core._line(), what, fix)

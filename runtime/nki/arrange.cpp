@@ -1,0 +1,67 @@
+#include "runtime/nki_arrange.h"
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "isa/flops.h"
+#include "runtime/allocate.h"
+#include "runtime/compiler/schedule.h"
+#include "runtime/nki/passes.h"
+#include "runtime/synchronize.h"
+
+namespace runtime::nki {
+namespace {
+
+/// Order and addresses: of the orders that run furthest ahead the first that does not spill.
+Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
+  const isa::Geometry& geometry = target.geometry;
+  if (options.as_written || options.ahead <= 0) return allocate(block, geometry, true);
+  std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
+  for (std::int64_t& limit : limits) limit = static_cast<std::int64_t>(options.ahead * static_cast<double>(geometry.sbuf_partition_bytes * limit / 24));
+  std::optional<Allocation> found;
+  const auto take = [&](const std::vector<std::uint32_t>& order) {
+    try {
+      found = allocate(block, geometry, true, order, 0);
+    } catch (const base::Error& e) {
+      if (e.fault() != base::Fault::kCapacity) throw;
+    }
+    return found.has_value();
+  };
+  if (schedule(block, target, limits, take)) return *found;
+  return allocate(block, geometry, true);
+}
+
+}  // namespace
+
+Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options) {
+  isa::Target own = target;
+  own.geometry.sbuf_partition_bytes -= options.reserved_sbuf;
+  Arranged out;
+  const auto tensors = block.registers.size();
+  if (!options.as_written) {
+    out.reused = reuse(block, own.geometry.sbuf_partition_bytes * 3 / 4);
+    out.reloads = reload(block, own.geometry.sbuf_partition_bytes);
+  }
+  const Allocation allocation = place(block, own, options);
+  out.spills = allocation.spills, out.spill_bytes = allocation.spill_bytes;
+  out.has_spill_area = block.registers.size() > tensors;
+  synchronize(block.instrs, target.geometry);
+  for (const Instr& i : block.instrs) {
+    if (!isa::is_dma(i.op)) continue;
+    if (i.dst.space == isa::Space::kHbm && i.dst.reg >= tensors) out.saved_bytes += i.dst.bytes();
+    if (i.a.space == isa::Space::kHbm && i.a.reg >= tensors) out.restored_bytes += i.a.bytes();
+  }
+  out.block = {.name = std::move(block.name),
+               .instrs = std::move(block.instrs),
+               .registers = static_cast<std::uint32_t>(block.registers.size()),
+               .labels = std::move(block.labels),
+               .sbuf_bytes = allocation.sbuf_bytes,
+               .psum_bytes = allocation.psum_bytes};
+  for (const Instr& i : out.block.instrs) out.block.matmul_flops += isa::matmul_flops(i);
+  return out;
+}
+
+}  // namespace runtime::nki

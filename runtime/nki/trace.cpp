@@ -1,0 +1,254 @@
+#include "runtime/nki_trace.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <utility>
+
+#include "base/error.h"
+#include "isa/check.h"
+#include "isa/operands.h"
+
+namespace runtime::nki {
+namespace {
+
+using isa::Engine;
+using isa::Space;
+
+std::int64_t product(const std::vector<std::int64_t>& sizes, std::size_t begin, std::size_t end) {
+  std::int64_t n = 1;
+  for (std::size_t d = begin; d < end; ++d) n *= sizes[d];
+  return n;
+}
+
+void set_axes(View& view, const std::vector<std::int64_t>& sizes, int partition_axis) {
+  view.rank = static_cast<int>(sizes.size());
+  std::int64_t step = 1;
+  for (int d = view.rank - 1; d > partition_axis; --d) {
+    view.axes[static_cast<std::size_t>(d)] = {.size = sizes[static_cast<std::size_t>(d)], .step = step};
+    step *= sizes[static_cast<std::size_t>(d)];
+  }
+  if (partition_axis < 0) return;
+  view.axes[static_cast<std::size_t>(partition_axis)] = {
+      .size = sizes[static_cast<std::size_t>(partition_axis)], .step = 1, .kind = Axis::Kind::kPart};
+  step = 1;
+  for (int d = partition_axis - 1; d >= 0; --d) {
+    view.axes[static_cast<std::size_t>(d)] = {
+        .size = sizes[static_cast<std::size_t>(d)], .step = step, .kind = Axis::Kind::kBlock};
+    step *= sizes[static_cast<std::size_t>(d)];
+  }
+}
+
+bool is_matmul(isa::Opcode op) { return op == isa::Opcode::kMatMul || op == isa::Opcode::kPeTranspose; }
+
+}  // namespace
+
+Trace::Trace(const isa::Target& target, std::string name, std::size_t most_instructions)
+    : target_{target}, most_instructions_{most_instructions} {
+  block_.name = std::move(name);
+  add_label("kernel");
+}
+
+std::uint32_t Trace::add_label(std::string text) {
+  block_.labels.push_back(std::move(text));
+  return static_cast<std::uint32_t>(block_.labels.size() - 1);
+}
+
+View Trace::tensor(const TensorSpec& spec) {
+  if (spec.sizes.size() > static_cast<std::size_t>(kMostAxes))
+    throw base::Error{base::Fault::kProgram, "", fmt::format("a tensor of {} axes", spec.sizes.size()), "use fewer axes"};
+  auto storage = std::make_shared<Storage>();
+  View view{.storage = storage, .dtype = spec.dtype};
+  storage->trace = this, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
+  storage->fill = spec.fill, storage->places = spec.places;
+  const bool on_chip = spec.space != Space::kHbm;
+  set_axes(view, spec.sizes, on_chip ? spec.partition_axis : -1);
+  if (!on_chip) {
+    storage->reg = static_cast<std::uint32_t>(block_.registers.size());
+    block_.registers.push_back(static_cast<ValueId>(storage->reg));
+    return view;
+  }
+  const auto axis = static_cast<std::size_t>(spec.partition_axis);
+  storage->parts = spec.sizes.empty() ? 1 : spec.sizes[axis];
+  storage->cols = spec.sizes.empty() ? 1 : product(spec.sizes, axis + 1, spec.sizes.size());
+  storage->blocks.resize(static_cast<std::size_t>(product(spec.sizes, 0, axis)));
+  if (storage->parts > target_.geometry.partitions)
+    throw base::Error{base::Fault::kProgram, "",
+                      fmt::format("the partition axis of {} is {} long, {} are there", spec.name.empty() ? "the tensor" : spec.name,
+                                  storage->parts, target_.geometry.partitions),
+                      "split it, or mark another axis with nl.par_dim"};
+  const std::int64_t bytes = storage->cols * isa::size_of(spec.dtype);
+  const std::int64_t most =
+      spec.space == Space::kPsum ? target_.geometry.psum_partition_bytes : target_.geometry.sbuf_partition_bytes;
+  if (bytes > most)
+    throw base::Error{base::Fault::kProgram, "",
+                      fmt::format("{} bytes per partition exceed {}, which has {}", bytes,
+                                  spec.space == Space::kPsum ? "PSUM" : "SBUF", most),
+                      "use smaller tiles"};
+  return view;
+}
+
+View Trace::temporary(Space space, Dtype dtype, const std::vector<std::int64_t>& sizes) {
+  View view = tensor({.space = space, .dtype = dtype, .sizes = sizes});
+  view.storage->temporary = true;
+  return view;
+}
+
+std::uint32_t Trace::buffer_of(const View& view) {
+  Storage& s = *view.storage;
+  BlockState& state = state_of(view);
+  if (state.buffer != 0) return state.buffer;
+  const std::int64_t bytes = std::max<std::int64_t>(1, s.cols) * isa::size_of(s.dtype);
+  if (s.places.empty()) {
+    block_.buffers.push_back({.space = s.space, .bytes = bytes, .parts = s.parts});
+    state.buffer = static_cast<std::uint32_t>(block_.buffers.size());
+  } else {  // all that a kernel places itself lies in one buffer, so that what shares bytes keeps its order
+    Direct& direct = direct_[s.space == Space::kPsum];
+    if (direct.buffer == 0) {
+      block_.buffers.push_back({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});
+      direct.buffer = static_cast<std::uint32_t>(block_.buffers.size());
+    }
+    direct.bytes = std::max(direct.bytes, s.places.at(static_cast<std::size_t>(view.block)).byte + bytes);
+    block_.buffers[direct.buffer - 1].bytes = direct.bytes;
+    state.buffer = direct.buffer;
+  }
+  state.slot = static_cast<std::uint32_t>(block_.instrs.size());
+  return state.buffer;
+}
+
+Tile Trace::on_chip_tile(const View& view) {
+  const std::uint32_t buffer = view.on_chip() ? buffer_of(view) : 0;
+  Tile tile = tile_of(view, buffer);
+  if (view.on_chip() && !view.storage->places.empty()) {
+    const Place& place = view.storage->places[static_cast<std::size_t>(view.block)];
+    tile.start = static_cast<std::uint8_t>(tile.start + place.part);
+    tile.offset += place.byte;
+  }
+  return tile;
+}
+
+void Trace::fill_block(const View& view, BlockState& state) {
+  state.filled = true;
+  View whole{.storage = view.storage, .dtype = view.storage->dtype, .block = view.block, .rank = 2};
+  whole.axes[0] = {.size = view.storage->parts, .step = 1, .kind = Axis::Kind::kPart};
+  whole.axes[1] = {.size = view.storage->cols, .step = 1};
+  isa::Instr fill{.op = isa::Opcode::kMemset, .engine = Engine::kVector, .label = label_, .imm0 = *view.storage->fill};
+  fill.dst = on_chip_tile(whole);
+  if (fill.dst.space == Space::kSbuf) choose_engine(fill);
+  busy_[static_cast<std::size_t>(fill.engine)] = done_after(fill);
+  fills_.emplace_back(state.slot, fill);
+}
+
+Tile Trace::read_tile(const View& view) {
+  view.storage->read = true;
+  const Tile tile = on_chip_tile(view);
+  if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return tile;
+  BlockState& state = state_of(view);
+  const Region r = region_of(view);
+  const bool written = std::ranges::any_of(state.written, [&](const Region& w) {
+    return w.dense && w.part <= r.part && r.part + r.parts <= w.part + w.parts && w.low <= r.low && r.high <= w.high;
+  });
+  if (!written) fill_block(view, state);
+  return tile;
+}
+
+void Trace::note_write(const View& view) {
+  if (!view.on_chip() || !view.storage->fill || state_of(view).filled) return;
+  Region r = region_of(view);
+  std::vector<Region>& all = state_of(view).written;
+  if (r.dense)  // neighbours become one
+    for (auto it = all.begin(); it != all.end();) {
+      const bool joins = it->dense && it->part == r.part && it->parts == r.parts && it->low <= r.high && r.low <= it->high;
+      if (joins) r.low = std::min(r.low, it->low), r.high = std::max(r.high, it->high);
+      it = joins ? all.erase(it) : it + 1;
+    }
+  all.push_back(r);
+}
+
+Tile Trace::write_tile(const View& view) {
+  const Tile tile = on_chip_tile(view);
+  note_write(view);
+  return tile;
+}
+
+double Trace::done_after(const isa::Instr& instr) const {
+  const double cycles = isa::cost_of(instr, target_).occupy * isa::port_slowdown(instr);
+  return busy_[static_cast<std::size_t>(instr.engine)] + target_.seconds(cycles, instr.engine);
+}
+
+std::uint32_t Trace::push(const isa::Instr& instr) {
+  if (block_.instrs.size() >= most_instructions_)
+    throw base::Error{base::Fault::kProgram, "",
+                      fmt::format("the kernel has more than {} instructions, or never ends", most_instructions_),
+                      "check its loops, or raise the limit (TRNSIM_NKI_INSTRUCTIONS)"};
+  block_.instrs.push_back(instr);
+  block_.instrs.back().label = label_;
+  if (!isa::is_dma(instr.op)) busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
+  return static_cast<std::uint32_t>(block_.instrs.size() - 1);
+}
+
+/// Loads and stores have rings and sequencers of their own: see Emitter.
+isa::Instr Trace::ring_of(isa::Instr instr) {
+  if (!isa::is_dma(instr.op)) return instr;
+  const auto rings = static_cast<int>(target_.geometry.dma_rings), loads = rings / 2;
+  const bool store = instr.dst.space == Space::kHbm;
+  const int turn = std::exchange(next_ring_[store], static_cast<std::uint8_t>((next_ring_[store] + 1) % (store ? rings - loads : loads)));
+  instr.queue = static_cast<std::uint8_t>(store ? loads + turn : turn);
+  instr.engine = store ? Engine::kGpSimd : Engine::kSync;
+  return instr;
+}
+
+/// The checker's rules; the kernel's line stands for the instruction.
+void Trace::check(isa::Instr instr) const {
+  for (Tile* t : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
+    if (t->space != Space::kHbm) t->reg = 0;
+  try {
+    isa::check(instr, target_);
+  } catch (const base::Error& e) {
+    throw base::Error{e.fault(), "", fmt::format("{}: {}", target_.row(instr.op).name, e.problem()), e.fix()};
+  }
+}
+
+void Trace::emit(const Op& op) {
+  if ((op.dst && op.dst->empty()) || (op.a && op.a->empty())) return;
+  isa::Instr instr = op.instr;
+  instr.label = label_;
+  if (op.a) instr.a = read_tile(*op.a);
+  if (op.b) instr.b = read_tile(*op.b);
+  if (op.c) instr.c = read_tile(*op.c);
+  if (instr.accumulate && op.dst->on_chip() && !is_matmul(instr.op)) read_tile(*op.dst);
+  const bool keeps = instr.op == isa::Opcode::kCopyPredicated || instr.op == isa::Opcode::kStreamShuffle ||
+                     instr.op == isa::Opcode::kTensorCopyDynamicDst;
+  if (keeps) read_tile(*op.dst);
+  if (op.dst) instr.dst = write_tile(*op.dst);
+  if (op.dst2) instr.dst2 = write_tile(*op.dst2);
+  if (op.any_engine) choose_engine(instr);
+  instr = ring_of(instr);
+  check(instr);
+  const std::uint32_t index = push(instr);
+  for (const View* dst : {op.dst, op.dst2})
+    if (dst && dst->storage->temporary && !dst->storage->read)
+      dst->storage->producers.push_back({.instr = index, .second = dst == op.dst2, .part = *dst});
+}
+
+View Trace::constant(float value) {
+  const auto found = constants_.find(value);
+  if (found != constants_.end()) return found->second;
+  View view = tensor({.dtype = isa::Dtype::kFp32, .sizes = {target_.geometry.partitions, 1}, .fill = value});
+  return constants_.emplace(value, view).first->second;
+}
+
+VirtualBlock Trace::finish() {
+  std::ranges::stable_sort(fills_, {}, [](const auto& f) { return f.first; });
+  std::vector<isa::Instr> all;
+  all.reserve(block_.instrs.size() + fills_.size());
+  auto fill = fills_.begin();
+  for (std::uint32_t i = 0; i <= block_.instrs.size(); ++i) {
+    for (; fill != fills_.end() && fill->first == i; ++fill) all.push_back(fill->second);
+    if (i < block_.instrs.size()) all.push_back(block_.instrs[i]);
+  }
+  block_.instrs = std::move(all);
+  return std::move(block_);
+}
+
+}  // namespace runtime::nki

@@ -1,0 +1,253 @@
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "runtime/nki_view.h"
+
+namespace runtime::nki {
+namespace {
+
+using Kind = Index::Kind;
+
+[[noreturn]] void refuse(std::string_view what, std::string_view fix) {
+  throw base::Error{base::Fault::kProgram, "", what, fix};
+}
+
+
+void advance(View& view, const Axis& axis, std::int64_t places) {
+  switch (axis.kind) {
+    case Axis::Kind::kBlock: view.block += places * axis.step; break;
+    case Axis::Kind::kPart: view.part += places * axis.step; break;
+    case Axis::Kind::kFree: view.offset += places * axis.step; break;
+  }
+}
+
+/// Applies the indices to the axes of a view from the left.
+class Subscript {
+ public:
+  Subscript(const View& view, const std::vector<Index>& indices) : view_{view}, out_{view} {
+    out_.rank = 0;
+    for (const Index& index : indices)
+      if (index.kind == Kind::kAffine || index.kind == Kind::kTile) advanced_ = true;
+    const auto named = std::ranges::count_if(
+        indices, [](const Index& i) { return i.kind != Kind::kNewAxis && i.kind != Kind::kEllipsis; });
+    if (named > view.rank)
+      refuse(fmt::format("{} indices for a tensor of {} axes", named, view.rank), "give one index for each axis");
+    rest_ = view.rank - static_cast<int>(named);
+    indices_ = &indices;
+  }
+
+  View run() {
+    bool open = true;  // no ellipsis yet
+    if (advanced_) join();
+    for (const Index& index : *indices_) {
+      if (index.kind == Kind::kEllipsis) {
+        open = false;
+        while (rest_ > 0) keep(), --rest_;
+      } else {
+        apply(index);
+      }
+    }
+    while (open && next_ < view_.rank) keep();
+    return out_;
+  }
+
+ private:
+  void push(const Axis& axis) {
+    if (out_.rank == kMostAxes) refuse("too many axes", "use fewer axes");
+    out_.axes[static_cast<std::size_t>(out_.rank++)] = axis;
+  }
+  const Axis& axis() const { return view_.axes[static_cast<std::size_t>(next_)]; }
+  void keep() { push(axis()), ++next_; }
+
+  /// Index tiles are broadcast together; their axes stand where the first of them stood.
+  void join() {
+    for (const Index& index : *indices_) {
+      if (index.kind == Kind::kAffine || index.kind == Kind::kTile) joined_ = joined_.plus(index.affine.scaled(0));
+      if (index.kind == Kind::kTile) joined_ = joined_.plus(tile_shape(*index.tile));
+    }
+  }
+  static Affine tile_shape(const View& tile) {
+    Affine out{.rank = tile.rank};
+    for (int d = 0; d < tile.rank; ++d) out.size[d] = tile.axes[static_cast<std::size_t>(d)].size;
+    return out;
+  }
+  void open_joined() {
+    if (first_ >= 0) return;
+    first_ = out_.rank;
+    for (int d = 0; d < joined_.rank; ++d) push({.size = joined_.size[d], .step = 0, .kind = Axis::Kind::kFree});
+  }
+
+  void apply(const Index& index) {
+    switch (index.kind) {
+      case Kind::kNewAxis: push({.size = 1, .step = 0, .kind = Axis::Kind::kFree}); return;
+      case Kind::kInteger: integer(index.begin); return;
+      case Kind::kSlice: slice(index); return;
+      case Kind::kAffine: affine(index.affine); return;
+      case Kind::kTile: tile(index); return;
+      case Kind::kEllipsis: return;
+    }
+  }
+
+  void claim(const Affine& index, int first) {
+    Claim out{.index = {.constant = index.constant, .rank = kMostAxes}, .limit = axis().size, .axis = next_};
+    for (int d = 0; d < index.rank; ++d) {
+      out.index.size[first + d] = index.size[d];
+      out.index.coef[first + d] = index.coef[d];
+    }
+    for (auto& size : out.index.size) size = std::max<std::int64_t>(size, 1);
+    out_.claims.push_back(out);
+  }
+
+  void integer(std::int64_t value) {
+    const Axis a = axis();
+    if (value < 0) value += a.size;
+    if (value < 0 || value >= a.size)
+      refuse(fmt::format("index {} of axis {} is out of bounds: {} has {} there", value, next_, name_of(view_), a.size),
+             "keep the index below the size");
+    advance(out_, a, value);
+    const bool stays = a.kind == Axis::Kind::kPart && !advanced_;  // a tile keeps its partition axis
+    if (stays) push({.size = 1, .step = a.step, .kind = a.kind});
+    ++next_;
+  }
+
+  void slice(const Index& index) {
+    const Axis a = axis();
+    const std::int64_t size = index.size < 0 ? a.size : index.size;
+    const std::int64_t last = index.begin + (size - 1) * index.step;
+    if (size > 0 && (std::min(index.begin, last) < 0 || std::max(index.begin, last) >= a.size)) {
+      Affine places{.constant = index.begin, .rank = 1};
+      places.size[0] = size, places.coef[0] = index.step;
+      claim(places, out_.rank);
+    }
+    if (size > 0) advance(out_, a, index.begin);
+    push({.size = size, .step = a.step * index.step, .kind = a.kind});
+    ++next_;
+  }
+
+  void affine(const Affine& index, bool checked = true) {
+    const Axis a = axis();
+    open_joined();
+    const int first = first_ + joined_.rank - index.rank;
+    if (checked && joined_size() > 0 && (index.least() < 0 || index.most() >= a.size)) claim(index, first);
+    advance(out_, a, index.constant);
+    for (int d = 0; d < index.rank; ++d)
+      if (index.coef[d] != 0) add_step(out_.axes[static_cast<std::size_t>(first + d)], a, index.coef[d]);
+    // A partition axis of one place stays the first axis.
+    if (a.kind == Axis::Kind::kPart && joined_.rank > 0 && out_.axes[static_cast<std::size_t>(first_)].step == 0)
+      out_.axes[static_cast<std::size_t>(first_)].kind = a.kind;
+    ++next_;
+  }
+  std::int64_t joined_size() const {
+    std::int64_t n = 1;
+    for (int d = 0; d < joined_.rank; ++d) n *= joined_.size[d];
+    return n;
+  }
+
+  static void add_step(Axis& to, const Axis& a, std::int64_t coef) {
+    if (to.step != 0 && to.kind != a.kind)
+      refuse("one index runs over partitions and over elements", "use an index of its own for the partitions");
+    to.kind = a.kind;
+    to.step += a.step * coef;
+  }
+
+  void tile(const Index& index) {
+    if (out_.indirect) refuse("two axes have index tiles", "compute one index of both");
+    const Axis a = axis();
+    out_.indirect = Indirect{.index = index.tile, .step = a.step, .limit = a.size, .rows = !view_.on_chip()};
+    affine(index.affine, false);
+  }
+
+  static std::string name_of(const View& view) {
+    return view.storage->name.empty() ? "the tensor" : view.storage->name;
+  }
+
+  const View& view_;
+  View out_;
+  const std::vector<Index>* indices_ = nullptr;
+  Affine joined_;
+  int first_ = -1, next_ = 0, rest_ = 0;
+  bool advanced_ = false;
+};
+
+std::int64_t product(const View& view, int from) {
+  std::int64_t n = 1;
+  for (int d = from; d < view.rank; ++d) n *= view.axes[static_cast<std::size_t>(d)].size;
+  return n;
+}
+
+}  // namespace
+
+bool View::on_chip() const { return storage->space != isa::Space::kHbm; }
+std::int64_t View::elements() const { return product(*this, 0); }
+std::int64_t View::partitions() const { return rank == 0 ? 1 : axes[0].size; }
+std::int64_t View::cols() const { return product(*this, 1); }
+
+bool View::same_place(const View& other) const {
+  if (storage != other.storage || block != other.block || part != other.part || offset != other.offset) return false;
+  int d = 0, e = 0;
+  while (true) {  // axes of one element do not matter
+    while (d < rank && axes[static_cast<std::size_t>(d)].size == 1) ++d;
+    while (e < other.rank && other.axes[static_cast<std::size_t>(e)].size == 1) ++e;
+    if (d == rank || e == other.rank) return d == rank && e == other.rank;
+    const Axis &a = axes[static_cast<std::size_t>(d++)], &b = other.axes[static_cast<std::size_t>(e++)];
+    if (a.size != b.size || a.step != b.step || a.kind != b.kind) return false;
+  }
+}
+
+View subscript(const View& view, const std::vector<Index>& indices) { return Subscript{view, indices}.run(); }
+
+View cut(const View& view, int axis, std::int64_t low, std::int64_t size) {
+  View out = view;
+  Axis& a = out.axes[static_cast<std::size_t>(axis)];
+  if (size > 0) advance(out, a, low);
+  a.size = size;
+  for (Claim& c : out.claims) {
+    c.index.constant += c.index.coef[axis] * low;
+    c.index.size[axis] = size;
+  }
+  if (out.indirect && out.indirect->rows && axis == 0)
+    out.indirect->index = std::make_shared<View>(cut(*out.indirect->index, 0, low, size));
+  return out;
+}
+
+View masked(const View& view, const Mask& mask) {
+  View out = view;
+  for (const Affine& inequality : mask) {
+    int axis = -1;
+    for (int d = 0; d < inequality.rank; ++d)
+      if (inequality.coef[d] != 0 && inequality.size[d] > 1) {
+        if (axis >= 0)
+          refuse("the mask is no rectangle: one inequality has two indices", "use affine_select or nl.where instead");
+        axis = d;
+      }
+    if (axis < 0) {
+      if (inequality.least() < 0) out = cut(out, 0, 0, 0);
+      continue;
+    }
+    const std::int64_t coef = inequality.coef[axis], c = inequality.constant;
+    const int at = inequality.rank == out.rank || axis == 0 ? axis : axis + out.rank - inequality.rank;
+    if (at < 0 || at >= out.rank) refuse("the mask has another number of axes than the tile", "use the tile's indices");
+    const std::int64_t size = out.axes[static_cast<std::size_t>(at)].size;
+    if (size == 1 && inequality.size[axis] > 1) continue;  // it is broadcast along this axis
+    // coef * i + c >= 0
+    const auto floor_div = [](std::int64_t a, std::int64_t b) { return a / b - (a % b != 0 && (a < 0) != (b < 0)); };
+    std::int64_t low = 0, high = size;
+    if (coef > 0)
+      low = std::max<std::int64_t>(0, -floor_div(c, coef));
+    else
+      high = std::min(size, floor_div(c, -coef) + 1);
+    out = cut(out, at, std::min(low, size), std::max<std::int64_t>(0, high - low));
+  }
+  return out;
+}
+
+std::string sizes_text(const View& view) {
+  std::string text;
+  for (int d = 0; d < view.rank; ++d)
+    text += fmt::format("{}{}", d ? ", " : "", view.axes[static_cast<std::size_t>(d)].size);
+  return "[" + text + "]";
+}
+
+}  // namespace runtime::nki

@@ -1,0 +1,153 @@
+// Tensors of an NKI kernel and the parts of them that its index expressions name.
+// Source: AWS Neuron docs, NKI programming model (tensor indexing), nki.language 2.26.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/tile.h"
+
+namespace runtime::nki {
+
+inline constexpr int kMostAxes = 8;
+
+/// Numbers that are affine in the places of an index tile: constant + sum of coef[d] * i_d, 0 <= i_d < size[d].
+/// What nl.arange, nl.mgrid and arithmetic on them give.
+struct Affine {
+  std::int64_t constant = 0;
+  int rank = 0;
+  std::array<std::int64_t, kMostAxes> size{}, coef{};
+
+  static Affine number(std::int64_t value) { return {.constant = value}; }
+  static Affine arange(std::int64_t begin, std::int64_t end, std::int64_t step);
+  Affine scaled(std::int64_t factor) const;
+  /// Sizes broadcast as NumPy's do. Errors: Fault::kProgram when they cannot.
+  Affine plus(const Affine& other, std::int64_t sign = 1) const;
+  /// Of all places. Rank 0: the constant.
+  std::int64_t least() const;
+  std::int64_t most() const;
+};
+
+/// A conjunction of affine inequalities, each `expression >= 0`: the mask of an instruction.
+using Mask = std::vector<Affine>;
+
+struct View;
+struct Storage;
+class Trace;
+
+/// A region of a buffer that has been written: dense bytes of some partitions.
+struct Region {
+  int part = 0, parts = 0;
+  std::int64_t low = 0, high = 0;
+  bool dense = false;
+};
+
+/// Where a kernel itself puts a block: partition and byte, in PSUM counted over the banks.
+struct Place {
+  std::int64_t part = 0, byte = 0;
+};
+
+/// A block of a tensor on the chip: [partitions, free...], one buffer.
+struct BlockState {
+  std::uint32_t buffer = 0;  // 0: not touched yet
+  bool filled = false;       // the fill value has been written
+  std::uint32_t slot = 0;    // the first instruction that touches it: a fill goes in front of it
+  std::vector<Region> written;
+};
+
+struct Axis {
+  enum class Kind : std::uint8_t { kBlock, kPart, kFree };
+  std::int64_t size = 1;
+  std::int64_t step = 0;  // blocks, partitions or elements
+  Kind kind = Kind::kFree;
+};
+
+/// Rows or elements that an index tile in SBUF names, of an axis of a tensor in HBM or of the free axis on the chip.
+struct Indirect {
+  std::shared_ptr<View> index;
+  std::int64_t step = 0;    // elements from one index to the next
+  std::int64_t limit = 0;   // how many there are
+  bool rows = false;        // one index for each partition
+};
+
+/// Places of an axis that an index names and that are not there: a mask may leave them out.
+struct Claim {
+  Affine index;  // over the axes of the view
+  std::int64_t limit = 0;
+  int axis = 0;  // of the tensor that was indexed
+};
+
+/// Part of a tensor: what `tensor[...]` gives.
+struct View {
+  std::shared_ptr<Storage> storage;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+  std::int64_t block = 0, part = 0, offset = 0;  // offset: elements
+  int rank = 0;
+  std::array<Axis, kMostAxes> axes{};
+  std::optional<Indirect> indirect{};
+  std::vector<Claim> claims{};
+
+  bool on_chip() const;
+  std::int64_t elements() const;
+  std::int64_t partitions() const;  // of the first axis
+  std::int64_t cols() const;        // of all others
+  bool empty() const { return elements() == 0; }
+  bool same_place(const View& other) const;
+};
+
+/// A tensor as the kernel declared it.
+struct Storage {
+  Trace* trace = nullptr;
+  isa::Space space = isa::Space::kSbuf;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+  std::string name;
+  std::int64_t parts = 1, cols = 1;  // of a block; of a tensor in HBM all elements are columns
+  std::vector<BlockState> blocks;
+  std::vector<Place> places;  // explicit allocation: of each block
+  std::optional<float> fill;
+  std::uint32_t reg = 0;  // HBM
+  bool temporary = false, read = false;
+  /// Who wrote it, while nobody has read it: `result = instruction()` may still be told to write elsewhere.
+  struct Producer {
+    std::uint32_t instr = 0;
+    bool second = false;  // its dst2
+    View part;
+  };
+  std::vector<Producer> producers;
+};
+
+/// One index of `tensor[...]`.
+struct Index {
+  enum class Kind : std::uint8_t { kInteger, kSlice, kAffine, kNewAxis, kEllipsis, kTile };
+  Kind kind = Kind::kSlice;
+  std::int64_t begin = 0, size = -1, step = 1;  // kInteger: begin; kSlice: size < 0: to the end
+  Affine affine;
+  std::shared_ptr<View> tile;  // kTile: index values plus `affine`
+};
+
+/// `view[indices]`. Errors: Fault::kProgram for an index out of bounds, too many of them, partitions that are mixed.
+View subscript(const View& view, const std::vector<Index>& indices);
+
+/// Elements [low, low + size) of an axis.
+View cut(const View& view, int axis, std::int64_t low, std::int64_t size);
+/// What the mask leaves of a view whose axes are those of `shape`. Errors: Fault::kProgram when that is no rectangle.
+View masked(const View& view, const Mask& mask);
+/// The same elements with other sizes of axes. Errors: Fault::kProgram when an axis would have to be joined or split in
+/// memory that is not contiguous, or across partitions.
+View reshaped(const View& view, const std::vector<std::int64_t>& sizes);
+/// Axes of one element repeated as NumPy broadcasts. The partition axis may be repeated too: `step` 0.
+View broadcast(const View& view, const std::vector<std::int64_t>& sizes);
+/// Sizes that both broadcast to. Errors: Fault::kProgram.
+std::vector<std::int64_t> common_sizes(const View& a, const View& b);
+std::string sizes_text(const View& view);
+
+/// The operand of an instruction. On the chip `buffer` names its virtual buffer. Errors: Fault::kProgram when the
+/// access pattern has more than four free axes, or the first axis more partitions than there are.
+isa::Tile tile_of(const View& view, std::uint32_t buffer);
+Region region_of(const View& view);
+
+}  // namespace runtime::nki

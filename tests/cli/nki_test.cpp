@@ -1,0 +1,119 @@
+// `trnsim nki`: scripts with NKI kernels give right numbers in a bounded time; a mistake is one error with its line.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+#include <string>
+
+#include "tests/cli/run_binary.h"
+
+namespace cli_test {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::HasSubstr;
+
+/// Skips where the binary was built without its Python module.
+class Nki : public testing::Test {
+ protected:
+  void SetUp() override {
+    if (!fs::exists(fs::path{TRNSIM_BINARY}.parent_path() / "python/trnsim/nki/__main__.py"))
+      GTEST_SKIP() << "built without the Python module";
+  }
+  /// Runs a kernel k(x) with x [128, 512] of ones; `body` is indented by four.
+  static Ran kernel(const std::string& body, const std::string& flags = "") {
+    const fs::path script = fs::temp_directory_path() / ("nki_test_" + std::to_string(getpid()) + ".py");
+    std::ofstream{script} << "import numpy as np\nimport neuronxcc.nki as nki\nimport neuronxcc.nki.isa as nisa\n"
+                             "import neuronxcc.nki.language as nl\n@nki.jit\ndef k(x):\n"
+                          << body << "print(k(np.ones((128, 512), np.float32)).sum())\n";
+    Ran ran = run("nki " + flags + " " + script.string());
+    fs::remove(script);
+    return ran;
+  }
+  static constexpr const char* kOut = "    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)\n";
+};
+
+TEST_F(Nki, ExamplesComputeTheirReferencesInBoundedTime) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/examples.py " TRNSIM_SOURCE_DIR "/examples/nki");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr("12 kernels"));
+}
+
+TEST_F(Nki, LanguageAndInstructionsEqualNumpy) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/language.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+}
+
+TEST_F(Nki, AnIndexOutOfBoundsIsOneErrorWithItsLine) {
+  const Ran ran = kernel("    t = nl.load(x[:, 256:640])\n    return x\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:7: indices 256 to 639 of axis 1 are out of bounds: x has 512 there"));
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 2);
+}
+
+TEST_F(Nki, WhatSbufAndPsumDoNotHoldIsRefusedWithTheLine) {
+  Ran ran = kernel("    t = nl.zeros((128, 60000), nl.float32)\n    return x\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:7: 240000 bytes per partition exceed SBUF"));
+  ran = kernel("    t = nl.zeros((128, 8192), nl.float32, buffer=nl.psum)\n    return x\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("exceed PSUM"));
+}
+
+TEST_F(Nki, MixedPartitionsAreRefusedWithTheLine) {
+  const Ran ran = kernel("    t = nl.load(x)\n    i = nl.arange(64)[:, None]\n    u = nl.exp(t[2 * i, i])\n    return x\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:9: "));
+  EXPECT_THAT(ran.err, HasSubstr("partitions"));
+}
+
+TEST_F(Nki, DividingByATilesValueIsRefusedWithTheLine) {
+  const Ran ran = kernel("    t = nl.load(x)\n    n = 512 // t[0, 0]\n    return x\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:8: the value of a tile is known at run time only"));
+}
+
+TEST_F(Nki, AKernelThatNeverEndsIsStopped) {
+  setenv("TRNSIM_NKI_SECONDS", "0.3", 1);
+  const Ran ran = kernel("    while True:\n        pass\n");
+  unsetenv("TRNSIM_NKI_SECONDS");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("it may never end"));
+}
+
+TEST_F(Nki, APythonMistakeIsOneErrorWithItsLine) {
+  const Ran ran = kernel("    return y\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:7: NameError: name 'y' is not defined"));
+}
+
+TEST_F(Nki, TimeIsPrintedByEngineAndLine) {
+  const Ran ran = kernel(std::string{kOut} + "    nl.store(out, nl.exp(nl.load(x)))\n    return out\n",
+                         "--time --format json --no_numbers");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const auto times = nlohmann::json::parse(ran.out.substr(ran.out.find('[')));
+  EXPECT_EQ(times[0]["hbm_read_bytes"], 128 * 512 * 4);
+  EXPECT_EQ(times[0]["hbm_write_bytes"], 128 * 512 * 4);
+  // ScalarE: 512 elements of a partition, one per cycle of 1.4 GHz.
+  EXPECT_NEAR(times[0]["engines"]["scalar"]["busy"].get<double>(), 512 / 1.4e9, 2e-9);
+  EXPECT_THAT(times[0]["lines"][0]["line"].get<std::string>(), HasSubstr(".py:8"));
+}
+
+TEST_F(Nki, CompareRanksTheMatmulLadder) {
+  const std::string folder = TRNSIM_SOURCE_DIR "/examples/nki/matmul_";
+  const Ran ran = run("nki --compare " + folder + "1_tiles.py " + folder + "4_psum.py --format json");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(nlohmann::json::parse(ran.out)[0]["script"].get<std::string>(), HasSubstr("4_psum"));
+}
+
+TEST_F(Nki, ListSaysWhatIsThereAndWhatIsNot) {
+  const Ran ran = run("nki --list");
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_THAT(ran.out, HasSubstr("nisa.nc_matmul"));
+  EXPECT_THAT(ran.out, HasSubstr("no: NeuronCore-v3 and later"));
+}
+
+}  // namespace
+}  // namespace cli_test

@@ -1,0 +1,85 @@
+#include "trnsim/estimate.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+#include "base/units.h"
+#include "trnsim/compile_cost.h"
+#include "trnsim/compiler_memory.h"
+#include "trnsim/run.h"
+
+namespace trnsim {
+
+Settings estimate_settings(Settings given) {
+  if (!given.given.contains("instance_type")) given.instance_type = "trn1.32xlarge";
+  if (!given.given.contains("per_device_train_batch_size")) given.per_device_train_batch_size = 1;
+  given.num_train_epochs = 1;  // the sequences are those of the whole job
+  return given;
+}
+
+Estimate estimate(const std::string& name, const Settings& settings, double sequences) {
+  const workloads::ModelPtr model = load_model_config(name);
+  const auto job = [&](const Settings& s) { return job_of(s, model, sequences); };
+  Estimate out{.job = job(settings), .projection = {}, .changes = {}};
+  out.projection.memory = least_memory(out.job);
+  if (!out.fits()) return out;
+  out.projection = project_if_it_fits(out.job, {.exact = settings.exact});
+  const auto most = static_cast<std::size_t>(settings.suggestions);
+  if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most);
+  return out;
+}
+
+void require_fit(const Estimate& e) {
+  if (e.fits()) return;
+  std::string memory, plan;
+  for (const auto& [kind, bytes] : e.projection.memory.by_kind)
+    memory += fmt::format("{} {}, ", kind, base::readable(static_cast<double>(bytes), base::Dimension::kBytes));
+  const auto nearest = nearest_that_fits(e.job);
+  if (nearest)
+    for (const auto& [setting, value] : plan_settings(*nearest))
+      plan += fmt::format("{}`{}` {}", plan.empty() ? "" : ", ", setting, value.empty() ? "true" : value);
+  throw base::Error{
+      base::Fault::kCapacity, describe(e.job),
+      fmt::format(
+          "does not fit: {}{}", memory,
+          base::readable(static_cast<double>(e.projection.memory.capacity), base::Dimension::kBytes) + " there are"),
+      nearest ? "this plan does: " + plan : "no plan on these cores fits: use more `nnodes`"};
+}
+
+nlohmann::ordered_json to_json(const Estimate& e) {
+  const auto& [job, p, changes] = e;
+  const CompileCost compile = compile_cost(job, p);
+  nlohmann::ordered_json out{{"plan", describe(job)},
+                             {"instance_type", job.machine.name},
+                             {"instances", job.instances()},
+                             {"cores", job.cores()},
+                             {"stack", job.stack},
+                             {"numerics", job.step.plan.numerics.name},
+                             {"sequences_per_step", job.sequences_per_step()},
+                             {"tokens_per_step", job.tokens_per_step()},
+                             {"model_flops", p.model_flops},
+                             {"device_step_seconds", p.time.device_step},
+                             {"pipeline_bubble_seconds", p.bubble_seconds},
+                             {"host_step_seconds", p.time.host_step},
+                             {"step_seconds", p.time.step},
+                             {"device_mfu", p.mfu},
+                             {"job_mfu", p.job_mfu},
+                             {"steps", p.steps},
+                             {"train_runtime", p.time.total},
+                             {"start_seconds", compile.warm_seconds},
+                             {"compile_seconds", compile.cold_seconds},
+                             {"compile_first_seconds", compile.first_seconds},
+                             {"largest_module", compile.instructions},
+                             {"host_memory_bytes", compile.host_bytes},
+                             {"refusal", compile.refusal()},
+                             {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json()}};
+  out["answer"] = answer_json(answer(job, p, changes), changes);
+  for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
+  out["memory"]["total"] = p.memory.total;
+  out["memory"]["capacity"] = p.memory.capacity;
+  for (const auto& [part, bytes] : compiler_parts(p.memory)) out["memory"]["compiler"][part] = bytes;
+  out["memory"]["verdict"] = verdict(p.memory);
+  return out;
+}
+
+}  // namespace trnsim

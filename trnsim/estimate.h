@@ -1,0 +1,36 @@
+// A model's training by its settings alone: does a plan fit, how long does a step take, what does the job cost; no
+// workload file, nothing is trained.
+#pragma once
+
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trnsim/advice.h"
+#include "trnsim/project.h"
+
+namespace trnsim {
+
+/// `given` with what such a training begins with where nobody said otherwise: a trn1.32xlarge, one sequence in a
+/// micro-batch, one epoch.
+Settings estimate_settings(Settings given);
+
+struct Estimate {
+  Job job;
+  Projection projection;                       // of what does not fit: the memory alone
+  std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
+
+  bool fits() const { return projection.memory.fits(); }
+};
+
+/// `model`: a preset ("llama2-7b") or a Hugging Face folder; `settings` of estimate_settings(); `sequences` of the
+/// whole job, 0: one step. Errors: as job_of() and project_if_it_fits().
+Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0);
+/// Errors: Fault::kCapacity with the memory by kind and the nearest plan that fits, unless it fits.
+void require_fit(const Estimate& estimate);
+
+/// As `trnsim estimate` in JSON prints it; of one that fits.
+nlohmann::ordered_json to_json(const Estimate& estimate);
+
+}  // namespace trnsim
