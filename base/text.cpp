@@ -2,6 +2,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace base {
 
 std::string lower(std::string_view text) {
@@ -25,6 +27,31 @@ std::vector<std::string> split(std::string_view text, char delimiter) {
     begin = end + 1;
   }
   return parts;
+}
+
+bool is_shallow_json(std::string_view json) {
+  constexpr int kDeepest = 200;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) return false;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return true;
+}
+
+void require_shallow_json(std::string_view json, std::string_view where) {
+  if (!is_shallow_json(json))
+    throw Error{Fault::kData, where, "is JSON with more than 200 levels", "give a file that is what its name says"};
 }
 
 bool LineReader::next(std::string& line) {

@@ -18,6 +18,12 @@ std::string_view trim(std::string_view text);
 /// The parts between the delimiters: one more than there are delimiters, some perhaps empty.
 std::vector<std::string> split(std::string_view text, char delimiter);
 
+/// Whether no more than 200 brackets are open at once. What is done with parsed JSON recurses, so text is asked this
+/// before it is parsed.
+bool is_shallow_json(std::string_view json);
+/// Errors: Fault::kData naming `where` when it is not.
+void require_shallow_json(std::string_view json, std::string_view where);
+
 /// std::getline that counts and removes "\r" and, on the first line, the byte order mark.
 class LineReader {
  public:

@@ -58,7 +58,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"csv.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
     {"sqlite3.h", {"analysis"}},  // its error codes
-    {"google", {}},  // protobuf: tests read traces back with it
+    {"google", {}},               // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
     {"sentencepiece_processor.h", {"workloads"}},
     {"CLI", {"cli"}},
@@ -68,7 +68,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
 };
 
 /// POSIX and Linux: anybody's. The C++ library's headers have neither dot nor slash.
-const Names kSystem = {"fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
+const Names kSystem = {"dlfcn.h", "fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
 
 /// Macros that a library wants to be asked with.
 const Names kMacros = {"XXH_INLINE_ALL"};

@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 #include <sstream>
 
 namespace base {
@@ -20,6 +22,15 @@ TEST(Text, TrimTakesBlanksFromTheEndsOnly) {
 TEST(Text, SplitGivesOnePartMoreThanThereAreDelimiters) {
   EXPECT_THAT(split("a,,b,", ','), ElementsAre("a", "", "b", ""));
   EXPECT_THAT(split("", ','), ElementsAre(""));
+}
+
+TEST(Text, JsonIsShallowUpToTwoHundredLevels) {
+  const std::string deep(200, '['), text = "\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"";
+  EXPECT_TRUE(is_shallow_json(deep));
+  EXPECT_FALSE(is_shallow_json(deep + "{"));
+  EXPECT_TRUE(is_shallow_json(deep + "]]]" + text + "[{["));
+  EXPECT_TRUE(is_shallow_json("\"\\"));
+  EXPECT_THROW(require_shallow_json(deep + "[", "x"), Error);
 }
 
 TEST(Text, LinesAreCountedAndFreedOfMarkAndCarriageReturn) {
