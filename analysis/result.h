@@ -1,7 +1,6 @@
 // The folder of a run: what it is, how it went, what came out. The schema is documented in docs/result_schema.md.
 #pragma once
 
-#include <cstdio>
 #include <filesystem>
 #include <nlohmann/json.hpp>
 #include <optional>
@@ -57,15 +56,17 @@ class StepLog {
   StepLog(const StepLog&) = delete;
   StepLog& operator=(const StepLog&) = delete;
 
-  /// `line` must have "step". NaN and infinity become null. Errors: Fault::kEnvironment (disk full).
+  /// `line` must have "step". NaN and infinity become null. Errors: Fault::kEnvironment (disk full); then the file is
+  /// as before.
   void append(const nlohmann::ordered_json& line);
 
  private:
   std::filesystem::path path_;
-  std::FILE* file_ = nullptr;
+  int file_ = -1;
 };
 
-/// The lines of a steps.jsonl. Errors: Fault::kData with the line number.
+/// The lines of a steps.jsonl; not a last one that was cut when its run was stopped. Errors: Fault::kData with the line
+/// number.
 std::vector<nlohmann::ordered_json> read_steps(const std::filesystem::path& folder);
 
 }  // namespace analysis

@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -37,6 +38,39 @@ std::string fix_for(int error) {
 
 fs::path folder_of(const fs::path& path) { return path.has_parent_path() ? path.parent_path() : fs::path{"."}; }
 
+void sync_folder(const fs::path& path) {
+  if (const int folder = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
+    synced(folder);
+    close(folder);
+  }
+}
+
+constexpr std::string_view kTemporary = ".tmp";
+
+/// Removes temporary files of `path` whose writers are gone: a writer locks its own.
+void remove_left(const fs::path& path) {
+  const std::string begin = path.filename().string() + ".";
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator{folder_of(path), error}) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(begin) || !name.ends_with(kTemporary)) continue;
+    const int fd = open(entry.path().c_str(), O_RDWR | O_CLOEXEC);
+    if (fd < 0) continue;
+    if (flock(fd, LOCK_EX | LOCK_NB) == 0) unlink(entry.path().c_str());
+    close(fd);
+  }
+}
+
+[[noreturn]] void cannot(std::string_view doing, const fs::path& path, int error) {
+  throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot {}: {}", doing, reason(error)), fix_for(error)};
+}
+
+void clear(const fs::path& path) {
+  std::error_code error;
+  fs::remove_all(path, error);
+  if (error) cannot("be removed", path, error.value());
+}
+
 std::vector<fs::path> data_folders() {
   std::vector<fs::path> folders;
   std::error_code error;
@@ -53,6 +87,20 @@ std::vector<fs::path> data_folders() {
 
 }  // namespace
 
+int synced(int fd) {
+  int result = 0;
+  while ((result = fsync(fd)) != 0 && errno == EINTR) {
+  }
+  return result;
+}
+
+int opened(const fs::path& path, int flags) {
+  int fd = 0;
+  while ((fd = open(path.c_str(), flags | O_CLOEXEC, 0666)) < 0 && errno == EINTR) {
+  }
+  return fd;
+}
+
 std::string read_file(const fs::path& path) {
   std::error_code error;
   if (fs::is_directory(path, error)) {
@@ -67,9 +115,15 @@ std::string read_file(const fs::path& path) {
 
 AtomicFile::AtomicFile(const fs::path& path) : path_{path} {
   static std::atomic<unsigned> counter{0};
-  temporary_ = fmt::format("{}.{}-{}.tmp", path.string(), getpid(), counter++);
-  fd_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-  if (fd_ < 0) fail("be created");
+  remove_left(path);
+  struct stat status {};
+  do {  // once, but for somebody who takes the file for one that was left
+    if (fd_ >= 0) close(fd_);
+    temporary_ = fmt::format("{}.{}-{}{}", path.string(), getpid(), counter++, kTemporary);
+    fd_ = opened(temporary_, O_RDWR | O_CREAT | O_EXCL);
+    if (fd_ < 0) fail("be created");
+    flock(fd_, LOCK_EX);
+  } while (fstat(fd_, &status) == 0 && status.st_nlink == 0);
 }
 
 AtomicFile::~AtomicFile() {
@@ -93,17 +147,25 @@ void AtomicFile::write(std::span<const std::byte> bytes) {
   }
 }
 
+void AtomicFile::write_at(std::size_t at, std::string_view text) {
+  ensure(fd_ >= 0, path_.string(), "written after commit");
+  while (!text.empty()) {
+    const ssize_t written = ::pwrite(fd_, text.data(), text.size(), static_cast<off_t>(at));
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) fail("be written");
+    at += static_cast<std::size_t>(written);
+    text.remove_prefix(static_cast<std::size_t>(written));
+  }
+}
+
 void AtomicFile::commit() {
   ensure(fd_ >= 0, path_.string(), "committed twice");
-  if (fsync(fd_) != 0) fail("be written to the disk");
+  if (synced(fd_) != 0) fail("be written to the disk");
   if (rename(temporary_.c_str(), path_.c_str()) != 0) fail("be put in place");
   close(std::exchange(fd_, -1));
   // Without this the rename itself may be lost in a crash; some file systems refuse it, and then nothing is lost but
   // that.
-  if (const int folder = open(folder_of(path_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC); folder >= 0) {
-    fsync(folder);
-    close(folder);
-  }
+  sync_folder(folder_of(path_));
 }
 
 void write_file(const fs::path& path, std::string_view content) {
@@ -131,6 +193,38 @@ void make_output_folder(const fs::path& path, bool overwrite) {
     throw Error{Fault::kEnvironment, path.string(), fmt::format("cannot be written to: {}", reason(errno)),
                 fix_for(errno)};
   }
+}
+
+FolderLock::FolderLock(const fs::path& path) {
+  fd_ = open(path.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (fd_ < 0) cannot("be opened", path, errno);
+  if (flock(fd_, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK) return;
+  close(std::exchange(fd_, -1));
+  throw Error{Fault::kUsage, path.string(), "is in use by another run", "wait for it, or choose another `output_dir`"};
+}
+
+FolderLock::~FolderLock() {
+  if (fd_ >= 0) close(fd_);
+}
+
+ReplacedFolder::ReplacedFolder(fs::path place) : place_{std::move(place)}, path_{place_.string() + ".new"} {
+  clear(path_);
+  std::error_code error;
+  fs::create_directories(path_, error);
+  if (error) cannot("be created", path_, error.value());
+}
+
+void ReplacedFolder::commit() {
+  sync_folder(path_);
+  // Without an old one, or on file systems that exchange nothing, the new one is moved; there the old one is away for a
+  // moment, but never half of it.
+  if (renameat2(AT_FDCWD, path_.c_str(), AT_FDCWD, place_.c_str(), RENAME_EXCHANGE) != 0) {
+    if (errno != ENOENT && errno != EINVAL && errno != ENOSYS) cannot("be put in place", place_, errno);
+    clear(place_);
+    if (rename(path_.c_str(), place_.c_str()) != 0) cannot("be put in place", place_, errno);
+  }
+  sync_folder(folder_of(place_));
+  clear(path_);
 }
 
 NewFolder::NewFolder(const fs::path& path) {

@@ -11,11 +11,16 @@
 
 namespace base {
 
+/// open(2), with O_CLOEXEC and the usual permissions, and fsync(2), which signals do not end.
+int opened(const std::filesystem::path& path, int flags);
+int synced(int fd);
+
 /// The bytes of a file. Errors: Fault::kData when it is missing, a folder, or cannot be read.
 std::string read_file(const std::filesystem::path& path);
 
 /// Writes to a temporary file beside `path`, and puts it in place by commit() only: readers see the old file or the new
-/// one, never a part. An object that ends without commit() leaves nothing. All errors: Fault::kEnvironment.
+/// one, never a part. An object that ends without commit() leaves nothing; what a killed process left of the same file
+/// is removed. All errors: Fault::kEnvironment.
 class AtomicFile {
  public:
   explicit AtomicFile(const std::filesystem::path& path);
@@ -25,6 +30,8 @@ class AtomicFile {
 
   void write(std::span<const std::byte> bytes);
   void write(std::string_view text) { write(std::as_bytes(std::span{text})); }
+  /// Replaces what was written `at` bytes from the begin.
+  void write_at(std::size_t at, std::string_view text);
   /// fsync, rename, fsync of the folder.
   void commit();
 
@@ -44,6 +51,33 @@ void write_file(const std::filesystem::path& path, std::string_view content);
 /// and `overwrite` is false, or is not a folder; Fault::kEnvironment when it cannot be created or written to. With
 /// `overwrite` nothing is deleted: files of the same name are replaced as they are written.
 void make_output_folder(const std::filesystem::path& path, bool overwrite);
+
+/// Keeps others out of a folder that exists, until the object goes or the process dies. File systems that know no locks
+/// lock nothing. Errors: Fault::kUsage when another process has it; Fault::kEnvironment when it cannot be opened.
+class FolderLock {
+ public:
+  explicit FolderLock(const std::filesystem::path& path);
+  ~FolderLock();
+  FolderLock(const FolderLock&) = delete;
+  FolderLock& operator=(const FolderLock&) = delete;
+
+ private:
+  int fd_ = -1;
+};
+
+/// A folder that takes the place of another one as a whole: it is filled as `place`.new, and commit() exchanges the two
+/// in one step, so that a process that dies at any moment leaves the old folder or the new one in `place`. The next one
+/// clears what is left beside it. Errors: Fault::kEnvironment.
+class ReplacedFolder {
+ public:
+  explicit ReplacedFolder(std::filesystem::path place);
+  [[nodiscard]] const std::filesystem::path& path() const { return path_; }
+  void commit();
+
+ private:
+  std::filesystem::path place_, path_;
+  HoldInterrupts hold_;
+};
 
 /// A folder of a name that nobody else has: `path`, or `path`-2, -3 and on when it is taken; two processes that begin
 /// in one second get two. Goes again, with parents that it made, when nothing was written into it. Errors:

@@ -25,9 +25,18 @@ void catch_interrupts() {
   struct sigaction action {};
   action.sa_handler = on_signal;
   action.sa_flags = SA_RESTART;  // half-done reads and writes go on; the loops poll
-  for (const int signal : {SIGINT, SIGTERM}) {
+  for (const int signal : {SIGINT, SIGTERM, SIGHUP}) {
+    struct sigaction before {};
+    ensure(sigaction(signal, nullptr, &before) == 0, "catch_interrupts", "sigaction failed");
+    if (signal == SIGHUP && before.sa_handler == SIG_IGN) continue;
     ensure(sigaction(signal, &action, nullptr) == 0, "catch_interrupts", "sigaction failed");
   }
+}
+
+bool interrupt() {
+  if (holders.load() == 0) return false;
+  raised = true;
+  return true;
 }
 
 HoldInterrupts::HoldInterrupts() { ++holders; }

@@ -1,13 +1,17 @@
-// Ctrl-C: what has something to save polls a flag, saves it and ends with exit code 130; everything else ends at once.
+// Ctrl-C, SIGTERM, a terminal that hangs up, a reader that closes the pipe: what has something to save polls a flag,
+// saves it and ends with exit code 130; everything else ends at once.
 #pragma once
 
 namespace base {
 
 inline constexpr int kExitInterrupted = 130;
 
-/// From now on SIGINT and SIGTERM end the process with exit code 130; while a HoldInterrupts lives, the first of them
-/// raises the flag instead.
+/// From now on SIGINT, SIGTERM and SIGHUP end the process with exit code 130; while a HoldInterrupts lives, the first
+/// of them raises the flag instead. Who began us with SIGHUP ignored (nohup) wants it ignored.
 void catch_interrupts();
+/// For what ends work without a signal, as a pipe whose reader is gone: raises the flag when somebody holds interrupts.
+/// False, and nothing done, when nobody does.
+bool interrupt();
 /// True once a signal came. Cheap enough for inner loops; safe from any thread.
 bool interrupted();
 

@@ -27,7 +27,7 @@ class TerminalSink : public spdlog::sinks::base_sink<spdlog::details::null_mutex
  protected:
   void sink_it_(const spdlog::details::log_msg& message) override {
     const std::string_view text{message.payload.data(), message.payload.size()};
-    stderr_terminal().write_line(fmt::format("{}{}", prefix(message.level), text));
+    stderr_terminal().write_line(fmt::format("{}{}", prefix(message.level), without_controls(text)));
   }
   void flush_() override {}
 

@@ -12,7 +12,9 @@
 #include <csignal>
 #include <cstdint>
 #include <cstring>
+#include <new>
 #include <string_view>
+#include <system_error>
 
 #include "base/archive.h"
 
@@ -71,6 +73,10 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
     return packed(work(item));
   } catch (const Error& error) {
     return packed(error);
+  } catch (const std::bad_alloc&) {
+    return packed(Error{Fault::kEnvironment, name, "this host has no memory left", "use fewer processes"});
+  } catch (const std::system_error& error) {
+    return packed(Error{Fault::kEnvironment, name, error.what(), "use fewer processes, or raise the host's limits"});
   } catch (const std::exception& error) {
     return packed(Error{Fault::kInternal, name, error.what(), "please report this"});
   }
@@ -78,8 +84,8 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
 
 /// Life of a child: an item in, an answer out, until the parent closes its end.
 [[noreturn]] void serve(int fd, const ProcessPool::Work& work, const std::string& name) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // nobody would read the answers
-  ::signal(SIGINT, SIG_IGN);           // the parent decides
+  ::prctl(PR_SET_PDEATHSIG, SIGKILL);                                            // nobody would read the answers
+  for (const int signal : {SIGINT, SIGHUP, SIGTERM}) ::signal(signal, SIG_IGN);  // the parent decides
   std::uint64_t item = 0;
   while (receive_all(fd, &item, sizeof item)) {
     std::string message = message_of(work, item, name);
@@ -89,10 +95,11 @@ std::string message_of(const ProcessPool::Work& work, std::size_t item, const st
   ::_exit(0);  // no destructors, no buffers: both belong to the parent
 }
 
-std::string ending(int status) {
-  if (WIFSIGNALED(status))
-    return fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)));
-  return fmt::format("ended with exit code {} without a result", WEXITSTATUS(status));
+void set_ending(int status, ProcessPool::Answer& answer) {
+  answer.killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+  answer.death = WIFSIGNALED(status)
+                     ? fmt::format("was killed by signal {} ({})", WTERMSIG(status), strsignal(WTERMSIG(status)))
+                     : fmt::format("ended with exit code {} without a result", WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -140,7 +147,7 @@ class ProcessPool::Child {
     if (!message.empty() && receive_all(fd_, message.data(), size))
       unpack(message, answer);
     else
-      answer.death = ending(status());
+      set_ending(status(), answer);
     return answer;
   }
 

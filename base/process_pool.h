@@ -27,6 +27,7 @@ class ProcessPool {
     std::string bytes{};
     std::optional<Error> error{};  // as `work` threw it; what is not a base::Error becomes Fault::kInternal
     std::string death{};           // "was killed by signal 9 (Killed)": how the child ended
+    bool killed = false;           // by SIGKILL, as the system does that lacks memory: no fault of the work
   };
 
   /// At most `processes` children at a time; `name` is used in errors.

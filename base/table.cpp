@@ -48,7 +48,9 @@ std::string replace_all(std::string text, std::string_view what, std::string_vie
   return text;
 }
 
-std::string one_line(std::string text) { return replace_all(replace_all(std::move(text), "\r", ""), "\n", " "); }
+std::string one_line(std::string text) {
+  return without_controls(replace_all(replace_all(std::move(text), "\r", ""), "\n", " "));
+}
 
 std::string padded(const std::string& text, int width, Align align) {
   const std::string space(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');

@@ -1,5 +1,6 @@
 #include "base/terminal.h"
 
+#include <fmt/format.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 #include <utf8proc.h>
@@ -62,7 +63,8 @@ void Terminal::show_status(std::string_view text) {
   if (!tty_) return;
   const std::lock_guard lock{mutex_};
   erase_status();
-  status_ = cut(text, terminal_width(stream_) - 1);  // the last column would wrap on some terminals
+  const std::string shown = without_controls(text);
+  status_ = cut(shown, terminal_width(stream_) - 1);  // the last column would wrap on some terminals
   draw_status();
   std::fflush(stream_);
 }
@@ -76,6 +78,22 @@ void Terminal::draw_status() { std::fwrite(status_.data(), 1, status_.size(), st
 Terminal& stderr_terminal() {
   static Terminal terminal{stderr, is_live(stderr)};
   return terminal;
+}
+
+std::string without_controls(std::string_view text) {
+  std::string out;
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    const auto c = static_cast<unsigned char>(text[i]);
+    const bool second =
+        c == 0xc2 && i + 1 < text.size() && static_cast<unsigned char>(text[i + 1]) < 0xa0;  // U+0080-9F
+    if (second)
+      out += fmt::format("\\x{:02x}", static_cast<unsigned char>(text[++i]));
+    else if ((c < 0x20 && c != '\n' && c != '\t') || c == 0x7f)
+      out += fmt::format("\\x{:02x}", c);
+    else
+      out += text[i];
+  }
+  return out;
 }
 
 int display_width(std::string_view text) {

@@ -33,6 +33,10 @@ class Terminal {
 /// The process's stderr; a TTY only if it is one that can move its cursor (TERM is not "dumb").
 Terminal& stderr_terminal();
 
+/// `text` as a terminal may show it: control characters but newline and tab, which could move its cursor or set its
+/// title, as \x1b and the like.
+std::string without_controls(std::string_view text);
+
 /// Columns that UTF-8 `text` takes on a terminal (East Asian wide characters two, combining ones none).
 int display_width(std::string_view text);
 

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/error.h"
+
 namespace base {
 
 std::string lower(std::string_view text) {
@@ -36,6 +38,31 @@ std::string counted(std::int64_t count, std::string_view noun) {
   if (ends("y") && !ends("ay", "ey", "oy", "uy"))
     return fmt::format("{} {}ies", count, noun.substr(0, noun.size() - 1));
   return fmt::format("{} {}s", count, noun);
+}
+
+bool is_shallow_json(std::string_view json) {
+  constexpr int kDeepest = 200;
+  int depth = 0;
+  bool in_string = false;
+  for (std::size_t i = 0; i < json.size(); ++i) {
+    const char c = json[i];
+    if (in_string) {
+      if (c == '\\') ++i;
+      in_string = c != '"';
+    } else if (c == '"') {
+      in_string = true;
+    } else if (c == '[' || c == '{') {
+      if (++depth > kDeepest) return false;
+    } else if (c == ']' || c == '}') {
+      --depth;
+    }
+  }
+  return true;
+}
+
+void require_shallow_json(std::string_view json, std::string_view where) {
+  if (!is_shallow_json(json))
+    throw Error{Fault::kData, where, "is JSON with more than 200 levels", "give a file that is what its name says"};
 }
 
 bool LineReader::next(std::string& line) {

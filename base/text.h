@@ -22,6 +22,12 @@ std::vector<std::string> split(std::string_view text, char delimiter);
 /// "1 micro-batch", "3 micro-batches", "0 entries": a number with its noun, in the plural unless it is one.
 std::string counted(std::int64_t count, std::string_view noun);
 
+/// Whether no more than 200 brackets are open at once. What is done with parsed JSON recurses, so text is asked this
+/// before it is parsed.
+bool is_shallow_json(std::string_view json);
+/// Errors: Fault::kData naming `where` when it is not.
+void require_shallow_json(std::string_view json, std::string_view where);
+
 /// std::getline that counts and removes "\r" and, on the first line, the byte order mark.
 class LineReader {
  public:

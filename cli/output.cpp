@@ -5,12 +5,15 @@
 #include <cstring>
 
 #include "base/error.h"
+#include "base/interrupt.h"
 
 namespace cli {
 namespace {
 
+/// Work that is under way for the disk is not thrown away because nobody reads its tables: it is told to come to an
+/// end.
 void require(bool done) {
-  if (done) return;
+  if (done || base::interrupt() || base::interrupted()) return;
   if (errno == EPIPE) throw ClosedPipe{};
   throw base::Error{base::Fault::kEnvironment, "stdout", std::strerror(errno),
                     "free space, or send the output elsewhere"};

@@ -177,7 +177,8 @@ void run(const RunOptions& options) {
   const RunResult result = trnsim::run(request, observer_of(request.folder, form, steps));
   if (steps) steps->finish();
   if (result.training && for_people(form)) print_training(*result.training);
-  if (form == base::Format::kJson) print(result_body(result).dump(2) + "\n");
+  if (form == base::Format::kJson)
+    print(result_body(result).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
   if (form == base::Format::kCsv && result.projection) print(job_table(result).render(form));
   base::log_info("results in {}", request.folder.string());
   if (result.training && result.training->outcome.interrupted)

@@ -7,6 +7,8 @@
 #include <filesystem>
 #include <string_view>
 
+#include "base/error.h"
+
 namespace cli {
 namespace {
 
@@ -20,11 +22,24 @@ std::string shell_word(const std::string& text) {
   return out + "'";
 }
 
+/// A line break would end the comment or the line that a word stands in.
+void require_one_line(std::string_view word) {
+  if (std::ranges::none_of(word, [](unsigned char c) { return c < 0x20 || c == 0x7f; })) return;
+  throw base::Error{base::Fault::kUsage, "slurm",
+                    fmt::format("\"{}\" has a control character, which no script can hold", word),
+                    "choose another name"};
+}
+
 }  // namespace
 
 std::string slurm_script(const std::vector<std::string>& arguments, std::size_t shards, int processes) {
   std::string command = shell_word(std::filesystem::read_symlink("/proc/self/exe").string());
-  for (const std::string& argument : arguments) command += " " + shell_word(argument);
+  const std::string here = std::filesystem::current_path().string();
+  require_one_line(here);
+  for (const std::string& argument : arguments) {
+    require_one_line(argument);
+    command += " " + shell_word(argument);
+  }
   return fmt::format(
       "#!/bin/bash\n"
       "#SBATCH --job-name=trnsim-sweep\n"
@@ -37,8 +52,7 @@ std::string slurm_script(const std::vector<std::string>& arguments, std::size_t 
       "set -euo pipefail\n"
       "cd {}\n"
       "exec {} --processes {} --shard \"$SLURM_ARRAY_TASK_ID/$SLURM_ARRAY_TASK_COUNT\"\n",
-      shards - 1, processes, shell_word(std::filesystem::current_path().string()), shell_word(command),
-      shell_word(std::filesystem::current_path().string()), command, processes);
+      shards - 1, processes, shell_word(here), shell_word(command), shell_word(here), command, processes);
 }
 
 }  // namespace cli

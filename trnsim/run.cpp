@@ -124,6 +124,10 @@ class Run {
     prepare();
     const base::HoldInterrupts hold;
     base::make_output_folder(request_.folder, out_.settings.overwrite_output_dir);
+    const base::FolderLock lock{request_.folder};
+    base::make_output_folder(request_.folder,
+                             out_.settings.overwrite_output_dir);  // who had it before us may have written
+    remove_run_files(request_.folder, out_.settings.resume_from_checkpoint);
     if (observer_.projected) observer_.projected(out_);
     if (trainer_) train_model();
     out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -172,6 +176,7 @@ class Run {
   void prepare() {
     if (!data_) return;
     out_.trained = training_job(*data_, trained_);
+    out_.trained_settings = trained_;
     if (!out_.job) out_.machine = out_.trained->machine;
     trainer_ = make_trainer(*data_, *out_.trained, trained_, request_.folder / "checkpoint");
     step_seconds_ = simulated_step_seconds(*trainer_, out_.trained->machine, trained_.exact);

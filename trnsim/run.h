@@ -32,6 +32,7 @@ struct RunResult {
   std::vector<workloads::Published> published;  // figures of this very job
   std::optional<workloads::Published> published_gain;
   std::optional<Job> trained;
+  std::optional<Settings> trained_settings;  // its own: the small model may have others than the projected job
   std::optional<Training> training;
   double host_seconds = 0;
 };
@@ -61,6 +62,10 @@ std::optional<double> predicted(const std::string& name, const RunResult& run);
 
 /// The sections of docs/result_schema.md.
 nlohmann::ordered_json result_body(const RunResult& run);
+/// Removes what an earlier run left in `folder`, its result first: a run that dies is not taken for that one. Of a run
+/// that goes on from `checkpoint`, which lies in the folder, steps and checkpoint stay; other files always do. Errors:
+/// Fault::kEnvironment.
+void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
 /// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a
 /// pipeline, and report.html.
 void write_run_files(const std::filesystem::path& folder, const RunResult& run);

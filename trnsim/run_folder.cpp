@@ -11,6 +11,7 @@
 #include "analysis/report.h"
 #include "analysis/result.h"
 #include "analysis/stats.h"
+#include "base/error.h"
 #include "base/files.h"
 #include "base/param_file.h"
 #include "base/progress.h"
@@ -172,6 +173,14 @@ double peak_bytes() {
   return static_cast<double>(usage.ru_maxrss) * 1024;
 }
 
+void drop(const std::filesystem::path& path) {
+  std::error_code error;
+  std::filesystem::remove_all(path, error);
+  if (error)
+    throw base::Error{base::Fault::kEnvironment, path.string(), fmt::format("cannot be removed: {}", error.message()),
+                      "choose another `output_dir`"};
+}
+
 std::vector<analysis::Section> summary(const RunResult& run) {
   std::vector<analysis::Section> out;
   if (run.projection) {
@@ -293,7 +302,9 @@ ordered_json result_body(const RunResult& run) {
   body["workload"] = std::move(workload);
   body["machine"] = {{"instance_type", run.machine.name},
                      {"instances", run.machine.instances.value},
-                     {"cores", run.job ? run.job->cores() : 0},
+                     {"cores", run.job       ? run.job->cores()
+                               : run.trained ? run.trained->cores()
+                                             : 0},
                      {"hash", fmt::format("{:016x}", run.machine.hash)}};
   body["seed"] = run.settings.seed;
   if (run.projection) {
@@ -308,6 +319,7 @@ ordered_json result_body(const RunResult& run) {
     body["memory"] = memory_json(p.memory);
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
+  if (run.training && run.trained_settings) body["metrics"]["options"] = to_json(*run.trained_settings);
   body["published"] = published_json(run);
   body["host"] = {
       {"seconds", run.host_seconds},
@@ -315,6 +327,26 @@ ordered_json result_body(const RunResult& run) {
       {"threads", run.settings.host_threads > 0 ? run.settings.host_threads
                                                 : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
   return body;
+}
+
+void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint) {
+  for (const char* name :
+       {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite", "model"})
+    drop(folder / name);
+  for (std::size_t stage = 0; std::filesystem::exists(folder / analysis::record_name(stage)); ++stage)
+    drop(folder / analysis::record_name(stage));
+  std::vector<std::filesystem::path> left;  // by a run that was killed while it wrote
+  for (const auto& entry : std::filesystem::directory_iterator{folder}) {
+    const std::string name = entry.path().filename().string();
+    if (name.ends_with(".tmp") || (name.starts_with(".") && name.find(".sqlite.") != std::string::npos))
+      left.push_back(entry.path());
+  }
+  for (const std::filesystem::path& path : left) drop(path);
+  const auto within =
+      std::filesystem::weakly_canonical(checkpoint).lexically_relative(std::filesystem::weakly_canonical(folder));
+  if (!checkpoint.empty() && !within.empty() && *within.begin() != "..") return;
+  drop(folder / "steps.jsonl");
+  drop(folder / "checkpoint");
 }
 
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {

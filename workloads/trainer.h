@@ -15,6 +15,7 @@
 #include "runtime/session.h"
 #include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/metrics.h"
+#include "workloads/model.h"
 #include "workloads/optimizer_step.h"
 #include "workloads/training/trainer_state.h"
 
@@ -54,7 +55,8 @@ struct EvalRecord {
   std::int64_t step = 0;
   double epoch = 0, loss = 0, host_seconds = 0;
   std::int64_t samples = 0;
-  Metrics scores;  // a classifier's: accuracy, f1_macro, f1_weighted; a language model's: perplexity
+  bool interrupted = false;  // a signal came: the figures are of nothing
+  Metrics scores;            // a classifier's: accuracy, f1_macro, f1_weighted; a language model's: perplexity
 };
 
 struct TrainOutcome {
@@ -80,7 +82,8 @@ class Trainer {
   isa::Programs programs() const { return programs_of(programs_.train); }
   const TrainerOptions& options() const { return options_; }
 
-  /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C.
+  /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C, which
+  /// also ends an evaluation; that one is made up for by the run that goes on.
   /// Errors: Fault::kNumerics when the loss is not finite.
   TrainOutcome run();
   EvalRecord evaluate(Split split);
@@ -109,17 +112,17 @@ class Trainer {
     double loss = 0, grad_norm = 0;
   };
   virtual StepResult train_step(const Place& place) = 0;
-  /// Fills loss, samples and scores.
+  /// Fills loss, samples and scores; begins no batch once a signal came.
   virtual void score(Split split, EvalRecord& record) = 0;
   virtual void save(const TrainProgress& progress) = 0;
   virtual double flops_per_step() const = 0;
-  /// What must be the same for a checkpoint of this run, whatever its plan.
+  /// What must be the same for a checkpoint of this run, whatever its plan: batches and data.
   virtual std::string fingerprint() const = 0;
 
   /// Goes on from a checkpoint.
   void go_on(const TrainProgress& progress);
-  /// The part of a fingerprint that is common to all models.
-  std::string schedule_text() const;
+  /// The part of a fingerprint that is common to all models: every setting that decides the bits of a step.
+  std::string settings_text(const Model& model) const;
   runtime::Session session() { return {*device_, loaded_}; }
   void use_training() { use(programs_.train); }
   void use_evaluation() { use(programs_.evaluation); }
@@ -132,6 +135,9 @@ class Trainer {
   static isa::Programs programs_of(const std::vector<runtime::Compiled>& stages);
   void use(const std::vector<runtime::Compiled>& stages);
   StepRecord next_step();
+  void log(const StepRecord& record);
+  bool evaluates_at(std::int64_t step) const;
+  bool has_evaluated(std::int64_t step) const;
   void evaluate_into(TrainOutcome& out);
   void save_now();
 
@@ -140,7 +146,10 @@ class Trainer {
   isa::Programs loaded_;
   const std::int64_t steps_per_epoch_;
   std::int64_t max_steps_ = 0, warmup_ = 0, done_ = 0;
-  double loss_sum_ = 0;  // of the steps done
+  double loss_sum_ = 0;       // of the steps done
+  double unlogged_loss_ = 0;  // of the steps since the last entry of the history
+  std::int64_t unlogged_steps_ = 0;
+  TrainerState history_;
 };
 
 }  // namespace workloads

@@ -5,6 +5,7 @@
 #include <map>
 
 #include "analysis/record.h"
+#include "analysis/record/record_check.h"
 #include "analysis/record/sqlite.h"
 #include "base/error.h"
 #include "isa/names.h"
@@ -312,6 +313,7 @@ Record read_record(const std::filesystem::path& path) {
   read_ops(db, record);
   read_collectives(db, record);
   read_events(db, record);
+  check_record(record, db.file());
   record.utilisation = utilisation(record.result, record.program);
   record.utilisation.transpose_flops = meta.real("transpose_flops");
   const double array = record.result.peaks.matmul_flops * record.utilisation.seconds;

@@ -10,6 +10,7 @@
 #include "analysis/record/record_schema.h"
 #include "analysis/record/sqlite.h"
 #include "base/error.h"
+#include "base/files.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "isa/names.h"
@@ -150,8 +151,8 @@ void write_all(const std::filesystem::path& path, const Record& record) {
 }
 
 void put_in_place(const std::filesystem::path& temporary, const std::filesystem::path& path) {
-  const int fd = ::open(temporary.c_str(), O_RDONLY | O_CLOEXEC);
-  const bool kept = fd >= 0 && ::fsync(fd) == 0;
+  const int fd = base::opened(temporary, O_RDONLY);
+  const bool kept = fd >= 0 && base::synced(fd) == 0;
   if (fd >= 0) ::close(fd);
   std::error_code error = kept ? std::error_code{} : std::error_code{errno, std::generic_category()};
   if (kept) std::filesystem::rename(temporary, path, error);

@@ -1,6 +1,8 @@
 #include "analysis/result.h"
 
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <unistd.h>
 
 #include <cerrno>
 #include <cstring>
@@ -8,6 +10,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/log.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -22,12 +26,15 @@ constexpr std::string_view kSteps = "steps.jsonl";
 void write_result(const std::filesystem::path& folder, const Json& body) {
   Json whole = {{"schema_version", kResultSchema}};
   whole.update(body);
-  base::write_file(folder / "result.json", whole.dump(2) + "\n");
+  // A path that is no UTF-8 is shown with U+FFFD; the results matter more.
+  base::write_file(folder / "result.json", whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result read_result(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "result.json" : path;
-  Json body = Json::parse(base::read_file(file), nullptr, false);
+  const std::string text = base::read_file(file);
+  base::require_shallow_json(text, file.string());
+  Json body = Json::parse(text, nullptr, false);
   if (!body.is_object()) {
     throw Error{Fault::kData, file.string(), "is not a JSON object", "give the folder that `trnsim run` wrote"};
   }
@@ -86,22 +93,30 @@ StepLog::StepLog(const std::filesystem::path& folder, std::optional<std::int64_t
     }
   }
   base::write_file(path_, kept);
-  file_ = std::fopen(path_.c_str(), "a");
-  if (!file_) {
-    throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno),
-                "check the permissions of the output folder"};
-  }
+  file_ = base::opened(path_, O_WRONLY | O_APPEND);
+  if (file_ >= 0) return;
+  throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno), "check the permissions of the output folder"};
 }
 
 StepLog::~StepLog() {
-  if (file_) std::fclose(file_);  // every line was flushed: nothing can fail here
+  if (file_ >= 0) ::close(file_);
 }
 
 void StepLog::append(const Json& line) {
   base::ensure(line.contains("step"), "steps.jsonl", "a line needs its step");
   const std::string text = line.dump() + "\n";
-  if (std::fwrite(text.data(), 1, text.size(), file_) == text.size() && std::fflush(file_) == 0) return;
-  throw Error{Fault::kEnvironment, path_.string(), std::strerror(errno), "free space on the disk, then resume the run"};
+  const off_t before = ::lseek(file_, 0, SEEK_END);
+  for (std::string_view rest = text; !rest.empty();) {
+    const ssize_t written = ::write(file_, rest.data(), rest.size());
+    if (written < 0 && errno == EINTR) continue;
+    if (written < 0) {
+      const int error = errno;
+      if (::ftruncate(file_, before) != 0) base::log_warning("{}: its last line is cut", path_.string());
+      throw Error{Fault::kEnvironment, path_.string(), std::strerror(error),
+                  "free space on the disk, then resume the run"};
+    }
+    rest.remove_prefix(static_cast<std::size_t>(written));
+  }
 }
 
 std::vector<Json> read_steps(const std::filesystem::path& folder) {
@@ -111,7 +126,9 @@ std::vector<Json> read_steps(const std::filesystem::path& folder) {
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     ++number;
-    Json line = Json::parse(text.substr(begin, end - begin), nullptr, false);
+    const std::string one = text.substr(begin, end - begin);
+    Json line = base::is_shallow_json(one) ? Json::parse(one, nullptr, false) : Json{};
+    if (end == text.size() && line.is_discarded()) break;  // cut: its run was stopped while it wrote
     if (!line.is_object() || !line.contains("step") || !line["step"].is_number_integer()) {
       throw Error{Fault::kData, fmt::format("{}:{}", (folder / kSteps).string(), number), "is not a step",
                   "remove the line, or the run folder"};

@@ -65,6 +65,10 @@ Metrics unpacked(std::string_view bytes) {
   return metrics;
 }
 
+/// Whether an error would come again on any host: what a machine refuses or cannot hold. A host that lacks memory, disk
+/// or threads says nothing of the point, and neither does a bug of ours that the next version may not have.
+bool true_of_point(Fault fault) { return fault != Fault::kEnvironment && fault != Fault::kInternal; }
+
 /// Works on the points in `waiting` until all are done, by us or by others.
 class Shift {
  public:
@@ -144,9 +148,9 @@ class Shift {
 
   void take(base::ProcessPool::Answer& answer) {
     SweepResult& result = run_.results[answer.item];
-    if (!answer.death.empty()) {
+    if (!answer.death.empty() || (answer.error && !true_of_point(answer.error->fault()))) {
       store_.bury(result.hash);  // the point is tried again by the next sweep
-      return finish(answer.item, kDied);
+      return finish(answer.item, answer.error ? answer.error->what() : kDied);
     }
     if (answer.error)
       result.error = answer.error->what();

@@ -39,6 +39,9 @@ std::vector<SimResult> simulate_each_in_child(const isa::Programs& programs, con
   while (answers.empty()) answers = child.wait();  // a signal may end it early
   const base::ProcessPool::Answer& answer = answers.front();
   if (answer.error) throw *answer.error;
+  if (answer.killed)
+    throw Error{Fault::kEnvironment, "simulation child", answer.death,
+                "free memory, which the system may have lacked, and run it again"};
   if (!answer.death.empty())
     throw Error{Fault::kInternal, "simulation child", answer.death, "please report this with the command that you ran"};
   Outcome outcome = from_bytes(answer.bytes);

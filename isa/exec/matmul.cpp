@@ -1,5 +1,5 @@
 // TensorE and the other transposes.
-#include <atomic>
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -48,17 +48,18 @@ Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer, const Contex
   return {packed.base, packed.pstep};
 }
 
-/// What the kernel left in `sums` [M, N], added to dst or stored, cast.
-void evict(const View& dst, const float* sums, bool accumulate, const Rounder& how, Context& context) {
+/// What is accumulated to, for the kernel to add to.
+void fetch(const View& dst, float* sums, Context& context) {
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
-    alignas(64) float old[kBlock], total[kBlock];
-    const float* sum = sums + p * dst.cols + first;
-    if (accumulate) {
-      kernels::kernels().binary[static_cast<std::size_t>(Alu::kAdd)](read(dst, p, first, n, old), sum, total,
-                                                                     static_cast<std::size_t>(n));
-      sum = total;
-    }
-    write(dst, p, first, n, sum, how);
+    alignas(64) float old[kBlock];
+    std::copy_n(read(dst, p, first, n, old), n, sums + p * dst.cols + first);
+  });
+}
+
+/// What the kernel left in `sums` [M, N], stored, cast.
+void evict(const View& dst, const float* sums, const Rounder& how, Context& context) {
+  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+    write(dst, p, first, n, sums + p * dst.cols + first, how);
   });
 }
 
@@ -201,6 +202,7 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
   const Rows left = stage(a, as, stationary, context), right = stage(b, as, moving, context);
   const bool direct = dst.dtype == Dtype::kFp32 && dst.contiguous();
   if (!direct) sums.resize(static_cast<std::size_t>(dst.elements()));
+  if (!direct && instr.accumulate) fetch(dst, sums.data(), context);
   const kernels::MatMul args{.k = static_cast<int>(a.partitions),
                              .m = static_cast<int>(a.cols),
                              .n = static_cast<int>(b.cols),
@@ -210,9 +212,9 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
                              .b_stride = right.stride,
                              .c = direct ? reinterpret_cast<float*>(dst.base) : sums.data(),
                              .c_stride = direct ? dst.pstep : dst.cols * 4,
-                             .accumulate = direct && instr.accumulate};
+                             .accumulate = instr.accumulate};
   run_matmul(args, as_bf16, context);
-  if (!direct) evict(dst, sums.data(), instr.accumulate, rounder(index, context), context);
+  if (!direct) evict(dst, sums.data(), rounder(index, context), context);
 }
 
 void pe_transpose(const Instr& instr, std::uint32_t index, Context& context) {

@@ -46,7 +46,8 @@ inline void amx_pack(const MatMul& args, AmxPacked& packed, int steps, int padde
 }
 
 template <class Tiles>
-void amx_matmul(const MatMul& args, Tiles& tiles, AmxPacked& packed) {
+[[gnu::noinline]] void amx_matmul(const MatMul& args, Tiles& tiles, AmxPacked& packed) {
+  const FlushSubnormals flush;  // tiles do so by themselves
   const int steps = PackBf16Pairs::steps(args.k);
   const int padded = (steps + kTileRows - 1) / kTileRows * kTileRows;
   amx_pack(args, packed, steps, padded);
@@ -59,7 +60,7 @@ void amx_matmul(const MatMul& args, Tiles& tiles, AmxPacked& packed) {
       for (int r = 0; r < 2 * kTileRows && m + r < args.m; ++r) {
         float* row = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(args.c) + (m + r) * args.c_stride) + n;
         const float* sum = packed.block + r * kAmxColumns;
-        for (int i = 0; i < columns; ++i) row[i] = args.accumulate ? row[i] + sum[i] : sum[i];
+        for (int i = 0; i < columns; ++i) row[i] = settled(args.accumulate ? row[i] + sum[i] : sum[i]);
       }
     }
   }

@@ -135,6 +135,17 @@ void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t bl
   }
 }
 
+/// out[i] = of a and b, one after the other, element mask[i].
+template <class Vector>
+inline void shuffle(const Vector& a, const Vector& b, const Vector& mask, Vector& out) {
+#ifdef __clang__  // which has no shuffle by a mask
+  constexpr int kN = sizeof(Vector) / sizeof(a[0]);
+  for (int i = 0; i < kN; ++i) out[i] = mask[i] < kN ? a[mask[i]] : b[mask[i] - kN];
+#else
+  out = __builtin_shuffle(a, b, mask);
+#endif
+}
+
 /// Transposes an n x n square held in n vectors: log2(n) perfect shuffles of the rows i and i + n/2.
 template <class Element, int kN>
 void transpose_square(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride) {
@@ -150,8 +161,8 @@ void transpose_square(const std::byte* in, std::int64_t in_stride, std::byte* ou
   for (int stage = 1; stage < kN; stage *= 2) {
 #pragma GCC unroll 16
     for (int i = 0; i < kN / 2; ++i) {
-      mixed[2 * i] = __builtin_shuffle(rows[i], rows[i + kN / 2], low);
-      mixed[2 * i + 1] = __builtin_shuffle(rows[i], rows[i + kN / 2], high);
+      shuffle(rows[i], rows[i + kN / 2], low, mixed[2 * i]);
+      shuffle(rows[i], rows[i + kN / 2], high, mixed[2 * i + 1]);
     }
 #pragma GCC unroll 16
     for (int i = 0; i < kN; ++i) rows[i] = mixed[i];

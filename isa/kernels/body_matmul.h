@@ -1,6 +1,6 @@
-// The matmul tile: operands packed into panels of 32-bit elements, then register blocks of kRows x kVectors vectors.
-// For isa/kernels/target_*.cpp only (see body_math.h). An element is one fp32 number, or two bf16 numbers of successive
-// k on hosts that multiply pairs: a Simd policy says which, and with which vectors.
+// The matmul tile: operands packed into panels of fp32 elements, then register blocks of kRows x kVectors vectors.
+// For isa/kernels/target_*.cpp only (see body_math.h). A Simd policy says with which vectors; a Sum policy in which
+// order products are added, which kernels.h defines.
 #pragma once
 
 #include "isa/kernels/body_math.h"
@@ -13,6 +13,7 @@ namespace {
 /// of one set of the host's cache.
 constexpr int kStationaryStride = kMaxM + 16;
 constexpr int kMostRows = 8;  // of a register block: m is padded to a multiple
+constexpr int kGroup = 32;    // rows of k that are added up by themselves; their zeros fill the last group
 
 template <class Simd>
 struct Packed {
@@ -28,17 +29,39 @@ inline void prefetch_rows(const void* first, std::int64_t stride, int rows, int 
     for (int line = 0; line < bytes; line += 64) __builtin_prefetch(row + line);
 }
 
-/// One register block: c[kRows][kColumns] = sum over k of a[k][row] * b[k][column], then added or stored.
-template <class Simd>
-void register_block(int k, const std::uint32_t* a, const std::uint32_t* b, float* c, std::int64_t c_stride,
-                    bool accumulate, int rows) {
-  using Vector = typename Simd::Vector;
-  prefetch_rows(c, c_stride, rows, Packed<Simd>::kColumns * 4);
-  Vector sum[Simd::kRows][Simd::kVectors];
+#ifdef __SSE__
+/// x86 without subnormal numbers, in operands (DAZ) and results (FTZ), as long as it lives.
+class FlushSubnormals {
+ public:
+  FlushSubnormals() : before_{__builtin_ia32_stmxcsr()} { __builtin_ia32_ldmxcsr(before_ | 0x8040u); }
+  ~FlushSubnormals() { __builtin_ia32_ldmxcsr(before_); }
+  FlushSubnormals(const FlushSubnormals&) = delete;
+  FlushSubnormals& operator=(const FlushSubnormals&) = delete;
+
+ private:
+  unsigned before_;
+};
+#endif
+
+/// A NaN as TensorE gives it: hosts differ in sign and payload.
+inline float settled(float x) { return x != x ? float_of(0x7fc00000u) : x; }
+
+/// Steps of the chain of even (0) or odd (1) k in a group that begins `left` before the end. One that is not full has a
+/// product of zeros at its end, as if it were filled with them: what adds up to -0 becomes +0.
+inline int chain_steps(int left, int parity) {
+  const int mine = (left + 1 - parity) / 2;
+  return mine < kGroup / 2 ? mine + 1 : kGroup / 2;
+}
+
+/// take(r, v, sum over `steps` rows of a[row][r] * b[row][v]), each product added with one rounding; a and b move on.
+template <class Simd, class Take>
+[[gnu::always_inline]] inline void chain(int steps, const std::uint32_t*& a, const std::uint32_t*& b, Take take) {
+  constexpr int kColumns = Packed<Simd>::kColumns;
+  typename Simd::Vector sum[Simd::kRows][Simd::kVectors];
   for (auto& row : sum)
     for (auto& vector : row) vector = Simd::zero();
-  for (int i = 0; i < k; ++i) {
-    typename Simd::Operand column[Simd::kVectors];
+  for (int i = 0; i < steps; ++i) {
+    typename Simd::Vector column[Simd::kVectors];
 #pragma GCC unroll 8
     for (int v = 0; v < Simd::kVectors; ++v) column[v] = Simd::load_operand(b + v * Simd::kWidth);
 #pragma GCC unroll 8
@@ -48,37 +71,81 @@ void register_block(int k, const std::uint32_t* a, const std::uint32_t* b, float
       for (int v = 0; v < Simd::kVectors; ++v) sum[r][v] = Simd::multiply_add(scalar, column[v], sum[r][v]);
     }
     a += kStationaryStride;
-    b += Packed<Simd>::kColumns;
+    b += kColumns;
   }
 #pragma GCC unroll 8
-  for (int r = 0; r < Simd::kRows; ++r) {
-    if (r >= rows) break;
-    float* row = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + r * c_stride);
+  for (int r = 0; r < Simd::kRows; ++r)
 #pragma GCC unroll 8
-    for (int v = 0; v < Simd::kVectors; ++v) {
-      float* target = row + v * Simd::kWidth;
-      Simd::store(target, accumulate ? Simd::add(Simd::load(target), sum[r][v]) : sum[r][v]);
+    for (int v = 0; v < Simd::kVectors; ++v) take(r, v, sum[r][v]);
+}
+
+/// Where one register block goes: added to what is there, or stored.
+template <class Simd>
+struct Target {
+  float* c;
+  std::int64_t stride;
+  bool accumulate;
+  int rows;  // of the block that there are
+
+  void put(int r, int v, typename Simd::Vector sum) const {
+    if (r >= rows) return;
+    float* to = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + r * stride) + v * Simd::kWidth;
+    Simd::store(to, Simd::settled(accumulate ? Simd::add(Simd::load(to), sum) : sum));
+  }
+};
+
+/// fp32: one chain in order of k.
+struct InOrder {
+  template <class Simd>
+  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+    chain<Simd>(k, a, b, [&](int r, int v, typename Simd::Vector sum) { to.put(r, v, sum); });
+  }
+};
+
+/// bf16: see kernels.h. Operands as PackGroups leaves them.
+struct EvenOdd {
+  template <class Simd>
+  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+    using Vector = typename Simd::Vector;
+    constexpr int kSize = Simd::kRows * Simd::kVectors * Simd::kWidth;
+    const auto at = [](int r, int v) { return (r * Simd::kVectors + v) * Simd::kWidth; };
+    alignas(64) float even[kSize], total[kSize] = {};
+    for (int first = 0; first < k; first += kGroup) {
+      chain<Simd>(chain_steps(k - first, 0), a, b,
+                  [&](int r, int v, Vector sum) { Simd::store(even + at(r, v), sum); });
+      chain<Simd>(chain_steps(k - first, 1), a, b, [&](int r, int v, Vector odd) {
+        const Vector sum = Simd::add(Simd::load(even + at(r, v)), odd);
+        Simd::store(total + at(r, v), Simd::add(Simd::load(total + at(r, v)), sum));
+      });
     }
+    for (int r = 0; r < Simd::kRows; ++r)
+      for (int v = 0; v < Simd::kVectors; ++v) to.put(r, v, Simd::load(total + at(r, v)));
   }
+};
+
+/// One register block: c[kRows][kColumns] = sum over k of a[k][row] * b[k][column], then added or stored.
+template <class Simd, class Sum>
+void register_block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+  prefetch_rows(to.c, to.stride, to.rows, Packed<Simd>::kColumns * 4);
+  Sum::template block<Simd>(k, a, b, to);
 }
 
 /// A panel that is not full goes through a buffer.
-template <class Simd>
-void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, float* c, std::int64_t c_stride, bool accumulate,
-                int rows, int columns) {
-  alignas(64) float block[Simd::kRows][Packed<Simd>::kColumns];
-  register_block<Simd>(k, a, b, block[0], sizeof(block[0]), false, rows);
-  for (int r = 0; r < rows; ++r) {
-    float* row = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + r * c_stride);
-    for (int i = 0; i < columns; ++i) row[i] = accumulate ? row[i] + block[r][i] : block[r][i];
-  }
+template <class Simd, class Sum>
+void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to, int columns) {
+  alignas(64) float block[Simd::kRows][Packed<Simd>::kColumns] = {};
+  const auto row = [&](int r) { return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(to.c) + r * to.stride); };
+  for (int r = 0; r < to.rows && to.accumulate; ++r)
+    for (int i = 0; i < columns; ++i) block[r][i] = row(r)[i];
+  register_block<Simd, Sum>(k, a, b, {block[0], sizeof(block[0]), to.accumulate, to.rows});
+  for (int r = 0; r < to.rows; ++r)
+    for (int i = 0; i < columns; ++i) row(r)[i] = block[r][i];
 }
 
-template <class Simd, class Packer>
-void matmul_tile(const MatMul& args) {
+template <class Simd, class Sum, class Packer>
+[[gnu::noinline]] void matmul_tile(const MatMul& args) {
   Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
-  const int steps = Packer::steps(args.k);
   const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;
   Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
   const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows;
@@ -93,12 +160,12 @@ void matmul_tile(const MatMul& args) {
       if (left > 0)
         prefetch_rows(panel + kColumns * Packer::kBytes + next * args.b_stride, args.b_stride,
                       left < ahead ? left : ahead, kColumns * Packer::kBytes);
-      const int rows = args.m - m < Simd::kRows ? args.m - m : Simd::kRows;
-      float* c = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(args.c) + m * args.c_stride) + n;
+      const Target<Simd> to{reinterpret_cast<float*>(reinterpret_cast<std::byte*>(args.c) + m * args.c_stride) + n,
+                            args.c_stride, args.accumulate, args.m - m < Simd::kRows ? args.m - m : Simd::kRows};
       if (columns == kColumns)
-        register_block<Simd>(steps, packed.stationary + m, packed.moving, c, args.c_stride, args.accumulate, rows);
+        register_block<Simd, Sum>(args.k, packed.stationary + m, packed.moving, to);
       else
-        edge_block<Simd>(steps, packed.stationary + m, packed.moving, c, args.c_stride, args.accumulate, rows, columns);
+        edge_block<Simd, Sum>(args.k, packed.stationary + m, packed.moving, to, columns);
     }
   }
 }
@@ -106,7 +173,6 @@ void matmul_tile(const MatMul& args) {
 /// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart.
 struct PackFp32 {
   static constexpr int kBytes = 4;
-  static int steps(int k) { return k; }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int i = 0; i < k; ++i, in += in_stride, out += stride) {
@@ -116,23 +182,30 @@ struct PackFp32 {
   }
 };
 
-/// The same for bf16 numbers, as the fp32 numbers they are.
-struct PackBf16AsFp32 {
+/// bf16 numbers as the fp32 numbers they are, each group's rows of even k, then those of odd k: the steps of its
+/// chains.
+struct PackGroups {
   static constexpr int kBytes = 2;
-  static int steps(int k) { return k; }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
-    for (int i = 0; i < k; ++i, in += in_stride, out += stride) {
-      const Half* source = reinterpret_cast<const Half*>(in);
-      for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(source[j]) << 16;
-      for (int j = used; j < width; ++j) out[j] = 0;
-    }
+    for (int first = 0; first < k; first += kGroup)
+      for (int parity = 0; parity < 2; ++parity)
+        for (int i = 0, steps = chain_steps(k - first, parity); i < steps; ++i, out += stride) {
+          const int row = first + 2 * i + parity;
+          pack_row(in + row * in_stride, row < k ? used : 0, width, out);
+        }
+  }
+
+ private:
+  static void pack_row(const std::byte* in, int used, int width, std::uint32_t* out) {
+    const Half* source = reinterpret_cast<const Half*>(in);
+    for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(source[j]) << 16;
+    for (int j = used; j < width; ++j) out[j] = 0;
   }
 };
 
 /// Pairs of bf16 numbers of rows 2i (lower half) and 2i + 1; an odd last row is paired with zeros.
 struct PackBf16Pairs {
-  static constexpr int kBytes = 2;
   static int steps(int k) { return (k + 1) / 2; }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {

@@ -11,10 +11,15 @@
 
 namespace isa::kernels {
 
-/// Host instruction sets, each a superset of the one before. Element-wise results have the same bits on all of them;
-/// so have matmuls of fp32. Matmuls of bf16 differ in the last bits between {generic, avx2, avx512} (fp32 chains of
-/// fused multiply-adds) and {avx512bf16, amx} (pairs of products, subnormals flushed to zero). Never between thread
-/// counts or runs.
+/// Host instruction sets, each a superset of the one before. Results have the same bits on all of them, and with any
+/// number of threads. For that, how TensorE adds is defined once. AWS does not say how it does; this is how AMX's
+/// TDPBF16PS does (Intel SDM), which alone of the hosts' instructions cannot be told to add otherwise:
+///   bf16: k is filled with zeros to a multiple of 32. Of each 32, the products of even k are added up in order, and so
+///   are those of odd k, each product with one rounding to nearest even, from +0; then the two sums, then that to the
+///   sum of the groups before, from +0, and all to what is accumulated to. Subnormal operands and results are zeros of
+///   their sign. fp32: the products are added in order of k, each with one rounding, then all to what is accumulated
+///   to. Subnormal numbers count.
+/// A result that is no number is 0x7fc00000. avx512bf16 has no kernel of its own: its VDPBF16PS adds pairs.
 enum class Level : std::uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 inline constexpr std::size_t kLevelCount = 5;
 
@@ -79,7 +84,7 @@ struct Kernels {
   void (*transpose32)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
                       int cols) = nullptr;
   void (*matmul_bf16)(const MatMul& args) = nullptr;
-  void (*matmul_fp32)(const MatMul& args) = nullptr;  // products in order of k
+  void (*matmul_fp32)(const MatMul& args) = nullptr;
 };
 
 /// The best the host supports, or what TRNSIM_HOST_ISA names. Errors: Fault::kUsage when that is unknown,
@@ -94,7 +99,6 @@ std::string_view name_of(Level level);  // "generic", "avx2", "avx512", "avx512b
 Kernels generic_table();
 Kernels avx2_table();
 Kernels avx512_table();
-void add_avx512bf16(Kernels& table);
 void add_amx(Kernels& table);
 
 }  // namespace isa::kernels

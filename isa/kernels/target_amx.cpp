@@ -48,9 +48,6 @@ void amx_tile(const MatMul& args) {
 
 }  // namespace
 
-void add_amx(Kernels& table) {
-  table.level = Level::kAmx;
-  table.matmul_bf16 = amx_tile;
-}
+void add_amx(Kernels& table) { table.matmul_bf16 = amx_tile; }
 
 }  // namespace isa::kernels

@@ -10,7 +10,6 @@ namespace {
 
 struct Avx2 {
   using Vector = __m256;
-  using Operand = __m256;
   static constexpr int kWidth = 8, kRows = 4, kVectors = 2;  // 8 sums, 2 columns, 1 scalar of 16 registers
   static __m256 zero() { return _mm256_setzero_ps(); }
   static __m256 load_operand(const std::uint32_t* p) { return _mm256_load_ps(reinterpret_cast<const float*>(p)); }
@@ -18,6 +17,9 @@ struct Avx2 {
   static __m256 multiply_add(__m256 a, __m256 b, __m256 sum) { return _mm256_fmadd_ps(a, b, sum); }
   static __m256 load(const float* p) { return _mm256_loadu_ps(p); }
   static __m256 add(__m256 a, __m256 b) { return _mm256_add_ps(a, b); }
+  static __m256 settled(__m256 v) {
+    return _mm256_blendv_ps(v, _mm256_castsi256_ps(_mm256_set1_epi32(0x7fc00000)), _mm256_cmp_ps(v, v, _CMP_UNORD_Q));
+  }
   static void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 };
 
@@ -27,6 +29,11 @@ struct Wide {
   static Vector multiply(Vector a, Vector b) { return (Vector)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
 };
 
+void matmul_bf16(const MatMul& args) {
+  const FlushSubnormals flush;
+  matmul_tile<Avx2, EvenOdd, PackGroups>(args);
+}
+
 }  // namespace
 
 Kernels avx2_table() {
@@ -34,8 +41,8 @@ Kernels avx2_table() {
   table.level = Level::kAvx2;
   fill_elementwise(table);
   fill_convert<Wide>(table);
-  table.matmul_bf16 = matmul_tile<Avx2, PackBf16AsFp32>;
-  table.matmul_fp32 = matmul_tile<Avx2, PackFp32>;
+  table.matmul_bf16 = matmul_bf16;
+  table.matmul_fp32 = matmul_tile<Avx2, InOrder, PackFp32>;
   return table;
 }
 

@@ -10,7 +10,6 @@ namespace {
 
 struct Avx512 {
   using Vector = __m512;
-  using Operand = __m512;
   static constexpr int kWidth = 16, kRows = 4, kVectors = 4;  // 16 sums, 4 columns, 1 scalar of 32 registers
   static __m512 zero() { return _mm512_setzero_ps(); }
   static __m512 load_operand(const std::uint32_t* p) { return _mm512_castsi512_ps(_mm512_load_si512(p)); }
@@ -18,6 +17,10 @@ struct Avx512 {
   static __m512 multiply_add(__m512 a, __m512 b, __m512 sum) { return _mm512_fmadd_ps(a, b, sum); }
   static __m512 load(const float* p) { return _mm512_loadu_ps(p); }
   static __m512 add(__m512 a, __m512 b) { return _mm512_add_ps(a, b); }
+  static __m512 settled(__m512 v) {
+    return _mm512_mask_mov_ps(v, _mm512_cmp_ps_mask(v, v, _CMP_UNORD_Q),
+                              _mm512_castsi512_ps(_mm512_set1_epi32(0x7fc00000)));
+  }
   static void store(float* p, __m512 v) { _mm512_storeu_ps(p, v); }
 };
 
@@ -27,6 +30,11 @@ struct Wide {
   static Vector multiply(Vector a, Vector b) { return (Vector)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); }
 };
 
+void matmul_bf16(const MatMul& args) {
+  const FlushSubnormals flush;
+  matmul_tile<Avx512, EvenOdd, PackGroups>(args);
+}
+
 }  // namespace
 
 Kernels avx512_table() {
@@ -34,8 +42,8 @@ Kernels avx512_table() {
   table.level = Level::kAvx512;
   fill_elementwise(table);
   fill_convert<Wide>(table);
-  table.matmul_bf16 = matmul_tile<Avx512, PackBf16AsFp32>;
-  table.matmul_fp32 = matmul_tile<Avx512, PackFp32>;
+  table.matmul_bf16 = matmul_bf16;
+  table.matmul_fp32 = matmul_tile<Avx512, InOrder, PackFp32>;
   return table;
 }
 

@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "base/log.h"
 #include "runtime/op.h"
 
 // What a program consists of.
@@ -142,14 +143,20 @@ Compiled through_cache(const Graph& graph, const isa::Target& target, const Comp
                        const std::function<Compiled()>& compile) {
   const fs::path path = cache().folder / (base::hash_text(program_key(graph, target, options)) + ".program");
   std::error_code error;
-  if (fs::exists(path, error)) {
-    Compiled compiled = read_compiled(base::read_file(path), path.string());
-    ++cache().use.found;
-    return compiled;
-  }
+  if (fs::exists(path, error)) try {
+      Compiled compiled = read_compiled(base::read_file(path), path.string());
+      ++cache().use.found;
+      return compiled;
+    } catch (const Error& damage) {
+      base::log_warning("{}; compiled again", damage.reason());
+    }
   Compiled compiled = compile();
   ++cache().use.compiled;
-  base::write_file(path, write_compiled(compiled));
+  try {  // it is only a cache
+    base::write_file(path, write_compiled(compiled));
+  } catch (const Error& full) {
+    base::log_warning("{}; not kept", full.reason());
+  }
   return compiled;
 }
 

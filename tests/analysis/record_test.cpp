@@ -72,6 +72,20 @@ TEST(Record, RegionsLiveFromTheirFirstToTheirLastUse) {
   EXPECT_EQ(lives(3), (std::pair<std::int64_t, std::int64_t>{-1, -1}));  // nobody's
 }
 
+TEST(Record, DamagedCellsAreDataErrors) {
+  const auto folder = recorded::folder();
+  for (const char* damage :
+       {"update events set lane=255", "update events set call=99", "update events set end_fs=0",
+        "update collectives set queue=255", "update collectives set call=99", "update engines set busy_fs=busy_fs+1",
+        "update waits set semaphore=200", "update instrs set queue=77", "update calls set begin_fs=end_fs+1",
+        "update regions set last_call=1000", "update calls set block=-1"}) {
+    std::filesystem::remove(folder / analysis::kRecordFile);
+    write_record(folder, recorded::record());
+    Database{folder / analysis::kRecordFile, Database::Mode::kUpdate}.execute(damage);
+    EXPECT_THAT(message_of([&] { analysis::read_record(folder); }), HasSubstr("data error")) << damage;
+  }
+}
+
 TEST(Record, AUserCanQueryIt) {
   const auto folder = recorded::folder();
   const analysis::Record record = recorded::record();

@@ -2,9 +2,11 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <cmath>
+#include <csignal>
 
 #include "base/error.h"
 #include "base/files.h"
@@ -107,6 +109,39 @@ TEST_F(RunFolder, AFreshRunStartsAnEmptyLog) {
 TEST_F(RunFolder, ABrokenStepLineIsNamed) {
   base::write_file(folder_ / "steps.jsonl", "{\"step\": 1}\n{\"loss\": 1}\n");
   EXPECT_THAT(error_of([&] { analysis::read_steps(folder_); }), HasSubstr("steps.jsonl:2"));
+}
+
+TEST_F(RunFolder, ALineThatWasCutIsDroppedAndTheRunGoesOn) {
+  base::write_file(folder_ / "steps.jsonl", "{\"step\": 1}\n{\"step\": 2, \"lo");
+  EXPECT_EQ(analysis::read_steps(folder_).size(), 1u);
+  StepLog{folder_, 1}.append({{"step", 2}});
+  EXPECT_EQ(base::read_file(folder_ / "steps.jsonl"), "{\"step\":1}\n{\"step\":2}\n");
+}
+
+TEST_F(RunFolder, ADiskThatIsFullLeavesWholeLines) {
+  StepLog log{folder_};
+  log.append({{"step", 1}});
+  const std::string before = base::read_file(folder_ / "steps.jsonl");
+  std::signal(SIGXFSZ, SIG_IGN);
+  rlimit usual{};
+  ASSERT_EQ(getrlimit(RLIMIT_FSIZE, &usual), 0);
+  rlimit full = usual;
+  full.rlim_cur = before.size() + 5;  // five bytes more fit
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
+  const std::string error = error_of([&] { log.append({{"step", 2}}); });
+  ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &usual), 0);
+  EXPECT_THAT(error, HasSubstr("free space on the disk, then resume the run"));
+  EXPECT_EQ(base::read_file(folder_ / "steps.jsonl"), before);
+}
+
+TEST_F(RunFolder, DeepJsonIsRefused) {
+  base::write_file(folder_ / "result.json", std::string(100'000, '['));
+  EXPECT_THAT(error_of([&] { analysis::read_result(folder_); }), HasSubstr("more than 200 levels"));
+}
+
+TEST_F(RunFolder, APathThatIsNoUtf8LosesNoResult) {
+  write_result(folder_, Ordered{{"path", "a\xff"}});
+  EXPECT_EQ(analysis::read_result(folder_).body["path"], "a\xEF\xBF\xBD");
 }
 
 TEST_F(RunFolder, TheMachineReadsBack) {

@@ -181,6 +181,23 @@ TEST(Sweep, AFailureCostsItsPointOnly) {
   EXPECT_EQ(run_sweep(points, model(), database, 3).computed, 1u);  // the process that died is tried again
 }
 
+TEST(Sweep, WhatTheHostLacksIsNoResultOfAPoint) {
+  const auto database = recorded::folder() / "sweep.sqlite";
+  const auto points = design_points(spec(Design::kCartesian, {{"a", {"1", "2", "3"}}}));
+  SweepModel poor = model();
+  poor.evaluate = [](const SweepPoint& point) -> Metrics {
+    if (point[0].second == "1") throw std::bad_alloc{};
+    if (point[0].second == "2") throw base::Error{base::Fault::kEnvironment, "disk", "is full", "free some"};
+    return {{"seconds", 3}};
+  };
+  const SweepRun first = run_sweep(points, poor, database, 1);
+  EXPECT_THAT(first.results[0].error, HasSubstr("no memory left"));
+  EXPECT_THAT(first.results[1].error, HasSubstr("is full"));
+  const SweepRun second = run_sweep(points, model(), database, 1);
+  EXPECT_EQ(second.computed, 2u);
+  for (const auto& result : second.results) EXPECT_EQ(result.error, "");
+}
+
 TEST(Sweep, AKeyThatIsNoneEndsItBeforeItBegins) {
   SweepModel strict = model();
   strict.hash = [](const SweepPoint& point) -> std::uint64_t {

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <string>
 #include <vector>
 
@@ -142,6 +143,47 @@ TEST_F(Files, ANewFolderWhereNoneCanBeIsAnError) {
   write_file(folder_ / "file", "");
   EXPECT_THAT(error_of(Fault::kEnvironment, [&] { NewFolder{folder_ / "file" / "x"}; }),
               HasSubstr("cannot be created"));
+}
+
+TEST_F(Files, AFolderIsLockedAgainstOthersWhileItIsInUse) {
+  {
+    const FolderLock lock{folder_};
+    EXPECT_THAT(error_of(Fault::kUsage, [&] { FolderLock{folder_}; }), HasSubstr("is in use by another run"));
+  }
+  EXPECT_NO_THROW(FolderLock{folder_});
+  EXPECT_THAT(error_of(Fault::kEnvironment, [&] { FolderLock{folder_ / "none"}; }), HasSubstr("cannot be opened"));
+}
+
+TEST_F(Files, AFolderIsReplacedAsAWhole) {
+  for (const std::string content : {"1", "2"}) {
+    ReplacedFolder out{folder_ / "x"};
+    write_file(out.path() / "a", content);
+    EXPECT_EQ(fs::exists(folder_ / "x"), content == "2");
+    out.commit();
+    EXPECT_EQ(read_file(folder_ / "x" / "a"), content);
+    EXPECT_THAT(names(), ElementsAre("x"));
+  }
+  { const ReplacedFolder given_up{folder_ / "x"}; }
+  EXPECT_EQ(read_file(folder_ / "x" / "a"), "2");
+}
+
+TEST_F(Files, WhatAKilledWriterLeftGoesWithTheNextOne) {
+  for (const char* name : {"x.1-0.tmp", "x.99-7.tmp"}) std::ofstream{folder_ / name} << "half";
+  std::ofstream{folder_ / "xy.1-0.tmp"} << "of another file";
+  AtomicFile living{folder_ / "x"};
+  write_file(folder_ / "x", "1");
+  living.write("2");
+  living.commit();  // it is at work: its file was left alone
+  EXPECT_EQ(read_file(folder_ / "x"), "2");
+  EXPECT_THAT(names(), testing::UnorderedElementsAre("x", "xy.1-0.tmp"));
+}
+
+TEST_F(Files, APlaceInAFileIsWrittenLater) {
+  AtomicFile file{folder_ / "x"};
+  file.write("0000 text");
+  file.write_at(1, "12");
+  file.commit();
+  EXPECT_EQ(read_file(folder_ / "x"), "0120 text");
 }
 
 TEST_F(Files, AFolderThatMayNotBeWrittenToIsRefused) {

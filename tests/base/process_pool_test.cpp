@@ -67,6 +67,7 @@ TEST(ProcessPool, AChildThatDiesCostsItsItemOnly) {
                      return "done";
                    }};
   for (const auto& [item, answer] : all_of(pool, 9)) {
+    EXPECT_EQ(answer.killed, item == 3);
     if (item == 3)
       EXPECT_EQ(answer.death, "was killed by signal 9 (Killed)");
     else if (item == 5)

@@ -67,6 +67,13 @@ TEST(Table, BrokenUtf8DoesNotBreakJson) {
   EXPECT_EQ(nlohmann::json::parse(table.render(Format::kJson))[0]["x"], "\xEF\xBF\xBD");
 }
 
+TEST(Table, WhatControlsATerminalIsShownNotSent) {
+  Table table{{{.key = "x", .title = "x", .align = Align::kLeft}}};
+  table.add_row({"\x1b]0;title\x07\xc2\x9b"});
+  EXPECT_EQ(table.render(Format::kTable), "x\n\\x1b]0;title\\x07\\x9b\n");
+  EXPECT_EQ(nlohmann::json::parse(table.render(Format::kJson))[0]["x"], "\x1b]0;title\x07\xc2\x9b");
+}
+
 TEST(Table, ANumberPrintsShortestAndReadsBack) {
   Table table{{{"x", "", Align::kLeft}}};
   table.add_row({0.1});

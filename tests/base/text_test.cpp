@@ -3,6 +3,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "base/error.h"
+
 #include <sstream>
 
 namespace base {
@@ -29,6 +31,15 @@ TEST(Text, ANumberHasItsNounInThePlural) {
   EXPECT_EQ(counted(3, "entry"), "3 entries");
   EXPECT_EQ(counted(3, "key"), "3 keys");
   EXPECT_EQ(counted(-1, "pass"), "-1 passes");
+}
+
+TEST(Text, JsonIsShallowUpToTwoHundredLevels) {
+  const std::string deep(200, '['), text = "\"" + std::string(1000, '[') + "\\\"" + std::string(1000, '{') + "\"";
+  EXPECT_TRUE(is_shallow_json(deep));
+  EXPECT_FALSE(is_shallow_json(deep + "{"));
+  EXPECT_TRUE(is_shallow_json(deep + "]]]" + text + "[{["));
+  EXPECT_TRUE(is_shallow_json("\"\\"));
+  EXPECT_THROW(require_shallow_json(deep + "[", "x"), Error);
 }
 
 TEST(Text, LinesAreCountedAndFreedOfMarkAndCarriageReturn) {

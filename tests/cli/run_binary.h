@@ -41,8 +41,9 @@ inline Ran run(const std::string& arguments, const std::string& before = "") {
   return ran;
 }
 
-/// Starts trnsim, waits until it has logged a step, and presses Ctrl-C. Returns its exit code.
-inline int interrupted(const std::string& arguments, const std::filesystem::path& log) {
+/// Starts trnsim, waits until something is in `log`, and presses Ctrl-C or sends another signal. Returns its exit code,
+/// -1 when it has none.
+inline int interrupted(const std::string& arguments, const std::filesystem::path& log, int signal = SIGINT) {
   const pid_t child = fork();
   if (child == 0) {
     const int nowhere = open("/dev/null", O_RDWR);
@@ -56,7 +57,7 @@ inline int interrupted(const std::string& arguments, const std::filesystem::path
     if (waitpid(child, &status, WNOHANG) == child) return -1;  // it ended before it logged anything
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
   }
-  kill(child, SIGINT);
+  kill(child, signal);
   waitpid(child, &status, 0);
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }

@@ -96,6 +96,14 @@ TEST_F(SweepTeamVerb, TheScriptForSlurmRunsAsItIs) {
   EXPECT_EQ(run("sweep --program " + at("step.asm") + " --set hbm.bandwith=1x --slurm 2").code, 2);
 }
 
+TEST_F(SweepTeamVerb, NoLineBreakGetsIntoTheScriptForSlurm) {
+  const Ran ran = run("sweep --program " + at("step.asm") + " --set hbm.bandwidth=1x --output_dir \"" + at("out") +
+                      "\ntouch PWNED #\" --slurm 1");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_EQ(ran.out, "");
+  EXPECT_THAT(ran.err, HasSubstr("has a control character"));
+}
+
 TEST_F(SweepTeamVerb, WhoIsOutsideOfTheTeamIsRefused) {
   EXPECT_EQ(run(flags("out"), as_rank("3", "3")).code, 2);
   EXPECT_EQ(run(flags("out"), as_rank("one", "3")).code, 2);

@@ -1,14 +1,18 @@
-// The matmul tile of every host instruction set against double precision, and AMX's code on emulated tile registers.
+// The matmul tile of every host instruction set: near double precision, and with the bits of the definition; AMX's code
+// on emulated tile registers too, for hosts that have none.
 #include <gmock/gmock.h>
 
 #include <bit>
 #include <cmath>
 #include <cstring>
+#include <functional>
+#include <limits>
 #include <vector>
 
 #include "base/philox.h"
 #include "isa/kernels/body_amx.h"
 #include "isa/kernels/kernels.h"
+#include "tests/isa/matmul_definition.h"
 
 namespace isa::kernels {
 namespace {
@@ -57,6 +61,56 @@ struct Problem {
     return static_cast<std::size_t>(row * (width + kPad) + column);
   }
 
+  /// Every kind of number there is, so that some sums overflow, cancel, or become subnormal.
+  void make_wild(std::uint64_t seed) {
+    base::PhiloxStream random{seed};
+    const auto wild = [&]() -> float {
+      const auto kind = static_cast<int>(random.uniform() * 40);
+      const float sign = random.uniform() < 0.5F ? -1.0F : 1.0F, part = 1 + random.uniform();
+      if (kind == 0) return sign * 0.0F;
+      if (kind == 1 && seed % 3 == 0) return sign * std::numeric_limits<float>::infinity();
+      if (kind == 2 && seed % 5 == 0) return std::bit_cast<float>(sign < 0 ? 0xffc10000U : 0x7f810000U);  // NaN
+      if (kind <= 5) return sign * part * 0x1p-130F;                                                      // subnormal
+      if (kind <= 9 && seed % 2 == 0) return sign * part * 0x1p63F;
+      if (kind <= 25 && seed % 4 >= 2) return sign * part * 0x1p-63F;  // products at the edge of the subnormal ones
+      return sign * part * std::ldexp(1.0F, static_cast<int>(random.uniform() * 16) - 8);
+    };
+    for (auto* list : {&a, &b})
+      for (float& x : *list) x = wild();
+    for (float& x : c) x = wild() * (seed % 4 == 3 ? 0x1p-60F : 1.0F);
+    if (!bf16) return;
+    const auto cut = [](std::vector<float>& x, std::vector<std::uint16_t>& half) {
+      for (std::size_t i = 0; i < x.size(); ++i) {
+        half[i] = static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x[i]) >> 16);
+        x[i] = std::bit_cast<float>(static_cast<std::uint32_t>(half[i]) << 16);
+      }
+    };
+    cut(a, a16), cut(b, b16);
+  }
+
+  /// Of the definition; before the kernel has run.
+  std::vector<std::uint32_t> defined(bool accumulate) const {
+    std::vector<std::uint32_t> out;
+    std::vector<float> left(static_cast<std::size_t>(k)), right(left);
+    for (int r = 0; r < m; ++r)
+      for (int j = 0; j < n; ++j) {
+        for (int i = 0; i < k; ++i) {
+          left[static_cast<std::size_t>(i)] = a[at(i, m, r)];
+          right[static_cast<std::size_t>(i)] = b[at(i, n, j)];
+        }
+        const float before = c[at(r, n, j)];
+        out.push_back(bf16 ? isa_test::bf16_dot(left, right, accumulate, before)
+                           : isa_test::fp32_dot(left, right, accumulate, before));
+      }
+    return out;
+  }
+  std::vector<std::uint32_t> bits() const {
+    std::vector<std::uint32_t> out;
+    for (int r = 0; r < m; ++r)
+      for (int j = 0; j < n; ++j) out.push_back(std::bit_cast<std::uint32_t>(c[at(r, n, j)]));
+    return out;
+  }
+
   void expect_right(bool accumulate) const {
     // Values below 1/2: k products of at most 1/4, each sum rounded: k * k/4 * 2^-24.
     const double tolerance = 0.25 * k * k * 0x1p-24 + 1e-7;
@@ -90,17 +144,24 @@ TEST_P(MatMulHost, MultipliesBf16AndFp32OfAnyShape) {
       }
 }
 
-TEST_P(MatMulHost, Fp32HasTheBitsOfFusedProductsInOrderOfK) {
-  Problem problem{100, 37, 70, false, 6};
-  kernels(GetParam()).matmul_fp32(problem.args(false));
-  for (int r = 0; r < problem.m; ++r)
-    for (int j = 0; j < problem.n; ++j) {
-      float sum = 0;
-      for (int i = 0; i < problem.k; ++i)
-        sum = std::fma(problem.a[Problem::at(i, problem.m, r)], problem.b[Problem::at(i, problem.n, j)], sum);
-      ASSERT_EQ(std::bit_cast<std::uint32_t>(problem.c[Problem::at(r, problem.n, j)]),
-                std::bit_cast<std::uint32_t>(sum));
-    }
+/// Shapes that are drawn, tame and wild numbers, both formats, with and without something to add to.
+void expect_defined_bits(bool only_bf16, const std::function<void(const MatMul&, bool bf16)>& multiply) {
+  base::PhiloxStream random{17};
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    const auto up_to = [&](int most) { return 1 + static_cast<int>(random.uniform() * static_cast<float>(most)); };
+    const bool bf16 = only_bf16 || seed % 3 != 0, accumulate = seed % 2 == 1;
+    Problem problem{up_to(128), up_to(40), up_to(seed % 7 == 0 ? 200 : 70), bf16, seed};
+    if (seed >= 10) problem.make_wild(seed);
+    const std::vector<std::uint32_t> wanted = problem.defined(accumulate);
+    multiply(problem.args(accumulate), bf16);
+    ASSERT_EQ(problem.bits(), wanted) << "seed " << seed << ", " << problem.k << " x " << problem.m << " x "
+                                      << problem.n;
+  }
+}
+
+TEST_P(MatMulHost, HasTheBitsOfTheDefinition) {
+  const Kernels& k = kernels(GetParam());
+  expect_defined_bits(false, [&](const MatMul& args, bool bf16) { (bf16 ? k.matmul_bf16 : k.matmul_fp32)(args); });
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MatMulHost,
@@ -128,13 +189,15 @@ class EmulatedTiles {
   template <int kSum, int kA, int kB>
   void multiply_add() {
     for (std::size_t m = 0; m < 16; ++m)
-      for (std::size_t k = 0; k < 16; ++k)
-        for (std::size_t n = 0; n < 16; ++n) {
-          float sum = std::bit_cast<float>(tiles_[kSum][m][n]);
-          sum += low(tiles_[kA][m][k]) * low(tiles_[kB][k][n]);
-          sum += high(tiles_[kA][m][k]) * high(tiles_[kB][k][n]);
-          tiles_[kSum][m][n] = std::bit_cast<std::uint32_t>(sum);
+      for (std::size_t n = 0; n < 16; ++n) {
+        float even = 0, odd = 0;
+        for (std::size_t k = 0; k < 16; ++k) {
+          even = isa_test::fused(low(tiles_[kA][m][k]), low(tiles_[kB][k][n]), even);
+          odd = isa_test::fused(high(tiles_[kA][m][k]), high(tiles_[kB][k][n]), odd);
         }
+        const float before = std::bit_cast<float>(tiles_[kSum][m][n]);
+        tiles_[kSum][m][n] = std::bit_cast<std::uint32_t>(isa_test::sum(before, isa_test::sum(even, odd)));
+      }
   }
 
  private:
@@ -143,15 +206,22 @@ class EmulatedTiles {
   std::array<std::array<std::array<std::uint32_t, 16>, 16>, 8> tiles_{};
 };
 
-TEST(AmxCode, MultipliesOnEmulatedTiles) {
+TEST(AmxCode, HasTheBitsOfTheDefinitionOnEmulatedTiles) {
   static AmxPacked packed;
   EmulatedTiles tiles;
-  for (const Shape& shape : kShapes)
-    for (const bool accumulate : {false, true}) {
-      Problem problem{shape.k, shape.m, shape.n, true, 7};
-      amx_matmul(problem.args(accumulate), tiles, packed);
-      problem.expect_right(accumulate);
-    }
+  expect_defined_bits(true, [&](const MatMul& args, bool) { amx_matmul(args, tiles, packed); });
+}
+
+TEST(MatMulDefinition, FlushesWhatIsSubnormalAfterRoundingToAnyExponent) {
+  using isa_test::fused;
+  const float least = std::numeric_limits<float>::min();
+  EXPECT_EQ(fused(0x1p-63F, 0x1p-63F, 0), least);
+  EXPECT_EQ(fused(-0x1p-63F, 0x1p-64F, 0), 0);
+  EXPECT_TRUE(std::signbit(fused(-0x1p-63F, 0x1p-64F, 0)));
+  // 2^-126 - 2^-150 has 24 bits: subnormal. Rounded as a subnormal number it would be 2^-126.
+  EXPECT_EQ(fused(-0x1p-75F, 0x1p-75F, least), 0);
+  EXPECT_EQ(fused(-0x1p-75F, 0x1p-76F, least), least);  // a tie to the even 2^-126
+  EXPECT_EQ(fused(std::numeric_limits<float>::denorm_min(), 0x1p100F, 1), 1);
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 
 namespace workloads {
 namespace {
@@ -21,14 +22,20 @@ std::string line_and_column(const std::string& text, std::size_t byte) {
 
 }  // namespace
 
-nlohmann::json read_json_file(const std::filesystem::path& path) {
-  const std::string text = base::read_file(path);
+nlohmann::json parse_json(const std::string& text, const std::string& where) {
+  base::require_shallow_json(text, where);
   try {
     return nlohmann::json::parse(text);
   } catch (const nlohmann::json::parse_error& error) {
-    throw base::Error{base::Fault::kData, fmt::format("{}:{}", path.string(), line_and_column(text, error.byte)),
+    throw base::Error{base::Fault::kData, fmt::format("{}:{}", where, line_and_column(text, error.byte)),
                       "is not valid JSON", "mend the file there; python3 -m json.tool FILE shows what is wrong"};
+  } catch (const nlohmann::json::exception& error) {  // a number that no double holds
+    throw base::Error{base::Fault::kData, where, error.what(), "mend the file there"};
   }
+}
+
+nlohmann::json read_json_file(const std::filesystem::path& path) {
+  return parse_json(base::read_file(path), path.string());
 }
 
 }  // namespace workloads

@@ -15,6 +15,8 @@
 #include <set>
 
 #include "base/error.h"
+#include "base/hash.h"
+#include "base/text.h"
 
 namespace workloads {
 namespace {
@@ -68,11 +70,14 @@ json parse_header(std::string_view text, const std::filesystem::path& path) {
       refuse(path, fmt::format("the header has two tensors named \"{}\"", parsed.get<std::string>()));
     return true;
   };
+  base::require_shallow_json(text, path.string());
   try {
     json header = json::parse(text, watch);
     if (header.is_object()) return header;
   } catch (const json::parse_error& error) {
     refuse(path, fmt::format("the header is not JSON (byte {} of it)", error.byte));
+  } catch (const json::exception& error) {  // a number that no double holds
+    refuse(path, fmt::format("the header is not JSON: {}", error.what()));
   }
   refuse(path, "the header is not a JSON object");
 }
@@ -147,7 +152,7 @@ SafetensorsFile::SafetensorsFile(const std::filesystem::path& path) : path_{path
     const std::string_view text{reinterpret_cast<const char*>(mapping.data) + kPrefix,
                                 static_cast<std::size_t>(length)};
     const json header = parse_header(text, path);
-    const std::size_t data_start = kPrefix + static_cast<std::size_t>(length);
+    const std::size_t data_start = data_start_ = kPrefix + static_cast<std::size_t>(length);
     for (const auto& [name, entry] : header.items()) {
       if (name != "__metadata__") {
         tensors_.push_back(parse_tensor(name, entry, data_start, mapping.size, path));
@@ -170,10 +175,29 @@ SafetensorsFile::SafetensorsFile(SafetensorsFile&& other) noexcept
       data_{std::exchange(other.data_, nullptr)},
       size_{std::exchange(other.size_, 0)},
       tensors_{std::move(other.tensors_)},
+      data_start_{other.data_start_},
       metadata_{std::move(other.metadata_)} {}
 
 SafetensorsFile::~SafetensorsFile() {
   if (data_ != nullptr) ::munmap(const_cast<std::byte*>(data_), size_);
+}
+
+void SafetensorsFile::require_whole() const {
+  const auto found = metadata_.find(std::string{kChecksum});
+  if (found == metadata_.end())
+    throw Error{Fault::kData, path_.string(), "has no checksum", "use a checkpoint that this trnsim wrote"};
+  const std::string_view text{reinterpret_cast<const char*>(data_), data_start_};
+  const std::size_t at = text.find(checksum_entry(found->second));
+  if (at != std::string_view::npos) {
+    std::string head{text};
+    head.replace(at, checksum_entry(found->second).size(), checksum_entry(kNoChecksum));
+    base::Hasher hasher;
+    hasher.add(std::as_bytes(std::span{head}));
+    hasher.add({data_ + data_start_, size_ - data_start_});
+    if (base::hash_text(hasher.digest()) == found->second) return;
+  }
+  throw Error{Fault::kData, path_.string(), "is damaged: its checksum is not that of its bytes",
+              "use an earlier checkpoint, or a copy"};
 }
 
 std::span<const std::byte> SafetensorsFile::bytes(const TensorInfo& tensor) const {

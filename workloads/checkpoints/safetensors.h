@@ -46,12 +46,16 @@ class SafetensorsFile {
   const std::vector<TensorInfo>& tensors() const { return tensors_; }
   const std::map<std::string, std::string>& metadata() const { return metadata_; }
   std::span<const std::byte> bytes(const TensorInfo& tensor) const;
+  /// For files that say what their bytes add up to (write_safetensors() with metadata): reads all of them. Errors:
+  /// Fault::kData when the checksum is missing or wrong.
+  void require_whole() const;
 
  private:
   std::filesystem::path path_;
   const std::byte* data_ = nullptr;
   std::size_t size_ = 0;
   std::vector<TensorInfo> tensors_;
+  std::size_t data_start_ = 0;
   std::map<std::string, std::string> metadata_;
 };
 
@@ -87,6 +91,10 @@ class Checkpoint {
   std::map<std::string, Place> places_;
 };
 
+/// The entry of the metadata that has the checksum: the hash of the file with kNoChecksum in its place.
+inline constexpr std::string_view kChecksum = "checksum", kNoChecksum = "0000000000000000";
+std::string checksum_entry(std::string_view digits);
+
 /// A tensor to write; `bytes` is called once, when its turn comes, so that a model need not be held twice.
 struct NewTensor {
   std::string name;
@@ -98,8 +106,9 @@ NewTensor float_tensor(std::string name, Shape shape, std::vector<float> values,
 NewTensor integer_tensor(std::string name, Shape shape, std::vector<std::int64_t> values);
 
 /// Writes all or nothing. The tensors lie in the file as the reference implementation orders them: widest type first,
-/// then by name. The metadata is {"format": "pt"} (transformers refuses files without it) and `metadata`.
-/// Errors: Fault::kEnvironment when the disk refuses; Fault::kInternal for a repeated name or a wrong number of bytes.
+/// then by name. The metadata is {"format": "pt"} (transformers refuses files without it) and `metadata`; where there
+/// is any, also a checksum over every byte of the file. Errors: Fault::kEnvironment when the disk refuses;
+/// Fault::kInternal for a repeated name or a wrong number of bytes.
 void write_safetensors(const std::filesystem::path& path, std::vector<NewTensor> tensors,
                        const std::map<std::string, std::string>& metadata = {});
 

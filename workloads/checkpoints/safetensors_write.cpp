@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "workloads/checkpoints/safetensors.h"
 
 namespace workloads {
@@ -17,6 +18,7 @@ std::string header_of(const std::vector<NewTensor>& tensors, const std::map<std:
   nlohmann::ordered_json header;
   header["__metadata__"]["format"] = "pt";
   for (const auto& [key, value] : metadata) header["__metadata__"][key] = value;
+  if (!metadata.empty()) header["__metadata__"][std::string{kChecksum}] = kNoChecksum;
   std::size_t at = 0;
   for (const NewTensor& tensor : tensors) {
     const std::size_t end = at + element_count(tensor.shape) * size_of(tensor.type);
@@ -29,7 +31,28 @@ std::string header_of(const std::vector<NewTensor>& tensors, const std::map<std:
   return text;
 }
 
+/// Hashes what it writes.
+class HashedFile {
+ public:
+  explicit HashedFile(const std::filesystem::path& path) : file_{path} {}
+  void write(std::span<const std::byte> bytes) {
+    file_.write(bytes);
+    hasher_.add(bytes);
+  }
+  /// Puts the hash where `digits` of the file are zeros, if they are anywhere.
+  void commit(std::size_t digits) {
+    if (digits != std::string::npos) file_.write_at(digits, base::hash_text(hasher_.digest()));
+    file_.commit();
+  }
+
+ private:
+  base::AtomicFile file_;
+  base::Hasher hasher_;
+};
+
 }  // namespace
+
+std::string checksum_entry(std::string_view digits) { return fmt::format("\"{}\":\"{}\"", kChecksum, digits); }
 
 NewTensor float_tensor(std::string name, Shape shape, std::vector<float> values, ElementType type) {
   return {std::move(name), type, std::move(shape),
@@ -49,16 +72,17 @@ void write_safetensors(const std::filesystem::path& path, std::vector<NewTensor>
   });
   const std::string header = header_of(tensors, metadata);
   const std::uint64_t length = header.size();
-  base::AtomicFile file{path};
+  HashedFile file{path};
   file.write(std::as_bytes(std::span{&length, 1}));
-  file.write(header);
+  file.write(std::as_bytes(std::span{header}));
   for (const NewTensor& tensor : tensors) {
     const std::vector<std::byte> bytes = tensor.bytes();
     base::ensure(bytes.size() == element_count(tensor.shape) * size_of(tensor.type), tensor.name,
                  "has not as many values as its shape");
     file.write(bytes);
   }
-  file.commit();
+  const std::size_t entry = metadata.empty() ? std::string::npos : header.find(checksum_entry(kNoChecksum));
+  file.commit(entry == std::string::npos ? entry : sizeof length + entry + kChecksum.size() + 4);  // "checksum":"
 }
 
 }  // namespace workloads

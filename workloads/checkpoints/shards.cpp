@@ -9,6 +9,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/hash.h"
 #include "base/text.h"
 #include "workloads/checkpoints/json_file.h"
 
@@ -104,6 +105,7 @@ class ShardSet {
     }
     for (const TensorInfo& tensor : shard->file.tensors()) shard->tensors[tensor.name] = tensor;
     check_tensors(*shard);
+    if (shard->file.metadata().contains(std::string{kChecksum})) shard->file.require_whole();
     shards_.push_back(std::move(shard));
   }
 
@@ -154,15 +156,16 @@ void write_shard_index(const fs::path& folder, const ModelPtr& config, const Sha
       base::ensure(fs::exists(folder / file_name(state, rank)), file_name(state, rank), "was not written");
     });
   write_config(config, folder);
-  const json file = {{"format", "trnsim shards"},
-                     {"version", kVersion},
-                     {"tensor_parallel_size", index.plan.tensor_parallel_size},
-                     {"pipeline_parallel_size", index.plan.pipeline_parallel_size},
-                     {"virtual_pipeline_size", index.plan.virtual_pipeline_size},
-                     {"bert_pretraining_head", config->head() == Head::kPretraining},
-                     {"states", index.states},
-                     {"step", index.step},
-                     {"run", index.run}};
+  json file = {{"format", "trnsim shards"},
+               {"version", kVersion},
+               {"tensor_parallel_size", index.plan.tensor_parallel_size},
+               {"pipeline_parallel_size", index.plan.pipeline_parallel_size},
+               {"virtual_pipeline_size", index.plan.virtual_pipeline_size},
+               {"bert_pretraining_head", config->head() == Head::kPretraining},
+               {"states", index.states},
+               {"step", index.step},
+               {"run", index.run}};
+  file[std::string{kChecksum}] = base::hash_text(base::hash64(file.dump()));
   base::write_file(folder / kShardIndex, file.dump(2) + "\n");
 }
 
@@ -171,7 +174,7 @@ ShardIndex read_shard_index(const fs::path& folder) {
   if (!fs::exists(path))
     throw Error{Fault::kData, path.string(), "is not there: no sharded checkpoint, or one that was not finished",
                 "give the folder of a finished checkpoint"};
-  const json file = read_json_file(path);
+  json file = read_json_file(path);
   const auto refuse = [&](std::string_view what) -> Error {
     return {Fault::kData, path.string(), what, "use an index that trnsim wrote"};
   };
@@ -183,6 +186,10 @@ ShardIndex read_shard_index(const fs::path& folder) {
       throw refuse(fmt::format("\"{}\" is missing or no whole number", key));
     return file.at(key).get<std::int64_t>();
   };
+  if (const json checksum = file.value(std::string{kChecksum}, json()); checksum.is_string()) {
+    file.erase(std::string{kChecksum});
+    if (base::hash_text(base::hash64(file.dump())) != checksum) throw refuse("is damaged: its checksum is another one");
+  }
   ShardIndex index;
   index.plan = {number("tensor_parallel_size"), number("pipeline_parallel_size"), number("virtual_pipeline_size")};
   index.step = number("step");

@@ -112,7 +112,7 @@ class CorpusReader {
       if (lines.number() == 1 && line.front() == '[')
         throw Error{Fault::kData, fmt::format("{}:1", corpus_.source), "is a JSON array; one object a line is wanted",
                     "convert it, for example with: jq -c '.[]' FILE > FILE.jsonl"};
-      const json object = json::parse(line, nullptr, false);
+      const json object = base::is_shallow_json(line) ? json::parse(line, nullptr, false) : json();
       if (object.is_discarded() || !object.is_object()) {
         take({.problem = first_invalid_utf8(line) ? "is not valid UTF-8" : "is not a JSON object"}, lines.number());
         continue;

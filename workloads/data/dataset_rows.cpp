@@ -54,7 +54,7 @@ std::string pick_key(const json& object, const std::string& asked, const std::ve
 
 RawRow json_row(const std::string& line, const ReadOptions& options) {
   RawRow row;
-  const json object = json::parse(line, nullptr, false);
+  const json object = base::is_shallow_json(line) ? json::parse(line, nullptr, false) : json();
   if (object.is_discarded() || !object.is_object()) {
     row.problem = "is not a JSON object";
     return row;

@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "workloads/task.h"
 
 namespace workloads {
@@ -12,7 +13,14 @@ class TextTask final : public ClassifierTask {
 
   std::size_t size() const override { return data_.size(); }
   std::int32_t label(std::size_t sample) const override { return data_.labels[sample]; }
-  std::string fingerprint() const override { return fmt::format("{} {}", data_.size(), data_.ids.size()); }
+  std::string fingerprint() const override {
+    base::Hasher hasher;
+    hasher.add(std::as_bytes(std::span{data_.ids}));
+    hasher.add(std::as_bytes(std::span{data_.token_types}));
+    hasher.add(std::as_bytes(std::span{data_.starts}));
+    hasher.add(std::as_bytes(std::span{data_.labels}));
+    return fmt::format("{} texts {}", data_.size(), base::hash_text(hasher.digest()));
+  }
 
   void write_inputs(runtime::Session& session, const RankBatch& b) const override {
     const Batch batch =
@@ -39,7 +47,12 @@ class ImageTask final : public ClassifierTask {
 
   std::size_t size() const override { return data_.labels.size(); }
   std::int32_t label(std::size_t sample) const override { return data_.labels[sample]; }
-  std::string fingerprint() const override { return fmt::format("{} pictures of {}", size(), data_.size); }
+  std::string fingerprint() const override {
+    base::Hasher hasher;
+    hasher.add(std::as_bytes(std::span{data_.pixels}));
+    hasher.add(std::as_bytes(std::span{data_.labels}));
+    return fmt::format("{} pictures of {} {}", size(), data_.size, base::hash_text(hasher.digest()));
+  }
 
   void write_inputs(runtime::Session& session, const RankBatch& b) const override {
     std::vector<float> rows;

@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
+#include "base/text.h"
 #include "workloads/text/tokenizer_json.h"
 #include "workloads/text/utf8.h"
 
@@ -134,6 +135,7 @@ void CausalTokenizer::save(const fs::path& folder) const {
 
 void apply_tokenizer_config(const std::string& text, const fs::path& path, CausalParts& parts) {
   if (text.empty()) return;
+  base::require_shallow_json(text, path.string());
   const json config = json::parse(text, nullptr, false);
   if (!config.is_object()) refuse_tokenizer(path, "is not a JSON object");
   const json added = config.value("added_tokens_decoder", json::object());

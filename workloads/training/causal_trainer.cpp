@@ -6,7 +6,8 @@
 #include <cmath>
 #include <numeric>
 
-#include "base/error.h"
+#include "base/hash.h"
+#include "base/interrupt.h"
 #include "workloads/checkpoints/decoder_checkpoint.h"
 #include "workloads/data/random.h"
 #include "workloads/training/batches.h"
@@ -40,9 +41,7 @@ std::span<const std::uint32_t> part(std::span<const std::uint32_t> list, std::si
 /// Tokens of a sequence that have a next one to predict.
 double targets(const PackedDataset& data) { return static_cast<double>(data.length - 1); }
 
-std::uint64_t hash_of(const PackedDataset& data) {
-  return stream_of({reinterpret_cast<const char*>(data.ids.data()), data.ids.size() * sizeof(std::int32_t)});
-}
+std::uint64_t hash_of(const PackedDataset& data) { return base::hash64(std::as_bytes(std::span{data.ids})); }
 
 }  // namespace
 
@@ -135,7 +134,7 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
   const auto rows = static_cast<std::size_t>(spec.plan.micro_batch),
              at_once = static_cast<std::size_t>(step_sequences(spec));
   double loss = 0;
-  for (std::size_t first = 0; first < all.size(); first += at_once) {
+  for (std::size_t first = 0; first < all.size() && !base::interrupted(); first += at_once) {
     for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
       for (std::uint32_t d = 0; d < spec.plan.data; ++d)
         write_batch(io, eval_io_, d, m, data,
@@ -159,10 +158,8 @@ double CausalTrainer::flops_per_step() const { return config_->flops(options_.st
 /// The plan is not part of it: the order in which sums are made changes the last bits, not the run.
 std::string CausalTrainer::fingerprint() const {
   const Step& s = options_.step;
-  return fmt::format("batch {} x {} {} {} {} {} {} wd {} clip {} {} data {} sequences {:016x}", step_sequences(s),
-                     s.kind.length, s.plan.numerics.name, s.optimizer.name, s.optimizer.beta1, s.optimizer.beta2,
-                     s.optimizer.epsilon, s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(),
-                     data_.train->size(), data_hash_);
+  return fmt::format("batch {} x {} {} data {} sequences {}", step_sequences(s), s.kind.length, settings_text(*config_),
+                     data_.train->size(), base::hash_text(data_hash_));
 }
 
 Weights CausalTrainer::read_weights() {

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 
+#include "base/interrupt.h"
+
 namespace workloads {
 namespace {
 
@@ -83,7 +85,7 @@ void ClassifierTrainer::score(Split split, EvalRecord& record) {
   const Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
   Confusion scores{model_->label_names().size()};
   double loss = 0;
-  for (std::size_t step = 0; step < order.steps_per_epoch(); ++step) {
+  for (std::size_t step = 0; step < order.steps_per_epoch() && !base::interrupted(); ++step) {
     std::vector<std::vector<std::int32_t>> labels;
     for (std::uint32_t r = 0; r < ranks; ++r) {
       const auto samples = order.batch(step, r);
@@ -110,10 +112,8 @@ double ClassifierTrainer::flops_per_step() const { return model_->flops(options_
 
 std::string ClassifierTrainer::fingerprint() const {
   const Step& s = options_.step;
-  return fmt::format("{} {} {} {} {} {} wd {} clip {} {} model {} {} {} data {}", s.plan.micro_batch, s.kind.length,
-                     s.plan.micro_batches, s.plan.data, s.plan.numerics.name, s.optimizer.name,
-                     s.optimizer.weight_decay, s.optimizer.max_grad_norm, schedule_text(), model_->sizes().hidden,
-                     model_->sizes().layers, model_->sizes().vocabulary, data_.train->fingerprint());
+  return fmt::format("batch {} x {} x {} x {} {} data {}", s.plan.micro_batch, s.kind.length, s.plan.micro_batches,
+                     s.plan.data, settings_text(*model_), data_.train->fingerprint());
 }
 
 Weights ClassifierTrainer::read_weights() {

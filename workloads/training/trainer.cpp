@@ -7,6 +7,7 @@
 #include <cmath>
 
 #include "base/error.h"
+#include "base/hash.h"
 #include "base/interrupt.h"
 #include "workloads/pipeline.h"
 
@@ -28,26 +29,6 @@ TrainerState new_history(const TrainerOptions& options, std::int64_t max_steps) 
   history.train_batch_size = options.step.plan.micro_batch;
   return history;
 }
-
-/// The mean loss since the last entry of the history.
-class LossLog {
- public:
-  void add(const StepRecord& record, std::int64_t every, TrainerState& history) {
-    sum_ += record.loss;
-    ++steps_;
-    if (record.step % every != 0) return;
-    history.log_history.push_back({.epoch = record.epoch,
-                                   .step = record.step,
-                                   .values = {{"loss", sum_ / static_cast<double>(steps_)},
-                                              {"learning_rate", record.learning_rate},
-                                              {"grad_norm", record.grad_norm}}});
-    sum_ = 0, steps_ = 0;
-  }
-
- private:
-  double sum_ = 0;
-  std::int64_t steps_ = 0;
-};
 
 }  // namespace
 
@@ -95,6 +76,7 @@ Trainer::Trainer(TrainerOptions options, Programs programs, std::int64_t steps_p
   warmup_ = options_.warmup_steps > 0
                 ? options_.warmup_steps
                 : static_cast<std::int64_t>(std::ceil(options_.warmup_ratio * static_cast<double>(max_steps_)));
+  history_ = new_history(options_, max_steps_);
 }
 
 void Trainer::use(const std::vector<runtime::Compiled>& stages) {
@@ -109,14 +91,19 @@ void Trainer::run_device(std::int64_t step) {
       {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
 }
 
-std::string Trainer::schedule_text() const {
-  return fmt::format("lr {} {} warmup {} steps {} seed {}", options_.learning_rate, options_.schedule, warmup_,
-                     max_steps_, options_.seed);
+std::string Trainer::settings_text(const Model& model) const {
+  const OptimizerSpec& o = options_.step.optimizer;
+  return fmt::format("{} {} betas {} {} eps {} wd {} clip {} lr {} {} warmup {} steps {} seed {} model {}",
+                     options_.step.plan.numerics.name, o.name, o.beta1, o.beta2, o.epsilon, o.weight_decay,
+                     o.max_grad_norm, options_.learning_rate, options_.schedule, warmup_, max_steps_, options_.seed,
+                     base::hash_text(base::hash64(model.config_json())));
 }
 
 void Trainer::go_on(const TrainProgress& progress) {
   done_ = progress.step;
   loss_sum_ = progress.loss_sum;
+  unlogged_loss_ = progress.unlogged_loss, unlogged_steps_ = progress.unlogged_steps;
+  history_.log_history = trainer_state_of(progress.history, options_.resume.string()).log_history;
 }
 
 StepRecord Trainer::next_step() {
@@ -140,9 +127,30 @@ StepRecord Trainer::next_step() {
 }
 
 void Trainer::save_now() {
+  history_.epoch = static_cast<double>(done_) / static_cast<double>(steps_per_epoch_);
+  history_.global_step = done_;
+  history_.total_flos = flops_per_step() * static_cast<double>(done_);
   if (options_.checkpoint.empty()) return;
   use_training();
-  save({.fingerprint = fingerprint(), .step = done_, .loss_sum = loss_sum_});
+  save({.fingerprint = fingerprint(),
+        .step = done_,
+        .loss_sum = loss_sum_,
+        .unlogged_loss = unlogged_loss_,
+        .unlogged_steps = unlogged_steps_,
+        .history = trainer_state_json(history_)});
+}
+
+/// The mean loss since the last entry of the history.
+void Trainer::log(const StepRecord& record) {
+  unlogged_loss_ += record.loss;
+  ++unlogged_steps_;
+  if (record.step % options_.logging_steps != 0) return;
+  history_.log_history.push_back({.epoch = record.epoch,
+                                  .step = record.step,
+                                  .values = {{"loss", unlogged_loss_ / static_cast<double>(unlogged_steps_)},
+                                             {"learning_rate", record.learning_rate},
+                                             {"grad_norm", record.grad_norm}}});
+  unlogged_loss_ = 0, unlogged_steps_ = 0;
 }
 
 EvalRecord Trainer::evaluate(Split split) {
@@ -154,40 +162,53 @@ EvalRecord Trainer::evaluate(Split split) {
   use_evaluation();
   score(split, record);
   use_training();
+  record.interrupted = base::interrupted();
   record.host_seconds = since(begin);
   return record;
 }
 
+bool Trainer::evaluates_at(std::int64_t step) const {
+  if (!options_.eval_each_epoch || samples(Split::kValidation) == 0) return false;
+  return step == 0 ? options_.eval_on_start : step % steps_per_epoch_ == 0 || step == max_steps_;
+}
+
+bool Trainer::has_evaluated(std::int64_t step) const {
+  return std::ranges::any_of(history_.log_history, [step](const LogEntry& entry) {
+    return entry.step == step &&
+           std::ranges::any_of(entry.values, [](const auto& v) { return v.first == "eval_loss"; });
+  });
+}
+
 void Trainer::evaluate_into(TrainOutcome& out) {
-  if (!options_.eval_each_epoch || samples(Split::kValidation) == 0) return;
+  if (!evaluates_at(done_) || has_evaluated(done_)) return;
   const EvalRecord e = evaluate(Split::kValidation);
+  if (e.interrupted) return;
   LogEntry entry{.epoch = e.epoch, .step = e.step, .values = {{"eval_loss", e.loss}}};
   for (const auto& [name, value] : e.scores) entry.values.emplace_back("eval_" + name, value);
-  out.state.log_history.push_back(std::move(entry));
+  history_.log_history.push_back(std::move(entry));
   out.evaluations.push_back(e);
   if (on_eval) on_eval(e);
 }
 
 TrainOutcome Trainer::run() {
   const auto begin = Clock::now();
-  TrainOutcome out{.max_steps = max_steps_, .evaluations = {}, .state = new_history(options_, max_steps_)};
-  LossLog log;
-  if (options_.eval_on_start && done_ == 0) evaluate_into(out);
-  while (done_ < max_steps_) {
-    if ((out.interrupted = base::interrupted())) break;
+  TrainOutcome out{.max_steps = max_steps_, .evaluations = {}, .state = {}};
+  evaluate_into(out);
+  while (done_ < max_steps_ && !base::interrupted()) {
     const StepRecord record = next_step();
     if (on_step) on_step(record);
-    log.add(record, options_.logging_steps, out.state);
+    log(record);
     if (options_.save_steps > 0 && record.step % options_.save_steps == 0) save_now();
-    if (record.step % steps_per_epoch_ == 0 || record.step == max_steps_) evaluate_into(out);
+    evaluate_into(out);
   }
   save_now();
+  out.interrupted = base::interrupted();
   out.steps = done_;
-  out.epoch = static_cast<double>(done_) / static_cast<double>(steps_per_epoch_);
+  out.epoch = history_.epoch;
   out.train_loss = done_ > 0 ? loss_sum_ / static_cast<double>(done_) : 0;
   out.host_seconds = since(begin);
-  out.total_flos = flops_per_step() * static_cast<double>(done_);
-  out.state.epoch = out.epoch, out.state.global_step = done_, out.state.total_flos = out.total_flos;
+  out.total_flos = history_.total_flos;
+  out.state = history_;
   return out;
 }
 

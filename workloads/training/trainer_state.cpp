@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "base/files.h"
 #include "workloads/checkpoints/json_file.h"
 
 namespace workloads {
@@ -52,8 +53,8 @@ std::string trainer_state_json(const TrainerState& state) {
   return file.dump(2) + "\n";
 }
 
-TrainerState read_trainer_state(const std::filesystem::path& path) {
-  const json file = read_json_file(path);
+TrainerState trainer_state_of(const std::string& text, const std::string& where) {
+  const json file = parse_json(text, where);
   try {
     TrainerState state;
     file.at("epoch").get_to(state.epoch);
@@ -67,9 +68,13 @@ TrainerState read_trainer_state(const std::filesystem::path& path) {
     for (const json& line : file.at("log_history")) state.log_history.push_back(log_entry(line));
     return state;
   } catch (const json::exception& error) {
-    throw base::Error{base::Fault::kData, path.string(), fmt::format("is not a trainer_state.json: {}", error.what()),
+    throw base::Error{base::Fault::kData, where, fmt::format("is not a trainer_state.json: {}", error.what()),
                       "name a checkpoint folder that was written by a run"};
   }
+}
+
+TrainerState read_trainer_state(const std::filesystem::path& path) {
+  return trainer_state_of(base::read_file(path), path.string());
 }
 
 }  // namespace workloads

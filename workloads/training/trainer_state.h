@@ -33,7 +33,9 @@ struct TrainerState {
 /// that are not finite are null, which Python's json would write as NaN.
 std::string trainer_state_json(const TrainerState& state);
 
-/// Errors: Fault::kData naming the file and the key that is missing or wrong.
+/// From such a text. Errors: Fault::kData naming `where` and the key that is missing or wrong.
+TrainerState trainer_state_of(const std::string& json, const std::string& where);
+/// From a file; the same errors.
 TrainerState read_trainer_state(const std::filesystem::path& file);
 
 }  // namespace workloads

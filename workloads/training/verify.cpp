@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "runtime/session.h"
+#include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/config.h"
 #include "workloads/models/decoder/decoder_weights.h"
@@ -38,7 +39,7 @@ double number_after(const std::string& text, const std::string& word, const std:
 }
 
 Recipe read_recipe(const std::filesystem::path& file) try {
-  const auto json = nlohmann::json::parse(base::read_file(file));
+  const auto json = parse_json(base::read_file(file), file.string());
   return {.losses = json.at("loss_per_step").get<std::vector<double>>(),
           .rate = json.at("lr").get<double>(),
           .weight_decay = number_after(json.at("optimizer").get<std::string>(), "weight_decay", file)};
