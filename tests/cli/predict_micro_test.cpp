@@ -33,6 +33,20 @@ void expect_within(const std::string& ids, double percent, std::size_t count) {
   }
 }
 
+/// A table of rows that nobody published.
+class Table {
+ public:
+  explicit Table(const std::string& rows)
+      : path_{std::filesystem::path{testing::TempDir()} / ("micro_" + std::to_string(::getpid()) + ".csv")} {
+    std::ofstream{path_} << "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n" << rows;
+  }
+  ~Table() { std::filesystem::remove(path_); }
+  const std::filesystem::path& path() const { return path_; }
+
+ private:
+  std::filesystem::path path_;
+};
+
 TEST(PredictMicro, GemmsAreWithinTenPerCent) { expect_within("gemm_8192,gemm_4096_cc,gemm_fp32", 10, 3); }
 TEST(PredictMicro, MemoryIsWithinTenPerCent) { expect_within("hbm_read_1,hbm_read_2,hbm_read_1k", 10, 3); }
 TEST(PredictMicro, KernelsAreWithinTwentyPerCent) {
@@ -63,20 +77,6 @@ TEST(PredictMicro, ProfilesOfOtherSizesFollowTheSameCosts) {
 }
 
 TEST(PredictMicro, ADependentActivationCostsWhatIsDocumented) { expect_within("chain_1elem", 1, 1); }
-
-/// A table of rows that nobody published.
-class Table {
- public:
-  explicit Table(const std::string& rows)
-      : path_{std::filesystem::path{testing::TempDir()} / ("micro_" + std::to_string(::getpid()) + ".csv")} {
-    std::ofstream{path_} << "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n" << rows;
-  }
-  ~Table() { std::filesystem::remove(path_); }
-  const std::filesystem::path& path() const { return path_; }
-
- private:
-  std::filesystem::path path_;
-};
 
 TEST(PredictMicro, DocumentedCostsAreExact) {
   // nki.isa 2.26.1: ns of N cycles each, once the engine is at work.

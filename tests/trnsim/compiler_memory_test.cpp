@@ -25,8 +25,13 @@ Memory memory_with(std::uint64_t total, std::uint64_t capacity) {
   return memory;
 }
 
+Memory memory_of(const Job& job) {
+  SharedBlocks shared{job.machine.target()};
+  return compile_stages(job, shared).memory;
+}
+
 TEST(CompilerMemory, PartsAreTheWhole) {
-  const Memory memory = compile_stages(small_job(true)).memory;
+  const Memory memory = memory_of(small_job(true));
   const auto parts = compiler_parts(memory);
   const auto sum = [](std::uint64_t total, const auto& part) { return total + part.second; };
   const std::uint64_t kinds = std::accumulate(memory.by_kind.begin(), memory.by_kind.end(), std::uint64_t{0}, sum);
@@ -40,7 +45,7 @@ TEST(CompilerMemory, PartsAreTheWhole) {
 }
 
 TEST(CompilerMemory, AnUpdateOfMasterWeightsNeedsRoomForThem) {
-  const Memory plain = compile_stages(small_job(false)).memory, master = compile_stages(small_job(true)).memory;
+  const Memory plain = memory_of(small_job(false)), master = memory_of(small_job(true));
   EXPECT_FALSE(plain.by_kind.contains("update"));
   // Gradient and new weight in fp32, of 12 bytes of state.
   EXPECT_NEAR(static_cast<double>(master.by_kind.at("update")),
