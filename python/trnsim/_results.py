@@ -189,7 +189,7 @@ class Run:
         """Table of the time of a device step in groups: by "op", "part", "layer", "engine", "opcode"
         (instruction), "phase", "block" or "collective". `stage` of a pipeline, -1: the slowest; `limit` of
         rows, 0: all. Times are in s, shares in per cent."""
-        return self._ask(by, stage, limit)
+        return self._ask({"instruction": "opcode"}.get(by, by), stage, limit)
 
     def summary(self, stage=-1):
         """Table of the record's figures, with their units."""
