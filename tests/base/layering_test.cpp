@@ -69,7 +69,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
 };
 
 /// POSIX and Linux: anybody's. The C++ library's headers have neither dot nor slash.
-const Names kSystem = {"fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
+const Names kSystem = {"dlfcn.h", "fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
 
 /// Macros that a library wants to be asked with.
 const Names kMacros = {"XXH_INLINE_ALL"};
