@@ -32,6 +32,14 @@ isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vecto
 
 }  // namespace
 
+std::optional<std::filesystem::path> nki_module() {
+  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const std::filesystem::path& folder :
+       {binary / "python", binary.parent_path() / "lib/python3/dist-packages", binary.parent_path() / "python"})
+    if (std::filesystem::exists(folder / "trnsim/nki/__main__.py")) return folder;
+  return std::nullopt;
+}
+
 NkiKernel::NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
                      bool as_written)
     : machine_{machine},

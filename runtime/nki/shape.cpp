@@ -125,9 +125,10 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   tile.space = view.storage->space;
   tile.dtype = view.dtype;
   const std::int64_t bytes = isa::size_of(view.dtype), parts = view.partitions();
-  if (parts > isa::kPartitions)
+  const std::int64_t most = view.on_chip() ? isa::kPartitions : std::numeric_limits<std::uint16_t>::max();  // rows to gather
+  if (parts > most)
     refuse(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts,
-                       isa::kPartitions),
+                       most),
            "take it in pieces");
   tile.partitions = static_cast<std::uint16_t>(parts);
   tile.offset = view.offset * bytes;

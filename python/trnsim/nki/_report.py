@@ -19,7 +19,7 @@ def _percent(part, whole):
 
 def record(compiled, time):
     """The figures of a kernel as JSON knows them: seconds, bytes, FLOPs."""
-    keys = ("seconds", "lead_in", "hbm_read_bytes", "hbm_write_bytes", "spill_save_bytes", "spill_reload_bytes",
+    keys = ("seconds", "lead_in", "dma_active", "hbm_read_bytes", "hbm_write_bytes", "spill_save_bytes", "spill_reload_bytes",
             "matmul_flops", "instructions", "sbuf_bytes", "psum_bytes", "reused", "reloads", "spills")
     out = {"kernel": compiled.name} | {k: time[k] for k in keys}
     out["engines"] = time["engines"]
@@ -88,6 +88,17 @@ def compare(scripts, function, inputs, form):
         out.append(f"{i + 1:>4} {_ms(seconds):>12} {seconds / rows[0][0]:6.2f}x  "
                    f"{(t['hbm_read_bytes'] + t['hbm_write_bytes']) / 1e6:9.2f}  {t['spill_save_bytes'] / 1e6:8.2f}  {script}:{name}")
     return "\n".join(out)
+
+
+def row(script, function, shapes, machine):
+    """The figures of one kernel of a script as JSON, for `trnsim validate`."""
+    from trnsim.nki import _jit
+    _jit.settings.machine = machine
+    kernel = runpy.run_path(script, run_name="kernel")[function]
+    compiled = kernel.compile(*_inputs({}, shapes, script))
+    out = record(compiled, compiled.time())
+    del out["lines"]
+    return json.dumps(out)
 
 
 def _inputs(module, text_of, script):
