@@ -1,5 +1,5 @@
-// Rows of kind "nki": a kernel in a Python script, traced and timed by the Python module in a process of its own. `what`
-// names the script and the kernel, `shape` its inputs ("8192x4096:bf16,8192x8192:bf16").
+// Rows of kind "nki": a kernel in a Python script, traced and timed by the Python module in a process of its own.
+// `what` names the script and the kernel, `shape` its inputs ("8192x4096:bf16,8192x8192:bf16").
 #include <fmt/format.h>
 
 #include <array>
@@ -63,10 +63,10 @@ Prediction predict_nki(const analysis::Row& row, const PredictContext& context) 
   if (!module) return Prediction::skip("built without the Python module");
   std::vector<std::string> assumed;
   const std::string machine = machine_of(micro.instance, context, assumed).name;
-  const std::string command = fmt::format(
-      "PYTHONPATH={} {} -c {} {} {} {} {} 2>/dev/null", quoted(module->string()), kNkiPython,
-      quoted("import sys, trnsim.nki; from trnsim.nki import _report; print(_report.row(*sys.argv[1:]))"),
-      quoted(path->string()), quoted(function), quoted(micro.shape), quoted(machine));
+  const std::string command =
+      fmt::format("PYTHONPATH={} {} -c {} {} {} {} {} 2>/dev/null", quoted(module->string()), kNkiPython,
+                  quoted("import sys, trnsim.nki; from trnsim.nki import _report; print(_report.row(*sys.argv[1:]))"),
+                  quoted(path->string()), quoted(function), quoted(micro.shape), quoted(machine));
   const auto text = output_of(command);
   if (!text) return Prediction::skip("the kernel cannot be traced");
   const nlohmann::json answer = nlohmann::json::parse(*text);
