@@ -131,6 +131,7 @@ bool Trace::accumulate(const View& dst, const View& src, bool unnamed) {
 }
 
 void Trace::copy(const View& dst, const View& src) {
+  if (dst.empty() || src.empty()) return;
   View from = src;
   std::vector<std::int64_t> sizes;
   for (int d = 0; d < dst.rank; ++d) sizes.push_back(dst.axes[static_cast<std::size_t>(d)].size);
