@@ -77,6 +77,26 @@ py::dict time_of(const NkiKernel& kernel, bool trace) {
   return out;
 }
 
+/// (line of the chart, line of the kernel, instruction, begin, end) of everything that happened, in microseconds.
+py::list events_of(const NkiKernel& kernel) {
+  trnsim::NkiTime time;
+  {
+    py::gil_scoped_release release;
+    time = kernel.time(true);
+  }
+  py::list out;
+  for (const hw::TraceEvent& e : time.result.events) {
+    const isa::Instr& instr = kernel.block().instrs[e.instr];
+    const bool engine = e.track == hw::TraceEvent::Track::kEngine;
+    const std::string lane =
+        engine ? std::string{isa::name_of(static_cast<isa::Engine>(e.lane))} : "dma ring " + std::to_string(e.lane);
+    out.append(py::make_tuple(lane, kernel.block().labels[instr.label],
+                              std::string{isa::kTable[static_cast<std::size_t>(instr.op)].name},
+                              hw::seconds(e.begin) * 1e6, hw::seconds(e.end) * 1e6));
+  }
+  return out;
+}
+
 std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& trace,
                                     const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors,
                                     const Machine& machine, bool as_written) {
@@ -113,6 +133,7 @@ void bind_kernels(py::module_& m) {
              kernel.compute(threads);
            })
       .def("time", &time_of)
+      .def("events", &events_of)
       .def("listing", [](const NkiKernel& kernel) {
         py::list out;
         for (const isa::Instr& i : kernel.block().instrs)

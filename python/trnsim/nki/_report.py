@@ -62,6 +62,22 @@ def text(compiled, time, lines=8):
     return "\n".join(out)
 
 
+def trace(kernels, file):
+    """Writes what every engine and DMA ring did as a trace that ui.perfetto.dev and chrome://tracing open."""
+    events = []
+    for number, compiled in enumerate(kernels):
+        lanes = {}
+        for lane, line, op, begin, end in compiled.kernel.events():
+            thread = lanes.setdefault(lane, len(lanes))
+            events.append({"name": op, "ph": "X", "pid": number, "tid": thread, "ts": begin, "dur": end - begin,
+                           "args": {"line": line}})
+        events.append({"name": "process_name", "ph": "M", "pid": number, "args": {"name": compiled.name}})
+        events += [{"name": "thread_name", "ph": "M", "pid": number, "tid": t, "args": {"name": lane}}
+                   for lane, t in lanes.items()]
+    with open(file, "w", encoding="utf-8") as out:
+        json.dump({"traceEvents": events, "displayTimeUnit": "ns"}, out)
+
+
 def compare(scripts, function, inputs, form):
     """The kernels of several scripts on the same inputs, the fastest first."""
     from trnsim.nki import _jit
