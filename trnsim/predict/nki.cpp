@@ -10,8 +10,8 @@
 #include <nlohmann/json.hpp>
 #include <optional>
 
+#include "base/error.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "trnsim/nki.h"
 #include "trnsim/predict/predict_row.h"
 
@@ -21,13 +21,15 @@ namespace {
 namespace fs = std::filesystem;
 using analysis::Prediction;
 
-/// The script: of this repository, or below the folder that TRNSIM_NKI_SOURCES names.
+/// The script: below the folder that TRNSIM_NKI_SOURCES names, or beside the data of this program.
 std::optional<fs::path> script_of(const std::string& name) {
-  std::vector<fs::path> folders{TRNSIM_SOURCE_DIR};
-  if (const char* sources = std::getenv("TRNSIM_NKI_SOURCES")) folders.emplace_back(sources);
-  for (const fs::path& folder : folders)
-    if (fs::exists(folder / name)) return folder / name;
-  return std::nullopt;
+  const char* sources = std::getenv("TRNSIM_NKI_SOURCES");
+  if (sources && fs::exists(fs::path{sources} / name)) return fs::path{sources} / name;
+  try {
+    return fs::path{base::data_path(name)};
+  } catch (const base::Error&) {
+    return std::nullopt;
+  }
 }
 
 std::string quoted(const std::string& text) { return "'" + text + "'"; }
