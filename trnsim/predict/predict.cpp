@@ -23,7 +23,8 @@ constexpr std::array kModels = {Model{"launch", predict_launch},
                                 Model{"instruction", predict_instruction},
                                 Model{"train", predict_train},
                                 Model{"infer", predict_infer},
-                                Model{"generate", predict_generate}};
+                                Model{"generate", predict_generate},
+                                Model{"nki", predict_nki}};
 
 }  // namespace
 
