@@ -5,49 +5,37 @@
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
-#include <filesystem>
 #include <string>
 #include <vector>
 
 #include "base/error.h"
 #include "cli/verbs.h"
+#include "trnsim/nki.h"
 
 namespace cli {
-namespace {
-
-namespace fs = std::filesystem;
-
-/// Debian's Python: another one that comes first in PATH has neither Debian's NumPy nor its headers.
-constexpr const char* kPython = "/usr/bin/python3";
-
-/// The folder that holds the package trnsim.
-fs::path module_folder() {
-  const fs::path binary = fs::read_symlink("/proc/self/exe").parent_path();
-  for (const fs::path& folder : {binary / "python", binary.parent_path() / "lib/python3/dist-packages"})
-    if (fs::exists(folder / "trnsim/nki/__main__.py")) return folder;
-  throw base::Error{base::Fault::kEnvironment, "trnsim nki", "this trnsim was built without its Python module",
-                    "install python3-dev, python3-numpy and pybind11-dev, and build it again"};
-}
-
-}  // namespace
+using namespace trnsim;
 
 void exec_nki(int argc, const char* const* argv) {
-  const fs::path folder = module_folder();
+  const auto folder = nki_module();
+  if (!folder)
+    throw base::Error{base::Fault::kEnvironment, "trnsim nki", "this trnsim was built without its Python module",
+                      "install python3-dev, python3-numpy and pybind11-dev, and build it again"};
   const char* before = std::getenv("PYTHONPATH");
-  ::setenv("PYTHONPATH", (folder.string() + (before ? std::string{":"} + before : "")).c_str(), 1);
-  std::vector<std::string> words{kPython, "-m", "trnsim.nki"};
+  ::setenv("PYTHONPATH", (folder->string() + (before ? std::string{":"} + before : "")).c_str(), 1);
+  std::vector<std::string> words{kNkiPython, "-m", "trnsim.nki"};
   words.insert(words.end(), argv, argv + argc);
   std::vector<char*> raw;
   for (std::string& word : words) raw.push_back(word.data());
   raw.push_back(nullptr);
-  ::execv(kPython, raw.data());
-  throw base::Error{base::Fault::kEnvironment, kPython, std::strerror(errno), "install python3 and python3-numpy"};
+  ::execv(kNkiPython, raw.data());
+  throw base::Error{base::Fault::kEnvironment, kNkiPython, std::strerror(errno), "install python3 and python3-numpy"};
 }
 
 // The flags are those of the Python program, which reads them; here they stand for help and completion.
 void add_nki(CLI::App& app) {
   app.add_option("script")->description("a Python script with NKI kernels, and its own arguments");
   app.add_flag("--time")->description("time every kernel that the script calls");
+  app.add_option("--trace")->description("write a time line of those kernels for ui.perfetto.dev");
   app.add_flag("--list")->description("what of NKI is there, what is not and why");
   app.add_flag("--as_written")->description("the kernel's own order: nothing is moved or reused");
   app.add_flag("--no_numbers")->description("do not compute results: only time");

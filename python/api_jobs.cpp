@@ -86,7 +86,7 @@ Json project_workload(const Json& arguments, const Listener& hear) {
                              .command = "trnsim run " + text_in(arguments, "job"),
                              .folder = {},
                              .trace = {}};
-  if (request.given.mode.empty()) request.given.mode = "timed";
+  if (request.given.mode.empty()) request.given.mode = "timed", request.given.given.insert("mode");
   const trnsim::RunResult result = trnsim::projected_run(request, observer_of(hear));
   if (!result.projection)
     throw base::Error{base::Fault::kUsage, "`mode` " + result.settings.mode, "projects nothing",

@@ -37,7 +37,8 @@ void translate(std::exception_ptr pointer) {
     if (pointer) std::rethrow_exception(pointer);
   } catch (const base::Error& e) {
     const std::string where = e.where().empty() ? kernel_line() : std::string{e.where()};
-    const py::object error = error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
+    const py::object error =
+        error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
     PyErr_SetObject(error_class().ptr(), error.ptr());
   }
 }
@@ -61,7 +62,8 @@ py::dict time_of(const NkiKernel& kernel, bool trace) {
   const hw::SimResult& r = time.result;
   py::dict engines, out;
   for (int e = 0; e < isa::kEngineCount; ++e)
-    engines[py::str(std::string{isa::name_of(static_cast<isa::Engine>(e))})] = engine_of(r.engines[static_cast<std::size_t>(e)]);
+    engines[py::str(std::string{isa::name_of(static_cast<isa::Engine>(e))})] =
+        engine_of(r.engines[static_cast<std::size_t>(e)]);
   py::list lines;
   for (const trnsim::NkiLine& l : time.lines)
     lines.append(py::make_tuple(l.label, l.engine, l.instructions, l.busy, l.waiting, l.critical));
@@ -75,6 +77,26 @@ py::dict time_of(const NkiKernel& kernel, bool trace) {
   out["sbuf_bytes"] = kernel.block().sbuf_bytes, out["psum_bytes"] = kernel.block().psum_bytes;
   out["peak_flops"] = r.peaks.matmul_flops, out["peak_bandwidth"] = r.peaks.hbm_bandwidth;
   out["lines"] = lines;
+  return out;
+}
+
+/// (line of the chart, line of the kernel, instruction, begin, end) of everything that happened, in microseconds.
+py::list events_of(const NkiKernel& kernel) {
+  trnsim::NkiTime time;
+  {
+    py::gil_scoped_release release;
+    time = kernel.time(true);
+  }
+  py::list out;
+  for (const hw::TraceEvent& e : time.result.events) {
+    const isa::Instr& instr = kernel.block().instrs[e.instr];
+    const bool engine = e.track == hw::TraceEvent::Track::kEngine;
+    const std::string lane =
+        engine ? std::string{isa::name_of(static_cast<isa::Engine>(e.lane))} : "dma ring " + std::to_string(e.lane);
+    out.append(py::make_tuple(lane, kernel.block().labels[instr.label],
+                              std::string{isa::kTable[static_cast<std::size_t>(instr.op)].name},
+                              hw::seconds(e.begin) * 1e6, hw::seconds(e.end) * 1e6));
+  }
   return out;
 }
 
@@ -97,25 +119,29 @@ void bind_kernels(py::module_& m) {
         return out;
       }))
       .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
+        begin_trace();
         return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
                                                     [machine](auto* trace) { delete trace; }};
       });
   py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
       .def(py::init(&compiled))
-      .def("memory", [](const std::shared_ptr<NkiKernel>& kernel, std::size_t tensor) {
-        const auto bytes = kernel->memory(tensor);
-        return py::memoryview::from_memory(bytes.data(), static_cast<py::ssize_t>(bytes.size()));
-      })
-      .def("compute", [](NkiKernel& kernel, int threads) {
-        py::gil_scoped_release release;
-        kernel.compute(threads);
-      })
+      .def("memory",
+           [](const std::shared_ptr<NkiKernel>& kernel, std::size_t tensor) {
+             const auto bytes = kernel->memory(tensor);
+             return py::memoryview::from_memory(bytes.data(), static_cast<py::ssize_t>(bytes.size()));
+           })
+      .def("compute",
+           [](NkiKernel& kernel, int threads) {
+             py::gil_scoped_release release;
+             kernel.compute(threads);
+           })
       .def("time", &time_of)
+      .def("events", &events_of)
       .def("listing", [](const NkiKernel& kernel) {
         py::list out;
         for (const isa::Instr& i : kernel.block().instrs)
-          out.append(py::make_tuple(std::string{isa::kTable[static_cast<std::size_t>(i.op)].name}, std::string{isa::name_of(i.engine)},
-                                    kernel.block().labels[i.label]));
+          out.append(py::make_tuple(std::string{isa::kTable[static_cast<std::size_t>(i.op)].name},
+                                    std::string{isa::name_of(i.engine)}, kernel.block().labels[i.label]));
         return out;
       });
 }

@@ -1,5 +1,5 @@
-// NumPy types for the number formats that NumPy lacks: bfloat16, float8_e4m3, float8_e5m2. Arithmetic is fp32's, rounded
-// once. Source: NumPy C API, user-defined data types.
+// NumPy types for the number formats that NumPy lacks: bfloat16, float8_e4m3, float8_e5m2. Arithmetic is fp32's,
+// rounded once. Source: NumPy C API, user-defined data types.
 #define NPY_NO_DEPRECATED_API NPY_1_7_API_VERSION
 #include <Python.h>
 
@@ -166,7 +166,8 @@ struct Format {
   }
   template <class Op>
   static void one(char** args, const npy_intp* n, const npy_intp* steps, void*) {
-    for (npy_intp i = 0; i < n[0]; ++i) store(args[1] + i * steps[1], encode(Op{}(decode(load(args[0] + i * steps[0])))));
+    for (npy_intp i = 0; i < n[0]; ++i)
+      store(args[1] + i * steps[1], encode(Op{}(decode(load(args[0] + i * steps[0])))));
   }
   template <class Op>
   static void test(char** args, const npy_intp* n, const npy_intp* steps, void*) {
@@ -175,12 +176,12 @@ struct Format {
   }
 };
 
-#define TRNSIM_OP1(name, expression) \
-  struct name {                      \
+#define TRNSIM_OP1(name, expression)                      \
+  struct name {                                           \
     auto operator()(float x) const { return expression; } \
   };
-#define TRNSIM_OP2(name, expression) \
-  struct name {                      \
+#define TRNSIM_OP2(name, expression)                               \
+  struct name {                                                    \
     auto operator()(float x, float y) const { return expression; } \
   };
 TRNSIM_OP2(Add, x + y)
@@ -209,7 +210,8 @@ TRNSIM_OP1(IsFinite, std::isfinite(x))
 #undef TRNSIM_OP1
 #undef TRNSIM_OP2
 
-void add_loop(py::module_& numpy, const char* name, int number, PyUFuncGenericFunction loop, std::initializer_list<int> types) {
+void add_loop(py::module_& numpy, const char* name, int number, PyUFuncGenericFunction loop,
+              std::initializer_list<int> types) {
   const py::object ufunc = numpy.attr(name);
   std::string kept;
   int all[3] = {0, 0, 0}, count = 0;
@@ -223,10 +225,15 @@ void add_loops(py::module_& numpy) {
   using F = Format<D>;
   const int n = F::number;
   const auto two = [&](const char* name, PyUFuncGenericFunction loop) { add_loop(numpy, name, n, loop, {n, n, n}); };
-  const auto relation = [&](const char* name, PyUFuncGenericFunction loop) { add_loop(numpy, name, n, loop, {n, n, NPY_BOOL}); };
+  const auto relation = [&](const char* name, PyUFuncGenericFunction loop) {
+    add_loop(numpy, name, n, loop, {n, n, NPY_BOOL});
+  };
   const auto one = [&](const char* name, PyUFuncGenericFunction loop) { add_loop(numpy, name, n, loop, {n, n}); };
-  const auto test = [&](const char* name, PyUFuncGenericFunction loop) { add_loop(numpy, name, n, loop, {n, NPY_BOOL}); };
-  two("add", F::template two<Add>), two("subtract", F::template two<Subtract>), two("multiply", F::template two<Multiply>);
+  const auto test = [&](const char* name, PyUFuncGenericFunction loop) {
+    add_loop(numpy, name, n, loop, {n, NPY_BOOL});
+  };
+  two("add", F::template two<Add>), two("subtract", F::template two<Subtract>),
+      two("multiply", F::template two<Multiply>);
   two("true_divide", F::template two<Divide>), two("maximum", F::template two<Maximum>);
   two("minimum", F::template two<Minimum>), two("power", F::template two<Power>);
   relation("less", F::template relation<Less>), relation("less_equal", F::template relation<LessEqual>);
@@ -261,11 +268,14 @@ void add_format(py::module_& m, py::module_& numpy, char letter) {
   set_type<D>();
   PyArray_ArrFuncs& f = F::functions;
   PyArray_InitArrFuncs(&f);
-  f.getitem = reinterpret_cast<PyArray_GetItemFunc*>(F::get), f.setitem = reinterpret_cast<PyArray_SetItemFunc*>(F::set);
+  f.getitem = reinterpret_cast<PyArray_GetItemFunc*>(F::get),
+  f.setitem = reinterpret_cast<PyArray_SetItemFunc*>(F::set);
   f.copyswap = reinterpret_cast<PyArray_CopySwapFunc*>(F::swap);
   f.copyswapn = reinterpret_cast<PyArray_CopySwapNFunc*>(F::swap_many);
-  f.nonzero = reinterpret_cast<PyArray_NonzeroFunc*>(F::nonzero), f.compare = reinterpret_cast<PyArray_CompareFunc*>(F::compare);
-  f.fill = reinterpret_cast<PyArray_FillFunc*>(F::fill), f.fillwithscalar = reinterpret_cast<PyArray_FillWithScalarFunc*>(F::fill_scalar);
+  f.nonzero = reinterpret_cast<PyArray_NonzeroFunc*>(F::nonzero),
+  f.compare = reinterpret_cast<PyArray_CompareFunc*>(F::compare);
+  f.fill = reinterpret_cast<PyArray_FillFunc*>(F::fill),
+  f.fillwithscalar = reinterpret_cast<PyArray_FillWithScalarFunc*>(F::fill_scalar);
   f.dotfunc = reinterpret_cast<PyArray_DotFunc*>(F::dot), f.argmax = reinterpret_cast<PyArray_ArgFunc*>(F::arg_max);
   auto* d = PyObject_New(PyArray_Descr, &PyArrayDescr_Type);
   std::memset(reinterpret_cast<char*>(d) + sizeof(PyObject), 0, sizeof(PyArray_Descr) - sizeof(PyObject));

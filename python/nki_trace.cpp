@@ -46,6 +46,8 @@ class Lines {
     static Lines lines;
     return lines;
   }
+  /// Another trace may lie where an earlier one was.
+  void forget() { trace_ = nullptr; }
   void set_package(std::string folder) { package_ = std::move(folder); }
 
   std::string text() {
@@ -85,7 +87,9 @@ class Lines {
     bool operator==(const Place&) const = default;
   };
   struct Hash {
-    std::size_t operator()(const Place& p) const { return std::hash<void*>{}(p.code) * 31 + static_cast<std::size_t>(p.at); }
+    std::size_t operator()(const Place& p) const {
+      return std::hash<void*>{}(p.code) * 31 + static_cast<std::size_t>(p.at);
+    }
   };
 
   bool inside(PyCodeObject* code) {
@@ -157,10 +161,12 @@ Index slice_of(PySliceObject* slice, std::int64_t size) {
 }
 
 Index index_of(py::handle item, std::int64_t size) {
-  if (PyLong_Check(item.ptr())) return {.kind = Index::Kind::kInteger, .begin = integer(item), .affine = {}, .tile = {}};
+  if (PyLong_Check(item.ptr()))
+    return {.kind = Index::Kind::kInteger, .begin = integer(item), .affine = {}, .tile = {}};
   if (py::isinstance<Affine>(item)) {
     Index out{.kind = Index::Kind::kAffine, .affine = item.cast<Affine>(), .tile = {}};
-    if (out.affine.rank == 0) return {.kind = Index::Kind::kInteger, .begin = out.affine.constant, .affine = {}, .tile = {}};
+    if (out.affine.rank == 0)
+      return {.kind = Index::Kind::kInteger, .begin = out.affine.constant, .affine = {}, .tile = {}};
     return out;
   }
   if (PySlice_Check(item.ptr())) return slice_of(reinterpret_cast<PySliceObject*>(item.ptr()), size);
@@ -250,24 +256,28 @@ void bind_indices(py::module_& m) {
   py::class_<Affine>(m, "Affine", "numbers that are affine in the places of an index tile")
       .def_static("arange", &Affine::arange)
       .def("__getitem__", [](const Affine& a, py::handle key) { return axes_added(a, key); })
-      .def("__add__", [](const Affine& a, py::handle b) -> py::object {
-        if (py::isinstance<View>(b)) return py::cast(TileIndex{std::make_shared<View>(b.cast<const View&>()), a});
-        return py::cast(a.plus(affine_of(b)));
-      })
+      .def("__add__",
+           [](const Affine& a, py::handle b) -> py::object {
+             if (py::isinstance<View>(b)) return py::cast(TileIndex{std::make_shared<View>(b.cast<const View&>()), a});
+             return py::cast(a.plus(affine_of(b)));
+           })
       .def("__radd__", [](const Affine& a, py::handle b) { return a.plus(affine_of(b)); })
       .def("__sub__", [](const Affine& a, py::handle b) { return a.plus(affine_of(b), -1); })
       .def("__rsub__", [](const Affine& a, py::handle b) { return affine_of(b).plus(a, -1); })
       .def("__mul__", [](const Affine& a, py::handle b) { return product(a, affine_of(b)); })
       .def("__rmul__", [](const Affine& a, py::handle b) { return product(a, affine_of(b)); })
       .def("__neg__", [](const Affine& a) { return a.scaled(-1); })
-      .def("__lt__", [](const Affine& a, py::handle b) { return Mask{affine_of(b).plus(a, -1).plus(Affine::number(-1))}; })
+      .def("__lt__",
+           [](const Affine& a, py::handle b) { return Mask{affine_of(b).plus(a, -1).plus(Affine::number(-1))}; })
       .def("__le__", [](const Affine& a, py::handle b) { return Mask{affine_of(b).plus(a, -1)}; })
-      .def("__gt__", [](const Affine& a, py::handle b) { return Mask{a.plus(affine_of(b), -1).plus(Affine::number(-1))}; })
+      .def("__gt__",
+           [](const Affine& a, py::handle b) { return Mask{a.plus(affine_of(b), -1).plus(Affine::number(-1))}; })
       .def("__ge__", [](const Affine& a, py::handle b) { return Mask{a.plus(affine_of(b), -1)}; })
-      .def("__eq__", [](const Affine& a, py::handle b) {
-        const Affine d = a.plus(affine_of(b), -1);
-        return Mask{d, d.scaled(-1)};
-      })
+      .def("__eq__",
+           [](const Affine& a, py::handle b) {
+             const Affine d = a.plus(affine_of(b), -1);
+             return Mask{d, d.scaled(-1)};
+           })
       .def_property_readonly("shape", shape_of)
       .def_property_readonly("constant", [](const Affine& a) { return a.constant; })
       .def_property_readonly("coefficients", [](const Affine& a) {
@@ -275,11 +285,12 @@ void bind_indices(py::module_& m) {
       });
   py::class_<Mask>(m, "Mask", "inequalities of indices, all of which hold")
       .def(py::init<>())
-      .def("__and__", [](const Mask& a, const Mask& b) {
-        Mask out = a;
-        out.insert(out.end(), b.begin(), b.end());
-        return out;
-      })
+      .def("__and__",
+           [](const Mask& a, const Mask& b) {
+             Mask out = a;
+             out.insert(out.end(), b.begin(), b.end());
+             return out;
+           })
       .def("__and__", [](const Mask& a, bool b) { return b ? a : Mask{Affine::number(-1)}; })
       .def("__rand__", [](const Mask& a, bool b) { return b ? a : Mask{Affine::number(-1)}; })
       .def_static("never", [] { return Mask{Affine::number(-1)}; })
@@ -289,8 +300,13 @@ void bind_indices(py::module_& m) {
         return out;
       });
   py::class_<TileIndex>(m, "TileIndex", "an index tile plus an affine index")
-      .def("__add__", [](const TileIndex& t, py::handle b) { return TileIndex{t.tile, t.affine.plus(affine_of(b))}; })
-      .def("__radd__", [](const TileIndex& t, py::handle b) { return TileIndex{t.tile, t.affine.plus(affine_of(b))}; });
+      .def("__add__",
+           [](const TileIndex& t, py::handle b) {
+             return TileIndex{t.tile, t.affine.plus(affine_of(b))};
+           })
+      .def("__radd__", [](const TileIndex& t, py::handle b) {
+        return TileIndex{t.tile, t.affine.plus(affine_of(b))};
+      });
 }
 
 // ---- tensors
@@ -324,7 +340,8 @@ void bind_views(py::module_& m) {
   py::class_<View>(m, "View", "a tensor of a kernel, or a part of one", py::dynamic_attr())
       .def(py::init<>())
       .def("__getitem__", [](const View& v, py::handle key) { return item_of(v, key); })
-      .def("_set", [](const View& v, py::handle key, const py::object& value, py::handle fallback) { set_item(v, key, value, fallback); })
+      .def("_set", [](const View& v, py::handle key, const py::object& value,
+                      py::handle fallback) { set_item(v, key, value, fallback); })
       .def_property_readonly("shape", sizes_of)
       .def_property_readonly("ndim", [](const View& v) { return v.rank; })
       .def_property_readonly("code", [](const View& v) { return static_cast<int>(v.dtype); })
@@ -343,28 +360,33 @@ void bind_views(py::module_& m) {
       .def("empty", &View::empty)
       .def("same_storage", [](const View& a, const View& b) { return a.storage == b.storage; })
       .def("_reshape", [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::reshaped(v, s); })
-      .def("_broadcast", [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::broadcast(v, s); })
-      .def("_cut", [](const View& v, int axis, std::int64_t low, std::int64_t size) { return runtime::nki::cut(v, axis, low, size); })
+      .def("_broadcast",
+           [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::broadcast(v, s); })
+      .def("_cut", [](const View& v, int axis, std::int64_t low,
+                      std::int64_t size) { return runtime::nki::cut(v, axis, low, size); })
       .def("_masked", [](const View& v, const Mask& mask) { return runtime::nki::masked(v, mask); })
-      .def("_rows", [](const View& v) {  // the rows that its index tile names, and as many as there are
-        View out = v;
-        const auto indirect = *v.indirect;
-        out.indirect.reset();
-        out.axes[0] = {.size = indirect.limit, .step = indirect.step, .kind = v.axes[0].kind};
-        return out;
-      })
-      .def("_from_there", [](const View& v) {  // all elements of its partitions from its own on, as one axis
-        View out = v;
-        out.indirect.reset();
-        out.rank = 2;
-        out.axes[1] = {.size = v.storage->cols - v.offset, .step = 1};
-        return out;
-      })
-      .def("_plain", [](const View& v) {
-        View out = v;
-        out.indirect.reset();
-        return out;
-      })
+      .def("_rows",
+           [](const View& v) {  // the rows that its index tile names, and as many as there are
+             View out = v;
+             const auto indirect = *v.indirect;
+             out.indirect.reset();
+             out.axes[0] = {.size = indirect.limit, .step = indirect.step, .kind = v.axes[0].kind};
+             return out;
+           })
+      .def("_from_there",
+           [](const View& v) {  // all elements of its partitions from its own on, as one axis
+             View out = v;
+             out.indirect.reset();
+             out.rank = 2;
+             out.axes[1] = {.size = v.storage->cols - v.offset, .step = 1};
+             return out;
+           })
+      .def("_plain",
+           [](const View& v) {
+             View out = v;
+             out.indirect.reset();
+             return out;
+           })
       .def("_as", [](const View& v, int code) {
         View out = v;
         out.dtype = static_cast<Dtype>(code);
@@ -424,8 +446,9 @@ void set_extra(isa::Instr& i, const py::dict& extra) {
   }
 }
 
-void emit(Trace& trace, int op, int engine, const View* dst, const View* a, py::handle b, py::handle c, const View* dst2,
-          int alu0, int alu1, int fn, const std::array<float, 4>& numbers, int flags, const Mask* mask, const py::object& extra) {
+void emit(Trace& trace, int op, int engine, const View* dst, const View* a, py::handle b, py::handle c,
+          const View* dst2, int alu0, int alu1, int fn, const std::array<float, 4>& numbers, int flags,
+          const Mask* mask, const py::object& extra) {
   Trace::Op out{.instr = {}, .dst = dst, .dst2 = dst2, .a = a};
   isa::Instr& i = out.instr;
   i.op = static_cast<isa::Opcode>(op), i.engine = static_cast<isa::Engine>(engine < 0 ? 1 : engine);
@@ -441,11 +464,15 @@ void emit(Trace& trace, int op, int engine, const View* dst, const View* a, py::
   trace.emit(out);
 }
 
-runtime::nki::View declare(Trace& trace, int space, int dtype, const std::vector<std::int64_t>& sizes, int partition_axis,
-                           std::optional<float> fill, const std::string& name,
+runtime::nki::View declare(Trace& trace, int space, int dtype, const std::vector<std::int64_t>& sizes,
+                           int partition_axis, std::optional<float> fill, const std::string& name,
                            const std::vector<std::pair<std::int64_t, std::int64_t>>& places) {
-  runtime::nki::TensorSpec spec{.space = static_cast<isa::Space>(space), .dtype = static_cast<Dtype>(dtype), .sizes = sizes,
-                                .partition_axis = partition_axis, .fill = fill, .name = name};
+  runtime::nki::TensorSpec spec{.space = static_cast<isa::Space>(space),
+                                .dtype = static_cast<Dtype>(dtype),
+                                .sizes = sizes,
+                                .partition_axis = partition_axis,
+                                .fill = fill,
+                                .name = name};
   for (const auto& [part, byte] : places) spec.places.push_back({part, byte});
   return trace.tensor(spec);
 }
@@ -453,22 +480,26 @@ runtime::nki::View declare(Trace& trace, int space, int dtype, const std::vector
 void bind_trace(py::module_& m) {
   py::class_<Trace, std::shared_ptr<Trace>>(m, "Trace")
       .def("tensor", &declare)
-      .def("temporary", [](Trace& t, int space, int dtype, const std::vector<std::int64_t>& sizes) {
-        return t.temporary(static_cast<isa::Space>(space), static_cast<Dtype>(dtype), sizes);
-      })
+      .def("temporary",
+           [](Trace& t, int space, int dtype, const std::vector<std::int64_t>& sizes) {
+             return t.temporary(static_cast<isa::Space>(space), static_cast<Dtype>(dtype), sizes);
+           })
       .def("emit", &emit)
-      .def("accumulate", [](Trace& t, const View& dst, const py::object& src) {
-        t.label(Lines::instance().label(t));
-        return t.accumulate(dst, src.cast<const View&>(), src.ref_count() <= unnamed().added);
-      })
-      .def("copy", [](Trace& t, const View& dst, const View& src) {
-        t.label(Lines::instance().label(t));
-        t.copy(dst, src);
-      })
-      .def("spread", [](Trace& t, const View& v, std::int64_t partitions, bool in_psum) {
-        t.label(Lines::instance().label(t));
-        return t.spread(v, partitions, in_psum);
-      })
+      .def("accumulate",
+           [](Trace& t, const View& dst, const py::object& src) {
+             t.label(Lines::instance().label(t));
+             return t.accumulate(dst, src.cast<const View&>(), src.ref_count() <= unnamed().added);
+           })
+      .def("copy",
+           [](Trace& t, const View& dst, const View& src) {
+             t.label(Lines::instance().label(t));
+             t.copy(dst, src);
+           })
+      .def("spread",
+           [](Trace& t, const View& v, std::int64_t partitions, bool in_psum) {
+             t.label(Lines::instance().label(t));
+             return t.spread(v, partitions, in_psum);
+           })
       .def("constant", &Trace::constant)
       .def_property_readonly("size", &Trace::size);
 }
@@ -481,6 +512,8 @@ py::dict numbered(std::size_t count, const Names& name) {
 }
 
 }  // namespace
+
+void begin_trace() { Lines::instance().forget(); }
 
 std::string kernel_line() { return Lines::instance().text(); }
 

@@ -10,19 +10,19 @@
 namespace runtime::nki {
 
 struct ArrangeOptions {
-  bool as_written = false;        // the kernel's own instructions in the kernel's own order
-  double ahead = 0.6;  // of SBUF: what instructions that run ahead may use. Less, and space is used again later
+  bool as_written = false;  // the kernel's own instructions in the kernel's own order
+  double ahead = 0.6;       // of SBUF: what instructions that run ahead may use. Less, and space is used again later
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that kernels do not get
 };
 
 struct Arranged {
   isa::Block block;
-  std::size_t reused = 0;       // instructions whose result was there already
-  std::size_t reloads = 0;      // loads of what had to leave SBUF and still lies in HBM
-  std::int64_t spills = 0;      // tiles saved to HBM; each is loaded again
+  std::size_t reused = 0;        // instructions whose result was there already
+  std::size_t reloads = 0;       // loads of what had to leave SBUF and still lies in HBM
+  std::int64_t spills = 0;       // tiles saved to HBM; each is loaded again
   std::int64_t spill_bytes = 0;  // of HBM
   std::int64_t saved_bytes = 0, restored_bytes = 0;
-  bool has_spill_area = false;   // the last register is its base
+  bool has_spill_area = false;  // the last register is its base
 };
 
 /// Errors: Fault::kCapacity when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.

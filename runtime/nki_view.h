@@ -69,9 +69,9 @@ struct Axis {
 /// Rows or elements that an index tile in SBUF names, of an axis of a tensor in HBM or of the free axis on the chip.
 struct Indirect {
   std::shared_ptr<View> index;
-  std::int64_t step = 0;    // elements from one index to the next
-  std::int64_t limit = 0;   // how many there are
-  bool rows = false;        // one index for each partition
+  std::int64_t step = 0;   // elements from one index to the next
+  std::int64_t limit = 0;  // how many there are
+  bool rows = false;       // one index for each partition
 };
 
 /// Places of an axis that an index names and that are not there: a mask may leave them out.
@@ -88,6 +88,7 @@ struct View {
   std::int64_t block = 0, part = 0, offset = 0;  // offset: elements
   int rank = 0;
   std::array<Axis, kMostAxes> axes{};
+  int apart = 0;  // an axis that is not joined with the one in front of it: what a reduction runs over
   std::optional<Indirect> indirect{};
   std::vector<Claim> claims{};
 

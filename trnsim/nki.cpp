@@ -17,8 +17,12 @@ isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vecto
   out.name = arranged.block.name;
   isa::Call call{.block = 0, .bases = {}};
   const auto reserve = [&](const std::string& name, const char* kind, std::uint64_t bytes) {
-    out.regions.push_back({.name = name, .kind = kind, .dtype = isa::Dtype::kUint8,
-                           .shape = {static_cast<std::int64_t>(bytes)}, .offset = out.hbm_bytes, .bytes = bytes});
+    out.regions.push_back({.name = name,
+                           .kind = kind,
+                           .dtype = isa::Dtype::kUint8,
+                           .shape = {static_cast<std::int64_t>(bytes)},
+                           .offset = out.hbm_bytes,
+                           .bytes = bytes});
     call.bases.push_back(out.hbm_bytes);
     out.hbm_bytes += (bytes + kAlign - 1) / kAlign * kAlign;
   };
@@ -31,6 +35,14 @@ isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vecto
 }
 
 }  // namespace
+
+std::optional<std::filesystem::path> nki_module() {
+  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const std::filesystem::path& folder :
+       {binary / "python", binary.parent_path() / "lib/python3/dist-packages", binary.parent_path() / "python"})
+    if (std::filesystem::exists(folder / "trnsim/nki/__main__.py")) return folder;
+  return std::nullopt;
+}
 
 NkiKernel::NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
                      bool as_written)
@@ -73,8 +85,9 @@ NkiTime NkiKernel::time(bool path) const {
     line.critical = critical[label];
     out.lines.push_back(std::move(line));
   }
-  std::ranges::sort(out.lines, std::ranges::greater{},
-                    [](const NkiLine& l) { return std::pair{l.critical, l.busy + l.waiting}; });
+  std::ranges::sort(out.lines, std::ranges::greater{}, [](const NkiLine& l) {
+    return std::pair{l.critical, l.busy + l.waiting};
+  });
   return out;
 }
 

@@ -75,7 +75,8 @@ class Path {
 
   /// When `from` let `at` go on: as its neighbour on an engine, or by what it made.
   Fs reached(std::uint32_t from, std::uint32_t at) const {
-    const bool neighbour = block_.instrs[from].engine == block_.instrs[at].engine && isa::is_dma(block_.instrs[from].op);
+    const bool neighbour =
+        block_.instrs[from].engine == block_.instrs[at].engine && isa::is_dma(block_.instrs[from].op);
     return neighbour && spans_[from].done > spans_[at].done ? spans_[from].end : spans_[from].done;
   }
   /// The predecessor that was there last, of those that were there before it ended.
@@ -84,7 +85,8 @@ class Path {
     Fs latest = 0;
     for (const std::uint32_t p : before_[at]) {
       Fs when = spans_[p].done;
-      if (when > spans_[at].done || (isa::is_dma(block_.instrs[p].op) && when > std::max(spans_[at].begin, spans_[at].moved)))
+      if (when > spans_[at].done ||
+          (isa::is_dma(block_.instrs[p].op) && when > std::max(spans_[at].begin, spans_[at].moved)))
         when = spans_[p].end;
       if (when <= spans_[at].done && (out == kNone || when > latest) && p < at) out = p, latest = when;
     }

@@ -45,4 +45,7 @@ analysis::Prediction predict_memory(const analysis::Row& row, const PredictConte
 analysis::Prediction predict_kernel(const analysis::Row& row, const PredictContext& context);
 analysis::Prediction predict_instruction(const analysis::Row& row, const PredictContext& context);
 
+/// Kind "nki": a kernel in a Python script. Skipped where the script, or the Python module, is not there.
+analysis::Prediction predict_nki(const analysis::Row& row, const PredictContext& context);
+
 }  // namespace trnsim

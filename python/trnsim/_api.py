@@ -1,5 +1,6 @@
-"""The questions: keyword arguments are the settings of the command line by name (`per_device_train_batch_size=32` is
-`--per_device_train_batch_size 32`), a few have a second, shorter name (`batch`)."""
+"""The questions: keyword arguments are the settings of the command line by name
+(`per_device_train_batch_size=32` is `--per_device_train_batch_size 32`), a few have a second, shorter name
+(`batch`)."""
 import json
 import os
 import time
@@ -15,11 +16,14 @@ def _text(value):
     """A setting's value as the command line would have it."""
     if isinstance(value, bool):
         return "true" if value else "false"
-    return repr(float(value)) if isinstance(value, float) else os.fspath(value) if isinstance(value, os.PathLike) else str(value)
+    if isinstance(value, float):
+        return repr(float(value))
+    return os.fspath(value) if isinstance(value, os.PathLike) else str(value)
 
 
 def _arguments(settings, machine, **more):
-    """`machine`: the name of an instance type, or {parameter: value} of the one that the job has, or both as a pair."""
+    """`machine`: the name of an instance type, or {parameter: value} of the one that the job has, or both as
+    a pair."""
     out = {"settings": {}, "set": [], **{k: v for k, v in more.items() if v is not None}}
     for name, value in settings.items():
         if value is None:
@@ -54,28 +58,32 @@ def _counting(progress):
 
 
 def _list(value):
-    return [] if value is None else [_text(value)] if isinstance(value, (str, os.PathLike)) else [_text(v) for v in value]
+    if value is None:
+        return []
+    return [_text(value)] if isinstance(value, (str, os.PathLike)) else [_text(v) for v in value]
 
 
 def project(job, *, machine=None, sequences=None, note=None, **settings):
     """What a training takes: time, dollars, memory; nothing is trained.
 
-    job: a workload ("bert_emotion", or a workload file), the name of a model ("llama2-7b"), or a Hugging Face folder.
-    machine: an instance type ("trn1.32xlarge"), or parameters to change ({"hbm.bandwidth": "2x"}), or (type, parameters).
-    sequences: of the whole job, for a model or a folder; default: one step. note(text): what a user should know.
-    The rest are settings: batch (sequences of a core), max_length (tokens), tensor_parallel_size, zero_1, numerics, ...
-    Answers a Projection. Raises trnsim.Error, with exit_code 3 when it does not fit in memory."""
+    job: a workload ("bert_emotion", or a workload file), the name of a model ("llama2-7b"), or a Hugging Face
+    folder. machine: an instance type ("trn1.32xlarge"), or parameters to change ({"hbm.bandwidth": "2x"}), or
+    (type, parameters). sequences: of the whole job, for a model or a folder; default: one step. note(text):
+    what a user should know. The rest are settings: batch (sequences of a core), max_length (tokens),
+    tensor_parallel_size, zero_1, numerics, ... Answers a Projection. Raises trnsim.Error, with exit_code 3
+    when it does not fit in memory."""
     hear = None if note is None else lambda event: note(event["text"])
     return Projection(_call("project", _arguments(settings, machine, job=_text(job), sequences=sequences), hear))
 
 
 def run(job, *, machine=None, output_dir=None, progress=None, step=None, **settings):
-    """Projects a workload and trains its small model (or the user's: model_id=, dataset_path=) on simulated cores.
+    """Projects a workload and trains its small model (or the user's: model_id=, dataset_path=) on simulated
+    cores.
 
-    output_dir: folder of the results; default: runs/, the name and the time. step(record): called after each step with
-    `step`, `max_steps`, `epoch`, `loss`, `learning_rate`, `grad_norm`, `simulated_seconds` (s on the machine), `host_seconds`
-    (s here). progress(event): all events: "note", "begin", "step", "evaluated". After Ctrl-C, or an exception of a
-    callback, the training writes its checkpoint first. Answers a Run."""
+    output_dir: folder of the results; default: runs/, the name and the time. step(record): called after each
+    step with `step`, `max_steps`, `epoch`, `loss`, `learning_rate`, `grad_norm`, `simulated_seconds` (s on
+    the machine), `host_seconds` (s here). progress(event): all events: "note", "begin", "step", "evaluated".
+    After Ctrl-C, or an exception of a callback, the training writes its checkpoint first. Answers a Run."""
     folder = _text(output_dir) if output_dir is not None else _new_folder(job)
     settings["output_dir"] = folder
 
@@ -108,26 +116,28 @@ def _new_folder(job):
 
 def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None, processes=0, progress=None,
            **settings):
-    """Every legal way to share a decoder's training between the cores, the fastest first; behind them those that are out.
+    """Every legal way to share a decoder's training between the cores, the fastest first; behind them those
+    that are out.
 
-    global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: those to try. processes: at the
-    same time; 0: as many as there are cores here. progress(done, all). Answers a Table: plan, settings (for project()),
-    refused (why it is out), step_seconds (s), sequences_per_second (1/s), mfu_percent, hbm_bytes (of the fullest core),
-    dollars_per_million_tokens."""
-    more = {"global_batch_size": global_batch_size, "micro_batch_sizes": micro_batch_sizes and _to_list(micro_batch_sizes)}
-    rows = _call("search", _arguments(settings, machine, job=_text(model), processes=processes, **more),
-                 _counting(progress))
-    return Table(rows)
+    global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: those to try.
+    processes: at the same time; 0: as many as there are cores here. progress(done, all). Answers a Table:
+    plan, settings (for project()), refused (why it is out), step_seconds (s), sequences_per_second (1/s),
+    mfu_percent, hbm_bytes (of the fullest core), dollars_per_million_tokens."""
+    arguments = _arguments(settings, machine, job=_text(model), processes=processes,
+                           global_batch_size=global_batch_size,
+                           micro_batch_sizes=micro_batch_sizes and _to_list(micro_batch_sizes))
+    return Table(_call("search", arguments, _counting(progress)))
 
 
 def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=None, output_dir=None, processes=0,
           progress=None):
-    """Many what-ifs of a workload. axes: {"hbm.bandwidth": ["1x", "2x"], "per_device_train_batch_size": [8, 16]}, machine
-    parameters and settings; a range is "0.5x..2x:5".
+    """Many what-ifs of a workload. axes: {"hbm.bandwidth": ["1x", "2x"], "per_device_train_batch_size": [8,
+    16]}, machine parameters and settings; a range is "0.5x..2x:5".
 
-    design: "cartesian", "list", "one_at_a_time", "random" (then samples and seed). output_dir: keeps known points there
-    for the next time. progress(done, all). Answers a Table: a row for each point with its values and metrics: seconds (s
-    of the job), dollars, samples_per_second (1/s), mfu, busy.* (per cent), hbm_bytes, ..., error (why it has none)."""
+    design: "cartesian", "list", "one_at_a_time", "random" (then samples and seed). output_dir: keeps known
+    points there for the next time. progress(done, all). Answers a Table: a row for each point with its values
+    and metrics: seconds (s of the job), dollars, samples_per_second (1/s), mfu, busy.* (per cent), hbm_bytes,
+    ..., error (why it has none)."""
     all_axes = {_SHORT.get(key, key): _list(values if isinstance(values, (_to_list, tuple, str)) else _to_list(values))
                 for key, values in axes.items()}
     arguments = {"job": _text(job), "axes": all_axes, "machine": machine, "design": design, "samples": samples,
@@ -138,32 +148,36 @@ def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=Non
 def generate(model, prompt=None, *, machine=None, text=None, **settings):
     """Text from a Llama or GPT, and the time to each token.
 
-    model: a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name ("llama2-7b"): the time alone.
-    prompt: a text, or several: a batch. text(sequence, new): hears each text grow. Settings: max_new_tokens, batch_size,
-    temperature, top_k, top_p, seed, tensor_parallel_size, numerics, ... Answers a Generation."""
+    model: a folder with weights and tokenizer (Hugging Face's or llama2.c's), or a name ("llama2-7b"): the
+    time alone. prompt: a text, or several: a batch. text(sequence, new): hears each text grow. Settings:
+    max_new_tokens, batch_size, temperature, top_k, top_p, seed, tensor_parallel_size, numerics, ... Answers a
+    Generation."""
     hear = None if text is None else lambda event: text(event["sequence"], event["text"])
     return Generation(_call("generate", _arguments(settings, machine, model=_text(model), prompt=_list(prompt)), hear))
 
 
 def validate(files, only=None, *, machine=None, progress=None, **settings):
-    """Published measurements beside the model's predictions. files: tables of the training or the micro schema; only: ids
-    of rows. progress(done, all). Answers a Table: id, kind, unit, published, predicted, error_percent, ..."""
+    """Published measurements beside the model's predictions. files: tables of the training or the micro
+    schema; only: ids of rows. progress(done, all). Answers a Table: id, kind, unit, published, predicted,
+    error_percent, ..."""
     arguments = _arguments(settings, machine, files=_list(files), only=_list(only))
     return Table(_call("validate", arguments, _counting(progress)))
 
 
 def ablate(job, *, machine=None, progress=None, **settings):
-    """What each pass of the compiler is worth to a workload. Answers a Table: passes, text, device_step_seconds (s),
-    hbm_bytes (of a core), hbm_traffic_bytes (of a step), instructions (of a step)."""
+    """What each pass of the compiler is worth to a workload. Answers a Table: passes, text,
+    device_step_seconds (s), hbm_bytes (of a core), hbm_traffic_bytes (of a step), instructions (of a
+    step)."""
     return Table(_call("ablate", _arguments(settings, machine, job=_text(job)), _counting(progress)))
 
 
 def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficiency=None, prices=None, **work):
-    """A job priced on every instance type: of a run folder (or Run), or of so many `seconds` on `instance_type`.
+    """A job priced on every instance type: of a run folder (or Run), or of so many `seconds` on
+    `instance_type`.
 
-    instances: numbers of instances. efficiency: of the peaks in roofline estimates, 0..1. work: epochs, samples, tokens,
-    flops (FLOP), hbm_bytes (B) of the job. Answers a Table: instance_type, instances, seconds (s), on_demand,
-    reserved_1y, reserved_3y, spot, sagemaker, per_epoch, ... (US dollars), basis."""
+    instances: numbers of instances. efficiency: of the peaks in roofline estimates, 0..1. work: epochs,
+    samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Answers a Table: instance_type, instances,
+    seconds (s), on_demand, reserved_1y, reserved_3y, spot, sagemaker, per_epoch, ... (US dollars), basis."""
     from trnsim._errors import Error
 
     if (run is None) == (seconds is None):
@@ -181,24 +195,27 @@ def open(folder):
 
 
 def list(what):
-    """Table of what there is: "workloads", "models", "machines", "stacks", "numerics", "passes", "isa", "ops", "params"."""
+    """Table of what there is: "workloads", "models", "machines", "stacks", "numerics", "passes", "isa",
+    "ops", "params"."""
     return Table(_ask("list", what=what))
 
 
 def parameters(machine="trn1.2xlarge", prefix="", set=None):
-    """Table of every number of a machine with its unit, text and source; `set`: {parameter: value} to change."""
+    """Table of every number of a machine with its unit, text and source; `set`: {parameter: value} to
+    change."""
     return Table(_ask("parameters", machine=_text(machine), prefix=prefix,
                       set=[f"{key}={_text(value)}" for key, value in (set or {}).items()]))
 
 
 def tokenize(text, vocab, max_length=0):
-    """A text, or several, as dicts with `text`, `tokens` and `ids`; `vocab`: a tokenizer's file, or the folder of a model;
-    cut to `max_length` tokens, 0: never."""
+    """A text, or several, as dicts with `text`, `tokens` and `ids`; `vocab`: a tokenizer's file, or the
+    folder of a model; cut to `max_length` tokens, 0: never."""
     one = isinstance(text, str)
     out = _ask("tokenize", texts=[text] if one else [*text], vocab=_text(vocab), max_length=max_length)
     return out[0] if one else out
 
 
 def consolidate(folder, out, overwrite=False):
-    """Merges a sharded checkpoint into one Hugging Face model in `out`; answers tensors, parameters, step, shards."""
+    """Merges a sharded checkpoint into one Hugging Face model in `out`; answers tensors, parameters, step,
+    shards."""
     return _ask("consolidate", folder=_text(folder), out=_text(out), overwrite=overwrite)

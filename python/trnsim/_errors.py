@@ -6,6 +6,7 @@ class Error(Exception):
     sentence). `exit_code` is what the command line would end with."""
 
     def __init__(self, where, what, fix, exit_code=2):
+        where, what, fix = (text.replace("`set`", "`machine`") for text in (where, what, fix))  # as arguments are named
         super().__init__(where, what, fix)
         self.where, self.what, self.fix, self.exit_code = where, what, fix, exit_code
 

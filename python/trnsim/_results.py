@@ -1,5 +1,5 @@
-"""What the questions answer: projections, tables, runs. Numbers are those of the command line's JSON, to the last
-digit."""
+"""What the questions answer: projections, tables, runs. Numbers are those of the command line's JSON, to the
+last digit."""
 import json
 from html import escape
 
@@ -33,9 +33,9 @@ def _html_bars(title, items, unit="%"):
 
 
 class Table:
-    """Rows with named columns. `table["seconds"]` is a column as a NumPy array (numbers: float64 or int64, what is
-    missing NaN; else object), `table[3]` a row as a dict, `table.columns` all columns: `pandas.DataFrame(table.columns)`
-    takes them. Iterates over rows."""
+    """Rows with named columns. `table["seconds"]` is a column as a NumPy array (numbers: float64 or int64,
+    what is missing NaN; else object), `table[3]` a row as a dict, `table.columns` all columns:
+    `pandas.DataFrame(table.columns)` takes them. Iterates over rows."""
 
     def __init__(self, rows, names=None):
         self.rows = list(rows)
@@ -80,8 +80,9 @@ class Table:
 
 
 class Answer:
-    """A projection in sentences: `time`, `dollars`, `memory`, `bound_by`, and `changes` that would help most (dicts with
-    `settings`, `text`, `speed_up_percent`, `train_runtime` in s, `dollars`; None: not asked for). str() is all of it."""
+    """A projection in sentences: `time`, `dollars`, `memory`, `bound_by`, and `changes` that would help most
+    (dicts with `settings`, `text`, `speed_up_percent`, `train_runtime` in s, `dollars`; None: not asked for).
+    str() is all of it."""
 
     def __init__(self, data):
         self.time, self.dollars = data["time"], data["dollars"]
@@ -110,10 +111,10 @@ class Memory(dict):
 class Projection:
     """What a job takes. `answer` says it in sentences, `result` is what the command line prints as JSON.
 
-    Figures: samples_per_second, tokens_per_second (1/s); seconds (of the job), step_seconds, device_step_seconds,
-    host_step_seconds, bubble_seconds, compile_seconds (s); steps, samples, cores, instances, parameters; dollars and
-    price_per_hour (US dollars; None: nobody published a price); model_flops (FLOP of a step); mfu, job_mfu (of 1); plan,
-    instance_type, numerics, stack, slowest_stage."""
+    Figures: samples_per_second, tokens_per_second (1/s); seconds (of the job), step_seconds,
+    device_step_seconds, host_step_seconds, bubble_seconds, compile_seconds (s); steps, samples, cores,
+    instances, parameters; dollars and price_per_hour (US dollars; None: nobody published a price);
+    model_flops (FLOP of a step); mfu, job_mfu (of 1); plan, instance_type, numerics, stack, slowest_stage."""
 
     def __init__(self, data):
         self.job, self.result, self._figures = data["job"], data["result"], data["figures"]
@@ -142,8 +143,8 @@ class Projection:
 
     @property
     def stages(self):
-        """Table of the pipeline's stages (one without a pipeline): `stage`, `seconds` of the device in a step,
-        `collectives_exposed_seconds`, `hbm_bytes`."""
+        """Table of the pipeline's stages (one without a pipeline): `stage`, `seconds` of the device in a
+        step, `collectives_exposed_seconds`, `hbm_bytes`."""
         names = ["stage", "seconds", "collectives_exposed_seconds", "hbm_bytes"]
         return Table([{n: s[n] for n in names} for s in self._figures["stages"]], names)
 
@@ -164,8 +165,8 @@ class Projection:
 
 
 class Run:
-    """A run folder: `result` (docs/result_schema.md), `steps` (Table of the training's steps that were kept), and its
-    record by op, layer, engine, ..."""
+    """A run folder: `result` (docs/result_schema.md), `steps` (Table of the training's steps that were kept),
+    and its record by op, layer, engine, ..."""
 
     def __init__(self, folder):
         import os
@@ -185,10 +186,10 @@ class Run:
         return Answer(self.result["answer"]) if "answer" in self.result else None
 
     def records(self, by="op", stage=-1, limit=0):
-        """Table of the time of a device step in groups: by "op", "part", "layer", "engine", "opcode" (instruction),
-        "phase", "block" or "collective". `stage` of a pipeline, -1: the slowest; `limit` of rows, 0: all. Times are in s,
-        shares in per cent."""
-        return self._ask(by, stage, limit)
+        """Table of the time of a device step in groups: by "op", "part", "layer", "engine", "opcode"
+        (instruction), "phase", "block" or "collective". `stage` of a pipeline, -1: the slowest; `limit` of
+        rows, 0: all. Times are in s, shares in per cent."""
+        return self._ask({"instruction": "opcode"}.get(by, by), stage, limit)
 
     def summary(self, stage=-1):
         """Table of the record's figures, with their units."""
@@ -213,8 +214,8 @@ class Run:
 
 class Generation:
     """Text and its time: `texts` (str; empty without weights), `ids`, `time_to_first_token_seconds`,
-    `time_per_output_token_p50_seconds`, `total_seconds` (s), `tokens_per_second` (1/s), `buckets` (Table), `memory` (bytes by
-    kind), `result` (all of it, as the command line prints it)."""
+    `time_per_output_token_p50_seconds`, `total_seconds` (s), `tokens_per_second` (1/s), `buckets` (Table),
+    `memory` (bytes by kind), `result` (all of it, as the command line prints it)."""
 
     def __init__(self, data):
         self.result = data

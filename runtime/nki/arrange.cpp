@@ -20,7 +20,8 @@ Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOp
   const isa::Geometry& geometry = target.geometry;
   if (options.as_written || options.ahead <= 0) return allocate(block, geometry, true);
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
-  for (std::int64_t& limit : limits) limit = static_cast<std::int64_t>(options.ahead * static_cast<double>(geometry.sbuf_partition_bytes * limit / 24));
+  for (std::int64_t& limit : limits)
+    limit = static_cast<std::int64_t>(options.ahead * static_cast<double>(geometry.sbuf_partition_bytes * limit / 24));
   std::optional<Allocation> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {

@@ -50,7 +50,8 @@ bool meet(const Tile& x, const Tile& y) {
 /// Whether the instruction may write to `dst`: its engine reaches it, and it does not run over what it still reads.
 bool Trace::may_write(const isa::Instr& instr, const Tile& dst, std::uint32_t) const {
   const bool tensor = instr.op == Opcode::kMatMul || instr.op == Opcode::kPeTranspose;
-  const bool number = dst.dtype == isa::Dtype::kFp32 || (instr.op == Opcode::kPeTranspose && dst.dtype == instr.a.dtype);
+  const bool number =
+      dst.dtype == isa::Dtype::kFp32 || (instr.op == Opcode::kPeTranspose && dst.dtype == instr.a.dtype);
   if (tensor && (dst.space != Space::kPsum || !number)) return false;
   if (dst.space == Space::kPsum && (instr.engine == Engine::kGpSimd || isa::is_dma(instr.op))) return false;
   if (dst.space == Space::kHbm && !isa::is_dma(instr.op)) return false;
@@ -110,7 +111,8 @@ bool Trace::redirect(const View& dst, const View& src, bool adds) {
     if (adds) instr.accumulate = !starts_sum(parts[i]);
     if (adds && instr.accumulate) read_tile(parts[i]);
     const Tile tile = write_tile(parts[i]);
-    (from.producers[i].second ? block_.instrs[from.producers[i].instr].dst2 : block_.instrs[from.producers[i].instr].dst) = tile;
+    (from.producers[i].second ? block_.instrs[from.producers[i].instr].dst2
+                              : block_.instrs[from.producers[i].instr].dst) = tile;
   }
   from.producers.clear();
   return true;
@@ -129,6 +131,7 @@ bool Trace::accumulate(const View& dst, const View& src, bool unnamed) {
 }
 
 void Trace::copy(const View& dst, const View& src) {
+  if (dst.empty() || src.empty()) return;
   View from = src;
   std::vector<std::int64_t> sizes;
   for (int d = 0; d < dst.rank; ++d) sizes.push_back(dst.axes[static_cast<std::size_t>(d)].size);
@@ -138,7 +141,9 @@ void Trace::copy(const View& dst, const View& src) {
     if (from.elements() != dst.elements()) from = broadcast(from, sizes);
   }
   const bool dma = !dst.on_chip() || !from.on_chip();
-  Op op{.instr = {.op = dma ? Opcode::kDmaCopy : Opcode::kTensorCopy, .engine = Engine::kVector}, .dst = &dst, .a = &from};
+  Op op{.instr = {.op = dma ? Opcode::kDmaCopy : Opcode::kTensorCopy, .engine = Engine::kVector},
+        .dst = &dst,
+        .a = &from};
   op.any_engine = !dma;
   emit(op);
 }
@@ -156,7 +161,8 @@ View Trace::spread(const View& view, std::int64_t partitions, bool in_psum) {
   if (found == ones_.end())
     found = ones_.emplace(type, tensor({.dtype = type, .sizes = {1, target_.geometry.partitions}, .fill = 1.0F})).first;
   const View ones = cut(found->second, 1, 0, partitions);
-  const std::int64_t bank = std::min(target_.geometry.moving_columns, target_.geometry.psum_bank_bytes / isa::size_of(isa::Dtype::kFp32));
+  const std::int64_t bank =
+      std::min(target_.geometry.moving_columns, target_.geometry.psum_bank_bytes / isa::size_of(isa::Dtype::kFp32));
   std::vector<std::int64_t> sizes{partitions};
   for (int d = 1; d < view.rank; ++d) sizes.push_back(view.axes[static_cast<std::size_t>(d)].size);
   const std::int64_t cols = row.cols();

@@ -19,7 +19,8 @@ std::vector<Axis> folded(const View& view, int from) {
   for (int d = from; d < view.rank; ++d) {
     const Axis& a = view.axes[static_cast<std::size_t>(d)];
     if (a.size == 1) continue;
-    if (!out.empty() && out.back().kind == a.kind && out.back().step == a.step * a.size) {
+    const bool joins = view.apart == 0 || d != view.apart;
+    if (joins && !out.empty() && out.back().kind == a.kind && out.back().step == a.step * a.size) {
       out.back().size *= a.size;
       out.back().step = a.step;
     } else {
@@ -48,7 +49,8 @@ void set_free(isa::Tile& tile, const std::vector<Axis>& axes, const View& view) 
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d].kind != Axis::Kind::kFree)
       refuse(fmt::format("the partitions of {} are not its first axis", sizes_text(view)),
-             axes[d].kind == Axis::Kind::kBlock ? "index the axes in front of the partitions" : "index it partitions first");
+             axes[d].kind == Axis::Kind::kBlock ? "index the axes in front of the partitions"
+                                                : "index it partitions first");
     tile.free[d] = {.step = static_cast<std::int32_t>(axes[d].step), .size = static_cast<std::uint32_t>(axes[d].size)};
   }
 }
@@ -81,7 +83,8 @@ View broadcast(const View& view, const std::vector<std::int64_t>& sizes) {
     const int at = d - (rank - view.rank);
     Axis a = at < 0 ? Axis{} : view.axes[static_cast<std::size_t>(at)];
     if (a.size != sizes[static_cast<std::size_t>(d)]) {
-      if (a.size != 1) refuse(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "repeat axes of size 1 only");
+      if (a.size != 1)
+        refuse(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "repeat axes of size 1 only");
       a.size = sizes[static_cast<std::size_t>(d)], a.step = 0;
       if (d == 0 && view.on_chip()) a.kind = Axis::Kind::kPart;
     }
@@ -99,7 +102,8 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
   View out = view;
   out.rank = static_cast<int>(sizes.size());
   if (total == 0) {
-    for (int d = 0; d < out.rank; ++d) out.axes[static_cast<std::size_t>(d)] = {.size = sizes[static_cast<std::size_t>(d)], .step = 1};
+    for (int d = 0; d < out.rank; ++d)
+      out.axes[static_cast<std::size_t>(d)] = {.size = sizes[static_cast<std::size_t>(d)], .step = 1};
     if (view.on_chip() && out.rank > 0) out.axes[0].kind = Axis::Kind::kPart;
     return out;
   }
@@ -125,9 +129,10 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   tile.space = view.storage->space;
   tile.dtype = view.dtype;
   const std::int64_t bytes = isa::size_of(view.dtype), parts = view.partitions();
-  if (parts > isa::kPartitions)
-    refuse(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts,
-                       isa::kPartitions),
+  const std::int64_t most =
+      view.on_chip() ? isa::kPartitions : std::numeric_limits<std::uint16_t>::max();  // rows to gather
+  if (parts > most)
+    refuse(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts, most),
            "take it in pieces");
   tile.partitions = static_cast<std::uint16_t>(parts);
   tile.offset = view.offset * bytes;
@@ -139,8 +144,9 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   }
   tile.reg = buffer;
   if (view.rank > 0 && parts > 1 && (view.axes[0].kind != Axis::Kind::kPart || view.axes[0].step != 1))
-    refuse(view.axes[0].kind == Axis::Kind::kBlock ? fmt::format("{} still has axes in front of its partitions", sizes_text(view))
-                                                   : fmt::format("partitions of {} are mixed with elements, or have gaps", sizes_text(view)),
+    refuse(view.axes[0].kind == Axis::Kind::kBlock
+               ? fmt::format("{} still has axes in front of its partitions", sizes_text(view))
+               : fmt::format("partitions of {} are mixed with elements, or have gaps", sizes_text(view)),
            "index partitions first, one after the other");
   const std::int64_t start = view.part;
   tile.start = static_cast<std::uint8_t>(start);
@@ -150,8 +156,11 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
 Region region_of(const View& view) {
   const std::int64_t bytes = isa::size_of(view.dtype);
   const std::vector<Axis> axes = folded(view, 1);
-  Region out{.part = static_cast<int>(view.part), .parts = static_cast<int>(view.partitions()),
-             .low = view.offset * bytes, .high = (view.offset + 1) * bytes, .dense = true};
+  Region out{.part = static_cast<int>(view.part),
+             .parts = static_cast<int>(view.partitions()),
+             .low = view.offset * bytes,
+             .high = (view.offset + 1) * bytes,
+             .dense = true};
   for (const Axis& a : axes) (a.step < 0 ? out.low : out.high) += a.step * (a.size - 1) * bytes;
   out.dense = axes.empty() || (axes.size() == 1 && axes[0].step == 1);
   return out;

@@ -39,6 +39,11 @@ void set_axes(View& view, const std::vector<std::int64_t>& sizes, int partition_
   }
 }
 
+View apart(View view) {
+  if (view.rank > 2) view.apart = view.rank - 1;
+  return view;
+}
+
 bool is_matmul(isa::Opcode op) { return op == isa::Opcode::kMatMul || op == isa::Opcode::kPeTranspose; }
 
 }  // namespace
@@ -56,7 +61,8 @@ std::uint32_t Trace::add_label(std::string text) {
 
 View Trace::tensor(const TensorSpec& spec) {
   if (spec.sizes.size() > static_cast<std::size_t>(kMostAxes))
-    throw base::Error{base::Fault::kProgram, "", fmt::format("a tensor of {} axes", spec.sizes.size()), "use fewer axes"};
+    throw base::Error{base::Fault::kProgram, "", fmt::format("a tensor of {} axes", spec.sizes.size()),
+                      "use fewer axes"};
   auto storage = std::make_shared<Storage>();
   View view{.storage = storage, .dtype = spec.dtype};
   storage->trace = this, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
@@ -73,10 +79,11 @@ View Trace::tensor(const TensorSpec& spec) {
   storage->cols = spec.sizes.empty() ? 1 : product(spec.sizes, axis + 1, spec.sizes.size());
   storage->blocks.resize(static_cast<std::size_t>(product(spec.sizes, 0, axis)));
   if (storage->parts > target_.geometry.partitions)
-    throw base::Error{base::Fault::kProgram, "",
-                      fmt::format("the partition axis of {} is {} long, {} are there", spec.name.empty() ? "the tensor" : spec.name,
-                                  storage->parts, target_.geometry.partitions),
-                      "split it, or mark another axis with nl.par_dim"};
+    throw base::Error{
+        base::Fault::kProgram, "",
+        fmt::format("the partition axis of {} is {} long, {} are there", spec.name.empty() ? "the tensor" : spec.name,
+                    storage->parts, target_.geometry.partitions),
+        "split it, or mark another axis with nl.par_dim"};
   const std::int64_t bytes = storage->cols * isa::size_of(spec.dtype);
   const std::int64_t most =
       spec.space == Space::kPsum ? target_.geometry.psum_partition_bytes : target_.geometry.sbuf_partition_bytes;
@@ -158,7 +165,8 @@ void Trace::note_write(const View& view) {
   std::vector<Region>& all = state_of(view).written;
   if (r.dense)  // neighbours become one
     for (auto it = all.begin(); it != all.end();) {
-      const bool joins = it->dense && it->part == r.part && it->parts == r.parts && it->low <= r.high && r.low <= it->high;
+      const bool joins =
+          it->dense && it->part == r.part && it->parts == r.parts && it->low <= r.high && r.low <= it->high;
       if (joins) r.low = std::min(r.low, it->low), r.high = std::max(r.high, it->high);
       it = joins ? all.erase(it) : it + 1;
     }
@@ -192,7 +200,8 @@ isa::Instr Trace::ring_of(isa::Instr instr) {
   if (!isa::is_dma(instr.op)) return instr;
   const auto rings = static_cast<int>(target_.geometry.dma_rings), loads = rings / 2;
   const bool store = instr.dst.space == Space::kHbm;
-  const int turn = std::exchange(next_ring_[store], static_cast<std::uint8_t>((next_ring_[store] + 1) % (store ? rings - loads : loads)));
+  const int turn = std::exchange(next_ring_[store],
+                                 static_cast<std::uint8_t>((next_ring_[store] + 1) % (store ? rings - loads : loads)));
   instr.queue = static_cast<std::uint8_t>(store ? loads + turn : turn);
   instr.engine = store ? Engine::kGpSimd : Engine::kSync;
   return instr;
@@ -213,7 +222,7 @@ void Trace::emit(const Op& op) {
   if ((op.dst && op.dst->empty()) || (op.a && op.a->empty())) return;
   isa::Instr instr = op.instr;
   instr.label = label_;
-  if (op.a) instr.a = read_tile(*op.a);
+  if (op.a) instr.a = read_tile(instr.op == isa::Opcode::kTensorReduce ? apart(*op.a) : *op.a);
   if (op.b) instr.b = read_tile(*op.b);
   if (op.c) instr.c = read_tile(*op.c);
   if (instr.accumulate && op.dst->on_chip() && !is_matmul(instr.op)) read_tile(*op.dst);

@@ -14,7 +14,6 @@ using Kind = Index::Kind;
   throw base::Error{base::Fault::kProgram, "", what, fix};
 }
 
-
 void advance(View& view, const Axis& axis, std::int64_t places) {
   switch (axis.kind) {
     case Axis::Kind::kBlock: view.block += places * axis.step; break;

@@ -63,7 +63,8 @@ TEST_F(Nki, WhatSbufAndPsumDoNotHoldIsRefusedWithTheLine) {
 }
 
 TEST_F(Nki, MixedPartitionsAreRefusedWithTheLine) {
-  const Ran ran = kernel("    t = nl.load(x)\n    i = nl.arange(64)[:, None]\n    u = nl.exp(t[2 * i, i])\n    return x\n");
+  const Ran ran =
+      kernel("    t = nl.load(x)\n    i = nl.arange(64)[:, None]\n    u = nl.exp(t[2 * i, i])\n    return x\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr(".py:9: "));
   EXPECT_THAT(ran.err, HasSubstr("partitions"));

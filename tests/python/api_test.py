@@ -81,14 +81,14 @@ class Training(unittest.TestCase):
 class Behaviour(unittest.TestCase):
     def test_errors_have_their_parts(self):
         with self.assertRaises(trnsim.Error) as caught:
-            trnsim.project("llama-small", per_device_batch=2)
-        self.assertIn("unknown option 'per_device_batch'", caught.exception.what)
+            trnsim.project("llama-small", per_device_train_batch_sise=2)
+        self.assertIn("unknown option 'per_device_train_batch_sise'", caught.exception.what)
         self.assertIn("per_device_train_batch_size", caught.exception.fix)
         self.assertEqual(caught.exception.exit_code, 2)
         with self.assertRaises(trnsim.Error) as caught:
-            trnsim.project("llama2-70b", tensor_parallel_size=8)
+            trnsim.project("llama-small", machine=("trn1.2xlarge", {"hbm.bytes": "1 MiB"}))
         self.assertEqual(caught.exception.exit_code, 3)
-        self.assertIn("`", caught.exception.fix)
+        self.assertIn("does not fit", caught.exception.what)
         with self.assertRaises(trnsim.Error):
             trnsim.open("no/such/folder")
 

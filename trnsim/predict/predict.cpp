@@ -18,7 +18,8 @@ constexpr std::array kModels = {
     Model{"launch", predict_launch},   Model{"host", predict_host},     Model{"collective", predict_collective},
     Model{"gemm", predict_gemm},       Model{"memory", predict_memory}, Model{"device memory", predict_device_memory},
     Model{"compile", predict_compile}, Model{"kernel", predict_kernel}, Model{"instruction", predict_instruction},
-    Model{"train", predict_train},     Model{"infer", predict_infer},   Model{"generate", predict_generate}};
+    Model{"train", predict_train},     Model{"infer", predict_infer},   Model{"generate", predict_generate},
+    Model{"nki", predict_nki}};
 
 }  // namespace
 

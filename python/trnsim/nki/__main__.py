@@ -18,6 +18,7 @@ def _parser():
     out.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     out.add_argument("--time", action="store_true", help="time every kernel that the script calls")
     out.add_argument("--lines", type=int, default=8, metavar="N", help="lines of the kernel that --time shows (default 8)")
+    out.add_argument("--trace", metavar="FILE", help="write a time line of those kernels for ui.perfetto.dev")
     out.add_argument("--list", action="store_true", help="what of NKI is there, what is not and why; then end")
     out.add_argument("--compare", nargs="+", metavar="SCRIPT", help="time the kernels of several scripts and rank them")
     out.add_argument("--function", metavar="NAME", help="--compare: the kernel, when a script has several")
@@ -65,15 +66,17 @@ def main(argv=None):
     options = _parser().parse_args(argv)
     settings = _jit.settings
     settings.machine, settings.changes, settings.as_written = options.instance_type, options.set, options.as_written
-    settings.numbers, settings.timed = not options.no_numbers, options.time
-    times = []
+    settings.numbers = not options.no_numbers
+    times, kernels = [], []
 
     def report(compiled, time):
+        kernels.append(compiled)
         times.append(_report.record(compiled, time))
         if options.format == "text":
-            print(_report.text(compiled, time, options.lines), file=sys.stderr if not options.time else sys.stdout)
+            print(_report.text(compiled, time, options.lines))
 
-    settings.report = report if options.time else None
+    settings.timed = options.time or options.trace is not None
+    settings.report = report if settings.timed else None
     try:
         if options.list:
             print(_report.listing())
@@ -85,6 +88,8 @@ def main(argv=None):
             _parser().print_usage(sys.stderr)
             return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
         _run(options.script, options.arguments)
+        if options.trace:
+            _report.trace(kernels, options.trace)
         if options.time and options.format == "json":
             print(json.dumps(times, indent=2))
         return 0

@@ -226,7 +226,7 @@ def reduction(name, data, axis, dtype=None, mask=None, keepdims=False, negate=Fa
     where = out
     for d, size in enumerate(kept):
         if size != outer[d]:
-            where = where._cut(d, 0, size)
+            where = where._cut(d, source.start - data.start if d == 0 else 0, size)
     put("tensor_reduce", VECTOR, where, inner(source, axes[0]), alu0=ALU[name],
         extra={"negate": True} if negate else None)
     if keepdims:

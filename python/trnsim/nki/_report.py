@@ -19,7 +19,7 @@ def _percent(part, whole):
 
 def record(compiled, time):
     """The figures of a kernel as JSON knows them: seconds, bytes, FLOPs."""
-    keys = ("seconds", "lead_in", "hbm_read_bytes", "hbm_write_bytes", "spill_save_bytes", "spill_reload_bytes",
+    keys = ("seconds", "lead_in", "dma_active", "hbm_read_bytes", "hbm_write_bytes", "spill_save_bytes", "spill_reload_bytes",
             "matmul_flops", "instructions", "sbuf_bytes", "psum_bytes", "reused", "reloads", "spills")
     out = {"kernel": compiled.name} | {k: time[k] for k in keys}
     out["engines"] = time["engines"]
@@ -62,6 +62,22 @@ def text(compiled, time, lines=8):
     return "\n".join(out)
 
 
+def trace(kernels, file):
+    """Writes what every engine and DMA ring did as a trace that ui.perfetto.dev and chrome://tracing open."""
+    events = []
+    for number, compiled in enumerate(kernels):
+        lanes = {}
+        for lane, line, op, begin, end in compiled.kernel.events():
+            thread = lanes.setdefault(lane, len(lanes))
+            events.append({"name": op, "ph": "X", "pid": number, "tid": thread, "ts": begin, "dur": end - begin,
+                           "args": {"line": line}})
+        events.append({"name": "process_name", "ph": "M", "pid": number, "args": {"name": compiled.name}})
+        events += [{"name": "thread_name", "ph": "M", "pid": number, "tid": t, "args": {"name": lane}}
+                   for lane, t in lanes.items()]
+    with open(file, "w", encoding="utf-8") as out:
+        json.dump({"traceEvents": events, "displayTimeUnit": "ns"}, out)
+
+
 def compare(scripts, function, inputs, form):
     """The kernels of several scripts on the same inputs, the fastest first."""
     from trnsim.nki import _jit
@@ -88,6 +104,17 @@ def compare(scripts, function, inputs, form):
         out.append(f"{i + 1:>4} {_ms(seconds):>12} {seconds / rows[0][0]:6.2f}x  "
                    f"{(t['hbm_read_bytes'] + t['hbm_write_bytes']) / 1e6:9.2f}  {t['spill_save_bytes'] / 1e6:8.2f}  {script}:{name}")
     return "\n".join(out)
+
+
+def row(script, function, shapes, machine):
+    """The figures of one kernel of a script as JSON, for `trnsim validate`."""
+    from trnsim.nki import _jit
+    _jit.settings.machine = machine
+    kernel = runpy.run_path(script, run_name="kernel")[function]
+    compiled = kernel.compile(*_inputs({}, shapes, script))
+    out = record(compiled, compiled.time())
+    del out["lines"]
+    return json.dumps(out)
 
 
 def _inputs(module, text_of, script):

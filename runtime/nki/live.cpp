@@ -1,0 +1,56 @@
+#include "runtime/nki/live.h"
+
+#include <algorithm>
+
+#include "isa/operands.h"
+
+namespace runtime::nki {
+
+using isa::Opcode;
+using isa::Space;
+
+Live::Live(const VirtualBlock& block, const std::vector<std::uint32_t>& same)
+    : keep(block.instrs.size(), false), first(block.buffers.size() + 1, kNever), last(block.buffers.size() + 1, 0) {
+  std::vector<char> wanted(block.buffers.size() + 1, 0);
+  for (auto i = static_cast<std::uint32_t>(block.instrs.size()); i-- > 0;) {
+    const Instr& instr = block.instrs[i];
+    bool needed = false;
+    for (const Tile* t : isa::writes(instr)) needed |= t->space == Space::kHbm || (wanted[t->reg] && same[t->reg] == 0);
+    needed |= !instr.dst || isa::command_of(instr) != isa::Registers::kIdle || instr.op == Opcode::kRng;
+    if (!needed) continue;
+    keep[i] = true;
+    for (const Tile* t : isa::reads(instr))
+      if (t->space != Space::kHbm) use(same[t->reg] ? same[t->reg] : t->reg, i, wanted);
+    for (const Tile* t : isa::writes(instr))
+      if (t->space != Space::kHbm) use(t->reg, i, wanted);
+  }
+}
+
+void Live::use(std::uint32_t reg, std::uint32_t i, std::vector<char>& wanted) {
+  wanted[reg] = 1;
+  first[reg] = std::min(first[reg], i);
+  last[reg] = std::max(last[reg], i);
+}
+
+std::pair<std::uint32_t, std::int64_t> peak(const VirtualBlock& block, const Live& live) {
+  std::vector<std::int64_t> change(block.instrs.size() + 1);
+  for (std::size_t b = 1; b < live.first.size(); ++b) {
+    if (live.first[b] == kNever || block.buffers[b - 1].space != Space::kSbuf) continue;
+    change[live.first[b]] += block.buffers[b - 1].bytes, change[live.last[b] + 1] -= block.buffers[b - 1].bytes;
+  }
+  std::pair<std::uint32_t, std::int64_t> out{0, 0};
+  std::int64_t now = 0;
+  for (std::uint32_t i = 0; i < block.instrs.size(); ++i)
+    if ((now += change[i]) > out.second) out = {i, now};
+  return out;
+}
+
+std::vector<std::uint32_t> lines_of(const VirtualBlock& block) {
+  std::vector<std::uint32_t> out(block.buffers.size() + 1, 0);
+  for (auto i = block.instrs.size(); i-- > 0;)
+    for (const Tile* t : isa::writes(block.instrs[i]))
+      if (t->space != Space::kHbm) out[t->reg] = block.instrs[i].label;
+  return out;
+}
+
+}  // namespace runtime::nki
