@@ -14,7 +14,7 @@ struct LoadedModel {
   Weights weights;
 };
 
-/// Reads what it finds: an adapter as PEFT saves it (workloads/checkpoints/adapter.h) with its base, a folder with
+/// Reads what it finds: an adapter as PEFT saves it (workloads/adapter.h) with its base, a folder with
 /// shards.json (workloads/shards.h), one with config.json and safetensors as Hugging Face writes it, a llama2.c file,
 /// or a folder whose only model is one (stories260K.bin beside tok512.bin). `head` is BERT's for the task, unless
 /// shards say otherwise; `seed` draws what a checkpoint may lack. Errors: as load_weights(), read_shards() and

@@ -1,4 +1,4 @@
-#include "workloads/checkpoints/adapter.h"
+#include "workloads/adapter.h"
 
 #include <fmt/format.h>
 

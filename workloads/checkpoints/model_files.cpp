@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
-#include "workloads/checkpoints/adapter.h"
+#include "workloads/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/shards.h"
 

@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
-#include "workloads/checkpoints/adapter.h"
+#include "workloads/adapter.h"
 #include "workloads/checkpoints/json_file.h"
 
 namespace workloads {

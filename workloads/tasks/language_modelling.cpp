@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "workloads/checkpoints/adapter.h"
+#include "workloads/adapter.h"
 #include "workloads/data/synthetic/instruction_synthetic.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
