@@ -13,11 +13,13 @@ namespace {
 
 struct ConsolidateOptions {
   std::string shards, output;
-  bool overwrite = false;
+  bool overwrite = false, merge = false;
 };
 
 void consolidate(const ConsolidateOptions& options) {
-  const trnsim::Consolidated c = trnsim::consolidate(options.shards, options.output, options.overwrite);
+  const trnsim::Consolidated c = options.merge
+                                     ? trnsim::merge_adapters(options.shards, options.output, options.overwrite)
+                                     : trnsim::consolidate(options.shards, options.output, options.overwrite);
   print(fmt::format("{}: {}, {}, step {}, from {} (tensor parallel {}, pipeline parallel {})\n", options.output,
                     base::counted(c.tensors, "tensor"), base::counted(c.parameters, "parameter"), c.step,
                     base::counted(c.shards(), "shard"), c.tensor, c.pipeline));
@@ -30,6 +32,9 @@ void add_consolidate(CLI::App& app) {
   app.add_option("SHARDS", options->shards, "folder of a sharded checkpoint: shards.json and its files")->required();
   app.add_option("DIR", options->output, "folder for config.json and model.safetensors")->required();
   app.add_flag("--overwrite_output_dir", options->overwrite, "write into a folder that has files already");
+  app.add_flag(
+      "--merge", options->merge,
+      "add the adapters of LoRA to their base: of a sharded checkpoint, or of a folder with adapter_config.json");
   app.final_callback([options] { consolidate(*options); });
 }
 

@@ -91,6 +91,9 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   };
   const double per_step = p.time.total / p.steps;
   row("parameters", fmt::format("{:.3f}", job.parameters() / 1e9), "1e9");
+  if (job.model->lora())
+    row("trained_parameters",
+        fmt::format("{:.2f}", static_cast<double>(workloads::trained_count(job.model->weights())) / 1e6), "1e6");
   row("cores", fmt::format("{}", job.cores()), "");
   row("sequences_per_step", fmt::format("{:.0f}", job.sequences_per_step()), "sequences");
   row("tokens_per_step", fmt::format("{:.0f}", job.tokens_per_step()), "tokens");

@@ -32,6 +32,7 @@ struct Value {
   Kind kind = Kind::kActivation;
   NodeId producer = kNoNode;
   ValueId alias = kNoValue;  // lives in that value's memory: an update in place
+  bool frozen = false;       // a weight that is not trained: it has no gradient
 
   std::int64_t elements() const { return rows * cols; }
   std::uint64_t bytes() const {
@@ -89,6 +90,8 @@ class Graph {
   void output(ValueId value, std::string name);
   /// Makes `value` the gradient of a parameter: it stays in HBM.
   void set_kind(ValueId value, Kind kind) { values_[value].kind = kind; }
+  /// Makes `value` a weight that autodiff finds no gradient of.
+  void freeze(ValueId value) { values_[value].frozen = true; }
   void set_dtype(ValueId value, Dtype dtype) { values_[value].dtype = dtype; }
   void rename(ValueId value, std::string name) { values_[value].name = std::move(name); }
 

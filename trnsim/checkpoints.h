@@ -14,7 +14,13 @@ struct Consolidated {
   std::int64_t shards() const { return tensor * pipeline; }
 };
 
-/// Merges the shards in `folder` into one Hugging Face model in `out`. Errors: as workloads::consolidate().
+/// Merges the shards in `folder` into one Hugging Face model in `out`; of a model with adapters, into an adapter as
+/// PEFT saves it and its base. Errors: as workloads::consolidate().
 Consolidated consolidate(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite = false);
+
+/// Adds the adapters in `folder`, of shards or as PEFT saves them, to their base: one Hugging Face model in `out`.
+/// Errors: as workloads::load_model(); Fault::kUsage when there are no adapters, or `out` has files already.
+Consolidated merge_adapters(const std::filesystem::path& folder, const std::filesystem::path& out,
+                            bool overwrite = false);
 
 }  // namespace trnsim

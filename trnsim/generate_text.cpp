@@ -13,6 +13,7 @@
 #include "trnsim/generate.h"
 #include "workloads/generation.h"
 #include "workloads/generator.h"
+#include "workloads/language_modelling.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
 #include "workloads/tokenizer.h"
@@ -43,16 +44,16 @@ Source open_source(const GenerateSettings& o) {
     return {.config = std::move(config), .weights = {}, .tokenizer = {}};
   }
   Source source;
-  if (o.numerics == "off" && fs::exists(fs::path{o.model} / "config.json")) {
-    source.config = workloads::read_config(o.model);
+  if (o.numerics == "off") {
+    source.config = workloads::load_model_config(o.model)->with_lora(std::nullopt);
   } else {
     workloads::LoadedModel model = workloads::load_model(o.model, static_cast<std::uint64_t>(o.seed));
-    source.config = std::move(model.config);
-    if (o.numerics != "off") source.weights = std::move(model.weights);
+    source.weights = workloads::merged(model.config, std::move(model.weights));
+    source.config = model.config->with_lora(std::nullopt);
   }
   if (o.numerics == "off" && o.prompt.empty()) return source;
   const fs::path folder = fs::is_directory(o.model) ? fs::path{o.model} : fs::path{o.model}.parent_path();
-  source.tokenizer = workloads::load_tokenizer(o.vocab.empty() ? folder : fs::path{o.vocab});
+  source.tokenizer = workloads::load_tokenizer(workloads::tokenizer_path(o.vocab, folder));
   const auto there = source.config->sizes().vocabulary;
   if (static_cast<std::int64_t>(source.tokenizer->vocab_size()) > there)
     throw Error{Fault::kUsage, "`vocab`",

@@ -119,7 +119,9 @@ std::uint64_t hash_of(const Job& job) {
 std::string describe(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   const std::string chunks = p.chunks > 1 ? fmt::format(" x {} chunks", p.chunks) : "";
-  return fmt::format("TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} of {} x {}", p.tensor, p.pipeline, chunks, p.data,
+  const auto lora = job.model->lora();
+  return fmt::format("{}TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} of {} x {}",
+                     lora ? fmt::format("LoRA of rank {}, ", lora->rank) : "", p.tensor, p.pipeline, chunks, p.data,
                      p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
                      p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute),
                      base::counted(p.micro_batches, "micro-batch"), p.micro_batch, job.step.kind.length);
@@ -162,7 +164,7 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   if (!model->splits()) refuse_shared_model(s, model->family());
   Job job{
-      .machine = load_machine(s.instance_type, s.set, s.nnodes), .model = std::move(model), .step = {}, .sizes = {}};
+      .machine = load_machine(s.instance_type, s.set, s.nnodes), .model = adapted(s, model), .step = {}, .sizes = {}};
   job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model)},
               .optimizer = {.beta1 = s.adam_beta1,

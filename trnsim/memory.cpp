@@ -16,17 +16,26 @@ namespace {
 
 double size(isa::Dtype type) { return static_cast<double>(isa::size_of(type)); }
 
-/// Parameters of each stage on one tensor-parallel rank.
-std::vector<double> parameters_of(const Job& job) {
+struct Parameters {
+  double all = 0, trained = 0;
+
+  void add(const workloads::WeightSpec& w) {
+    const auto count = static_cast<double>(workloads::element_count(w.shape));
+    all += count;
+    if (!w.frozen) trained += count;
+  }
+};
+
+/// Of each stage on one tensor-parallel rank.
+std::vector<Parameters> parameters_of(const Job& job) {
   const workloads::ShardPlan plan = workloads::shard_plan(job.step.plan);
   workloads::check(plan, job.model);
   workloads::ShardPlan one_stage = plan;
   one_stage.pipeline_parallel_size = one_stage.virtual_pipeline_size = 1;
-  std::vector<double> out(static_cast<std::size_t>(plan.pipeline_parallel_size));
+  std::vector<Parameters> out(static_cast<std::size_t>(plan.pipeline_parallel_size));
   for (const workloads::WeightSpec& w : workloads::shard_specs(job.model, one_stage, {}))
     for (std::size_t stage = 0; stage < out.size(); ++stage)
-      if (workloads::is_on_stage(w, job.model, plan, static_cast<std::int64_t>(stage)))
-        out[stage] += static_cast<double>(workloads::element_count(w.shape));
+      if (workloads::is_on_stage(w, job.model, plan, static_cast<std::int64_t>(stage))) out[stage].add(w);
   return out;
 }
 
@@ -79,13 +88,13 @@ Memory least_memory(const Job& job) {
   const auto bytes = [](double n) { return static_cast<std::uint64_t>(n); };
   Memory most;
   std::int64_t stage = 0;
-  for (const double parameters : parameters_of(job)) {
+  for (const auto& [all, trained] : parameters_of(job)) {
     Memory memory{.capacity = job.machine.hbm_bytes_per_core(), .least = true};
     // A stage begins as many micro-batches as there are stages behind it before the first of them comes back.
     memory.add("activations", bytes(kept * static_cast<double>(std::min(p.pipeline - stage++, p.micro_batches))));
-    memory.add("gradients", bytes(parameters * size(p.numerics.gradient)));
-    memory.add("optimizer", bytes(parameters * (2 * size(p.numerics.optimizer) + (p.master_weights ? 4 : 0)) / shards));
-    memory.add("weights", bytes(parameters * size(p.numerics.weight)));
+    memory.add("gradients", bytes(trained * size(p.numerics.gradient)));
+    memory.add("optimizer", bytes(trained * (2 * size(p.numerics.optimizer) + (p.master_weights ? 4 : 0)) / shards));
+    memory.add("weights", bytes(all * size(p.numerics.weight)));
     memory.add("runtime", static_cast<std::uint64_t>(analysis::load_stack(job.stack).runtime_bytes.value));
     if (memory.total >= most.total) most = std::move(memory);
   }

@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "runtime/numerics.h"
+#include "workloads/model.h"
 
 namespace trnsim {
 namespace {
@@ -21,7 +22,7 @@ using base::Fault;
 using T = Settings;
 
 constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNumerics = "Numerics", kMachine = "Machine",
-                           kPlan = "Parallel plan", kOutput = "Output";
+                           kPlan = "Parallel plan", kLora = "LoRA", kOutput = "Output";
 constexpr double kMax = 9e15;
 
 constexpr std::string_view kFormats = "table|json|csv|md";
@@ -109,6 +110,14 @@ const std::array kRows = {
          "fp32 copies of the weights, which the optimizer updates"},
     Setting{"recompute", &T::recompute, kPlan,
          "what backward computes again; full is gradient checkpointing", "none|selective|full"},
+
+    Setting{"lora_r", &T::lora_r, kLora,
+         "rank of adapters that are trained beside frozen weights; 0: all weights are trained", "", "", 0, 4096},
+    Setting{"lora_alpha", &T::lora_alpha, kLora,
+         "what the adapters add is scaled by this over the rank", "", "", 0, 1e6},
+    Setting{"lora_dropout", &T::lora_dropout, kLora, "share of an adapter's input that is dropped", "", "", 0, 0.999},
+    Setting{"lora_target_modules", &T::lora_target_modules, kLora,
+         "linear layers with adapters, with commas: q_proj,v_proj; or all-linear"},
 
     Setting{"mode", &T::mode, kMachine,
          "timed: clock only; numeric: values only; full: both in one; default: the verb's", "timed|numeric|full"},
@@ -214,6 +223,40 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
                   fmt::format("{} is an encoder, whose cores are data parallel alone", model),
                   "leave it out, or name the workload of a decoder"};
+}
+
+std::optional<workloads::Lora> lora_of(const Settings& settings) {
+  const Settings none;
+  if (settings.lora_r == 0) {
+    const auto same = [&](auto member) { return settings.*member == none.*member; };
+    for (const Setting& s : kRows)
+      if (s.group == kLora && !std::visit(same, s.member))
+        throw Error{Fault::kUsage, fmt::format("`{}`", s.name()), "there are no adapters without a rank",
+                    "give `lora_r` too, for example 16"};
+    return std::nullopt;
+  }
+  workloads::Lora lora{.rank = settings.lora_r, .alpha = settings.lora_alpha, .dropout = settings.lora_dropout};
+  for (std::size_t begin = 0; begin < settings.lora_target_modules.size();) {
+    const std::size_t end =
+        std::min(settings.lora_target_modules.find(',', begin), settings.lora_target_modules.size());
+    lora.targets.push_back(settings.lora_target_modules.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return lora;
+}
+
+workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr& model) {
+  const std::optional<workloads::Lora> lora = lora_of(settings), there = model->lora();
+  if (!lora) return model;
+  const workloads::ModelPtr out = model->with_lora(lora);
+  if (there && *there != *out->lora())
+    throw Error{Fault::kUsage, "`lora_r`",
+                fmt::format("rank {}, alpha {}, dropout {} and the targets are not those of the model's adapters: rank "
+                            "{}, alpha {}, dropout {}, {}",
+                            lora->rank, lora->alpha, lora->dropout, there->rank, there->alpha, there->dropout,
+                            fmt::join(there->targets, ",")),
+                "leave the settings of LoRA out to train those on, or merge them into the base first"};
+  return out;
 }
 
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where) {

@@ -5,12 +5,14 @@
 #include <cstdint>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <optional>
 #include <set>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "trnsim/option_table.h"
+#include "workloads/lora.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
@@ -38,6 +40,10 @@ struct Settings {
   std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1, virtual_pipeline_size = 1;
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
   std::string recompute = "none";
+  // adapters
+  std::int64_t lora_r = 0;
+  double lora_alpha = 32, lora_dropout = 0;
+  std::string lora_target_modules = "all-linear";
   // machine
   std::string instance_type = "trn1.2xlarge", mode, passes, stack, compile_cache;
   std::int64_t nproc_per_node = 0, nnodes = 1, host_threads = 0;
@@ -57,6 +63,11 @@ using Setting = OptionRow<Settings>;
 
 /// All of them, in the order in which help prints them.
 std::span<const Setting> settings_table();
+
+/// The adapters that the settings ask for. Errors: Fault::kUsage for other settings of LoRA without a rank.
+std::optional<workloads::Lora> lora_of(const Settings& settings);
+/// The model with them. Errors: as Model::with_lora(); Fault::kUsage when it has others.
+workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr& model);
 
 /// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
 /// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.

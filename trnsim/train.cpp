@@ -10,6 +10,7 @@
 #include "base/units.h"
 #include "hw/sim_device.h"
 #include "trnsim/memory.h"
+#include "workloads/adapter.h"
 #include "workloads/causal_trainer.h"
 #include "workloads/classification.h"
 #include "workloads/classifier_trainer.h"
@@ -82,7 +83,8 @@ std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads:
                                           .length = static_cast<std::size_t>(length),
                                           .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
                                           .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
-                                          .seed = static_cast<std::uint64_t>(s.seed)}));
+                                          .seed = static_cast<std::uint64_t>(s.seed),
+                                          .lora = lora_of(s)}));
 }
 
 workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const std::filesystem::path& checkpoint) {
@@ -190,10 +192,14 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
 void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training) {
   std::filesystem::create_directories(folder);
-  workloads::write_config(data.model(), folder);
   const workloads::ElementType type =
       data.texts ? workloads::ElementType::kF32 : workloads::element_type(job.step.plan.numerics.weight);
-  workloads::save_weights(folder, data.model(), trainer.read_weights(), type);
+  if (data.model()->lora()) {
+    workloads::save_adapter(folder, data.model(), trainer.read_weights(), type);
+  } else {
+    workloads::write_config(data.model(), folder);
+    workloads::save_weights(folder, data.model(), trainer.read_weights(), type);
+  }
   if (data.tokenizer()) data.tokenizer()->save(folder);
   base::write_file(folder / "trainer_state.json", workloads::trainer_state_json(training.outcome.state));
 }

@@ -82,7 +82,7 @@ std::string metrics_block(const Training& training);
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
 
 /// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
-/// trainer_state.json.
+/// trainer_state.json; of a model with adapters what PEFT leaves, and the base in "base".
 void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training);
 

@@ -42,7 +42,8 @@ struct RopeTable {
 RopeTable rope_table(const DecoderArch& arch, std::int64_t length);
 
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
-/// a linear layer and token, 12 * layers * hidden * length per token for attention (all pairs counted, as MFU does).
+/// a linear layer and token (4 of a frozen one), 12 * layers * hidden * length per token for attention (all pairs
+/// counted, as MFU does).
 double decoder_flops(const DecoderArch& arch, const Step& spec);
 
 }  // namespace workloads

@@ -24,6 +24,7 @@ struct LanguageModellingOptions {
   bool hold_out = true;  // without a validation file, some sequences become one
   std::size_t length = 0, max_train_samples = 0, max_eval_samples = 0;  // tokens of a sequence; texts
   std::uint64_t seed = 42;
+  std::optional<Lora> lora{};  // trained beside the frozen model
 };
 
 /// One of so many packed sequences is held out.

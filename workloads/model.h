@@ -11,6 +11,7 @@
 
 #include "runtime/graph.h"
 #include "workloads/config.h"
+#include "workloads/lora.h"
 #include "workloads/optimizer_step.h"
 #include "workloads/step.h"
 #include "workloads/weights.h"
@@ -103,6 +104,8 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual const DecoderArch* decoder() const { return nullptr; }
   /// What a model of images looks at, or null.
   virtual const ImageShape* image() const { return nullptr; }
+  /// The adapters that are trained beside frozen weights, if there are any.
+  virtual std::optional<Lora> lora() const { return std::nullopt; }
   /// Whether generation ends with this token.
   virtual bool ends_text(std::int64_t) const { return false; }
   virtual std::vector<std::string> label_names() const { return {}; }
@@ -136,6 +139,9 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual ModelPtr with_head(Head) const { return shared_from_this(); }
   /// An output layer of its own instead of the token table.
   virtual ModelPtr with_own_head() const { return shared_from_this(); }
+  /// Frozen, with adapters; of nullopt without them. Errors: Fault::kUsage for a model that takes none, and as
+  /// settled().
+  virtual ModelPtr with_lora(const std::optional<Lora>& lora) const;
   virtual ModelPtr without_dropout() const { return shared_from_this(); }
   /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
   virtual ModelPtr with_padded_heads(std::int64_t) const { return shared_from_this(); }

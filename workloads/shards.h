@@ -49,6 +49,9 @@ void check(const ShardPlan& plan, const ModelPtr& config);
 /// stages. Embeddings that are the head too are on the first stage and on the last.
 bool is_on_stage(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t stage);
 
+/// Of them, those of a state: frozen ones are in "model" alone.
+std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view state);
+
 /// The tensors of one rank with the shapes it holds, in the order of the model.
 std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& plan, ShardRank rank);
 /// What one rank holds of a tensor of the whole model, and a rank's part put back into it.
@@ -59,8 +62,9 @@ void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const
 /// Where a rank's part begins on the axis that is split: ranks with the same offset hold the same elements.
 std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const ShardPlan& plan,
                           std::int64_t tensor_rank);
-/// All tensors of one rank.
-Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank);
+/// All tensors of one rank, of a state of the model.
+Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank,
+                 std::string_view state = "model");
 
 /// Which file of a checkpoint it is; each says so of itself, so that one of another save is found out. Several sets of
 /// tensors of the model's names and shapes may be saved side by side: "model" (the weights), "exp_avg", "exp_avg_sq",
@@ -96,8 +100,12 @@ ModelPtr read_shard_config(const std::filesystem::path& folder);
 /// rank holds whole but that differs between two of them.
 Weights read_shards(const std::filesystem::path& folder, std::string_view state = "model");
 
+/// Copies the tokenizer's files that are there.
+void copy_tokenizer(const std::filesystem::path& folder, const std::filesystem::path& out);
+
 /// Merges the weights into Hugging Face's layout in the folder `out`, created if need be: config.json and
-/// model.safetensors, of the shards' element type. The tokenizer's files are copied if they are there.
+/// model.safetensors, of the shards' element type; of a model with adapters what save_adapter() writes. The tokenizer's
+/// files are copied if they are there.
 /// Errors: as read_shards(); Fault::kUsage when `out` has files already and `overwrite` is false; Fault::kEnvironment.
 void consolidate(const std::filesystem::path& folder, const std::filesystem::path& out, bool overwrite = false);
 

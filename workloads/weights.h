@@ -20,7 +20,8 @@ enum class Init : std::uint8_t {
   kNormalPadZero,  // the same, but the row of pad_token_id is 0
   kZeros,
   kOnes,
-  kNormalDeep,  // standard deviation initializer_range / sqrt(2 num_hidden_layers): GPT-2's output projections
+  kNormalDeep,    // standard deviation initializer_range / sqrt(2 num_hidden_layers): GPT-2's output projections
+  kUniformFanIn,  // up to 1 / sqrt(inputs) either way: torch.nn.Linear, and so PEFT's lora_A
 };
 
 /// How tensor-parallel ranks share a tensor, by the axes of the file. Source: Shoeybi et al., arXiv:1909.08053,
@@ -43,6 +44,7 @@ struct WeightSpec {
   std::int64_t layer = kBeforeLayers;  // or one of the places below: which pipeline stage has it
   std::string fused{};                 // on a device that has query, key and value apart: the file's tensor,
   std::int64_t third = 0;              // and which of them this is
+  bool frozen = false;                 // not trained: it has no gradient and no optimizer state
 
   /// The file's tensor that has it.
   const std::string& in_file() const { return fused.empty() ? name : fused; }

@@ -30,7 +30,8 @@ Backward::Backward(Graph& graph) : graph_{graph} {}
 
 void Backward::find_needs() {
   needs_.assign(graph_.value_count(), 0);
-  for (ValueId v = 0; v < graph_.value_count(); ++v) needs_[v] = graph_.value(v).kind == Kind::kWeight;
+  for (ValueId v = 0; v < graph_.value_count(); ++v)
+    needs_[v] = graph_.value(v).kind == Kind::kWeight && !graph_.value(v).frozen;
   for (NodeId n = 0; n < graph_.node_count(); ++n) {
     const Node& node = graph_.node(n);
     if (!node.op) continue;

@@ -2,8 +2,10 @@
 #include <fmt/format.h>
 
 #include <regex>
+#include <sstream>
 #include <variant>
 
+#include "base/text.h"
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/stack_of_row.h"
 #include "trnsim/project.h"
@@ -61,6 +63,22 @@ int size_or(const std::optional<int>& cell, int otherwise, const char* what, std
   return cell.value_or(otherwise);
 }
 
+/// "LoRA r16 alpha 32 on q k v o gate up down": the adapters of a row, if it has any. What it does not say is peft's
+/// default, and all linear layers.
+std::optional<workloads::Lora> lora_of(const std::string& notes) {
+  static const std::regex kLora{
+      R"(lora r\s*=?\s*(\d+)(?:,? alpha\s*=?\s*(\d+))?(?:,? dropout\s*=?\s*([0-9.]+\d))?(?: on ((?:(?:q|k|v|o|gate|up|down)\b ?)+))?)"};
+  std::smatch found;
+  const std::string text = base::lower(notes);
+  if (!std::regex_search(text, found, kLora)) return std::nullopt;
+  workloads::Lora lora{.rank = std::stoll(found[1]), .alpha = 8};
+  if (found[2].matched) lora.alpha = std::stod(found[2]);
+  if (found[3].matched) lora.dropout = std::stod(found[3]);
+  std::istringstream words{found[4]};
+  for (std::string word; words >> word;) lora.targets.push_back(word + "_proj");
+  return lora;
+}
+
 /// The plan of the row, as its stack's scripts have what it does not say; or why there is none.
 std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr& model, const PredictContext& context,
                                       std::vector<std::string>& assumed) {
@@ -103,7 +121,9 @@ std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr&
 
 Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
                            const PredictContext& context) {
-  auto found = job_of(row, model, context, assumed);
+  const auto lora = lora_of(row.notes);
+  if (lora) assumed.push_back(fmt::format("adapters of rank {}, dropout {:g}", lora->rank, lora->dropout));
+  auto found = job_of(row, lora ? model->with_lora(lora) : model, context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   Job& job = std::get<Job>(found);
   const std::optional<double> tokens = tokens_of(row.notes);

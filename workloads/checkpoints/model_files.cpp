@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "workloads/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/shards.h"
 
@@ -36,9 +37,15 @@ fs::path only_llama2c_file(const fs::path& path) {
       "give a folder with config.json and model.safetensors, a sharded checkpoint, or a llama2.c .bin file"};
 }
 
-}  // namespace
+/// A base with the adapter that lies in a folder.
+ModelPtr with_adapter_of(const fs::path& folder, const ModelPtr& base) {
+  if (base->lora())
+    throw base::Error{base::Fault::kData, folder.string(), "is an adapter of a base that has one itself",
+                      "merge that one first: consolidate with `merge`"};
+  return base->with_lora(read_adapter_config(folder));
+}
 
-LoadedModel load_model(const fs::path& path, std::uint64_t seed, Head head) {
+LoadedModel without_adapter(const fs::path& path, std::uint64_t seed, Head head) {
   if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path);
   if (fs::exists(path / "shards.json")) return {read_shard_config(path), read_shards(path)};
   if (fs::exists(path / "config.json")) {
@@ -49,11 +56,26 @@ LoadedModel load_model(const fs::path& path, std::uint64_t seed, Head head) {
   return from_llama2c(only_llama2c_file(path));
 }
 
-ModelPtr load_model_config(const fs::path& path) {
+ModelPtr config_without_adapter(const fs::path& path) {
   if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path).config;
   if (fs::exists(path / "shards.json")) return read_shard_config(path);
   if (fs::exists(path / "config.json")) return read_config(path);
   return from_llama2c(only_llama2c_file(path)).config;
+}
+
+}  // namespace
+
+LoadedModel load_model(const fs::path& path, std::uint64_t seed, Head head) {
+  if (!is_adapter_folder(path)) return without_adapter(path, seed, head);
+  LoadedModel model = without_adapter(base_of_adapter(path), seed, head);
+  model.config = with_adapter_of(path, model.config);
+  load_adapter(path, model.config, model.weights);
+  return model;
+}
+
+ModelPtr load_model_config(const fs::path& path) {
+  if (!is_adapter_folder(path)) return config_without_adapter(path);
+  return with_adapter_of(path, config_without_adapter(base_of_adapter(path)));
 }
 
 }  // namespace workloads

@@ -167,10 +167,16 @@ std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const
   return part_of(whole, config, plan.tensor_parallel_size, tensor_rank).begin;
 }
 
-Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank) {
+std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view state) {
+  if (state != "model") std::erase_if(specs, [](const WeightSpec& spec) { return spec.frozen; });
+  return specs;
+}
+
+Weights shard_of(const Weights& weights, const ModelPtr& config, const ShardPlan& plan, ShardRank rank,
+                 std::string_view state) {
   check(plan, config);
   Weights part;
-  for (const WeightSpec& spec : config->weights()) {
+  for (const WeightSpec& spec : of_state(config->weights(), state)) {
     if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
     const auto at = weights.values.find(spec.name);
     base::ensure(at != weights.values.end(), spec.name, "is not among the weights");

@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "workloads/adapter.h"
 #include "workloads/checkpoints/json_file.h"
 
 namespace workloads {
@@ -45,7 +46,9 @@ std::map<std::string, std::string> metadata_of(const ShardId& id) {
 class ShardSet {
  public:
   ShardSet(const fs::path& folder, std::string_view state)
-      : index_{read_shard_index(folder)}, config_{read_shard_config(folder)}, specs_{config_->weights()} {
+      : index_{read_shard_index(folder)},
+        config_{read_shard_config(folder)},
+        specs_{of_state(config_->weights(), state)} {
     if (std::ranges::find(index_.states, state) == index_.states.end())
       throw Error{Fault::kData, (folder / kShardIndex).string(), fmt::format("lists no state \"{}\"", state),
                   "use a checkpoint that was saved with it"};
@@ -104,14 +107,14 @@ class ShardSet {
                     "use the shards of one save"};
     }
     for (const TensorInfo& tensor : shard->file.tensors()) shard->tensors[tensor.name] = tensor;
-    check_tensors(*shard);
+    check_tensors(*shard, state);
     if (shard->file.metadata().contains(std::string{kChecksum})) shard->file.require_whole();
     shards_.push_back(std::move(shard));
   }
 
-  void check_tensors(const Shard& shard) const {
+  void check_tensors(const Shard& shard, std::string_view state) const {
     const std::string path = shard.file.path().string();
-    const std::vector<WeightSpec> wanted = shard_specs(config_, index_.plan, shard.rank);
+    const std::vector<WeightSpec> wanted = of_state(shard_specs(config_, index_.plan, shard.rank), state);
     for (const WeightSpec& spec : wanted) {
       const auto at = shard.tensors.find(spec.name);
       const bool there = at != shard.tensors.end();
@@ -140,7 +143,7 @@ class ShardSet {
 void write_shard(const fs::path& folder, const ModelPtr& config, const ShardId& id, const Weights& part,
                  ElementType type) {
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : shard_specs(config, id.plan, id.rank)) {
+  for (const WeightSpec& spec : of_state(shard_specs(config, id.plan, id.rank), id.state)) {
     const auto at = part.values.find(spec.name);
     base::ensure(at != part.values.end(), spec.name, "is not in the shard");
     base::ensure(at->second.size() == element_count(spec.shape), spec.name, "has not the size of the shard's part");
@@ -217,8 +220,18 @@ Weights read_shards(const fs::path& folder, std::string_view state) {
   return weights;
 }
 
+void copy_tokenizer(const fs::path& folder, const fs::path& out) {
+  for (const char* name : kTokenizerFiles)
+    if (fs::exists(folder / name)) base::write_file(out / name, base::read_file(folder / name));
+}
+
 void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
   const ShardSet set{folder, "model"};
+  if (set.config()->lora()) {
+    base::make_output_folder(out, overwrite);
+    save_adapter(out, set.config(), read_shards(folder), set.type_of(set.specs().front()));
+    return copy_tokenizer(folder, out);
+  }
   std::vector<NewTensor> tensors;
   for (const WeightSpec& spec : set.specs()) {
     const ElementType type = set.type_of(spec);
@@ -228,8 +241,7 @@ void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
   base::make_output_folder(out, overwrite);
   write_safetensors(out / "model.safetensors", std::move(tensors));
   write_config(set.config(), out);
-  for (const char* name : kTokenizerFiles)
-    if (fs::exists(folder / name)) base::write_file(out / name, base::read_file(folder / name));
+  copy_tokenizer(folder, out);
 }
 
 }  // namespace workloads

@@ -367,6 +367,7 @@ std::map<std::string, ValueId> declare_weights(Graph& graph, const std::vector<W
     const auto [rows, cols] = device_shape(spec);
     const isa::Dtype type = spec.transposed && fold ? graph.numerics().operand : graph.numerics().weight;
     out[spec.name] = graph.tensor(spec.name, rows, cols, type, Kind::kWeight);
+    if (spec.frozen) graph.freeze(out[spec.name]);
   }
   return out;
 }

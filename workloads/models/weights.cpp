@@ -106,6 +106,11 @@ std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config
   std::vector<float> values(element_count(spec.shape), spec.init == Init::kOnes ? 1.0f : 0.0f);
   if (spec.init == Init::kZeros || spec.init == Init::kOnes) return values;
   Random random{seed, stream_of(spec.name)};
+  if (spec.init == Init::kUniformFanIn) {
+    const double bound = 1 / std::sqrt(static_cast<double>(spec.shape.back()));
+    for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * bound);
+    return values;
+  }
   const double deviation = deviation_of(spec.init, config);
   for (float& value : values) value = static_cast<float>(random.normal() * deviation);
   if (spec.init == Init::kNormalPadZero) {

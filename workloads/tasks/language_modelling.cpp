@@ -6,6 +6,7 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workloads/adapter.h"
 #include "workloads/data/synthetic/instruction_synthetic.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
@@ -16,6 +17,7 @@ namespace {
 
 using base::Error;
 using base::Fault;
+namespace fs = std::filesystem;
 
 constexpr std::size_t kOwnTokens = 1024, kSyntheticTokens = 512;  // of a vocabulary made from the data
 constexpr std::int64_t kRowsTogether = 64;  // a new table has a multiple of so many rows, which ranks can share
@@ -95,6 +97,11 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
   if (out.config->task() != Task::kNextToken)
     throw Error{Fault::kUsage, o.model_folder.empty() ? o.preset : o.model_folder, "is an encoder, not a decoder",
                 "use trnsim run bert_emotion for it"};
+  if (o.lora) {
+    out.config = out.config->with_lora(o.lora);
+    draw_adapters(out.config, out.weights, o.seed);
+    if (o.model_folder.empty()) out.notes.push_back("the adapters' base is frozen as it was drawn: give `model_id`");
+  }
   const std::int64_t rows = out.config->sizes().vocabulary, positions = out.config->sizes().positions;
   if (static_cast<std::int64_t>(out.tokenizer->vocab_size()) > rows)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
@@ -132,6 +139,8 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
 
 std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model) {
   if (!vocab.empty()) return vocab;
+  if (is_adapter_folder(model) && !fs::exists(model / "tokenizer.json") && !fs::exists(model / "tokenizer.model"))
+    return tokenizer_path({}, base_of_adapter(model));
   return model.extension() == ".bin" ? model.parent_path() : model;
 }
 

@@ -72,7 +72,7 @@ Weights DecoderState::read(runtime::Session& session, const std::string& state, 
     for (const ZeroBucket& bucket : zero_of(place)) take_bucket(session, state, bucket, place, out);
     return out;
   }
-  for (const WeightSpec& part : parts_of(place))
+  for (const WeightSpec& part : of_state(parts_of(place), state))
     put_device_values(out, part,
                       session.read(spec_.plan.rank_of(0, place.tensor, place.pipeline), region_of(state, part.name)));
   return out;
@@ -86,7 +86,7 @@ void DecoderState::write_place(runtime::Session& session, const std::string& sta
                    [&](const std::string& name) { return device_values(shard, part_of(place, name)); });
     return;
   }
-  for (const WeightSpec& part : parts_of(place)) {
+  for (const WeightSpec& part : of_state(parts_of(place), state)) {
     const std::vector<float> values = device_values(shard, part);
     for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
       session.write(spec_.plan.rank_of(d, place.tensor, place.pipeline), region_of(state, part.name), values);
@@ -94,8 +94,9 @@ void DecoderState::write_place(runtime::Session& session, const std::string& sta
 }
 
 void DecoderState::write(runtime::Session& session, const std::string& state, const Weights& whole) const {
-  for_each_rank(plan_,
-                [&](ShardRank place) { write_place(session, state, place, shard_of(whole, config_, plan_, place)); });
+  for_each_rank(plan_, [&](ShardRank place) {
+    write_place(session, state, place, shard_of(whole, config_, plan_, place, state));
+  });
 }
 
 }  // namespace workloads

@@ -148,9 +148,15 @@ class Verifier {
     report_.loss_errors.push_back(std::abs(loss - want) / std::max(std::abs(want), 1e-6));
   }
 
+  std::vector<WeightSpec> trained() const {
+    std::vector<WeightSpec> out = model_->tensors();
+    std::erase_if(out, [](const WeightSpec& w) { return w.frozen; });
+    return out;
+  }
+
   void read_first(runtime::Session& session) {
     report_.logits = relative({compare("logits", model_->logits(session), expected_.floats("step0.logits"))}).front();
-    for (const WeightSpec& w : model_->tensors()) add_distances(gradients_, session, w, true);
+    for (const WeightSpec& w : trained()) add_distances(gradients_, session, w, true);
     report_.gradients = relative(gradients_);
   }
 
@@ -159,7 +165,7 @@ class Verifier {
     double norm = 0;
     for (const Distance& g : gradients_) norm = std::max(norm, g.norm);
     std::vector<Distance> out;
-    for (const WeightSpec& w : model_->tensors()) add_distances(out, session, w, false);
+    for (const WeightSpec& w : trained()) add_distances(out, session, w, false);
     for (std::size_t i = 0; i < out.size(); ++i)
       if (gradients_[i].norm < kSmallest * kSmallest * norm) out[i].least = 1;
     return out;

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "workloads/model_files.h"
 #include "workloads/training/host_io.h"
 #include "workloads/training/verify_model.h"
 
@@ -77,11 +78,10 @@ class VerifyDecoder final : public VerifyModel {
 
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
                                             double weight_decay) {
-  ModelPtr config = read_config(folder);
+  auto [config, weights] = load_model(folder, options.seed);
   VerifyBatches batches = open_batches(folder);
   Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
   spec.kind.keep_logits = true;
-  Weights weights = load_weights(folder, config, options.seed);
   return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), batches.samples,
                                          std::move(batches.tensors), std::move(weights));
 }

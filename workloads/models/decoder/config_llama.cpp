@@ -62,6 +62,7 @@ LlamaConfig read_llama(const Keys& keys) {
   keys.optional("eos_token_id", c.eos_token_ids);
   for (const char* key : {"rope_scaling", "rope_parameters"})  // transformers 5 renamed it and moved rope_theta inside
     if (keys.has(key)) read_rope(Keys{keys, key}, c);
+  if (keys.has("lora")) c.lora = settled(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
   check(c, keys.where());
   return c;
 }
@@ -113,28 +114,30 @@ json to_json(const LlamaConfig& c) {
             {"high_freq_factor", r->high_freq_factor},
             {"original_max_position_embeddings", r->original_max_position_embeddings}};
   }
-  return {{"architectures", {"LlamaForCausalLM"}},
-          {"attention_bias", false},
-          {"attention_dropout", 0.0},
-          {"bos_token_id", c.bos_token_id},
-          {"eos_token_id", c.eos_token_ids.size() == 1 ? json(c.eos_token_ids[0]) : json(c.eos_token_ids)},
-          {"head_dim", c.head_dim},
-          {"hidden_act", name_of(c.hidden_act)},
-          {"hidden_size", c.hidden_size},
-          {"initializer_range", c.initializer_range},
-          {"intermediate_size", c.intermediate_size},
-          {"max_position_embeddings", c.max_position_embeddings},
-          {"mlp_bias", false},
-          {"model_type", "llama"},
-          {"num_attention_heads", c.num_attention_heads},
-          {"num_hidden_layers", c.num_hidden_layers},
-          {"num_key_value_heads", c.num_key_value_heads},
-          {"rms_norm_eps", c.rms_norm_eps},
-          {"rope_scaling", rope},
-          {"rope_theta", c.rope_theta},
-          {"tie_word_embeddings", c.tie_word_embeddings},
-          {"torch_dtype", "float32"},
-          {"vocab_size", c.vocab_size}};
+  json out = {{"architectures", {"LlamaForCausalLM"}},
+              {"attention_bias", false},
+              {"attention_dropout", 0.0},
+              {"bos_token_id", c.bos_token_id},
+              {"eos_token_id", c.eos_token_ids.size() == 1 ? json(c.eos_token_ids[0]) : json(c.eos_token_ids)},
+              {"head_dim", c.head_dim},
+              {"hidden_act", name_of(c.hidden_act)},
+              {"hidden_size", c.hidden_size},
+              {"initializer_range", c.initializer_range},
+              {"intermediate_size", c.intermediate_size},
+              {"max_position_embeddings", c.max_position_embeddings},
+              {"mlp_bias", false},
+              {"model_type", "llama"},
+              {"num_attention_heads", c.num_attention_heads},
+              {"num_hidden_layers", c.num_hidden_layers},
+              {"num_key_value_heads", c.num_key_value_heads},
+              {"rms_norm_eps", c.rms_norm_eps},
+              {"rope_scaling", rope},
+              {"rope_theta", c.rope_theta},
+              {"tie_word_embeddings", c.tie_word_embeddings},
+              {"torch_dtype", "float32"},
+              {"vocab_size", c.vocab_size}};
+  if (c.lora) out["lora"] = to_json(*c.lora);
+  return out;
 }
 
 }  // namespace workloads

@@ -1,25 +1,30 @@
 #include "workloads/models/decoder/decoder_arch.h"
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_model.h"
 
 namespace workloads {
 namespace {
 
-struct CollectiveOps {
+struct OpsOf {
   double forward, backward;
 };
-constexpr CollectiveOps kDecoderEnds{34, 41};  // embedding, causal mask, last norm, head, loss
+constexpr OpsOf kDecoderEnds{34, 41};  // embedding, causal mask, last norm, head, loss
+
+// Of peft's lora.Linear.forward, counted with PyTorch 1.13's dispatch mode on one layer.
+constexpr OpsOf kAdapter{10, 20}, kAdapterDropout{4, 1};
+constexpr double kWeightGradient = 5;  // that a frozen linear layer does not dispatch, with its addition to the others
 
 /// torch_xla dispatches about four operations for a collective: the operand's layout, the token, the call, the result.
 constexpr double kPerCollective = 4;
 
 /// Of one layer. Source: Korthikanti et al., arXiv:2205.05198, section 4: two all-reduces each way; with sequence
 /// parallelism two all-gathers and two reduce-scatters, and in backward the two inputs gathered again.
-CollectiveOps collectives(const Plan& plan) {
+OpsOf collectives(const Plan& plan) {
   if (plan.tensor == 1) return {0, 0};
-  return plan.sequence ? CollectiveOps{4 * kPerCollective, 6 * kPerCollective}
-                       : CollectiveOps{2 * kPerCollective, 2 * kPerCollective};
+  return plan.sequence ? OpsOf{4 * kPerCollective, 6 * kPerCollective} : OpsOf{2 * kPerCollective, 2 * kPerCollective};
 }
 
 }  // namespace
@@ -43,8 +48,18 @@ double decoder_kept_elements(const Sizes& c, const Plan& p, std::int64_t length)
   return kept;
 }
 
+DecoderOps with_adapter_ops(DecoderOps layer, const Lora& lora, const std::vector<WeightSpec>& weights) {
+  const auto linear = static_cast<double>(
+      std::ranges::count_if(weights, [](const WeightSpec& w) { return w.layer == 0 && w.transposed && w.frozen; }));
+  const auto targets = static_cast<double>(lora.targets.size());
+  const bool drops = lora.dropout > 0;
+  layer.forward += targets * (kAdapter.forward + (drops ? kAdapterDropout.forward : 0));
+  layer.backward += targets * (kAdapter.backward + (drops ? kAdapterDropout.backward : 0)) - linear * kWeightGradient;
+  return layer;
+}
+
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan) {
-  const CollectiveOps parallel = collectives(plan);
+  const OpsOf parallel = collectives(plan);
   layer.forward += parallel.forward;
   layer.backward += parallel.backward;
   if (plan.recompute == Recompute::kFull) layer.backward += layer.forward;

@@ -2,10 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "isa/program.h"
 #include "workloads/config.h"
+#include "workloads/lora.h"
 
 namespace workloads {
 
@@ -18,6 +20,8 @@ struct DecoderArch {
   const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
   std::vector<double> frequencies{};       // radians per position of each rotated pair of a head
   std::vector<std::int64_t> end_tokens{};  // text ends at any of them
+  std::optional<Lora> lora{};              // adapters beside frozen weights
+  double adapter_parameters = 0;           // in all of them
 };
 /// Errors: Fault::kUsage for an encoder.
 DecoderArch decoder_arch(const ModelPtr& model);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workloads/config.h"
+#include "workloads/lora.h"
 #include "workloads/models/registry.h"
 #include "workloads/weights.h"
 
@@ -42,6 +43,7 @@ struct LlamaConfig {
   std::optional<RopeScaling> rope_scaling{};
   std::int64_t bos_token_id = 1;
   std::vector<std::int64_t> eos_token_ids{2};  // generation ends at any of them
+  std::optional<Lora> lora{};                  // in config.json only of our own checkpoints
 
   operator ModelPtr() const;  // make_model()
 };

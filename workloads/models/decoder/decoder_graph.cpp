@@ -110,9 +110,21 @@ class Decoder {
   }
 
   ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true) {
-    const ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
-                                  runtime::MatmulAttrs{.operand = spec_.plan.numerics.operand});
+    ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
+                            runtime::MatmulAttrs{.operand = spec_.plan.numerics.operand});
+    if (weights_.contains(name + ".lora_A.weight")) y = adapted(label + ".lora", y, x, name);
     return arch_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+  }
+
+  /// With what low rank adds to a frozen weight's product y. Between ranks a product of split inputs is a sum, and so
+  /// is this; one of split outputs has the same columns.
+  ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name) {
+    runtime::MatmulAttrs attrs{.operand = spec_.plan.numerics.operand};
+    x = dropout(label + ".dropout", x, arch_.lora->dropout);
+    x = graph_.add1(runtime::kMatmul, label + ".a", {x, w(name + ".lora_A.weight")}, attrs);
+    attrs.alpha = arch_.lora->scale();
+    x = graph_.add1(runtime::kMatmul, label + ".b", {x, w(name + ".lora_B.weight")}, attrs);
+    return graph_.add1(runtime::kAdd, label, {y, x});
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
@@ -303,7 +315,7 @@ class Decoder {
       if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
       if (spec.split != TensorSplit::kNone)
         sets.split.insert(v);
-      else if (sequence_)
+      else if (sequence_ || arch_.lora)  // what a factor of all ranks adds to is one rank's columns or inputs
         sets.partial.insert(v);
     }
     return sets;
@@ -366,10 +378,12 @@ double decoder_flops(const DecoderArch& f, const Step& spec) {
   const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
   const double layer = h * (2 * q + 2 * kv) + (f.gated ? 3 : 2) * h * ffn;
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
-  const double per_token = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)) + 4 * layers * q * length;
+  const double linear = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)),
+               others = 2 * f.adapter_parameters + 4 * layers * q * length;
   const double tokens =
       static_cast<double>(spec.plan.micro_batch * spec.kind.length * spec.plan.micro_batches) * spec.plan.data;
-  return per_token * tokens * (spec.kind.training ? 3 : 1);
+  if (!spec.kind.training) return (linear + others) * tokens;
+  return (linear * (f.lora ? 2 : 3) + others * 3) * tokens;  // frozen weights have no gradient
 }
 
 }  // namespace workloads

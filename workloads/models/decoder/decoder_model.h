@@ -20,6 +20,9 @@ struct DecoderOps {
 /// Of `layers` of them with the plan's collectives, embedding and head.
 FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Plan& plan);
 
+/// With the adapters beside its linear layers, whose own weights have no gradient.
+DecoderOps with_adapter_ops(DecoderOps layer, const Lora& lora, const std::vector<WeightSpec>& weights);
+
 /// Model::kept_elements(): what enters the layer, or what enters each of its norms and matmuls, and the probabilities,
 /// as the plan recomputes.
 double decoder_kept_elements(const Sizes& sizes, const Plan& plan, std::int64_t length);
@@ -43,7 +46,10 @@ class DecoderModel : public ConfigModel<Config> {
   Task task() const final { return Task::kNextToken; }
   bool splits() const final { return true; }
   double kept_elements(const Plan& plan, std::int64_t length) const final {
-    return decoder_kept_elements(sizes(), plan, length);
+    if (!this->lora()) return decoder_kept_elements(sizes(), plan, length);
+    Plan least = plan;  // what enters a frozen matmul need not be kept
+    least.recompute = Recompute::kFull;
+    return decoder_kept_elements(sizes(), least, length);
   }
   bool ends_text(std::int64_t id) const final { return std::ranges::count(this->decoder()->end_tokens, id) > 0; }
 
@@ -57,8 +63,10 @@ class DecoderModel : public ConfigModel<Config> {
 
  protected:
   FrameworkOps decoder_ops(DecoderOps layer, const Step& step) const {
+    const std::vector<WeightSpec> weights = this->weights();
+    if (const auto lora = this->lora()) layer = with_adapter_ops(layer, *lora, weights);
     FrameworkOps ops = decoder_traced_ops(layer, sizes().layers, step.plan);
-    ops.tensors = static_cast<double>(this->weights().size());
+    ops.tensors = static_cast<double>(std::ranges::count(weights, false, &WeightSpec::frozen));
     return ops;
   }
 };

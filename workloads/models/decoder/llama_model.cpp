@@ -72,34 +72,37 @@ void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
 }
 
 DecoderArch arch_of(const LlamaConfig& c) {
-  return {.layers = c.num_hidden_layers,
-          .hidden = c.hidden_size,
-          .heads = c.num_attention_heads,
-          .kv_heads = c.num_key_value_heads,
-          .head = c.head_dim,
-          .ffn = c.intermediate_size,
-          .vocabulary = c.vocab_size,
-          .positions = c.max_position_embeddings,
-          .eps = c.rms_norm_eps,
-          .rms = true,
-          .gated = true,
-          .rotary = true,
-          .bias = false,
-          .tied = c.tie_word_embeddings,
-          .activation = device_function(c.hidden_act),
-          .blocks = "model.layers.",
-          .norm1 = "input_layernorm",
-          .norm2 = "post_attention_layernorm",
-          .last_norm = "model.norm",
-          .query = "self_attn.q_proj",
-          .key = "self_attn.k_proj",
-          .value = "self_attn.v_proj",
-          .out = "self_attn.o_proj",
-          .up = "mlp.up_proj",
-          .down = "mlp.down_proj",
-          .embedding = "model.embed_tokens.weight",
-          .frequencies = rope_frequencies(c),
-          .end_tokens = c.eos_token_ids};
+  return {
+      .layers = c.num_hidden_layers,
+      .hidden = c.hidden_size,
+      .heads = c.num_attention_heads,
+      .kv_heads = c.num_key_value_heads,
+      .head = c.head_dim,
+      .ffn = c.intermediate_size,
+      .vocabulary = c.vocab_size,
+      .positions = c.max_position_embeddings,
+      .eps = c.rms_norm_eps,
+      .rms = true,
+      .gated = true,
+      .rotary = true,
+      .bias = false,
+      .tied = c.tie_word_embeddings,
+      .activation = device_function(c.hidden_act),
+      .blocks = "model.layers.",
+      .norm1 = "input_layernorm",
+      .norm2 = "post_attention_layernorm",
+      .last_norm = "model.norm",
+      .query = "self_attn.q_proj",
+      .key = "self_attn.k_proj",
+      .value = "self_attn.v_proj",
+      .out = "self_attn.o_proj",
+      .up = "mlp.up_proj",
+      .down = "mlp.down_proj",
+      .embedding = "model.embed_tokens.weight",
+      .frequencies = rope_frequencies(c),
+      .end_tokens = c.eos_token_ids,
+      .lora = c.lora,
+      .adapter_parameters = c.lora ? static_cast<double>(trained_count(with_adapters(llama_weights(c), c.lora))) : 0};
 }
 
 class LlamaModel final : public DecoderModel<LlamaConfig> {
@@ -107,7 +110,12 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
   explicit LlamaModel(LlamaConfig config) : DecoderModel{std::move(config)}, arch_{arch_of(config_)} {}
 
   std::string_view family() const override { return "Llama"; }
-  std::vector<WeightSpec> weights() const override { return llama_weights(config_); }
+  std::vector<WeightSpec> weights() const override { return with_adapters(llama_weights(config_), config_.lora); }
+  std::optional<Lora> lora() const override { return config_.lora; }
+  ModelPtr with_lora(const std::optional<Lora>& lora) const override {
+    return changed(
+        [&](LlamaConfig& c) { c.lora = lora ? std::optional{settled(*lora, llama_weights(c))} : std::nullopt; });
+  }
   const DecoderArch* decoder() const override { return &arch_; }
   FrameworkOps traced_ops(const Step& step) const override {
     DecoderOps layer{.forward = 109, .backward = 157, .core = 22};
