@@ -21,7 +21,7 @@ using workloads_test::golden;
 using workloads_test::Scratch;
 
 constexpr const char* kDecoders[] = {"qwen2_tiny", "mistral_tiny", "qwen3_tiny",
-                                     "gemma_tiny", "granite_tiny", "llama_linear"};
+                                     "gemma_tiny", "granite_tiny", "llama_linear_tiny"};
 
 struct RelativePlan {
   const char* name;
@@ -110,7 +110,7 @@ TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "attention_bias", true), {"attention_bias"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mistral_tiny", "sliding_window", -3), {"sliding_window", "-3"}));
   EXPECT_TRUE(fails(Fault::kData, reading("granite_tiny", "logits_scaling", 0), {"logits_scaling"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("llama_linear", "rope_scaling", {{"type", "linear"}}), {"factor"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("llama_linear_tiny", "rope_scaling", {{"type", "linear"}}), {"factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "model_type", "falcon"),
                     {"falcon", "bert", "mistral", "qwen2", "qwen3", "gemma", "granite"}));
 }
@@ -128,8 +128,8 @@ TEST(RelativesFolder, ACacheIsNoLongerThanTheSlidingWindow) {
 // modeling_rope_utils.py.
 TEST(RelativesFolder, LinearAndDynamicRotaryScaling) {
   const Scratch s;
-  json file = read_json_file(golden("llama_linear") / "config.json");
-  const std::vector<double> linear = rope_frequencies(read_llama_config(golden("llama_linear")));
+  json file = read_json_file(golden("llama_linear_tiny") / "config.json");
+  const std::vector<double> linear = rope_frequencies(read_llama_config(golden("llama_linear_tiny")));
   file["rope_scaling"] = {{"rope_type", "dynamic"}, {"factor", 2.0}};
   const std::vector<double> dynamic = rope_frequencies(read_llama_config(s.write("config.json", file.dump())));
   EXPECT_EQ(dynamic, (std::vector<double>{1, 0.01}));

@@ -27,7 +27,7 @@ constexpr std::array kDialects = {
                  .source = "config.json of ibm-granite/granite-3.0-*-base"},
 };
 
-struct KinRow {
+struct Kin {
   LlamaKind kind;
   std::string_view name;
   std::int64_t vocab, hidden, layers, heads, kv_heads, head, ffn, positions;
@@ -37,31 +37,27 @@ struct KinRow {
   std::int64_t window = 0;
   double logits_scaling = 1;
 };
-constexpr std::string_view kMistralCard = "Jiang et al., arXiv:2310.06825, table 1; config.json of mistralai/Mistral-7B-*";
-constexpr std::string_view kQwen2Card = "Yang et al., arXiv:2407.10671, table 1; config.json of Qwen/Qwen2-*";
-constexpr std::string_view kQwen25Card = "Yang et al., arXiv:2412.15115, table 1; config.json of Qwen/Qwen2.5-*";
-constexpr std::string_view kQwen3Card = "Yang et al., arXiv:2505.09388, table 1; config.json of Qwen/Qwen3-*";
 using K = LlamaKind;
 constexpr std::array kRelatives = {
-    KinRow{K::kMistral, "mistral-7b",      32000,  4096, 32, 32, 8, 128, 14336,  32768, 1e4, 1e-5, false, 1, 2, 4096},
-    KinRow{K::kMistral, "mistral-7b-v0.3", 32768,  4096, 32, 32, 8, 128, 14336,  32768, 1e6, 1e-5, false, 1, 2},
-    KinRow{K::kQwen2,   "qwen2-0.5b",     151936,   896, 24, 14, 2,  64,  4864, 131072, 1e6, 1e-6, true,  151643, 151643},
-    KinRow{K::kQwen2,   "qwen2-1.5b",     151936,  1536, 28, 12, 2, 128,  8960, 131072, 1e6, 1e-6, true,  151643, 151643},
-    KinRow{K::kQwen2,   "qwen2-7b",       152064,  3584, 28, 28, 4, 128, 18944, 131072, 1e6, 1e-6, false, 151643},
-    KinRow{K::kQwen2,   "qwen2.5-14b",    152064,  5120, 48, 40, 8, 128, 13824, 131072, 1e6, 1e-5, false, 151643},
-    KinRow{K::kQwen2,   "qwen2.5-72b",    152064,  8192, 80, 64, 8, 128, 29568, 131072, 1e6, 1e-5, false, 151643},
-    KinRow{K::kQwen3,   "qwen3-0.6b",     151936,  1024, 28, 16, 8, 128,  3072,  40960, 1e6, 1e-6, true,  151643, 151645},
-    KinRow{K::kQwen3,   "qwen3-1.7b",     151936,  2048, 28, 16, 8, 128,  6144,  40960, 1e6, 1e-6, true,  151643, 151645},
-    KinRow{K::kQwen3,   "qwen3-4b",       151936,  2560, 36, 32, 8, 128,  9728,  40960, 1e6, 1e-6, true,  151643, 151645},
-    KinRow{K::kQwen3,   "qwen3-8b",       151936,  4096, 36, 32, 8, 128, 12288,  40960, 1e6, 1e-6, false, 151643, 151645},
-    KinRow{K::kQwen3,   "qwen3-14b",      151936,  5120, 40, 40, 8, 128, 17408,  40960, 1e6, 1e-6, false, 151643, 151645},
-    KinRow{K::kQwen3,   "qwen3-32b",      151936,  5120, 64, 64, 8, 128, 25600,  40960, 1e6, 1e-6, false, 151643, 151645},
-    KinRow{K::kGranite, "granite-3.0-2b",  49155,  2048, 40, 32, 8,  64,  8192,   4096, 1e4, 1e-5, true,  0, 0, 0, 8},
-    KinRow{K::kGranite, "granite-3.0-8b",  49155,  4096, 40, 32, 8, 128, 12800,   4096, 1e4, 1e-5, true,  0, 0, 0, 16},
+    Kin{K::kMistral, "mistral-7b",      32000,  4096, 32, 32, 8, 128, 14336,  32768, 1e4, 1e-5, false, 1, 2, 4096},
+    Kin{K::kMistral, "mistral-7b-v0.3", 32768,  4096, 32, 32, 8, 128, 14336,  32768, 1e6, 1e-5, false, 1, 2},
+    Kin{K::kQwen2, "qwen2-0.5b",     151936,   896, 24, 14, 2,  64,  4864, 131072, 1e6, 1e-6, true,  151643},
+    Kin{K::kQwen2, "qwen2-1.5b",     151936,  1536, 28, 12, 2, 128,  8960, 131072, 1e6, 1e-6, true,  151643},
+    Kin{K::kQwen2, "qwen2-7b",       152064,  3584, 28, 28, 4, 128, 18944, 131072, 1e6, 1e-6, false, 151643},
+    Kin{K::kQwen2, "qwen2.5-14b",    152064,  5120, 48, 40, 8, 128, 13824, 131072, 1e6, 1e-5, false, 151643},
+    Kin{K::kQwen2, "qwen2.5-72b",    152064,  8192, 80, 64, 8, 128, 29568, 131072, 1e6, 1e-5, false, 151643},
+    Kin{K::kQwen3, "qwen3-0.6b",     151936,  1024, 28, 16, 8, 128,  3072, 40960, 1e6, 1e-6, true,  151643, 151645},
+    Kin{K::kQwen3, "qwen3-1.7b",     151936,  2048, 28, 16, 8, 128,  6144, 40960, 1e6, 1e-6, true,  151643, 151645},
+    Kin{K::kQwen3, "qwen3-4b",       151936,  2560, 36, 32, 8, 128,  9728, 40960, 1e6, 1e-6, true,  151643, 151645},
+    Kin{K::kQwen3, "qwen3-8b",       151936,  4096, 36, 32, 8, 128, 12288, 40960, 1e6, 1e-6, false, 151643, 151645},
+    Kin{K::kQwen3, "qwen3-14b",      151936,  5120, 40, 40, 8, 128, 17408, 40960, 1e6, 1e-6, false, 151643, 151645},
+    Kin{K::kQwen3, "qwen3-32b",      151936,  5120, 64, 64, 8, 128, 25600, 40960, 1e6, 1e-6, false, 151643, 151645},
+    Kin{K::kGranite, "granite-3.0-2b",  49155,  2048, 40, 32, 8,  64,  8192,   4096, 1e4, 1e-5, true,  0, 0, 0, 8},
+    Kin{K::kGranite, "granite-3.0-8b",  49155,  4096, 40, 32, 8, 128, 12800,   4096, 1e4, 1e-5, true,  0, 0, 0, 16},
 };
 // clang-format on
 
-LlamaConfig make(const KinRow& row) {
+LlamaConfig make(const Kin& row) {
   LlamaConfig c{.kind = row.kind,
                 .vocab_size = row.vocab,
                 .hidden_size = row.hidden,
@@ -96,7 +92,7 @@ ModelPtr blank_llama(LlamaKind kind) {
 
 std::vector<Preset> llama_presets(LlamaKind kind) {
   std::vector<Preset> out;
-  for (const KinRow& row : kRelatives)
+  for (const Kin& row : kRelatives)
     if (row.kind == kind) out.push_back({row.name, dialect_of(kind).source, make_model(make(row))});
   return out;
 }
