@@ -97,13 +97,16 @@ struct LossAttrs {
 struct AttentionAttrs {
   double scale = 1;  // of q k^T
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
-  bool causal = false;   // a query sees no later keys
-  bool flash = false;    // keeps one number per row instead of its probabilities
-  bool unfused = false;  // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
+  bool causal = false;      // a query sees no later keys
+  std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
+  bool flash = false;       // keeps one number per row instead of its probabilities
+  bool unfused = false;     // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
   double p = 0;
   std::uint32_t stream = 0;
   OptionalType dtype{}, operand{};
   OptionalType softmax{};  // of scores and probabilities, when it is not q's type
+  /// Whether query i does not see key j.
+  bool hides(std::int64_t i, std::int64_t j) const { return causal && (j > i || (window > 0 && i - j >= window)); }
   bool operator==(const AttentionAttrs&) const = default;
 };
 
@@ -126,13 +129,13 @@ struct EmbeddingGradAttrs {
 };
 
 struct PositionsAttrs {
-  std::int64_t batch = 0, seq = 0;
+  std::int64_t batch = 0, seq = 0, first = 0;  // first: the row of a sequence's first token
   OptionalType dtype{};
   bool operator==(const PositionsAttrs&) const = default;
 };
 
 struct PositionsGradAttrs {
-  std::int64_t seq = 0, rows = 0;  // rows: of the table
+  std::int64_t seq = 0, rows = 0, first = 0;  // rows: of the table
   OptionalType dtype{};
   bool operator==(const PositionsGradAttrs&) const = default;
 };

@@ -10,7 +10,7 @@ namespace runtime {
 // element by element
 extern const Op kAdd, kMul, kAffine, kAssign, kActivate, kActivateGrad, kDropout;
 // row by row
-extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kRope, kCrossEntropy, kEmbedding,
+extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHeadSum, kRope, kCrossEntropy, kEmbedding,
     kPositions, kTakeRows, kColSum;
 // with loops of their own
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb, kSgd,

@@ -14,7 +14,7 @@ std::span<const Op* const> all_ops() {
       &kRankSum,      &kRankFork,     &kRankGather,    &kRankGatherAgain, &kRankScatter,   &kRowMax,
       &kLossSums,     &kSplitLoss,    &kBucketScatter, &kBucketGather,    &kWideColSum,    &kAccumulate,
       &kSkinnyMatmul, &kSkinnyActive, &kSkinnyRmsNorm, &kSkinnyLayerNorm, &kCacheFill,     &kCachedAttention,
-      &kStageSend,    &kStageReceive};
+      &kStageSend,    &kStageReceive, &kHeadSum};
   return kOps;
 }
 

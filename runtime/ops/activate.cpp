@@ -1,3 +1,4 @@
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -26,6 +27,7 @@ struct Function {
   Fn fn, grad;
   double (*value)(double);
   double (*slope)(double);
+  bool of_value = false;  // the derivative is `grad` of the function's value, not of its argument
 };
 const Function kFunctions[] = {
     {Fn::kGelu, Fn::kGeluGrad, [](double x) { return x * cdf(x); }, [](double x) { return cdf(x) + x * pdf(x); }},
@@ -34,15 +36,17 @@ const Function kFunctions[] = {
      [](double x) { return 1 - std::tanh(x) * std::tanh(x); }},
     {Fn::kSilu, Fn::kSiluGrad, [](double x) { return x * sigmoid(x); },
      [](double x) { return sigmoid(x) * (1 + x * (1 - sigmoid(x))); }},
+    {Fn::kRelu, Fn::kSign, [](double x) { return std::max(x, 0.0); }, [](double x) { return x > 0 ? 1.0 : 0.0; }, true},
 };
 
 const Function& function(Fn fn, std::string_view who) {
   for (const Function& f : kFunctions)
     if (f.fn == fn) return f;
-  throw base::Error{base::Fault::kProgram, who, "has no derivative on ScalarE", "choose gelu, gelu_tanh, tanh or silu"};
+  throw base::Error{base::Fault::kProgram, who, "has no derivative on ScalarE",
+                    "choose gelu, gelu_tanh, tanh, silu or relu"};
 }
 
-/// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, tanh, silu.
+/// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, tanh, silu, relu.
 /// Lowering: one ScalarE activation, also straight from PSUM.
 Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
   const isa::Fn fn = attrs.as<ActivationAttrs>().fn;
@@ -68,14 +72,16 @@ Tensors grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
 void grad_lower(RowTiler& r, const Node& node, Span span) {
   const Tile dy = r.in(node, 0, span), x = r.in(node, 1, span), y = r.out(node, 0, span);
   const Tile slope = r.scratch(x.dtype, span.size);
-  r.e().activation(slope, function(node.attrs.as<ActivationAttrs>().fn, node.label).grad, x);
+  const Function& f = function(node.attrs.as<ActivationAttrs>().fn, node.label);
+  if (f.of_value) r.e().activation(slope, f.fn, x);
+  r.e().activation(slope, f.grad, f.of_value ? slope : x);
   r.e().tensor_tensor(y, dy, Alu::kMul, slope);
 }
 
 }  // namespace
 
 const Op kActivate{.name = "activate",
-                   .text = "fn(x): gelu, gelu_tanh, tanh, silu",
+                   .text = "fn(x): gelu, gelu_tanh, tanh, silu, relu",
                    .attrs = ActivationAttrs{},
                    .infer = same_or_broadcast,
                    .forward = forward,

@@ -36,6 +36,11 @@ void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first,
   e.affine_select(dst, static_cast<float>(t * kPartitions - first), 1, -1, value);
 }
 
+void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value) {
+  // Kept where i + window - 1 - (t * 128 + p) >= 0.
+  e.affine_select(dst, static_cast<float>(window - 1 - t * kPartitions), -1, 1, value);
+}
+
 std::int64_t Heads::group() const {
   const std::int64_t ratio = heads / kv_heads;
   const std::int64_t budget = 12 * 1024 / (tiles() * size * isa::size_of(type));
@@ -99,8 +104,9 @@ namespace {
 /// Shapes: q [B*S, H*d], k and v [B*S, KV*d] (KV divides H: grouped queries), mask [B, S] added to the scores of each
 /// key (left out: nothing is added) -> context [B*S, H*d], and for the gradient: probabilities [B*H*S, S] before
 /// dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash the logarithm of each
-/// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i; tiles of keys
-/// that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
+/// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
+/// attrs.window if that is not 0; tiles of keys that nobody sees are left out with attrs.flash alone, a framework adds
+/// a mask. Source: Vaswani et al.,
 /// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask, maximum,
 /// difference, exponentials, sum and division are operations of their own, as XLA has them without a fused softmax;
 /// when the scores of all heads are larger than SBUF, each writes its result to HBM, where the next one reads it.
@@ -134,7 +140,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
           double& s = x[static_cast<std::size_t>(j)];
           for (std::int64_t c = 0; c < d; ++c)
             s += static_cast<double>(q.at(b * a.seq + i, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
-          s = a.scale * s + (in.size() > 3 ? in[3].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
+          s = a.scale * s + (in.size() > 3 ? in[3].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
           most = std::max(most, s);
         }
         for (double& s : x) sum += s = std::exp(s - most);
@@ -254,6 +260,7 @@ class Attention {
     const Tile masked = passed(x);
     const std::int64_t first = h_.skips ? t * kPartitions : 0;
     hide_later(e_, columns(masked, first, seen - first), t, first, kHiddenScore);
+    if (a_.window > 0 && a_.window < seen) hide_earlier(e_, masked, t, a_.window, kHiddenScore);
     return passed(masked);
   }
 

@@ -45,6 +45,8 @@ RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::i
 Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
 /// Keys that come after their query, of the queries of tile t: `dst`, which begins at key `first`, becomes `value`.
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
+/// The same for keys before a sliding window of its last keys; `dst` begins at key 0.
+void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value);
 /// Dropout of the piece of 128 queries' scores that begins at column c.
 inline void drop_piece(Emitter& e, const Heads& h, const Node& node, std::int64_t place, std::int64_t c,
                        const Tile& dst, const Tile& src) {

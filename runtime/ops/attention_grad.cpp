@@ -39,7 +39,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
           double s = 0;
           for (std::int64_t c = 0; a.flash && c < d; ++c)
             s += static_cast<double>(q.at(qi, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
-          s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.causal && j > i ? -1e30 : 0);
+          s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
           dot += x * weight;
@@ -198,6 +198,7 @@ class AttentionGrad {
       e_.activation(columns(p, c, width), Fn::kExp, x, 1.0F, less);
     }
     if (a_.causal) hide_later(e_, columns(p, t * kPartitions, seen - t * kPartitions), t, t * kPartitions, 0);
+    if (a_.causal && a_.window > 0 && a_.window < seen) hide_earlier(e_, p, t, a_.window, 0);
     return p;
   }
 

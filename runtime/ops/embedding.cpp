@@ -120,39 +120,42 @@ double grad_flops(const Graph& g, const Node& n) {
 
 // ---- positions
 
-/// y[r] = table[r mod seq]. Shapes: table [P, C], P >= attrs.seq -> y [attrs.batch * seq, C].
+/// y[r] = table[first + r mod seq]. Shapes: table [P, C], P >= attrs.first + attrs.seq -> y [attrs.batch * seq, C].
 std::vector<Shape> positions_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<PositionsAttrs>();
-  if (a.seq < 1 || a.seq > c.in(0).rows) c.fail("the sequence is longer than the table", "use a shorter sequence");
+  if (a.seq < 1 || a.first + a.seq > c.in(0).rows)
+    c.fail("the sequence is longer than the table", "use a shorter sequence");
   return {{a.batch * a.seq, c.in(0).cols, c.result_type()}};
 }
 
 Tensors positions_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<PositionsAttrs>();
-  return {generate(a.batch * a.seq, in[0].cols, [&](auto r, auto c) { return in[0].at(r % a.seq, c); })};
+  return {generate(a.batch * a.seq, in[0].cols, [&](auto r, auto c) { return in[0].at(a.first + r % a.seq, c); })};
 }
 
 void positions_backward(Backward& b, const Node& node) {
   const PositionsGradAttrs attrs{.seq = node.attrs.as<PositionsAttrs>().seq,
                                  .rows = b.graph().value(node.in[0]).rows,
+                                 .first = node.attrs.as<PositionsAttrs>().first,
                                  .dtype = b.graph().numerics().gradient};
   if (b.needs(node, 0)) b.add(node, 0, b.op(kPositionsGrad, node, "grad", {b.grad(node)}, attrs));
 }
 
 void positions_lower(RowTiler& r, const Node& node) {
-  const std::int64_t seq = node.attrs.as<PositionsAttrs>().seq;
+  const auto& a = node.attrs.as<PositionsAttrs>();
+  const std::int64_t seq = a.seq;
   const Tile y = r.out(node, 0);
   for (std::int64_t done = 0; done < r.parts();) {
     const std::int64_t from = (r.first_row() + done) % seq;
     const std::int64_t count = std::min(r.parts() - done, seq - from);
     Tile part = partitions(y, count);
     part.start = static_cast<std::uint8_t>(done);
-    r.e().load(part, r.e().hbm(node.in[0], from, count));
+    r.e().load(part, r.e().hbm(node.in[0], a.first + from, count));
     done += count;
   }
 }
 
-/// dtable[s] = sum over the batch of dy[b * seq + s], 0 for rows from seq on. Shapes: dy [B * seq, C] -> [rows, C].
+/// dtable[first + s] = sum over the batch of dy[b * seq + s], 0 for other rows. Shapes: dy [B * seq, C] -> [rows, C].
 /// Lowering: a matmul with the identity adds in PSUM.
 std::vector<Shape> positions_grad_infer(const Contract& c) {
   return {{c.node.attrs.as<PositionsGradAttrs>().rows, c.in(0).cols, c.result_type()}};
@@ -162,13 +165,14 @@ Tensors positions_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<PositionsGradAttrs>();
   Tensor out(a.rows, in[0].cols);
   for (std::int64_t r = 0; r < in[0].rows; ++r)
-    for (std::int64_t c = 0; c < in[0].cols; ++c) out.at(r % a.seq, c) += in[0].at(r, c);
+    for (std::int64_t c = 0; c < in[0].cols; ++c) out.at(a.first + r % a.seq, c) += in[0].at(r, c);
   return {out};
 }
 
 void positions_grad_lower(Emitter& e, const Node& node) {
   const Value &dy = e.value(node.in[0]), &out = e.value(node.out[0]);
   const std::int64_t seq = node.attrs.as<PositionsGradAttrs>().seq;
+  const std::int64_t before = node.attrs.as<PositionsGradAttrs>().first;
   if (seq < out.rows) clear(e, node.out[0]);
   for (std::int64_t s = 0; s < seq; s += kPartitions) {
     const std::int64_t count = std::min(kPartitions, seq - s);
@@ -181,7 +185,7 @@ void positions_grad_lower(Emitter& e, const Node& node) {
         e.matmul(sum, unit, e.loaded(dy.dtype, e.hbm(node.in[0], b * seq + s, count, c, size, 1)), b > 0);
       e.copy(columns(result, c, size), sum);
     }
-    e.store(e.hbm(node.out[0], s, count), result);
+    e.store(e.hbm(node.out[0], before + s, count), result);
   }
 }
 

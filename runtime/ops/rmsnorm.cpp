@@ -6,29 +6,33 @@ namespace runtime {
 namespace {
 
 /// Scales each row to a root mean square of 1: y = xhat * gamma, xhat = x * rstd, rstd = 1 / sqrt(mean(x^2) + eps).
-/// Shapes: x [R, C], gamma [1, C] -> y [R, C]; keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient.
+/// Shapes: x [R, H * C], gamma [1, C] -> y [R, H * C]; keeps xhat [R, H * C] and rstd [R, H] (fp32) for the gradient.
+/// H > 1: heads side by side, each by itself, with one gamma (Qwen3's queries and keys).
 /// Source: Zhang and Sennrich, arXiv:1910.07467, eq. 4. Lowering: ScalarE squares and sums, rsqrt, two products; one
 /// instruction for both where nobody reads xhat.
 std::vector<Shape> rms_infer(const Contract& c) {
   const Value& x = c.in(0);
-  c.need(1, 1, x.cols, "gamma");
-  return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
+  const std::int64_t heads = std::max<std::int64_t>(1, x.cols / c.in(1).cols);
+  c.need(1, 1, x.cols / heads, "gamma");
+  return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, heads, Dtype::kFp32}};
 }
 
 Tensors rms_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const double eps = attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
-  Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
-  for (std::int64_t r = 0; r < x.rows; ++r) {
-    double squares = 0;
-    for (std::int64_t c = 0; c < x.cols; ++c) squares += static_cast<double>(x.at(r, c)) * x.at(r, c);
-    const double scale = 1 / std::sqrt(squares / static_cast<double>(x.cols) + eps);
-    rstd.at(r, 0) = static_cast<float>(scale);
-    for (std::int64_t c = 0; c < x.cols; ++c) {
-      xhat.at(r, c) = static_cast<float>(x.at(r, c) * scale);
-      y.at(r, c) = xhat.at(r, c) * in[1].at(0, c);
+  const std::int64_t size = in[1].cols, heads = x.cols / size;
+  Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, heads);
+  for (std::int64_t r = 0; r < x.rows; ++r)
+    for (std::int64_t h = 0; h < heads; ++h) {
+      double squares = 0;
+      for (std::int64_t c = h * size; c < (h + 1) * size; ++c) squares += static_cast<double>(x.at(r, c)) * x.at(r, c);
+      const double scale = 1 / std::sqrt(squares / static_cast<double>(size) + eps);
+      rstd.at(r, h) = static_cast<float>(scale);
+      for (std::int64_t c = h * size; c < (h + 1) * size; ++c) {
+        xhat.at(r, c) = static_cast<float>(x.at(r, c) * scale);
+        y.at(r, c) = xhat.at(r, c) * in[1].at(0, c - h * size);
+      }
     }
-  }
   return {y, xhat, rstd};
 }
 
@@ -36,62 +40,101 @@ void rms_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
   if (b.needs(node, 1)) {
     const ValueId product = b.op(kMul, node, "grad", {dy, xhat});
-    b.add(node, 1, b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = b.graph().numerics().gradient}));
+    ValueId sum = b.op(kColSum, node, "gamma_grad", {product}, ResultAttrs{.dtype = b.graph().numerics().gradient});
+    const std::int64_t size = b.graph().value(node.in[1]).cols;
+    if (size < b.graph().value(sum).cols) sum = b.op(kHeadSum, node, "gamma_sum", {sum}, StrideAttrs{.stride = size});
+    b.add(node, 1, sum);
   }
   if (b.needs(node, 0)) b.add(node, 0, b.op(kRmsNormGrad, node, "grad", {dy, node.in[1], xhat, rstd}));
 }
 
 void rms_lower(RowTiler& r, const Node& node) {
-  const Tile x = r.in(node, 0), gamma = r.in(node, 1), y = r.out(node, 0), rstd = r.out(node, 2);
+  const Tile all = r.in(node, 0), gamma = r.in(node, 1), all_y = r.out(node, 0), all_rstd = r.out(node, 2);
   const Tile sum = r.scratch(Dtype::kFp32, 1);
-  r.e().activation(y, Fn::kSquare, x, 1.0F, 0.0F, &sum);  // the squares themselves are of no use: y comes later
-  r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(x.cols())),
-                   static_cast<float>(node.attrs.as<NormAttrs>().eps));
-  if (!r.is_read(node.out[1])) {  // no gradient follows
-    r.e().scalar_tensor_tensor(y, x, Alu::kMul, rstd, Alu::kMul, gamma);
-    return;
+  const std::int64_t size = gamma.cols();
+  const bool kept = r.is_read(node.out[1]);  // a gradient follows
+  for (std::int64_t h = 0; h * size < all.cols(); ++h) {
+    const Tile x = columns(all, h * size, size), y = columns(all_y, h * size, size), rstd = columns(all_rstd, h, 1);
+    r.e().activation(y, Fn::kSquare, x, 1.0F, 0.0F, &sum);  // the squares themselves are of no use: y comes later
+    r.e().activation(rstd, Fn::kRsqrt, sum, static_cast<float>(1.0 / static_cast<double>(size)),
+                     static_cast<float>(node.attrs.as<NormAttrs>().eps));
+    if (!kept) {
+      r.e().scalar_tensor_tensor(y, x, Alu::kMul, rstd, Alu::kMul, gamma);
+      continue;
+    }
+    const Tile xhat = columns(r.out(node, 1), h * size, size);
+    r.e().tensor_scalar(xhat, x, Alu::kMul, rstd);
+    r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
   }
-  const Tile xhat = r.out(node, 1);
-  r.e().tensor_scalar(xhat, x, Alu::kMul, rstd);
-  r.e().tensor_tensor(y, xhat, Alu::kMul, gamma);
 }
 
-/// dx = rstd * (g - xhat * mean(g * xhat)), g = dy * gamma.
-/// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C].
+/// dx = rstd * (g - xhat * mean(g * xhat)), g = dy * gamma, of each head.
+/// Shapes: dy [R, H * C], gamma [1, C], xhat [R, H * C], rstd [R, H] -> dx [R, H * C].
 std::vector<Shape> rms_grad_infer(const Contract& c) {
   const Value& dy = c.in(0);
-  c.need(1, 1, dy.cols, "gamma");
+  const std::int64_t heads = c.in(3).cols;
+  c.need(1, 1, dy.cols / heads, "gamma");
   c.need(2, dy.rows, dy.cols, "xhat");
-  c.need(3, dy.rows, 1, "rstd");
+  c.need(3, dy.rows, heads, "rstd");
   return {{dy.rows, dy.cols, c.result_type()}};
 }
 
 Tensors rms_grad_forward(const Attrs&, std::span<const Tensor> in) {
   const Tensor &dy = in[0], &gamma = in[1], &xhat = in[2], &rstd = in[3];
   Tensor dx(dy.rows, dy.cols);
-  for (std::int64_t r = 0; r < dy.rows; ++r) {
-    double gx = 0;
-    for (std::int64_t c = 0; c < dy.cols; ++c) gx += static_cast<double>(dy.at(r, c)) * gamma.at(0, c) * xhat.at(r, c);
-    const double mean = gx / static_cast<double>(dy.cols);
-    for (std::int64_t c = 0; c < dy.cols; ++c)
-      dx.at(r, c) = static_cast<float>(rstd.at(r, 0) * (dy.at(r, c) * gamma.at(0, c) - xhat.at(r, c) * mean));
-  }
+  const std::int64_t size = gamma.cols;
+  for (std::int64_t r = 0; r < dy.rows; ++r)
+    for (std::int64_t h = 0; h < rstd.cols; ++h) {
+      const auto g = [&](std::int64_t c) { return static_cast<double>(dy.at(r, c)) * gamma.at(0, c - h * size); };
+      double gx = 0;
+      for (std::int64_t c = h * size; c < (h + 1) * size; ++c) gx += g(c) * xhat.at(r, c);
+      const double mean = gx / static_cast<double>(size);
+      for (std::int64_t c = h * size; c < (h + 1) * size; ++c)
+        dx.at(r, c) = static_cast<float>(rstd.at(r, h) * (g(c) - xhat.at(r, c) * mean));
+    }
   return {dx};
 }
 
 void rms_grad_lower(RowTiler& r, const Node& node) {
-  const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
-  const Tile dx = r.out(node, 0);
-  const std::int64_t cols = dy.cols();
-  const Tile g = r.scratch(dy.dtype, cols), gx = r.scratch(dy.dtype, cols), waste = r.scratch(dy.dtype, cols);
+  const Tile all_dy = r.in(node, 0), gamma = r.in(node, 1), all_xhat = r.in(node, 2), rstd = r.in(node, 3);
+  const Tile all_dx = r.out(node, 0);
+  const Dtype type = all_dy.dtype;
+  const std::int64_t cols = gamma.cols();
+  const Tile g = r.scratch(type, cols), gx = r.scratch(type, cols), waste = r.scratch(type, cols);
   const Tile sum = r.scratch(Dtype::kFp32, 1), mean = r.scratch(Dtype::kFp32, 1);
-  r.e().tensor_tensor(g, dy, Alu::kMul, gamma);
-  r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
-  r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum);
-  r.e().tensor_scalar(mean, sum, Alu::kMul, static_cast<float>(-1.0 / static_cast<double>(cols)));
   const Tile part = r.scratch(Dtype::kFp32, cols);
-  r.e().scalar_tensor_tensor(part, xhat, Alu::kMul, mean, Alu::kAdd, g);
-  r.e().tensor_scalar(dx, part, Alu::kMul, rstd);
+  for (std::int64_t h = 0; h * cols < all_dy.cols(); ++h) {
+    const auto head = [&](const Tile& tile) { return columns(tile, h * cols, cols); };
+    const Tile xhat = head(all_xhat);
+    r.e().tensor_tensor(g, head(all_dy), Alu::kMul, gamma);
+    r.e().tensor_tensor(gx, g, Alu::kMul, xhat);
+    r.e().activation(waste, Fn::kCopy, gx, 1.0F, 0.0F, &sum);
+    r.e().tensor_scalar(mean, sum, Alu::kMul, static_cast<float>(-1.0 / static_cast<double>(cols)));
+    r.e().scalar_tensor_tensor(part, xhat, Alu::kMul, mean, Alu::kAdd, g);
+    r.e().tensor_scalar(head(all_dx), part, Alu::kMul, columns(rstd, h, 1));
+  }
+}
+
+/// The sum of a row's heads: y[c] = sum over h of x[h * C + c]. Shapes: x [R, H * C], C = attrs.stride -> y [R, C].
+std::vector<Shape> head_sum_infer(const Contract& c) {
+  const std::int64_t size = c.node.attrs.as<StrideAttrs>().stride;
+  if (size < 1 || c.in(0).cols % size != 0) c.fail("the heads do not divide the columns", "give the size of a head");
+  return {{c.in(0).rows, size, c.result_type()}};
+}
+
+Tensors head_sum_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  return {generate(in[0].rows, attrs.as<StrideAttrs>().stride, [&](auto r, auto c) {
+    double sum = 0;
+    for (std::int64_t at = c; at < in[0].cols; at += attrs.as<StrideAttrs>().stride) sum += in[0].at(r, at);
+    return sum;
+  })};
+}
+
+void head_sum_lower(RowTiler& r, const Node& node) {
+  const Tile x = r.in(node, 0), y = r.out(node, 0);
+  const std::int64_t size = y.cols();
+  r.e().copy(y, columns(x, 0, size));
+  for (std::int64_t at = size; at < x.cols(); at += size) r.e().tensor_tensor(y, y, Alu::kAdd, columns(x, at, size));
 }
 
 // ---- rotary positions
@@ -173,6 +216,12 @@ const Op kRmsNormGrad{.name = "rmsnorm_grad",
                       .infer = rms_grad_infer,
                       .forward = rms_grad_forward,
                       .lower_rows = rms_grad_lower};
+const Op kHeadSum{.name = "head_sum",
+                  .text = "sum of a row's heads",
+                  .attrs = StrideAttrs{},
+                  .infer = head_sum_infer,
+                  .forward = head_sum_forward,
+                  .lower_rows = head_sum_lower};
 const Op kRope{.name = "rope",
                .text = "rotary positions: pairs of a head turned by their angle",
                .attrs = RopeAttrs{},

@@ -116,7 +116,9 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
 }
 
 // llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8, gpt_tiny 4.
-INSTANTIATE_TEST_SUITE_P(Decoders, Golden, testing::Values("llama_gqa", "llama_tiny", "gpt_tiny"));
+INSTANTIATE_TEST_SUITE_P(Decoders, Golden,
+                         testing::Values("llama_gqa", "llama_tiny", "gpt_tiny", "qwen2_tiny", "qwen3_tiny",
+                                         "gemma_tiny", "granite_tiny", "llama_linear_tiny"));
 
 LlamaConfig small_llama() {
   LlamaConfig c;

@@ -89,7 +89,7 @@ TEST(Published, TheLongestWordTellsTheFamily) {
     return std::get<ModelPtr>(published_model({name, "", sizes, 128}, assumed))->family();
   };
   EXPECT_EQ(family("XLM-RoBERTa"), "BERT");
-  EXPECT_EQ(family("Mistral-7B"), "Llama");
+  EXPECT_EQ(family("Mistral-7B"), "Mistral");
   EXPECT_EQ(family("gpt-neox-20b"), "GPT");
   std::vector<std::string> assumed;
   published_model({"gpt-neox-20b", "", sizes, 128}, assumed);

@@ -36,12 +36,29 @@ struct FamilyRow {
   std::vector<FamilyWord> (*words)();
 };
 
+/// A relative of Llama.
+template <LlamaKind kind>
+constexpr FamilyRow relative(std::string_view type, std::string_view architecture) {
+  return {architecture,
+          type,
+          architecture,
+          [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
+          [] { return blank_llama(kind); },
+          [] { return llama_presets(kind); },
+          [] { return llama_words(kind); }};
+}
+
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
               [] { return make_model(BertConfig{}); }, bert_presets, bert_words},
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }, llama_presets, llama_words},
+              [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }, [] { return llama_words(); }},
+    relative<LlamaKind::kMistral>("mistral", "Mistral"),
+    relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
+    relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
+    relative<LlamaKind::kGemma>("gemma", "Gemma"),
+    relative<LlamaKind::kGranite>("granite", "Granite"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },

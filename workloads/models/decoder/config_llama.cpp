@@ -1,6 +1,8 @@
-// Llama's config.json and its rotary embedding.
+// The config.json of Llama and its relatives, and the rotary embedding.
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <numbers>
 
@@ -12,23 +14,36 @@ namespace {
 
 using nlohmann::json;
 
-/// "rope_type", in older files "type": "default" changes nothing, "llama3" is modelled.
+/// "rope_type", in older files "type": "default" changes nothing.
+struct RopeName {
+  std::string_view name;
+  RopeScaling::Type type;
+};
+constexpr std::array kRopes = {RopeName{"llama3", RopeScaling::Type::kLlama3},
+                               RopeName{"linear", RopeScaling::Type::kLinear},
+                               RopeName{"dynamic", RopeScaling::Type::kDynamic}};
+
 void read_rope(const Keys& keys, LlamaConfig& c) {
   keys.optional("rope_theta", c.rope_theta);
   const char* type_key = keys.has("rope_type") ? "rope_type" : "type";
   const json type = keys.has(type_key) ? keys.at(type_key) : json();
   if (type == "default") return;
-  if (type != "llama3")
+  const auto* known = std::ranges::find(kRopes, type.is_string() ? type.get<std::string>() : "", &RopeName::name);
+  if (known == kRopes.end())
     keys.fail(fmt::format("the rotary scaling of type {} is not modelled", type.dump()),
-              "use a model without scaled rotary embedding, or with rope_type \"llama3\"");
+              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\" or \"dynamic\"");
   RopeScaling& rope = c.rope_scaling.emplace();
+  rope.type = known->type;
   keys.required("factor", rope.factor);
+  if (rope.type != RopeScaling::Type::kLlama3) return;
   keys.required("low_freq_factor", rope.low_freq_factor);
   keys.required("high_freq_factor", rope.high_freq_factor);
   keys.required("original_max_position_embeddings", rope.original_max_position_embeddings);
 }
 
 double scaled(double frequency, const RopeScaling& rope) {
+  if (rope.type != RopeScaling::Type::kLlama3)
+    return rope.type == RopeScaling::Type::kLinear ? frequency / rope.factor : frequency;
   const double wavelength = 2 * std::numbers::pi / frequency;
   const auto context = static_cast<double>(rope.original_max_position_embeddings);
   if (wavelength < context / rope.high_freq_factor) return frequency;
@@ -37,10 +52,33 @@ double scaled(double frequency, const RopeScaling& rope) {
   return (1 - kept) * frequency / rope.factor + kept * frequency;
 }
 
+/// What only some relatives have. Others' keys, where a file has them all the same, must say that they have no effect.
+void read_traits(const Keys& keys, const LlamaDialect& dialect, LlamaConfig& c) {
+  if (dialect.window)
+    keys.optional("sliding_window", c.sliding_window);
+  else
+    keys.only("use_sliding_window", false);
+  if (dialect.multipliers) {
+    keys.optional("embedding_multiplier", c.embedding_multiplier);
+    keys.optional("residual_multiplier", c.residual_multiplier);
+    keys.optional("attention_multiplier", c.attention_multiplier);
+    keys.optional("logits_scaling", c.logits_scaling);
+  }
+  // Old files of Gemma say "gelu" where transformers computes the tanh formula all the same.
+  if (dialect.gemma)
+    keys.optional("hidden_activation", c.hidden_act, {Activation::kGeluTanh});
+  else
+    keys.optional("hidden_act", c.hidden_act, {Activation::kSilu});
+  keys.only("attention_bias", false);
+  keys.only("mlp_bias", false);
+}
+
 }  // namespace
 
-LlamaConfig read_llama(const Keys& keys) {
-  LlamaConfig c;
+LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
+  const LlamaDialect& dialect = dialect_of(kind);
+  LlamaConfig c{.kind = kind};
+  c.hidden_act = dialect.activation, c.tie_word_embeddings = dialect.tied, c.rms_norm_eps = dialect.eps;
   keys.required("vocab_size", c.vocab_size);
   keys.required("hidden_size", c.hidden_size);
   keys.required("num_hidden_layers", c.num_hidden_layers);
@@ -51,13 +89,11 @@ LlamaConfig read_llama(const Keys& keys) {
   keys.optional("num_key_value_heads", c.num_key_value_heads);
   c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
   keys.optional("head_dim", c.head_dim);
-  keys.optional("hidden_act", c.hidden_act, {Activation::kSilu});
+  read_traits(keys, dialect, c);
   keys.optional("rms_norm_eps", c.rms_norm_eps);
   keys.optional("rope_theta", c.rope_theta);
   keys.optional("initializer_range", c.initializer_range);
   keys.optional("tie_word_embeddings", c.tie_word_embeddings);
-  keys.only("attention_bias", false);
-  keys.only("mlp_bias", false);
   keys.optional("bos_token_id", c.bos_token_id);
   keys.optional("eos_token_id", c.eos_token_ids);
   for (const char* key : {"rope_scaling", "rope_parameters"})  // transformers 5 renamed it and moved rope_theta inside
@@ -82,6 +118,11 @@ void check(const LlamaConfig& c, std::string_view where) {
   rules.positive("rms_norm_eps", c.rms_norm_eps);
   rules.positive("rope_theta", c.rope_theta);
   rules.positive("initializer_range", c.initializer_range);
+  if (c.sliding_window != 0) rules.positive("sliding_window", c.sliding_window);
+  rules.positive("embedding_multiplier", c.embedding_multiplier);
+  rules.positive("residual_multiplier", c.residual_multiplier);
+  rules.positive("logits_scaling", c.logits_scaling);
+  if (c.attention_multiplier != 0) rules.positive("attention_multiplier", c.attention_multiplier);
   if (const auto& rope = c.rope_scaling) {
     rules.positive("rope_scaling.factor", rope->factor);
     rules.positive("rope_scaling.low_freq_factor", rope->low_freq_factor);
@@ -108,36 +149,44 @@ std::vector<double> rope_frequencies(const LlamaConfig& c) {
 json to_json(const LlamaConfig& c) {
   json rope;
   if (const auto& r = c.rope_scaling) {
-    rope = {{"rope_type", "llama3"},
-            {"factor", r->factor},
-            {"low_freq_factor", r->low_freq_factor},
-            {"high_freq_factor", r->high_freq_factor},
-            {"original_max_position_embeddings", r->original_max_position_embeddings}};
+    rope = {{"rope_type", std::ranges::find(kRopes, r->type, &RopeName::type)->name}, {"factor", r->factor}};
+    if (r->type == RopeScaling::Type::kLlama3)
+      rope.update({{"low_freq_factor", r->low_freq_factor},
+                   {"high_freq_factor", r->high_freq_factor},
+                   {"original_max_position_embeddings", r->original_max_position_embeddings}});
   }
-  json out = {{"architectures", {"LlamaForCausalLM"}},
-              {"attention_bias", false},
-              {"attention_dropout", 0.0},
-              {"bos_token_id", c.bos_token_id},
-              {"eos_token_id", c.eos_token_ids.size() == 1 ? json(c.eos_token_ids[0]) : json(c.eos_token_ids)},
-              {"head_dim", c.head_dim},
-              {"hidden_act", name_of(c.hidden_act)},
-              {"hidden_size", c.hidden_size},
-              {"initializer_range", c.initializer_range},
-              {"intermediate_size", c.intermediate_size},
-              {"max_position_embeddings", c.max_position_embeddings},
-              {"mlp_bias", false},
-              {"model_type", "llama"},
-              {"num_attention_heads", c.num_attention_heads},
-              {"num_hidden_layers", c.num_hidden_layers},
-              {"num_key_value_heads", c.num_key_value_heads},
-              {"rms_norm_eps", c.rms_norm_eps},
-              {"rope_scaling", rope},
-              {"rope_theta", c.rope_theta},
-              {"tie_word_embeddings", c.tie_word_embeddings},
-              {"torch_dtype", "float32"},
-              {"vocab_size", c.vocab_size}};
-  if (c.lora) out["lora"] = to_json(*c.lora);
-  return out;
+  const LlamaDialect& dialect = dialect_of(c.kind);
+  json file = {{"architectures", {dialect.architecture}},
+               {"attention_bias", false},
+               {"attention_dropout", 0.0},
+               {"bos_token_id", c.bos_token_id},
+               {"eos_token_id", c.eos_token_ids.size() == 1 ? json(c.eos_token_ids[0]) : json(c.eos_token_ids)},
+               {"head_dim", c.head_dim},
+               {"hidden_act", name_of(c.hidden_act)},
+               {"hidden_size", c.hidden_size},
+               {"initializer_range", c.initializer_range},
+               {"intermediate_size", c.intermediate_size},
+               {"max_position_embeddings", c.max_position_embeddings},
+               {"mlp_bias", false},
+               {"model_type", dialect.type},
+               {"num_attention_heads", c.num_attention_heads},
+               {"num_hidden_layers", c.num_hidden_layers},
+               {"num_key_value_heads", c.num_key_value_heads},
+               {"rms_norm_eps", c.rms_norm_eps},
+               {"rope_scaling", rope},
+               {"rope_theta", c.rope_theta},
+               {"tie_word_embeddings", c.tie_word_embeddings},
+               {"torch_dtype", "float32"},
+               {"vocab_size", c.vocab_size}};
+  if (dialect.window) file["sliding_window"] = c.sliding_window > 0 ? json(c.sliding_window) : json();
+  if (dialect.gemma) file["hidden_activation"] = name_of(c.hidden_act);
+  if (dialect.multipliers)
+    file.update({{"embedding_multiplier", c.embedding_multiplier},
+                 {"residual_multiplier", c.residual_multiplier},
+                 {"attention_multiplier", c.attention_multiplier},
+                 {"logits_scaling", c.logits_scaling}});
+  if (c.lora) file["lora"] = to_json(*c.lora);
+  return file;
 }
 
 }  // namespace workloads

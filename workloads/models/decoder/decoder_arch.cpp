@@ -1,6 +1,7 @@
 #include "workloads/models/decoder/decoder_arch.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_model.h"
@@ -31,6 +32,10 @@ OpsOf collectives(const Plan& plan) {
 
 isa::Fn device_function(Activation a) {
   return a == Activation::kSilu ? isa::Fn::kSilu : a == Activation::kGelu ? isa::Fn::kGelu : isa::Fn::kGeluTanh;
+}
+
+double score_scale(const DecoderArch& arch) {
+  return arch.score_scale > 0 ? arch.score_scale : 1 / std::sqrt(static_cast<double>(arch.head));
 }
 
 DecoderArch decoder_arch(const ModelPtr& model) {

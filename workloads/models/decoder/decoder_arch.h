@@ -1,4 +1,4 @@
-// What the graphs of decoders need to know of Llama and GPT alike: sizes, and the names of weights.
+// What the graphs of decoders need to know of Llama, its relatives and GPT alike: sizes, traits, names of weights.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,12 @@ struct DecoderArch {
   isa::Fn activation;
   double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
   const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
+  const char *query_norm = nullptr, *key_norm = nullptr;  // of each head, before it is turned
+  double norm_offset = 0;                                 // norms multiply by weight + this
+  double embedding_scale = 1, residual_scale = 1;         // of the embeddings, and of what is added to them
+  double logit_scale = 1;
+  double score_scale = 0;                  // of q k^T; 0: 1 / sqrt(head)
+  std::int64_t window = 0;                 // tokens that a query sees, itself among them; 0: all
   std::vector<double> frequencies{};       // radians per position of each rotated pair of a head
   std::vector<std::int64_t> end_tokens{};  // text ends at any of them
   std::optional<Lora> lora{};              // adapters beside frozen weights
@@ -27,5 +33,6 @@ struct DecoderArch {
 DecoderArch decoder_arch(const ModelPtr& model);
 
 isa::Fn device_function(Activation activation);
+double score_scale(const DecoderArch& arch);
 
 }  // namespace workloads

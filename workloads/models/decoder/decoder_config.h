@@ -1,4 +1,4 @@
-// The configurations of Llama and GPT, as Hugging Face writes them in config.json.
+// The configurations of Llama with its relatives and of GPT, as Hugging Face writes them in config.json.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,12 @@
 
 namespace workloads {
 
-/// Llama 3.1's longer context (rope_type "llama3"): slow rotations are slowed by `factor`, fast ones kept, and those
-/// between blended. Source: transformers, modeling_rope_utils.py, _compute_llama3_parameters.
+/// How the rotary embedding reaches further. kLlama3 (Llama 3.1): slow rotations are slowed by `factor`, fast ones
+/// kept, and those between blended. kLinear: all are slowed. kDynamic: none within max_position_embeddings, the only
+/// lengths that are modelled. Source: transformers, modeling_rope_utils.py.
 struct RopeScaling {
+  enum class Type { kLlama3, kLinear, kDynamic };
+  Type type = Type::kLlama3;
   double factor = 8;
   double low_freq_factor = 1;
   double high_freq_factor = 4;
@@ -25,8 +28,27 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-/// LlamaForCausalLM.
+enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite };
+
+/// What tells a relative of Llama from it. Source: transformers, modeling_NAME.py.
+struct LlamaDialect {
+  LlamaKind kind;
+  std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
+  bool qkv_bias = false;                        // queries, keys and values have a bias
+  bool head_norms = false;                      // RMSNorm of each head of queries and keys
+  bool gemma = false;        // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
+  bool window = false;       // "sliding_window" says how far back a token sees
+  bool multipliers = false;  // of embeddings, residuals, scores and logits
+  bool tied = false;         // when the file does not say
+  double eps = 1e-6;         // the same
+  Activation activation = Activation::kSilu;
+  std::string_view source{};  // of its presets
+};
+const LlamaDialect& dialect_of(LlamaKind kind);
+
+/// LlamaForCausalLM and its relatives.
 struct LlamaConfig {
+  LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
@@ -41,6 +63,9 @@ struct LlamaConfig {
   double initializer_range = 0.02;
   bool tie_word_embeddings = false;
   std::optional<RopeScaling> rope_scaling{};
+  std::int64_t sliding_window = 0;  // 0: none
+  double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
+  double attention_multiplier = 0;  // 0: 1 / sqrt(head_dim)
   std::int64_t bos_token_id = 1;
   std::vector<std::int64_t> eos_token_ids{2};  // generation ends at any of them
   std::optional<Lora> lora{};                  // in config.json only of our own checkpoints
@@ -70,7 +95,7 @@ struct GptConfig {
   operator ModelPtr() const;  // make_model()
 };
 
-LlamaConfig read_llama(const Keys& keys);
+LlamaConfig read_llama(const Keys& keys, LlamaKind kind = LlamaKind::kLlama);
 GptConfig read_gpt(const Keys& keys);
 /// Errors: Fault::kData also when the file is of another family.
 LlamaConfig read_llama_config(const std::filesystem::path& file_or_folder);
@@ -85,11 +110,15 @@ nlohmann::json to_json(const GptConfig& config);
 std::vector<double> rope_frequencies(const LlamaConfig& config);
 
 std::vector<Preset> llama_presets();
+/// Of a relative.
+std::vector<Preset> llama_presets(LlamaKind kind);
+std::vector<FamilyWord> llama_words(LlamaKind kind);
+ModelPtr blank_llama(LlamaKind kind);
 std::vector<Preset> gpt_presets();
 std::vector<FamilyWord> llama_words();
 std::vector<FamilyWord> gpt_words();
 
-/// LlamaForCausalLM: every linear weight is transposed for the device.
+/// Every linear weight is transposed for the device.
 std::vector<WeightSpec> llama_weights(const LlamaConfig& config);
 /// GPT2LMHeadModel: its Conv1D weights are [in, out] in the file already; an untied lm_head is [vocab, hidden].
 std::vector<WeightSpec> gpt_weights(const GptConfig& config);

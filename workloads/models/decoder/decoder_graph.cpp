@@ -113,7 +113,12 @@ class Decoder {
     ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
                             runtime::MatmulAttrs{.operand = spec_.plan.numerics.operand});
     if (weights_.contains(name + ".lora_A.weight")) y = adapted(label + ".lora", y, x, name);
-    return arch_.bias && bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+    const bool has = bias && weights_.contains(name + ".bias");
+    return has ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+  }
+
+  ValueId times(const std::string& label, ValueId x, double factor) {
+    return factor == 1 ? x : graph_.add1(runtime::kAffine, label, {x}, runtime::AffineAttrs{.alpha = factor});
   }
 
   /// With what low rank adds to a frozen weight's product y. Between ranks a product of split inputs is a sum, and so
@@ -128,8 +133,12 @@ class Decoder {
   }
 
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
-    if (arch_.rms)
-      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = arch_.eps})[0];
+    if (arch_.rms) {
+      ValueId gain = w(name + ".weight");
+      if (arch_.norm_offset != 0)
+        gain = graph_.add1(runtime::kAffine, label + ".gain", {gain}, runtime::AffineAttrs{.beta = arch_.norm_offset});
+      return graph_.add(runtime::kRmsNorm, label, {x, gain}, runtime::NormAttrs{.eps = arch_.eps})[0];
+    }
     return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
                       runtime::NormAttrs{.eps = arch_.eps})[0];
   }
@@ -145,6 +154,7 @@ class Decoder {
     const ValueId ids = input("input_ids", isa::Dtype::kInt32);
     ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(arch_.embedding), ids},
                             runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
+    x = times("word.scale", x, arch_.embedding_scale);
     if (split_) {
       const ValueId mine = input("vocabulary", spec_.plan.numerics.activation);
       x = graph_.add1(runtime::kMul, "word.mine", {x, mine});
@@ -179,19 +189,27 @@ class Decoder {
     return graph_.add1(runtime::kRope, label, {x, cos, sin});
   }
 
+  /// Queries or keys with their heads normalised, where the model does, and at their positions.
+  ValueId turned(const std::string& label, ValueId x, const char* norm_name) {
+    if (norm_name) x = norm(label + ".norm", x, layer_name(norm_name));
+    return rotated(label + ".rope", x);
+  }
+
   /// Partial sums of attention's output.
   ValueId attention(ValueId h) {
     const std::int64_t ranks = spec_.plan.tensor;
-    const ValueId q = rotated("attention.query.rope", linear("attention.query", h, layer_name(arch_.query)));
-    const ValueId k = rotated("attention.key.rope", linear("attention.key", h, layer_name(arch_.key)));
+    const ValueId q =
+        turned("attention.query", linear("attention.query", h, layer_name(arch_.query)), arch_.query_norm);
+    const ValueId k = turned("attention.key", linear("attention.key", h, layer_name(arch_.key)), arch_.key_norm);
     const ValueId v = linear("attention.value", h, layer_name(arch_.value));
     const runtime::AttentionAttrs attrs{
-        .scale = 1 / std::sqrt(static_cast<double>(arch_.head)),
+        .scale = score_scale(arch_),
         .batch = spec_.plan.micro_batch,
         .seq = spec_.kind.length,
         .heads = arch_.heads / ranks,
         .kv_heads = std::max<std::int64_t>(1, arch_.kv_heads / ranks),
         .causal = true,
+        .window = arch_.window,
         .p = spec_.kind.training ? arch_.attention_dropout : 0,
         .stream = stream_++,
         .operand = spec_.plan.numerics.operand,
@@ -216,6 +234,7 @@ class Decoder {
   /// The bias of a row-split layer is added once, after the sum.
   ValueId residual(const std::string& label, ValueId y, ValueId x, const char* name) {
     if (split_ && arch_.bias) y = graph_.add1(runtime::kAdd, label + ".bias", {y, w(layer_name(name) + ".bias")});
+    y = times(label + ".scale", y, arch_.residual_scale);
     return graph_.add1(runtime::kAdd, label, {dropout(label + ".dropout", y, arch_.dropout), x});
   }
 
@@ -269,7 +288,7 @@ class Decoder {
 
   ValueId head(ValueId x) {
     enter("head.norm", micro_);
-    x = norm("norm", x, arch_.last_norm);
+    x = times("logits.scale", norm("norm", x, arch_.last_norm), arch_.logit_scale);  // logits are linear in it
     if (split_) enter("head.share", micro_);
     x = shared(x);
     enter("head", micro_);
@@ -303,6 +322,12 @@ class Decoder {
     return loss;
   }
 
+  /// Whether it is a norm of heads: each rank has the gradient of its own heads alone.
+  bool of_heads(const WeightSpec& spec) const {
+    return arch_.query_norm && (spec.name.ends_with(fmt::format("{}.weight", arch_.query_norm)) ||
+                                spec.name.ends_with(fmt::format("{}.weight", arch_.key_norm)));
+  }
+
   ParameterSets parameter_sets() const {
     ParameterSets sets;
     for (const WeightSpec& spec : specs_)
@@ -315,7 +340,8 @@ class Decoder {
       if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
       if (spec.split != TensorSplit::kNone)
         sets.split.insert(v);
-      else if (sequence_ || arch_.lora)  // what a factor of all ranks adds to is one rank's columns or inputs
+      else if (sequence_ || arch_.lora ||
+               of_heads(spec))  // what a factor of all ranks adds to is one rank's columns or inputs
         sets.partial.insert(v);
     }
     return sets;

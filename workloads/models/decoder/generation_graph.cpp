@@ -108,7 +108,7 @@ class Generation {
     std::vector<ValueId> in{x};
     for (const std::string& name : names) {
       in.push_back(w(name + ".weight"));
-      if (arch_.bias && bias) in.push_back(w(name + ".bias"));
+      if (bias && weights_.contains(name + ".bias")) in.push_back(w(name + ".bias"));
     }
     return in;
   }
@@ -117,7 +117,7 @@ class Generation {
                        runtime::MatmulAttrs{.blocked = true, .operand = spec_.numerics.operand});
   }
   ValueId biased(const std::string& label, ValueId y, const std::string& name) {
-    return arch_.bias ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
+    return weights_.contains(name + ".bias") ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
   }
   /// The partial sums of a row-split layer; with one rank the bias is added at once, else once after the sum.
   ValueId output(const std::string& label, ValueId x, const std::string& name) {
@@ -126,9 +126,17 @@ class Generation {
                        runtime::SkinnyAttrs{.operand = spec_.numerics.operand});
   }
 
+  ValueId times(const std::string& label, ValueId x, double factor) {
+    return factor == 1 ? x : graph_.add1(runtime::kAffine, label, {x}, runtime::AffineAttrs{.alpha = factor});
+  }
+  ValueId gain(const std::string& label, const std::string& name) {
+    const ValueId weight = w(name + ".weight");
+    if (arch_.norm_offset == 0) return weight;
+    return graph_.add1(runtime::kAffine, label + ".gain", {weight}, runtime::AffineAttrs{.beta = arch_.norm_offset});
+  }
   ValueId norm(const std::string& label, ValueId x, const std::string& name) {
     if (arch_.rms)
-      return graph_.add(runtime::kRmsNorm, label, {x, w(name + ".weight")}, runtime::NormAttrs{.eps = arch_.eps})[0];
+      return graph_.add(runtime::kRmsNorm, label, {x, gain(label, name)}, runtime::NormAttrs{.eps = arch_.eps})[0];
     return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
                       runtime::NormAttrs{.eps = arch_.eps})[0];
   }
@@ -146,12 +154,19 @@ class Generation {
                         at_positions(label + ".sin", sin_, isa::Dtype::kFp32)});
   }
 
+  /// Queries or keys with their heads normalised, where the model does, and at their positions.
+  ValueId turned(const std::string& label, ValueId x, const char* norm_name) {
+    if (norm_name) x = norm(label + ".norm", x, layer_name(norm_name));
+    return rotated(label + ".rope", x);
+  }
+
   ValueId embed() {
     enter("embeddings");
     const ValueId ids = ints("input_ids", rows_);
     const isa::Dtype type = spec_.numerics.activation;
     ValueId x =
         graph_.add1(runtime::kEmbedding, "word", {w(arch_.embedding), ids}, runtime::ResultAttrs{.dtype = type});
+    x = times("word.scale", x, arch_.embedding_scale);
     if (split_) {
       x = graph_.add1(runtime::kMul, "word.mine", {x, graph_.tensor("vocabulary", rows_, 1, type, Kind::kInput)});
       enter("embeddings.sum");
@@ -165,10 +180,11 @@ class Generation {
   ValueId attention(ValueId h) {
     const auto qkv =
         products("attention.qkv", h, {layer_name(arch_.query), layer_name(arch_.key), layer_name(arch_.value)});
-    const ValueId q = rotated("attention.query.rope", qkv[0]), k = rotated("attention.key.rope", qkv[1]), v = qkv[2];
+    const ValueId q = turned("attention.query", qkv[0], arch_.query_norm);
+    const ValueId k = turned("attention.key", qkv[1], arch_.key_norm), v = qkv[2];
     const auto at = static_cast<std::size_t>(layer_);
     const std::int64_t ranks = spec_.tensor_parallel;
-    const double scale = 1 / std::sqrt(static_cast<double>(arch_.head));
+    const double scale = score_scale(arch_);
     const std::int64_t heads = arch_.heads / ranks, kv_heads = std::max<std::int64_t>(1, arch_.kv_heads / ranks);
     ValueId context = runtime::kNoValue;
     if (prompt_) {
@@ -178,6 +194,7 @@ class Generation {
                                           .heads = heads,
                                           .kv_heads = kv_heads,
                                           .causal = true,
+                                          .window = arch_.window,
                                           .unfused = !has_kernel(heads),
                                           .operand = spec_.numerics.operand,
                                           .softmax = spec_.numerics.softmax};
@@ -233,7 +250,7 @@ class Generation {
     return norm(label, x, name);
   }
   ValueId skinny_norm(const std::string& label, ValueId& x, const std::string& name) {
-    std::vector<ValueId> in{x, w(name + ".weight")};
+    std::vector<ValueId> in{x, gain(label, name)};
     if (!arch_.rms) in.push_back(w(name + ".bias"));
     if (owed_ != runtime::kNoValue) in.push_back(owed_);
     if (owed_ != runtime::kNoValue && !owed_bias_.empty()) in.push_back(w(owed_bias_));
@@ -246,7 +263,7 @@ class Generation {
   /// What a half of a layer adds to x, summed over the ranks; its bias is added once.
   void owe(ValueId part, const char* sum, const char* name) {
     if (split_) enter_part(sum);
-    owed_ = summed(part);
+    owed_ = times("residual.scale", summed(part), arch_.residual_scale);
     owed_bias_ = split_ && arch_.bias ? layer_name(name) + ".bias" : "";
   }
 
@@ -267,7 +284,7 @@ class Generation {
     };
     if (prompt_) x = last(x);
     if (prompt_ && owed_ != runtime::kNoValue) owed_ = last(owed_);
-    x = skinny_norm("norm", x, arch_.last_norm);
+    x = times("logits.scale", skinny_norm("norm", x, arch_.last_norm), arch_.logit_scale);
     const ValueId logits =
         graph_.add1(runtime::kSkinnyMatmul, "head", {x, w(kHead)},
                     runtime::SkinnyAttrs{.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
@@ -301,6 +318,11 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
                 fmt::format("prompt and new tokens need {}, the model has {}", base::counted(spec.length, "position"),
                             arch.positions),
                 "use a shorter prompt or fewer new tokens"};
+  if (arch.window > 0 && spec.length > arch.window)
+    throw Error{Fault::kUsage, "`max_length`",
+                fmt::format("a cache of {} is longer than the sliding window of {}",
+                            base::counted(spec.length, "token"), arch.window),
+                "use a shorter prompt and fewer new tokens"};
   if (spec.prompt < 1 || spec.prompt > spec.length)
     throw Error{Fault::kUsage, "`prompt`",
                 fmt::format("{} do not fit in a cache of {}", base::counted(spec.prompt, "token"), spec.length),

@@ -1,7 +1,8 @@
-// Llama as a model: tensors, names, presets, architecture.
+// Llama and its relatives as models: tensors, names, presets, architecture.
 #include <fmt/format.h>
 
 #include <array>
+#include <cmath>
 
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/decoder_model.h"
@@ -60,18 +61,27 @@ void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
   const std::string prefix = fmt::format("model.layers.{}.", layer);
   const std::int64_t query = c.num_attention_heads * c.head_dim, key = c.num_key_value_heads * c.head_dim;
   list.at(layer);
-  list.matrix(prefix + "self_attn.q_proj", c.hidden_size, query, TensorSplit::kAxis0);
-  list.matrix(prefix + "self_attn.k_proj", c.hidden_size, key, TensorSplit::kKeyValue);
-  list.matrix(prefix + "self_attn.v_proj", c.hidden_size, key, TensorSplit::kKeyValue);
+  const LlamaDialect& dialect = dialect_of(c.kind);
+  const auto projection = [&](const char* name, std::int64_t out, TensorSplit split) {
+    dialect.qkv_bias ? list.linear(prefix + name, c.hidden_size, out, split)
+                     : list.matrix(prefix + name, c.hidden_size, out, split);
+  };
+  const Init gain = dialect.gemma ? Init::kZeros : Init::kOnes;
+  projection("self_attn.q_proj", query, TensorSplit::kAxis0);
+  projection("self_attn.k_proj", key, TensorSplit::kKeyValue);
+  projection("self_attn.v_proj", key, TensorSplit::kKeyValue);
   list.matrix(prefix + "self_attn.o_proj", query, c.hidden_size, TensorSplit::kAxis1);
   list.matrix(prefix + "mlp.gate_proj", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
   list.matrix(prefix + "mlp.up_proj", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
   list.matrix(prefix + "mlp.down_proj", c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
-  list.rms_norm(prefix + "input_layernorm", c.hidden_size);
-  list.rms_norm(prefix + "post_attention_layernorm", c.hidden_size);
+  if (dialect.head_norms)
+    for (const char* name : {"self_attn.q_norm", "self_attn.k_norm"}) list.rms_norm(prefix + name, c.head_dim);
+  list.tensor(prefix + "input_layernorm.weight", {c.hidden_size}, gain);
+  list.tensor(prefix + "post_attention_layernorm.weight", {c.hidden_size}, gain);
 }
 
 DecoderArch arch_of(const LlamaConfig& c) {
+  const LlamaDialect& dialect = dialect_of(c.kind);
   return {
       .layers = c.num_hidden_layers,
       .hidden = c.hidden_size,
@@ -99,6 +109,14 @@ DecoderArch arch_of(const LlamaConfig& c) {
       .up = "mlp.up_proj",
       .down = "mlp.down_proj",
       .embedding = "model.embed_tokens.weight",
+      .query_norm = dialect.head_norms ? "self_attn.q_norm" : nullptr,
+      .key_norm = dialect.head_norms ? "self_attn.k_norm" : nullptr,
+      .norm_offset = dialect.gemma ? 1.0 : 0.0,
+      .embedding_scale = dialect.gemma ? std::sqrt(static_cast<double>(c.hidden_size)) : c.embedding_multiplier,
+      .residual_scale = c.residual_multiplier,
+      .logit_scale = 1 / c.logits_scaling,
+      .score_scale = c.attention_multiplier,
+      .window = c.sliding_window,
       .frequencies = rope_frequencies(c),
       .end_tokens = c.eos_token_ids,
       .lora = c.lora,
@@ -109,7 +127,7 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
  public:
   explicit LlamaModel(LlamaConfig config) : DecoderModel{std::move(config)}, arch_{arch_of(config_)} {}
 
-  std::string_view family() const override { return "Llama"; }
+  std::string_view family() const override { return dialect_of(config_.kind).family; }
   std::vector<WeightSpec> weights() const override { return with_adapters(llama_weights(config_), config_.lora); }
   std::optional<Lora> lora() const override { return config_.lora; }
   ModelPtr with_lora(const std::optional<Lora>& lora) const override {
@@ -172,12 +190,7 @@ std::vector<Preset> llama_presets() {
   return out;
 }
 
-std::vector<FamilyWord> llama_words() {
-  return {{"llama"},
-          {"vicuna"},
-          {.word = "mistral", .differs = "as a Llama; no sliding window"},
-          {.word = "qwen", .differs = "as a Llama; no bias of queries, keys and values"}};
-}
+std::vector<FamilyWord> llama_words() { return {{"llama"}, {"vicuna"}}; }
 
 std::vector<WeightSpec> llama_weights(const LlamaConfig& c) {
   SpecList list;
@@ -185,7 +198,7 @@ std::vector<WeightSpec> llama_weights(const LlamaConfig& c) {
   list.embedding("model.embed_tokens", c.vocab_size, c.hidden_size, TensorSplit::kVocabulary);
   for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) llama_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  list.rms_norm("model.norm", c.hidden_size);
+  list.tensor("model.norm.weight", {c.hidden_size}, dialect_of(c.kind).gemma ? Init::kZeros : Init::kOnes);
   if (!c.tie_word_embeddings) list.matrix("lm_head", c.hidden_size, c.vocab_size, TensorSplit::kVocabulary);
   return list.take();
 }

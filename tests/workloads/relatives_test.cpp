@@ -1,0 +1,140 @@
+// The relatives of Llama: PyTorch's trajectories under every kind of plan, their folders, their presets.
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/target.h"
+#include "tests/workloads/models.h"
+#include "tests/workloads/support.h"
+#include "workloads/checkpoints/json_file.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/generation_graph.h"
+#include "workloads/presets.h"
+#include "workloads/verify.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using nlohmann::json;
+using workloads_test::fails;
+using workloads_test::golden;
+using workloads_test::Scratch;
+
+constexpr const char* kDecoders[] = {"qwen2_tiny", "mistral_tiny", "qwen3_tiny",
+                                     "gemma_tiny", "granite_tiny", "llama_linear_tiny"};
+
+struct RelativePlan {
+  const char* name;
+  std::uint32_t data = 1;
+  std::int64_t tensor = 1, pipeline = 1, micro = 1;
+  bool sequence = false, zero = false;
+  runtime::Recompute recompute = runtime::Recompute::kNone;
+
+  friend void PrintTo(const RelativePlan& c, std::ostream* out) { *out << c.name; }
+};
+
+class Relatives : public testing::TestWithParam<std::tuple<const char*, RelativePlan>> {};
+
+// In fp32 only the order of sums differs, as in Plans.Fp32FollowsPyTorch.
+TEST_P(Relatives, Fp32FollowsPyTorch) {
+  const auto& [model, plan] = GetParam();
+  VerifyOptions options;
+  options.target = trn1_target();
+  options.plan.numerics = runtime::numerics("fp32");
+  options.plan.data = plan.data, options.plan.tensor = plan.tensor, options.plan.pipeline = plan.pipeline;
+  options.plan.micro_batches = plan.micro, options.plan.sequence = plan.sequence, options.plan.zero1 = plan.zero;
+  options.plan.recompute = plan.recompute;
+  options.host_threads = 1;
+  const VerifyReport report = verify(golden(model), options);
+  EXPECT_LE(report.logits.norm, 1e-5);
+  EXPECT_LE(report.worst_loss(), 1e-5);
+  EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
+  EXPECT_LE(report.worst_weight().norm, 2e-4) << report.worst_weight().name;
+  EXPECT_EQ(report.losses.size(), 6u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Golden, Relatives,
+    testing::Combine(testing::ValuesIn(kDecoders),
+                     testing::Values(RelativePlan{.name = "one core"}, RelativePlan{.name = "TP 2", .tensor = 2},
+                                     RelativePlan{.name = "TP 4, sequence parallel", .tensor = 4, .sequence = true},
+                                     RelativePlan{.name = "PP 2", .pipeline = 2, .micro = 2},
+                                     RelativePlan{.name = "ZeRO-1 over DP 2, recompute",
+                                                  .data = 2,
+                                                  .zero = true,
+                                                  .recompute = runtime::Recompute::kFull})));
+
+TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
+  for (const char* name : kDecoders) {
+    const Scratch s;
+    const ModelPtr model = read_config(golden(name));
+    const Weights weights = load_weights(golden(name), model, 1);
+    EXPECT_TRUE(weights.notes.empty()) << name;
+    write_config(model, s.path());
+    save_weights(s.path(), model, weights);
+    const Checkpoint before = Checkpoint::open(golden(name)), after = Checkpoint::open(s.path());
+    EXPECT_EQ(after.names(), before.names()) << name;
+    for (const std::string& tensor : before.names()) {
+      EXPECT_EQ(after.info(tensor).shape, before.info(tensor).shape) << tensor;
+      EXPECT_EQ(after.floats(tensor), before.floats(tensor)) << tensor;
+    }
+    EXPECT_EQ(read_config(s.path())->config_json(), model->config_json()) << name;
+    const json file = read_json_file(s.path() / "config.json");
+    for (const auto& [key, value] : read_json_file(golden(name) / "config.json").items())
+      if (file.contains(key) && key != "hidden_act" && key != "rope_scaling") EXPECT_EQ(file.at(key), value) << key;
+  }
+}
+
+TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
+  // Of the model cards; Qwen2's and Qwen3's "non-embedding parameters" leave out token table and head.
+  const std::vector<std::pair<const char*, double>> want = {
+      {"mistral-7b", 7.242e9},    {"qwen2-0.5b", 0.494e9}, {"qwen2-1.5b", 1.544e9}, {"qwen2-7b", 7.616e9},
+      {"qwen2.5-14b", 14.77e9},   {"qwen3-0.6b", 0.596e9}, {"qwen3-1.7b", 1.721e9}, {"qwen3-4b", 4.022e9},
+      {"qwen3-8b", 8.191e9},      {"qwen3-14b", 14.77e9},  {"qwen3-32b", 32.76e9},  {"granite-3.0-2b", 2.534e9},
+      {"granite-3.0-8b", 8.171e9}};
+  for (const auto& [name, parameters] : want) {
+    const ModelPtr model = model_preset(name);
+    model->require_valid(name);
+    EXPECT_NEAR(static_cast<double>(parameter_count(model->weights())) / parameters, 1, 2e-3) << name;
+  }
+}
+
+TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
+  const Scratch s;
+  const auto reading = [&](const char* name, const char* key, const json& value) {
+    json file = read_json_file(golden(name) / "config.json");
+    file[key] = value;
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen2_tiny", "use_sliding_window", true), {"use_sliding_window"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "attention_bias", true), {"attention_bias"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("mistral_tiny", "sliding_window", -3), {"sliding_window", "-3"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("granite_tiny", "logits_scaling", 0), {"logits_scaling"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("llama_linear_tiny", "rope_scaling", {{"type", "linear"}}), {"factor"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "model_type", "falcon"),
+                    {"falcon", "bert", "mistral", "qwen2", "qwen3", "gemma", "granite"}));
+}
+
+TEST(RelativesFolder, ACacheIsNoLongerThanTheSlidingWindow) {
+  const ModelPtr model = read_config(golden("mistral_tiny"));
+  const auto spec = [](std::int64_t length) {
+    return GenerationSpec{.batch = 1, .prompt = 4, .length = length, .numerics = generation_numerics("fp32")};
+  };
+  check(spec(7), model);
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { check(spec(8), model); }, {"sliding window of 7"}));
+}
+
+// Dynamic scaling changes nothing up to max_position_embeddings; linear slows every pair. Source: transformers,
+// modeling_rope_utils.py.
+TEST(RelativesFolder, LinearAndDynamicRotaryScaling) {
+  const Scratch s;
+  json file = read_json_file(golden("llama_linear_tiny") / "config.json");
+  const std::vector<double> linear = rope_frequencies(read_llama_config(golden("llama_linear_tiny")));
+  file["rope_scaling"] = {{"rope_type", "dynamic"}, {"factor", 2.0}};
+  const std::vector<double> dynamic = rope_frequencies(read_llama_config(s.write("config.json", file.dump())));
+  EXPECT_EQ(dynamic, (std::vector<double>{1, 0.01}));
+  EXPECT_EQ(linear, (std::vector<double>{0.5, 0.005}));
+}
+
+}  // namespace
+}  // namespace workloads

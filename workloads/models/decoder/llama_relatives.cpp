@@ -1,0 +1,112 @@
+// The relatives of Llama: what each has otherwise, its presets, and the words of its names.
+#include <algorithm>
+#include <array>
+
+#include "base/error.h"
+#include "workloads/models/decoder/decoder_config.h"
+
+namespace workloads {
+namespace {
+
+// clang-format off
+constexpr std::array kDialects = {
+    LlamaDialect{.kind = LlamaKind::kLlama, .family = "Llama", .type = "llama", .architecture = "LlamaForCausalLM"},
+    LlamaDialect{.kind = LlamaKind::kMistral, .family = "Mistral", .type = "mistral",
+                 .architecture = "MistralForCausalLM", .window = true,
+                 .source = "Jiang et al., arXiv:2310.06825, table 1; config.json of mistralai/Mistral-7B-*"},
+    LlamaDialect{.kind = LlamaKind::kQwen2, .family = "Qwen2", .type = "qwen2", .architecture = "Qwen2ForCausalLM",
+                 .qkv_bias = true,
+                 .source = "Yang et al., arXiv:2407.10671 and 2412.15115, table 1; config.json of Qwen/Qwen2*"},
+    LlamaDialect{.kind = LlamaKind::kQwen3, .family = "Qwen3", .type = "qwen3", .architecture = "Qwen3ForCausalLM",
+                 .head_norms = true,
+                 .source = "Yang et al., arXiv:2505.09388, table 1; config.json of Qwen/Qwen3-*"},
+    LlamaDialect{.kind = LlamaKind::kGemma, .family = "Gemma", .type = "gemma", .architecture = "GemmaForCausalLM",
+                 .gemma = true, .tied = true, .activation = Activation::kGeluTanh},
+    LlamaDialect{.kind = LlamaKind::kGranite, .family = "Granite", .type = "granite",
+                 .architecture = "GraniteForCausalLM", .multipliers = true,
+                 .source = "config.json of ibm-granite/granite-3.0-*-base"},
+};
+
+struct Kin {
+  LlamaKind kind;
+  std::string_view name;
+  std::int64_t vocab, hidden, layers, heads, kv_heads, head, ffn, positions;
+  double theta, eps;
+  bool tied;
+  std::int64_t bos, eos = 151643;  // <|endoftext|> of Qwen's base models
+  std::int64_t window = 0;
+  double logits_scaling = 1;
+};
+using K = LlamaKind;
+constexpr std::array kRelatives = {
+    Kin{K::kMistral, "mistral-7b",      32000,  4096, 32, 32, 8, 128, 14336,  32768, 1e4, 1e-5, false, 1, 2, 4096},
+    Kin{K::kMistral, "mistral-7b-v0.3", 32768,  4096, 32, 32, 8, 128, 14336,  32768, 1e6, 1e-5, false, 1, 2},
+    Kin{K::kQwen2, "qwen2-0.5b",     151936,   896, 24, 14, 2,  64,  4864, 131072, 1e6, 1e-6, true,  151643},
+    Kin{K::kQwen2, "qwen2-1.5b",     151936,  1536, 28, 12, 2, 128,  8960, 131072, 1e6, 1e-6, true,  151643},
+    Kin{K::kQwen2, "qwen2-7b",       152064,  3584, 28, 28, 4, 128, 18944, 131072, 1e6, 1e-6, false, 151643},
+    Kin{K::kQwen2, "qwen2.5-14b",    152064,  5120, 48, 40, 8, 128, 13824, 131072, 1e6, 1e-5, false, 151643},
+    Kin{K::kQwen2, "qwen2.5-72b",    152064,  8192, 80, 64, 8, 128, 29568, 131072, 1e6, 1e-5, false, 151643},
+    Kin{K::kQwen3, "qwen3-0.6b",     151936,  1024, 28, 16, 8, 128,  3072, 40960, 1e6, 1e-6, true,  151643, 151645},
+    Kin{K::kQwen3, "qwen3-1.7b",     151936,  2048, 28, 16, 8, 128,  6144, 40960, 1e6, 1e-6, true,  151643, 151645},
+    Kin{K::kQwen3, "qwen3-4b",       151936,  2560, 36, 32, 8, 128,  9728, 40960, 1e6, 1e-6, true,  151643, 151645},
+    Kin{K::kQwen3, "qwen3-8b",       151936,  4096, 36, 32, 8, 128, 12288, 40960, 1e6, 1e-6, false, 151643, 151645},
+    Kin{K::kQwen3, "qwen3-14b",      151936,  5120, 40, 40, 8, 128, 17408, 40960, 1e6, 1e-6, false, 151643, 151645},
+    Kin{K::kQwen3, "qwen3-32b",      151936,  5120, 64, 64, 8, 128, 25600, 40960, 1e6, 1e-6, false, 151643, 151645},
+    Kin{K::kGranite, "granite-3.0-2b",  49155,  2048, 40, 32, 8,  64,  8192,   4096, 1e4, 1e-5, true,  0, 0, 0, 8},
+    Kin{K::kGranite, "granite-3.0-8b",  49155,  4096, 40, 32, 8, 128, 12800,   4096, 1e4, 1e-5, true,  0, 0, 0, 16},
+};
+// clang-format on
+
+LlamaConfig make(const Kin& row) {
+  LlamaConfig c{.kind = row.kind,
+                .vocab_size = row.vocab,
+                .hidden_size = row.hidden,
+                .num_hidden_layers = row.layers,
+                .num_attention_heads = row.heads,
+                .num_key_value_heads = row.kv_heads,
+                .head_dim = row.head,
+                .intermediate_size = row.ffn,
+                .max_position_embeddings = row.positions,
+                .hidden_act = dialect_of(row.kind).activation,
+                .rms_norm_eps = row.eps,
+                .rope_theta = row.theta,
+                .tie_word_embeddings = row.tied,
+                .sliding_window = row.window,
+                .logits_scaling = row.logits_scaling,
+                .bos_token_id = row.bos,
+                .eos_token_ids = {row.eos}};
+  if (row.kind == LlamaKind::kGranite)
+    c.embedding_multiplier = 12, c.residual_multiplier = 0.22,
+    c.attention_multiplier = 1.0 / static_cast<double>(row.head);
+  return c;
+}
+
+}  // namespace
+
+const LlamaDialect& dialect_of(LlamaKind kind) { return *std::ranges::find(kDialects, kind, &LlamaDialect::kind); }
+
+ModelPtr blank_llama(LlamaKind kind) {
+  const LlamaDialect& dialect = dialect_of(kind);
+  return make_model(LlamaConfig{.kind = kind, .hidden_act = dialect.activation, .tie_word_embeddings = dialect.tied});
+}
+
+std::vector<Preset> llama_presets(LlamaKind kind) {
+  std::vector<Preset> out;
+  for (const Kin& row : kRelatives)
+    if (row.kind == kind) out.push_back({row.name, dialect_of(kind).source, make_model(make(row))});
+  return out;
+}
+
+std::vector<FamilyWord> llama_words(LlamaKind kind) {
+  switch (kind) {
+    case LlamaKind::kLlama: return llama_words();
+    case LlamaKind::kMistral: return {{"mistral"}};
+    case LlamaKind::kQwen2: return {{"qwen"}};
+    case LlamaKind::kQwen3: return {{"qwen3"}};
+    case LlamaKind::kGemma: return {{"gemma"}};
+    case LlamaKind::kGranite: return {{"granite"}};
+  }
+  return {};
+}
+
+}  // namespace workloads
