@@ -9,7 +9,7 @@
 namespace runtime::nki {
 namespace {
 
-[[noreturn]] void refuse(std::string_view what, std::string_view fix) {
+[[noreturn]] void reject(std::string_view what, std::string_view fix) {
   throw base::Error{base::Fault::kProgram, "", what, fix};
 }
 
@@ -34,7 +34,7 @@ void check_claims(const View& view) {
   for (const Claim& c : view.claims) {
     if (c.index.least() >= 0 && c.index.most() < c.limit) continue;
     const std::string name = view.storage->name.empty() ? "the tensor" : view.storage->name;
-    refuse(fmt::format("indices {} to {} of axis {} are out of bounds: {} has {} there", c.index.least(),
+    reject(fmt::format("indices {} to {} of axis {} are out of bounds: {} has {} there", c.index.least(),
                        c.index.most(), c.axis, name, c.limit),
            "keep the indices below the size, or mask the instruction");
   }
@@ -42,13 +42,13 @@ void check_claims(const View& view) {
 
 void set_free(isa::Tile& tile, const std::vector<Axis>& axes, const View& view) {
   if (axes.size() > tile.free.size())
-    refuse(fmt::format("the access pattern of {} has {} free axes, an instruction takes {}", sizes_text(view),
+    reject(fmt::format("the access pattern of {} has {} free axes, an instruction takes {}", sizes_text(view),
                        axes.size(), tile.free.size()),
            "copy it to a tile with fewer gaps");
   tile.rank = static_cast<std::uint8_t>(std::max<std::size_t>(1, axes.size()));
   for (std::size_t d = 0; d < axes.size(); ++d) {
     if (axes[d].kind != Axis::Kind::kFree)
-      refuse(fmt::format("the partitions of {} are not its first axis", sizes_text(view)),
+      reject(fmt::format("the partitions of {} are not its first axis", sizes_text(view)),
              axes[d].kind == Axis::Kind::kBlock ? "index the axes in front of the partitions"
                                                 : "index it partitions first");
     tile.free[d] = {.step = static_cast<std::int32_t>(axes[d].step), .size = static_cast<std::uint32_t>(axes[d].size)};
@@ -66,7 +66,7 @@ std::vector<std::int64_t> common_sizes(const View& a, const View& b) {
       const std::int64_t size = at < 0 ? 1 : v->axes[static_cast<std::size_t>(at)].size;
       std::int64_t& to = out[static_cast<std::size_t>(d)];
       if (size != 1 && to != 1 && size != to)
-        refuse(fmt::format("tiles of {} and {} do not go together", sizes_text(a), sizes_text(b)),
+        reject(fmt::format("tiles of {} and {} do not go together", sizes_text(a), sizes_text(b)),
                "give them shapes that broadcast");
       if (to == 1) to = size;
     }
@@ -76,7 +76,7 @@ std::vector<std::int64_t> common_sizes(const View& a, const View& b) {
 View broadcast(const View& view, const std::vector<std::int64_t>& sizes) {
   const int rank = static_cast<int>(sizes.size());
   if (rank < view.rank || rank > kMostAxes)
-    refuse(fmt::format("a tile of {} does not broadcast to {} axes", sizes_text(view), rank), "give more axes");
+    reject(fmt::format("a tile of {} does not broadcast to {} axes", sizes_text(view), rank), "give more axes");
   View out = view;
   out.rank = rank;
   for (int d = 0; d < rank; ++d) {
@@ -84,7 +84,7 @@ View broadcast(const View& view, const std::vector<std::int64_t>& sizes) {
     Axis a = at < 0 ? Axis{} : view.axes[static_cast<std::size_t>(at)];
     if (a.size != sizes[static_cast<std::size_t>(d)]) {
       if (a.size != 1)
-        refuse(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "repeat axes of size 1 only");
+        reject(fmt::format("a tile of {} does not broadcast", sizes_text(view)), "repeat axes of size 1 only");
       a.size = sizes[static_cast<std::size_t>(d)], a.step = 0;
       if (d == 0 && view.on_chip()) a.kind = Axis::Kind::kPart;
     }
@@ -97,7 +97,7 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
   std::int64_t total = 1;
   for (const std::int64_t s : sizes) total *= s;
   if (total != view.elements() || sizes.size() > static_cast<std::size_t>(kMostAxes))
-    refuse(fmt::format("{} elements cannot be reshaped to {}", view.elements(), total), "keep the number of elements");
+    reject(fmt::format("{} elements cannot be reshaped to {}", view.elements(), total), "keep the number of elements");
   const std::vector<Axis> have = folded(view, 0);
   View out = view;
   out.rank = static_cast<int>(sizes.size());
@@ -115,7 +115,7 @@ View reshaped(const View& view, const std::vector<std::int64_t>& sizes) {
     to = {.size = want, .step = 0, .kind = Axis::Kind::kFree};
     if (want == 1) continue;
     if (left.size == 1 && at > 1) left = have[--at - 1];
-    if (left.size % want != 0) refuse("that reshape joins what is not together in memory", "copy the tile first");
+    if (left.size % want != 0) reject("that reshape joins what is not together in memory", "copy the tile first");
     to.step = left.step, to.kind = left.kind;
     left.size /= want, left.step *= want;
   }
@@ -132,7 +132,7 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   const std::int64_t most =
       view.on_chip() ? isa::kPartitions : std::numeric_limits<std::uint16_t>::max();  // rows to gather
   if (parts > most)
-    refuse(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts, most),
+    reject(fmt::format("the partition axis of {} has {} places, a tile has {} at most", sizes_text(view), parts, most),
            "take it in pieces");
   tile.partitions = static_cast<std::uint16_t>(parts);
   tile.offset = view.offset * bytes;
@@ -144,7 +144,7 @@ isa::Tile tile_of(const View& view, std::uint32_t buffer) {
   }
   tile.reg = buffer;
   if (view.rank > 0 && parts > 1 && (view.axes[0].kind != Axis::Kind::kPart || view.axes[0].step != 1))
-    refuse(view.axes[0].kind == Axis::Kind::kBlock
+    reject(view.axes[0].kind == Axis::Kind::kBlock
                ? fmt::format("{} still has axes in front of its partitions", sizes_text(view))
                : fmt::format("partitions of {} are mixed with elements, or have gaps", sizes_text(view)),
            "index partitions first, one after the other");
