@@ -66,8 +66,8 @@ int size_or(const std::optional<int>& cell, int otherwise, const char* what, std
 /// "LoRA r16 alpha 32 on q k v o gate up down": the adapters of a row, if it has any. What it does not say is peft's
 /// default, and all linear layers.
 std::optional<workloads::Lora> lora_of(const std::string& notes) {
-  static const std::regex kLora{
-      R"(lora r\s*=?\s*(\d+)(?:,? alpha\s*=?\s*(\d+))?(?:,? dropout\s*=?\s*([0-9.]+\d))?(?: on ((?:(?:q|k|v|o|gate|up|down)\b ?)+))?)"};
+  static const std::regex kLora{R"(lora r\s*=?\s*(\d+)(?:,? alpha\s*=?\s*(\d+))?(?:,? dropout\s*=?\s*([0-9.]+\d))?)"
+                                R"((?: on ((?:(?:q|k|v|o|gate|up|down)\b ?)+))?)"};
   std::smatch found;
   const std::string text = base::lower(notes);
   if (!std::regex_search(text, found, kLora)) return std::nullopt;
