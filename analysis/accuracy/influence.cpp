@@ -172,6 +172,13 @@ std::vector<double> predictions(const ValidationReport& report, const std::vecto
   return values;
 }
 
+/// What a mechanism as a whole does not move, none of its constants moves; a switch may move anything. What is read off
+/// needs no jobs to be told apart.
+bool is_tried(const Comparison& row, const std::vector<double>& share, const Constant& constant) {
+  if (!row.predicted || (!constant.fitted && !row.micro)) return false;
+  return share[constant.mechanism] != 0 || constant.factor == 0;
+}
+
 /// Change of the time of a repetition, as a logarithm.
 double log_time(const Comparison& row, double value) {
   const double change = std::log(value / *row.predicted);
@@ -211,16 +218,10 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
     out.share[r][number(points[i], 1)] = log_time(report.rows[r], slower_values[i]) / std::log(kStep);
   }
 
-  // What a mechanism as a whole does not move, none of its constants moves; a switch may move anything. What is read
-  // off needs no jobs to be told apart.
-  const auto tried = [&](std::size_t r, const Constant& constant) {
-    if (!report.rows[r].predicted || (!constant.fitted && !report.rows[r].micro)) return false;
-    return out.share[r][constant.mechanism] != 0 || constant.factor == 0;
-  };
   points.clear();
   for (std::size_t r = 0; r < report.rows.size(); ++r)
     for (std::size_t c = 0; c < constants.size(); ++c)
-      if (tried(r, constants[c])) points.push_back(point(r, mechanisms.size() + c));
+      if (is_tried(report.rows[r], out.share[r], constants[c])) points.push_back(point(r, mechanisms.size() + c));
   const auto larger_values = predictions(report, points, variations, evaluate, processes, watch);
   for (std::size_t i = 0; i < points.size(); ++i) {
     const std::size_t r = number(points[i], 0);
