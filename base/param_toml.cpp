@@ -152,9 +152,38 @@ std::string list_in_quotes(const std::vector<std::string>& items) {
   return "[" + out + "]";
 }
 
+/// Whether no key has more than 100 parts: toml++ makes a table of each, and takes them down by recursion. Its own
+/// limit is for values alone.
+bool has_short_keys(std::string_view toml) {
+  constexpr int kMostDots = 100;
+  int dots = 0;
+  char quote = 0;
+  bool comment = false;
+  for (std::size_t i = 0; i < toml.size(); ++i) {
+    const char c = toml[i];
+    if (comment) {
+      comment = c != '\n';
+    } else if (quote != 0) {
+      if (c == '\\' && quote == '"') ++i;
+      if (c == quote) quote = 0;
+    } else if (c == '"' || c == '\'') {
+      quote = c;
+    } else if (c == '#') {
+      comment = true;
+    } else if (std::string_view{"\n=,{}[]"}.find(c) != std::string_view::npos) {
+      dots = 0;
+    } else if (c == '.' && ++dots > kMostDots) {
+      return false;
+    }
+  }
+  return true;
+}
+
 }  // namespace
 
 ParsedToml parse_param_toml(std::string_view toml, std::string_view name) {
+  if (!has_short_keys(toml))
+    throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "give a file that is what its name says"};
   toml::table table;
   try {
     table = toml::parse(toml, name);

@@ -6,6 +6,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <new>
 #include <system_error>
 
@@ -25,6 +26,12 @@ void open_standard_streams() {
     if (fcntl(fd, F_GETFD) < 0 && open("/dev/null", O_RDWR) < 0) std::abort();  // the lowest number is taken: this one
 }
 
+int report(const base::Error& error) {
+  std::fflush(stdout);  // what was printed before the error stays printed
+  std::fprintf(stderr, "%s\n", base::without_controls(cli::flags_in(error.what())).c_str());
+  return base::exit_code(error.fault());
+}
+
 }  // namespace
 
 int main(int argc, char** argv) {
@@ -40,19 +47,17 @@ int main(int argc, char** argv) {
   } catch (const cli::ClosedPipe&) {
     return 0;
   } catch (const base::Error& error) {
-    std::fflush(stdout);  // what was printed before the error stays printed
-    std::fprintf(stderr, "%s\n", base::without_controls(cli::flags_in(error.what())).c_str());
-    return base::interrupted() ? base::kExitInterrupted : base::exit_code(error.fault());
-  } catch (const std::bad_alloc&) {
-    std::fprintf(stderr,
-                 "environment error: trnsim: this host has no memory left\n  fix: free some, or use a smaller job\n");
+    const int code = report(error);
+    return base::interrupted() ? base::kExitInterrupted : code;
+  } catch (const std::bad_alloc&) {  // whose report must not need memory
+    std::fputs("environment error: trnsim: this host has no memory left\n  fix: free some, or use a smaller job\n",
+               stderr);
     return base::exit_code(base::Fault::kEnvironment);
+  } catch (const std::filesystem::filesystem_error& error) {
+    return report({base::Fault::kEnvironment, "trnsim", error.what(), "choose another path, or check its permissions"});
   } catch (const std::system_error& error) {
-    std::fprintf(stderr, "environment error: trnsim: the host refuses: %s\n  fix: raise its limits (ulimit -a)\n",
-                 error.what());
-    return base::exit_code(base::Fault::kEnvironment);
+    return report({base::Fault::kEnvironment, "trnsim", error.what(), "raise the limits of this host (ulimit -a)"});
   } catch (const std::exception& error) {
-    std::fprintf(stderr, "internal error: %s\n  fix: please report this with the command that you ran\n", error.what());
-    return base::exit_code(base::Fault::kInternal);
+    return report({base::Fault::kInternal, "trnsim", error.what(), "please report this with the command that you ran"});
   }
 }

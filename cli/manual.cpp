@@ -70,7 +70,7 @@ constexpr std::string_view kExit =
     ".TP\n.B 2\na mistake in a flag, file or program\n"
     ".TP\n.B 3\ndoes not fit in memory\n"
     ".TP\n.B 4\na value became NaN or infinite\n"
-    ".TP\n.B 130\nstopped by Ctrl\\-C; trnsim run leaves a checkpoint\n";
+    ".TP\n.B 130\nstopped by Ctrl\\-C, SIGTERM, SIGHUP or a closed pipe; trnsim run leaves a checkpoint\n";
 
 }  // namespace
 

@@ -226,7 +226,8 @@ class Timeline {
   /// Lines whose slices overlapped would be drawn wrongly by every viewer.
   void require_order(const Slice& slice) {
     hw::Fs& last = line_end_[slice.track];
-    base::ensure(slice.begin >= last, "trace", "two events of a lane overlap");
+    if (slice.begin < last)
+      throw base::Error{base::Fault::kData, "record", "is damaged: two events of a lane overlap", "run the job again"};
     last = slice.end;
   }
 

@@ -87,6 +87,15 @@ TEST(ParamFile, AnExplanationFillsWhatTheFileLeavesOut) {
   EXPECT_THROW(file.explain("host.lunch", "?"), base::Error);
 }
 
+TEST(ParamFile, AKeyOfManyPartsIsRefusedBeforeItsTablesAreMade) {
+  std::string parts;
+  for (int i = 0; i < 100'000; ++i) parts += "a.";
+  for (const std::string& text : {"x = 1\n" + parts + "b = 1\n", "[" + parts + "b]\n"})
+    EXPECT_THROW(ParamFile::parse(text, "deep.toml"), Error);
+  const std::string prose(1000, '.');
+  EXPECT_NO_THROW(ParamFile::parse("# " + prose + "\nx = \"" + prose + "\"\n", "prose.toml"));
+}
+
 TEST(ParamFile, AMissingKeyPointsAtTheUnreadOneThatIsMeant) {
   ParamFile file = ParamFile::parse("[hbm]\nbandwith = { value = \"1 GB/s\", source = \"x\" }", "m.toml");
   const std::string message = error_of([&] { file.read("hbm.bandwidth", kBandwidth); });

@@ -15,10 +15,10 @@ namespace fs = std::filesystem;
 
 class RunStopped : public cli_test::SmallJob {
  protected:
-  std::string job(const std::string& out, int steps) const {
+  std::string job(const std::string& out, int steps, int logging_steps = 1) const {
     return flags() + " --dataset_path " + at("data.csv") + " --validation_file " + at("data.csv") +
-           " --max_length 32 --mode numeric --logging_steps 1 --max_steps " + std::to_string(steps) + " --output_dir " +
-           at(out) + " ";
+           " --max_length 32 --mode numeric --logging_steps " + std::to_string(logging_steps) + " --max_steps " +
+           std::to_string(steps) + " --output_dir " + at(out) + " ";
   }
   Json result(const std::string& out) const { return Json::parse(slurp(folder_ / out / "result.json")); }
   Json history(const std::string& out) const {
@@ -52,11 +52,11 @@ TEST_F(RunStopped, WithoutStdoutNothingIsPrintedIntoItsFiles) {
 }
 
 TEST_F(RunStopped, ARunThatGoesOnHasTheWholeHistory) {
-  ASSERT_EQ(run(job("whole", 60) + "--logging_steps 4").code, 0);
-  ASSERT_EQ(cli_test::interrupted(job("part", 60) + "--logging_steps 4", folder_ / "part/steps.jsonl"), 130);
-  ASSERT_LT(result("part")["metrics"]["steps"], 60);
-  const Ran rest = run(job("part", 60) + "--logging_steps 4 --overwrite_output_dir --resume_from_checkpoint " +
-                       at("part/checkpoint"));
+  ASSERT_EQ(run(job("whole", 100, 4)).code, 0);
+  ASSERT_EQ(cli_test::interrupted(job("part", 100, 4), folder_ / "part/steps.jsonl"), 130);
+  ASSERT_LT(result("part")["metrics"]["steps"], 100);
+  const Ran rest =
+      run(job("part", 100, 4) + "--overwrite_output_dir --resume_from_checkpoint " + at("part/checkpoint"));
   ASSERT_EQ(rest.code, 0) << rest.err;
   EXPECT_EQ(history("part"), history("whole"));
 }
@@ -119,8 +119,7 @@ TEST_F(RunStopped, TheResultHasTheSettingsOfTheModelThatWasTrained) {
   const Ran ran = run("run bert_emotion --mode numeric --dataset_path " + at("data.csv") + " --vocab " +
                       at("vocab.txt") + " --max_length 8 --max_steps 1 --output_dir " + at("out"));
   ASSERT_EQ(ran.code, 0) << ran.err;
-  const double rate = Json::parse(slurp(at("out/steps.jsonl")))["learning_rate"];
-  EXPECT_EQ(result("out")["metrics"]["options"]["learning_rate"], rate);
+  EXPECT_EQ(result("out")["metrics"]["options"]["learning_rate"], 1e-3);  // the projected job's is another one
   EXPECT_EQ(result("out")["metrics"]["options"]["numerics"], result("out")["metrics"]["numerics"]);
   EXPECT_GE(result("out")["machine"]["cores"], 1);
 }

@@ -1,0 +1,142 @@
+// Every call that changes a file fails once, is interrupted, writes half, or is the last before kill -9: then there is
+// what was there before, or what was to be written; one error that says whose fault it is; and the next run is as any
+// other. All calls with TRNSIM_FAULTS=all (./dev nightly), some of them otherwise.
+#include <algorithm>
+#include <map>
+#include <vector>
+
+#include "isa/asm.h"
+#include "tests/analysis/recorded.h"
+#include "tests/cli/run_job.h"
+#include "tests/tale.h"
+
+namespace {
+
+using cli_test::Ran;
+using cli_test::run;
+using cli_test::slurp;
+using testing::HasSubstr;
+using testing::Not;
+namespace fs = std::filesystem;
+
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+constexpr bool kSanitized = true;  // their runtime wants to stand where ours does
+#else
+constexpr bool kSanitized = false;
+#endif
+
+class Faults : public cli_test::SmallJob {
+ protected:
+  void SetUp() override {
+    if (kSanitized) GTEST_SKIP() << "a sanitizer is preloaded";
+    if (std::getenv("TRNSIM_FAULTS") == nullptr) GTEST_SKIP() << "takes minutes: set TRNSIM_FAULTS=all";
+    SmallJob::SetUp();
+  }
+
+  std::string fail_io(int n, const std::string& how) const {
+    return "FAIL_IO_AT=" + std::to_string(n) + " FAIL_IO_HOW=" + how + " FAIL_IO_COUNT=" + at("count") +
+           " LD_PRELOAD=" TRNSIM_FAIL_IO;
+  }
+  std::map<std::string, std::string> contents(const std::vector<std::string>& files) const {
+    std::map<std::string, std::string> out;
+    for (const std::string& file : files) out[file] = slurp(folder_ / "out" / file);
+    return out;
+  }
+  std::vector<std::string> left_over() const {
+    std::vector<std::string> names;
+    for (const auto& entry : fs::recursive_directory_iterator{folder_ / "out"}) {
+      const std::string name = entry.path().filename();
+      if (name.ends_with(".tmp") || name.ends_with(".new") || name.ends_with(".old") || name.starts_with("."))
+        names.push_back(entry.path());
+    }
+    return names;
+  }
+  /// The numbers of the calls to spoil.
+  static std::vector<int> places(int calls) {
+    std::vector<int> all(static_cast<std::size_t>(calls));
+    for (int n = 0; n < calls; ++n) all[static_cast<std::size_t>(n)] = n + 1;
+    return all;
+  }
+
+  void reset(const std::string& before) const {
+    fs::remove_all(folder_ / "out");
+    if (!before.empty()) {
+      const Ran ran = run(before);
+      ASSERT_EQ(ran.code, 0) << ran.err;
+    }
+  }
+
+  /// `before`: a command that the one under test goes on from; empty: none.
+  void walk(const std::string& before, const std::string& command, const std::vector<std::string>& files) {
+    reset(before);
+    const Ran whole = run(command, fail_io(0, "EIO"));
+    ASSERT_EQ(whole.code, 0) << whole.err;
+    const auto wanted = contents(files);
+    const int calls = std::stoi(slurp(at("count")));
+    ASSERT_GT(calls, 3);
+    for (const std::string how : {"EIO", "ENOSPC", "EINTR", "SHORT", "KILL"})
+      for (const int n : places(calls)) {
+        SCOPED_TRACE(how + " at call " + std::to_string(n) + " of " + std::to_string(calls));
+        reset(before);
+        const Ran ran = run(command, fail_io(n, how));
+        if (how == "KILL") {
+          EXPECT_NE(ran.code, 0);
+        } else if (ran.code == 0) {
+          EXPECT_EQ(contents(files), wanted);
+        } else {
+          EXPECT_EQ(ran.code, 2) << ran.err;
+          EXPECT_TRUE(how == "EIO" || how == "ENOSPC") << ran.err;
+          EXPECT_THAT(ran.err, HasSubstr("\n  fix: "));
+          EXPECT_THAT(ran.err, Not(HasSubstr("internal error")));
+        }
+        const Ran again = run(command);
+        EXPECT_EQ(again.code, 0) << again.err;
+        EXPECT_EQ(contents(files), wanted);
+        EXPECT_EQ(left_over(), std::vector<std::string>{});
+      }
+  }
+
+  std::string job(const std::string& mode) const {
+    return flags() + " --dataset_path " + at("data.csv") + " --max_length 8 --max_steps 2 --save_steps 1 --mode " +
+           mode + " --overwrite_output_dir --output_dir " + at("out") + " ";
+  }
+};
+
+TEST_F(Faults, OfATraining) {
+  walk("", job("numeric"), {"model/model.safetensors", "checkpoint/state.safetensors", "model/trainer_state.json"});
+}
+
+TEST_F(Faults, OfAProjection) { walk("", job("timed"), {"stats.txt", "machine.toml", "summary.md"}); }
+
+TEST_F(Faults, OfAResumedTraining) {
+  ASSERT_EQ(run(job("numeric")).code, 0);
+  fs::rename(folder_ / "out", folder_ / "first");
+  walk("", job("numeric") + "--resume_from_checkpoint " + at("first/checkpoint"), {"model/model.safetensors"});
+}
+
+TEST_F(Faults, OfACompileCache) {
+  walk("", job("numeric") + "--compile_cache " + at("out/cache"), {"model/model.safetensors"});
+}
+
+TEST_F(Faults, OfADecoder) {
+  std::string rows;
+  for (int i = 0; i < 60; ++i)
+    rows += R"({"question": "What comes after 1?", "answer": "2 or 3"})"
+            "\n";
+  write("own.jsonl", rows);
+  walk(
+      "",
+      "run llama2_7b_dolly --model_id " + tests::tale().string() + " --dataset_path " + at("own.jsonl") +
+          " --max_length 32 --per_device_train_batch_size 2 --mode numeric --nproc_per_node 2 --tensor_parallel_size 2 "
+          "--eval_strategy no --max_steps 2 --save_steps 1 --overwrite_output_dir --output_dir " +
+          at("out"),
+      {"model/model.safetensors", "checkpoint/shards.json", "checkpoint/model_tp01_pp00.safetensors"});
+}
+
+TEST_F(Faults, OfASweep) {
+  write("step.asm", isa::print(recorded::layers()));
+  walk("", "sweep --program " + at("step.asm") + " --set hbm.bandwidth=1x,2x --processes 1 --output_dir " + at("out"),
+       {"results.csv"});
+}
+
+}  // namespace

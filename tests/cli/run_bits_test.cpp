@@ -1,0 +1,57 @@
+// The losses of 100 steps of the small BERT, to the bit: the same on every x86-64 host, in every number format.
+#include <map>
+#include <sstream>
+
+#include "base/hash.h"
+#include "isa/kernels/kernels.h"
+#include "tests/cli/run_job.h"
+
+namespace {
+
+using cli_test::run;
+using cli_test::slurp;
+
+// A change of these is a change of figures: it needs a line in CHANGELOG.md.
+const std::map<std::string, std::string> kHashes = {
+    {"fp32", "a76616f7907a1bd4"},    {"tf32", "7271ebcc2ba52724"}, {"bf16", "fe786b96286db12c"},
+    {"bf16+sr", "e85a82b15e48dd0c"}, {"fp16", "90dec89f5013d51d"}, {"fp8_e4m3", "b8c482c395e9be8b"},
+};
+
+class RunBits : public cli_test::SmallJob {
+ protected:
+  /// Losses as printed, in the shortest form that reads back, a line each. `level`: of the host's instruction sets;
+  /// empty: the best.
+  std::string losses(const std::string& numerics, int steps, const std::string& level = "") const {
+    const auto ran =
+        run("run bert_emotion --mode numeric --max_length 8 --per_device_train_batch_size 2 --eval_strategy no "
+            "--max_train_samples 400 --logging_steps 1 -q --overwrite_output_dir --max_steps " +
+                std::to_string(steps) + " --numerics " + numerics + " --output_dir " + at("out"),
+            level.empty() ? "" : "TRNSIM_HOST_ISA=" + level);
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    std::istringstream lines{slurp(at("out/steps.jsonl"))};
+    std::string out;
+    for (std::string line; std::getline(lines, line);) {
+      const std::size_t begin = line.find("\"loss\":");
+      out += line.substr(begin, line.find(',', begin) - begin) + "\n";
+    }
+    return out;
+  }
+};
+
+TEST_F(RunBits, AHundredLossesHaveOneHashInEachNumberFormat) {
+  for (const auto& [numerics, hash] : kHashes)
+    EXPECT_EQ(base::hash_text(base::hash64(losses(numerics, 100))), hash) << numerics;
+}
+
+TEST_F(RunBits, EveryInstructionSetOfThisHostGivesTheSameLosses) {
+  for (const std::string numerics : {"fp32", "bf16+sr", "fp8_e4m3"}) {
+    const std::string best = losses(numerics, 4);
+    for (std::size_t i = 0; i < isa::kernels::kLevelCount; ++i) {
+      const auto level = static_cast<isa::kernels::Level>(i);
+      if (!isa::kernels::host_supports(level)) continue;
+      EXPECT_EQ(losses(numerics, 4, std::string{isa::kernels::name_of(level)}), best) << isa::kernels::name_of(level);
+    }
+  }
+}
+
+}  // namespace

@@ -1,0 +1,247 @@
+#include "tests/fuzz/targets.h"
+
+#include <array>
+#include <fstream>
+#include <string>
+
+#include "analysis/device_view.h"
+#include "analysis/prices.h"
+#include "analysis/record.h"
+#include "analysis/record/sqlite.h"
+#include "analysis/report.h"
+#include "analysis/result.h"
+#include "analysis/stack.h"
+#include "analysis/sweep.h"
+#include "analysis/trace.h"
+#include "analysis/validation.h"
+#include "analysis/views.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "hw/params.h"
+#include "isa/asm.h"
+#include "isa/check.h"
+#include "runtime/program_cache.h"
+#include "tests/analysis/recorded.h"
+#include "workloads/checkpoints/llama2c.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/checkpoints/train_checkpoint.h"
+#include "workloads/config.h"
+#include "workloads/data/corpus.h"
+#include "workloads/data/dataset.h"
+#include "workloads/model.h"
+#include "workloads/shards.h"
+#include "workloads/tokenizer.h"
+#include "workloads/training/trainer_state.h"
+#include "workloads/weights.h"
+#include "workloads/workload.h"
+
+namespace fuzz {
+namespace {
+
+namespace fs = std::filesystem;
+using Bytes = std::string_view;
+
+fs::path put(const fs::path& path, Bytes bytes) {
+  std::ofstream{path, std::ios::binary} << bytes;
+  return path;
+}
+
+/// The first byte of an input, as a choice among `ways`.
+unsigned choice(Bytes& bytes, unsigned ways) {
+  if (bytes.empty()) return 0;
+  const auto first = static_cast<unsigned char>(bytes.front());
+  bytes.remove_prefix(1);
+  return first % ways;
+}
+
+void use(const workloads::Tokenizer& tokenizer) {
+  for (const Bytes text :
+       {"", "hello world", "I feel  happy, don't I? [CLS] <s> \xF0\x9F\x98\x80 \xe4\xb8\xad\n\t x"}) {
+    workloads::Encoding encoding = tokenizer.encode(text, 16);
+    tokenizer.decode(encoding.ids, true);
+    tokenizer.tokens(encoding.ids);
+    tokenizer.pad(encoding, 20);
+  }
+}
+
+template <const char* kName>
+void tokenizer(Bytes bytes, const fs::path& scratch) {
+  use(*workloads::load_tokenizer(put(scratch / kName, bytes)));
+}
+constexpr char kTokenizerJson[] = "tokenizer.json", kVocab[] = "vocab.txt", kPieces[] = "tokenizer.model",
+               kLlama2c[] = "tokenizer.bin";
+
+void safetensors(Bytes bytes, const fs::path& scratch) {
+  const auto checkpoint = workloads::Checkpoint::open(put(scratch / "model.safetensors", bytes));
+  for (const std::string& name : checkpoint.names())
+    if (workloads::is_floating(checkpoint.info(name).type)) checkpoint.floats(name);
+}
+
+void safetensors_index(Bytes bytes, const fs::path& scratch) {
+  workloads::write_safetensors(scratch / "a.safetensors", {workloads::float_tensor("x", {2}, {1, 2})});
+  put(scratch / "model.safetensors.index.json", bytes);
+  const auto checkpoint = workloads::Checkpoint::open(scratch);
+  for (const std::string& name : checkpoint.names()) checkpoint.info(name);
+}
+
+void checkpoint(Bytes bytes, const fs::path& scratch) {
+  const workloads::SafetensorsFile file{put(scratch / "state.safetensors", bytes)};
+  workloads::TrainProgress::from_text(file.metadata(), "checkpoint");
+  file.require_whole();
+}
+
+void shards(Bytes bytes, const fs::path& scratch) {
+  put(scratch / "shards.json", bytes);
+  workloads::read_shard_index(scratch);
+}
+
+void config(Bytes bytes, const fs::path& scratch) {
+  const workloads::ModelPtr model = workloads::read_config(put(scratch / "config.json", bytes));
+  static_cast<void>(model->config_json());
+  workloads::parameter_count(model->weights());
+}
+
+void trainer_state(Bytes bytes, const fs::path&) { workloads::trainer_state_of(std::string{bytes}, "state"); }
+
+void llama2c(Bytes bytes, const fs::path& scratch) { workloads::read_llama2c(put(scratch / "model.bin", bytes)); }
+
+void dataset(Bytes bytes, const fs::path& scratch) {
+  constexpr std::array kNames = {"d.csv", "d.tsv", "d.jsonl", "d.txt"};
+  const unsigned how = choice(bytes, 16);
+  workloads::ReadOptions options;
+  options.strict = (how & 4) != 0, options.backslash_escapes = (how & 8) != 0;
+  workloads::describe_problems(workloads::read_dataset(put(scratch / kNames.at(how % 4), bytes), options));
+}
+
+void corpus(Bytes bytes, const fs::path& scratch) {
+  const unsigned how = choice(bytes, 4);
+  workloads::CorpusOptions options;
+  options.strict = (how & 2) != 0;
+  workloads::describe_problems(workloads::read_corpus(put(scratch / (how & 1 ? "c.jsonl" : "c.txt"), bytes), options));
+}
+
+void toml(Bytes bytes, const fs::path& scratch) {
+  const unsigned kind = choice(bytes, 5);
+  const fs::path path = put(scratch / "x.toml", bytes);
+  if (kind == 0) base::ParamFile::parse(hw::load_machine(path.string()).toml, "again");
+  if (kind == 1) analysis::load_stack(base::ParamFile::load(path));
+  if (kind == 2) workloads::load_workload(path.string());
+  if (kind == 3) analysis::design_points(analysis::load_sweep(path));
+  if (kind == 4) analysis::load_prices(base::ParamFile::load(path));
+}
+
+void assembler(Bytes bytes, const fs::path&) {
+  static const isa::Target target = hw::load_machine("trn1.2xlarge").target();
+  const isa::Program program = isa::parse_program(bytes, "fuzz");
+  const std::string text = isa::print(program);
+  base::ensure(isa::print(isa::parse_program(text, "again")) == text, "asm", "reads another program than it printed");
+  isa::check(program, target);
+}
+
+void validation(Bytes bytes, const fs::path&) { analysis::parse_validation(bytes, "v.csv"); }
+
+void setting(Bytes bytes, const fs::path&) {
+  const unsigned kind = choice(bytes, 4);
+  if (kind == 0) {
+    analysis::SweepSpec spec;
+    spec.axes.push_back(analysis::parse_axis(bytes));
+    analysis::design_points(spec);
+  }
+  if (kind == 1) analysis::parse_condition(bytes);
+  if (kind == 2) hw::load_machine("trn1.2xlarge", std::array{std::string{bytes}});
+  if (kind == 3) analysis::parse_shape(bytes);
+}
+
+void use_record(const fs::path& scratch) {
+  const analysis::Record record = analysis::read_record(scratch);
+  analysis::summary_table(record).render(base::Format::kTable);
+  for (const Bytes by : {"op", "part", "layer", "engine", "opcode", "phase", "block", "collective"})
+    analysis::table_by(by, record).render(base::Format::kTable);
+  analysis::difference_table(analysis::compare(record, record), 20);
+  analysis::write_trace(record, scratch / "trace.json", "json", {});
+}
+
+const std::string& good_record(const fs::path& scratch) {
+  static const std::string kBytes = [&] {
+    analysis::write_record(scratch, recorded::record());
+    return base::read_file(scratch / analysis::kRecordFile);
+  }();
+  return kBytes;
+}
+
+/// Patches of a good record: three bytes of place, one of content.
+void record(Bytes bytes, const fs::path& scratch) {
+  std::string file = good_record(scratch);
+  for (; bytes.size() >= 4; bytes.remove_prefix(4)) {
+    const auto at = [&](int i) { return static_cast<std::size_t>(static_cast<unsigned char>(bytes[i])); };
+    file[(at(0) | at(1) << 8 | at(2) << 16) % file.size()] = bytes[3];
+  }
+  put(scratch / analysis::kRecordFile, file);
+  use_record(scratch);
+}
+
+/// The bytes are SQL that is done to a good record, such as "update events set lane=255".
+void record_cells(Bytes bytes, const fs::path& scratch) {
+  put(scratch / analysis::kRecordFile, good_record(scratch));
+  try {
+    analysis::Database{scratch / analysis::kRecordFile, analysis::Database::Mode::kUpdate}.execute(std::string{bytes});
+  } catch (const base::Error&) {
+    return;  // no SQL
+  }
+  use_record(scratch);
+}
+
+void result(Bytes bytes, const fs::path& scratch) {
+  const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+  put(scratch / "result.json", bytes.substr(0, end));
+  put(scratch / "steps.jsonl", bytes.substr(std::min(end + 1, bytes.size())));
+  put(scratch / analysis::kRecordFile, good_record(scratch));
+  const auto body = analysis::read_result(scratch).body;
+  analysis::compare_jobs(body, body);
+  const std::array runs{analysis::load_report_run(scratch, analysis::load_prices(Bytes{}), 0.5)};
+  analysis::report_html(runs);
+  analysis::report_markdown(runs);
+}
+
+void program(Bytes bytes, const fs::path&) { runtime::read_compiled(bytes, "fuzz"); }
+
+constexpr std::array kTargets = {
+    Target{"asm", assembler},
+    Target{"checkpoint", checkpoint},
+    Target{"config", config},
+    Target{"corpus", corpus},
+    Target{"dataset", dataset},
+    Target{"llama2c", llama2c},
+    Target{"program", program},
+    Target{"record", record},
+    Target{"record_cells", record_cells},
+    Target{"result", result},
+    Target{"safetensors", safetensors},
+    Target{"safetensors_index", safetensors_index},
+    Target{"sentencepiece", tokenizer<kPieces>},
+    Target{"setting", setting},
+    Target{"shards", shards},
+    Target{"tokenizer_bin", tokenizer<kLlama2c>},
+    Target{"tokenizer_json", tokenizer<kTokenizerJson>},
+    Target{"toml", toml},
+    Target{"trainer_state", trainer_state},
+    Target{"validation", validation},
+    Target{"vocab", tokenizer<kVocab>},
+};
+
+}  // namespace
+
+std::span<const Target> targets() { return kTargets; }
+
+std::string broken_promise(const Target& target, Bytes bytes, const fs::path& scratch) {
+  try {
+    target.read(bytes, scratch);
+  } catch (const base::Error& error) {
+    return error.fault() == base::Fault::kInternal ? error.what() : "";
+  } catch (const std::exception& error) {
+    return std::string{"no base::Error: "} + error.what();
+  }
+  return {};
+}
+
+}  // namespace fuzz
