@@ -61,8 +61,8 @@ constexpr auto up_to_6(auto& x) {
 }
 
 template <std::size_t N>
-constexpr auto up_to_13(auto& x) {
-  static_assert(N <= 13, "one more case of base::fields() is needed");
+constexpr auto up_to_14(auto& x) {
+  static_assert(N <= 14, "one more case of base::fields() is needed");
   if constexpr (N == 7) {
     auto& [a, b, c, d, e, f, g] = x;
     return std::tie(a, b, c, d, e, f, g);
@@ -81,9 +81,12 @@ constexpr auto up_to_13(auto& x) {
   } else if constexpr (N == 12) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l);
-  } else {
+  } else if constexpr (N == 13) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
   }
 }
 
@@ -102,7 +105,7 @@ constexpr auto fields(T& x) {
   if constexpr (kCount <= 6)
     return fields_detail::up_to_6<kCount>(x);
   else
-    return fields_detail::up_to_13<kCount>(x);
+    return fields_detail::up_to_14<kCount>(x);
 }
 
 }  // namespace base

@@ -34,7 +34,7 @@ class Terminal {
 Terminal& stderr_terminal();
 
 /// `text` as a terminal may show it: control characters but newline and tab, which could move its cursor or set its
-/// title, as \x1b and the like.
+/// title, as escape sequences do.
 std::string without_controls(std::string_view text);
 
 /// Columns that UTF-8 `text` takes on a terminal (East Asian wide characters two, combining ones none).

@@ -40,6 +40,8 @@ constexpr std::array kTakes = {
           "numerics virtual_pipeline_size disable_sequence_parallel optimizer_use_master_weights nproc_per_node"},
     Takes{"run compile ablate verify validate estimate plan",
           "instance_type set compile_cache exact host_threads format"},
+    Takes{"run compile ablate verify estimate plan", "auto_cast auto_cast_type"},
+    Takes{"run compile ablate estimate plan", "lora_r lora_alpha lora_dropout lora_target_modules"},
     Takes{"run estimate plan", "price"},
     Takes{"run estimate", "suggestions"},
 };

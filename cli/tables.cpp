@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
-#include "isa/names.h"
 #include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
 
@@ -35,17 +34,9 @@ std::string dollars(const std::optional<double>& value, int digits) {
   return value ? fmt::format("${:.{}f}", *value, digits) : "no price";
 }
 
-/// "fp32+bf16-matmul: fp32 weights, matmuls cast to bf16 by the compiler (--auto_cast)".
-std::string numerics_text(const runtime::Numerics& n) {
-  if (!n.name.starts_with("fp32+")) return n.name;
-  const bool all = n.activation != n.weight;
-  return fmt::format("{}: fp32 weights, {} cast to {} by the compiler (--auto_cast none: not)", n.name,
-                     all ? "all arithmetic" : "matmuls", isa::name_of(n.operand));
-}
-
 std::string setting_of(const trnsim::Job& job) {
   return fmt::format("{} x {}, {}, {}, {}, stack {}", job.instances(), job.machine.name,
-                     base::counted(job.cores(), "core"), describe(job), numerics_text(job.step.plan.numerics),
+                     base::counted(job.cores(), "core"), describe(job), flags_in(trnsim::describe(job.step.plan.numerics)),
                      job.stack);
 }
 

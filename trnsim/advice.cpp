@@ -129,6 +129,41 @@ bool dearer(const Projection& p, const Projection& now) {
   return before && (!after || *after > *before * kDearer);
 }
 
+/// Projects changes of one job.
+class Scales {
+ public:
+  Scales(const Settings& settings, const JobOf& job_of, const Projection& now)
+      : settings_{settings}, job_of_{job_of}, now_{now}, before_{job_of(settings)}, shared_{before_.machine.target()} {}
+
+  const Job& before() const { return before_; }
+
+  /// Fills the change's gain, from so many micro-batches of each stage (0: all). False: it does not help.
+  bool weigh(Change& change, std::int64_t micro_batches) {
+    std::optional<Job> job;
+    try {
+      job = job_of_(changed(settings_, change));
+    } catch (const Error& e) {
+      if (e.fault() != Fault::kUsage) throw;
+      return false;
+    }
+    const auto p = try_job(*job, before_, now_,
+                           {.micro_batches = micro_batches * job->step.plan.pipeline,
+                            .shared = job->machine.hash == before_.machine.hash ? &shared_ : nullptr,
+                            .give_up = true});
+    if (!p || dearer(*p, now_)) return false;
+    change.speed_up = p->samples_per_second() / now_.samples_per_second() - 1;
+    change.seconds = p->time.total, change.dollars = p->dollars;
+    return change.speed_up > kWorthSaying;
+  }
+
+ private:
+  const Settings& settings_;
+  const JobOf& job_of_;
+  const Projection& now_;
+  const Job before_;
+  SharedBlocks shared_;
+};
+
 }  // namespace
 
 Settings changed(Settings settings, const Change& change) {
@@ -137,32 +172,19 @@ Settings changed(Settings settings, const Change& change) {
 }
 
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most) {
-  const Job before = job_of(settings);
-  SharedBlocks shared{before.machine.target()};
+  Scales scales{settings, job_of, now};
   std::vector<Change> good;
   std::set<std::string> found;  // first settings of changes that help: the milder ones of the kind are not looked at
-  for (Change& change : Candidates{settings, before}.take()) {
-    if (found.contains(change.settings.front().first)) continue;
-    std::optional<Job> job;
-    try {
-      job = job_of(changed(settings, change));
-    } catch (const Error& e) {
-      if (e.fault() != Fault::kUsage) throw;
-      continue;
-    }
-    const auto p = try_job(*job, before, now,
-                           {.micro_batches = kShown * job->step.plan.pipeline,
-                            .shared = job->machine.hash == before.machine.hash ? &shared : nullptr,
-                            .give_up = true});
-    if (!p || dearer(*p, now)) continue;
-    change.speed_up = p->samples_per_second() / now.samples_per_second() - 1;
-    change.seconds = p->time.total, change.dollars = p->dollars;
-    if (change.speed_up <= kWorthSaying) continue;
+  for (Change& change : Candidates{settings, scales.before()}.take()) {
+    if (found.contains(change.settings.front().first) || !scales.weigh(change, kShown)) continue;
     found.insert(change.settings.front().first);
     good.push_back(std::move(change));
   }
   std::ranges::stable_sort(good, std::greater{}, &Change::speed_up);
   if (good.size() > most) good.resize(most);
+  // What is promised is the projection of the whole step.
+  std::erase_if(good, [&](Change& change) { return !scales.weigh(change, 0); });
+  std::ranges::stable_sort(good, std::greater{}, &Change::speed_up);
   return good;
 }
 

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "isa/names.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
 
@@ -125,6 +126,13 @@ std::string describe(const Job& job) {
                      p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
                      p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute),
                      base::counted(p.micro_batches, "micro-batch"), p.micro_batch, job.step.kind.length);
+}
+
+std::string describe(const runtime::Numerics& n) {
+  if (!n.name.starts_with("fp32+")) return n.name;
+  const bool all = n.activation != n.weight;
+  return fmt::format("{}: fp32 weights, {} cast to {} by the compiler (`auto_cast` none: not)", n.name,
+                     all ? "all arithmetic" : "matmuls", isa::name_of(n.operand));
 }
 
 std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {

@@ -59,6 +59,8 @@ std::uint64_t hash_of(const Job& job);
 
 /// "TP 8, PP 1, DP 4, sequence parallel, ZeRO-1, recompute full, 16 micro-batches of 1 x 2048".
 std::string describe(const Job& job);
+/// A number format, and of fp32 weights what the compiler casts.
+std::string describe(const runtime::Numerics& numerics);
 /// The settings that give this plan, as names and values: {"tensor_parallel_size", "8"}, {"zero_1", ""}, ...
 std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
 

@@ -56,12 +56,12 @@ struct MemoryTest {
 isa::Program memory_test(const MemoryTest& test, const isa::Target& target);
 
 /// "out" [M, N] = x w + (x a) b: "x" [M, K], "w" [K, N], "a" [K, R], "b" [R, N]: compiled.
-struct Lora {
+struct LoraProduct {
   std::int64_t m = 0, k = 0, n = 0, rank = 0;
   isa::Dtype dtype = isa::Dtype::kFp32;
 };
-double flops(const Lora& lora);
-isa::Program lora_kernel(const Lora& lora, const isa::Target& target);
+double flops(const LoraProduct& lora);
+isa::Program lora_kernel(const LoraProduct& lora, const isa::Target& target);
 
 /// Heads of `batch` sequences of `seq` tokens: "q" [batch * seq, heads * size], "k" and "v" of kv_heads, "out" like q.
 struct HeadsShape {

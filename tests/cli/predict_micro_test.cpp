@@ -64,8 +64,10 @@ TEST(PredictMicro, ProfiledInstructionsAreWithinFivePerCentOnAverage) {
 }
 
 TEST(PredictMicro, ProfilesOfOtherSizesFollowTheSameCosts) {
-  const auto row = [](const std::string& what, const std::string& shape, const std::string& value) {
-    return "x,instruction,\"" + what + "\"," + shape + ",fp16,1,inf2.xlarge," + value + ",ns,arithmetic,\n";
+  int rows = 0;
+  const auto row = [&rows](const std::string& what, const std::string& shape, const std::string& value) {
+    return "x" + std::to_string(++rows) + ",instruction,\"" + what + "\"," + shape + ",fp16,1,inf2.xlarge," + value +
+           ",ns,arithmetic,\n";
   };
   const Table table{row("ACTIVATE duration, N=64", "\"[128,64]\"", "133.571") +                 // (123 + 64) / 1.4
                     row("MATMUL start to start, N=256 moving", "128x128x256", "96.429") +       // (256 + 14) / 2.8

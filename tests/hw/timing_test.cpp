@@ -131,10 +131,11 @@ Instr quarter(int i, bool tiled = true) {
 TEST(TensorEngine, PartsOfTheArrayWorkAtTheSameTime) {
   std::vector<Instr> tiled, whole;
   for (int i = 0; i < 8; ++i) tiled.push_back(quarter(i)), whole.push_back(quarter(i, false));
-  // The first load (64 columns, 4 per cycle); matmuls 64 cycles apart; the fifth waits for the first one's quarter.
+  // The first load (64 columns, 4 per cycle); matmuls 64 cycles apart, and 14 to the next stationary tile; the fifth
+  // waits for the first one's quarter.
   const SimResult parts = run(program(tiled));
-  EXPECT_NEAR(body(parts) * kTensorHz, 16 + 512 + 3 * 64 + 512 + 100, 0.01);
-  EXPECT_NEAR(body(run(program(whole))) * kTensorHz, 16 + 8 * 512 + 100, 0.01);
+  EXPECT_NEAR(body(parts) * kTensorHz, 16 + 512 + 3 * 64 + 512 + 430 + 4 * 14, 0.01);
+  EXPECT_NEAR(body(run(program(whole))) * kTensorHz, 16 + 8 * (512 + 14) + 430, 0.01);
   EXPECT_DOUBLE_EQ(parts.matmul_flops, 8 * 2.0 * 64 * 64 * 512);
   for (int e = 0; e < isa::kEngineCount; ++e) EXPECT_EQ(parts.engines[e].total(), parts.total) << e;
   EXPECT_LE(cycles(busy(parts, Engine::kTensor), kTensorHz), 512 + 3 * 64 + 512);
@@ -143,9 +144,9 @@ TEST(TensorEngine, PartsOfTheArrayWorkAtTheSameTime) {
 TEST(TensorEngine, TheWholeArrayWaitsForItsParts) {
   std::vector<Instr> instrs{quarter(0), quarter(1)};
   instrs.push_back(matmul(psum(128, 512), weights(9), moving(512)));
-  EXPECT_NEAR(body(run(program(instrs))) * kTensorHz, 16 + 64 + 512 + 512 + 100, 0.01);
+  EXPECT_NEAR(body(run(program(instrs))) * kTensorHz, 16 + 64 + 512 + 512 + 430 + 2 * 14, 0.01);
   instrs = {quarter(0), quarter(0)};  // the same quarter twice
-  EXPECT_NEAR(body(run(program(instrs))) * kTensorHz, 16 + 2 * 512 + 100, 0.01);
+  EXPECT_NEAR(body(run(program(instrs))) * kTensorHz, 16 + 2 * 512 + 430 + 14, 0.01);
 }
 
 TEST(TensorEngine, StallsForALoadThatIsLongerThanTheMatmul) {

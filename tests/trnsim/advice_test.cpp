@@ -57,7 +57,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Advice, testing::Values([] { return workload("ber
 
 TEST(Advice, ChangesThatDoNotFitAreNotNamed) {
   Asked asked = workload("bert_tweets");
-  asked.settings.set = {"hbm.bytes=2.6 GiB"};  // of a chip: the job fits, four times its batch does not
+  asked.settings.set = {"hbm.bytes=12 GiB"};  // of a chip: the job fits, four times its batch does not
   const Projection now = project(asked.job_of(asked.settings));
   for (const Change& change : advise(asked.settings, asked.job_of, now, 10))
     EXPECT_NO_THROW(project(asked.job_of(changed(asked.settings, change)))) << settings_text(change);

@@ -119,7 +119,7 @@ TEST(Validate, TheSettingsReachThePredictions) {
   const auto time = [&](const Settings& s) { return validate(rows, predict_context(s)).report.rows.at(0).predicted; };
   const auto as_is = time({}), slowed = time(slow);
   ASSERT_TRUE(as_is && slowed);
-  EXPECT_GT(*slowed, 1.9 * *as_is);
+  EXPECT_GT(*slowed, 1.5 * *as_is);
 }
 
 }  // namespace

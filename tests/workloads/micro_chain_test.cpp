@@ -115,7 +115,7 @@ TEST(MicroChain, RefusesAStepThatItDoesNotKnow) {
 }
 
 TEST(MicroKernel, Lora) {
-  const workloads::Lora lora{.m = kM, .k = kK, .n = kN, .rank = 8};
+  const workloads::LoraProduct lora{.m = kM, .k = kK, .n = kN, .rank = 8};
   Running run{workloads::lora_kernel(lora, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), w = random_matrix(kK * kN, 2);
   const Matrix a = random_matrix(kK * 8, 3), b = random_matrix(8 * kN, 4);

@@ -228,7 +228,7 @@ TEST_F(BrokenShards, TheIndexCannotBeRead) {
   index["version"] = 2;
   index["step"] = "x";
   s.write("shards.json", index.dump());
-  EXPECT_TRUE(merged({"shards.json", "step"}));
+  EXPECT_TRUE(merged({"shards.json", "checksum"}));
 }
 
 TEST(Shards, PlansThatDoNotFitTheModelAreRefusedWithThoseThatDo) {

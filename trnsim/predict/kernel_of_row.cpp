@@ -27,7 +27,7 @@ MicroPlanned plan_mlp(MicroJob& job) {
 MicroPlanned plan_lora(MicroJob& job) {
   const auto m = job.named({"m"}), n = job.named({"n"}), k = job.named({"k"}), rank = job.named({"r", "rank"});
   if (!m || !n || !k || !rank) return std::string{"LoRA needs M, K, N and the rank R"};
-  const workloads::Lora lora{.m = *m, .k = *k, .n = *n, .rank = *rank, .dtype = job.dtype};
+  const workloads::LoraProduct lora{.m = *m, .k = *k, .n = *n, .rank = *rank, .dtype = job.dtype};
   return MicroPlan{.program = workloads::lora_kernel(lora, job.target()), .flops = workloads::flops(lora)};
 }
 

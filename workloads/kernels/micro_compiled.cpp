@@ -22,12 +22,12 @@ isa::Program compiled(Graph graph, const isa::Target& target, const char* name) 
 
 }  // namespace
 
-double flops(const Lora& l) {
+double flops(const LoraProduct& l) {
   const Gemm weight{.m = l.m, .k = l.k, .n = l.n}, down{.m = l.m, .k = l.k, .n = l.rank};
   return flops(weight) + flops(down) + flops(Gemm{.m = l.m, .k = l.rank, .n = l.n});
 }
 
-isa::Program lora_kernel(const Lora& l, const isa::Target& target) {
+isa::Program lora_kernel(const LoraProduct& l, const isa::Target& target) {
   Graph graph{runtime::numerics("fp32")};
   graph.enter({.name = "lora"});
   const ValueId x = graph.tensor("x", l.m, l.k, l.dtype, Kind::kInput);
