@@ -125,8 +125,8 @@ inline constexpr std::array<Row, kOpcodeCount> kRows = {{
     .alu1 = kAnyAlu | kPower | kNoAlu, .reverse = true, .integers = true},
    rule::tensor_scalar, kPerAlu,
    "b, c: [P, 1]; gpsimd: pow and inverse_sqrt only", kNki,
-   "one or two ops for one price; GpSimdE derived: rsqrt, which pow takes as long as, is documented as 4x slower there"}
-      "one or two ops for one price; GpSimdE derived: rsqrt, which pow takes as long as, is documented as 4x slower there"},
+   "one or two ops for one price; GpSimdE derived: rsqrt, which pow takes as long as, is documented as 4x slower "
+   "there"},
   {Opcode::kTensorScalarReduce, "tensor_scalar_reduce", kV, exec::tensor_scalar_reduce, cost::one_input_reduce,
    "max(MIN_II, N) + MIN_II",
    {.dst = kOn, .dst2 = kOn, .a = kOn, .b = kOpt, .alu0 = kArith, .alu1 = kReduceArith, .reverse = true},
