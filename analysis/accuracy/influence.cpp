@@ -194,6 +194,18 @@ Parameters influential_parameters(std::span<const base::ParamFile> machines) {
   return collector.take();
 }
 
+namespace {
+
+/// Of the mechanisms, then of the constants.
+std::vector<const Variation*> variations_of(const Parameters& parameters) {
+  std::vector<const Variation*> out;
+  for (const Mechanism& mechanism : parameters.mechanisms) out.push_back(&mechanism.slower);
+  for (const Constant& constant : parameters.constants) out.push_back(&constant.variation);
+  return out;
+}
+
+}  // namespace
+
 Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
                 const SweepWatch& watch) {
   Influence out{.parameters = std::move(parameters), .change_percent = {}, .share = {}};
@@ -201,10 +213,7 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
   const auto& constants = out.parameters.constants;
   out.share.resize(report.rows.size());
   out.change_percent.resize(report.rows.size());
-  std::vector<const Variation*> variations;
-  for (const Mechanism& mechanism : mechanisms) variations.push_back(&mechanism.slower);
-  for (const Constant& constant : constants) variations.push_back(&constant.variation);
-
+  const std::vector<const Variation*> variations = variations_of(out.parameters);
   std::vector<SweepPoint> points;
   for (std::size_t r = 0; r < report.rows.size(); ++r) {
     if (!report.rows[r].predicted) continue;

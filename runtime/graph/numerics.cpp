@@ -23,6 +23,21 @@ Numerics uniform(std::string name, Dtype type) {
           .optimizer = type};
 }
 
+/// Matmuls take another type than what lies in memory.
+Numerics with_operand(const char* name, Dtype type, Dtype operand) {
+  Numerics n = uniform(name, type);
+  n.operand = operand;
+  return n;
+}
+
+/// What the compiler makes of fp32 weights when it casts whatever is computed: what a graph takes and gives (weights,
+/// gradients, optimizer state) stays fp32. VectorE and ScalarE have no use for fp8.
+Numerics everything(const char* name, Dtype operand, Dtype between) {
+  Numerics n = with_operand(name, kFp32, operand);
+  n.activation = n.softmax = between;
+  return n;
+}
+
 std::vector<Numerics> all() {
   Numerics mixed = uniform("bf16+fp32-softmax", kBf16);
   mixed.softmax = kFp32;
@@ -34,33 +49,16 @@ std::vector<Numerics> all() {
   half.loss_scale = 1024;
   Numerics tf32 = uniform("tf32", kFp32);
   tf32.operand = kTf32;
-  const auto fp8 = [](const char* name, Dtype operand) {
-    Numerics n = uniform(name, kBf16);
-    n.operand = operand;
-    return n;
-  };
-  // What the compiler makes of fp32 weights: matmuls alone are cast, or whatever is computed; what a graph takes and
-  // gives (weights, gradients, optimizer state) stays fp32. VectorE and ScalarE have no use for fp8.
-  const auto matmult = [](const char* name, Dtype operand) {
-    Numerics n = uniform(name, kFp32);
-    n.operand = operand;
-    return n;
-  };
-  const auto everything = [&](const char* name, Dtype operand, Dtype between) {
-    Numerics n = matmult(name, operand);
-    n.activation = n.softmax = between;
-    return n;
-  };
   return {uniform("fp32", kFp32),
           tf32,
           uniform("bf16", kBf16),
           half,
-          fp8("fp8_e4m3", kFp8E4m3),
-          fp8("fp8_e5m2", kFp8E5m2),
-          fp8("fp8_e3m4", kFp8E3m4),
-          matmult("fp32+bf16-matmul", kBf16),
-          matmult("fp32+fp16-matmul", kFp16),
-          matmult("fp32+fp8_e4m3-matmul", kFp8E4m3),
+          with_operand("fp8_e4m3", kBf16, kFp8E4m3),
+          with_operand("fp8_e5m2", kBf16, kFp8E5m2),
+          with_operand("fp8_e3m4", kBf16, kFp8E3m4),
+          with_operand("fp32+bf16-matmul", kFp32, kBf16),
+          with_operand("fp32+fp16-matmul", kFp32, kFp16),
+          with_operand("fp32+fp8_e4m3-matmul", kFp32, kFp8E4m3),
           everything("fp32+bf16-all", kBf16, kBf16),
           everything("fp32+fp16-all", kFp16, kFp16),
           everything("fp32+fp8_e4m3-all", kFp8E4m3, kBf16),
