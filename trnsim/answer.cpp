@@ -4,6 +4,7 @@
 
 #include "analysis/stats.h"
 #include "base/progress.h"
+#include "base/text.h"
 #include "base/units.h"
 #include "trnsim/compiler_memory.h"
 
@@ -15,8 +16,9 @@ std::string dollars_text(const std::optional<double>& dollars) {
 }
 
 std::string time_text(const Job& job, const Projection& p) {
-  return fmt::format("{} (h:mm:ss): {:.0f} steps of {:.1f} ms, {:.2f} samples/s with stack {}",
-                     base::clock_text(p.time.total), p.steps, p.time.step * 1e3, p.samples_per_second(), job.stack);
+  return fmt::format("{} (h:mm:ss): {} of {:.1f} ms, {:.2f} samples/s with stack {}", base::clock_text(p.time.total),
+                     base::counted(static_cast<std::int64_t>(p.steps), "step"), p.time.step * 1e3,
+                     p.samples_per_second(), job.stack);
 }
 
 std::string cost_text(const Job& job, const Projection& p) {
