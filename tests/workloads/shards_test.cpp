@@ -209,6 +209,10 @@ TEST(Shards, BrokenCheckpointsNameTheFileAndWriteNothing) {
   EXPECT_TRUE(merged({"model_tp00_pp00", "gate_proj", "[12, 32]", "[24, 32]"}));
   fresh();
   json index = read_json_file(s / "shards.json");
+  index["step"] = 12345;
+  s.write("shards.json", index.dump());
+  EXPECT_TRUE(merged({"shards.json", "its checksum is another one"}));
+  index.erase("checksum");
   index["version"] = 9;
   s.write("shards.json", index.dump());
   EXPECT_TRUE(merged({"shards.json", "version 9"}));
