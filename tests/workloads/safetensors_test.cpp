@@ -83,6 +83,7 @@ TEST(Safetensors, WhatIsWrittenIsRead) {
   std::map<std::string, std::string> metadata = file.metadata();
   EXPECT_EQ(metadata.erase("checksum"), 1u);
   EXPECT_EQ(metadata, (std::map<std::string, std::string>{{"epoch", "3"}, {"format", "pt"}}));
+  EXPECT_NO_THROW(file.require_whole());
   const Checkpoint c = Checkpoint::open(path);
   EXPECT_EQ(c.floats("b.half"), (std::vector<float>{1, -2, 0.5f, 65504}));
   EXPECT_EQ(c.floats("z"), (std::vector<float>{1, 2, 3}));

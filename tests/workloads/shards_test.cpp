@@ -222,6 +222,10 @@ TEST_F(BrokenShards, TheConfigurationIsOfAnotherModel) {
 
 TEST_F(BrokenShards, TheIndexCannotBeRead) {
   json index = read_json_file(s / "shards.json");
+  index["step"] = 12345;
+  s.write("shards.json", index.dump());
+  EXPECT_TRUE(merged({"shards.json", "its checksum is another one"}));
+  index.erase("checksum");
   index["version"] = 9;
   s.write("shards.json", index.dump());
   EXPECT_TRUE(merged({"shards.json", "version 9"}));
