@@ -232,7 +232,7 @@ TEST_F(BrokenShards, TheIndexCannotBeRead) {
   index["version"] = 2;
   index["step"] = "x";
   s.write("shards.json", index.dump());
-  EXPECT_TRUE(merged({"shards.json", "checksum"}));
+  EXPECT_TRUE(merged({"shards.json", "step"}));
 }
 
 TEST(Shards, PlansThatDoNotFitTheModelAreRefusedWithThoseThatDo) {
