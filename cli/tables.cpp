@@ -36,8 +36,8 @@ std::string dollars(const std::optional<double>& value, int digits) {
 
 std::string setting_of(const trnsim::Job& job) {
   return fmt::format("{} x {}, {}, {}, {}, stack {}", job.instances(), job.machine.name,
-                     base::counted(job.cores(), "core"), describe(job), flags_in(trnsim::describe(job.step.plan.numerics)),
-                     job.stack);
+                     base::counted(job.cores(), "core"), describe(job),
+                     flags_in(trnsim::describe(job.step.plan.numerics)), job.stack);
 }
 
 std::string plan_flags(const trnsim::Job& job) {

@@ -262,8 +262,9 @@ class Generation {
   }
   /// What a half of a layer adds to x, summed over the ranks; its bias is added once.
   void owe(ValueId part, const char* sum, const char* name) {
+    part = times("residual.scale", part, arch_.residual_scale);  // before the sum, whose scope holds nothing else
     if (split_) enter_part(sum);
-    owed_ = times("residual.scale", summed(part), arch_.residual_scale);
+    owed_ = summed(part);
     owed_bias_ = split_ && arch_.bias ? layer_name(name) + ".bias" : "";
   }
 
