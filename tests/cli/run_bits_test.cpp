@@ -46,9 +46,10 @@ TEST_F(RunBits, AHundredLossesHaveOneHashInEachNumberFormat) {
 TEST_F(RunBits, EveryInstructionSetOfThisHostGivesTheSameLosses) {
   using isa::kernels::Level;
   const auto compare = [&](Level level, const std::string& numerics, int steps) {
-    if (isa::kernels::host_supports(level))
+    if (isa::kernels::host_supports(level)) {
       EXPECT_EQ(losses(numerics, steps, std::string{isa::kernels::name_of(level)}), losses(numerics, steps))
           << isa::kernels::name_of(level) << " " << numerics;
+    }
   };
   for (const Level level : {Level::kAvx2, Level::kAvx512, Level::kAvx512Bf16, Level::kAmx})
     for (const char* numerics : {"fp32", "bf16+sr", "fp8_e4m3"}) compare(level, numerics, 4);
