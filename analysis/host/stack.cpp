@@ -41,7 +41,7 @@ constexpr std::array kFields = {
     Stack::Field{"compile.instructions", &Stack::compile_instructions, D::kCount, "of a module: more are refused"},
     Stack::Field{"compiler.ring_share", &Stack::ring_share, D::kRatio, "DMA rings, of the scratchpad"},
     Stack::Field{"compiler.runtime", &Stack::runtime_bytes, D::kBytes, "HBM of a core for code and runtime"},
-    Stack::Field{"compile.graphs", &Stack::compile_graphs, D::kCount, "graphs that a job compiles of its step"},
+    Stack::Field{"compile.graphs", &Stack::compile_graphs, D::kRatio, "graphs that a job compiles of its step"},
     Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime,
                  "one operation of a cached graph, lowered and loaded"},
 };
