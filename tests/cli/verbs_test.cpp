@@ -206,8 +206,9 @@ std::map<std::string, double> recorded_errors() {
 // One run of all rows serves both: that each has an answer, and that no regime is worse than the page says.
 TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsPage) {
   std::map<std::string, std::vector<double>> errors;
-  for (const std::string table : {"micro.csv", "instructions.csv", "training.csv", "generation.csv"}) {
-    for (const Json& row : json_of("validate " + kTables + table)) {
+  for (const auto& table : std::filesystem::directory_iterator{kTables}) {
+    if (table.path().extension() != ".csv") continue;
+    for (const Json& row : json_of("validate " + table.path().string())) {
       EXPECT_EQ(row["predicted"].is_null(), row["skip_reason"].is_string()) << row["id"];
       EXPECT_TRUE(row["assumptions"].is_array());
       EXPECT_TRUE(row["published"].is_number());
@@ -220,6 +221,7 @@ TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsP
   EXPECT_GE(recorded.size(), 8u) << "docs/accuracy.md: ./dev accuracy writes it anew";
   for (const auto& [regime, page] : recorded) {
     if (regime == "micro" || regime == "all") continue;  // sums of the others
+    if (regime == "nki") continue;  // most of its rows need sources that are not ours to ship
     ASSERT_TRUE(errors.contains(regime)) << regime << " is predicted no more";
     const double mean =
         std::accumulate(errors[regime].begin(), errors[regime].end(), 0.0) / static_cast<double>(errors[regime].size());
