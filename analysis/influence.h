@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/host/stack_change.h"
+#include "analysis/stack.h"
 #include "analysis/sweep.h"
 #include "analysis/validation_report.h"
 #include "base/param_file.h"

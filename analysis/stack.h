@@ -54,8 +54,16 @@ struct Stack {
 
 /// Errors: Fault::kUsage for a missing or unknown key, a missing unit or source.
 Stack load_stack(base::ParamFile file);
-/// Of the bundled stacks: "bare", "torch-xla", "hf-trainer". Errors: Fault::kUsage with a suggestion.
-Stack load_stack(std::string_view name);
+/// A what-if on a number of a stack: "torch-xla", "host.per_op", "1.1x".
+struct StackChange {
+  std::string file, key, value;
+  bool operator==(const StackChange&) const = default;
+};
+
+/// Of the bundled stacks: "bare", "torch-xla", "hf-trainer". A change holds wherever the number comes from its file, in
+/// the stack itself or in one that inherits it. Errors: Fault::kUsage with a suggestion, also for a change of a file
+/// that does not exist.
+Stack load_stack(std::string_view name, std::span<const StackChange> changes = {});
 /// Names of the bundled stacks, in alphabetical order.
 std::vector<std::string> stack_names();
 

@@ -8,6 +8,7 @@
 #include "base/interrupt.h"
 #include "base/log.h"
 #include "base/suggest.h"
+#include "cli/options.h"
 #include "cli/other_flags.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
@@ -144,7 +145,7 @@ int dispatch(int argc, const char* const* argv) {
     throw Error{Fault::kUsage, where, error.what(), fmt::format("see {} --help", where)};
   }
   flush();
-  if (const std::string cache = compile_cache_text(); !cache.empty()) base::log_info("{}", cache);
+  if (const auto& cache = compile_cache()) base::log_info("{}", trnsim::text_of(cache->use()));
   return base::interrupted() ? base::kExitInterrupted : 0;
 }
 

@@ -62,6 +62,11 @@ void add_settings(CLI::App& app, std::string_view verb, Settings& settings) {
     if (takes(s, verb)) add_option<Settings>(app, settings, s);
 }
 
+std::shared_ptr<runtime::ProgramCache>& compile_cache() {
+  static std::shared_ptr<runtime::ProgramCache> cache;
+  return cache;
+}
+
 void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
   for (const Setting& s : trnsim::settings_table()) {
     if (!takes(s, verb)) continue;
@@ -72,7 +77,8 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
     if (typed || value) settings.given.emplace(s.name());
   }
   settle_numerics(settings);
-  trnsim::use_compile_cache(settings);
+  trnsim::open_compile_cache(settings);
+  if (settings.programs) compile_cache() = settings.programs;
   if (settings.given.contains("warmup_ratio") && settings.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }

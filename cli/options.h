@@ -3,6 +3,7 @@
 #pragma once
 
 #include <CLI/CLI.hpp>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -16,6 +17,9 @@ void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settin
 /// After the parse: takes from the environment what no flag gave, fills `given`, settles --bf16 against --numerics, and
 /// refuses what contradicts itself. Errors: Fault::kUsage.
 void settle(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
+
+/// What the settings of this call opened, if they name one: the program says at its end how often it served.
+std::shared_ptr<runtime::ProgramCache>& compile_cache();
 
 /// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
 std::string flags_of(std::string_view names);

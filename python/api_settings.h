@@ -40,7 +40,7 @@ inline trnsim::Settings settings_of(const Json& arguments) {
   settings.set = arguments.value("set", std::vector<std::string>{});
   if (!settings.set.empty()) settings.given.insert("set");
   settle_numerics(settings);
-  use_compile_cache(settings);
+  open_compile_cache(settings);
   return settings;
 }
 

@@ -14,6 +14,7 @@
 namespace runtime {
 
 class BlockCache;
+class ProgramCache;
 
 struct CompileOptions {
   std::string name = "program";
@@ -25,7 +26,8 @@ struct CompileOptions {
   std::uint64_t give_up_at = 0;  // bytes per core; 0: never. A graph that is seen to need more is not compiled further
   BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without
   const std::vector<isa::Region>* shared =
-      nullptr;  // of another program on the same device: weights stay where they are
+      nullptr;                    // of another program on the same device: weights stay where they are
+  ProgramCache* cache = nullptr;  // where programs are looked for and kept; without effect on what is given up
 };
 
 struct Compiled {

@@ -58,7 +58,7 @@ class Candidates {
 
   void stacks() {
     for (const std::string& name : analysis::stack_names()) {
-      const analysis::Stack stack = analysis::load_stack(name);
+      const analysis::Stack stack = analysis::load_stack(name, job_.stack_changes);
       const bool loop = stack.per_op.value > 0;  // the others stand for no host, or for inference
       const bool shares_models = !stack.sequence_parallel.empty();
       if (name != job_.stack && loop && (job_.model->splits() || !shares_models))

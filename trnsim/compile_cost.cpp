@@ -27,7 +27,7 @@ CompileCost compile_cost(const Job& job, const Projection& projection) {
   CompileCost out{.cold_seconds = projection.time.compile,
                   .first_seconds = projection.time.compile_first,
                   .warm_seconds = projection.time.start,
-                  .limit = analysis::load_stack(job.stack).compile_instructions.value};
+                  .limit = job.load_stack().compile_instructions.value};
   for (const Stage& stage : projection.stages)
     for (const isa::Block& block : stage.compiled.program.blocks)
       out.instructions = std::max(out.instructions, static_cast<double>(block.instrs.size()));

@@ -47,7 +47,7 @@ std::uint64_t logits_bytes(const Job& job) {
 
 void add_software(const Job& job, std::int64_t stage, Memory& memory) {
   const runtime::Plan& p = job.step.plan;
-  const analysis::Stack stack = analysis::load_stack(job.stack);
+  const analysis::Stack stack = job.load_stack();
   if (job.model->splits() && job.step.kind.training && stage == p.last_stage()) memory.add("logits", logits_bytes(job));
   // Of 12 bytes a parameter in the optimizer's state (master weight, two moments) 8 are written anew in an update.
   if (p.master_weights) memory.add("update", kind(memory, "optimizer") / 12 * 8);

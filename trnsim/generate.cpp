@@ -67,7 +67,7 @@ GenerationStep step_of(const GenerationJob& job, const hw::MachineParams& machin
                        std::int64_t rows) {
   GenerationStep step;
   step.device = hw::simulate_in_child(compiled.program, machine, {.exact = job.exact});
-  const analysis::Stack stack = analysis::load_stack(job.stack);
+  const analysis::Stack stack = analysis::load_stack(job.stack, job.stack_changes);
   const auto cores = static_cast<int>(job.spec.tensor_parallel);
   // The library looks embeddings up on the host (transformers-neuronx, on_device_embedding is off) and hands them to
   // each core; logits come back once, fp32. Each chip has its own way to the host.
@@ -121,8 +121,8 @@ GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams
   check(job, machine);
   // The first new token comes from the prompt; token i of the others is at position prompt_tokens + i.
   const std::int64_t others = job.new_tokens - 1, first = job.prompt_tokens;
-  const workloads::GenerationPrograms programs{job.config, job.spec, first,
-                                               first + std::max<std::int64_t>(others, 1) - 1, machine.target()};
+  const std::int64_t last = first + std::max<std::int64_t>(others, 1) - 1;
+  const workloads::GenerationPrograms programs{job.config, job.spec, first, last, machine.target(), job.programs.get()};
   GenerationTime out;
   out.memory = {.by_kind = programs.tokens.back().compiled.memory.bytes_by_kind,
                 .total = programs.hbm_bytes(),

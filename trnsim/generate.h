@@ -5,14 +5,17 @@
 #include <cstdint>
 #include <functional>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/host_model.h"
+#include "analysis/stack.h"
 #include "hw/params.h"
 #include "hw/trace.h"
+#include "runtime/program_cache.h"
 #include "trnsim/memory.h"
 #include "trnsim/option_table.h"
 #include "workloads/generation_graph.h"
@@ -25,6 +28,8 @@ struct GenerationJob {
   std::int64_t prompt_tokens = 128;  // of each prompt, before it is padded to spec.prompt
   std::int64_t new_tokens = 128;     // of each sequence
   std::string stack = "transformers-neuronx";
+  std::vector<analysis::StackChange> stack_changes{};  // what-ifs on its numbers
+  std::shared_ptr<runtime::ProgramCache> programs{};   // where compiled ones are kept; decides nothing
   bool exact = false;
 };
 

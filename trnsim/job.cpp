@@ -102,6 +102,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   add("eval_batch", job.sizes.eval_batch), add("epochs", job.sizes.epochs), add("max_steps", job.sizes.max_steps);
   add("log_every", job.sizes.log_every), add("stack", job.stack), add("purchase", static_cast<int>(job.purchase));
   add("price_per_hour", job.price_per_hour.value_or(-1));
+  for (const analysis::StackChange& c : job.stack_changes) out.emplace_back(c.file + "." + c.key, c.value);
   for (const runtime::PassInfo& pass : runtime::kPasses) out.emplace_back(pass.name, job.passes.*pass.flag ? "1" : "0");
   return out;
 }
@@ -188,8 +189,10 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
                .max_steps = s.max_steps,
                .log_every = static_cast<double>(s.logging_steps)};
   if (!s.stack.empty()) job.stack = s.stack;
-  job.passes = runtime::parse_passes(
-      analysis::passes_of(analysis::load_stack(job.stack), static_cast<double>(job.step.kind.length), s.passes));
+  job.stack_changes = s.stack_changes;
+  job.programs = s.programs;
+  job.passes =
+      runtime::parse_passes(analysis::passes_of(job.load_stack(), static_cast<double>(job.step.kind.length), s.passes));
   job.purchase = analysis::parse_purchase(s.price, "`price`");
   job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.set});
   if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -9,6 +10,7 @@
 #include <vector>
 
 #include "analysis/prices.h"
+#include "analysis/stack.h"
 #include "hw/params.h"
 #include "runtime/passes.h"
 #include "trnsim/settings.h"
@@ -36,9 +38,11 @@ struct Job {
   workloads::Step step{};  // of one rank; step.plan.world() cores work on it
   Sizes sizes{};
   std::string stack = "torch-xla";
+  std::vector<analysis::StackChange> stack_changes{};  // what-ifs on its numbers
   runtime::Passes passes{};
   analysis::Purchase purchase = analysis::Purchase::kOnDemand;
-  std::optional<double> price_per_hour{};  // dollars of one instance, bought so; none: nobody published one
+  std::optional<double> price_per_hour{};             // dollars of one instance, bought so; none: nobody published one
+  std::shared_ptr<runtime::ProgramCache> programs{};  // where compiled ones are kept; decides nothing
 
   std::int64_t cores() const { return step.plan.world(); }
   std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
@@ -48,6 +52,8 @@ struct Job {
   /// Optimizer steps of the whole job, and the sequences that they train on.
   double steps() const;
   double samples() const;
+  /// Errors: as analysis::load_stack().
+  analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }
 
   /// Two jobs are the same when fields_of() are.
   bool operator==(const Job& other) const;

@@ -95,7 +95,7 @@ Memory least_memory(const Job& job) {
     memory.add("gradients", bytes(trained * size(p.numerics.gradient)));
     memory.add("optimizer", bytes(trained * (2 * size(p.numerics.optimizer) + (p.master_weights ? 4 : 0)) / shards));
     memory.add("weights", bytes(all * size(p.numerics.weight)));
-    memory.add("runtime", static_cast<std::uint64_t>(analysis::load_stack(job.stack).runtime_bytes.value));
+    memory.add("runtime", static_cast<std::uint64_t>(job.load_stack().runtime_bytes.value));
     if (memory.total >= most.total) most = std::move(memory);
   }
   return most;

@@ -1,8 +1,15 @@
 // What `trnsim validate` answers for a row: which kinds of published measurements are modelled, and how.
 #pragma once
 
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/stack.h"
 #include "analysis/validation_report.h"
 #include "base/param_file.h"
+#include "runtime/program_cache.h"
 #include "workloads/config.h"
 
 namespace trnsim {
@@ -13,6 +20,10 @@ struct PredictContext {
   std::vector<std::string> set;  // the changes of --set, for rows that name another instance
   bool exact = false;            // simulate every core and every call
   int host_threads = 0;
+  std::vector<analysis::StackChange> stack_changes{};  // what-ifs on numbers of the software stacks
+  std::shared_ptr<runtime::ProgramCache> programs{};   // where compiled programs are kept; none: nowhere
+
+  analysis::Stack stack(std::string_view name) const { return analysis::load_stack(name, stack_changes); }
 };
 
 /// Kinds that nothing models are skipped with a reason.

@@ -65,7 +65,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
 void time_job(const Job& job, Projection& p) {
   p.steps = job.steps();
   p.samples = job.samples();
-  const analysis::Stack stack = analysis::load_stack(job.stack);
+  const analysis::Stack stack = job.load_stack();
   p.time = analysis::job_time(stack, shape_of(job, stack, p));
   p.model_flops = flops_of(job);
   const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
@@ -124,13 +124,12 @@ std::vector<Job> smaller_batches(const Job& job) {
 
 }  // namespace
 
-void use_compile_cache(const Settings& settings) {
-  if (!settings.compile_cache.empty()) runtime::use_program_cache(settings.compile_cache);
+void open_compile_cache(Settings& settings) {
+  if (!settings.compile_cache.empty())
+    settings.programs = std::make_shared<runtime::ProgramCache>(settings.compile_cache);
 }
 
-std::string compile_cache_text() {
-  if (!runtime::has_program_cache()) return {};
-  const runtime::CacheUse use = runtime::program_cache_use();
+std::string text_of(const runtime::CacheUse& use) {
   return fmt::format("programs: {} from the cache, {} compiled", use.found, use.compiled);
 }
 

@@ -61,10 +61,10 @@ Projection with_host_of(const Job& job, Projection device);
 /// none does.
 std::optional<Job> nearest_that_fits(const Job& job);
 
-/// From now on programs are looked for in the folder that the settings name, if they name one. Errors: as
-/// runtime::use_program_cache().
-void use_compile_cache(const Settings& settings);
-/// "programs: 3 from the cache, 1 compiled"; empty without a cache.
-std::string compile_cache_text();
+/// Programs of the settings' jobs are looked for in the folder that `compile_cache` names, if it names one. Errors: as
+/// runtime::ProgramCache.
+void open_compile_cache(Settings& settings);
+/// "programs: 3 from the cache, 1 compiled".
+std::string text_of(const runtime::CacheUse& use);
 
 }  // namespace trnsim

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <set>
@@ -11,6 +12,8 @@
 #include <string>
 #include <vector>
 
+#include "analysis/stack.h"
+#include "runtime/program_cache.h"
 #include "trnsim/option_table.h"
 #include "workloads/lora.h"
 #include "workloads/workload.h"
@@ -56,7 +59,9 @@ struct Settings {
   std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;
   bool overwrite_output_dir = false;
 
-  std::set<std::string> given;  // names of those that the user gave
+  std::set<std::string> given;                         // names of those that the user gave
+  std::shared_ptr<runtime::ProgramCache> programs{};   // open_compile_cache() opens what `compile_cache` names
+  std::vector<analysis::StackChange> stack_changes{};  // what-ifs on numbers of the software stacks
 };
 
 using Setting = OptionRow<Settings>;

@@ -106,7 +106,7 @@ CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const Compil
   for (std::int64_t s = 0; s < plan.pipeline; ++s) {
     workloads::Step step = workloads::of_stage(job.step, s);
     step.plan.micro_batches = out.micro_batches;
-    runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes);
+    runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes, job.programs.get());
     compile.blocks = &shared.compiled;
     compile.give_up_at = options.give_up_at;
     Stage stage{.compiled = runtime::compile(job.model->step(step).graph, job.machine.target(), compile), .device = {}};
@@ -129,8 +129,9 @@ runtime::Graph stage_graph(const Job& job, std::int64_t stage) {
 }
 
 runtime::Compiled compile_stage(const Job& job, std::int64_t stage) {
-  return runtime::compile(stage_graph(job, stage), job.machine.target(),
-                          workloads::compile_options(workloads::of_stage(job.step, stage), "train", job.passes));
+  return runtime::compile(
+      stage_graph(job, stage), job.machine.target(),
+      workloads::compile_options(workloads::of_stage(job.step, stage), "train", job.passes, job.programs.get()));
 }
 
 std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
@@ -142,7 +143,7 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
     step.plan.micro_batch = job.sizes.eval_batch;
     step.plan.micro_batches = step.plan.pipeline;
     out.push_back(runtime::compile(job.model->step(step).graph, job.machine.target(),
-                                   workloads::compile_options(step, "evaluate", job.passes)));
+                                   workloads::compile_options(step, "evaluate", job.passes, job.programs.get())));
   }
   return out;
 }

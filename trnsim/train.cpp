@@ -106,6 +106,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
       .host_threads = static_cast<int>(s.host_threads),
       .passes = job.passes,
+      .cache = job.programs.get(),
       .checkpoint = checkpoint,
       .resume = s.resume_from_checkpoint};
   if (s.mode == "full")

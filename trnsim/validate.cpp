@@ -42,7 +42,9 @@ PredictContext predict_context(const Settings& settings) {
   return {.machine = hw::machine_file(settings.instance_type, settings.set),
           .set = settings.set,
           .exact = settings.exact,
-          .host_threads = static_cast<int>(settings.host_threads)};
+          .host_threads = static_cast<int>(settings.host_threads),
+          .stack_changes = settings.stack_changes,
+          .programs = settings.programs};
 }
 
 Validation validate(std::span<const analysis::Row> rows, const PredictContext& context,
@@ -69,7 +71,7 @@ analysis::Influence influence_of(const analysis::ValidationReport& report, std::
   const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
     Settings changed = settings;
     changed.set.insert(changed.set.end(), variation.machine.begin(), variation.machine.end());
-    analysis::change_stacks(variation.stacks);
+    changed.stack_changes = variation.stacks;
     const analysis::Prediction prediction = predict(rows[index], predict_context(changed));
     base::ensure(prediction.value.has_value(), rows[index].id, prediction.skip_reason);
     return *prediction.value;

@@ -26,6 +26,7 @@ workloads::VerifyReport verify(const std::filesystem::path& folder, const Settin
   workloads::VerifyOptions options;
   options.target = machine.target();
   options.plan = plan_of(s, machine);
+  options.cache = s.programs.get();
   options.host_threads = static_cast<int>(s.host_threads);
   options.seed = static_cast<std::uint64_t>(s.seed);
   if (s.mode == "full")

@@ -20,9 +20,10 @@ struct GenerationPrograms {
     std::int64_t read = 0;  // rows of the caches: enough for tokens at positions up to here
     runtime::Compiled compiled;
   };
-  /// For tokens at positions from `first` to `last`. Errors: as check().
+  /// For tokens at positions from `first` to `last`. `cache`: where programs are kept; none: nowhere. Errors: as
+  /// check().
   GenerationPrograms(const ModelPtr& config, const GenerationSpec& spec, std::int64_t first, std::int64_t last,
-                     const isa::Target& target, const runtime::Passes& passes = {});
+                     const isa::Target& target, runtime::ProgramCache* cache = nullptr);
   runtime::Compiled prompt;
   std::vector<Token> tokens;  // by rising `read`
 

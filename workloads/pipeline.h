@@ -34,7 +34,8 @@ Chunk chunk_of(const Step& spec, std::int64_t chunk, std::int64_t layers);
 /// The spec of another stage of the same step.
 Step of_stage(Step spec, std::int64_t stage);
 
-/// How a step's graph is compiled: its ranks and order.
-runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes);
+/// How a step's graph is compiled: its ranks and order. `cache`: where programs are kept; none: nowhere.
+runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes,
+                                        runtime::ProgramCache* cache = nullptr);
 
 }  // namespace workloads

@@ -37,8 +37,9 @@ struct TrainerOptions {
   std::uint64_t seed = 42;
   int host_threads = 0;
   runtime::Passes passes;
-  std::filesystem::path checkpoint;  // folder that checkpoints are written to; empty: none
-  std::filesystem::path resume;      // folder of a checkpoint to go on from; empty: begin
+  runtime::ProgramCache* cache = nullptr;  // of compiled programs
+  std::filesystem::path checkpoint;        // folder that checkpoints are written to; empty: none
+  std::filesystem::path resume;            // folder of a checkpoint to go on from; empty: begin
   std::function<std::unique_ptr<isa::Device>()> make_device = isa::make_numeric_device;
 };
 

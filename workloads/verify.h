@@ -20,6 +20,7 @@ struct VerifyOptions {
       plan;  // its micro_batch is the trajectory's own: all samples of a step, shared by ranks and micro-batches
   double max_grad_norm = 0;  // 0: not limited, as the trajectories of tests/golden
   runtime::Passes passes;
+  runtime::ProgramCache* cache = nullptr;  // of compiled programs
   int host_threads = 0;
   std::uint64_t seed = 42;
   std::function<std::unique_ptr<isa::Device>()> make_device = isa::make_numeric_device;

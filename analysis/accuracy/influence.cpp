@@ -9,6 +9,7 @@
 #include <map>
 #include <set>
 
+#include "analysis/host/stack_file.h"
 #include "analysis/metric.h"
 #include "analysis/stack.h"
 #include "analysis/sweep.h"

@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <utility>
 
-#include "analysis/host/stack_change.h"
+#include "analysis/host/stack_file.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
@@ -61,11 +61,6 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStackWo
      {"torch-neuronx", "torch-xla"},
      {"xla", "torch-xla"}}};
 
-std::vector<StackChange>& changes() {
-  static std::vector<StackChange> list;
-  return list;
-}
-
 }  // namespace
 
 std::span<const Stack::Field> Stack::fields() { return kFields; }
@@ -94,9 +89,10 @@ base::ParamFile stack_file(std::string_view name) {
   return base::ParamFile::load(base::data_path(fmt::format("{}/{}.toml", kFolder, name)));
 }
 
-Stack load_stack(std::string_view name) {
+Stack load_stack(std::string_view name, std::span<const StackChange> changes) {
   base::ParamFile file = stack_file(name);
-  for (const StackChange& change : changes()) {
+  for (const StackChange& change : changes) {
+    stack_file(change.file);  // refuses one that does not exist
     const std::vector<std::string> keys = file.keys(change.key);
     if (std::ranges::find(keys, change.key) != keys.end() && file_of(file.parameter(change.key)) == change.file)
       file.set(change.key, change.value, "what-if");
@@ -106,11 +102,6 @@ Stack load_stack(std::string_view name) {
 
 std::string file_of(const base::Parameter& parameter) {
   return std::filesystem::path{parameter.where.substr(0, parameter.where.rfind(':'))}.stem().string();
-}
-
-void change_stacks(std::vector<StackChange> to) {
-  for (const StackChange& change : to) stack_file(change.file);
-  changes() = std::move(to);
 }
 
 std::vector<std::string> stack_names() {

@@ -341,8 +341,8 @@ class Compiler {
 }  // namespace
 
 Compiled compile(Graph graph, const isa::Target& target, const CompileOptions& options) {
-  if (!has_program_cache() || options.give_up_at > 0) return Compiler{std::move(graph), target, options}.run();
-  return through_cache(graph, target, options, [&] { return Compiler{graph, target, options}.run(); });
+  if (!options.cache || options.give_up_at > 0) return Compiler{std::move(graph), target, options}.run();
+  return options.cache->get(graph, target, options, [&] { return Compiler{graph, target, options}.run(); });
 }
 
 }  // namespace runtime

@@ -3,6 +3,7 @@
 #include <zstd.h>
 
 #include <fstream>
+#include <utility>
 
 #include "base/archive.h"
 #include "base/error.h"
@@ -46,8 +47,8 @@ void each_field(base::ArchiveWriter& archive, const Graph& x) {
 }
 void each_field(base::ArchiveWriter& archive, const CompileOptions& x) {
   // Blocks from elsewhere are those that would be built; with a size to give up at nothing is kept.
-  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up_at, blocks, shared] = x;
-  static_cast<void>(blocks);
+  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up_at, blocks, shared, cache] = x;
+  static_cast<void>(blocks), static_cast<void>(cache);
   archive(name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, shared != nullptr);
   if (shared) archive(*shared);
 }
@@ -60,16 +61,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kMagic = "trnsim program 1";
 constexpr int kLevel = 1;  // programs repeat themselves: higher levels cost time and save little
-
-struct Cache {
-  fs::path folder;
-  CacheUse use;
-};
-
-Cache& cache() {
-  static Cache instance;
-  return instance;
-}
 
 std::uint64_t hash_of_binary() {
   static const std::uint64_t hash = [] {
@@ -87,21 +78,12 @@ std::uint64_t hash_of_binary() {
 
 }  // namespace
 
-void use_program_cache(const fs::path& folder) {
-  if (folder.empty()) {
-    cache() = {};
-    return;
-  }
+ProgramCache::ProgramCache(fs::path folder) : folder_{std::move(folder)} {
   std::error_code error;
-  fs::create_directories(folder, error);
+  fs::create_directories(folder_, error);
   if (error)
-    throw Error{Fault::kEnvironment, folder.string(), error.message(), "choose a folder that you may write to"};
-  cache() = {folder, {}};
+    throw Error{Fault::kEnvironment, folder_.string(), error.message(), "choose a folder that you may write to"};
 }
-
-bool has_program_cache() { return !cache().folder.empty(); }
-
-CacheUse program_cache_use() { return cache().use; }
 
 std::uint64_t program_key(const Graph& graph, const isa::Target& target, const CompileOptions& options) {
   base::ArchiveWriter writer;
@@ -139,19 +121,19 @@ Compiled read_compiled(std::string_view bytes, const std::string& where) {
   return compiled;
 }
 
-Compiled through_cache(const Graph& graph, const isa::Target& target, const CompileOptions& options,
-                       const std::function<Compiled()>& compile) {
-  const fs::path path = cache().folder / (base::hash_text(program_key(graph, target, options)) + ".program");
+Compiled ProgramCache::get(const Graph& graph, const isa::Target& target, const CompileOptions& options,
+                           const std::function<Compiled()>& compile) {
+  const fs::path path = folder_ / (base::hash_text(program_key(graph, target, options)) + ".program");
   std::error_code error;
   if (fs::exists(path, error)) try {
       Compiled compiled = read_compiled(base::read_file(path), path.string());
-      ++cache().use.found;
+      ++found_;
       return compiled;
     } catch (const Error& damage) {
       base::log_warning("{}; compiled again", damage.reason());
     }
   Compiled compiled = compile();
-  ++cache().use.compiled;
+  ++compiled_;
   try {  // it is only a cache
     base::write_file(path, write_compiled(compiled));
   } catch (const Error& full) {

@@ -10,6 +10,7 @@
 #include <set>
 
 #include "analysis/accuracy/baseline.h"
+#include "analysis/host/stack_file.h"
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -140,18 +141,19 @@ TEST(Influence, AChangeOfAStackReachesThoseThatInheritTheNumberAndNoOther) {
   const double base_launch = analysis::load_stack("bare").per_launch.value;
   const double xla = analysis::load_stack("torch-xla").per_step.value;
   const double trainer = analysis::load_stack("hf-trainer").per_step.value;
-  analysis::change_stacks({{"torch-xla", "host.per_step", "2x"}, {"bare", "launch.per_launch", "3x"}});
-  EXPECT_DOUBLE_EQ(analysis::load_stack("torch-xla").per_step.value, 2 * xla);
-  EXPECT_DOUBLE_EQ(analysis::load_stack("hf-trainer").per_step.value, 2 * trainer);
-  EXPECT_DOUBLE_EQ(analysis::load_stack("bare").per_launch.value, 3 * base_launch);
+  const std::vector<analysis::StackChange> changes{{"torch-xla", "host.per_step", "2x"},
+                                                   {"bare", "launch.per_launch", "3x"}};
+  EXPECT_DOUBLE_EQ(analysis::load_stack("torch-xla", changes).per_step.value, 2 * xla);
+  EXPECT_DOUBLE_EQ(analysis::load_stack("hf-trainer", changes).per_step.value, 2 * trainer);
+  EXPECT_DOUBLE_EQ(analysis::load_stack("bare", changes).per_launch.value, 3 * base_launch);
   EXPECT_DOUBLE_EQ(
-      analysis::load_stack("torch-xla").per_launch.value,
+      analysis::load_stack("torch-xla", changes).per_launch.value,
       analysis::file_of(analysis::stack_file("torch-xla").parameter("launch.per_launch")) == "torch-xla"
           ? base::parse_quantity(analysis::stack_file("torch-xla").parameter("launch.per_launch").values[0]).value
           : 3 * base_launch);
-  analysis::change_stacks({});
   EXPECT_DOUBLE_EQ(analysis::load_stack("torch-xla").per_step.value, xla);
-  EXPECT_THROW(analysis::change_stacks({{"torch-lxa", "host.per_step", "2x"}}), base::Error);
+  const std::vector<analysis::StackChange> misspelt{{"torch-lxa", "host.per_step", "2x"}};
+  EXPECT_THROW(analysis::load_stack("bare", misspelt), base::Error);
 }
 
 /// Two mechanisms of one number each; the constants a, b of the first, c of the second, a switch s of the second.

@@ -86,28 +86,28 @@ TEST(ProgramCache, DamagedFilesAreRefused) {
 TEST(ProgramCache, WhatIsThereIsNotCompiledAgain) {
   namespace fs = std::filesystem;
   const fs::path folder = fs::path{testing::TempDir()} / ("program_cache_" + std::to_string(getpid()));
-  runtime::use_program_cache(folder);
-  const Compiled first = runtime::compile(cached_graph(), trn1_target(), cached_options());
-  EXPECT_EQ(runtime::program_cache_use().compiled, 1u);
-  const Compiled second = runtime::compile(cached_graph(), trn1_target(), cached_options());
-  EXPECT_EQ(runtime::program_cache_use().found, 1u);
+  runtime::ProgramCache cache{folder};
+  runtime::CompileOptions options = cached_options();
+  options.cache = &cache;
+  const Compiled first = runtime::compile(cached_graph(), trn1_target(), options);
+  EXPECT_EQ(cache.use().compiled, 1u);
+  const Compiled second = runtime::compile(cached_graph(), trn1_target(), options);
+  EXPECT_EQ(cache.use().found, 1u);
   EXPECT_EQ(second.program.blocks.at(0).instrs, first.program.blocks.at(0).instrs);
   // It is only a cache: what is damaged is compiled again and put right, and a folder that is gone keeps nothing.
   for (const auto& file : fs::directory_iterator{folder}) base::write_file(file.path(), "rubbish");
-  EXPECT_EQ(runtime::compile(cached_graph(), trn1_target(), cached_options()).program.blocks.size(),
+  EXPECT_EQ(runtime::compile(cached_graph(), trn1_target(), options).program.blocks.size(),
             first.program.blocks.size());
-  EXPECT_EQ(runtime::program_cache_use().compiled, 2u);
-  runtime::compile(cached_graph(), trn1_target(), cached_options());
-  EXPECT_EQ(runtime::program_cache_use().found, 2u);
+  EXPECT_EQ(cache.use().compiled, 2u);
+  runtime::compile(cached_graph(), trn1_target(), options);
+  EXPECT_EQ(cache.use().found, 2u);
   fs::remove_all(folder);
-  EXPECT_NO_THROW(runtime::compile(cached_graph(), trn1_target(), cached_options()));
-  runtime::use_program_cache({});
-  EXPECT_FALSE(runtime::has_program_cache());
+  EXPECT_NO_THROW(runtime::compile(cached_graph(), trn1_target(), options));
 }
 
 TEST(ProgramCache, AFolderThatCannotBeMadeIsTheHostsFault) {
   try {
-    runtime::use_program_cache("/dev/null/cache");
+    runtime::ProgramCache{"/dev/null/cache"};
     ADD_FAILURE() << "no error";
   } catch (const base::Error& error) {
     EXPECT_EQ(error.fault(), base::Fault::kEnvironment);

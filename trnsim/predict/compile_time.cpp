@@ -78,9 +78,9 @@ std::variant<double, std::string> ops_of(const Row& row, double more_per_tensor,
 
 }  // namespace
 
-Prediction predict_compile(const Row& row, const PredictContext&) {
+Prediction predict_compile(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<analysis::MicroRow>(row.job);
-  const analysis::Stack stack = analysis::load_stack("torch-xla-2025");
+  const analysis::Stack stack = context.stack("torch-xla-2025");
   std::vector<std::string> assumed;
   const auto ops = ops_of(row, 0, assumed);
   if (const auto* why = std::get_if<std::string>(&ops)) return Prediction::skip(*why);

@@ -91,12 +91,14 @@ std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr&
   const std::string numerics = decoder_numerics(r.weights, moments, assumed);
   if (numerics.empty()) return fmt::format("weights '{}' are unknown", r.weights);
   const std::string stack_name = stack_of(row);
-  const analysis::Stack stack = analysis::load_stack(stack_name.empty() ? "torch-xla" : stack_name);
+  const analysis::Stack stack = context.stack(stack_name.empty() ? "torch-xla" : stack_name);
   Job job{.machine = load_machine(r.instance, context.set, r.nodes.value_or(1)),
           .model = model,
           .step = {},
           .sizes = {},
-          .stack = stack.name};
+          .stack = stack.name,
+          .stack_changes = context.stack_changes,
+          .programs = context.programs};
   job.step = {.plan = {.data = static_cast<std::uint32_t>(*dp),
                        .micro_batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
                        .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),

@@ -46,7 +46,12 @@ double adapter_elements(const workloads::Sizes& s, double rank, double cores) {
 
 /// The row's job, a micro-batch in its graph.
 Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext& context) {
-  Job job{.machine = load_machine(r.instance, context.set, 1), .model = std::move(model), .step = {}, .sizes = {}};
+  Job job{.machine = load_machine(r.instance, context.set, 1),
+          .model = std::move(model),
+          .step = {},
+          .sizes = {},
+          .stack_changes = context.stack_changes,
+          .programs = context.programs};
   job.step = {.plan = {.data = static_cast<std::uint32_t>(r.dp.value_or(1)),
                        .micro_batch = r.micro_batch.value_or(1),
                        .numerics = runtime::numerics("bf16+fp32-optimizer")},

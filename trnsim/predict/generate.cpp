@@ -81,6 +81,8 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
   job.config = job.config->with_sizes({.positions = std::max(job.config->sizes().positions, job.spec.length)});
   pad_heads(job.config, ranks, assumed);
   job.exact = context.exact;
+  job.stack_changes = context.stack_changes;
+  job.programs = context.programs;
   if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;
   assumed.push_back("stack " + job.stack);
   const GenerationTime time = generation_time(job, machine);

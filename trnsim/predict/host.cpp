@@ -18,7 +18,7 @@ Prediction predict_mlp(const Row& row, const analysis::Shape& shape, const Predi
   if (shape.sizes.size() < 2 || batch == shape.named.end()) {
     return Prediction::skip("shape is not of the form 784-120-84-10 batch 32");
   }
-  const analysis::Stack stack = analysis::load_stack("torch-xla");
+  const analysis::Stack stack = context.stack("torch-xla");
   const double tensors = 2 * (static_cast<double>(shape.sizes.size()) - 1);  // weight and bias of each layer
   analysis::JobShape job;
   job.steps = 1;
@@ -43,10 +43,10 @@ Prediction predict_mlp(const Row& row, const analysis::Shape& shape, const Predi
 
 }  // namespace
 
-Prediction predict_launch(const Row& row, const PredictContext&) {
+Prediction predict_launch(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<analysis::MicroRow>(row.job);
   const bool framework = says(micro.what, "torch-xla");
-  const analysis::Stack stack = analysis::load_stack(framework ? "torch-xla" : "bare");
+  const analysis::Stack stack = context.stack(framework ? "torch-xla" : "bare");
   if (!micro.cores) return Prediction::skip("the number of cores is not published");
   return in_row_metric(row, {.seconds = analysis::launch_seconds(stack, *micro.cores)},
                        {"stack " + stack.name, "device time hidden behind the host's"}, {{"launch", 1}});
@@ -56,7 +56,7 @@ Prediction predict_host(const Row& row, const PredictContext& context) {
   const auto& micro = std::get<analysis::MicroRow>(row.job);
   const analysis::Shape shape = analysis::parse_shape(micro.shape);
   if (says(micro.what, "copy") && shape.bytes) {
-    const double seconds = *shape.bytes / analysis::load_stack("bare").copy_bandwidth.value;
+    const double seconds = *shape.bytes / context.stack("bare").copy_bandwidth.value;
     return in_row_metric(row, {.seconds = seconds, .bytes = shape.bytes}, {}, {{"copy", 1}});
   }
   if (says(micro.what, "MLP")) return predict_mlp(row, shape, context);

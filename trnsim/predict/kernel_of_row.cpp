@@ -109,6 +109,7 @@ MicroPlanned plan_blocks(MicroJob& job) {
   job.assumed.push_back(fmt::format("numerics {}, {}", spec.numerics.name, spec.causal ? "causal" : "full attention"));
   runtime::CompileOptions options;
   options.name = "blocks";
+  options.cache = job.context.programs.get();
   return MicroPlan{.program = runtime::compile(workloads::block_graph(spec), job.target(), options).program,
                    .flops = workloads::block_flops(spec)};
 }

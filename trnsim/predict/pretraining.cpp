@@ -26,16 +26,17 @@ struct MicroSteps {
 };
 
 hw::SimResult on_device(const workloads::ModelPtr& config, workloads::Step spec, workloads::Part part,
-                        const hw::MachineParams& machine, bool exact) {
+                        const hw::MachineParams& machine, const PredictContext& context) {
   spec.kind.part = part;
   spec.plan.micro_batches = 1;
   const runtime::Compiled compiled =
       runtime::compile(config->step(spec).graph, machine.target(),
                        {.name = part == workloads::Part::kUpdate ? "update" : "micro_step",
                         .ranks = spec.plan.data,
-                        .hbm_bytes = machine.hbm_bytes_per_core()});
+                        .hbm_bytes = machine.hbm_bytes_per_core(),
+                        .cache = context.programs.get()});
   isa::check(compiled.program, machine.target());
-  return hw::simulate(compiled.program, machine, {.exact = exact});
+  return hw::simulate(compiled.program, machine, {.exact = context.exact});
 }
 
 /// An optimizer step as the host drives it: a graph per micro-step, the loss read back after the last one, then the
@@ -101,14 +102,14 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
                .head = workloads::Head::kPretraining,
                .predictions = *job.seq_len <= 128 ? 20 : 80},
       .optimizer = {.name = job.optimizer, .weight_decay = 0.01, .decay_all = false, .max_grad_norm = 1}};
-  const hw::SimResult step = on_device(config, spec, workloads::Part::kMicroStep, machine, context.exact),
-                      last = on_device(config, spec, workloads::Part::kUpdate, machine, context.exact);
+  const hw::SimResult step = on_device(config, spec, workloads::Part::kMicroStep, machine, context),
+                      last = on_device(config, spec, workloads::Part::kUpdate, machine, context);
   const double micro_steps = micro_steps_of(job, assumed);
   const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
                           work_of(step, micro_steps) + work_of(last)};
   const std::string named = stack_of(row), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
-      host_times(analysis::load_stack(stack), device, job, micro_steps, config->traced_ops(spec),
+      host_times(context.stack(stack), device, job, micro_steps, config->traced_ops(spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
   assumed.push_back("stack " + stack + "; a graph for each micro-step, one for the update");
   assumed.push_back(

@@ -148,9 +148,9 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
   const auto& spec = std::get<workloads::BlockSpec>(found);
   std::vector<std::string> assumed;
   const hw::MachineParams machine = instances_of(job, context, assumed);
-  const analysis::Stack stack = analysis::load_stack(stack_or_loop(row));
-  const runtime::Compiled compiled =
-      runtime::compile(workloads::block_graph(spec), machine.target(), {.name = "blocks"});
+  const analysis::Stack stack = context.stack(stack_or_loop(row));
+  const runtime::Compiled compiled = runtime::compile(workloads::block_graph(spec), machine.target(),
+                                                      {.name = "blocks", .cache = context.programs.get()});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
   analysis::JobShape shape;
   shape.steps = 1;
@@ -217,15 +217,18 @@ struct Forward {
   std::int64_t length;
 };
 
-std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::Target& target) {
+std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::Target& target,
+                                                     const PredictContext& context) {
   const auto found = blocks_of(row);
   if (const auto* why = std::get_if<std::string>(&found)) return *why;
   const auto& spec = std::get<workloads::BlockSpec>(found);
-  return Forward{runtime::compile(workloads::block_graph(spec), target, {.name = "infer"}), spec.seq};
+  return Forward{
+      runtime::compile(workloads::block_graph(spec), target, {.name = "infer", .cache = context.programs.get()}),
+      spec.seq};
 }
 
 std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::Target& target,
-                                                    std::vector<std::string>& assumed) {
+                                                    const PredictContext& context, std::vector<std::string>& assumed) {
   const TrainingRow& job = std::get<TrainingRow>(row.job);
   const auto found = model_of_row(row, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return *why;
@@ -238,7 +241,9 @@ std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::T
       .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = runtime::numerics(numerics_of(job))},
       .kind = {.length = length, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
   assumed.push_back("matmul weights are stored as TensorE takes them");
-  return Forward{runtime::compile(model->step(spec).graph, target, {.name = "infer", .ranks = cores}), length};
+  return Forward{runtime::compile(model->step(spec).graph, target,
+                                  {.name = "infer", .ranks = cores, .cache = context.programs.get()}),
+                 length};
 }
 
 }  // namespace
@@ -264,12 +269,12 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
   if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
   std::vector<std::string> assumed;
   const hw::MachineParams machine = machine_of(job.instance, context, assumed);
-  const auto found =
-      is_blocks(job) ? forward_of_blocks(row, machine.target()) : forward_of_model(row, machine.target(), assumed);
+  const auto found = is_blocks(job) ? forward_of_blocks(row, machine.target(), context)
+                                    : forward_of_model(row, machine.target(), context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& forward = std::get<Forward>(found);
   const hw::SimResult device = hw::simulate(forward.compiled.program, machine, {.exact = context.exact});
-  const analysis::Stack bare = analysis::load_stack("bare");
+  const analysis::Stack bare = context.stack("bare");
   const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
   assumed.push_back("the graph is traced ahead of time: the host launches it and waits");
   assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));

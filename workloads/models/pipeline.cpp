@@ -57,7 +57,8 @@ Step of_stage(Step spec, std::int64_t stage) {
   return spec;
 }
 
-runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes) {
+runtime::CompileOptions compile_options(const Step& spec, std::string name, const runtime::Passes& passes,
+                                        runtime::ProgramCache* cache) {
   const bool stages = spec.plan.pipeline > 1;
   const std::uint32_t own = spec.plan.world() / static_cast<std::uint32_t>(spec.plan.pipeline);
   return {.name = stages ? fmt::format("{}, stage {}", name, spec.stage) : std::move(name),
@@ -65,7 +66,8 @@ runtime::CompileOptions compile_options(const Step& spec, std::string name, cons
           .first_rank = own * static_cast<std::uint32_t>(spec.stage),
           .own_ranks = stages ? own : 0,
           .in_order = stages,
-          .passes = passes};
+          .passes = passes,
+          .cache = cache};
 }
 
 }  // namespace workloads

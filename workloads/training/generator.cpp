@@ -18,8 +18,8 @@ namespace {
 using base::Error;
 using base::Fault;
 
-runtime::CompileOptions options_of(const char* name, const GenerationSpec& spec, const runtime::Passes& passes) {
-  return {.name = name, .ranks = static_cast<std::uint32_t>(spec.tensor_parallel), .passes = passes};
+runtime::CompileOptions options_of(const char* name, const GenerationSpec& spec, runtime::ProgramCache* cache) {
+  return {.name = name, .ranks = static_cast<std::uint32_t>(spec.tensor_parallel), .cache = cache};
 }
 
 /// [in, out] with the rows where the device reads them.
@@ -34,9 +34,9 @@ std::vector<float> in_blocks(const std::vector<float>& values, std::int64_t rows
 }  // namespace
 
 GenerationPrograms::GenerationPrograms(const ModelPtr& config, const GenerationSpec& spec, std::int64_t first,
-                                       std::int64_t last, const isa::Target& target, const runtime::Passes& passes)
-    : prompt{runtime::compile(prompt_graph(config, spec), target, options_of("prompt", spec, passes))} {
-  runtime::CompileOptions options = options_of("token", spec, passes);
+                                       std::int64_t last, const isa::Target& target, runtime::ProgramCache* cache)
+    : prompt{runtime::compile(prompt_graph(config, spec), target, options_of("prompt", spec, cache))} {
+  runtime::CompileOptions options = options_of("token", spec, cache);
   options.shared = &prompt.program.regions;
   std::uint64_t bytes = prompt.program.hbm_bytes;
   for (const std::int64_t read : token_buckets(first, last, spec.length)) {

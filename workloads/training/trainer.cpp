@@ -39,9 +39,9 @@ Trainer::Programs Trainer::compile(std::vector<runtime::Graph> train, std::vecto
   std::uint64_t bytes = 0;
   for (std::size_t stage = 0; stage < train.size(); ++stage) {
     const Step spec = of_stage(options.step, static_cast<std::int64_t>(stage));
-    out.train.push_back(
-        runtime::compile(std::move(train[stage]), options.target, compile_options(spec, "train", options.passes)));
-    runtime::CompileOptions eval = compile_options(spec, "evaluate", options.passes);
+    out.train.push_back(runtime::compile(std::move(train[stage]), options.target,
+                                         compile_options(spec, "train", options.passes, options.cache)));
+    runtime::CompileOptions eval = compile_options(spec, "evaluate", options.passes, options.cache);
     eval.shared = &out.train.back().program.regions;
     out.evaluation.push_back(runtime::compile(std::move(evaluation[stage]), options.target, eval));
     bytes = std::max({bytes, out.train.back().program.hbm_bytes, out.evaluation.back().program.hbm_bytes});

@@ -132,8 +132,8 @@ class Verifier {
     std::vector<runtime::Compiled> out;
     for (runtime::Graph& graph : model_->graphs()) {
       const Step spec = of_stage(model_->spec(), static_cast<std::int64_t>(out.size()));
-      out.push_back(
-          runtime::compile(std::move(graph), options_.target, compile_options(spec, "verify", options_.passes)));
+      out.push_back(runtime::compile(std::move(graph), options_.target,
+                                     compile_options(spec, "verify", options_.passes, options_.cache)));
       const isa::Program& program = out.back().program;
       for (const isa::Block& block : program.blocks) report_.instructions += block.instrs.size();
       report_.matmul_flops += program.model_flops;
