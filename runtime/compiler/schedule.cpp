@@ -72,19 +72,22 @@ struct Lists {
   void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
 };
 
-/// Numbers below a limit; the next one from a place on is found by words.
+/// Numbers below a limit, visited by words.
 class Members {
  public:
   explicit Members(std::size_t limit) : words_(limit / 64 + 1) {}
   void insert(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
   void erase(std::uint32_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
-  /// The first member in [from, last], or one above `last`.
-  std::uint32_t next(std::uint32_t from, std::uint32_t last) const {
-    if (from > last) return last + 1;
+  /// visit(i) for the members in [from, last] from the smallest on, until it returns false.
+  template <class Visit>
+  void each(std::uint32_t from, std::uint32_t last, const Visit& visit) const {
     std::uint64_t word = words_[from / 64] >> from % 64 << from % 64;
     for (std::uint32_t w = from / 64;; word = words_[w]) {
-      if (word != 0) return w * 64 + static_cast<std::uint32_t>(std::countr_zero(word));
-      if (++w > last / 64) return last + 1;
+      for (; word != 0; word &= word - 1) {
+        const std::uint32_t i = w * 64 + static_cast<std::uint32_t>(std::countr_zero(word));
+        if (i > last || !visit(i)) return;
+      }
+      if (++w > last / 64) return;
     }
   }
 
@@ -245,8 +248,7 @@ class Scheduler {
 
   /// Whether `i` may run although older instructions wait: whether there is room for what it opens.
   bool may_run_ahead(std::uint32_t i) {
-    if (i == oldest_) return true;
-    return sbuf_.has_room(oldest_, i, needs_[i].bytes) && psum_.has_room(oldest_, i, needs_[i].banks);
+    return i == oldest_ || (sbuf_.has_room(oldest_, i, needs_[i].bytes) && psum_.has_room(oldest_, i, needs_[i].banks));
   }
 
   /// The instruction that can start first; of equal ones the oldest.
@@ -259,17 +261,21 @@ class Scheduler {
     std::uint32_t best = oldest_;
     double best_start = 1e300;
     for (std::size_t e = 0; e < isa::kEngineCount; ++e) {
+      if (free_[e] >= best_start) continue;  // nothing of this engine starts earlier
       const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
       const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
       sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
       std::uint32_t looked = 0;
-      for (std::uint32_t i = ready_[e].next(oldest_, last); i <= last && looked < kLook;
-           i = ready_[e].next(i + 1, last), ++looked) {
-        if (!may_run_ahead(i)) continue;
-        const double start = std::max(free_[e], ready_at_[i]);
-        if (start < best_start) best = i, best_start = start;
-        if (ready_at_[i] <= free_[e]) break;  // nothing later of this engine starts earlier
-      }
+      ready_[e].each(oldest_, last, [&](std::uint32_t i) {
+        const Need& need = needs_[i];
+        const bool refused = need.bytes >= sbuf_.refused || need.banks >= psum_.refused;  // most are, and end here
+        if ((!refused || i == oldest_) && may_run_ahead(i)) {
+          const double start = std::max(free_[e], ready_at_[i]);
+          if (start < best_start) best = i, best_start = start;
+          if (ready_at_[i] <= free_[e]) return false;  // nothing later of this engine starts earlier
+        }
+        return ++looked < kLook;
+      });
     }
     return best;
   }
