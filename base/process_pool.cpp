@@ -133,8 +133,9 @@ class ProcessPool::Child {
 
   int fd() const { return fd_; }
 
-  void order(std::size_t number) {
+  void order(std::size_t number, std::uint64_t of_kin) {
     const std::uint64_t wide = number;
+    kin = of_kin;
     send_all(fd_, {reinterpret_cast<const char*>(&wide), sizeof wide});  // a dead child shows when it is read
     item = number;
   }
@@ -152,6 +153,7 @@ class ProcessPool::Child {
   }
 
   std::optional<std::size_t> item;  // that it works on
+  std::uint64_t kin = 0;            // of that, or of its last one
 
  private:
   /// Waits for its end.
@@ -175,11 +177,16 @@ std::size_t ProcessPool::busy() const {
   return static_cast<std::size_t>(std::ranges::count_if(children_, [](const auto& c) { return c->item.has_value(); }));
 }
 
-void ProcessPool::order(std::size_t item) {
+void ProcessPool::order(std::size_t item, std::uint64_t kin) {
   ensure(has_room(), name_, "more was ordered than there are processes");
-  auto idle = std::ranges::find_if(children_, [](const auto& c) { return !c->item; });
+  auto idle = std::ranges::find_if(children_, [kin](const auto& c) { return !c->item && c->kin == kin; });
+  if (idle == children_.end()) idle = std::ranges::find_if(children_, [](const auto& c) { return !c->item; });
   if (idle == children_.end()) idle = children_.insert(idle, std::make_unique<Child>(name_, work_));
-  (*idle)->order(item);
+  (*idle)->order(item, kin);
+}
+
+bool ProcessPool::busy_with(std::uint64_t kin) const {
+  return std::ranges::any_of(children_, [kin](const auto& c) { return c->item && c->kin == kin; });
 }
 
 std::vector<ProcessPool::Answer> ProcessPool::wait(std::optional<std::chrono::milliseconds> patience) {

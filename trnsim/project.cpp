@@ -163,11 +163,15 @@ Projection project(const Job& job, const ProjectOptions& options) {
   return p;
 }
 
-bool same_on_the_device(const Job& a, const Job& b) {
-  Job other = b;
-  other.stack = a.stack, other.sizes = a.sizes, other.purchase = a.purchase, other.price_per_hour = a.price_per_hour;
-  other.sizes.eval_batch = b.sizes.eval_batch;  // its own program
-  return a == other && (a.sizes.eval_samples > 0) == (b.sizes.eval_samples > 0);
+std::uint64_t device_hash(const Job& job) {
+  const analysis::Stack stack = job.load_stack();
+  Job device = job;
+  // Evaluation has a program of its own; of the software the device sees what it keeps in memory.
+  device.sizes = {.eval_samples = std::min<std::int64_t>(job.sizes.eval_samples, 1),
+                  .eval_batch = job.sizes.eval_batch};
+  device.stack = fmt::format("{} {}", stack.ring_share.value, stack.runtime_bytes.value);
+  device.stack_changes = {}, device.purchase = {}, device.price_per_hour = {};
+  return hash_of(device);
 }
 
 Projection with_host_of(const Job& job, Projection device) {

@@ -52,8 +52,11 @@ Projection project(const Job& job, const ProjectOptions& options = {});
 /// The same, but what does not fit is not an error: it has a memory alone (memory.fits() is false).
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {});
 
-/// Whether two jobs run the same program on the same machine: their hosts or sizes alone differ.
-bool same_on_the_device(const Job& a, const Job& b);
+/// Of all that decides what the machine does and what its memory holds: jobs that differ in their hosts, sizes or
+/// prices alone have the same.
+std::uint64_t device_hash(const Job& job);
+/// Whether two jobs run the same programs on the same machine.
+inline bool same_on_the_device(const Job& a, const Job& b) { return device_hash(a) == device_hash(b); }
 /// `device` with the host, the sizes and the price of `job`, which is the same on the device.
 Projection with_host_of(const Job& job, Projection device);
 

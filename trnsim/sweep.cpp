@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <deque>
 #include <map>
 #include <memory>
 #include <set>
@@ -105,10 +106,11 @@ Asked asked_at(const workloads::Workload& workload, const std::string& machine, 
 }
 
 /// A plan that this point's cores do not allow has an error for a result: the other points go on.
-std::uint64_t hash_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
+std::uint64_t hash_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point,
+                      std::uint64_t (*of)(const Job&) = hash_of) {
   const Asked asked = asked_at(workload, machine, point);
   try {
-    return hash_of(asked.job());
+    return of(asked.job());
   } catch (const base::Error& e) {
     if (e.fault() != base::Fault::kUsage) throw;
     return base::hash64(std::string_view{e.what()});
@@ -153,9 +155,25 @@ void require_effect(const workloads::Workload& workload, const SweepPoint& point
                         "sweep over a machine parameter, or a setting that the projection reads"};
 }
 
+/// The last projections of this process: jobs with the same device part share it.
+class Projections {
+ public:
+  Projection of(const Job& job) {
+    const std::uint64_t key = device_hash(job);
+    const auto found = std::ranges::find(kept_, key, &Kept::first);
+    if (found != kept_.end()) return with_host_of(job, found->second);
+    if (kept_.size() == kMost) kept_.pop_front();
+    return kept_.emplace_back(key, project(job)).second;
+  }
+
+ private:
+  static constexpr std::size_t kMost = 2;  // kin come one after the other; a projection has megabytes
+  using Kept = std::pair<std::uint64_t, Projection>;
+  std::deque<Kept> kept_;
+};
+
 /// Of the whole job: over those of its step.
-Metrics job_metrics(const Job& job) {
-  const Projection p = project(job);
+Metrics job_metrics(const Projection& p) {
   Metrics metrics = metrics_of(p.stage().device, p.stage().compiled.program);
   metrics["seconds"] = p.time.total;
   if (p.dollars) metrics["dollars"] = *p.dollars;
@@ -205,7 +223,10 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
                 return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), binary_hash());
               },
           .evaluate =
-              [jobs, machine](const SweepPoint& point) { return job_metrics(asked_at(*jobs, machine, point).job()); }};
+              [jobs, machine, projections = std::make_shared<Projections>()](const SweepPoint& point) {
+                return job_metrics(projections->of(asked_at(*jobs, machine, point).job()));
+              },
+          .kin = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
 }
 
 }  // namespace trnsim

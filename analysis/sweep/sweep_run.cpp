@@ -74,7 +74,9 @@ class Shift {
  public:
   Shift(SweepRun& run, const SweepModel& model, SweepStore& store, const SweepTeam& team, const SweepWatch& watch,
         std::deque<std::size_t> waiting)
-      : run_{run}, model_{model}, store_{store}, team_{team}, watch_{watch}, waiting_{std::move(waiting)} {}
+      : run_{run}, model_{model}, store_{store}, team_{team}, watch_{watch}, waiting_{std::move(waiting)} {
+    if (model_.kin) bring_kin_together();
+  }
 
   void work(std::size_t processes) {
     const base::HoldInterrupts hold;  // what is done is kept, and the table of it printed
@@ -114,10 +116,30 @@ class Shift {
   /// Keeps the processes at work on points that nobody else has.
   void order(base::ProcessPool& pool) {
     while (pool.has_room() && !waiting_.empty()) {
-      const std::size_t index = waiting_.front();
-      waiting_.pop_front();
-      if (mine(index)) pool.order(index);
+      const auto at = next(pool);
+      const std::size_t index = *at;
+      waiting_.erase(at);
+      if (mine(index)) pool.order(index, kin_of(index));
     }
+  }
+
+  std::uint64_t kin_of(std::size_t index) const { return kin_.empty() ? 0 : kin_[index]; }
+
+  /// Points of one kin stand behind the first of them.
+  void bring_kin_together() {
+    std::map<std::uint64_t, std::size_t> first;
+    for (const SweepResult& result : run_.results) kin_.push_back(model_.kin(result.point));
+    for (const std::size_t index : waiting_) first.emplace(kin_[index], first.size());
+    std::ranges::stable_sort(waiting_, {}, [&](std::size_t index) { return first.at(kin_[index]); });
+  }
+
+  /// The next point whose kin nobody works on; where all have somebody, the first.
+  std::deque<std::size_t>::iterator next(const base::ProcessPool& pool) {
+    constexpr std::ptrdiff_t kLookAt = 1000;
+    if (kin_.empty()) return waiting_.begin();
+    const auto end = waiting_.begin() + std::min<std::ptrdiff_t>(kLookAt, std::ssize(waiting_));
+    const auto free = std::find_if(waiting_.begin(), end, [&](std::size_t i) { return !pool.busy_with(kin_[i]); });
+    return free == end ? waiting_.begin() : free;
   }
 
   /// Claims a point; one that is done or that others work on is put aside.
@@ -184,6 +206,7 @@ class Shift {
   const SweepTeam& team_;
   const SweepWatch& watch_;
   std::deque<std::size_t> waiting_;
+  std::vector<std::uint64_t> kin_;  // of each point; empty: each is on its own
   std::map<std::size_t, Watched> elsewhere_;
   SteadyClock::time_point beaten_ = SteadyClock::now(), looked_ = beaten_;
 };

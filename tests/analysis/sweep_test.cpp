@@ -9,8 +9,10 @@
 #include <atomic>
 #include <cmath>
 #include <fstream>
+#include <memory>
 #include <set>
 #include <thread>
+#include <utility>
 
 #include "analysis/record/sqlite.h"
 #include "base/error.h"
@@ -165,6 +167,25 @@ TEST(Sweep, EqualPointsAreComputedOnce) {
   const SweepRun run = run_sweep(points, same, recorded::folder() / "sweep.sqlite", 2);
   EXPECT_EQ(run.computed, 1u);
   EXPECT_EQ(run.results[0].metrics, run.results[1].metrics);
+}
+
+// A child sees a kin anew when the one before it was another's: once each, although two children work on two kin by
+// turns.
+TEST(Sweep, PointsOfOneKinComeOneAfterTheOtherInOneProcess) {
+  SweepModel kin = model();
+  kin.kin = [](const SweepPoint& point) { return base::hash64(point.at(1).second); };
+  kin.evaluate = [last = std::make_shared<std::string>()](const SweepPoint& point) -> Metrics {
+    const bool anew = std::exchange(*last, point.at(1).second) != point.at(1).second;
+    std::this_thread::sleep_for(std::chrono::milliseconds{2});
+    return {{"anew", anew ? 1.0 : 0.0}};
+  };
+  const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(8)}, {"b", numbers(4)}}));
+  const SweepRun run = run_sweep(points, kin, recorded::folder() / "kin.sqlite", 2);
+  EXPECT_EQ(run.computed, 32u);
+  double anew = 0;
+  for (const auto& result : run.results) anew += result.metrics.at("anew");
+  EXPECT_GE(anew, 4);
+  EXPECT_LE(anew, 5);  // the last kin may have both children when the others are done
 }
 
 TEST(Sweep, AFailureCostsItsPointOnly) {

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "trnsim/run.h"
 #include "trnsim/search.h"
+#include "trnsim/sweep.h"
 
 namespace trnsim {
 namespace {
@@ -132,6 +133,20 @@ TEST(Projections, OfWhatDoesNotFitNameAPlanThatDoes) {
   const auto near = nearest_that_fits(job);
   ASSERT_TRUE(near);
   EXPECT_TRUE(project_if_it_fits(*near).memory.fits());
+}
+
+// What one point leaves for the next is the device's part alone.
+TEST(Sweep, APointIsTheSameBehindAnotherAsAlone) {
+  const analysis::SweepModel points = job_model("vit_mnist", "");
+  const std::vector<analysis::SweepPoint> all{{{"stack", "torch-xla"}},
+                                              {{"stack", "bare"}},
+                                              {{"stack", "bare"}, {"num_train_epochs", "2"}},
+                                              {{"stack", "bare"}, {"per_device_train_batch_size", "64"}}};
+  for (const analysis::SweepPoint& point : all)
+    EXPECT_EQ(points.evaluate(point), job_model("vit_mnist", "").evaluate(point)) << point.back().second;
+  EXPECT_EQ(points.kin(all[0]), points.kin(all[2]));
+  EXPECT_NE(points.kin(all[0]), points.kin(all[3]));
+  EXPECT_NE(points.hash(all[0]), points.hash(all[1]));
 }
 
 }  // namespace
