@@ -21,9 +21,9 @@ namespace base {
 template <class T>
 concept Plain = std::is_arithmetic_v<T> || std::is_enum_v<T>;
 
-/// A list of such goes as one run of bytes.
+/// A list of such goes as one run of bytes: no byte of it is padding, and any bytes are values.
 template <class T>
-concept Flat = std::is_trivially_copyable_v<T> && !std::is_pointer_v<T>;
+concept Flat = Plain<T> && !std::same_as<T, bool>;
 
 template <class T>
 concept Resizable = requires(T list) {
@@ -34,7 +34,7 @@ template <class T>
 concept FixedList = requires {
   std::tuple_size<T>::value;
 }
-&&Flat<T>&& std::ranges::range<T>;
+&&std::ranges::range<T>;
 
 /// An X, or a const one: `each_field(auto& archive, base::Is<X> auto& x)` serves both directions.
 template <class T, class U>
@@ -55,8 +55,10 @@ class ArchiveWriter {
 
   template <class T>
   void one(const T& x) {
-    if constexpr (Plain<T> || FixedList<T>) {
+    if constexpr (Plain<T>) {
       raw(&x, sizeof x);
+    } else if constexpr (FixedList<T>) {
+      for (const auto& item : x) one(item);
     } else if constexpr (std::ranges::range<T>) {
       const auto size = static_cast<std::uint64_t>(std::ranges::size(x));
       raw(&size, sizeof size);
@@ -89,7 +91,7 @@ class ArchiveWriter {
   std::string bytes_;
 };
 
-/// Throws `cut_short` when the bytes end too early.
+/// Throws `cut_short` when the bytes end too early or are no value of the type.
 class ArchiveReader {
  public:
   ArchiveReader(std::string_view bytes, Error cut_short) : rest_{bytes}, cut_short_{std::move(cut_short)} {}
@@ -109,8 +111,15 @@ class ArchiveReader {
 
   template <class T>
   void one(T& x) {
-    if constexpr (Plain<T> || FixedList<T>) {
+    if constexpr (std::same_as<T, bool>) {
+      std::uint8_t byte = 0;
+      one(byte);
+      if (byte > 1) throw cut_short_;
+      x = byte == 1;
+    } else if constexpr (Plain<T>) {
       raw(&x, sizeof x);
+    } else if constexpr (FixedList<T>) {
+      for (auto& item : x) one(item);
     } else if constexpr (Resizable<T>) {
       using Item = std::ranges::range_value_t<T>;
       std::uint64_t size = 0;
