@@ -23,6 +23,7 @@ struct VitRow {
   VitSize size;
   std::int64_t image, patch, channels;
   std::string_view source;
+  bool of_torch = false;
 };
 // clang-format off
 constexpr std::array kVit = {
@@ -33,8 +34,7 @@ constexpr std::array kVit = {
     VitRow{"vit-huge-patch14-224",  kVitHuge,  224, 14, 3, kVitHuge.source},
     VitRow{"vit-small-patch16-224", kVitSmall, 224, 16, 3, kVitSmall.source},
     VitRow{"vit-tiny-patch16-224",  kVitTiny,  224, 16, 3, kVitTiny.source},
-    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx; heads and ffn not "
-                                                           "stated there"},
+    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx, academic/models.py", true},
 };
 // clang-format on
 
@@ -43,6 +43,7 @@ VitConfig make(const VitRow& row) {
   c.hidden_size = row.size.hidden, c.num_hidden_layers = row.size.layers, c.num_attention_heads = row.size.heads;
   c.intermediate_size = row.size.ffn;
   c.image_size = row.image, c.patch_size = row.patch, c.num_channels = row.channels;
+  c.of_torch = row.of_torch;
   return c;
 }
 
@@ -189,11 +190,12 @@ class VitModel final : public ConfigModel<VitConfig> {
 
   /// Without dropout; transformers' modeling_vit with eager attention.
   FrameworkOps traced_ops(const Step&) const override {
-    const auto n = static_cast<double>(config_.num_hidden_layers);
+    const auto n = static_cast<double>(config_.num_hidden_layers), tensors = static_cast<double>(weights().size());
+    // With queries, keys and values in one product; the ends are embeddings and head.
+    if (config_.of_torch) return {n * 51 + 18, n * 84 + 31, tensors - 4 * n};
     constexpr double kLayerForward = 57, kLayerBackward = 115;
-    constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;  // embeddings, head
-    return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward,
-            static_cast<double>(weights().size())};
+    constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;
+    return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward, tensors};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
