@@ -264,6 +264,7 @@ VitConfig read_vit(const Keys& keys) {
   keys.optional("initializer_range", c.initializer_range);
   keys.optional("hidden_dropout_prob", c.hidden_dropout_prob);
   keys.optional("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
+  keys.optional("torch_multihead_attention", c.of_torch);
   keys.only("qkv_bias", true);
   c.label_names = keys.label_names();
   check(c, keys.where());
@@ -307,6 +308,7 @@ json to_json(const VitConfig& c) {
                {"problem_type", "single_label_classification"},
                {"qkv_bias", true},
                {"torch_dtype", "float32"}};
+  if (c.of_torch) file["torch_multihead_attention"] = true;
   put_labels(file, c.label_names);
   return file;
 }
