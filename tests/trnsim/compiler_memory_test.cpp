@@ -38,7 +38,7 @@ std::uint64_t sum_of(const auto& parts) {
 TEST(CompilerMemory, KindsAndPartsAddUpToTheByte) {
   const auto holds = [](const char* model, auto change) {
     Settings given;
-    given.max_length = 64, given.nproc_per_node = 1;
+    given.max_length = 64, given.instance_type = "trn1.32xlarge";
     change(given);
     const Memory memory = memory_of(job_of(given, load_model_config(model), 1000));
     EXPECT_EQ(sum_of(memory.by_kind), memory.total) << model;

@@ -34,7 +34,8 @@ constexpr std::array kVit = {
     VitRow{"vit-huge-patch14-224",  kVitHuge,  224, 14, 3, kVitHuge.source},
     VitRow{"vit-small-patch16-224", kVitSmall, 224, 16, 3, kVitSmall.source},
     VitRow{"vit-tiny-patch16-224",  kVitTiny,  224, 16, 3, kVitTiny.source},
-    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx, academic/models.py", true},
+    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx, academic/models.py",
+           true},
 };
 // clang-format on
 
