@@ -38,6 +38,7 @@ struct JobShape {
   double samples_per_step = 0;  // that this process loads
   double bytes_in_per_step = 0;
   bool prefetch = false;                   // data loading runs beside the loop
+  double loaders = 1;                      // processes that load, each its share of the samples
   bool blocking = false;                   // the loop reads a result in every step, whatever the stack allows in flight
   double log_every = 0;                    // steps between two read-backs of the loss; 0: never
   double eval_passes = 0, eval_steps = 0;  // whole evaluations in the job, steps of each

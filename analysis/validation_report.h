@@ -54,8 +54,9 @@ struct Prediction {
 struct Comparison {
   std::string id, kind, metric;
   double published = 0, low = 0, high = 0;
-  int releases = 1;    // that printed a figure
-  bool micro = false;  // a row of the micro schema
+  int releases = 1;     // that printed a figure
+  bool micro = false;   // a row of the micro schema
+  bool untold = false;  // its notes say that something of the job was not published
   std::optional<double> predicted;
   std::optional<double> error_percent;  // (predicted - published) / published, signed
   bool in_range = false;                // low <= predicted <= high

@@ -34,7 +34,7 @@ constexpr std::array kTakes = {
           "gradient_accumulation_steps tensor_parallel_size pipeline_parallel_size zero_1 recompute"},
     Takes{"run",
           "eval_strategy output_dir overwrite_output_dir resume_from_checkpoint logging_steps save_steps "
-          "backslash_escapes"},
+          "backslash_escapes dataloader_num_workers"},
     Takes{"run compile ablate verify", "seed bf16 stochastic_rounding_enabled stochastic_rounding_seed mode"},
     Takes{"run compile ablate verify estimate plan",
           "numerics virtual_pipeline_size disable_sequence_parallel optimizer_use_master_weights nproc_per_node"},

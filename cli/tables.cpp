@@ -26,6 +26,11 @@ std::string show(const std::string& name, double value) {
   return fmt::format("{:.2f}", value);
 }
 
+std::string show(const workloads::Published& figure) {
+  if (figure.low == figure.high) return show(figure.name, figure.value);
+  return fmt::format("{} to {}", show(figure.name, figure.low), show(figure.name, figure.high));
+}
+
 std::string bytes_text(double n) { return base::readable(n, base::Dimension::kBytes); }
 
 }  // namespace
@@ -60,11 +65,13 @@ Table job_table(const trnsim::RunResult& run) {
   for (const workloads::Published& published : run.published) {
     const auto value = trnsim::predicted(published.name, run);
     if (!value) {
-      table.add_row({published.name, "not trained", show(published.name, published.value), "", published.source});
+      table.add_row({published.name, "not trained", show(published), "", published.source});
       continue;
     }
-    table.add_row({published.name, show(published.name, *value), show(published.name, published.value),
-                   fmt::format("{:+.1f}", 100 * (*value / published.value - 1)), published.source});
+    const double error = published.error(*value);
+    const bool inside = published.low < published.high && error == 0;
+    table.add_row({published.name, show(published.name, *value), show(published),
+                   inside ? "inside" : fmt::format("{:+.1f}", 100 * error), published.source});
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };

@@ -21,7 +21,8 @@ constexpr std::array kCompilerWords = {CompilerWord{"io_tensors", {}},
                                        CompilerWord{"spills", {"workspace"}},
                                        CompilerWord{"dma_rings", {"dma_rings"}},
                                        CompilerWord{"constants", {"constants"}},
-                                       CompilerWord{"runtime", {"runtime"}}};
+                                       CompilerWord{"runtime", {"runtime"}},
+                                       CompilerWord{"alignment", {"alignment"}}};
 
 std::size_t word_of(std::string_view kind) {
   const auto has = [&](const CompilerWord& w) { return std::ranges::find(w.kinds, kind) != w.kinds.end(); };

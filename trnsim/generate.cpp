@@ -129,6 +129,7 @@ GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams
                 .capacity = machine.hbm_bytes_per_core()};
   std::uint64_t& scratch = out.memory.by_kind["activations"];
   scratch = std::max(scratch, programs.prompt.memory.bytes_by_kind.at("activations"));
+  out.memory.name_rest();
   require_room(job, machine, out.memory.by_kind);
   out.prompt = step_of(job, machine, programs.prompt, job.spec.batch * job.spec.prompt);
   out.first_token = out.total = out.prompt.seconds;

@@ -100,7 +100,8 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   add("bucket_bytes", o.bucket_bytes);
   add("samples", job.sizes.samples), add("eval_samples", job.sizes.eval_samples);
   add("eval_batch", job.sizes.eval_batch), add("epochs", job.sizes.epochs), add("max_steps", job.sizes.max_steps);
-  add("log_every", job.sizes.log_every), add("stack", job.stack), add("purchase", static_cast<int>(job.purchase));
+  add("log_every", job.sizes.log_every), add("loaders", job.sizes.loaders), add("stack", job.stack),
+      add("purchase", static_cast<int>(job.purchase));
   add("price_per_hour", job.price_per_hour.value_or(-1));
   for (const analysis::StackChange& c : job.stack_changes) out.emplace_back(c.file + "." + c.key, c.value);
   for (const runtime::PassInfo& pass : runtime::kPasses) out.emplace_back(pass.name, job.passes.*pass.flag ? "1" : "0");
@@ -187,7 +188,8 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
                .eval_batch = s.per_device_eval_batch_size,
                .epochs = s.num_train_epochs,
                .max_steps = s.max_steps,
-               .log_every = static_cast<double>(s.logging_steps)};
+               .log_every = static_cast<double>(s.logging_steps),
+               .loaders = static_cast<double>(s.dataloader_num_workers)};
   if (!s.stack.empty()) job.stack = s.stack;
   job.stack_changes = s.stack_changes;
   job.programs = s.programs;

@@ -29,6 +29,7 @@ struct Sizes {
   double epochs = 1;
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
   double log_every = 10;        // steps between two read-backs of the loss
+  double loaders = 0;           // processes that load data; 0: a thread beside the loop
   bool operator==(const Sizes&) const = default;
 };
 

@@ -73,10 +73,19 @@ std::int64_t most_waiting(const Link& link) {
 
 }  // namespace
 
+void Memory::name_rest() {
+  std::uint64_t named = 0;
+  for (const auto& [kind, bytes] : by_kind) named += bytes;
+  total = std::max(total, named);
+  if (total > named) by_kind["alignment"] += total - named;
+}
+
 Memory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& machine) {
-  return {.by_kind = compiled.memory.bytes_by_kind,
-          .total = compiled.memory.total,
-          .capacity = machine.hbm_bytes_per_core()};
+  Memory memory{.by_kind = compiled.memory.bytes_by_kind,
+                .total = compiled.memory.total,
+                .capacity = machine.hbm_bytes_per_core()};
+  memory.name_rest();
+  return memory;
 }
 
 Memory least_memory(const Job& job) {

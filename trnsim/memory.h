@@ -10,7 +10,7 @@
 
 namespace trnsim {
 
-/// Bytes of one core's HBM by kind ("weights", "activations", ...).
+/// Bytes of one core's HBM by kind ("weights", "activations", ...), which add up to `total`.
 struct Memory {
   std::map<std::string, std::uint64_t> by_kind{};
   std::uint64_t total = 0;
@@ -18,6 +18,8 @@ struct Memory {
   bool least = false;  // a lower bound, not what was compiled
 
   bool fits() const { return total <= capacity; }
+  /// What the kinds leave of `total` is room that makes ranks divide buckets: "alignment".
+  void name_rest();
   void add(const std::string& kind, std::uint64_t bytes) {
     if (bytes > 0) by_kind[kind] += bytes, total += bytes;
   }

@@ -51,6 +51,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
   shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
   shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind.length);
   shape.prefetch = true;  // torch-xla's MpDeviceLoader has a thread of its own
+  shape.loaders = std::max(1.0, job.sizes.loaders);
   shape.log_every = job.sizes.log_every;
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);

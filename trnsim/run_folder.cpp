@@ -246,8 +246,10 @@ ordered_json published_json(const RunResult& run) {
     if (const auto value = predicted(figure.name, run))
       out.push_back({{"name", figure.name},
                      {"published", figure.value},
+                     {"low", figure.low},
+                     {"high", figure.high},
                      {"predicted", *value},
-                     {"error_percent", 100 * (*value / figure.value - 1)},
+                     {"error_percent", 100 * figure.error(*value)},
                      {"source", figure.source}});
   return out;
 }

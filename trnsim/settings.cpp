@@ -78,6 +78,8 @@ const std::array kRows = {
     Setting{"warmup_ratio", &T::warmup_ratio, kTrain, "warm-up as a share of all steps", "", "", 0, 1},
     Setting{"warmup_steps", &T::warmup_steps, kTrain,
          "warm-up in steps; more than 0 replaces the ratio", "", "", 0, kMax},
+    Setting{"dataloader_num_workers", &T::dataloader_num_workers, kTrain,
+         "processes that load data; 0: a thread beside the loop", "", "", 0, 256},
     Setting{"eval_strategy,evaluation_strategy", &T::eval_strategy, kTrain, "when to evaluate", "no|epoch"},
     Setting{"seed", &T::seed, kTrain, "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0},
 

@@ -54,6 +54,7 @@ struct Settings {
   std::vector<std::string> set;
   std::string price = "on_demand";
   bool backslash_escapes = false;
+  std::int64_t dataloader_num_workers = 0;
   // output
   std::string output_dir, resume_from_checkpoint, format = "table", eval_strategy = "epoch";
   std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;

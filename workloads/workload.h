@@ -15,7 +15,13 @@ namespace workloads {
 struct Published {
   std::string name;  // one of kFigures in workloads/jobs/workload.cpp: "train_samples_per_second", "dollars", ...
   double value = 0;  // samples/s, seconds, US dollars, of 1
+  double low = 0, high = 0;  // of a range that was published: both are `value` without one
   std::string source;
+
+  /// Of what was predicted, of 1: how far it is from the range.
+  double error(double predicted) const {
+    return predicted < low ? predicted / low - 1 : predicted > high ? predicted / high - 1 : 0;
+  }
 };
 
 struct Workload {

@@ -174,11 +174,67 @@ constexpr std::string_view kRows =
     "## Rows\n\n`published`: the median over the releases, `low` and `high` their range. Where the time goes: of the "
     "predicted time; for jobs the device is booked in full and the host with what it exceeds the device by.\n\n";
 
+/// Mean absolute error of the predicted rows that `is` is true of, and the worst.
+struct Errors {
+  double mean = 0, worst = 0;
+  int rows = 0;
+
+  Errors(const ValidationReport& report, const auto& is) {
+    for (const Comparison& row : report.rows)
+      if (row.error_percent && is(row)) {
+        const double error = std::abs(*row.error_percent);
+        mean += error, worst = std::max(worst, error), ++rows;
+      }
+    if (rows > 0) mean /= rows;
+  }
+};
+
+/// What a buyer asks: how far off, for what kind of job. Empty for a table without training.
+std::string answer_of(const ValidationReport& report) {
+  const auto metric = [](const char* word) {
+    return [word](const Comparison& row) { return row.metric.find(word) != std::string::npos; };
+  };
+  const auto kind = [](const char* name, bool untold) {
+    return [name, untold](const Comparison& row) { return row.kind == name && row.untold == untold; };
+  };
+  const Errors training{report, kind("train", false)}, untold{report, kind("train", true)},
+      inference{report, kind("infer", false)}, first{report, metric("TTFT")}, next{report, metric("TPOT")},
+      micro{report, [](const Comparison&row) { return row.micro; }};
+  if (std::min({training.rows, inference.rows, first.rows, next.rows, micro.rows}) == 0) return "";
+  std::string text = fmt::format(
+      "**Expect time and cost of a training job to be {:.0f} % off on average and {:.0f} % at the worst, an encoder's "
+      "inference {:.0f} %, a generated token {:.0f} % and the first one {:.0f} %, single kernels, matmuls and "
+      "collectives {:.0f} %. Two chips and repeated runs differ by 2.4 % and two releases of the same software by 10 "
+      "to 30 %, so the first is the best that anything can do, and the second what a new release may cost or bring",
+      training.mean, training.worst, inference.mean, next.mean, first.mean, micro.mean);
+  if (untold.rows > 0) text += fmt::format("; a job whose sizes nobody published may be {:.0f} % off", untold.worst);
+  return text + ".**\n\n";
+}
+
+/// The rows that speak of a job whose sizes were not all published, and the mean of the others.
+std::string untold_text(const ValidationReport& report) {
+  std::string rows, means;
+  for (const Comparison& row : report.rows)
+    if (row.untold && row.error_percent)
+      rows += fmt::format("{}`{}` ({:+.1f} %)", rows.empty() ? "" : ", ", row.id, *row.error_percent);
+  if (rows.empty()) return "";
+  for (const KindSummary& s : report.summaries) {
+    const auto of_it = [&](const Comparison& row) { return s.kind == "all" || row.kind == s.kind; };
+    const Errors without{report, [&](const Comparison& row) { return of_it(row) && !row.untold; }};
+    if (without.rows < s.predicted && without.rows > 0)
+      means += fmt::format("{}{} {:.1f} %", means.empty() ? "" : ", ", regime_name(s.kind), without.mean);
+  }
+  return fmt::format(
+      "\nNot all of the job was published (the notes of the row say what): {}. Mean of the other rows: {}.\n", rows,
+      means);
+}
+
 /// The page's sections.
 std::string markdown(const ValidationReport& report) {
   constexpr auto kForm = base::Format::kMarkdown;
-  return fmt::format("{}{}\n{}{}\n{}{}", kRegimes, summary_table(report).render(kForm), kBaselines,
-                     baseline_table(report).render(kForm), kRows, rows_table(report, true).render(kForm));
+  return fmt::format("{}{}{}{}\n{}{}\n{}{}", answer_of(report), kRegimes, summary_table(report).render(kForm),
+                     untold_text(report), kBaselines, baseline_table(report).render(kForm), kRows,
+                     rows_table(report, true).render(kForm));
 }
 
 }  // namespace

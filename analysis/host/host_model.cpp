@@ -33,7 +33,7 @@ void check(const JobShape& shape) {
                               shape.eval_passes,         shape.eval_steps,        shape.eval_device_step_seconds,
                               shape.eval_traced_ops,     shape.checkpoints,       shape.checkpoint_bytes};
   const bool sound = std::ranges::all_of(figures, [](double f) { return f >= 0 && std::isfinite(f); });
-  if (sound && shape.steps > 0 && shape.cores >= 1) return;
+  if (sound && shape.steps > 0 && shape.cores >= 1 && shape.loaders >= 1) return;
   throw Error{Fault::kUsage, "job", "a job needs at least one step and no negative time, count or size",
               "check `max_steps`, `num_train_epochs` and the batch size against the data set"};
 }
@@ -97,7 +97,7 @@ Step step_of(const Stack& stack, const JobShape& shape, double ops, double devic
   step.parts.push_back({"launch lead-in", lead_in});
   step.parts.push_back({"device", device_seconds});
   if (shape.prefetch) {  // a loader of its own thread can still be the slowest of the three
-    const double loader = shape.samples_per_step * stack.per_sample.value * slow_down(stack, shape);
+    const double loader = shape.samples_per_step * stack.per_sample.value * slow_down(stack, shape) / shape.loaders;
     step.parts.push_back({"data loading behind", std::max(0.0, loader - sum(step.parts))});
   }
   step.total = sum(step.parts);

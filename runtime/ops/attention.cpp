@@ -107,9 +107,11 @@ namespace {
 /// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
 /// attrs.window if that is not 0; tiles of keys that nobody sees are left out with attrs.flash alone, a framework adds
 /// a mask. Source: Vaswani et al.,
-/// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask, maximum,
-/// difference, exponentials, sum and division are operations of their own, as XLA has them without a fused softmax;
-/// when the scores of all heads are larger than SBUF, each writes its result to HBM, where the next one reads it.
+/// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its constant,
+/// selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
+/// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
+/// softmax()); when the scores of all heads are larger than SBUF, each writes its result to HBM, where those that need
+/// it read it: 20 ways for a score.
 std::vector<Shape> infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
@@ -257,11 +259,27 @@ class Attention {
         e_.copy(columns(x, c, width), sum);
     }
     if (!a_.causal) return passed(x);
-    const Tile masked = passed(x);
+    if (spills_) return passed(selected(passed(x), t));
+    hide(x, t, kHiddenScore);
+    return x;
+  }
+
+  /// Scores of keys that a query does not see become `value`.
+  void hide(const Tile& x, std::int64_t t, float value) {
     const std::int64_t first = h_.skips ? t * kPartitions : 0;
-    hide_later(e_, columns(masked, first, seen - first), t, first, kHiddenScore);
-    if (a_.window > 0 && a_.window < seen) hide_earlier(e_, masked, t, a_.window, kHiddenScore);
-    return passed(masked);
+    hide_later(e_, columns(x, first, x.cols() - first), t, first, value);
+    if (a_.window > 0 && a_.window < x.cols()) hide_earlier(e_, x, t, a_.window, value);
+  }
+  /// The same by a mask and a constant, each as large as the scores.
+  Tile selected(const Tile& x, std::int64_t t) {
+    const Tile mask = e_.sbuf(Dtype::kUint8, x.partitions, x.cols());
+    e_.fill(mask, 1);
+    hide(mask, t, 0);
+    const Tile seen = passed(mask), hidden = e_.sbuf(x.dtype, x.partitions, x.cols());
+    e_.fill(hidden, kHiddenScore);
+    const Tile out = passed(hidden);
+    e_.emit({.op = Opcode::kCopyPredicated, .engine = isa::Engine::kVector, .dst = out, .a = x, .b = seen});
+    return out;
   }
 
   /// exp(x - max) / sum by rows.
@@ -278,7 +296,12 @@ class Attention {
     else
       e_.activation(exponentials, Fn::kExp, x, 1.0F, least, &sum);
     e_.emit({.op = Opcode::kReciprocal, .engine = isa::Engine::kVector, .dst = inverse, .a = sum});
-    e_.copy(p, again(exponentials), inverse);
+    if (spills_) {
+      const Tile whole = again(exponentials);  // before the broadcast takes its place
+      e_.tensor_tensor(p, whole, Alu::kMul, widened(inverse, whole));
+    } else {
+      e_.copy(p, exponentials, inverse);
+    }
     if (probabilities) e_.store(e_.hbm(node_.out[1], row_, parts, 0, seen, 1), p);
     if (keep_ && a_.flash) {
       const Tile logarithm = e_.sbuf(Dtype::kFp32, parts, 1);
@@ -289,11 +312,17 @@ class Attention {
     return p;
   }
 
-  /// exp(x + least) and its sum by rows, in three operations.
+  /// `column` [P, 1] in the shape of `like`, as the next operation reads it.
+  Tile widened(const Tile& column, const Tile& like) {
+    const Tile wide = e_.sbuf(h_.score, like.partitions, like.cols());
+    e_.activation(wide, Fn::kCopy, like, 0.0F, column);
+    return passed(wide);
+  }
+  /// exp(x + least) and its sum by rows, in four operations.
   Tile apart(const Tile& x, const Tile& least, const Tile& sum) {
-    const Tile difference = e_.sbuf(h_.score, x.partitions, x.cols());
+    const Tile difference = widened(least, x);
     const Tile exponentials = e_.sbuf(h_.score, x.partitions, x.cols());
-    e_.tensor_scalar(difference, x, Alu::kAdd, least);
+    e_.tensor_tensor(difference, x, Alu::kAdd, difference);
     e_.activation(exponentials, Fn::kExp, passed(difference));
     const Tile summed = passed(exponentials);
     e_.reduce(sum, Alu::kAdd, summed);

@@ -210,6 +210,18 @@ TEST(Stacks, TheNerLoopIsReproduced) {
   }
 }
 
+TEST(HostModel, LoadersShareTheSamples) {
+  JobShape shape;
+  shape.steps = 1, shape.prefetch = true, shape.samples_per_step = 128;
+  const analysis::Stack stack = analysis::load_stack("torch-xla");
+  const double one = job_time(stack, shape).step;
+  EXPECT_NEAR(one, 128 * stack.per_sample.value, 1e-12);
+  shape.loaders = 4;
+  EXPECT_NEAR(job_time(stack, shape).step, one / 4, 1e-12);
+  shape.loaders = 0;
+  EXPECT_THROW(job_time(stack, shape), base::Error);
+}
+
 TEST(Cost, DollarsFollowTheClock) {
   const auto cost = analysis::cost_of(1800, 21.5, 2, 3, 48000);
   EXPECT_DOUBLE_EQ(cost.run, 21.5);

@@ -75,6 +75,36 @@ TEST(ValidationReport, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
   EXPECT_DOUBLE_EQ(report.summaries[0].median, 20);  // of 10 % and 30 %
 }
 
+TEST(ValidationReport, RowsWhoseJobWasNotAllPublishedAreNamed) {
+  std::vector<Row> rows = {make("a", "train", 10, 10, 10), make("b", "train", 10, 10, 10),
+                           make("c", "generate", 10, 10, 10)};
+  rows[1].notes = "the count of sequences is not published";
+  const auto report = analysis::validate(rows, [](const Row& row) {
+    return Prediction{.value = row.id == "b" ? 5.0 : 11.0, .skip_reason = "", .assumptions = {}, .time = {}};
+  });
+  EXPECT_TRUE(report.rows[1].untold);
+  EXPECT_FALSE(report.rows[0].untold);
+  EXPECT_DOUBLE_EQ(report.summaries[0].mean, 30);
+  const std::string page = to_text(report, "md");
+  EXPECT_THAT(page, HasSubstr("`b` (-50.0 %). Mean of the other rows: training 10.0 %, all 10.0 %."));
+  EXPECT_THAT(page, testing::Not(HasSubstr("Expect")));  // that needs every kind of row
+}
+
+TEST(ValidationReport, ThePageBeginsWithWhatABuyerAsks) {
+  std::vector<Row> rows;
+  for (const char* kind : {"train", "infer", "generate", "generate", "gemm"})
+    rows.push_back(make(kind, kind, 10, 10, 10));
+  rows[2].metric = "ms TTFT p50", rows[3].metric = "ms TPOT p50", rows[4].job = analysis::MicroRow{};
+  double value = 10;
+  const auto report = analysis::validate(rows, [&](const Row&) {
+    return Prediction{.value = value += 1, .skip_reason = "", .assumptions = {}, .time = {}};
+  });
+  EXPECT_THAT(to_text(report, "md"),
+              testing::StartsWith("**Expect time and cost of a training job to be 10 % off on average and 10 % at the "
+                                  "worst, an encoder's inference 20 %, a generated token 40 % and the first one 30 %, "
+                                  "single kernels, matmuls and collectives 50 %."));
+}
+
 TEST(ValidationReport, AnErrorAboutOneRowSkipsThatRowOnly) {
   const std::vector<Row> rows = {make("a", "k", 10, 10, 10), make("b", "k", 10, 10, 10)};
   const auto report = analysis::validate(rows, [](const Row& row) -> Prediction {

@@ -140,4 +140,28 @@ TEST(Attention, StepsThatPassHbmComputeTheSame) {
   expect_reference(kAttention, in, attrs, {context, kept}, "fp32");
 }
 
+TEST(Attention, StepsThatPassHbmTakeTwentyWaysForEachScore) {
+  const auto ways = [](std::int64_t heads, bool unfused) {
+    Graph graph{runtime::numerics("fp32")};
+    std::vector<ValueId> in;
+    for (const char* name : {"q", "k", "v"})
+      in.push_back(graph.tensor(name, 1024, 4 * heads, Dtype::kFp32, Kind::kInput));
+    graph.enter({.name = "test"});
+    graph.output(
+        graph.add(
+            kAttention, "heads", in,
+            AttentionAttrs{
+                .batch = 1, .seq = 1024, .heads = heads, .kv_heads = heads, .causal = true, .unfused = unfused})[0],
+        "out");
+    const Running running{std::move(graph)};
+    std::int64_t count = 0;
+    for (const auto& block : running.compiled().program.blocks)
+      for (const isa::Instr& i : block.instrs)
+        count += i.op == isa::Opcode::kDmaCopy && i.dst.partitions == 128 && i.dst.cols() == 1024;
+    return count;
+  };
+  EXPECT_EQ(ways(7, true) - ways(7, false), 20 * 7 * 8);
+  EXPECT_EQ(ways(6, true), ways(6, false));  // 25 MB of scores stay in SBUF
+}
+
 }  // namespace

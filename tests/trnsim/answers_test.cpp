@@ -82,6 +82,20 @@ TEST(Answers, DecayIsTheSameInTheProjectionAndInTheTraining) {
   }
 }
 
+// What was published as a range is one, and nothing in it is an error.
+TEST(Answers, PublishedRangesAreRanges) {
+  const workloads::Workload tweets = workloads::load_workload("bert_tweets");
+  const auto at = std::ranges::find(tweets.published, "core_utilisation", &workloads::Published::name);
+  ASSERT_NE(at, tweets.published.end());
+  EXPECT_EQ(at->low, 0.8);
+  EXPECT_EQ(at->high, 1);
+  EXPECT_EQ(at->error(0.83), 0);
+  EXPECT_NEAR(at->error(0.4), -0.5, 1e-12);
+  EXPECT_NEAR(at->error(1.1), 0.1, 1e-12);
+  const workloads::Workload emotion = workloads::load_workload("bert_emotion");
+  EXPECT_EQ(emotion.published.front().low, emotion.published.front().high);
+}
+
 // The share of the DMA engines is of those that the machine has.
 TEST(Answers, TheDmaSharesAreOfTheMachinesEngines) {
   const auto share = [](double engines) {

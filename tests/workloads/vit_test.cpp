@@ -33,6 +33,20 @@ TEST(Vit, HasThePublishedSizes) {
   EXPECT_NEAR(millions("vit-tiny-patch16-224"), 5.7, 0.05);
 }
 
+// Counted with PyTorch's dispatch mode: of nn.MultiheadAttention's blocks 222 and 367 operations and 56 tensors for
+// four layers, 273, 451 and 68 for five.
+TEST(Vit, BlocksOfTorchAreTracedInFewerOperations) {
+  const ModelPtr own = model_preset("vit-mnist");
+  const auto counts = [](const ModelPtr& model) {
+    const FrameworkOps ops = model->traced_ops({});
+    return std::array{ops.forward, ops.backward, ops.tensors};
+  };
+  EXPECT_EQ(counts(own), (std::array{222.0, 367.0, 56.0}));
+  EXPECT_EQ(counts(own->with_sizes({.layers = 5})), (std::array{273.0, 451.0, 68.0}));
+  EXPECT_GT(counts(model_preset("vit-tiny-patch16-224")->with_sizes({.layers = 4}))[1], 450);
+  EXPECT_NE(own->config_json().find("torch_multihead_attention"), std::string::npos);
+}
+
 TEST(Vit, ConfigIsWrittenAndReadAgain) {
   const Scratch s;
   const ModelPtr model = read_config(golden("vit_tiny"));

@@ -52,7 +52,9 @@ std::variant<double, std::string> ops_of(const Row& row, double more_per_tensor,
   const auto& micro = std::get<analysis::MicroRow>(row.job);
   const std::string text = base::lower(micro.what);
   const bool trains = has_word(text, "train");
-  analysis::TracedModel traced{.optimizer = trains ? "adamw" : "", .optimizer_ops = more_per_tensor};
+  const bool trainer =
+      has_word(text, "ner") || has_word(text, "lora");  // Hugging Face's, which clips; plain loops do not
+  analysis::TracedModel traced{.optimizer = trains ? "adamw" : "", .clips = trainer, .optimizer_ops = more_per_tensor};
   std::smatch found;
   if (std::regex_search(text, found, std::regex{R"((\d+(?:-\d+)+))"}) && has_word(text, "mlp")) {
     const std::string sizes = found[1];

@@ -128,14 +128,10 @@ std::string stack_or_loop(const Row& row) {
   return named.empty() ? "torch-xla" : named;
 }
 
-/// Seconds of a step as the row counts them: of timed steps, which begin when their batch is there, or of all that the
-/// job takes.
+/// Seconds of a step as the row counts them: of timed steps, which begin when their batch is there and end with the
+/// launch, before the loss is read (torchneuronx, academic/train_academic.py), or of all that the job takes.
 double step_seconds(const Row& row, const analysis::JobTime& time, double steps) {
-  if (!row_says(row, "timed steps")) return time.total / steps;
-  double seconds = time.step;
-  for (const analysis::TimeItem& part : time.parts)
-    if (part.name.starts_with("data loading")) seconds -= part.seconds / steps;
-  return seconds;
+  return row_says(row, "timed steps") ? time.host_step : time.total / steps;
 }
 
 /// Bare blocks with plain SGD in a training loop of the row's stack.

@@ -71,11 +71,14 @@ Workload load_workload(std::string_view name_or_file) {
     const std::string key = fmt::format("published.{}", figure.name);
     if (!file.has(key)) continue;
     const auto read = file.read(key, figure.dimension);
-    job.published.push_back({std::string{figure.name}, read.value, read.source});
+    job.published.push_back({std::string{figure.name}, read.value, read.value, read.value, read.source});
+    Published& published = job.published.back();
+    if (file.has(key + "_low")) published.low = file.read(key + "_low", figure.dimension).value;
+    if (file.has(key + "_high")) published.high = file.read(key + "_high", figure.dimension).value;
   }
   if (file.has("compiler.speed_up")) {
     const auto read = file.read("compiler.speed_up", base::Dimension::kRatio);
-    job.speed_up = {"speed_up", read.value, read.source};
+    job.speed_up = {"speed_up", read.value, read.value, read.value, read.source};
   }
   if (file.has("compiler.batch")) job.most_batch = file.read_count("compiler.batch").value;
   file.reject_unread();

@@ -23,6 +23,7 @@ struct VitRow {
   VitSize size;
   std::int64_t image, patch, channels;
   std::string_view source;
+  bool of_torch = false;
 };
 // clang-format off
 constexpr std::array kVit = {
@@ -33,8 +34,8 @@ constexpr std::array kVit = {
     VitRow{"vit-huge-patch14-224",  kVitHuge,  224, 14, 3, kVitHuge.source},
     VitRow{"vit-small-patch16-224", kVitSmall, 224, 16, 3, kVitSmall.source},
     VitRow{"vit-tiny-patch16-224",  kVitTiny,  224, 16, 3, kVitTiny.source},
-    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx; heads and ffn not "
-                                                           "stated there"},
+    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx, academic/models.py",
+           true},
 };
 // clang-format on
 
@@ -43,6 +44,7 @@ VitConfig make(const VitRow& row) {
   c.hidden_size = row.size.hidden, c.num_hidden_layers = row.size.layers, c.num_attention_heads = row.size.heads;
   c.intermediate_size = row.size.ffn;
   c.image_size = row.image, c.patch_size = row.patch, c.num_channels = row.channels;
+  c.of_torch = row.of_torch;
   return c;
 }
 
@@ -189,11 +191,12 @@ class VitModel final : public ConfigModel<VitConfig> {
 
   /// Without dropout; transformers' modeling_vit with eager attention.
   FrameworkOps traced_ops(const Step&) const override {
-    const auto n = static_cast<double>(config_.num_hidden_layers);
+    const auto n = static_cast<double>(config_.num_hidden_layers), tensors = static_cast<double>(weights().size());
+    // With queries, keys and values in one product; the ends are embeddings and head.
+    if (config_.of_torch) return {n * 51 + 18, n * 84 + 31, tensors - 4 * n};
     constexpr double kLayerForward = 57, kLayerBackward = 115;
-    constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;  // embeddings, head
-    return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward,
-            static_cast<double>(weights().size())};
+    constexpr double kEndsForward = 6 + 11, kEndsBackward = 12 + 22;
+    return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward, tensors};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
@@ -262,6 +265,7 @@ VitConfig read_vit(const Keys& keys) {
   keys.optional("initializer_range", c.initializer_range);
   keys.optional("hidden_dropout_prob", c.hidden_dropout_prob);
   keys.optional("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
+  keys.optional("torch_multihead_attention", c.of_torch);
   keys.only("qkv_bias", true);
   c.label_names = keys.label_names();
   check(c, keys.where());
@@ -305,6 +309,7 @@ json to_json(const VitConfig& c) {
                {"problem_type", "single_label_classification"},
                {"qkv_bias", true},
                {"torch_dtype", "float32"}};
+  if (c.of_torch) file["torch_multihead_attention"] = true;
   put_labels(file, c.label_names);
   return file;
 }

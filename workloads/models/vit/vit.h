@@ -30,6 +30,8 @@ struct VitConfig {
   double initializer_range = 0.02;
   double hidden_dropout_prob = 0;
   double attention_probs_dropout_prob = 0;
+  bool of_torch =
+      false;  // its blocks are torch.nn.MultiheadAttention and Sequential: the host traces less than of HF's
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
 };
 

@@ -90,6 +90,10 @@ std::optional<VitConfig> published_vit(VitConfig c, const PublishedModel& p, std
   cut(told(image_in), told(patch_in), p.length, c, assumed);
   const bool preset = c.hidden_size > 0;
   if (!preset) size_by_name(name, c);
+  if (c.hidden_size == 0) {  // no published variant: somebody's own
+    c.of_torch = true;
+    assumed.emplace_back("blocks of torch.nn.MultiheadAttention");
+  }
   const auto set = [](std::int64_t& to, std::int64_t size) { to = size > 0 ? size : to; };
   set(c.hidden_size, p.sizes.hidden), set(c.num_hidden_layers, p.sizes.layers);
   set(c.num_attention_heads, p.sizes.heads), set(c.intermediate_size, p.sizes.ffn);
