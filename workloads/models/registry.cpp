@@ -48,10 +48,25 @@ constexpr FamilyRow relative(std::string_view type, std::string_view architectur
           [] { return llama_words(kind); }};
 }
 
+/// A relative of BERT.
+template <BertKind kind>
+constexpr FamilyRow encoder(std::string_view type, std::string_view architecture) {
+  return {architecture,
+          type,
+          architecture,
+          [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
+          [] { return blank_bert(kind); },
+          [] { return bert_presets(kind); },
+          [] { return bert_words(kind); }};
+}
+
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, bert_presets, bert_words},
+              [] { return make_model(BertConfig{}); }, [] { return bert_presets(); }, [] { return bert_words(); }},
+    encoder<BertKind::kRoberta>("roberta", "Roberta"),
+    encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
+    encoder<BertKind::kElectra>("electra", "Electra"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
               [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }, [] { return llama_words(); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),

@@ -27,7 +27,8 @@ class TextTask final : public ClassifierTask {
         make_batch(data_, b.samples, static_cast<std::size_t>(b.rows), static_cast<std::size_t>(b.length));
     const std::vector<float> mask(batch.attention_mask.begin(), batch.attention_mask.end());
     session.write(b.rank, micro_name("input_ids", b.micro_batch), batch.input_ids);
-    session.write(b.rank, micro_name("token_type_ids", b.micro_batch), batch.token_type_ids);
+    const std::string types = micro_name("token_type_ids", b.micro_batch);
+    if (session.has(b.rank, types)) session.write(b.rank, types, batch.token_type_ids);
     session.write(b.rank, micro_name("attention_mask", b.micro_batch), mask);
   }
 

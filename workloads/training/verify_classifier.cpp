@@ -80,7 +80,7 @@ class VerifyClassifier final : public VerifyModel {
         my_mask.push_back(static_cast<float>(mask[at]));
       }
     session.write(r, micro_name("input_ids", m), my_ids);
-    session.write(r, micro_name("token_type_ids", m), my_types);
+    if (session.has(r, micro_name("token_type_ids", m))) session.write(r, micro_name("token_type_ids", m), my_types);
     session.write(r, micro_name("attention_mask", m), my_mask);
   }
 

@@ -1,4 +1,4 @@
-// BERT's configuration, as Hugging Face writes it in config.json.
+// The configurations of BERT and its relatives, as Hugging Face writes it in config.json.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/program.h"
 #include "workloads/config.h"
 #include "workloads/models/registry.h"
 #include "workloads/weights.h"
@@ -22,8 +23,27 @@ enum class BertHead {
   kPretraining,  // BertForPreTraining: masked-LM head, tied to the word embeddings, and next-sentence head
 };
 
+enum class BertKind { kBert, kRoberta, kDistilBert, kElectra };
+
+/// What tells a relative of BERT from it, and how it names what they share. Source: transformers, modeling_NAME.py.
+struct BertDialect {
+  BertKind kind;
+  std::string_view family, type, architecture;  // "RoBERTa", "roberta", "Roberta"
+  std::string_view prefix, layers;              // "roberta.", "roberta.encoder.layer."
+  std::string_view query, key, value, out, out_norm, up, down, down_norm;
+  std::string_view pooled, classifier;  // what stands on the first token
+  isa::Fn pooled_fn = isa::Fn::kTanh;
+  bool pooled_dropout = false;    // before that, too
+  bool token_types = true;        // a table of them
+  bool one_token_type = false;    // a table of a single one, that every token has
+  bool places_after_pad = false;  // positions begin after pad_token_id
+  bool own_keys = false;          // config.json has DistilBERT's keys
+};
+const BertDialect& dialect_of(BertKind kind);
+
 /// A BERT encoder with its head. The defaults are Hugging Face's, for keys that older files leave out.
 struct BertConfig {
+  BertKind kind = BertKind::kBert;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
   std::int64_t num_hidden_layers = 0;
@@ -43,10 +63,11 @@ struct BertConfig {
 
   std::int64_t num_labels() const { return static_cast<std::int64_t>(label_names.size()); }
   std::int64_t head_size() const { return hidden_size / num_attention_heads; }
+  std::int64_t first_position() const { return dialect_of(kind).places_after_pad ? pad_token_id + 1 : 0; }
   operator ModelPtr() const;  // make_model()
 };
 
-BertConfig read_bert(const Keys& keys);
+BertConfig read_bert(const Keys& keys, BertKind kind = BertKind::kBert);
 /// Errors: Fault::kData also when the file is of another family.
 BertConfig read_bert_config(const std::filesystem::path& file_or_folder);
 /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide, or probabilities outside [0, 1).
@@ -57,6 +78,10 @@ nlohmann::json to_json(const BertConfig& config);
 BertConfig bert_preset(std::string_view name);
 std::vector<Preset> bert_presets();
 std::vector<FamilyWord> bert_words();
+/// Of a relative.
+std::vector<Preset> bert_presets(BertKind kind);
+std::vector<FamilyWord> bert_words(BertKind kind);
+ModelPtr blank_bert(BertKind kind);
 
 /// All tensors of the model, in its order. Source: transformers, modeling_bert.py.
 std::vector<WeightSpec> bert_weights(const BertConfig& config);

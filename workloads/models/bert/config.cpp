@@ -1,4 +1,4 @@
-// BERT's config.json.
+// The config.json of BERT and its relatives.
 #include <fmt/format.h>
 
 #include "workloads/models/bert/bert_config.h"
@@ -7,8 +7,62 @@
 namespace workloads {
 using nlohmann::json;
 
-BertConfig read_bert(const Keys& keys) {
+namespace {
+
+/// DistilBERT's own keys, and what it has not.
+BertConfig read_distilbert(const Keys& keys) {
   BertConfig c;
+  c.kind = BertKind::kDistilBert;
+  keys.required("vocab_size", c.vocab_size);
+  keys.required("dim", c.hidden_size);
+  keys.required("n_layers", c.num_hidden_layers);
+  keys.required("n_heads", c.num_attention_heads);
+  keys.required("hidden_dim", c.intermediate_size);
+  keys.required("max_position_embeddings", c.max_position_embeddings);
+  keys.optional("pad_token_id", c.pad_token_id);
+  keys.optional("activation", c.hidden_act, {Activation::kGelu, Activation::kGeluTanh});
+  keys.optional("initializer_range", c.initializer_range);
+  keys.optional("dropout", c.hidden_dropout_prob);
+  keys.optional("attention_dropout", c.attention_probs_dropout_prob);
+  c.classifier_dropout = 0.2;
+  keys.optional("seq_classif_dropout", *c.classifier_dropout);
+  keys.only("sinusoidal_pos_embds", false);
+  c.label_names = keys.label_names();
+  check(c, keys.where());
+  return c;
+}
+
+json distilbert_json(const BertConfig& c) {
+  json file = {{"activation", name_of(c.hidden_act)},
+               {"architectures", {"DistilBertForSequenceClassification"}},
+               {"attention_dropout", c.attention_probs_dropout_prob},
+               {"dim", c.hidden_size},
+               {"dropout", c.hidden_dropout_prob},
+               {"hidden_dim", c.intermediate_size},
+               {"initializer_range", c.initializer_range},
+               {"max_position_embeddings", c.max_position_embeddings},
+               {"model_type", "distilbert"},
+               {"n_heads", c.num_attention_heads},
+               {"n_layers", c.num_hidden_layers},
+               {"pad_token_id", c.pad_token_id},
+               {"seq_classif_dropout", c.classifier_dropout.value_or(c.hidden_dropout_prob)},
+               {"sinusoidal_pos_embds", false},
+               {"torch_dtype", "float32"},
+               {"vocab_size", c.vocab_size}};
+  put_labels(file, c.label_names);
+  file["problem_type"] = "single_label_classification";
+  return file;
+}
+
+}  // namespace
+
+BertConfig read_bert(const Keys& keys, BertKind kind) {
+  const BertDialect& dialect = dialect_of(kind);
+  if (dialect.own_keys) return read_distilbert(keys);
+  BertConfig c;
+  c.kind = kind;
+  if (dialect.one_token_type) c.type_vocab_size = 1;
+  if (dialect.places_after_pad) c.pad_token_id = 1;
   keys.required("vocab_size", c.vocab_size);
   keys.required("hidden_size", c.hidden_size);
   keys.required("num_hidden_layers", c.num_hidden_layers);
@@ -25,6 +79,8 @@ BertConfig read_bert(const Keys& keys) {
   if (keys.has("classifier_dropout")) keys.optional("classifier_dropout", c.classifier_dropout.emplace());
   keys.only("position_embedding_type", "absolute");
   keys.only("is_decoder", false);
+  keys.only("embedding_size", c.hidden_size);
+  if (dialect.one_token_type) keys.only("type_vocab_size", 1);
   c.label_names = keys.label_names();
   check(c, keys.where());
   return c;
@@ -41,6 +97,8 @@ void check(const BertConfig& c, std::string_view where) {
   rules.positive("type_vocab_size", c.type_vocab_size);
   rules.positive("num_labels", c.num_labels());
   rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
+  if (c.max_position_embeddings <= c.first_position())
+    rules.fail("max_position_embeddings", fmt::format("{} leaves none after pad_token_id", c.max_position_embeddings));
   if (c.pad_token_id != 0) rules.positive("pad_token_id", c.pad_token_id, c.vocab_size - 1);
   rules.positive("layer_norm_eps", c.layer_norm_eps);
   rules.positive("initializer_range", c.initializer_range);
@@ -51,24 +109,29 @@ void check(const BertConfig& c, std::string_view where) {
 
 json to_json(const BertConfig& c) {
   const bool classifies = c.head == BertHead::kClassifier;
-  json file = {{"architectures", {classifies ? "BertForSequenceClassification" : "BertForPreTraining"}},
-               {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
-               {"classifier_dropout", c.classifier_dropout ? json(*c.classifier_dropout) : json()},
-               {"hidden_act", name_of(c.hidden_act)},
-               {"hidden_dropout_prob", c.hidden_dropout_prob},
-               {"hidden_size", c.hidden_size},
-               {"initializer_range", c.initializer_range},
-               {"intermediate_size", c.intermediate_size},
-               {"layer_norm_eps", c.layer_norm_eps},
-               {"max_position_embeddings", c.max_position_embeddings},
-               {"model_type", "bert"},
-               {"num_attention_heads", c.num_attention_heads},
-               {"num_hidden_layers", c.num_hidden_layers},
-               {"pad_token_id", c.pad_token_id},
-               {"position_embedding_type", "absolute"},
-               {"torch_dtype", "float32"},
-               {"type_vocab_size", c.type_vocab_size},
-               {"vocab_size", c.vocab_size}};
+  const BertDialect& dialect = dialect_of(c.kind);
+  if (dialect.own_keys) return distilbert_json(c);
+  json file = {
+      {"architectures",
+       {fmt::format("{}{}", dialect.architecture, classifies ? "ForSequenceClassification" : "ForPreTraining")}},
+      {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
+      {"classifier_dropout", c.classifier_dropout ? json(*c.classifier_dropout) : json()},
+      {"hidden_act", name_of(c.hidden_act)},
+      {"hidden_dropout_prob", c.hidden_dropout_prob},
+      {"hidden_size", c.hidden_size},
+      {"initializer_range", c.initializer_range},
+      {"intermediate_size", c.intermediate_size},
+      {"layer_norm_eps", c.layer_norm_eps},
+      {"max_position_embeddings", c.max_position_embeddings},
+      {"model_type", dialect.type},
+      {"num_attention_heads", c.num_attention_heads},
+      {"num_hidden_layers", c.num_hidden_layers},
+      {"pad_token_id", c.pad_token_id},
+      {"position_embedding_type", "absolute"},
+      {"torch_dtype", "float32"},
+      {"type_vocab_size", c.type_vocab_size},
+      {"vocab_size", c.vocab_size}};
+  if (c.kind == BertKind::kElectra) file["embedding_size"] = c.hidden_size;
   put_labels(file, c.label_names);
   if (classifies) file["problem_type"] = "single_label_classification";
   return file;
