@@ -67,6 +67,7 @@ constexpr std::array kFamilies = {
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
+    encoder<BertKind::kAlbert>("albert", "Albert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
               [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }, [] { return llama_words(); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),

@@ -17,7 +17,7 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   std::vector<WeightSpec> out;
   for (WeightSpec& w : bert_weights(config)) {
     const bool pooler = w.name.starts_with(names.pooled);
-    const bool top = pooler || w.name.starts_with(names.classifier) || w.name.starts_with("cls.");
+    const bool top = pooler || w.name.starts_with("classifier.") || w.name.starts_with("cls.");
     if (step.kind.head == Head::kNone && top) continue;
     if (step.kind.head == Head::kTokens && pooler) continue;
     out.push_back(std::move(w));
@@ -89,13 +89,14 @@ class Bert : EncoderGraph {
     x = graph_.add1(runtime::kAdd, "add_position", {x, position});
     x = layernorm("layernorm", x, embeddings("LayerNorm"));
     x = dropout("dropout", x, config_.hidden_dropout_prob);
+    if (has_projection(config_)) x = linear("projection", x, std::string{names_.projection});
     for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
     return x;
   }
 
   ValueId layer(std::int64_t l, ValueId x) {
     enter("layer", micro_ * config_.num_hidden_layers + l, l);
-    const auto name = [&](std::string_view part) { return fmt::format("{}{}.{}", names_.layers, l, part); };
+    const auto name = [&](std::string_view part) { return names_.layer(l).append(part); };
     const ValueId q = linear("attention.query", x, name(names_.query));
     const ValueId k = linear("attention.key", x, name(names_.key));
     const ValueId v = linear("attention.value", x, name(names_.value));
@@ -121,7 +122,7 @@ class Bert : EncoderGraph {
       x = pooled(x);
     }
     x = dropout("classifier.dropout", x, p);
-    const ValueId logits = linear("classifier", x, std::string{names_.classifier}, {.dtype = isa::Dtype::kFp32});
+    const ValueId logits = linear("classifier", x, classifier_of(config_), {.dtype = isa::Dtype::kFp32});
     graph_.output(logits, micro_name("logits", micro_));
     return loss_of(logits, rows, "labels", "weights", "loss");
   }
@@ -193,6 +194,7 @@ double bert_flops(const BertConfig& c, const Step& spec) {
              length = static_cast<double>(spec.kind.length);
   const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * length * h;
   double forward = layer * static_cast<double>(c.num_hidden_layers);
+  if (has_projection(c)) forward += 2 * tokens * h * static_cast<double>(c.embedding_width());
   const auto labels = static_cast<double>(c.num_labels());
   if (spec.kind.head == Head::kClassifier)
     forward += 2 * static_cast<double>(spec.plan.micro_batch) * (h * h + h * labels);

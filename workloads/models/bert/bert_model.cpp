@@ -46,7 +46,7 @@ BertConfig make(const BertRow& row) {
 
 void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   const BertDialect& names = dialect_of(c.kind);
-  const auto name = [&](std::string_view part) { return fmt::format("{}{}.{}", names.layers, layer, part); };
+  const auto name = [&](std::string_view part) { return names.layer(layer).append(part); };
   list.at(layer);
   for (const std::string_view part : {names.query, names.key, names.value})
     list.linear(name(part), c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
@@ -98,7 +98,11 @@ class BertModel final : public ConfigModel<BertConfig> {
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
   std::vector<std::string> label_names() const override { return config_.label_names; }
-  Head head() const override { return config_.head == BertHead::kPretraining ? Head::kPretraining : Head::kClassifier; }
+  Head head() const override {
+    return config_.head == BertHead::kPretraining ? Head::kPretraining
+           : config_.head == BertHead::kTokens    ? Head::kTokens
+                                                  : Head::kClassifier;
+  }
 
   std::string canonical_name(std::string name) const override {
     const auto replace_end = [&name](std::string_view from, std::string_view to) {
@@ -111,14 +115,20 @@ class BertModel final : public ConfigModel<BertConfig> {
   }
   bool is_left_out(std::string_view name) const override {
     if (config_.kind != BertKind::kBert)  // heads of other tasks
-      for (const char* head : {"lm_head.", "vocab_", "discriminator_predictions.", "generator_", "qa_outputs."})
+      for (const char* head : {"lm_head.", "vocab_", "discriminator_predictions.", "generator_", "qa_outputs.",
+                               "predictions.", "sop_classifier."})
         if (name.starts_with(head)) return true;
-    if (config_.kind != BertKind::kBert && name.starts_with(fmt::format("{}pooler.", names().prefix))) return true;
-    return name == fmt::format("{}embeddings.position_ids", names().prefix) ||
-           name.starts_with(classifies() ? "cls." : "classifier.");
+    if (name == fmt::format("{}embeddings.position_ids", names().prefix)) return true;
+    if (!classifies()) return name.starts_with("classifier.");
+    const std::string_view layer = name.substr(0, name.rfind('.'));
+    const bool top = name.starts_with("classifier.") || name.starts_with(names().pooled) ||
+                     name.starts_with(fmt::format("{}pooler.", names().prefix));
+    const bool own =
+        layer == classifier_of(config_) || (config_.head == BertHead::kClassifier && layer == names().pooled);
+    return (top && !own) || name.starts_with("cls.");
   }
   bool may_be_missing(std::string_view name) const override {
-    return name.starts_with(names().pooled) || name.starts_with(classifies() ? names().classifier : "cls.");
+    return name.starts_with(names().pooled) || name.starts_with(classifies() ? classifier_of(config_) : "cls.");
   }
   std::optional<std::string> tied_to(std::string_view name) const override {
     if (!classifies() && name == "cls.predictions.decoder.weight") return "bert.embeddings.word_embeddings.weight";
@@ -145,8 +155,11 @@ class BertModel final : public ConfigModel<BertConfig> {
     return changed([&](BertConfig& c) { c.label_names = std::move(names); });
   }
   ModelPtr with_head(Head head) const override {
-    return changed(
-        [&](BertConfig& c) { c.head = head == Head::kPretraining ? BertHead::kPretraining : BertHead::kClassifier; });
+    return changed([&](BertConfig& c) {
+      c.head = head == Head::kPretraining ? BertHead::kPretraining
+               : head == Head::kTokens    ? BertHead::kTokens
+                                          : BertHead::kClassifier;
+    });
   }
   /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
   ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
@@ -167,7 +180,7 @@ class BertModel final : public ConfigModel<BertConfig> {
 
  private:
   const BertDialect& names() const { return dialect_of(config_.kind); }
-  bool classifies() const { return config_.head == BertHead::kClassifier; }
+  bool classifies() const { return config_.head != BertHead::kPretraining; }
 };
 
 const BertRow* bert_row(std::string_view name) {
@@ -199,32 +212,33 @@ std::vector<Preset> bert_presets() {
 
 std::vector<FamilyWord> bert_words() {
   return {{"bert"},  // CamemBERT, SciBERT, ...
-          {.word = "albert", .other = true},
           {.word = "deberta", .other = true}};
 }
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   const bool pretraining = c.head == BertHead::kPretraining;
+  const std::int64_t width = c.embedding_width();
   const BertDialect& names = dialect_of(c.kind);
   const auto embeddings = [&](const char* name) { return fmt::format("{}embeddings.{}", names.prefix, name); };
   SpecList list;
   list.at(pretraining ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
-  list.tensor(embeddings("word_embeddings.weight"), {c.vocab_size, c.hidden_size}, Init::kNormalPadZero, false,
+  list.tensor(embeddings("word_embeddings.weight"), {c.vocab_size, width}, Init::kNormalPadZero, false,
               TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
-  list.embedding(embeddings("position_embeddings"), c.max_position_embeddings, c.hidden_size);
-  if (names.token_types) list.embedding(embeddings("token_type_embeddings"), c.type_vocab_size, c.hidden_size);
-  list.layer_norm(embeddings("LayerNorm"), c.hidden_size);
-  for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) bert_layer(list, c, layer);
+  list.embedding(embeddings("position_embeddings"), c.max_position_embeddings, width);
+  if (names.token_types) list.embedding(embeddings("token_type_embeddings"), c.type_vocab_size, width);
+  list.layer_norm(embeddings("LayerNorm"), width);
+  if (has_projection(c)) list.linear(std::string{names.projection}, width, c.hidden_size);
+  for (std::int64_t layer = 0; layer < (names.one_layer ? 1 : c.num_hidden_layers); ++layer) bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
+  if (c.head != BertHead::kTokens) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
   if (pretraining) {
     list.tensor("cls.predictions.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
     list.linear("cls.predictions.transform.dense", c.hidden_size, c.hidden_size);
     list.layer_norm("cls.predictions.transform.LayerNorm", c.hidden_size);
     list.linear("cls.seq_relationship", c.hidden_size, 2);
   } else {
-    list.linear(std::string{names.classifier}, c.hidden_size, c.num_labels());
+    list.linear(classifier_of(c), c.hidden_size, c.num_labels());
   }
   return list.take();
 }
