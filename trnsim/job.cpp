@@ -175,6 +175,7 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
           .model = adapted(s, headed(s, model)),
           .step = {},
           .sizes = {}};
+  if (s.capacity_factor >= 0) job.model = job.model->with_capacity_factor(s.capacity_factor);
   job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model),
                        .head = job.model->head() == workloads::Head::kTokens ? workloads::Head::kTokens

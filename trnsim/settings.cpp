@@ -114,6 +114,10 @@ const std::array kRows = {
     Setting{"recompute", &T::recompute, kPlan,
          "what backward computes again; full is gradient checkpointing", "none|selective|full"},
 
+    Setting{"capacity_factor", &T::capacity_factor, kPlan,
+         "slots of an expert over an even share of the tokens, others are dropped; 0: none is; -1: the model's", "", "",
+         -1, 1e6},
+
     Setting{"lora_r", &T::lora_r, kLora,
          "rank of adapters that are trained beside frozen weights; 0: all weights are trained", "", "", 0, 4096},
     Setting{"lora_alpha", &T::lora_alpha, kLora,

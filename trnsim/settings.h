@@ -42,6 +42,7 @@ struct Settings {
   std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1, virtual_pipeline_size = 1;
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
   std::string recompute = "none";
+  double capacity_factor = -1;  // of experts; -1: the model's
   // adapters
   std::int64_t lora_r = 0;
   double lora_alpha = 32, lora_dropout = 0;

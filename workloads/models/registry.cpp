@@ -75,6 +75,9 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
     relative<LlamaKind::kGemma>("gemma", "Gemma"),
     relative<LlamaKind::kGranite>("granite", "Granite"),
+    relative<LlamaKind::kPhi3>("phi3", "Phi3"),
+    relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),
+    relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
@@ -196,6 +199,11 @@ std::vector<std::string> model_preset_names() {
 
 bool is_model_preset(std::string_view name) {
   return std::ranges::any_of(model_presets(), [name](const PresetRow& preset) { return preset.name == name; });
+}
+
+ModelPtr Model::with_capacity_factor(double) const {
+  throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
+              "leave it out, or take a mixture of experts"};
 }
 
 double Model::kept_elements(const Plan& plan, std::int64_t length) const {
