@@ -169,6 +169,32 @@ struct CollectiveAttrs {
   bool operator==(const CollectiveAttrs&) const = default;
 };
 
+/// Of a router: choices of a token, slots of an expert, and whether the gates of a token's choices add up to 1.
+struct RouteAttrs {
+  std::int64_t top_k = 1, capacity = 1;
+  bool normalised = true;
+  bool operator==(const RouteAttrs&) const = default;
+};
+
+/// Of rows that go to the slots of experts, or back.
+struct SlotAttrs {
+  bool weighted = false;  // by the gates
+  OptionalType dtype{};
+  bool operator==(const SlotAttrs&) const = default;
+};
+
+/// Of rows in blocks of equal parts.
+struct BlocksAttrs {
+  std::int64_t blocks = 1, parts = 1;
+  bool operator==(const BlocksAttrs&) const = default;
+};
+
+/// Of a router's loss: its weight, and that of its gradient beside it.
+struct BalanceAttrs {
+  double alpha = 1, scale = 1;
+  bool operator==(const BalanceAttrs&) const = default;
+};
+
 /// Of a message to member `peer` of a pair, a replica group.
 struct SendAttrs {
   std::uint8_t group = 0, peer = 0;
@@ -187,7 +213,7 @@ using AnyAttrs =
     std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
                  SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, StrideAttrs, OptimizerAttrs, ClipAttrs,
-                 CollectiveAttrs, SendAttrs, ReceiveAttrs>;
+                 CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, BlocksAttrs, BalanceAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

@@ -20,6 +20,8 @@ extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, 
 // between tensor-parallel ranks, and over a vocabulary that they share
 extern const Op kRankSum, kRankFork, kRankGather, kRankGatherAgain, kRankScatter, kRowMax, kLossSums, kSplitLoss;
 extern const Op kStageSend, kStageReceive;
+// a mixture of experts
+extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlocks, kJoinBlocks, kRankExchange, kBalance;
 // optimizer state that data-parallel ranks share
 extern const Op kBucketScatter, kBucketGather;
 

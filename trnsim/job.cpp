@@ -173,10 +173,15 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   if (!model->splits()) refuse_shared_model(s, model->family());
-  Job job{
-      .machine = load_machine(s.instance_type, s.set, s.nnodes), .model = adapted(s, model), .step = {}, .sizes = {}};
+  Job job{.machine = load_machine(s.instance_type, s.set, s.nnodes),
+          .model = adapted(s, headed(s, model)),
+          .step = {},
+          .sizes = {}};
+  if (s.capacity_factor >= 0) job.model = job.model->with_capacity_factor(s.capacity_factor);
   job.step = {.plan = plan_of(s, job.machine),
-              .kind = {.length = length_of(s, job.model)},
+              .kind = {.length = length_of(s, job.model),
+                       .head = job.model->head() == workloads::Head::kTokens ? workloads::Head::kTokens
+                                                                             : workloads::Head::kClassifier},
               .optimizer = {.beta1 = s.adam_beta1,
                             .beta2 = s.adam_beta2,
                             .epsilon = s.adam_epsilon,

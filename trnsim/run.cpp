@@ -50,6 +50,7 @@ Settings timed_settings(const workloads::Workload& workload, Settings settings) 
 struct DataSize {
   double samples = 0;
   std::int64_t eval_samples = 0;
+  bool of_words = false;  // labels are of words
 };
 
 std::int64_t at_most(std::int64_t count, std::int64_t most) { return most > 0 ? std::min(count, most) : count; }
@@ -75,7 +76,9 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
                 .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
   if (s.dataset_path.empty()) return size;
   const bool text = model->task() == workloads::Task::kNextToken;
-  if (data && (!text || !s.model_id.empty())) return {static_cast<double>(data->samples()), data->validation()};
+  if (data && (!text || !s.model_id.empty()))
+    return {static_cast<double>(data->samples()), data->validation(),
+            data->model()->head() == workloads::Head::kTokens};
   if (text) return {packed_sequences(s, s.max_length, note), size.eval_samples};
   if (model->image()) {
     const workloads::SampleCount count = workloads::count_images(s.dataset_path);
@@ -87,8 +90,8 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
   files.read.text_column = s.text_column, files.read.label_column = s.label_column;
   files.read.backslash_escapes = s.backslash_escapes, files.read.strict = s.strict;
   const workloads::SampleCount count = workloads::count_samples(files);
-  return {static_cast<double>(at_most(count.train, s.max_train_samples)),
-          at_most(count.validation, s.max_eval_samples)};
+  return {static_cast<double>(at_most(count.train, s.max_train_samples)), at_most(count.validation, s.max_eval_samples),
+          count.of_words};
 }
 
 std::string text_of(const workloads::Workload& workload, const Settings& given) {
@@ -103,7 +106,8 @@ Job job_on(const workloads::Workload& workload, const Settings& settings, const 
   const workloads::ModelPtr model =
       data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
   const DataSize size = data_size(workload, timed, model, data, note);
-  return job_of(timed, model, size.samples, size.eval_samples);
+  return job_of(timed, size.of_words ? model->with_head(workloads::Head::kTokens) : model, size.samples,
+                size.eval_samples);
 }
 
 class Run {

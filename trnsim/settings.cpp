@@ -38,7 +38,8 @@ const std::array kRows = {
     Setting{"model_id,model_name_or_path", &T::model_id, kModel,
          "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
     Setting{"dataset_path,train_file", &T::dataset_path, kModel,
-         "csv, tsv, jsonl or text;label file, or a folder of them; for a decoder jsonl or plain text; "
+         "csv, tsv, jsonl or text;label file, conll or jsonl with a label of each word, or a folder of them; "
+         "for a decoder jsonl or plain text; "
          "for a model of images the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
          "SM_CHANNEL_TRAIN"},
     Setting{"validation_file", &T::validation_file, kModel,
@@ -55,6 +56,8 @@ const std::array kRows = {
          "use the first N training samples; 0: all", "", "", 0, kMax},
     Setting{"max_eval_samples", &T::max_eval_samples, kModel,
          "use the first N evaluation samples; 0: all", "", "", 0, kMax},
+    Setting{"task", &T::task, kModel, "what an encoder of texts labels; default: what the data has labels for",
+         "sequence-classification|token-classification"},
     Setting{"strict", &T::strict, kModel, "a malformed row is an error instead of being counted and skipped"},
 
     Setting{"per_device_train_batch_size", &T::per_device_train_batch_size, kTrain,
@@ -112,6 +115,10 @@ const std::array kRows = {
          "fp32 copies of the weights, which the optimizer updates"},
     Setting{"recompute", &T::recompute, kPlan,
          "what backward computes again; full is gradient checkpointing", "none|selective|full"},
+
+    Setting{"capacity_factor", &T::capacity_factor, kPlan,
+         "slots of an expert over an even share of the tokens, others are dropped; 0: none is; -1: the model's", "", "",
+         -1, 1e6},
 
     Setting{"lora_r", &T::lora_r, kLora,
          "rank of adapters that are trained beside frozen weights; 0: all weights are trained", "", "", 0, 4096},
@@ -225,6 +232,21 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
       throw Error{Fault::kUsage, fmt::format("`{}`", s.name()),
                   fmt::format("{} is an encoder, whose cores are data parallel alone", model),
                   "leave it out, or name the workload of a decoder"};
+}
+
+std::optional<workloads::Head> head_of(const Settings& settings) {
+  if (settings.task.empty()) return std::nullopt;
+  return settings.task == "token-classification" ? workloads::Head::kTokens : workloads::Head::kClassifier;
+}
+
+workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& model) {
+  const auto head = head_of(settings);
+  if (!head) return model;
+  workloads::ModelPtr out = model->with_head(*head);
+  if (model->task() != workloads::Task::kClassification || (*head == workloads::Head::kTokens && out->head() != *head))
+    throw Error{Fault::kUsage, "`task`", fmt::format("{} has no head for {}", model->family(), settings.task),
+                "leave it out, or name an encoder of texts"};
+  return out;
 }
 
 std::optional<workloads::Lora> lora_of(const Settings& settings) {

@@ -16,6 +16,7 @@
 #include "runtime/program_cache.h"
 #include "trnsim/option_table.h"
 #include "workloads/lora.h"
+#include "workloads/step.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
@@ -27,6 +28,7 @@ struct Settings {
   std::string model_id, dataset_path, validation_file, test_file, vocab, text_column, label_column, label_names;
   std::int64_t max_length = 0, max_train_samples = 0, max_eval_samples = 0;
   bool strict = false;
+  std::string task;  // empty: what the data has labels for
   // optimisation
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8, gradient_accumulation_steps = 1;
   double learning_rate = 5e-5, weight_decay = 0, adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
@@ -43,6 +45,7 @@ struct Settings {
   std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1, virtual_pipeline_size = 1;
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
   std::string recompute = "none";
+  double capacity_factor = -1;  // of experts; -1: the model's
   // adapters
   std::int64_t lora_r = 0;
   double lora_alpha = 32, lora_dropout = 0;
@@ -78,6 +81,11 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
 /// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
 /// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.
 void settle_numerics(Settings& settings);
+
+/// The head that `task` names, if it names one.
+std::optional<workloads::Head> head_of(const Settings& settings);
+/// The model with that head. Errors: Fault::kUsage when it has none for tokens.
+workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& model);
 
 /// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.
 void refuse_shared_model(const Settings& settings, std::string_view model);

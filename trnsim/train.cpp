@@ -63,6 +63,7 @@ std::shared_ptr<const workloads::Classification> load_texts(const workloads::Wor
                                                .label_names = split_names(s.label_names),
                                                .backslash_escapes = s.backslash_escapes,
                                                .strict = s.strict},
+                                      .head = head_of(s),
                                       .max_length = static_cast<std::size_t>(s.max_length),
                                       .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
                                       .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),

@@ -23,6 +23,7 @@ struct ClassificationOptions {
   std::string dataset_path;  // file or folder; empty: the embedded data set
   std::string validation_file, test_file, vocab;
   ReadOptions read;
+  std::optional<Head> head;  // unset: Head::kTokens when the data has a label of each word, else Head::kClassifier
   std::size_t max_length = 0, max_train_samples = 0, max_eval_samples = 0;
   std::uint64_t seed = 42;
 };
@@ -48,12 +49,14 @@ struct Classification {
 /// Reads, tokenizes, and fits the model to the labels and the vocabulary. A model of images reads MNIST's or CIFAR-10's
 /// files (workloads/data/image_files.h) or a folder of PNG and JPEG files for each class
 /// (workloads/data/image_folder.h), or draws digits when no data is given. Errors: as the readers; Fault::kData when
-/// the data has more labels than the model's own head, or the vocabulary more tokens than its table.
+/// the data has more labels than the model's own head, the vocabulary more tokens than its table, or the labels are of
+/// words and the head is not, or the other way round.
 Classification load_classification(const ClassificationOptions& options);
 
 /// Samples of the user's files, for a job that is not trained here. Errors: as the readers.
 struct SampleCount {
   std::int64_t train = 0, validation = 0;
+  bool of_words = false;  // labels are of words
 };
 SampleCount count_samples(const ClassificationOptions& options);
 /// The same of a folder of pictures. Errors: as read_image_folder().

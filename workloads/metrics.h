@@ -16,8 +16,7 @@ class Confusion {
   explicit Confusion(std::size_t labels);
   /// Errors: Fault::kInternal for a label or prediction outside the range.
   void add(std::int32_t label, std::int32_t predicted);
-  /// `logits` is [labels.size(), number of labels]; the prediction is the first largest logit of a row.
-  /// Errors: Fault::kNumerics when a logit is NaN.
+  /// Errors: as predictions().
   void add(std::span<const float> logits, std::span<const std::int32_t> labels);
 
   std::size_t labels() const { return labels_; }
@@ -41,6 +40,37 @@ class Confusion {
   std::size_t labels_;
   std::size_t samples_ = 0;
   std::vector<std::size_t> counts_;
+};
+
+/// The first largest logit of each row of [labels.size(), number of labels]; kIgnoredLabel where the label is.
+/// Errors: Fault::kNumerics when a logit is NaN.
+std::vector<std::int32_t> predictions(std::span<const float> logits, std::span<const std::int32_t> labels,
+                                      std::size_t number);
+
+/// Entities in sequences of B-TYPE, I-TYPE and O, found and right when type, begin and end are. As seqeval's default: a
+/// type also begins where the one before is another, whatever the prefix.
+class EntityCounts {
+ public:
+  explicit EntityCounts(std::vector<std::string> label_names) : names_{std::move(label_names)} {}
+  /// Sequences of `length` one after the other, as labels and as predicted; ignored ones are passed over.
+  void add(std::span<const std::int32_t> labels, std::span<const std::int32_t> predicted, std::size_t length);
+
+  /// Whether the labels' names are such tags.
+  bool tagged() const;
+  double precision() const;
+  double recall() const;
+  double f1() const;
+
+ private:
+  struct Entity {
+    std::string_view type;
+    std::size_t begin = 0, end = 0;
+    auto operator<=>(const Entity&) const = default;
+  };
+  std::vector<Entity> entities(std::span<const std::int32_t> tags) const;
+
+  std::vector<std::string> names_;
+  std::size_t there_ = 0, found_ = 0, right_ = 0;
 };
 
 /// A metric's value: Python prints 3 and 3.0 differently.

@@ -26,6 +26,7 @@ struct Sizes {
   std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0;
   std::int64_t head = 0;  // elements of one
   std::int64_t ffn = 0, vocabulary = 0, positions = 0;
+  std::int64_t experts = 0;  // of a layer, each with an ffn of its own
 };
 
 /// What a model's table of tokens holds.
@@ -142,6 +143,9 @@ class Model : public std::enable_shared_from_this<Model> {
   /// Frozen, with adapters; of nullopt without them. Errors: Fault::kUsage for a model that takes none, and as
   /// settled().
   virtual ModelPtr with_lora(const std::optional<Lora>& lora) const;
+  /// With slots for `factor` times an even share of the tokens in each expert, 0 for all. Errors: Fault::kUsage for a
+  /// model without experts.
+  virtual ModelPtr with_capacity_factor(double factor) const;
   virtual ModelPtr without_dropout() const { return shared_from_this(); }
   /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
   virtual ModelPtr with_padded_heads(std::int64_t) const { return shared_from_this(); }

@@ -27,7 +27,8 @@ class ClassifierTask {
  public:
   virtual ~ClassifierTask() = default;
   virtual std::size_t size() const = 0;
-  virtual std::int32_t label(std::size_t sample) const = 0;
+  /// Of each row of the model's logits: of a sample, or of a token. kIgnoredLabel where there is none to learn.
+  virtual std::vector<std::int32_t> labels(const RankBatch& batch) const = 0;
   /// What distinguishes the data from other data of as many samples, for checkpoints.
   virtual std::string fingerprint() const = 0;
   /// Writes what the model reads of the samples, without labels. Errors: Fault::kUsage when a sample is longer than
@@ -48,9 +49,10 @@ struct ClassifierData {
   ClassifierTaskPtr test{};
 };
 
-/// Writes inputs, labels and weights; a sample counts `weight` in the loss. Returns the labels, kIgnoredLabel in filler
-/// rows.
+/// Writes inputs, labels and weights. Each label that is not ignored counts `weight` in the loss, or with `mean` its
+/// share of a mean over them that counts `weight`. Returns the labels.
 std::vector<std::int32_t> write_batch(runtime::Session& session, const ClassifierTask& task, const RankBatch& batch,
-                                      float weight);
+                                      double weight, bool mean);
+std::int64_t counted(std::span<const std::int32_t> labels);
 
 }  // namespace workloads

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstdint>
 #include <filesystem>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -35,6 +36,13 @@ enum class TensorSplit : std::uint8_t {
   kFused,       // the last axis is query, key and value, one after the other, each split in equal parts
 };
 
+/// Rows of a tensor of a file.
+struct FilePiece {
+  std::string name;
+  Shape shape;  // of the whole tensor
+  std::int64_t first = 0, rows = 0;
+};
+
 struct WeightSpec {
   std::string name;  // "bert.encoder.layer.0.attention.self.query.weight"
   Shape shape;       // as in the file; a linear layer's is [out, in]
@@ -45,6 +53,8 @@ struct WeightSpec {
   std::string fused{};                 // on a device that has query, key and value apart: the file's tensor,
   std::int64_t third = 0;              // and which of them this is
   bool frozen = false;                 // not trained: it has no gradient and no optimizer state
+  std::int64_t stack = 0;              // not 0: on a device it is several tensors of so many rows; `third` says which
+  std::vector<FilePiece> pieces{};     // where a file has it in other tensors: their rows, one after the other
 
   /// The file's tensor that has it.
   const std::string& in_file() const { return fused.empty() ? name : fused; }
@@ -53,6 +63,22 @@ struct WeightSpec {
   static constexpr std::int64_t kAfterLayers = -2;           // final norm and head: the last
   static constexpr std::int64_t kBeforeAndAfterLayers = -3;  // embeddings that are the head too: both
 };
+
+/// The values of a tensor in a checkpoint, put together from its pieces. `prefix`: in front of the names there.
+std::vector<float> stored_values(const Checkpoint& checkpoint, std::string_view prefix, const WeightSpec& spec);
+/// A tensor of a file, and where its values come from.
+struct StoredTensor {
+  std::string name;
+  Shape shape;
+  ElementType type = ElementType::kF32;
+  std::vector<const WeightSpec*> parts;  // one, or those that are rows of it
+};
+/// The tensors of a file that has `specs`; it must not outlive them.
+std::vector<StoredTensor> stored_tensors(const std::vector<WeightSpec>& specs,
+                                         const std::function<ElementType(const WeightSpec&)>& type);
+/// Its values from those of its parts.
+std::vector<float> stored_values(const StoredTensor& tensor,
+                                 const std::function<std::vector<float>(const WeightSpec&)>& values);
 
 /// Parameters in all of them.
 std::size_t parameter_count(const std::vector<WeightSpec>& specs);

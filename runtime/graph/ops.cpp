@@ -14,7 +14,8 @@ std::span<const Op* const> all_ops() {
       &kRankSum,      &kRankFork,     &kRankGather,    &kRankGatherAgain, &kRankScatter,   &kRowMax,
       &kLossSums,     &kSplitLoss,    &kBucketScatter, &kBucketGather,    &kWideColSum,    &kAccumulate,
       &kSkinnyMatmul, &kSkinnyActive, &kSkinnyRmsNorm, &kSkinnyLayerNorm, &kCacheFill,     &kCachedAttention,
-      &kStageSend,    &kStageReceive, &kHeadSum};
+      &kStageSend,    &kStageReceive, &kHeadSum,       &kRoute,           &kRouteGrad,     &kToSlots,
+      &kFromSlots,    &kGateGrad,     &kSplitBlocks,   &kJoinBlocks,      &kRankExchange,  &kBalance};
   return kOps;
 }
 

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "runtime/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
@@ -20,8 +21,10 @@ using workloads_test::fails;
 using workloads_test::golden;
 using workloads_test::Scratch;
 
-constexpr const char* kDecoders[] = {"qwen2_tiny", "mistral_tiny", "qwen3_tiny",
-                                     "gemma_tiny", "granite_tiny", "llama_linear_tiny"};
+constexpr const char* kDecoders[] = {"qwen2_tiny",   "mistral_tiny",      "qwen3_tiny", "gemma_tiny",
+                                     "granite_tiny", "llama_linear_tiny", "phi3_tiny",  "qwen3_moe_tiny"};
+// Whose routers have a loss, of all tokens at once: no sum over data-parallel ranks or micro-batches of their own.
+constexpr const char* kRouted[] = {"mixtral_tiny", "mixtral_capacity_tiny"};
 
 struct RelativePlan {
   const char* name;
@@ -36,14 +39,14 @@ struct RelativePlan {
 class Relatives : public testing::TestWithParam<std::tuple<const char*, RelativePlan>> {};
 
 // In fp32 only the order of sums differs, as in Plans.Fp32FollowsPyTorch.
-TEST_P(Relatives, Fp32FollowsPyTorch) {
-  const auto& [model, plan] = GetParam();
+void expect_pytorch(const char* model, const RelativePlan& plan) {
   VerifyOptions options;
   options.target = trn1_target();
   options.plan.numerics = runtime::numerics("fp32");
   options.plan.data = plan.data, options.plan.tensor = plan.tensor, options.plan.pipeline = plan.pipeline;
   options.plan.micro_batches = plan.micro, options.plan.sequence = plan.sequence, options.plan.zero1 = plan.zero;
   options.plan.recompute = plan.recompute;
+  if (plan.tensor > 1 && read_config(golden(model))->sizes().experts > 0) options.plan.sequence = true;
   options.host_threads = 1;
   const VerifyReport report = verify(golden(model), options);
   EXPECT_LE(report.logits.norm, 1e-5);
@@ -51,6 +54,15 @@ TEST_P(Relatives, Fp32FollowsPyTorch) {
   EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
   EXPECT_LE(report.worst_weight().norm, 2e-4) << report.worst_weight().name;
   EXPECT_EQ(report.losses.size(), 6u);
+}
+
+TEST_P(Relatives, Fp32FollowsPyTorch) { expect_pytorch(std::get<0>(GetParam()), std::get<1>(GetParam())); }
+
+TEST(Experts, FollowPyTorchWithTheRoutersLoss) {
+  expect_pytorch("mixtral_tiny", {.name = "one core"});
+  expect_pytorch("mixtral_tiny", {.name = "TP 2", .tensor = 2, .recompute = runtime::Recompute::kSelective});
+  expect_pytorch("mixtral_tiny", {.name = "TP 4", .tensor = 4, .recompute = runtime::Recompute::kFull});
+  expect_pytorch("mixtral_capacity_tiny", {.name = "one core"});
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -65,7 +77,9 @@ INSTANTIATE_TEST_SUITE_P(
                                                   .recompute = runtime::Recompute::kFull})));
 
 TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
-  for (const char* name : kDecoders) {
+  std::vector<const char*> all{std::begin(kDecoders), std::end(kDecoders)};
+  all.insert(all.end(), std::begin(kRouted), std::end(kRouted));
+  for (const char* name : all) {
     const Scratch s;
     const ModelPtr model = read_config(golden(name));
     const Weights weights = load_weights(golden(name), model, 1);
@@ -91,10 +105,13 @@ TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
 TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
   // Of the model cards; Qwen2's and Qwen3's "non-embedding parameters" leave out token table and head.
   const std::vector<std::pair<const char*, double>> want = {
-      {"mistral-7b", 7.242e9},    {"qwen2-0.5b", 0.494e9}, {"qwen2-1.5b", 1.544e9}, {"qwen2-7b", 7.616e9},
-      {"qwen2.5-14b", 14.77e9},   {"qwen3-0.6b", 0.596e9}, {"qwen3-1.7b", 1.721e9}, {"qwen3-4b", 4.022e9},
-      {"qwen3-8b", 8.191e9},      {"qwen3-14b", 14.77e9},  {"qwen3-32b", 32.76e9},  {"granite-3.0-2b", 2.534e9},
-      {"granite-3.0-8b", 8.171e9}};
+      {"mistral-7b", 7.242e9},     {"qwen2-0.5b", 0.494e9},     {"qwen2-1.5b", 1.544e9},
+      {"qwen2-7b", 7.616e9},       {"qwen2.5-14b", 14.77e9},    {"qwen3-0.6b", 0.596e9},
+      {"qwen3-1.7b", 1.721e9},     {"qwen3-4b", 4.022e9},       {"qwen3-8b", 8.191e9},
+      {"qwen3-14b", 14.77e9},      {"qwen3-32b", 32.76e9},      {"granite-3.0-2b", 2.534e9},
+      {"granite-3.0-8b", 8.171e9}, {"phi3-mini", 3.821e9},      {"phi3-medium", 13.96e9},
+      {"phi-4", 14.66e9},          {"mixtral-8x7b", 46.70e9},   {"mixtral-8x22b", 140.6e9},
+      {"qwen3-30b-a3b", 30.53e9},  {"qwen3-235b-a22b", 235.1e9}};
   for (const auto& [name, parameters] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);
@@ -114,8 +131,39 @@ TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("mistral_tiny", "sliding_window", -3), {"sliding_window", "-3"}));
   EXPECT_TRUE(fails(Fault::kData, reading("granite_tiny", "logits_scaling", 0), {"logits_scaling"}));
   EXPECT_TRUE(fails(Fault::kData, reading("llama_linear_tiny", "rope_scaling", {{"type", "linear"}}), {"factor"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "model_type", "falcon"),
-                    {"falcon", "bert", "mistral", "qwen2", "qwen3", "gemma", "granite"}));
+  EXPECT_TRUE(
+      fails(Fault::kData, reading("qwen3_tiny", "model_type", "falcon"),
+            {"falcon", "bert", "mistral", "qwen2", "qwen3", "gemma", "granite", "phi3", "mixtral", "qwen3_moe"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("mixtral_tiny", "num_experts_per_tok", 5), {"num_experts_per_tok", "5"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("mixtral_tiny", "capacity_factor", -1.0), {"capacity_factor"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen3_moe_tiny", "mlp_only_layers", {1}), {"mlp_only_layers"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("phi3_tiny", "partial_rotary_factor", 0.75), {"partial_rotary_factor"}));
+}
+
+TEST(Experts, RanksMustDivideThemAndHaveTokensOfTheirOwn) {
+  const ModelPtr model = read_config(golden("mixtral_tiny"));
+  const auto step = [&](const ModelPtr& of, std::int64_t tensor, bool sequence) {
+    return [of, tensor, sequence] {
+      of->step({.plan = {.tensor = tensor, .sequence = sequence, .micro_batch = 4}, .kind = {.length = 24}});
+    };
+  };
+  EXPECT_TRUE(fails(Fault::kUsage, step(model, 2, false), {"disable_sequence_parallel", "experts"}));
+  LlamaConfig six = read_llama_config(golden("mixtral_tiny"));
+  six.num_experts = 6;
+  EXPECT_TRUE(fails(Fault::kUsage, step(six, 4, true), {"tensor_parallel_size", "6 experts", "1, 2"}));
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { model_preset("qwen3-4b")->with_capacity_factor(1); }, {"capacity_factor"}));
+  EXPECT_TRUE(fails(Fault::kUsage,
+                    [&] { check(GenerationSpec{.batch = 1, .prompt = 4, .length = 8, .numerics = {}}, model); },
+                    {"experts"}));
+}
+
+// A rank computes its experts' slots of every rank: as many FLOPs as the tokens' choices when slots are an even share.
+TEST(Experts, FlopsAreThoseOfTheChosen) {
+  const ModelPtr model = model_preset("mixtral-small")->with_capacity_factor(1);
+  const Step step{.plan = {.tensor = 2, .sequence = true, .micro_batch = 4, .numerics = runtime::numerics("bf16")},
+                  .kind = {.length = 128}};
+  const runtime::Compiled compiled = runtime::compile(model->step(step).graph, trn1_target(), {.name = "moe"});
+  EXPECT_NEAR(2 * compiled.program.model_flops / model->flops(step), 1, 0.05);
 }
 
 TEST(RelativesFolder, ACacheIsNoLongerThanTheSlidingWindow) {

@@ -23,7 +23,9 @@ std::string tensor_obstacle(const Sizes& sizes, std::int64_t ranks) {
   if (sizes.heads % ranks != 0) return fmt::format("does not divide the {} attention heads", sizes.heads);
   if (sizes.kv_heads % ranks != 0 && ranks % sizes.kv_heads != 0)
     return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.kv_heads);
-  if (sizes.ffn % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
+  if (sizes.experts % ranks != 0) return fmt::format("does not divide the {} experts", sizes.experts);
+  if (sizes.experts == 0 && sizes.ffn % ranks != 0)
+    return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
   if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
     return fmt::format("leaves a rank without a row of the vocabulary of {}", sizes.vocabulary);
   return {};

@@ -233,11 +233,11 @@ void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
     return copy_tokenizer(folder, out);
   }
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : set.specs()) {
-    const ElementType type = set.type_of(spec);
-    tensors.push_back(
-        {spec.name, type, spec.shape, [&set, &spec, type] { return from_floats(type, set.whole(spec)); }});
-  }
+  for (const StoredTensor& one : stored_tensors(set.specs(), [&](const WeightSpec& spec) { return set.type_of(spec); }))
+    tensors.push_back({one.name, one.type, one.shape, [&set, one] {
+                         return from_floats(
+                             one.type, stored_values(one, [&](const WeightSpec& spec) { return set.whole(spec); }));
+                       }});
   base::make_output_folder(out, overwrite);
   write_safetensors(out / "model.safetensors", std::move(tensors));
   write_config(set.config(), out);

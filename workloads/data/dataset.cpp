@@ -1,6 +1,7 @@
 #include "workloads/data/dataset.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <array>
@@ -28,9 +29,9 @@ struct Ending {
   std::string_view extension;
   TextFormat format;
 };
-constexpr std::array kEndings = {Ending{".csv", TextFormat::kCsv}, Ending{".tsv", TextFormat::kTsv},
+constexpr std::array kEndings = {Ending{".csv", TextFormat::kCsv},         Ending{".tsv", TextFormat::kTsv},
                                  Ending{".jsonl", TextFormat::kJsonLines}, Ending{".json", TextFormat::kJsonLines},
-                                 Ending{".txt", TextFormat::kSemicolon}};
+                                 Ending{".txt", TextFormat::kSemicolon},   Ending{".conll", TextFormat::kConll}};
 
 std::optional<TextFormat> format_of(const fs::path& file) {
   const auto at = std::ranges::find(kEndings, file.extension().string(), &Ending::extension);
@@ -40,15 +41,17 @@ std::optional<TextFormat> format_of(const fs::path& file) {
 TextFormat require_format(const fs::path& file, const ReadOptions& options) {
   if (options.format) return *options.format;
   if (const auto format = format_of(file)) return *format;
-  throw Error{Fault::kUsage, file.string(), "has an ending that names no known format",
-              "rename it to .csv, .tsv, .jsonl or .txt (text;label), or say which it is with the format option"};
+  throw Error{
+      Fault::kUsage, file.string(), "has an ending that names no known format",
+      "rename it to .csv, .tsv, .jsonl, .txt (text;label) or .conll, or say which it is with the format option"};
 }
 
 /// The rows of a file, with every different label kept once.
 struct RawRows {
   struct Row {
     std::string text;
-    std::uint32_t label;  // in `labels`
+    std::vector<std::string> words;
+    std::vector<std::uint32_t> labels;  // in `labels` below: one, or one of each word
     std::size_t line;
   };
   std::vector<Row> rows;
@@ -88,23 +91,47 @@ class DatasetReader {
       case TextFormat::kTsv: return read_tsv_rows(source, sink);
       case TextFormat::kJsonLines: return read_json_lines_rows(source, sink);
       case TextFormat::kSemicolon: return read_semicolon_rows(source, sink);
+      case TextFormat::kConll: return read_conll_rows(source, sink);
     }
   }
 
   bool take(RawRow&& row) {
     if (row.problem.empty()) row.problem = flaw_of(row);
     if (row.problem.empty())
-      raw_.rows.push_back({std::move(row.text), label_index(row.label), row.line});
+      keep(std::move(row));
     else
       skip(row.line, row.problem);
     return options_.max_rows == 0 || raw_.rows.size() < options_.max_rows;
   }
 
-  static std::string flaw_of(const RawRow& row) {
+  void keep(RawRow&& row) {
+    RawRows::Row kept{std::move(row.text), std::move(row.words), {}, row.line};
+    if (kept.words.empty()) row.word_labels = {row.label};
+    for (const std::string& label : row.word_labels) kept.labels.push_back(label_index(label));
+    raw_.rows.push_back(std::move(kept));
+  }
+
+  std::string flaw_of(const RawRow& row) const {
+    if (!raw_.rows.empty() && raw_.rows.front().words.empty() != row.words.empty())
+      return "other rows have a label of each word, or this one alone has";
+    if (!row.words.empty()) return flaw_of_words(row);
     if (const auto at = first_invalid_utf8(row.text)) return fmt::format("byte {} of the text is not valid UTF-8", *at);
     if (first_invalid_utf8(row.label)) return "the label is not valid UTF-8";
     if (row.text.empty()) return "the text is empty";
     if (row.label.empty()) return "has no label";
+    return {};
+  }
+
+  static std::string flaw_of_words(const RawRow& row) {
+    if (row.words.size() != row.word_labels.size())
+      return fmt::format("has {} and {}", base::counted(row.words.size(), "word"),
+                         base::counted(row.word_labels.size(), "label"));
+    for (std::size_t i = 0; i < row.words.size(); ++i) {
+      if (first_invalid_utf8(row.words[i])) return fmt::format("word {} is not valid UTF-8", i + 1);
+      if (first_invalid_utf8(row.word_labels[i])) return "a label is not valid UTF-8";
+      if (row.words[i].empty() || row.word_labels[i].empty())
+        return fmt::format("word {} or its label is empty", i + 1);
+    }
     return {};
   }
 
@@ -164,14 +191,23 @@ class DatasetReader {
   }
 
   void resolve(RawRows::Row& row) {
-    const std::string& label = raw_.labels[row.label];
     const auto& names = dataset_.label_names;
-    const auto at = std::ranges::find(names, label);
-    auto id = at != names.end() ? std::optional<std::int64_t>{at - names.begin()} : as_integer(label);
-    if (!id) return skip(row.line, fmt::format("unknown label \"{}\"; known: {}", label, fmt::join(names, ", ")));
-    if (*id < 0 || *id >= static_cast<std::int64_t>(names.size()))
-      return skip(row.line, fmt::format("label {} is not in 0..{}", label, names.size() - 1));
-    dataset_.samples.push_back({std::move(row.text), static_cast<std::int32_t>(*id)});
+    std::vector<std::int32_t> ids;
+    for (const std::uint32_t index : row.labels) {
+      const std::string& label = raw_.labels[index];
+      const auto at = std::ranges::find(names, label);
+      auto id = at != names.end() ? std::optional<std::int64_t>{at - names.begin()} : as_integer(label);
+      if (!id) return skip(row.line, fmt::format("unknown label \"{}\"; known: {}", label, fmt::join(names, ", ")));
+      if (*id < 0 || *id >= static_cast<std::int64_t>(names.size()))
+        return skip(row.line, fmt::format("label {} is not in 0..{}", label, names.size() - 1));
+      ids.push_back(static_cast<std::int32_t>(*id));
+    }
+    Sample sample{.text = std::move(row.text), .label = row.words.empty() ? ids.front() : 0};
+    if (!row.words.empty()) {
+      sample.text = fmt::format("{}", fmt::join(row.words, " "));
+      sample.words = std::move(row.words), sample.word_labels = std::move(ids);
+    }
+    dataset_.samples.push_back(std::move(sample));
   }
 
   const ReadOptions& options_;

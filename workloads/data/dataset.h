@@ -12,8 +12,10 @@
 namespace workloads {
 
 struct Sample {
-  std::string text;  // valid UTF-8
+  std::string text;  // valid UTF-8; of words with blanks between them
   std::int32_t label = 0;
+  std::vector<std::string> words{};         // where every word has a label instead of the text
+  std::vector<std::int32_t> word_labels{};  // as many as words
 };
 
 /// A row that could not be used.
@@ -30,6 +32,8 @@ struct Dataset {
   std::vector<RowProblem> problems{};      // the first kKeptProblems of them
 
   static constexpr std::size_t kKeptProblems = 20;
+  /// Whether words have labels, not texts: what a model with a label of every token learns from.
+  bool of_words() const { return !samples.empty() && !samples.front().words.empty(); }
 };
 
 struct Splits {
@@ -43,10 +47,11 @@ enum class TextFormat {
   kTsv,        // tabs between fields, nothing quoted
   kJsonLines,  // one object a line
   kSemicolon,  // text;label, split at the last semicolon, nothing quoted
+  kConll,      // a word a line, its label last, blanks or tabs between; an empty line ends a sentence (CoNLL-2003)
 };
 
 struct ReadOptions {
-  std::optional<TextFormat> format{};      // unset: by the file's name (.csv .tsv .jsonl .json .txt)
+  std::optional<TextFormat> format{};      // unset: by the file's name (.csv .tsv .jsonl .json .txt .conll)
   std::string text_column{};               // empty: the first of text, sentence, content, ... that the file has
   std::string label_column{};              // empty: the first of label, label_name, labels, ...
   std::vector<std::string> label_names{};  // empty: from the file (see read_dataset)
@@ -57,6 +62,8 @@ struct ReadOptions {
 
 /// Reads one file. Labels are ids (0, 1, ...) or names, whichever most rows have. Names get ids in the order of
 /// `options.label_names`; else in Hugging Face's order for `emotion` when they are exactly its six; else sorted.
+/// A row of JSON with a list of words ("tokens" or "words") and one of labels ("ner_tags", "tags", "labels"), or a
+/// sentence of .conll, has a label of each word; the names' ids are sorted alike.
 /// Rows with the wrong number of fields, broken quoting, bad UTF-8, an empty text, no label, an unknown one or one out
 /// of range are skipped and counted. Errors: Fault::kData for a missing, empty or unusable file, an unknown column, a
 /// quote that never closes, and with `strict` for the first malformed row; Fault::kUsage for an unknown file ending.

@@ -52,6 +52,31 @@ std::string pick_key(const json& object, const std::string& asked, const std::ve
   return usual.front();
 }
 
+/// The first of these keys whose value is a list.
+const json* list_of(const json& object, const std::string& asked, std::initializer_list<const char*> usual) {
+  const auto is_list = [&](const std::string& key) { return object.contains(key) && object.at(key).is_array(); };
+  if (!asked.empty()) return is_list(asked) ? &object.at(asked) : nullptr;
+  const auto* at = std::ranges::find_if(usual, is_list);
+  return at == usual.end() ? nullptr : &object.at(*at);
+}
+
+/// A row of words with a label of each, if it is one.
+bool take_words(const json& object, const ReadOptions& options, RawRow& row) {
+  const json* words = list_of(object, options.text_column, {"tokens", "words"});
+  const json* labels = list_of(object, options.label_column, {"ner_tags", "tags", "labels"});
+  if (!words || !labels) return false;
+  const auto take = [&](const json& list, std::vector<std::string>& into) {
+    for (const json& value : list)
+      if (const auto text = as_text(value))
+        into.push_back(*text);
+      else
+        row.problem = "a word or label is neither a string nor an integer";
+  };
+  take(*words, row.words), take(*labels, row.word_labels);
+  if (row.words.empty() && row.problem.empty()) row.problem = "has no word";
+  return true;
+}
+
 RawRow json_row(const std::string& line, const ReadOptions& options) {
   RawRow row;
   const json object = base::is_shallow_json(line) ? json::parse(line, nullptr, false) : json();
@@ -59,6 +84,7 @@ RawRow json_row(const std::string& line, const ReadOptions& options) {
     row.problem = "is not a JSON object";
     return row;
   }
+  if (take_words(object, options, row)) return row;
   const std::string text_key = pick_key(object, options.text_column, usual_text_columns());
   const std::string label_key = pick_key(object, options.label_column, usual_label_columns());
   const auto take = [&](const std::string& key, std::string& into) {
@@ -149,6 +175,34 @@ void read_semicolon_rows(const RowSource& source, const RowSink& sink) {
     }
     if (!sink(std::move(row))) return;
   }
+}
+
+void read_conll_rows(const RowSource& source, const RowSink& sink) {
+  base::LineReader lines{source.in};
+  std::string line;
+  RawRow row;
+  const auto end = [&] {
+    if (row.words.empty() && row.problem.empty()) return true;
+    RawRow done = std::move(row);
+    row = {};
+    return sink(std::move(done));
+  };
+  while (lines.next(line)) {
+    const std::size_t first = line.find_first_not_of(" \t"), last = line.find_last_not_of(" \t");
+    if (first == std::string::npos || line.starts_with("-DOCSTART-")) {
+      if (!end()) return;
+      continue;
+    }
+    if (row.line == 0) row.line = lines.number();
+    const std::size_t word = line.find_first_of(" \t", first), label = line.find_last_of(" \t", last);
+    if (word == std::string::npos || word > last) {
+      row.problem = fmt::format("line {} has a word without a label", lines.number());
+      continue;
+    }
+    row.words.push_back(line.substr(first, word - first));
+    row.word_labels.push_back(line.substr(label + 1, last - label));
+  }
+  end();
 }
 
 void read_json_lines_rows(const RowSource& source, const RowSink& sink) {

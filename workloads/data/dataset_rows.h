@@ -16,7 +16,8 @@ struct RawRow {
   std::size_t line = 0;  // where it starts, from 1
   std::string text{};
   std::string label{};
-  std::string problem{};  // empty: the row is fine so far
+  std::vector<std::string> words{}, word_labels{};  // instead of both
+  std::string problem{};                            // empty: the row is fine so far
 };
 
 /// Takes a row; returns false to stop reading.
@@ -32,6 +33,8 @@ void read_csv_rows(const RowSource& source, const RowSink& sink);
 void read_tsv_rows(const RowSource& source, const RowSink& sink);
 void read_json_lines_rows(const RowSource& source, const RowSink& sink);
 void read_semicolon_rows(const RowSource& source, const RowSink& sink);
+/// -DOCSTART- lines are left out.
+void read_conll_rows(const RowSource& source, const RowSink& sink);
 
 /// Which fields of a delimited file are the text and the label.
 struct Columns {

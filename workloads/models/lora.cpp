@@ -24,7 +24,7 @@ std::string module_of(const WeightSpec& spec) { return spec.name.substr(0, spec.
 
 /// "q_proj"; empty for what is no linear layer of a block.
 std::string target_name(const WeightSpec& spec) {
-  if (!spec.transposed || spec.layer < 0) return {};
+  if (!spec.transposed || spec.layer < 0 || !spec.pieces.empty()) return {};  // experts; parts of a fused layer
   const std::string module = module_of(spec);
   return module.substr(module.rfind('.') + 1);
 }

@@ -48,10 +48,26 @@ constexpr FamilyRow relative(std::string_view type, std::string_view architectur
           [] { return llama_words(kind); }};
 }
 
+/// A relative of BERT.
+template <BertKind kind>
+constexpr FamilyRow encoder(std::string_view type, std::string_view architecture) {
+  return {architecture,
+          type,
+          architecture,
+          [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
+          [] { return blank_bert(kind); },
+          [] { return bert_presets(kind); },
+          [] { return bert_words(kind); }};
+}
+
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, bert_presets, bert_words},
+              [] { return make_model(BertConfig{}); }, [] { return bert_presets(); }, [] { return bert_words(); }},
+    encoder<BertKind::kRoberta>("roberta", "Roberta"),
+    encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
+    encoder<BertKind::kElectra>("electra", "Electra"),
+    encoder<BertKind::kAlbert>("albert", "Albert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
               [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }, [] { return llama_words(); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
@@ -59,6 +75,9 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
     relative<LlamaKind::kGemma>("gemma", "Gemma"),
     relative<LlamaKind::kGranite>("granite", "Granite"),
+    relative<LlamaKind::kPhi3>("phi3", "Phi3"),
+    relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),
+    relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
@@ -180,6 +199,11 @@ std::vector<std::string> model_preset_names() {
 
 bool is_model_preset(std::string_view name) {
   return std::ranges::any_of(model_presets(), [name](const PresetRow& preset) { return preset.name == name; });
+}
+
+ModelPtr Model::with_capacity_factor(double) const {
+  throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
+              "leave it out, or take a mixture of experts"};
 }
 
 double Model::kept_elements(const Plan& plan, std::int64_t length) const {

@@ -26,6 +26,17 @@ class SpecList {
   void matrix(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
     tensor(name + ".weight", {out, in}, Init::kNormal, true, split);
   }
+  /// The last tensor is rows of another one of a file.
+  void stored_in(std::vector<FilePiece> pieces) { specs_.back().pieces = std::move(pieces); }
+  /// `count` linear weights [out, in] as one, a rank's share of them one after the other; a file has them apart, as
+  /// PREFIX0.NAME.weight and so on.
+  void stacked(const std::string& prefix, const std::string& name, std::int64_t count, std::int64_t in,
+               std::int64_t out) {
+    tensor(prefix + name + ".weight", {count * out, in}, Init::kNormal, true, TensorSplit::kAxis0);
+    specs_.back().stack = out;
+    for (std::int64_t i = 0; i < count; ++i)
+      specs_.back().pieces.push_back({prefix + std::to_string(i) + "." + name + ".weight", {out, in}, 0, out});
+  }
   /// A weight and a bias. A bias is split with the outputs of its weight; after split inputs every rank holds it.
   void linear(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
     matrix(name, in, out, split);

@@ -26,7 +26,10 @@ struct Matched {
 Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const std::vector<WeightSpec>& specs,
                     std::vector<std::string>& notes) {
   std::vector<std::string> known;
-  for (const WeightSpec& spec : specs) known.push_back(spec.name);
+  for (const WeightSpec& spec : specs) {
+    if (spec.pieces.empty()) known.push_back(spec.name);
+    for (const FilePiece& piece : spec.pieces) known.push_back(piece.name);
+  }
   std::ranges::sort(known);
   Matched matched;
   std::size_t left_out = 0;
@@ -53,13 +56,13 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
   return matched;
 }
 
-std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string& name, const WeightSpec& spec) {
+std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string& name, const Shape& shape) {
   const TensorInfo& info = checkpoint.info(name);
   const std::string file = checkpoint.file_of(name).string();
-  if (info.shape != spec.shape) {
+  if (info.shape != shape) {
     throw Error{Fault::kData, file,
                 fmt::format("tensor \"{}\" has shape {}, but config.json asks for {}", name, to_string(info.shape),
-                            to_string(spec.shape)),
+                            to_string(shape)),
                 "use the config.json that was saved with these weights"};
   }
   if (!is_floating(info.type)) {
@@ -75,6 +78,22 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
                 "use weights of a training run that did not diverge"};
   }
   return values;
+}
+
+/// A tensor that the file has in pieces.
+std::vector<float> read_pieces(const Checkpoint& checkpoint, const Matched& matched, const WeightSpec& spec) {
+  std::vector<float> out;
+  for (const FilePiece& piece : spec.pieces) {
+    const auto at = matched.found.find(piece.name);
+    if (at == matched.found.end())
+      throw Error{Fault::kData, checkpoint.path().string(),
+                  fmt::format("has no tensor \"{}\" of shape {}", piece.name, to_string(piece.shape)),
+                  "use the config.json that was saved with these weights"};
+    const std::vector<float> all = read_checked(checkpoint, at->second, piece.shape);
+    const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
+    out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
+  }
+  return out;
 }
 
 /// A tied tensor that is in the file twice must be the same both times.
@@ -149,6 +168,49 @@ void Weights::set_from_device(const WeightSpec& spec, std::span<const float> dev
                                       : std::vector<float>(device.begin(), device.end());
 }
 
+std::vector<float> stored_values(const Checkpoint& checkpoint, std::string_view prefix, const WeightSpec& spec) {
+  if (spec.pieces.empty()) return checkpoint.floats(fmt::format("{}{}", prefix, spec.name));
+  std::vector<float> out;
+  for (const FilePiece& piece : spec.pieces) {
+    const std::vector<float> all = checkpoint.floats(fmt::format("{}{}", prefix, piece.name));
+    const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
+    out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
+  }
+  return out;
+}
+
+std::vector<StoredTensor> stored_tensors(const std::vector<WeightSpec>& specs,
+                                         const std::function<ElementType(const WeightSpec&)>& type) {
+  std::vector<StoredTensor> out;
+  std::map<std::string, std::size_t> at;  // of tensors that are of several parts
+  for (const WeightSpec& spec : specs) {
+    if (spec.pieces.empty()) out.push_back({spec.name, spec.shape, type(spec), {&spec}});
+    for (const FilePiece& piece : spec.pieces) {
+      const auto [place, fresh] = at.emplace(piece.name, out.size());
+      if (fresh) out.push_back({piece.name, piece.shape, type(spec), {}});
+      out[place->second].parts.push_back(&spec);
+    }
+  }
+  return out;
+}
+
+std::vector<float> stored_values(const StoredTensor& tensor,
+                                 const std::function<std::vector<float>(const WeightSpec&)>& values) {
+  std::vector<float> out(element_count(tensor.shape));
+  for (const WeightSpec* part : tensor.parts) {
+    std::vector<float> all = values(*part);
+    if (part->pieces.empty()) return all;
+    const auto row = static_cast<std::int64_t>(out.size()) / tensor.shape.front();
+    std::int64_t from = 0;
+    for (const FilePiece& piece : part->pieces) {
+      if (piece.name == tensor.name)
+        std::copy_n(all.begin() + from * row, piece.rows * row, out.begin() + piece.first * row);
+      from += piece.rows;
+    }
+  }
+  return out;
+}
+
 Weights initial_weights(const ModelPtr& config, std::uint64_t seed) {
   Weights weights;
   for (const WeightSpec& spec : config->weights()) weights.values[spec.name] = initial_values(spec, config, seed);
@@ -162,11 +224,13 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
   const Matched matched = match_names(checkpoint, config, specs, weights.notes);
   for (const WeightSpec& spec : specs) {
     const auto at = matched.found.find(spec.name), copy = matched.copies.find(spec.name);
-    if (at != matched.found.end()) {
-      weights.values[spec.name] = read_checked(checkpoint, at->second, spec);
+    if (!spec.pieces.empty()) {
+      weights.values[spec.name] = read_pieces(checkpoint, matched, spec);
+    } else if (at != matched.found.end()) {
+      weights.values[spec.name] = read_checked(checkpoint, at->second, spec.shape);
       if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
     } else if (copy != matched.copies.end()) {
-      weights.values[spec.name] = read_checked(checkpoint, copy->second, spec);
+      weights.values[spec.name] = read_checked(checkpoint, copy->second, spec.shape);
     } else if (config->may_be_missing(spec.name)) {
       weights.values[spec.name] = initial_values(spec, config, seed);
       weights.notes.push_back(
@@ -182,13 +246,14 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
 
 void save_weights(const std::filesystem::path& folder, const ModelPtr& config, const Weights& weights,
                   ElementType type) {
+  const std::vector<WeightSpec> specs = config->weights();
+  for (const WeightSpec& spec : specs)
+    base::ensure(weights.values.contains(spec.name), spec.name, "is not among the weights");
+  const auto values = [&](const WeightSpec& spec) { return weights.values.at(spec.name); };
   std::vector<NewTensor> tensors;
-  for (const WeightSpec& spec : config->weights()) {
-    const auto at = weights.values.find(spec.name);
-    base::ensure(at != weights.values.end(), spec.name, "is not among the weights");
+  for (StoredTensor& one : stored_tensors(specs, [&](const WeightSpec&) { return type; }))
     tensors.push_back(
-        {spec.name, type, spec.shape, [&values = at->second, type] { return from_floats(type, values); }});
-  }
+        {one.name, type, one.shape, [one, values, type] { return from_floats(type, stored_values(one, values)); }});
   write_safetensors(folder / "model.safetensors", std::move(tensors));
 }
 

@@ -77,18 +77,33 @@ std::unique_ptr<Tokenizer> make_tokenizer(const ClassificationOptions& o, const 
 
 /// Whether the checkpoint has a classifier: that of a base model is drawn to fit the data.
 bool has_head(const std::string& folder) {
-  return std::ranges::count(Checkpoint::open(folder).names(), "classifier.weight") > 0;
+  const auto names = Checkpoint::open(folder).names();
+  return std::ranges::any_of(names, [](const std::string& name) { return name.starts_with("classifier."); });
+}
+
+/// The model with the head that the data has labels for.
+ModelPtr headed(const ClassificationOptions& o, const Dataset& train, const ModelPtr& model) {
+  const Head fits = train.of_words() ? Head::kTokens : Head::kClassifier, head = o.head.value_or(fits);
+  if (head != fits)
+    throw Error{Fault::kData, train.source,
+                fits == Head::kTokens ? "has a label of each word" : "has a label of each text, not of each word",
+                "leave `task` out, or give data of that task"};
+  ModelPtr out = model->with_head(head);
+  if (head == Head::kTokens && out->head() != head)
+    throw Error{Fault::kUsage, "model", fmt::format("a {} model has no head for tokens", model->family()),
+                "use an encoder of texts, as bert-base-cased"};
+  return out;
 }
 
 void fit_model(const ClassificationOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
     const TokenIds ids{.vocabulary = static_cast<std::int64_t>(tokens), .pad = out.tokenizer->pad_id()};
-    out.config = model_preset(o.preset)->with_tokens(ids)->with_labels(train.label_names);
+    out.config = headed(o, train, model_preset(o.preset)->with_tokens(ids)->with_labels(train.label_names));
     out.weights = initial_weights(out.config, o.seed);
     return;
   }
-  out.config = encoder_at(o.model_folder);
+  out.config = headed(o, train, encoder_at(o.model_folder));
   if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
                 fmt::format("the vocabulary has {}, the model's table {}", base::counted(tokens, "token"),
@@ -197,7 +212,8 @@ SampleCount count_images(const std::filesystem::path& folder) {
 
 SampleCount count_samples(const ClassificationOptions& o) {
   const Splits splits = read_splits(o.dataset_path, o.read);
-  SampleCount count{.train = static_cast<std::int64_t>(splits.train.samples.size())};
+  SampleCount count{.train = static_cast<std::int64_t>(splits.train.samples.size()),
+                    .of_words = splits.train.of_words()};
   if (!o.validation_file.empty())
     count.validation = static_cast<std::int64_t>(read_dataset(o.validation_file, o.read).samples.size());
   else if (splits.validation)

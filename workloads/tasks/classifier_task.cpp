@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "base/hash.h"
 #include "workloads/task.h"
@@ -7,15 +9,31 @@
 namespace workloads {
 namespace {
 
+std::vector<std::int32_t> sample_labels(std::span<const std::int32_t> labels, const RankBatch& b) {
+  std::vector<std::int32_t> out(static_cast<std::size_t>(b.rows), Batch::kIgnoredLabel);
+  for (std::size_t row = 0; row < b.samples.size(); ++row) out[row] = labels[b.samples[row]];
+  return out;
+}
+
 class TextTask final : public ClassifierTask {
  public:
   explicit TextTask(const TokenizedDataset& data) : data_{data} {}
 
   std::size_t size() const override { return data_.size(); }
-  std::int32_t label(std::size_t sample) const override { return data_.labels[sample]; }
+  std::vector<std::int32_t> labels(const RankBatch& b) const override {
+    if (data_.token_labels.empty()) return sample_labels(data_.labels, b);
+    std::vector<std::int32_t> out(static_cast<std::size_t>(b.rows * b.length), Batch::kIgnoredLabel);
+    for (std::size_t row = 0; row < b.samples.size(); ++row) {
+      const std::size_t sample = b.samples[row];
+      std::copy_n(data_.token_labels.begin() + static_cast<std::ptrdiff_t>(data_.starts[sample]), data_.length(sample),
+                  out.begin() + static_cast<std::ptrdiff_t>(row) * b.length);
+    }
+    return out;
+  }
   std::string fingerprint() const override {
     base::Hasher hasher;
     hasher.add(std::as_bytes(std::span{data_.ids}));
+    if (!data_.token_labels.empty()) hasher.add(std::as_bytes(std::span{data_.token_labels}));
     hasher.add(std::as_bytes(std::span{data_.token_types}));
     hasher.add(std::as_bytes(std::span{data_.starts}));
     hasher.add(std::as_bytes(std::span{data_.labels}));
@@ -27,7 +45,8 @@ class TextTask final : public ClassifierTask {
         make_batch(data_, b.samples, static_cast<std::size_t>(b.rows), static_cast<std::size_t>(b.length));
     const std::vector<float> mask(batch.attention_mask.begin(), batch.attention_mask.end());
     session.write(b.rank, micro_name("input_ids", b.micro_batch), batch.input_ids);
-    session.write(b.rank, micro_name("token_type_ids", b.micro_batch), batch.token_type_ids);
+    const std::string types = micro_name("token_type_ids", b.micro_batch);
+    if (session.has(b.rank, types)) session.write(b.rank, types, batch.token_type_ids);
     session.write(b.rank, micro_name("attention_mask", b.micro_batch), mask);
   }
 
@@ -46,7 +65,7 @@ class ImageTask final : public ClassifierTask {
   }
 
   std::size_t size() const override { return data_.labels.size(); }
-  std::int32_t label(std::size_t sample) const override { return data_.labels[sample]; }
+  std::vector<std::int32_t> labels(const RankBatch& b) const override { return sample_labels(data_.labels, b); }
   std::string fingerprint() const override {
     base::Hasher hasher;
     hasher.add(std::as_bytes(std::span{data_.pixels}));
@@ -77,15 +96,18 @@ ClassifierTaskPtr image_task(const ImageDataset* data, const ImageShape& shape) 
   return data ? std::make_shared<ImageTask>(*data, shape) : nullptr;
 }
 
+std::int64_t counted(std::span<const std::int32_t> labels) {
+  return std::ssize(labels) - std::ranges::count(labels, Batch::kIgnoredLabel);
+}
+
 std::vector<std::int32_t> write_batch(runtime::Session& session, const ClassifierTask& task, const RankBatch& b,
-                                      float weight) {
+                                      double weight, bool mean) {
   task.write_inputs(session, b);
-  std::vector<std::int32_t> labels, written;
-  for (const std::uint32_t sample : b.samples) labels.push_back(task.label(sample));
-  std::vector<float> weights(labels.size(), weight);
-  written = labels;
-  labels.resize(static_cast<std::size_t>(b.rows), Batch::kIgnoredLabel);
-  written.resize(labels.size()), weights.resize(labels.size());
+  std::vector<std::int32_t> labels = task.labels(b), written = labels;
+  const auto share = static_cast<double>(mean ? std::max<std::int64_t>(1, counted(labels)) : 1);
+  std::vector<float> weights(labels.size(), static_cast<float>(weight / share));
+  for (std::size_t i = 0; i < labels.size(); ++i)
+    if (labels[i] == Batch::kIgnoredLabel) written[i] = 0, weights[i] = 0;
   session.write(b.rank, micro_name("labels", b.micro_batch), written);
   session.write(b.rank, micro_name("weights", b.micro_batch), weights);
   return labels;

@@ -52,16 +52,63 @@ void Confusion::add(std::int32_t label, std::int32_t predicted) {
 }
 
 void Confusion::add(std::span<const float> logits, std::span<const std::int32_t> labels) {
-  base::ensure(logits.size() == labels.size() * labels_, "metrics", "logits and labels differ in rows");
+  const std::vector<std::int32_t> predicted = predictions(logits, labels, labels_);
+  for (std::size_t row = 0; row < labels.size(); ++row) add(labels[row], predicted[row]);
+}
+
+std::vector<std::int32_t> predictions(std::span<const float> logits, std::span<const std::int32_t> labels,
+                                      std::size_t number) {
+  base::ensure(logits.size() == labels.size() * number, "metrics", "logits and labels differ in rows");
+  std::vector<std::int32_t> out(labels.size(), Batch::kIgnoredLabel);
   for (std::size_t row = 0; row < labels.size(); ++row) {
     if (labels[row] == Batch::kIgnoredLabel) continue;
-    const auto scores = logits.subspan(row * labels_, labels_);
+    const auto scores = logits.subspan(row * number, number);
     if (std::ranges::any_of(scores, [](float score) { return std::isnan(score); }))
       throw base::Error{base::Fault::kNumerics, "evaluation", "a logit is NaN",
                         "lower `learning_rate` or use another `numerics`"};
-    add(labels[row], static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin()));
+    out[row] = static_cast<std::int32_t>(std::ranges::max_element(scores) - scores.begin());
+  }
+  return out;
+}
+
+bool EntityCounts::tagged() const {
+  return std::ranges::any_of(names_,
+                             [](const std::string& name) { return name.starts_with("B-") || name.starts_with("I-"); });
+}
+
+std::vector<EntityCounts::Entity> EntityCounts::entities(std::span<const std::int32_t> tags) const {
+  std::vector<Entity> out;
+  std::string_view open;  // the type that goes on
+  for (std::size_t i = 0; i < tags.size(); ++i) {
+    const std::string_view name = names_.at(static_cast<std::size_t>(tags[i]));
+    const bool inside = name.starts_with("B-") || name.starts_with("I-");
+    const std::string_view type = inside ? name.substr(2) : std::string_view{};
+    if (inside && type == open && !name.starts_with("B-"))
+      out.back().end = i;
+    else if (inside)
+      out.push_back({type, i, i});
+    open = type;
+  }
+  return out;
+}
+
+void EntityCounts::add(std::span<const std::int32_t> labels, std::span<const std::int32_t> predicted,
+                       std::size_t length) {
+  if (!tagged()) return;
+  for (std::size_t begin = 0; begin < labels.size(); begin += length) {
+    std::vector<std::int32_t> want, got;
+    for (std::size_t i = begin; i < begin + length; ++i)
+      if (labels[i] != Batch::kIgnoredLabel) want.push_back(labels[i]), got.push_back(predicted[i]);
+    const std::vector<Entity> there = entities(want), found = entities(got);
+    there_ += there.size(), found_ += found.size();
+    right_ += static_cast<std::size_t>(
+        std::ranges::count_if(found, [&](const Entity& e) { return std::ranges::find(there, e) != there.end(); }));
   }
 }
+
+double EntityCounts::precision() const { return ratio(right_, found_); }
+double EntityCounts::recall() const { return ratio(right_, there_); }
+double EntityCounts::f1() const { return ratio(2 * right_, found_ + there_); }
 
 std::size_t Confusion::occurs(std::size_t label) const {
   std::size_t sum = 0;

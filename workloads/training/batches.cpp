@@ -17,6 +17,27 @@ using base::Fault;
 
 constexpr std::size_t ceil_div(std::size_t a, std::size_t b) { return (a + b - 1) / b; }
 
+/// Words with a label each, cut to what `max_length` leaves beside the special tokens.
+Encoding encode_words(const Sample& sample, const Tokenizer& tokenizer, std::size_t max_length,
+                      const std::string& where, std::vector<std::int32_t>& labels) {
+  const std::size_t most =
+      max_length == 0 ? SIZE_MAX : max_length - std::min(max_length, tokenizer.added_tokens(false));
+  std::vector<std::int32_t> ids, of_pieces;
+  for (std::size_t i = 0; i < sample.words.size() && ids.size() < most; ++i) {
+    const std::vector<std::int32_t> pieces = tokenizer.tokenize(sample.words[i], where);
+    for (std::size_t p = 0; p < pieces.size() && ids.size() < most; ++p) {
+      ids.push_back(pieces[p]);
+      of_pieces.push_back(p == 0 ? sample.word_labels[i] : Batch::kIgnoredLabel);
+    }
+  }
+  Encoding out = tokenizer.with_special_tokens(ids, std::nullopt);
+  const auto first = std::ranges::search(out.ids, ids).begin() - out.ids.begin();
+  const std::size_t begin = labels.size();
+  labels.resize(begin + out.ids.size(), Batch::kIgnoredLabel);
+  std::ranges::copy(of_pieces, labels.begin() + static_cast<std::ptrdiff_t>(begin) + first);
+  return out;
+}
+
 }  // namespace
 
 std::size_t TokenizedDataset::longest() const {
@@ -29,7 +50,9 @@ TokenizedDataset tokenize(const Dataset& dataset, const Tokenizer& tokenizer, st
   TokenizedDataset out{.starts = {0}, .pad_id = tokenizer.pad_id()};
   out.labels.reserve(dataset.samples.size());
   for (const Sample& sample : dataset.samples) {
-    const Encoding encoding = tokenizer.encode(sample.text, max_length, dataset.source);
+    const Encoding encoding = sample.words.empty()
+                                  ? tokenizer.encode(sample.text, max_length, dataset.source)
+                                  : encode_words(sample, tokenizer, max_length, dataset.source, out.token_labels);
     out.ids.insert(out.ids.end(), encoding.ids.begin(), encoding.ids.end());
     out.token_types.insert(out.token_types.end(), encoding.token_types.begin(), encoding.token_types.end());
     out.starts.push_back(out.ids.size());

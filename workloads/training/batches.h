@@ -17,6 +17,8 @@ struct TokenizedDataset {
   std::vector<std::int32_t> token_types{};
   std::vector<std::size_t> starts{};  // size() + 1 offsets into ids
   std::vector<std::int32_t> labels{};
+  std::vector<std::int32_t> token_labels{};  // of each of the ids, where words have labels: kIgnoredLabel for special
+                                             // tokens and for the pieces of a word behind its first, as run_ner.py
   std::int32_t pad_id = 0;
 
   std::size_t size() const { return labels.size(); }

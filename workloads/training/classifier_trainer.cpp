@@ -62,10 +62,8 @@ Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
   for (std::uint32_t r = 0; r < spec.plan.data; ++r) {
     for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m) {
       const auto samples = sampler_.batch(static_cast<std::size_t>(place.in_epoch * spec.plan.micro_batches + m), r);
-      const double shares = static_cast<double>(std::max<std::size_t>(1, samples.size())) *
-                            static_cast<double>(spec.plan.micro_batches) * static_cast<double>(spec.plan.data);
-      write_batch(io, *data_.train, {r, m, samples, spec.plan.micro_batch, spec.kind.length},
-                  static_cast<float>(1 / shares));
+      const double parts = static_cast<double>(spec.plan.micro_batches) * static_cast<double>(spec.plan.data);
+      write_batch(io, *data_.train, {r, m, samples, spec.plan.micro_batch, spec.kind.length}, 1 / parts, true);
     }
     io.write(r, "hyper", hyper_values(spec.optimizer, place.rate, place.step + 1));
   }
@@ -79,28 +77,39 @@ Trainer::StepResult ClassifierTrainer::train_step(const Place& place) {
 
 void ClassifierTrainer::score(Split split, EvalRecord& record) {
   const ClassifierTask& data = *data_of(split);
+  const bool of_tokens = options_.step.kind.head == Head::kTokens;
   runtime::Session io = session();
   const std::uint32_t ranks = options_.step.plan.data;
   const auto rows = static_cast<std::size_t>(options_.eval_batch);
   const Sampler order{data.size(), {.batch_size = rows, .ranks = ranks, .shuffle = false, .repeat_to_fill = false}};
   Confusion scores{model_->label_names().size()};
+  EntityCounts entities{model_->label_names()};
   double loss = 0;
+  std::int64_t labelled = 0;
   for (std::size_t step = 0; step < order.steps_per_epoch() && !base::interrupted(); ++step) {
     std::vector<std::vector<std::int32_t>> labels;
     for (std::uint32_t r = 0; r < ranks; ++r) {
       const auto samples = order.batch(step, r);
-      labels.push_back(write_batch(io, data, {r, 0, samples, options_.eval_batch, options_.step.kind.length}, 1));
+      labels.push_back(
+          write_batch(io, data, {r, 0, samples, options_.eval_batch, options_.step.kind.length}, 1, false));
+      labelled += counted(labels.back());
     }
     run_device(0);
     for (std::uint32_t r = 0; r < ranks; ++r) {
-      scores.add(io.read(r, micro_name("logits", 0)), labels[r]);
+      const std::vector<std::int32_t> predicted =
+          predictions(io.read(r, micro_name("logits", 0)), labels[r], scores.labels());
+      for (std::size_t i = 0; i < predicted.size(); ++i) scores.add(labels[r][i], predicted[i]);
+      if (of_tokens) entities.add(labels[r], predicted, static_cast<std::size_t>(options_.step.kind.length));
       for (const float x : io.read(r, micro_name("loss", 0))) loss += x;
     }
   }
   record.samples = static_cast<std::int64_t>(data.size());
-  record.loss = loss / static_cast<double>(data.size());
+  record.loss = loss / static_cast<double>(std::max<std::int64_t>(1, labelled));
   record.scores = {
       {"accuracy", scores.accuracy()}, {"f1_macro", scores.macro_f1()}, {"f1_weighted", scores.weighted_f1()}};
+  if (of_tokens && entities.tagged())
+    record.scores.insert(record.scores.end(),
+                         {{"precision", entities.precision()}, {"recall", entities.recall()}, {"f1", entities.f1()}});
 }
 
 void ClassifierTrainer::save(const TrainProgress& progress) {

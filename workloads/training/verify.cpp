@@ -177,7 +177,7 @@ class Verifier {
     std::vector<float>& values = got.values[w.name] = model_->whole(session, w, gradient);
     const double scale = gradient ? model_->spec().plan.numerics.loss_scale : 1;
     for (float& x : values) x = static_cast<float>(x / scale);
-    want.values[w.name] = expected_.floats((gradient ? "step0.grad." : "final.") + w.name);
+    want.values[w.name] = stored_values(expected_, gradient ? "step0.grad." : "final.", w);
     require_same_size(w.name, values, want.values[w.name]);
     for (const WeightSpec& part : device_parts(w))
       out.push_back(compare(part.name, device_values(got, part), device_values(want, part)));

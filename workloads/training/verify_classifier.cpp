@@ -1,5 +1,7 @@
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "base/error.h"
 #include "workloads/model.h"
 #include "workloads/training/images.h"
@@ -35,16 +37,20 @@ class VerifyClassifier final : public VerifyModel {
   void write_batch(runtime::Session& session, std::int64_t step) override {
     const std::string prefix = fmt::format("step{}.", step);
     const auto labels = batches_.integers(prefix + "labels");
-    require_batch(prefix + "labels", labels.size());
+    const std::int64_t of_sample = spec_.kind.head == Head::kTokens ? spec_.kind.length : 1;
+    require_batch(prefix + "labels", labels.size(), of_sample);
+    const auto counted = static_cast<double>(std::ranges::count_if(labels, [](std::int64_t l) { return l >= 0; }));
     for (std::uint32_t r = 0; r < spec_.plan.data; ++r)
       for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
         std::vector<std::int32_t> my_labels;
         std::vector<float> my_weights;
-        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row) {
-          const std::int64_t s = sample(r, m, row);
-          my_labels.push_back(s < 0 ? 0 : static_cast<std::int32_t>(labels[static_cast<std::size_t>(s)]));
-          my_weights.push_back(s < 0 ? 0.0F : 1.0F / static_cast<float>(samples_));
-        }
+        for (std::int64_t row = 0; row < spec_.plan.micro_batch; ++row)
+          for (std::int64_t i = 0; i < of_sample; ++i) {
+            const std::int64_t s = sample(r, m, row);
+            const auto label = s < 0 ? std::int64_t{-100} : labels[static_cast<std::size_t>(s * of_sample + i)];
+            my_labels.push_back(static_cast<std::int32_t>(std::max<std::int64_t>(label, 0)));
+            my_weights.push_back(label < 0 ? 0.0F : static_cast<float>(1 / counted));
+          }
         session.write(r, micro_name("labels", m), my_labels);
         session.write(r, micro_name("weights", m), my_weights);
         model_->image() ? write_images(session, prefix, r, m) : write_texts(session, prefix, r, m);
@@ -80,7 +86,7 @@ class VerifyClassifier final : public VerifyModel {
         my_mask.push_back(static_cast<float>(mask[at]));
       }
     session.write(r, micro_name("input_ids", m), my_ids);
-    session.write(r, micro_name("token_type_ids", m), my_types);
+    if (session.has(r, micro_name("token_type_ids", m))) session.write(r, micro_name("token_type_ids", m), my_types);
     session.write(r, micro_name("attention_mask", m), my_mask);
   }
 
@@ -117,6 +123,7 @@ std::unique_ptr<VerifyModel> verify_classifier(const std::filesystem::path& fold
   VerifyBatches batches = open_batches(folder, model->image());
   Weights weights = load_weights(folder, model, options.seed);
   Step spec = verify_spec(options, batches.samples, batches.length, weight_decay);
+  if (model->head() == Head::kTokens) spec.kind.head = Head::kTokens;
   return std::make_unique<VerifyClassifier>(model, std::move(spec), batches.samples, std::move(batches.tensors),
                                             std::move(weights));
 }

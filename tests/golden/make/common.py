@@ -37,7 +37,7 @@ def draw(shapes, deviation=0.1):
 
 
 def train(folder, config, weights, data, loss_of):
-    """loss_of(weights, step's tensors) -> logits, loss."""
+    """loss_of(weights, step's tensors) -> logits, loss, and perhaps what is added to it but not told."""
     folder = pathlib.Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "config.json").write_text(json.dumps(config, indent=1) + "\n")
@@ -50,9 +50,9 @@ def train(folder, config, weights, data, loss_of):
         for group in optimizer.param_groups:
             group["lr"] = RATE * (STEPS - step) / STEPS
         batch = {name.split(".", 1)[1]: t for name, t in data.items() if name.startswith(f"step{step}.")}
-        logits, loss = loss_of(weights, batch)
+        logits, loss, *more = loss_of(weights, batch)
         optimizer.zero_grad()
-        loss.backward()
+        (loss + sum(more)).backward()
         losses.append(round(loss.item(), 12))
         if step == 0:
             expected["step0.logits"] = logits

@@ -2,7 +2,8 @@
 """Trains a tiny relative of Llama: decoder.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
-modeling_gemma.py, modeling_granite.py and modeling_rope_utils.py."""
+modeling_gemma.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py and
+modeling_rope_utils.py."""
 import math
 import sys
 
@@ -26,7 +27,57 @@ FAMILIES = {
                 "residual_multiplier": 0.5, "attention_multiplier": 0.2, "logits_scaling": 2.0},
     "llama_linear": {"model_type": "llama", "architectures": ["LlamaForCausalLM"],
                      "rope_scaling": {"type": "linear", "factor": 2.0}},
+    "phi3": {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "sliding_window": 11},
+    "mixtral": {"model_type": "mixtral", "architectures": ["MixtralForCausalLM"], "num_local_experts": 4,
+                "num_experts_per_tok": 2, "router_aux_loss_coef": 0.5, "output_router_logits": True,
+                "sliding_window": None},
+    "qwen3_moe": {"model_type": "qwen3_moe", "architectures": ["Qwen3MoeForCausalLM"], "head_dim": 8,
+                  "num_experts": 8, "num_experts_per_tok": 3, "moe_intermediate_size": 24, "norm_topk_prob": False,
+                  "decoder_sparse_step": 1, "mlp_only_layers": [], "router_aux_loss_coef": 0.001,
+                  "output_router_logits": False},
 }
+# Slots for so many times an even share of the tokens; later tokens of a full expert are dropped there.
+FAMILIES["mixtral_capacity"] = {**FAMILIES["mixtral"], "capacity_factor": 0.75}
+
+
+def experts(c):
+    return c.get("num_local_experts", c.get("num_experts", 0))
+
+
+def expert_names(c):
+    if c["model_type"] == "mixtral":
+        return "block_sparse_moe.gate", "block_sparse_moe.experts", "w1", "w3", "w2"
+    return "mlp.gate", "mlp.experts", "gate_proj", "up_proj", "down_proj"
+
+
+def mixture(w, y, p, c, routers):
+    """y: [batch, length, hidden]. Routers' logits are kept for their loss."""
+    router, prefix, gate, up, down = expert_names(c)
+    flat = y.reshape(-1, y.shape[-1])
+    logits = flat @ w[p + router + ".weight"].T
+    routers.append(logits)
+    gates, chosen = logits.softmax(-1).topk(c["num_experts_per_tok"], dim=-1)
+    if c.get("norm_topk_prob", True):
+        gates = gates / gates.sum(-1, keepdim=True)
+    share = len(flat) * c["num_experts_per_tok"] / experts(c)
+    capacity = math.ceil(share * c["capacity_factor"]) if "capacity_factor" in c else len(flat)
+    out = torch.zeros_like(flat)
+    for e in range(experts(c)):
+        tokens, choice = torch.where(chosen == e)
+        tokens, choice = tokens[:capacity], choice[:capacity]
+        x = flat[tokens]
+        name = p + f"{prefix}.{e}."
+        x = torch.nn.functional.silu(x @ w[name + gate + ".weight"].T) * (x @ w[name + up + ".weight"].T)
+        out = out.index_add(0, tokens, gates[tokens, choice, None] * (x @ w[name + down + ".weight"].T))
+    return out.reshape(y.shape)
+
+
+def router_loss(routers, c):
+    """load_balancing_loss_func without a mask."""
+    probs = torch.cat(routers).softmax(-1)
+    chosen = probs.topk(c["num_experts_per_tok"], dim=-1).indices
+    load = torch.nn.functional.one_hot(chosen, experts(c)).double().mean(0)
+    return c["router_aux_loss_coef"] * experts(c) * (load * probs.mean(0)[None]).sum()
 
 
 def shapes(c):
@@ -35,15 +86,27 @@ def shapes(c):
     out = {"model.embed_tokens.weight": (c["vocab_size"], h)}
     for i in range(c["num_hidden_layers"]):
         p = f"model.layers.{i}."
-        for name, size in (("q", q), ("k", kv), ("v", kv)):
+        if c["model_type"] == "phi3":
+            out[p + "self_attn.qkv_proj.weight"] = (q + 2 * kv, h)
+        for name, size in (("q", q), ("k", kv), ("v", kv)) if c["model_type"] != "phi3" else ():
             out[p + f"self_attn.{name}_proj.weight"] = (size, h)
             if c["model_type"] == "qwen2":
                 out[p + f"self_attn.{name}_proj.bias"] = (size,)
-        if c["model_type"] == "qwen3":
+        if c["model_type"].startswith("qwen3"):
             out[p + "self_attn.q_norm.weight"] = out[p + "self_attn.k_norm.weight"] = (head,)
         out[p + "self_attn.o_proj.weight"] = (h, q)
-        out[p + "mlp.gate_proj.weight"] = out[p + "mlp.up_proj.weight"] = (ffn, h)
-        out[p + "mlp.down_proj.weight"] = (h, ffn)
+        if experts(c):
+            router, prefix, gate, up, down = expert_names(c)
+            out[p + router + ".weight"] = (experts(c), h)
+            for e in range(experts(c)):
+                out[p + f"{prefix}.{e}.{gate}.weight"] = out[p + f"{prefix}.{e}.{up}.weight"] = (ffn, h)
+                out[p + f"{prefix}.{e}.{down}.weight"] = (h, ffn)
+        elif c["model_type"] == "phi3":
+            out[p + "mlp.gate_up_proj.weight"] = (2 * ffn, h)
+            out[p + "mlp.down_proj.weight"] = (h, ffn)
+        else:
+            out[p + "mlp.gate_proj.weight"] = out[p + "mlp.up_proj.weight"] = (ffn, h)
+            out[p + "mlp.down_proj.weight"] = (h, ffn)
         out[p + "input_layernorm.weight"] = out[p + "post_attention_layernorm.weight"] = (h,)
     out["model.norm.weight"] = (h,)
     if not c["tie_word_embeddings"]:
@@ -64,8 +127,9 @@ def rotate(x, c):
     return x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin
 
 
-def forward(w, ids, c):
-    gemma, qwen3 = c["model_type"] == "gemma", c["model_type"] == "qwen3"
+def forward(w, ids, c, routers):
+    gemma, qwen3 = c["model_type"] == "gemma", c["model_type"].startswith("qwen3")
+    windowed = c["model_type"] in ("mistral", "phi3")
     heads, kv_heads, head = c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
 
     def linear(x, name):
@@ -82,7 +146,7 @@ def forward(w, ids, c):
     batch, length = ids.shape
     place = torch.arange(length)
     back = place[:, None] - place[None, :]
-    hidden = (back < 0) | (back >= (c.get("sliding_window") or length if c["model_type"] == "mistral" else length))
+    hidden = (back < 0) | (back >= (c.get("sliding_window") or length if windowed else length))
     scale = c.get("attention_multiplier", 1 / math.sqrt(head))
     residual = c.get("residual_multiplier", 1)
     x = w["model.embed_tokens.weight"][ids] * c.get("embedding_multiplier", 1)
@@ -91,7 +155,12 @@ def forward(w, ids, c):
     for i in range(c["num_hidden_layers"]):
         p = f"model.layers.{i}."
         y = norm(x, p + "input_layernorm")
-        q, k, v = (linear(y, p + f"self_attn.{n}_proj").view(batch, length, -1, head) for n in "qkv")
+        if c["model_type"] == "phi3":
+            sizes = [heads * head, kv_heads * head, kv_heads * head]
+            qkv = linear(y, p + "self_attn.qkv_proj").split(sizes, -1)
+        else:
+            qkv = [linear(y, p + f"self_attn.{n}_proj") for n in "qkv"]
+        q, k, v = (t.view(batch, length, -1, head) for t in qkv)
         if qwen3:
             q, k = norm(q, p + "self_attn.q_norm"), norm(k, p + "self_attn.k_norm")
         q, k, v = rotate(q.transpose(1, 2), c), rotate(k.transpose(1, 2), c), v.transpose(1, 2)
@@ -100,7 +169,13 @@ def forward(w, ids, c):
         y = linear((p_attention @ v).transpose(1, 2).reshape(batch, length, heads * head), p + "self_attn.o_proj")
         x = x + residual * y
         y = norm(x, p + "post_attention_layernorm")
-        y = linear(act(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
+        if experts(c):
+            y = mixture(w, y, p, c, routers)
+        elif c["model_type"] == "phi3":
+            gate, up = linear(y, p + "mlp.gate_up_proj").chunk(2, -1)
+            y = linear(up * act(gate), p + "mlp.down_proj")
+        else:
+            y = linear(act(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
         x = x + residual * y
     top = w["model.embed_tokens.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
     return norm(x, "model.norm") @ top.T / c.get("logits_scaling", 1)
@@ -126,9 +201,11 @@ def main():
     torch.manual_seed(1)
 
     def loss_of(w, batch):
-        logits = forward(w, batch["input_ids"], config)
+        routers = []
+        logits = forward(w, batch["input_ids"], config, routers)
         flat, labels = logits[:, :-1].reshape(-1, VOCAB), batch["labels"][:, 1:].reshape(-1)
-        return logits, torch.nn.functional.cross_entropy(flat, labels)
+        loss = torch.nn.functional.cross_entropy(flat, labels)
+        return logits, loss, router_loss(routers, config) if config.get("output_router_logits") else 0
 
     weights = common.draw(shapes(config))
     if config["model_type"] == "gemma":

@@ -1,4 +1,4 @@
-// BERT's configuration, as Hugging Face writes it in config.json.
+// The configurations of BERT and its relatives, as Hugging Face writes it in config.json.
 #pragma once
 
 #include <cstdint>
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "isa/program.h"
 #include "workloads/config.h"
 #include "workloads/models/registry.h"
 #include "workloads/weights.h"
@@ -16,16 +17,43 @@
 namespace workloads {
 
 /// What sits on top of the encoder. A task's choice: config.json names the task that a model was saved from, not the
-/// one it is read for, so that reading always gives kClassifier.
+/// one it is read for, so that reading gives kClassifier, or kTokens of a model that was saved from that.
 enum class BertHead {
   kClassifier,   // BertForSequenceClassification
+  kTokens,       // BertForTokenClassification: a label of every token, without a pooler
   kPretraining,  // BertForPreTraining: masked-LM head, tied to the word embeddings, and next-sentence head
 };
 
+enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert };
+
+/// What tells a relative of BERT from it, and how it names what they share. Source: transformers, modeling_NAME.py.
+struct BertDialect {
+  BertKind kind;
+  std::string_view family, type, architecture;  // "RoBERTa", "roberta", "Roberta"
+  std::string_view prefix, layers;              // "roberta.", "roberta.encoder.layer."
+  std::string_view query, key, value, out, out_norm, up, down, down_norm;
+  std::string_view pooled, classifier;  // what stands on the first token
+  std::string_view projection{};        // from embeddings of embedding_size to hidden_size; empty: they are as wide
+  isa::Fn pooled_fn = isa::Fn::kTanh;
+  bool pooled_dropout = false;                // before that, too
+  bool token_types = true;                    // a table of them
+  bool one_token_type = false;                // a table of a single one, that every token has
+  bool places_after_pad = false;              // positions begin after pad_token_id
+  bool own_keys = false;                      // config.json has DistilBERT's keys
+  bool one_layer = false;                     // whose weights all layers have
+  Activation activation = Activation::kGelu;  // when the file does not say
+
+  /// What the names of a layer's weights begin with.
+  std::string layer(std::int64_t number) const;
+};
+const BertDialect& dialect_of(BertKind kind);
+
 /// A BERT encoder with its head. The defaults are Hugging Face's, for keys that older files leave out.
 struct BertConfig {
+  BertKind kind = BertKind::kBert;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
+  std::int64_t embedding_size = 0;  // of the tables; 0: hidden_size
   std::int64_t num_hidden_layers = 0;
   std::int64_t num_attention_heads = 0;
   std::int64_t intermediate_size = 0;
@@ -42,11 +70,13 @@ struct BertConfig {
   BertHead head = BertHead::kClassifier;
 
   std::int64_t num_labels() const { return static_cast<std::int64_t>(label_names.size()); }
+  std::int64_t embedding_width() const { return embedding_size > 0 ? embedding_size : hidden_size; }
   std::int64_t head_size() const { return hidden_size / num_attention_heads; }
+  std::int64_t first_position() const { return dialect_of(kind).places_after_pad ? pad_token_id + 1 : 0; }
   operator ModelPtr() const;  // make_model()
 };
 
-BertConfig read_bert(const Keys& keys);
+BertConfig read_bert(const Keys& keys, BertKind kind = BertKind::kBert);
 /// Errors: Fault::kData also when the file is of another family.
 BertConfig read_bert_config(const std::filesystem::path& file_or_folder);
 /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide, or probabilities outside [0, 1).
@@ -57,6 +87,15 @@ nlohmann::json to_json(const BertConfig& config);
 BertConfig bert_preset(std::string_view name);
 std::vector<Preset> bert_presets();
 std::vector<FamilyWord> bert_words();
+/// Of a relative.
+std::vector<Preset> bert_presets(BertKind kind);
+std::vector<FamilyWord> bert_words(BertKind kind);
+ModelPtr blank_bert(BertKind kind);
+
+/// Whether embeddings are brought to the width of the layers. ALBERT always does.
+bool has_projection(const BertConfig& config);
+/// The layer that gives the logits: relatives of two layers have one alone for tokens.
+std::string classifier_of(const BertConfig& config);
 
 /// All tensors of the model, in its order. Source: transformers, modeling_bert.py.
 std::vector<WeightSpec> bert_weights(const BertConfig& config);

@@ -12,14 +12,12 @@ namespace {
 using runtime::Graph;
 using runtime::ValueId;
 
-constexpr std::string_view kLayers = "bert.encoder.layer.";
-
 std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
+  const BertDialect& names = dialect_of(config.kind);
   std::vector<WeightSpec> out;
   for (WeightSpec& w : bert_weights(config)) {
-    const bool top =
-        w.name.starts_with("classifier") || w.name.starts_with("cls.") || w.name.starts_with("bert.pooler");
-    const bool pooler = w.name.starts_with("bert.pooler");
+    const bool pooler = w.name.starts_with(names.pooled);
+    const bool top = pooler || w.name.starts_with("classifier.") || w.name.starts_with("cls.");
     if (step.kind.head == Head::kNone && top) continue;
     if (step.kind.head == Head::kTokens && pooler) continue;
     out.push_back(std::move(w));
@@ -32,12 +30,13 @@ class Bert : EncoderGraph {
   Bert(const BertConfig& config, const Step& step)
       : EncoderGraph{step,
                      weights_of(config, step),
-                     kLayers,
+                     dialect_of(config.kind).layers,
                      {.hidden = config.hidden_size,
                       .heads = config.num_attention_heads,
                       .eps = config.layer_norm_eps,
                       .attention_dropout = config.attention_probs_dropout_prob}},
-        config_{config} {}
+        config_{config},
+        names_{dialect_of(config.kind)} {}
 
   Graph run() {
     if (only_updates()) return std::move(graph_);
@@ -57,51 +56,61 @@ class Bert : EncoderGraph {
   }
 
  private:
+  std::string embeddings(const char* name) const { return fmt::format("{}embeddings.{}", names_.prefix, name); }
+
+  /// What a token's type adds: of its own, the same for all, or nothing.
+  ValueId token_type(std::int64_t tokens) {
+    if (names_.one_token_type) return w(embeddings("token_type_embeddings.weight"));
+    if (!names_.token_types) return runtime::kNoValue;
+    const ValueId types = input("token_type_ids", tokens, 1, isa::Dtype::kInt32);
+    return graph_.add1(runtime::kEmbedding, "token_type", {w(embeddings("token_type_embeddings.weight")), types},
+                       runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
+  }
+
   ValueId encode() {
     const std::int64_t tokens = step_.plan.micro_batch * step_.kind.length;
     enter("embeddings", micro_);
     const ValueId ids = input("input_ids", tokens, 1, isa::Dtype::kInt32);
-    const ValueId types = input("token_type_ids", tokens, 1, isa::Dtype::kInt32);
     const ValueId mask =
         input("attention_mask", step_.plan.micro_batch, step_.kind.length, step_.plan.numerics.activation);
     // What hides a key: large, and still a number in fp16.
     const double hide = step_.plan.numerics.softmax == isa::Dtype::kFp16 ? 3e4 : 1e9;
     mask_ = graph_.add1(runtime::kAffine, "mask", {mask},
                         runtime::AffineAttrs{.alpha = hide, .beta = -hide, .dtype = step_.plan.numerics.softmax});
-    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w("bert.embeddings.word_embeddings.weight"), ids},
+    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(embeddings("word_embeddings.weight")), ids},
                             runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
-    const ValueId type =
-        graph_.add1(runtime::kEmbedding, "token_type", {w("bert.embeddings.token_type_embeddings.weight"), types},
-                    runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
-    const ValueId position = graph_.add1(
-        runtime::kPositions, "position", {w("bert.embeddings.position_embeddings.weight")},
-        runtime::PositionsAttrs{
-            .batch = step_.plan.micro_batch, .seq = step_.kind.length, .dtype = step_.plan.numerics.activation});
-    x = graph_.add1(runtime::kAdd, "add_type", {x, type});
+    const ValueId type = token_type(tokens);
+    const ValueId position = graph_.add1(runtime::kPositions, "position", {w(embeddings("position_embeddings.weight"))},
+                                         runtime::PositionsAttrs{.batch = step_.plan.micro_batch,
+                                                                 .seq = step_.kind.length,
+                                                                 .first = config_.first_position(),
+                                                                 .dtype = step_.plan.numerics.activation});
+    if (type != runtime::kNoValue) x = graph_.add1(runtime::kAdd, "add_type", {x, type});
     x = graph_.add1(runtime::kAdd, "add_position", {x, position});
-    x = layernorm("layernorm", x, "bert.embeddings.LayerNorm");
+    x = layernorm("layernorm", x, embeddings("LayerNorm"));
     x = dropout("dropout", x, config_.hidden_dropout_prob);
+    if (has_projection(config_)) x = linear("projection", x, std::string{names_.projection});
     for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
     return x;
   }
 
   ValueId layer(std::int64_t l, ValueId x) {
     enter("layer", micro_ * config_.num_hidden_layers + l, l);
-    const std::string name = fmt::format("{}{}.", kLayers, l);
-    const ValueId q = linear("attention.query", x, name + "attention.self.query");
-    const ValueId k = linear("attention.key", x, name + "attention.self.key");
-    const ValueId v = linear("attention.value", x, name + "attention.self.value");
+    const auto name = [&](std::string_view part) { return names_.layer(l).append(part); };
+    const ValueId q = linear("attention.query", x, name(names_.query));
+    const ValueId k = linear("attention.key", x, name(names_.key));
+    const ValueId v = linear("attention.value", x, name(names_.value));
     const ValueId context = attention({q, k, v, mask_});
-    ValueId y = linear("attention.output", context, name + "attention.output.dense");
+    ValueId y = linear("attention.output", context, name(names_.out));
     y = dropout("attention.dropout", y, config_.hidden_dropout_prob);
     y = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
-    const ValueId middle = layernorm("attention.layernorm", y, name + "attention.output.LayerNorm");
-    ValueId h = linear("ffn.intermediate", middle, name + "intermediate.dense");
+    const ValueId middle = layernorm("attention.layernorm", y, name(names_.out_norm));
+    ValueId h = linear("ffn.intermediate", middle, name(names_.up));
     h = activation("ffn.activation", h, config_.hidden_act);
-    h = linear("ffn.output", h, name + "output.dense");
+    h = linear("ffn.output", h, name(names_.down));
     h = dropout("ffn.dropout", h, config_.hidden_dropout_prob);
     h = graph_.add1(runtime::kAdd, "ffn.residual", {h, middle});
-    return layernorm("ffn.layernorm", h, name + "output.LayerNorm");
+    return layernorm("ffn.layernorm", h, name(names_.down_norm));
   }
 
   ValueId head(ValueId x) {
@@ -113,15 +122,17 @@ class Bert : EncoderGraph {
       x = pooled(x);
     }
     x = dropout("classifier.dropout", x, p);
-    const ValueId logits = linear("classifier", x, "classifier", {.dtype = isa::Dtype::kFp32});
+    const ValueId logits = linear("classifier", x, classifier_of(config_), {.dtype = isa::Dtype::kFp32});
     graph_.output(logits, micro_name("logits", micro_));
     return loss_of(logits, rows, "labels", "weights", "loss");
   }
 
   ValueId pooled(ValueId x) {
     x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
-    x = linear("pooler.dense", x, "bert.pooler.dense");
-    return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, runtime::ActivationAttrs{.fn = isa::Fn::kTanh});
+    if (names_.pooled_dropout)
+      x = dropout("pooler.dropout", x, config_.classifier_dropout.value_or(config_.hidden_dropout_prob));
+    x = linear("pooler.dense", x, std::string{names_.pooled});
+    return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, runtime::ActivationAttrs{.fn = names_.pooled_fn});
   }
 
   /// The two losses of BertForPreTraining. Source: Devlin et al., section 3.1; only masked tokens meet the decoder.
@@ -156,17 +167,21 @@ class Bert : EncoderGraph {
   }
 
   const BertConfig& config_;
+  const BertDialect& names_;
   ValueId mask_ = runtime::kNoValue;
 };
 
 }  // namespace
 
 runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
-  if (spec.kind.length > config.max_position_embeddings)
-    throw base::Error{base::Fault::kUsage, "`max_length`",
-                      fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
-                                  config.max_position_embeddings),
-                      fmt::format("use `max_length` {} or less", config.max_position_embeddings)};
+  const std::int64_t places = config.max_position_embeddings - config.first_position();
+  if (spec.kind.length > places)
+    throw base::Error{
+        base::Fault::kUsage, "`max_length`",
+        fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length, places),
+        fmt::format("use `max_length` {} or less", places)};
+  if (spec.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
+    throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};
   if ((spec.kind.head == Head::kPretraining) != (config.head == BertHead::kPretraining) &&
       spec.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};
@@ -179,6 +194,7 @@ double bert_flops(const BertConfig& c, const Step& spec) {
              length = static_cast<double>(spec.kind.length);
   const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * length * h;
   double forward = layer * static_cast<double>(c.num_hidden_layers);
+  if (has_projection(c)) forward += 2 * tokens * h * static_cast<double>(c.embedding_width());
   const auto labels = static_cast<double>(c.num_labels());
   if (spec.kind.head == Head::kClassifier)
     forward += 2 * static_cast<double>(spec.plan.micro_batch) * (h * h + h * labels);

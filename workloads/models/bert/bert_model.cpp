@@ -45,15 +45,16 @@ BertConfig make(const BertRow& row) {
 }
 
 void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
-  const std::string prefix = fmt::format("bert.encoder.layer.{}.", layer);
+  const BertDialect& names = dialect_of(c.kind);
+  const auto name = [&](std::string_view part) { return names.layer(layer).append(part); };
   list.at(layer);
-  for (const char* name : {"query", "key", "value"})
-    list.linear(prefix + "attention.self." + name, c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
-  list.linear(prefix + "attention.output.dense", c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(prefix + "attention.output.LayerNorm", c.hidden_size);
-  list.linear(prefix + "intermediate.dense", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
-  list.linear(prefix + "output.dense", c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(prefix + "output.LayerNorm", c.hidden_size);
+  for (const std::string_view part : {names.query, names.key, names.value})
+    list.linear(name(part), c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
+  list.linear(name(names.out), c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(name(names.out_norm), c.hidden_size);
+  list.linear(name(names.up), c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
+  list.linear(name(names.down), c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(name(names.down_norm), c.hidden_size);
 }
 
 /// Operations of PyTorch's dispatcher, each way.
@@ -70,7 +71,7 @@ class BertModel final : public ConfigModel<BertConfig> {
  public:
   using ConfigModel::ConfigModel;
 
-  std::string_view family() const override { return "BERT"; }
+  std::string_view family() const override { return names().family; }
   Sizes sizes() const override {
     return {.layers = config_.num_hidden_layers,
             .hidden = config_.hidden_size,
@@ -79,7 +80,7 @@ class BertModel final : public ConfigModel<BertConfig> {
             .head = config_.num_attention_heads > 0 ? config_.head_size() : 0,
             .ffn = config_.intermediate_size,
             .vocabulary = config_.vocab_size,
-            .positions = config_.max_position_embeddings};
+            .positions = config_.max_position_embeddings - config_.first_position()};
   }
   std::vector<WeightSpec> weights() const override { return bert_weights(config_); }
   StepGraph step(const Step& step) const override { return {bert_graph(config_, step), {}}; }
@@ -97,7 +98,11 @@ class BertModel final : public ConfigModel<BertConfig> {
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
   std::vector<std::string> label_names() const override { return config_.label_names; }
-  Head head() const override { return config_.head == BertHead::kPretraining ? Head::kPretraining : Head::kClassifier; }
+  Head head() const override {
+    return config_.head == BertHead::kPretraining ? Head::kPretraining
+           : config_.head == BertHead::kTokens    ? Head::kTokens
+                                                  : Head::kClassifier;
+  }
 
   std::string canonical_name(std::string name) const override {
     const auto replace_end = [&name](std::string_view from, std::string_view to) {
@@ -105,13 +110,25 @@ class BertModel final : public ConfigModel<BertConfig> {
     };
     replace_end("LayerNorm.gamma", "LayerNorm.weight");
     replace_end("LayerNorm.beta", "LayerNorm.bias");
-    return with_prefix(std::move(name), "bert.", std::array<std::string_view, 3>{"embeddings.", "encoder.", "pooler."});
+    return with_prefix(std::move(name), names().prefix,
+                       std::array<std::string_view, 4>{"embeddings.", "encoder.", "transformer.", "pooler."});
   }
   bool is_left_out(std::string_view name) const override {
-    return name == "bert.embeddings.position_ids" || name.starts_with(classifies() ? "cls." : "classifier.");
+    if (config_.kind != BertKind::kBert)  // heads of other tasks
+      for (const char* head : {"lm_head.", "vocab_", "discriminator_predictions.", "generator_", "qa_outputs.",
+                               "predictions.", "sop_classifier."})
+        if (name.starts_with(head)) return true;
+    if (name == fmt::format("{}embeddings.position_ids", names().prefix)) return true;
+    if (!classifies()) return name.starts_with("classifier.");
+    const std::string_view layer = name.substr(0, name.rfind('.'));
+    const bool top = name.starts_with("classifier.") || name.starts_with(names().pooled) ||
+                     name.starts_with(fmt::format("{}pooler.", names().prefix));
+    const bool own =
+        layer == classifier_of(config_) || (config_.head == BertHead::kClassifier && layer == names().pooled);
+    return (top && !own) || name.starts_with("cls.");
   }
   bool may_be_missing(std::string_view name) const override {
-    return name.starts_with("bert.pooler.") || name.starts_with(classifies() ? "classifier." : "cls.");
+    return name.starts_with(names().pooled) || name.starts_with(classifies() ? classifier_of(config_) : "cls.");
   }
   std::optional<std::string> tied_to(std::string_view name) const override {
     if (!classifies() && name == "cls.predictions.decoder.weight") return "bert.embeddings.word_embeddings.weight";
@@ -123,18 +140,26 @@ class BertModel final : public ConfigModel<BertConfig> {
   ModelPtr with_sizes(const Sizes& s) const override {
     return changed([&](BertConfig& c) {
       set_common(c, s);
-      set(c.vocab_size, s.vocabulary), set(c.max_position_embeddings, s.positions);
+      set(c.vocab_size, s.vocabulary);
+      if (s.positions > 0) c.max_position_embeddings = s.positions + c.first_position();
     });
   }
   ModelPtr with_tokens(const TokenIds& ids) const override {
-    return changed([&](BertConfig& c) { c.vocab_size = ids.vocabulary, c.pad_token_id = ids.pad.value_or(0); });
+    return changed([&](BertConfig& c) {
+      const std::int64_t places = c.max_position_embeddings - c.first_position();
+      c.vocab_size = ids.vocabulary, c.pad_token_id = ids.pad.value_or(0);
+      c.max_position_embeddings = places + c.first_position();
+    });
   }
   ModelPtr with_labels(std::vector<std::string> names) const override {
     return changed([&](BertConfig& c) { c.label_names = std::move(names); });
   }
   ModelPtr with_head(Head head) const override {
-    return changed(
-        [&](BertConfig& c) { c.head = head == Head::kPretraining ? BertHead::kPretraining : BertHead::kClassifier; });
+    return changed([&](BertConfig& c) {
+      c.head = head == Head::kPretraining ? BertHead::kPretraining
+               : head == Head::kTokens    ? BertHead::kTokens
+                                          : BertHead::kClassifier;
+    });
   }
   /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
   ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
@@ -154,7 +179,8 @@ class BertModel final : public ConfigModel<BertConfig> {
   }
 
  private:
-  bool classifies() const { return config_.head == BertHead::kClassifier; }
+  const BertDialect& names() const { return dialect_of(config_.kind); }
+  bool classifies() const { return config_.head != BertHead::kPretraining; }
 };
 
 const BertRow* bert_row(std::string_view name) {
@@ -185,32 +211,34 @@ std::vector<Preset> bert_presets() {
 }
 
 std::vector<FamilyWord> bert_words() {
-  return {{"bert"},  // RoBERTa, DistilBERT, CamemBERT, XLM-RoBERTa, ...
-          {.word = "electra", .differs = "as BERT's encoder"},
-          {.word = "albert", .other = true},
+  return {{"bert"},  // CamemBERT, SciBERT, ...
           {.word = "deberta", .other = true}};
 }
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   const bool pretraining = c.head == BertHead::kPretraining;
+  const std::int64_t width = c.embedding_width();
+  const BertDialect& names = dialect_of(c.kind);
+  const auto embeddings = [&](const char* name) { return fmt::format("{}embeddings.{}", names.prefix, name); };
   SpecList list;
   list.at(pretraining ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
-  list.tensor("bert.embeddings.word_embeddings.weight", {c.vocab_size, c.hidden_size}, Init::kNormalPadZero, false,
+  list.tensor(embeddings("word_embeddings.weight"), {c.vocab_size, width}, Init::kNormalPadZero, false,
               TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
-  list.embedding("bert.embeddings.position_embeddings", c.max_position_embeddings, c.hidden_size);
-  list.embedding("bert.embeddings.token_type_embeddings", c.type_vocab_size, c.hidden_size);
-  list.layer_norm("bert.embeddings.LayerNorm", c.hidden_size);
-  for (std::int64_t layer = 0; layer < c.num_hidden_layers; ++layer) bert_layer(list, c, layer);
+  list.embedding(embeddings("position_embeddings"), c.max_position_embeddings, width);
+  if (names.token_types) list.embedding(embeddings("token_type_embeddings"), c.type_vocab_size, width);
+  list.layer_norm(embeddings("LayerNorm"), width);
+  if (has_projection(c)) list.linear(std::string{names.projection}, width, c.hidden_size);
+  for (std::int64_t layer = 0; layer < (names.one_layer ? 1 : c.num_hidden_layers); ++layer) bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  list.linear("bert.pooler.dense", c.hidden_size, c.hidden_size);
+  if (c.head != BertHead::kTokens) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
   if (pretraining) {
     list.tensor("cls.predictions.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
     list.linear("cls.predictions.transform.dense", c.hidden_size, c.hidden_size);
     list.layer_norm("cls.predictions.transform.LayerNorm", c.hidden_size);
     list.linear("cls.seq_relationship", c.hidden_size, 2);
   } else {
-    list.linear("classifier", c.hidden_size, c.num_labels());
+    list.linear(classifier_of(c), c.hidden_size, c.num_labels());
   }
   return list.take();
 }

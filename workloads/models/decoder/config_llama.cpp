@@ -71,6 +71,49 @@ void read_traits(const Keys& keys, const LlamaDialect& dialect, LlamaConfig& c) 
     keys.optional("hidden_act", c.hidden_act, {Activation::kSilu});
   keys.only("attention_bias", false);
   keys.only("mlp_bias", false);
+  keys.only("partial_rotary_factor", 1.0);
+}
+
+/// A router of every layer, and no expert that all tokens share.
+void read_experts(const Keys& keys, const LlamaDialect& dialect, LlamaConfig& c) {
+  const ExpertNames& names = dialect.experts;
+  if (!names.count) return;
+  keys.required(names.count, c.num_experts);
+  keys.required(names.size, c.intermediate_size);
+  keys.required("num_experts_per_tok", c.num_experts_per_tok);
+  c.router_aux_loss_coef = 0.001;  // as transformers
+  keys.optional("router_aux_loss_coef", c.router_aux_loss_coef);
+  keys.optional("output_router_logits", c.output_router_logits);
+  keys.optional("capacity_factor", c.capacity_factor);
+  if (c.kind == LlamaKind::kQwen3Moe) {
+    c.norm_topk_prob = false;
+    keys.optional("norm_topk_prob", c.norm_topk_prob);
+  }
+  keys.only("router_jitter_noise", 0.0);
+  keys.only("decoder_sparse_step", 1);
+  keys.only("mlp_only_layers", json::array());
+}
+
+void check_experts(const LlamaConfig& c, const Rules& rules) {
+  const char* count = dialect_of(c.kind).experts.count;
+  if (!count) return;
+  rules.positive(count, c.num_experts, 512);
+  rules.positive("num_experts_per_tok", c.num_experts_per_tok, c.num_experts);
+  if (!(c.router_aux_loss_coef >= 0 && c.router_aux_loss_coef < 1e6))
+    rules.fail("router_aux_loss_coef", fmt::format("{} is no weight of a loss", c.router_aux_loss_coef));
+  if (!(c.capacity_factor >= 0 && c.capacity_factor < 1e6))
+    rules.fail("capacity_factor", fmt::format("{} is below 0", c.capacity_factor));
+}
+
+void put_experts(json& file, const LlamaConfig& c) {
+  const ExpertNames& names = dialect_of(c.kind).experts;
+  if (!names.count) return;
+  file[names.count] = c.num_experts, file[names.size] = c.intermediate_size;
+  file["num_experts_per_tok"] = c.num_experts_per_tok, file["router_aux_loss_coef"] = c.router_aux_loss_coef;
+  file["output_router_logits"] = c.output_router_logits;
+  if (c.capacity_factor > 0) file["capacity_factor"] = c.capacity_factor;
+  if (c.kind == LlamaKind::kQwen3Moe)
+    file.update({{"norm_topk_prob", c.norm_topk_prob}, {"decoder_sparse_step", 1}, {"mlp_only_layers", json::array()}});
 }
 
 }  // namespace
@@ -90,6 +133,7 @@ LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
   c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
   keys.optional("head_dim", c.head_dim);
   read_traits(keys, dialect, c);
+  read_experts(keys, dialect, c);
   keys.optional("rms_norm_eps", c.rms_norm_eps);
   keys.optional("rope_theta", c.rope_theta);
   keys.optional("initializer_range", c.initializer_range);
@@ -118,6 +162,7 @@ void check(const LlamaConfig& c, std::string_view where) {
   rules.positive("rms_norm_eps", c.rms_norm_eps);
   rules.positive("rope_theta", c.rope_theta);
   rules.positive("initializer_range", c.initializer_range);
+  check_experts(c, rules);
   if (c.sliding_window != 0) rules.positive("sliding_window", c.sliding_window);
   rules.positive("embedding_multiplier", c.embedding_multiplier);
   rules.positive("residual_multiplier", c.residual_multiplier);
@@ -178,6 +223,7 @@ json to_json(const LlamaConfig& c) {
                {"tie_word_embeddings", c.tie_word_embeddings},
                {"torch_dtype", "float32"},
                {"vocab_size", c.vocab_size}};
+  put_experts(file, c);
   if (dialect.window) file["sliding_window"] = c.sliding_window > 0 ? json(c.sliding_window) : json();
   if (dialect.gemma) file["hidden_activation"] = name_of(c.hidden_act);
   if (dialect.multipliers)

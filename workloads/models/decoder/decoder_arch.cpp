@@ -73,4 +73,29 @@ FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Pla
   return {n * layer.forward + kDecoderEnds.forward, n * layer.backward + kDecoderEnds.backward};
 }
 
+RopeTable rope_table(const DecoderArch& arch, std::int64_t length) {
+  RopeTable table;
+  for (std::int64_t p = 0; p < length; ++p)
+    for (const double f : arch.frequencies) {
+      table.cos.push_back(static_cast<float>(std::cos(static_cast<double>(p) * f)));
+      table.sin.push_back(static_cast<float>(std::sin(static_cast<double>(p) * f)));
+    }
+  return table;
+}
+
+double decoder_flops(const DecoderArch& f, const Step& spec) {
+  const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
+  const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
+  double mlp = (f.gated ? 3 : 2) * h * ffn;
+  if (const auto& m = f.mixture) mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
+  const double layer = h * (2 * q + 2 * kv) + mlp;
+  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
+  const double linear = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)),
+               others = 2 * f.adapter_parameters + 4 * layers * q * length;
+  const double tokens =
+      static_cast<double>(spec.plan.micro_batch * spec.kind.length * spec.plan.micro_batches) * spec.plan.data;
+  if (!spec.kind.training) return (linear + others) * tokens;
+  return (linear * (f.lora ? 2 : 3) + others * 3) * tokens;  // frozen weights have no gradient
+}
+
 }  // namespace workloads

@@ -11,6 +11,15 @@
 
 namespace workloads {
 
+/// Experts in place of each layer's feed-forward part. Tensor-parallel ranks hold equal numbers of them.
+struct MixtureArch {
+  std::int64_t experts = 0, top_k = 0;             // top_k: of a token
+  bool normalised = true;                          // the gates of a token add up to 1
+  double capacity_factor = 0;                      // slots of an expert over an even share; 0: for every token
+  double balance = 0;                              // weight of the router's loss
+  const char *router, *prefix, *gate, *up, *down;  // names: "mlp.gate", "mlp.experts.", "gate_proj", ...
+};
+
 struct DecoderArch {
   std::int64_t layers, hidden, heads, kv_heads, head, ffn, vocabulary, positions;
   double eps;
@@ -28,6 +37,7 @@ struct DecoderArch {
   std::vector<std::int64_t> end_tokens{};  // text ends at any of them
   std::optional<Lora> lora{};              // adapters beside frozen weights
   double adapter_parameters = 0;           // in all of them
+  std::optional<MixtureArch> mixture{};    // ffn is then that of one expert
 };
 /// Errors: Fault::kUsage for an encoder.
 DecoderArch decoder_arch(const ModelPtr& model);

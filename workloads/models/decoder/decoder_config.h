@@ -28,7 +28,13 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite };
+enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite, kPhi3, kMixtral, kQwen3Moe };
+
+/// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
+struct ExpertNames {
+  const char *count = nullptr, *size = nullptr;  // "num_experts"; what one's feed-forward size is called
+  const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
+};
 
 /// What tells a relative of Llama from it. Source: transformers, modeling_NAME.py.
 struct LlamaDialect {
@@ -40,7 +46,9 @@ struct LlamaDialect {
   bool window = false;       // "sliding_window" says how far back a token sees
   bool multipliers = false;  // of embeddings, residuals, scores and logits
   bool tied = false;         // when the file does not say
-  double eps = 1e-6;         // the same
+  bool fused = false;        // a file has queries, keys and values in one tensor, and gate and up
+  ExpertNames experts{};
+  double eps = 1e-6;  // the same
   Activation activation = Activation::kSilu;
   std::string_view source{};  // of its presets
 };
@@ -65,7 +73,12 @@ struct LlamaConfig {
   std::optional<RopeScaling> rope_scaling{};
   std::int64_t sliding_window = 0;  // 0: none
   double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
-  double attention_multiplier = 0;  // 0: 1 / sqrt(head_dim)
+  double attention_multiplier = 0;                        // 0: 1 / sqrt(head_dim)
+  std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
+  bool norm_topk_prob = true;                             // a token's gates add up to 1
+  double router_aux_loss_coef = 0;
+  bool output_router_logits = false;  // without it transformers leaves the router's loss out
+  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
   std::int64_t bos_token_id = 1;
   std::vector<std::int64_t> eos_token_ids{2};  // generation ends at any of them
   std::optional<Lora> lora{};                  // in config.json only of our own checkpoints

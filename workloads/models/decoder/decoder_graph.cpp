@@ -8,6 +8,7 @@
 #include "runtime/autodiff.h"
 #include "runtime/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/decoder/mixture.h"
 #include "workloads/pipeline.h"
 
 namespace workloads {
@@ -30,7 +31,13 @@ class Decoder {
         weights_{declare_weights(graph_, specs_, spec.kind.fold_weights)},
         rows_{spec.plan.micro_batch * spec.kind.length},
         split_{spec.plan.tensor > 1},
-        sequence_{split_ && spec.plan.sequence} {}
+        sequence_{split_ && spec.plan.sequence} {
+    if (arch_.mixture)
+      mixture_.emplace(graph_, arch_, spec_,
+                       Mixture::Places{.weight = [this](const std::string& name) { return w(layer_name(name)); },
+                                       .enter_part = [this](const char* part) { enter_part(part); },
+                                       .enter = [this](const char* name) { enter(name, place_of_loss()); }});
+  }
 
   StepGraph run() {
     graph_.set_replica_groups(config_->groups(spec_.plan));
@@ -44,14 +51,14 @@ class Decoder {
     // All tokens of a layer's norms would be most of what is kept.
     backward.repeat_ahead([](const runtime::Node& node) { return node.op->repeated_ahead_by; });
     // Backward follows its forward as soon as it can, so that a micro-batch's activations are gone before others begin.
-    std::map<std::pair<std::int64_t, std::int64_t>, ValueId> ends;
+    std::map<std::pair<std::int64_t, std::int64_t>, std::vector<ValueId>> ends;
     for (const Turn& turn :
          pipeline_turns(spec_.plan.pipeline, spec_.stage, spec_.plan.chunks, spec_.plan.micro_batches)) {
       micro_ = turn.micro_batch;
       if (turn.forward)
         ends[{turn.chunk, micro_}] = forward(turn.chunk);
       else if (spec_.kind.training)
-        backward.run({ends.at({turn.chunk, micro_})});
+        backward.run(ends.at({turn.chunk, micro_}));
     }
     std::vector<ZeroBucket> zero;
     if (spec_.kind.training) zero = add_update(graph_, backward.finish(), spec_, arch_.blocks, parameter_sets());
@@ -251,6 +258,7 @@ class Decoder {
     enter_part("norm2");
     x = residual("attention.residual", h, x, arch_.out);
     h = norm("mlp.norm", x, layer_name(arch_.norm2));
+    if (mixture_) return residual("mlp.residual", mixture_->layer(h), x, arch_.down);
     enter_part("share2");
     h = shared(h);
     enter_part("mlp");
@@ -279,12 +287,22 @@ class Decoder {
     return graph_.add1(runtime::kStageSend, "send", {x}, runtime::SendAttrs{.group = to, .peer = 1});
   }
 
-  ValueId forward(std::int64_t number) {
+  /// Where gradients begin: the loss, or what the next stage gets, and the loss of the routers.
+  std::vector<ValueId> forward(std::int64_t number) {
     const Chunk chunk = chunk_of(spec_, number, arch_.layers);
     ValueId x = chunk.first ? embed() : receive(number, chunk.from_group);
     for (layer_ = chunk.begin; layer_ < chunk.end; ++layer_) x = layer(x);
-    return chunk.last ? head(x) : send(number, x, chunk.to_group);
+    chunk_ = number;
+    std::vector<ValueId> ends;
+    if (mixture_)
+      if (const ValueId loss = mixture_->loss(); loss != runtime::kNoValue) {
+        graph_.output(loss, micro_name(fmt::format("router_loss.{}", number), micro_));
+        ends.push_back(loss);
+      }
+    ends.push_back(chunk.last ? head(x) : send(number, x, chunk.to_group));
+    return ends;
   }
+  std::int64_t place_of_loss() const { return micro_ * spec_.plan.chunks + chunk_; }
 
   ValueId head(ValueId x) {
     enter("head.norm", micro_);
@@ -356,23 +374,14 @@ class Decoder {
   const std::int64_t rows_;
   const bool split_, sequence_;
   ValueId cos_ = runtime::kNoValue, sin_ = runtime::kNoValue, places_ = runtime::kNoValue;
-  std::int64_t micro_ = 0, layer_ = 0;
+  std::int64_t micro_ = 0, layer_ = 0, chunk_ = 0;
+  std::optional<Mixture> mixture_;
   std::uint32_t stream_ = 0;
 };
 
 }  // namespace
 
 bool places_by_rank(const Plan& plan) { return plan.sequence && plan.micro_batch % plan.tensor != 0; }
-
-RopeTable rope_table(const DecoderArch& arch, std::int64_t length) {
-  RopeTable table;
-  for (std::int64_t p = 0; p < length; ++p)
-    for (const double f : arch.frequencies) {
-      table.cos.push_back(static_cast<float>(std::cos(static_cast<double>(p) * f)));
-      table.sin.push_back(static_cast<float>(std::sin(static_cast<double>(p) * f)));
-    }
-  return table;
-}
 
 StepGraph decoder_step(const ModelPtr& config, const Step& spec) {
   const DecoderArch arch = decoder_arch(config);
@@ -386,6 +395,10 @@ StepGraph decoder_step(const ModelPtr& config, const Step& spec) {
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
                             spec.plan.micro_batch * spec.kind.length, spec.plan.tensor),
                 "choose a length that they divide, or `disable_sequence_parallel`"};
+  if (arch.mixture && spec.plan.tensor > 1 && !spec.plan.sequence)
+    throw Error{Fault::kUsage, "`disable_sequence_parallel`",
+                "tensor-parallel ranks that share experts each route tokens of their own",
+                "leave sequence parallelism on"};
   return Decoder{config, spec}.run();
 }
 
@@ -397,19 +410,6 @@ DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec) {
     out.zero.push_back(std::move(step.zero));
   }
   return out;
-}
-
-double decoder_flops(const DecoderArch& f, const Step& spec) {
-  const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
-  const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
-  const double layer = h * (2 * q + 2 * kv) + (f.gated ? 3 : 2) * h * ffn;
-  const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
-  const double linear = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)),
-               others = 2 * f.adapter_parameters + 4 * layers * q * length;
-  const double tokens =
-      static_cast<double>(spec.plan.micro_batch * spec.kind.length * spec.plan.micro_batches) * spec.plan.data;
-  if (!spec.kind.training) return (linear + others) * tokens;
-  return (linear * (f.lora ? 2 : 3) + others * 3) * tokens;  // frozen weights have no gradient
 }
 
 }  // namespace workloads

@@ -1,5 +1,7 @@
 #include "workloads/models/decoder/decoder_weights.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "base/error.h"
@@ -8,16 +10,39 @@
 namespace workloads {
 namespace {
 
-/// Calls copy(place in the fused tensor, place in the third, length) for each row of it.
+/// Calls copy(place in the fused tensor, place in the part, length) for each row of it, or for all of a part of a
+/// stack.
 template <class Copy>
 void for_each_row(const WeightSpec& spec, const Copy& copy) {
+  if (spec.stack > 0) {
+    const auto size = static_cast<std::int64_t>(element_count(spec.shape));
+    return copy(spec.third * size, std::int64_t{0}, size);
+  }
   const auto all = static_cast<std::int64_t>(element_count(spec.shape)), length = spec.shape.back();
   for (std::int64_t row = 0; row < all / length; ++row) copy((3 * row + spec.third) * length, row * length, length);
 }
 
 }  // namespace
 
+namespace {
+
+/// "...experts.2.w1.weight" of "...experts.w1.weight".
+std::vector<WeightSpec> unstacked(WeightSpec spec) {
+  const std::int64_t count = spec.shape.front() / spec.stack;
+  spec.fused = spec.name, spec.shape.front() = spec.stack;
+  const std::size_t at = spec.fused.rfind('.', spec.fused.rfind('.') - 1) + 1;
+  std::vector<WeightSpec> out;
+  for (spec.third = 0; spec.third < count; ++spec.third) {
+    spec.name = fmt::format("{}{}.{}", spec.fused.substr(0, at), spec.third, spec.fused.substr(at));
+    out.push_back(spec);
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<WeightSpec> device_parts(WeightSpec spec) {
+  if (spec.stack > 0) return unstacked(std::move(spec));
   if (spec.split != TensorSplit::kFused) return {std::move(spec)};
   spec.fused = spec.name;
   spec.shape.back() /= 3;
@@ -52,19 +77,30 @@ std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {
   if (spec.fused.empty()) return shard.for_device(spec);
   const auto at = shard.values.find(spec.fused);
   const std::size_t size = element_count(spec.shape);
-  base::ensure(at != shard.values.end() && at->second.size() == 3 * size, spec.fused, "has not the size of its parts");
+  const bool fits =
+      at != shard.values.end() && (spec.stack > 0 ? at->second.size() % size == 0 : at->second.size() == 3 * size);
+  base::ensure(fits, spec.fused, "has not the size of its parts");
   std::vector<float> out(size);
   for_each_row(spec, [&](std::int64_t from, std::int64_t to, std::int64_t length) {
     std::copy_n(at->second.begin() + from, length, out.begin() + to);
   });
-  return out;
+  return spec.stack > 0
+             ? transpose(out, static_cast<std::size_t>(spec.shape.at(0)), static_cast<std::size_t>(spec.shape.at(1)))
+             : out;
 }
 
 void put_device_values(Weights& shard, const WeightSpec& spec, std::span<const float> values) {
   if (spec.fused.empty()) return shard.set_from_device(spec, values);
   base::ensure(values.size() == element_count(spec.shape), spec.name, "has not as many values as its shape");
   std::vector<float>& whole = shard.values[spec.fused];
-  whole.resize(3 * values.size());
+  std::vector<float> turned;
+  if (spec.stack > 0) {
+    whole.resize(std::max(whole.size(), static_cast<std::size_t>(spec.third + 1) * values.size()));
+    turned = transpose(values, static_cast<std::size_t>(spec.shape.at(1)), static_cast<std::size_t>(spec.shape.at(0)));
+    values = turned;
+  } else {
+    whole.resize(3 * values.size());
+  }
   for_each_row(spec, [&](std::int64_t to, std::int64_t from, std::int64_t length) {
     std::copy_n(values.begin() + from, length, whole.begin() + to);
   });

@@ -17,7 +17,7 @@ std::vector<WeightSpec> decoder_weights(const ModelPtr& config, std::int64_t ten
 /// Neighbours among tensor-parallel ranks that have the same key-value head: 1 when each rank has heads of its own.
 std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel);
 
-/// A tensor of the file as tensors of the device: itself, or the thirds of a fused one.
+/// A tensor of the file as tensors of the device: itself, the thirds of a fused one, or the parts of a stack.
 std::vector<WeightSpec> device_parts(WeightSpec spec);
 
 /// One of decoder_weights() as the device wants it, from what shard_of() gives its rank. Errors: Fault::kInternal for a

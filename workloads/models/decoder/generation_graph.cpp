@@ -309,6 +309,10 @@ class Generation {
 
 void check(const GenerationSpec& spec, const ModelPtr& config) {
   const DecoderArch arch = decoder_arch(config);
+  if (arch.mixture)
+    throw Error{Fault::kUsage, "model",
+                fmt::format("{} has experts, which no program here writes text with", config->family()),
+                "train or project it, or take a model without experts"};
   check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)

@@ -57,6 +57,25 @@ LlamaConfig make(const LlamaRow& row) {
   return c;
 }
 
+void feed_forward(SpecList& list, const LlamaConfig& c, const std::string& prefix) {
+  const LlamaDialect& dialect = dialect_of(c.kind);
+  const std::int64_t hidden = c.hidden_size, ffn = c.intermediate_size;
+  if (c.num_experts > 0) {
+    const ExpertNames& names = dialect.experts;
+    list.matrix(prefix + names.router, hidden, c.num_experts);
+    list.stacked(prefix + names.prefix, names.gate, c.num_experts, hidden, ffn);
+    list.stacked(prefix + names.prefix, names.up, c.num_experts, hidden, ffn);
+    return list.stacked(prefix + names.prefix, names.down, c.num_experts, ffn, hidden);
+  }
+  std::int64_t first = 0;
+  for (const char* name : {"mlp.gate_proj", "mlp.up_proj"}) {
+    list.matrix(prefix + name, hidden, ffn, TensorSplit::kAxis0);
+    if (dialect.fused) list.stored_in({{prefix + "mlp.gate_up_proj.weight", {2 * ffn, hidden}, first, ffn}});
+    first += ffn;
+  }
+  list.matrix(prefix + "mlp.down_proj", ffn, hidden, TensorSplit::kAxis1);
+}
+
 void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
   const std::string prefix = fmt::format("model.layers.{}.", layer);
   const std::int64_t query = c.num_attention_heads * c.head_dim, key = c.num_key_value_heads * c.head_dim;
@@ -66,18 +85,39 @@ void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
     dialect.qkv_bias ? list.linear(prefix + name, c.hidden_size, out, split)
                      : list.matrix(prefix + name, c.hidden_size, out, split);
   };
+  /// Where a fused layer of the file has the projection, from row `first` on.
+  const auto fused = [&](const char* name, std::int64_t all, std::int64_t first, std::int64_t rows) {
+    if (dialect.fused) list.stored_in({{prefix + name, {all, c.hidden_size}, first, rows}});
+  };
+  const char* qkv = "self_attn.qkv_proj.weight";
   const Init gain = dialect.gemma ? Init::kZeros : Init::kOnes;
   projection("self_attn.q_proj", query, TensorSplit::kAxis0);
+  fused(qkv, query + 2 * key, 0, query);
   projection("self_attn.k_proj", key, TensorSplit::kKeyValue);
+  fused(qkv, query + 2 * key, query, key);
   projection("self_attn.v_proj", key, TensorSplit::kKeyValue);
+  fused(qkv, query + 2 * key, query + key, key);
   list.matrix(prefix + "self_attn.o_proj", query, c.hidden_size, TensorSplit::kAxis1);
-  list.matrix(prefix + "mlp.gate_proj", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
-  list.matrix(prefix + "mlp.up_proj", c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
-  list.matrix(prefix + "mlp.down_proj", c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
+  feed_forward(list, c, prefix);
   if (dialect.head_norms)
     for (const char* name : {"self_attn.q_norm", "self_attn.k_norm"}) list.rms_norm(prefix + name, c.head_dim);
   list.tensor(prefix + "input_layernorm.weight", {c.hidden_size}, gain);
   list.tensor(prefix + "post_attention_layernorm.weight", {c.hidden_size}, gain);
+}
+
+std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
+  if (c.num_experts == 0) return std::nullopt;
+  const ExpertNames& names = dialect_of(c.kind).experts;
+  return MixtureArch{.experts = c.num_experts,
+                     .top_k = c.num_experts_per_tok,
+                     .normalised = c.norm_topk_prob,
+                     .capacity_factor = c.capacity_factor,
+                     .balance = c.output_router_logits ? c.router_aux_loss_coef : 0,
+                     .router = names.router,
+                     .prefix = names.prefix,
+                     .gate = names.gate,
+                     .up = names.up,
+                     .down = names.down};
 }
 
 DecoderArch arch_of(const LlamaConfig& c) {
@@ -120,7 +160,8 @@ DecoderArch arch_of(const LlamaConfig& c) {
       .frequencies = rope_frequencies(c),
       .end_tokens = c.eos_token_ids,
       .lora = c.lora,
-      .adapter_parameters = c.lora ? static_cast<double>(trained_count(with_adapters(llama_weights(c), c.lora))) : 0};
+      .adapter_parameters = c.lora ? static_cast<double>(trained_count(with_adapters(llama_weights(c), c.lora))) : 0,
+      .mixture = mixture_of(c)};
 }
 
 class LlamaModel final : public DecoderModel<LlamaConfig> {
@@ -158,6 +199,10 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
       else if ((s.hidden > 0 || s.heads > 0) && c.num_attention_heads > 0)
         c.head_dim = c.hidden_size / c.num_attention_heads;
     });
+  }
+  ModelPtr with_capacity_factor(double factor) const override {
+    if (config_.num_experts == 0) return Model::with_capacity_factor(factor);
+    return changed([&](LlamaConfig& c) { c.capacity_factor = factor; });
   }
   ModelPtr with_padded_heads(std::int64_t ranks) const override {
     const Sizes s = sizes();

@@ -25,6 +25,21 @@ constexpr std::array kDialects = {
     LlamaDialect{.kind = LlamaKind::kGranite, .family = "Granite", .type = "granite",
                  .architecture = "GraniteForCausalLM", .multipliers = true,
                  .source = "config.json of ibm-granite/granite-3.0-*-base"},
+    LlamaDialect{.kind = LlamaKind::kPhi3, .family = "Phi-3", .type = "phi3", .architecture = "Phi3ForCausalLM",
+                 .window = true, .fused = true,
+                 .source = "Abdin et al., arXiv:2404.14219 and 2412.08905; config.json of microsoft/[Pp]hi-*"},
+    LlamaDialect{.kind = LlamaKind::kMixtral, .family = "Mixtral", .type = "mixtral",
+                 .architecture = "MixtralForCausalLM", .window = true,
+                 .experts = {.count = "num_local_experts", .size = "intermediate_size",
+                             .router = "block_sparse_moe.gate", .prefix = "block_sparse_moe.experts.",
+                             .gate = "w1", .up = "w3", .down = "w2"},
+                 .eps = 1e-5,
+                 .source = "Jiang et al., arXiv:2401.04088, table 1; config.json of mistralai/Mixtral-*"},
+    LlamaDialect{.kind = LlamaKind::kQwen3Moe, .family = "Qwen3-MoE", .type = "qwen3_moe",
+                 .architecture = "Qwen3MoeForCausalLM", .head_norms = true,
+                 .experts = {.count = "num_experts", .size = "moe_intermediate_size", .router = "mlp.gate",
+                             .prefix = "mlp.experts.", .gate = "gate_proj", .up = "up_proj", .down = "down_proj"},
+                 .source = "Yang et al., arXiv:2505.09388, table 2; config.json of Qwen/Qwen3-*-A*"},
 };
 
 struct Kin {
@@ -36,6 +51,8 @@ struct Kin {
   std::int64_t bos, eos = 151643;  // <|endoftext|> of Qwen's base models
   std::int64_t window = 0;
   double logits_scaling = 1;
+  std::int64_t experts = 0, top_k = 0;
+  double balance = 0;  // weight of the router's loss
 };
 using K = LlamaKind;
 constexpr std::array kRelatives = {
@@ -53,6 +70,14 @@ constexpr std::array kRelatives = {
     Kin{K::kQwen3, "qwen3-14b",      151936,  5120, 40, 40, 8, 128, 17408, 40960, 1e6, 1e-6, false, 151643, 151645},
     Kin{K::kQwen3, "qwen3-32b",      151936,  5120, 64, 64, 8, 128, 25600, 40960, 1e6, 1e-6, false, 151643, 151645},
     Kin{K::kGranite, "granite-3.0-2b",  49155,  2048, 40, 32, 8,  64,  8192,   4096, 1e4, 1e-5, true,  0, 0, 0, 8},
+    Kin{K::kPhi3, "phi3-mini",       32064,  3072, 32, 32, 32, 96,  8192,   4096, 1e4, 1e-5, false, 1, 32000, 2047},
+    Kin{K::kPhi3, "phi3-medium",     32064,  5120, 40, 40, 10, 128, 17920,  4096, 1e4, 1e-5, false, 1, 32000, 2047},
+    Kin{K::kPhi3, "phi-4",          100352,  5120, 40, 40, 10, 128, 17920, 16384, 2.5e5, 1e-5, false, 100257, 100265},
+    Kin{K::kMixtral, "mixtral-8x7b",  32000,  4096, 32, 32, 8, 128, 14336,  32768, 1e6, 1e-5, false, 1, 2, 0, 1, 8, 2, 0.02},
+    Kin{K::kMixtral, "mixtral-8x22b", 32768,  6144, 56, 48, 8, 128, 16384,  65536, 1e6, 1e-5, false, 1, 2, 0, 1, 8, 2, 0.001},
+    Kin{K::kMixtral, "mixtral-small",   512,   128,  2,  8, 8,  16,   128,   2048, 1e4, 1e-5, false, 1, 2, 0, 1, 4, 2, 0.02},
+    Kin{K::kQwen3Moe, "qwen3-30b-a3b",   151936, 2048, 48, 32, 4, 128,  768, 40960, 1e6, 1e-6, false, 151643, 151645, 0, 1, 128, 8, 0.001},
+    Kin{K::kQwen3Moe, "qwen3-235b-a22b", 151936, 4096, 94, 64, 4, 128, 1536, 40960, 1e6, 1e-6, false, 151643, 151645, 0, 1, 128, 8, 0.001},
     Kin{K::kGranite, "granite-3.0-8b",  49155,  4096, 40, 32, 8, 128, 12800,   4096, 1e4, 1e-5, true,  0, 0, 0, 16},
 };
 // clang-format on
@@ -73,6 +98,10 @@ LlamaConfig make(const Kin& row) {
                 .tie_word_embeddings = row.tied,
                 .sliding_window = row.window,
                 .logits_scaling = row.logits_scaling,
+                .num_experts = row.experts,
+                .num_experts_per_tok = row.top_k,
+                .router_aux_loss_coef = row.balance,
+                .output_router_logits = row.experts > 0,
                 .bos_token_id = row.bos,
                 .eos_token_ids = {row.eos}};
   if (row.kind == LlamaKind::kGranite)
@@ -105,6 +134,9 @@ std::vector<FamilyWord> llama_words(LlamaKind kind) {
     case LlamaKind::kQwen3: return {{"qwen3"}};
     case LlamaKind::kGemma: return {{"gemma"}};
     case LlamaKind::kGranite: return {{"granite"}};
+    case LlamaKind::kPhi3: return {{"phi-3"}, {"phi3"}, {"phi-4"}};
+    case LlamaKind::kMixtral: return {{"mixtral"}};
+    case LlamaKind::kQwen3Moe: return {{"qwen3-30b-a3b"}, {"qwen3-235b-a22b"}, {"qwen3-moe"}};
   }
   return {};
 }

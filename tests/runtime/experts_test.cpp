@@ -1,0 +1,92 @@
+// Routers, slots and exchanges of a mixture of experts, against their references.
+#include <gtest/gtest.h>
+
+#include "tests/runtime/run_op.h"
+
+namespace {
+
+using namespace runtime_test;
+using runtime::BalanceAttrs;
+using runtime::BlocksAttrs;
+using runtime::RouteAttrs;
+using runtime::SlotAttrs;
+
+constexpr Tolerance kBits{};
+// exp and a reciprocal by the engine's functions, sums of up to 300 terms.
+constexpr Tolerance kRouted{.ulps = 64, .floor = 0.01};
+
+/// Logits of which some rows have equal ones.
+Tensor router_logits(std::int64_t tokens, std::int64_t experts) {
+  Tensor x = random_normal(tokens, experts, 3);
+  for (std::int64_t t = 0; t < tokens; t += 5)
+    for (std::int64_t e = 1; e < experts; ++e) x.at(t, e) = x.at(t, e % 2);
+  return x;
+}
+
+TEST(Route, GivesSlotsInTheOrderOfTheTokens) {
+  for (const auto& [tokens, experts, top_k, capacity] :
+       {std::tuple{7, 4, 2, 7}, {129, 8, 2, 20}, {300, 16, 4, 300}, {257, 128, 8, 17}, {64, 2, 1, 64}})
+    for (const bool normalised : {true, false})
+      expect_reference(runtime::kRoute, {router_logits(tokens, experts)},
+                       RouteAttrs{.top_k = top_k, .capacity = capacity, .normalised = normalised},
+                       {kBits, kRouted, kBits, kRouted, kRouted, kBits, kBits, {.ulps = 256, .floor = 1}});
+}
+
+TEST(Route, RefusesWhatItCannotGive) {
+  const auto route = [](RouteAttrs attrs) {
+    return [attrs] { run_on_device(runtime::kRoute, {random_normal(8, 4, 1)}, attrs); };
+  };
+  EXPECT_TRUE(fails(base::Fault::kProgram, route({.top_k = 5, .capacity = 8}), {"route", "top_k"}));
+  EXPECT_TRUE(fails(base::Fault::kProgram, route({.top_k = 2, .capacity = 9}), {"route", "capacity"}));
+}
+
+/// What a router of these sizes gives.
+Tensors routed(std::int64_t tokens, std::int64_t experts, std::int64_t top_k, std::int64_t capacity) {
+  return runtime::kRoute.forward(RouteAttrs{.top_k = top_k, .capacity = capacity},
+                                 std::vector<Tensor>{router_logits(tokens, experts)});
+}
+
+TEST(Route, GradientOfTheLogits) {
+  for (const bool normalised : {true, false})
+    for (const bool with_mass : {true, false}) {
+      const Tensors r = routed(130, 8, 2, 30);
+      Inputs in{r[4], r[5], r[1], random_normal(130, 2, 5)};
+      if (with_mass) in.emplace_back(random_normal(1, 8, 6));
+      expect_reference(runtime::kRouteGrad, in, RouteAttrs{.top_k = 2, .capacity = 30, .normalised = normalised},
+                       {{.ulps = 64, .floor = 1}});
+    }
+}
+
+TEST(Slots, RowsGoToTheirSlotsAndBack) {
+  const Tensors r = routed(130, 8, 2, 25);
+  const Input place{r[0], Dtype::kInt32}, source{r[2], Dtype::kInt32};
+  for (const bool weighted : {true, false}) {
+    const SlotAttrs attrs{.weighted = weighted};
+    expect_reference(runtime::kToSlots, {random_normal(130, 200, 1), source, r[3], place, r[1]}, attrs,
+                     {{.ulps = 1, .floor = 0}});
+    expect_reference(runtime::kFromSlots, {random_normal(200, 600, 1), place, r[1], source, r[3]}, attrs,
+                     {{.ulps = 3, .floor = 1}});
+  }
+  expect_reference(runtime::kToSlots, {{random_normal(130, 200, 1), Dtype::kBf16}, source, r[3], place, r[1]},
+                   SlotAttrs{}, {kBits});
+  expect_reference(runtime::kGateGrad, {random_normal(130, 200, 1), random_normal(200, 200, 2), place}, {},
+                   {{.ulps = 64, .floor = 8}});
+}
+
+TEST(Blocks, AreSplitAndJoined) {
+  const BlocksAttrs attrs{.blocks = 3, .parts = 4};
+  expect_reference(runtime::kSplitBlocks, {random_normal(60, 130, 1)}, attrs, {kBits, kBits, kBits, kBits});
+  expect_reference(
+      runtime::kJoinBlocks,
+      {random_normal(15, 130, 1), random_normal(15, 130, 2), random_normal(15, 130, 3), random_normal(15, 130, 4)},
+      attrs, {kBits});
+  EXPECT_TRUE(fails(base::Fault::kProgram,
+                    [&] { run_on_device(runtime::kSplitBlocks, {random_normal(50, 3, 1)}, attrs); }, {"split_blocks"}));
+}
+
+TEST(Balance, IsTheLoadTimesTheMass) {
+  expect_reference(runtime::kBalance, {random_normal(1, 16, 1), random_normal(1, 16, 2)},
+                   BalanceAttrs{.alpha = 0.5, .scale = 8}, {{.ulps = 16, .floor = 1}, {.ulps = 2, .floor = 0}});
+}
+
+}  // namespace

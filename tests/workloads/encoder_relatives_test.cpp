@@ -1,0 +1,214 @@
+// The relatives of BERT, and labels of tokens: PyTorch's trajectories, their folders, their presets, their data.
+#include <fmt/format.h>
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "tests/target.h"
+#include "tests/workloads/support.h"
+#include "workloads/checkpoints/json_file.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/classification.h"
+#include "workloads/classifier_trainer.h"
+#include "workloads/metrics.h"
+#include "workloads/presets.h"
+#include "workloads/verify.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using nlohmann::json;
+using testing::ElementsAre;
+using workloads_test::fails;
+using workloads_test::golden;
+using workloads_test::Scratch;
+
+constexpr const char* kEncoders[] = {"roberta_tiny", "distilbert_tiny",  "electra_tiny",
+                                     "albert_tiny",  "bert_tokens_tiny", "electra_tokens_tiny"};
+
+struct EncoderPlan {
+  const char* name;
+  std::uint32_t data = 1;
+  std::int64_t micro = 1;
+
+  friend void PrintTo(const EncoderPlan& c, std::ostream* out) { *out << c.name; }
+};
+
+class EncoderRelatives : public testing::TestWithParam<std::tuple<const char*, EncoderPlan>> {};
+
+// In fp32 only the order of sums differs, as in Verify.Fp32FollowsPyTorch.
+TEST_P(EncoderRelatives, Fp32FollowsPyTorch) {
+  const auto& [model, plan] = GetParam();
+  VerifyOptions options;
+  options.target = trn1_target();
+  options.plan.numerics = runtime::numerics("fp32");
+  options.plan.data = plan.data, options.plan.micro_batches = plan.micro;
+  options.host_threads = 1;
+  const VerifyReport report = verify(golden(model), options);
+  EXPECT_LE(report.logits.norm, 1e-5);
+  EXPECT_LE(report.worst_loss(), 1e-5);
+  EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
+  EXPECT_LE(report.worst_weight().norm, 2e-4) << report.worst_weight().name;
+  EXPECT_EQ(report.losses.size(), 6u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Golden, EncoderRelatives,
+                         testing::Combine(testing::ValuesIn(kEncoders),
+                                          testing::Values(EncoderPlan{.name = "one core"},
+                                                          EncoderPlan{.name = "DP 2 x 2", .data = 2, .micro = 2})));
+
+TEST(EncoderFolder, NamesAndKeysAreTheFilesBothWays) {
+  for (const char* name : kEncoders) {
+    const Scratch s;
+    const ModelPtr model = read_config(golden(name));
+    const Weights weights = load_weights(golden(name), model, 1);
+    EXPECT_TRUE(weights.notes.empty()) << name;
+    write_config(model, s.path());
+    save_weights(s.path(), model, weights);
+    const Checkpoint before = Checkpoint::open(golden(name)), after = Checkpoint::open(s.path());
+    EXPECT_EQ(after.names(), before.names()) << name;
+    for (const std::string& tensor : before.names()) EXPECT_EQ(after.floats(tensor), before.floats(tensor)) << tensor;
+    EXPECT_EQ(read_config(s.path())->config_json(), model->config_json()) << name;
+    const json file = read_json_file(s.path() / "config.json"), want = read_json_file(golden(name) / "config.json");
+    for (const auto& [key, value] : want.items())
+      if (file.contains(key) && key != "hidden_act") {
+        EXPECT_EQ(file.at(key), value) << name << " " << key;
+      }
+  }
+}
+
+// A model of one task read for the other: its own head is left out, and one for the task is drawn.
+TEST(EncoderFolder, TheHeadIsTheTasks) {
+  for (const char* name : {"roberta_tiny", "distilbert_tiny", "electra_tiny", "albert_tiny"}) {
+    const ModelPtr tokens = read_config(golden(name))->with_head(Head::kTokens);
+    EXPECT_EQ(tokens->head(), Head::kTokens);
+    for (const WeightSpec& w : tokens->weights()) EXPECT_EQ(w.name.find("pooler"), std::string::npos) << w.name;
+    const Weights weights = load_weights(golden(name), tokens, 1);
+    EXPECT_FALSE(weights.notes.empty()) << name;
+    EXPECT_TRUE(weights.values.contains("classifier.weight"));
+  }
+  const Weights pooled = load_weights(golden("bert_tokens_tiny"),
+                                      read_config(golden("bert_tokens_tiny"))->with_head(Head::kClassifier), 1);
+  EXPECT_THAT(pooled.notes.front(), testing::HasSubstr("bert.pooler.dense"));
+}
+
+// Millions of parameters with a head of two labels: of the papers, and of config.json's models on huggingface.co.
+TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
+  const std::vector<std::pair<const char*, double>> want = {
+      {"roberta-base", 124.6}, {"roberta-large", 355.4}, {"distilbert-base-uncased", 67.0},
+      {"electra-small", 13.5}, {"electra-base", 109.5},  {"albert-base", 11.7},
+      {"albert-large", 17.7},  {"albert-xlarge", 58.7}};
+  for (const auto& [name, millions] : want) {
+    const ModelPtr model = model_preset(name);
+    model->require_valid(name);
+    EXPECT_NEAR(static_cast<double>(parameter_count(model->weights())) * 1e-6 / millions, 1, 0.01) << name;
+  }
+}
+
+TEST(EncoderFolder, WhatIsNotModelledIsRefused) {
+  const Scratch s;
+  const auto reading = [&](const char* name, const char* key, const json& value) {
+    json file = read_json_file(golden(name) / "config.json");
+    file[key] = value;
+    return [path = s.write("config.json", file.dump())] { read_config(path); };
+  };
+  EXPECT_TRUE(fails(Fault::kData, reading("albert_tiny", "num_hidden_groups", 2), {"num_hidden_groups"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("distilbert_tiny", "sinusoidal_pos_embds", true), {"sinusoidal"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "pad_token_id", 25), {"max_position_embeddings"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("electra_tiny", "embedding_size", -4), {"embedding_size"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("roberta_tiny", "model_type", "deberta-v2"),
+                    {"deberta-v2", "roberta", "distilbert", "electra", "albert"}));
+}
+
+// seqeval's own counts: an I- behind another type begins an entity; B- always does; types and both ends must agree.
+TEST(Entities, AreCountedAsSeqevalDoes) {
+  EntityCounts c{{"B-LOC", "B-PER", "I-LOC", "I-PER", "O"}};
+  const std::vector<std::int32_t> want{4, 1, 3, 4, 0, 2, 0, -100, 4, 4}, got{4, 1, 3, 4, 0, 0, 0, 3, 3, 4};
+  c.add(want, got, 5);
+  // There: PER 1-2, LOC 4; LOC 0, LOC 1. Found: PER 1-2, LOC 4; LOC 0, LOC 1, PER 2 (behind the one that is ignored).
+  EXPECT_DOUBLE_EQ(c.precision(), 4.0 / 5);
+  EXPECT_DOUBLE_EQ(c.recall(), 1);
+  EXPECT_DOUBLE_EQ(c.f1(), 8.0 / 9);
+  EXPECT_TRUE(c.tagged());
+  EXPECT_FALSE((EntityCounts{{"LABEL_0", "LABEL_1"}}.tagged()));
+}
+
+TEST(WordLabels, AreReadFromConllAndFromJson) {
+  const Scratch s;
+  const auto conll = s.write("train.conll",
+                             "-DOCSTART- -X- -X- O\n\nEU NNP B-NP B-ORG\nrejects VBZ B-VP O\n\nPeter NNP B-NP B-PER\n"
+                             "alone\n\nBerlin\tB-LOC\n");
+  const Dataset data = read_dataset(conll);
+  ASSERT_TRUE(data.of_words());
+  ASSERT_EQ(data.samples.size(), 2u);
+  EXPECT_THAT(data.label_names, ElementsAre("B-LOC", "B-ORG", "O"));
+  EXPECT_THAT(data.samples[0].words, ElementsAre("EU", "rejects"));
+  EXPECT_THAT(data.samples[0].word_labels, ElementsAre(1, 2));
+  EXPECT_EQ(data.skipped, 1u);
+  EXPECT_THAT(describe_problems(data), testing::HasSubstr("train.conll:6: line 7 has a word without a label"));
+  const Dataset rows = read_dataset(s.write("a.jsonl",
+                                            "{\"tokens\": [\"a\", \"b\"], \"ner_tags\": [0, 2]}\n"
+                                            "{\"tokens\": [\"a\"], \"ner_tags\": [0, 2]}\n"
+                                            "{\"text\": \"a\", \"label\": 1}\n"));
+  ASSERT_EQ(rows.samples.size(), 1u);
+  EXPECT_THAT(rows.samples[0].word_labels, ElementsAre(0, 2));
+  EXPECT_EQ(rows.label_names.size(), 3u);
+  EXPECT_EQ(rows.skipped, 2u);
+  EXPECT_FALSE(read_dataset(s.write("b.jsonl", "{\"text\": \"a\", \"label\": 1}\n")).of_words());
+}
+
+/// Words whose label is their own, but for those that follow "the".
+Classification small_tagging(const Scratch& s, const std::string& more = "") {
+  std::string text;
+  for (int i = 0; i < 48; ++i)
+    text += fmt::format("{}\n{}\n{}\n\n", i % 3 ? "the O" : "a O", i % 3 ? "york B-LOC" : "york O",
+                        i % 2 ? "sees O" : "runs O");
+  s.write("data/train.conll", text + more);
+  s.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\nyo\n##rk\nsees\nruns\n");
+  ClassificationOptions options;
+  options.preset = "bert-small", options.dataset_path = (s / "data").string();
+  options.vocab = (s / "vocab.txt").string(), options.max_length = 8;
+  return load_classification(options);
+}
+
+TEST(WordLabels, TheFirstPieceOfAWordHasItsLabel) {
+  const Scratch s;
+  const Classification c = small_tagging(s);
+  EXPECT_EQ(c.config->head(), Head::kTokens);
+  EXPECT_THAT((std::vector<std::int32_t>{c.train.token_labels.begin(), c.train.token_labels.begin() + 6}),
+              ElementsAre(-100, 1, 1, -100, 1, -100));  // [CLS] a yo ##rk runs [SEP]
+  const auto task = c.data().train;
+  const std::vector<std::uint32_t> samples{1};
+  EXPECT_THAT(task->labels({.samples = samples, .rows = 2, .length = 7}),
+              ElementsAre(-100, 1, 0, -100, 1, -100, -100, -100, -100, -100, -100, -100, -100, -100));
+}
+
+TEST(WordLabels, AreLearned) {
+  const Scratch s;
+  Classification c = small_tagging(s);
+  c.validation = c.train;
+  TrainerOptions options;
+  options.target = trn1_target(), options.eval_batch = 8, options.epochs = 6, options.learning_rate = 2e-3;
+  options.step = {.plan = {.data = 2, .micro_batch = 4, .numerics = runtime::numerics("fp32")},
+                  .kind = {.length = 8, .head = Head::kTokens}};
+  ClassifierTrainer trainer{c.config->without_dropout(), c.weights, c.data(), options};
+  const TrainOutcome outcome = trainer.run();
+  std::map<std::string, double> scores;
+  for (const auto& [name, value] : outcome.evaluations.back().scores) scores[name] = std::get<double>(value);
+  EXPECT_GT(scores.at("accuracy"), 0.99);
+  EXPECT_GT(scores.at("f1"), 0.99);
+  EXPECT_LT(outcome.evaluations.back().loss, 0.1);
+}
+
+TEST(WordLabels, ATaskThatTheDataIsNotForIsRefused) {
+  const Scratch s;
+  small_tagging(s);
+  ClassificationOptions options;
+  options.preset = "bert-small", options.head = Head::kClassifier, options.dataset_path = (s / "data").string();
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label of each word", "task"}));
+  options.head = Head::kTokens, options.dataset_path = s.write("a.csv", "text,label\na,1\nb,0\n").string();
+  EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label of each text", "task"}));
+}
+
+}  // namespace
+}  // namespace workloads
