@@ -10,8 +10,7 @@
 namespace runtime::nki {
 
 struct ArrangeOptions {
-  bool as_written = false;  // the kernel's own instructions in the kernel's own order
-  double ahead = 0.6;       // of SBUF: what instructions that run ahead may use. Less, and space is used again later
+  bool as_written = false;         // the kernel's own instructions in the kernel's own order
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that kernels do not get
 };
 

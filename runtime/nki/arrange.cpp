@@ -18,10 +18,9 @@ namespace {
 /// Order and addresses: of the orders that run furthest ahead the first that does not spill.
 Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
   const isa::Geometry& geometry = target.geometry;
-  if (options.as_written || options.ahead <= 0) return allocate(block, geometry, true);
+  if (options.as_written) return allocate(block, geometry, true);
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
-  for (std::int64_t& limit : limits)
-    limit = static_cast<std::int64_t>(options.ahead * static_cast<double>(geometry.sbuf_partition_bytes * limit / 24));
+  for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
   std::optional<Allocation> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {
@@ -31,7 +30,7 @@ Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOp
     }
     return found.has_value();
   };
-  if (schedule(block, target, limits, take)) return *found;
+  if (schedule(block, target, limits, take, true)) return *found;
   return allocate(block, geometry, true);
 }
 
@@ -43,7 +42,7 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
   Arranged out;
   const auto tensors = block.registers.size();
   if (!options.as_written) {
-    out.reused = reuse(block, own.geometry.sbuf_partition_bytes * 3 / 4);
+    out.reused = reuse(block, own.geometry.sbuf_partition_bytes);
     out.reloads = reload(block, own.geometry.sbuf_partition_bytes);
   }
   const Allocation allocation = place(block, own, options);
