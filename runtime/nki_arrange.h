@@ -24,7 +24,7 @@ struct Arranged {
   bool has_spill_area = false;  // the last register is its base
 };
 
-/// Errors: Fault::kCapacity when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
+/// Errors: Fault::kProgram when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
 Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options);
 
 }  // namespace runtime::nki

@@ -1,8 +1,12 @@
 #include "runtime/nki_arrange.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -34,6 +38,22 @@ Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOp
   return allocate(block, geometry, true);
 }
 
+/// The same as a mistake in the kernel's line, where no operator's name stands in front.
+base::Error at_line(const base::Error& e, const std::string& name) {
+  const std::string front = fmt::format("block {}, ", name);
+  const std::string_view where = e.where();
+  return {base::Fault::kProgram, where.starts_with(front) ? where.substr(front.size()) : where, e.problem(), e.fix()};
+}
+
+Allocation placed(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
+  try {
+    return place(block, target, options);
+  } catch (const base::Error& e) {
+    if (e.fault() != base::Fault::kCapacity) throw;
+    throw at_line(e, block.name);
+  }
+}
+
 }  // namespace
 
 Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options) {
@@ -45,7 +65,7 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
     out.reused = reuse(block, own.geometry.sbuf_partition_bytes);
     out.reloads = reload(block, own.geometry.sbuf_partition_bytes);
   }
-  const Allocation allocation = place(block, own, options);
+  const Allocation allocation = placed(block, own, options);
   out.spills = allocation.spills, out.spill_bytes = allocation.spill_bytes;
   out.has_spill_area = block.registers.size() > tensors;
   synchronize(block.instrs, target.geometry);
