@@ -36,6 +36,7 @@ void add_nki(CLI::App& app) {
   app.add_option("script")->description("a Python script with NKI kernels, and its own arguments");
   app.add_flag("--time")->description("time every kernel that the script calls");
   app.add_option("--trace")->description("write a time line of those kernels for ui.perfetto.dev");
+  app.add_option("--report")->description("write an HTML page of those kernels: engines, lines, roofline");
   app.add_flag("--list")->description("what of NKI is there, what is not and why");
   app.add_flag("--as_written")->description("the kernel's own order: nothing is moved or reused");
   app.add_flag("--no_numbers")->description("do not compute results: only time");

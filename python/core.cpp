@@ -3,9 +3,11 @@
 #include <pybind11/stl.h>
 
 #include <csignal>
+#include <map>
 #include <memory>
 #include <string>
 
+#include "analysis/kernel_report.h"
 #include "base/error.h"
 #include "isa/names.h"
 #include "isa/table.h"
@@ -80,6 +82,32 @@ py::dict time_of(const NkiKernel& kernel, bool trace) {
   return out;
 }
 
+/// A page with these kernels; of each: itself, its name, the figures at the top, the source of its lines by place.
+std::string html_of(
+    const std::vector<std::tuple<std::shared_ptr<NkiKernel>, std::string,
+                                 std::vector<std::pair<std::string, std::string>>, std::map<std::string, std::string>>>&
+        kernels) {
+  std::vector<analysis::KernelReport> pages;
+  for (const auto& [kernel, name, figures, source] : kernels) {
+    trnsim::NkiTime time = kernel->time(true);
+    analysis::KernelReport page{.name = name, .figures = figures, .result = std::move(time.result), .lines = {}};
+    page.matmul_flops = kernel->block().matmul_flops;
+    page.hbm_bytes = static_cast<double>(page.result.dma.read_bytes + page.result.dma.written_bytes);
+    for (const trnsim::NkiLine& l : time.lines) {
+      const auto text = source.find(l.label);
+      page.lines.push_back({.place = l.label,
+                            .source = text == source.end() ? std::string{} : text->second,
+                            .engine = l.engine,
+                            .instructions = l.instructions,
+                            .busy = l.busy,
+                            .waiting = l.waiting,
+                            .critical = l.critical});
+    }
+    pages.push_back(std::move(page));
+  }
+  return analysis::kernel_html(pages);
+}
+
 /// (line of the chart, line of the kernel, instruction, begin, end) of everything that happened, in microseconds.
 py::list events_of(const NkiKernel& kernel) {
   trnsim::NkiTime time;
@@ -137,6 +165,7 @@ void bind_kernels(py::module_& m) {
            })
       .def("time", &time_of)
       .def("events", &events_of)
+      .def_static("html", &html_of)
       .def("listing", [](const NkiKernel& kernel) {
         py::list out;
         for (const isa::Instr& i : kernel.block().instrs)

@@ -3,6 +3,8 @@
 
 #include <pybind11/stl.h>
 
+#include <algorithm>
+#include <span>
 #include <string>
 #include <unordered_map>
 
@@ -357,6 +359,12 @@ void bind_views(py::module_& m) {
       .def_property_readonly("index_rows", [](const View& v) { return v.indirect->rows; })
       .def_property_readonly("index_limit", [](const View& v) { return v.indirect->limit; })
       .def_property_readonly("index_step", [](const View& v) { return v.indirect->step; })
+      .def_property_readonly(
+          "one_column",
+          [](const View& v) {  // whether each partition names one element, again and again
+            const auto free = std::span{v.axes}.subspan(1, static_cast<std::size_t>(std::max(1, v.rank) - 1));
+            return std::ranges::all_of(free, [](const auto& a) { return a.size == 1 || a.step == 0; });
+          })
       .def("empty", &View::empty)
       .def("same_storage", [](const View& a, const View& b) { return a.storage == b.storage; })
       .def("_reshape", [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::reshaped(v, s); })

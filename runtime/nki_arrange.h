@@ -10,8 +10,7 @@
 namespace runtime::nki {
 
 struct ArrangeOptions {
-  bool as_written = false;  // the kernel's own instructions in the kernel's own order
-  double ahead = 0.6;       // of SBUF: what instructions that run ahead may use. Less, and space is used again later
+  bool as_written = false;         // the kernel's own instructions in the kernel's own order
   std::int64_t reserved_sbuf = 0;  // bytes of a partition that kernels do not get
 };
 
@@ -25,7 +24,7 @@ struct Arranged {
   bool has_spill_area = false;  // the last register is its base
 };
 
-/// Errors: Fault::kCapacity when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
+/// Errors: Fault::kProgram when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
 Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options);
 
 }  // namespace runtime::nki

@@ -77,6 +77,17 @@ struct Progress {
   }
 };
 
+/// Executes it; an error says where the program has the instruction from, when its block knows.
+void execute_at(const Block& block, std::uint32_t i, Context& context) {
+  try {
+    execute(block.instrs[i], i, context);
+  } catch (const base::Error& e) {
+    const std::uint32_t label = block.instrs[i].label;
+    if (label >= block.labels.size() || block.labels[label].empty()) throw;
+    throw base::Error{e.fault(), fmt::format("{}: {}", block.labels[label], e.where()), e.problem(), e.fix()};
+  }
+}
+
 class NumericDevice : public Device {
  public:
   void load_all(const Programs& programs) override;
@@ -186,7 +197,7 @@ void NumericDevice::run_segment(const Progress& at) {
     for (std::uint32_t rank = at.program->first_rank + static_cast<std::uint32_t>(worker);
          rank < at.program->end_rank(); rank += workers) {
       contexts_[rank].team = crew_->inside(worker);
-      for (std::uint32_t i = segment.begin; i < segment.end; ++i) execute(block.instrs[i], i, contexts_[rank]);
+      for (std::uint32_t i = segment.begin; i < segment.end; ++i) execute_at(block, i, contexts_[rank]);
     }
   });
 }

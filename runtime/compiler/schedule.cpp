@@ -194,17 +194,36 @@ struct Facts {
   }
 };
 
+/// Numbers that change, and the sum of those in a range (a Fenwick tree).
+class Sums {
+ public:
+  explicit Sums(std::size_t count) : tree_(count + 1) {}
+  void add(std::uint32_t i, std::int64_t value) {
+    for (std::size_t k = std::size_t{i} + 1; k < tree_.size(); k += k & -k) tree_[k] += value;
+  }
+  std::int64_t below(std::uint32_t i) const {
+    std::int64_t out = 0;
+    for (std::size_t k = i; k > 0; k -= k & -k) out += tree_[k];
+    return out;
+  }
+
+ private:
+  std::vector<std::int64_t> tree_;
+};
+
 /// A memory: instructions that run ahead may use its space only if the others still get what they need.
 struct Budget {
   const Profile& needed;
   std::int64_t limit = 0;
-  std::int64_t ahead = 0;    // opened before their turn
-  std::int64_t refused = 0;  // to an earlier candidate of the same search: later ones leave no more room
+  std::int64_t ahead = 0;        // opened before their turn
+  std::int64_t refused = 0;      // to an earlier candidate of the same search: later ones leave no more room
+  const Sums* closed = nullptr;  // when room is kept: what instructions will open, where none of their users has come
 
   bool has_room(std::uint32_t oldest, std::uint32_t i, std::int64_t more) {
     if (more == 0) return true;
     if (more >= refused) return false;
-    if (needed.most(oldest, i) + ahead + more <= limit) return true;
+    const std::int64_t kept = closed ? closed->below(i) - closed->below(oldest) : 0;
+    if (needed.most(oldest, i) + ahead + more + kept <= limit) return true;
     refused = more;
     return false;
   }
@@ -212,7 +231,7 @@ struct Budget {
 
 class Scheduler {
  public:
-  Scheduler(const Facts& facts, const isa::Target& target, std::int64_t sbuf_limit)
+  Scheduler(const Facts& facts, const isa::Target& target, std::int64_t sbuf_limit, bool keep_room)
       : facts_{facts},
         missing_{facts.missing},
         users_{facts.users},
@@ -222,12 +241,19 @@ class Scheduler {
         open_(facts.size.size()),
         early_(facts.size.size()),
         ready_(isa::kEngineCount, Members{facts.steps.size()}),
+        closed_{keep_room ? facts.steps.size() : 0},
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
         psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
         dma_start_{target.timing.dma.start} {
     for (std::uint32_t i = 0; i < missing_.size(); ++i)
       if (missing_[i] == 0) make_ready(i);
+    if (!keep_room) return;
+    sbuf_.closed = &closed_;
+    for (std::size_t b = 1; b < facts.size.size(); ++b)
+      if (facts.on_chip[b] && facts.users[b] > 0) closed_.add(facts.first[b], facts.size[b]);
   }
+  Scheduler(const Scheduler&) = delete;
+  Scheduler& operator=(const Scheduler&) = delete;
 
   std::vector<std::uint32_t> run() {
     std::vector<std::uint32_t> out;
@@ -294,6 +320,7 @@ class Scheduler {
     for (const std::uint32_t b : facts_.buffers[i]) {
       if (!open_[b]) {
         open_[b] = 1;
+        if (facts_.on_chip[b]) closed_.add(facts_.first[b], -facts_.size[b]);
         for (const std::uint32_t n : facts_.named_by[b]) needs_[n].of(facts_.on_chip[b]) -= facts_.size[b];
         if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
       }
@@ -316,6 +343,7 @@ class Scheduler {
   std::vector<Members> ready_;             // of each engine
   std::array<double, isa::kEngineCount> free_{};
   double dma_free_ = 0;
+  Sums closed_;
   Budget sbuf_, psum_;
   const double dma_start_;
   std::uint32_t oldest_ = 0;
@@ -324,10 +352,10 @@ class Scheduler {
 }  // namespace
 
 bool schedule(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
-              const std::function<bool(const std::vector<std::uint32_t>&)>& take) {
+              const std::function<bool(const std::vector<std::uint32_t>&)>& take, bool keep_room) {
   const Facts facts{block, target};
   return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) {
-    return take(Scheduler{facts, target, limit}.run());
+    return take(Scheduler{facts, target, limit, keep_room}.run());
   });
 }
 

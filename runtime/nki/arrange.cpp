@@ -1,8 +1,12 @@
 #include "runtime/nki_arrange.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/error.h"
@@ -18,10 +22,9 @@ namespace {
 /// Order and addresses: of the orders that run furthest ahead the first that does not spill.
 Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
   const isa::Geometry& geometry = target.geometry;
-  if (options.as_written || options.ahead <= 0) return allocate(block, geometry, true);
+  if (options.as_written) return allocate(block, geometry, true);
   std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
-  for (std::int64_t& limit : limits)
-    limit = static_cast<std::int64_t>(options.ahead * static_cast<double>(geometry.sbuf_partition_bytes * limit / 24));
+  for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
   std::optional<Allocation> found;
   const auto take = [&](const std::vector<std::uint32_t>& order) {
     try {
@@ -31,8 +34,24 @@ Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOp
     }
     return found.has_value();
   };
-  if (schedule(block, target, limits, take)) return *found;
+  if (schedule(block, target, limits, take, true)) return *found;
   return allocate(block, geometry, true);
+}
+
+/// The same as a mistake in the kernel's line, where no operator's name stands in front.
+base::Error at_line(const base::Error& e, const std::string& name) {
+  const std::string front = fmt::format("block {}, ", name);
+  const std::string_view where = e.where();
+  return {base::Fault::kProgram, where.starts_with(front) ? where.substr(front.size()) : where, e.problem(), e.fix()};
+}
+
+Allocation placed(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
+  try {
+    return place(block, target, options);
+  } catch (const base::Error& e) {
+    if (e.fault() != base::Fault::kCapacity) throw;
+    throw at_line(e, block.name);
+  }
 }
 
 }  // namespace
@@ -43,10 +62,10 @@ Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOpt
   Arranged out;
   const auto tensors = block.registers.size();
   if (!options.as_written) {
-    out.reused = reuse(block, own.geometry.sbuf_partition_bytes * 3 / 4);
+    out.reused = reuse(block, own.geometry.sbuf_partition_bytes);
     out.reloads = reload(block, own.geometry.sbuf_partition_bytes);
   }
-  const Allocation allocation = place(block, own, options);
+  const Allocation allocation = placed(block, own, options);
   out.spills = allocation.spills, out.spill_bytes = allocation.spill_bytes;
   out.has_spill_area = block.registers.size() > tensors;
   synchronize(block.instrs, target.geometry);

@@ -126,21 +126,32 @@ class Numbering {
   std::vector<std::uint32_t> same_ = std::vector<std::uint32_t>(block_.buffers.size() + 1, 0);
 };
 
+/// `live` with nothing but what lives longer than in `before`, from there on.
+Live longer(const Live& live, const Live& before) {
+  Live out = live;
+  for (std::size_t b = 1; b < out.first.size(); ++b)
+    out.first[b] = out.first[b] != kNever && out.last[b] > before.last[b] ? before.last[b] + 1 : kNever;
+  return out;
+}
+
 }  // namespace
 
 std::size_t reuse(VirtualBlock& block, std::int64_t sbuf_bytes) {
   std::vector<std::uint32_t> same = Numbering{block}.run();
-  const std::vector<std::uint32_t> none(same.size(), 0), lines = lines_of(block);
-  const Live before{block, none};
+  const std::vector<std::uint32_t> lines = lines_of(block);
+  const Live before{block, std::vector<std::uint32_t>(same.size(), 0)};
+  // Where tiles leave SBUF anyway, what is kept longer must fit by itself; else it may not be the reason that some
+  // leave.
+  const bool overflows = peak(block, before).second > sbuf_bytes;
   Live live{block, same};
   while (true) {  // lines whose tiles would stay too long give up together
-    const auto [at, bytes] = peak(block, live);
-    if (bytes <= std::max(sbuf_bytes, peak(block, before).second)) break;
+    const Live added = longer(live, before);
+    const auto [at, bytes] = peak(block, overflows ? added : live);
+    if (bytes <= sbuf_bytes) break;
     std::unordered_map<std::uint32_t, std::int64_t> held;
-    for (std::uint32_t b = 1; b < same.size(); ++b) {
-      const bool longer = live.first[b] <= at && at <= live.last[b] && !(before.first[b] <= at && at <= before.last[b]);
-      if (longer && block.buffers[b - 1].space == Space::kSbuf) held[lines[b]] += block.buffers[b - 1].bytes;
-    }
+    for (std::uint32_t b = 1; b < same.size(); ++b)
+      if (added.first[b] <= at && at <= added.last[b] && block.buffers[b - 1].space == Space::kSbuf)
+        held[lines[b]] += block.buffers[b - 1].bytes;
     if (held.empty()) break;
     const std::uint32_t worst = std::ranges::max_element(held, {}, [](const auto& h) { return h.second; })->first;
     for (std::uint32_t b = 1; b < same.size(); ++b)

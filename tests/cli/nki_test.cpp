@@ -46,6 +46,20 @@ TEST_F(Nki, LanguageAndInstructionsEqualNumpy) {
   EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
 }
 
+TEST_F(Nki, EveryInstructionEqualsItsDocumentation) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/instructions.py");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  EXPECT_THAT(ran.out, HasSubstr(" checks"));
+}
+
+// The published kernels are not ours: where TRNSIM_NKI_SOURCES names them, their times, shares and bytes are held to
+// bounds. Their numbers take minutes: tests/nki/published.py without --no_numbers.
+TEST_F(Nki, PublishedKernelsTakeWhatWasMeasured) {
+  const Ran ran = run("nki " TRNSIM_SOURCE_DIR "/tests/nki/published.py --no_numbers");
+  EXPECT_EQ(ran.code, 0) << ran.out << ran.err;
+  if (ran.out.starts_with("skipped")) GTEST_SKIP() << ran.out;
+}
+
 TEST_F(Nki, AnIndexOutOfBoundsIsOneErrorWithItsLine) {
   const Ran ran = kernel("    t = nl.load(x[:, 256:640])\n    return x\n");
   EXPECT_EQ(ran.code, 2);
@@ -60,6 +74,42 @@ TEST_F(Nki, WhatSbufAndPsumDoNotHoldIsRefusedWithTheLine) {
   ran = kernel("    t = nl.zeros((128, 8192), nl.float32, buffer=nl.psum)\n    return x\n");
   EXPECT_EQ(ran.code, 2);
   EXPECT_THAT(ran.err, HasSubstr("exceed PSUM"));
+}
+
+TEST_F(Nki, WhatDoesNotFitTogetherIsRefusedWithTheLine) {
+  const Ran ran = kernel(
+      "    a = nl.load(x)\n    b = nl.zeros((128, 30000), nl.float32)\n    c = nl.zeros((128, 30000), nl.float32)\n"
+      "    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)\n    d = nl.add(b, c)\n"
+      "    nl.store(out, d[:, 0:512])\n    return out\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, testing::MatchesRegex("error: [^ ]*\\.py:11: 120000 more bytes per partition do not fit in "
+                                             "SBUF\n  fix: [^\n]*\n"));
+}
+
+TEST_F(Nki, AnIndexThatOnlyTheRunKnowsIsCheckedThere) {
+  const Ran ran = kernel(std::string{kOut} +
+                         "    i = nisa.iota(nl.arange(128)[:, None] * 5, dtype=nl.int32)\n"
+                         "    t = nl.load(x[i[nl.arange(128)[:, None], 0], nl.arange(512)[None, :]])\n"
+                         "    nl.store(out, t)\n    return out\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:9: dma_gather: index 130 of partition 26 is not one of the 128 rows"));
+}
+
+TEST_F(Nki, AFunctionThatIsNotThereIsOneErrorWithItsLine) {
+  const Ran ran = kernel("    return nisa.quantum_leap(x)\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:7: nisa.quantum_leap is not there"));
+}
+
+TEST_F(Nki, AScriptWithoutKernelsSaysSo) {
+  const fs::path script = fs::temp_directory_path() / ("nki_none_" + std::to_string(getpid()) + ".py");
+  std::ofstream{script} << "print('hello')\n";
+  const Ran ran = run("nki --time " + script.string());
+  fs::remove(script);
+  EXPECT_EQ(ran.code, 0);
+  EXPECT_EQ(ran.out, "hello\n");
+  EXPECT_THAT(ran.err, HasSubstr("called no kernel"));
+  EXPECT_EQ(std::count(ran.err.begin(), ran.err.end(), '\n'), 1);
 }
 
 TEST_F(Nki, MixedPartitionsAreRefusedWithTheLine) {
@@ -100,6 +150,32 @@ TEST_F(Nki, TimeIsPrintedByEngineAndLine) {
   // ScalarE: 512 elements of a partition, one per cycle of 1.4 GHz.
   EXPECT_NEAR(times[0]["engines"]["scalar"]["busy"].get<double>(), (123 + 512) / 1.4e9, 2e-9);
   EXPECT_THAT(times[0]["lines"][0]["line"].get<std::string>(), HasSubstr(".py:8"));
+}
+
+TEST_F(Nki, AReportHasEnginesAndLines) {
+  const fs::path page = fs::temp_directory_path() / ("nki_" + std::to_string(getpid()) + ".html");
+  const Ran ran = kernel(std::string{kOut} + "    nl.store(out, nl.exp(nl.load(x)))\n    return out\n",
+                         "--no_numbers --report " + page.string());
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  std::ifstream file{page};
+  const std::string html{std::istreambuf_iterator<char>{file}, {}};
+  fs::remove(page);
+  EXPECT_THAT(html, HasSubstr("nl.store(out, nl.exp(nl.load(x)))"));
+  EXPECT_THAT(html, HasSubstr("busy share of each engine"));
+  EXPECT_THAT(html, testing::Not(HasSubstr("http://")));
+}
+
+// The commands of the tutorial, as the page has them.
+TEST_F(Nki, TheTutorialsCommandsRun) {
+  std::ifstream page{TRNSIM_SOURCE_DIR "/docs/nki_tutorial.md"};
+  int commands = 0;
+  for (std::string line; std::getline(page, line);) {
+    if (!line.starts_with("$ trnsim ")) continue;
+    ++commands;
+    const Ran ran = run(line.substr(9), "cd " TRNSIM_SOURCE_DIR " &&");
+    EXPECT_EQ(ran.code, 0) << line << '\n' << ran.err;
+  }
+  EXPECT_GE(commands, 5);
 }
 
 TEST_F(Nki, CompareRanksTheMatmulLadder) {

@@ -19,6 +19,7 @@ def _parser():
     out.add_argument("--time", action="store_true", help="time every kernel that the script calls")
     out.add_argument("--lines", type=int, default=8, metavar="N", help="lines of the kernel that --time shows (default 8)")
     out.add_argument("--trace", metavar="FILE", help="write a time line of those kernels for ui.perfetto.dev")
+    out.add_argument("--report", metavar="FILE", help="write an HTML page of those kernels: engines, lines, roofline")
     out.add_argument("--list", action="store_true", help="what of NKI is there, what is not and why; then end")
     out.add_argument("--compare", nargs="+", metavar="SCRIPT", help="time the kernels of several scripts and rank them")
     out.add_argument("--function", metavar="NAME", help="--compare: the kernel, when a script has several")
@@ -73,9 +74,9 @@ def main(argv=None):
         kernels.append(compiled)
         times.append(_report.record(compiled, time))
         if options.format == "text":
-            print(_report.text(compiled, time, options.lines))
+            print(_report.text(compiled, time, options.lines), flush=True)
 
-    settings.timed = options.time or options.trace is not None
+    settings.timed = options.time or options.trace is not None or options.report is not None
     settings.report = report if settings.timed else None
     try:
         if options.list:
@@ -88,8 +89,12 @@ def main(argv=None):
             _parser().print_usage(sys.stderr)
             return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
         _run(options.script, options.arguments)
+        if settings.kernels == 0:
+            print(f"{options.script} called no kernel: no function that nki.jit decorates", file=sys.stderr)
         if options.trace:
             _report.trace(kernels, options.trace)
+        if options.report:
+            _report.html(kernels, options.report)
         if options.time and options.format == "json":
             print(json.dumps(times, indent=2))
         return 0

@@ -23,6 +23,7 @@ class Settings:
     instructions = int(os.environ.get("TRNSIM_NKI_INSTRUCTIONS", 4_000_000))
     seconds = float(os.environ.get("TRNSIM_NKI_SECONDS", 120))
     report = None            # called with (Compiled, times)
+    kernels = 0              # that were compiled
 
 
 settings = Settings()
@@ -132,6 +133,7 @@ def compile_kernel(func, grid, args, kwargs):
         kernel = _core.Kernel(state.trace, tensors, machine(), settings.as_written)
         compiled = Compiled(func.__name__, kernel, inputs, results, _time.perf_counter() - begin)
         compiled.arguments = arguments.inputs
+        settings.kernels += 1
         return compiled
     finally:
         state.__dict__.clear()

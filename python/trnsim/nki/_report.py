@@ -55,8 +55,7 @@ def text(compiled, time, lines=8):
     out.append(f"  {time['matmul_flops'] / 1e9:.3f} GFLOP in matmuls; roofline: {r['bound']}, {100 * r['reached']:.1f} % of it "
                "reached")
     for line, engine, count, busy, waiting, critical in time["lines"][:lines]:
-        file, _, number = line.rpartition(":")
-        source = linecache.getline(file, int(number)).strip()[:60] if number.isdigit() else ""
+        source = _source(line)[:60]
         out.append(f"  {os.path.basename(line):>16} {engine:7} {count:7d} x  critical {_percent(critical, total):>7}  busy "
                    f"{_ms(busy):>11}  waits {_ms(waiting):>11}  {source}")
     return "\n".join(out)
@@ -76,6 +75,29 @@ def trace(kernels, file):
                    for lane, t in lanes.items()]
     with open(file, "w", encoding="utf-8") as out:
         json.dump({"traceEvents": events, "displayTimeUnit": "ns"}, out)
+
+
+def _source(line):
+    file, _, number = line.rpartition(":")
+    return linecache.getline(file, int(number)).strip() if number.isdigit() else ""
+
+
+def html(kernels, file):
+    """Writes one page with the time of each kernel: by engine, over time, by line, against its roofline."""
+    from trnsim import _core
+    pages = []
+    for compiled in kernels:
+        t = compiled.time(path=True)
+        r = roofline(t)
+        figures = [("latency", _ms(t["seconds"])), ("instructions", str(t["instructions"])),
+                   ("HBM read", f"{t['hbm_read_bytes'] / 1e6:.2f} MB"), ("HBM written", f"{t['hbm_write_bytes'] / 1e6:.2f} MB"),
+                   ("spilled", f"{t['spill_save_bytes'] / 1e6:.2f} MB"), ("matmuls", f"{t['matmul_flops'] / 1e9:.3f} GFLOP"),
+                   ("roofline", f"{r['bound']}, {100 * r['reached']:.1f} % reached"),
+                   ("SBUF of a partition", f"{t['sbuf_bytes'] / 1024:.0f} KiB"),
+                   ("PSUM of a partition", f"{t['psum_bytes'] / 1024:.0f} KiB")]
+        pages.append((compiled.kernel, compiled.name, figures, {l[0]: _source(l[0]) for l in t["lines"]}))
+    with open(file, "w", encoding="utf-8") as out:
+        out.write(_core.Kernel.html(pages))
 
 
 def compare(scripts, function, inputs, form):
@@ -154,4 +176,4 @@ def listing():
     return "\n".join(out)
 
 
-_HELPERS = {"code", "is_integer", "binary", "is_tile", "put", "temp", "tile", "current", "error", "alu_name", "float32"}
+_HELPERS = {"code", "is_integer", "binary", "is_tile", "put", "temp", "tile", "current", "error", "missing", "alu_name", "float32"}

@@ -26,5 +26,18 @@ def current():
     return state.trace
 
 
+class Missing(Error, AttributeError):
+    """A function that is asked for and not there: hasattr() still works."""
+
+
+def missing(prefix):
+    """The `__getattr__` of a module of kernel functions."""
+    def get(name):
+        if name.startswith("__"):
+            raise AttributeError(name)
+        raise Missing(_core._line(), f"{prefix}.{name} is not there", "trnsim nki --list names what is, and why not")
+    return get
+
+
 def error(what, fix):
     return Error(_core._line(), what, fix)

@@ -8,7 +8,7 @@ from trnsim.nki import _dtypes, _emit as e
 from trnsim.nki import language as nl
 from trnsim.nki._dtypes import FP32, code, is_integer
 from trnsim.nki._emit import ALU, FN, alu_name, is_tile, put, temp, tile
-from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
+from trnsim.nki._state import HBM, PSUM, SBUF, current, error, missing, state
 
 
 class engine(enum.Enum):
@@ -229,7 +229,7 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
     names, (alu0, alu1) = _two_ops(op0, op1)
     out = temp(data.shape, code(dtype, data.code))
     which = _engine(engine)
-    if "pow" in names or ("rsqrt" in names and which != e.SCALAR):
+    if "pow" in names or ("inverse_sqrt" in names and which != e.SCALAR):
         which, data = e.GPSIMD, e.in_sbuf(data)
     if which == e.SCALAR:
         return _on_scalar(data, names, operand0, operand1, out, mask)
@@ -522,3 +522,6 @@ def sequence_bounds(*, sequence_ids, dtype=None, **_):
 
 def builtin_custom_op(*_, **__):
     raise error("library calls on GpSimdE are not modelled: nothing is published about them", "write it with other instructions")
+
+
+__getattr__ = missing("nisa")

@@ -10,7 +10,7 @@ from trnsim.nki import _emit as e
 from trnsim.nki import _dtypes
 from trnsim.nki._dtypes import FP32, code, is_integer
 from trnsim.nki._emit import ALU, FN, binary, is_tile, put, temp, tile
-from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
+from trnsim.nki._state import HBM, PSUM, SBUF, current, error, missing, state
 
 # ---- types and sizes
 float32, float16 = np.float32, np.float16
@@ -286,6 +286,9 @@ def _transfer(dst, src, mask=None, accumulate=False, skip=False):
 
 def _index_of(view):
     index = tile(view.index, "index")
+    if index.cols != 1 and index.one_column:  # nl.mgrid repeats the partition's index over the free axis
+        for axis in range(1, index.ndim):
+            index = index._cut(axis, 0, 1)
     if index.cols != 1:
         index = index._reshape([index.partitions * index.cols, 1]) if index.partitions == 1 else index
     if index.code != _dtypes.INT32:
@@ -640,3 +643,6 @@ def device_print(*_, **__):
 def static_assert(condition, message=""):
     if not condition:
         raise error(f"static_assert: {message}", "mend what it says")
+
+
+__getattr__ = missing("nl")

@@ -1,0 +1,160 @@
+"""Kernels that others published and timed on Trn1: outputs, times, busy shares, HBM bytes, rank correlation of ladders.
+
+python3 -m trnsim.nki tests/nki/published.py [--no_numbers] [ID ...]; TRNSIM_NKI_SOURCES names the folder with
+latencies.csv. The sources stay there: they are not ours. Ends with 1 when a bound below is missed.
+"""
+import csv
+import os
+import runpy
+import sys
+import tempfile
+import time
+
+import numpy as np
+
+import trnsim
+from trnsim.nki import _jit
+from trnsim.nki import language as nl
+
+MEAN, WORST, RANK, SHARES, BYTES = 15, 40, 0.9, 10, 10  # per cent, per cent, -, points, per cent
+# Sources that lost text on their way and cannot run as they are, here or anywhere; what they must have said.
+DAMAGED = {"mamba_1": ("i_chann               # Load", "i_channel_tile * channel_psize  # Load"),
+           "mamba_4": ("range(nchunks)", "range(n_full_chunks)")}
+
+
+def mamba(delta, u, a, b, c):
+    d, x, b, c = (t[0].astype(np.float64) for t in (delta, u, b, c))
+    h, out = np.zeros(a.shape), np.zeros_like(d)
+    for t in range(d.shape[1]):
+        h = np.exp(d[:, t:t + 1] * a) * h + (d[:, t] * x[:, t])[:, None] * b[:, t]
+        out[:, t] = h @ c[:, t]
+    return out[None]
+
+
+def question(row, path):
+    """The arguments of a kernel, and a function that gives its reference."""
+    rng = np.random.default_rng(0)
+    np.random.seed(0)
+    if row["ladder"] == "gemm":
+        a, b = ((rng.standard_normal(s) / np.sqrt(s[0])).astype(nl.bfloat16) for s in ((8192, 4096), (8192, 8192)))
+        return [a, b], lambda: a.astype(np.float32).T @ b.astype(np.float32)
+    if row["ladder"] == "mamba":
+        shapes = ((1, 256, 2048), (1, 256, 2048), (256, 16), (1, 16, 2048), (1, 16, 2048))
+        args = [rng.random(s).astype(np.float32) for s in shapes]
+        args[2] = -args[2]
+        return args, lambda: mamba(*args)
+    reference = runpy.run_path(path.replace(".py", "_reference.py"))
+    inputs = reference["get_inputs"]()
+    return reference["transform_to_nki_inputs"](inputs), lambda: reference["forward"](*inputs)
+
+
+def kernel_of(row, path):
+    """The kernel, and a word about its source."""
+    with open(path, encoding="utf-8") as file:
+        text = file.read()
+    found, meant = DAMAGED.get(row["id"], ("", ""))
+    if not found or found not in text:
+        return runpy.run_path(path)[row["function"]], ""
+    with tempfile.TemporaryDirectory() as folder:
+        mended = os.path.join(folder, os.path.basename(path))
+        with open(mended, "w", encoding="utf-8") as file:
+            file.write(text.replace(found, meant))
+        return runpy.run_path(mended)[row["function"]], f"source is damaged ({found.strip()!r}), run as {meant!r}"
+
+
+def differs(compiled, reference, dtype):
+    """How far the outputs are from the reference, relative to its norm, and how far they may be."""
+    want = np.asarray(reference(), np.float64)
+    got = np.asarray(_jit.compute(compiled)).astype(np.float64).reshape(want.shape)
+    return np.linalg.norm(got - want) / np.linalg.norm(want), 2e-2 if dtype.itemsize == 2 else 1e-5
+
+
+def ranks(values):
+    order = np.argsort(values, kind="stable")
+    out = np.empty(len(values))
+    out[order] = np.arange(len(values))
+    for v in set(values):  # equal ones share their places
+        same = [i for i, x in enumerate(values) if x == v]
+        out[same] = out[same].mean()
+    return out
+
+
+def rank_correlation(x, y):
+    return float(np.corrcoef(ranks(x), ranks(y))[0, 1])
+
+
+def measure(row, folder, numbers):
+    """One line of the table; what it says as a dict."""
+    path = os.path.join(folder, row["file"])
+    kernel, note = kernel_of(row, path)
+    args, reference = question(row, path)
+    begin = time.perf_counter()
+    compiled = kernel.compile(*args)
+    t = compiled.time()
+    took = time.perf_counter() - begin
+    out = {"id": row["id"], "ladder": row["ladder"], "seconds": t["seconds"], "want": float(row["latency_ms"]) * 1e-3}
+    out["error"] = 100 * (out["seconds"] / out["want"] - 1)
+    text = f"{row['id']:26} {t['seconds'] * 1e3:8.3f} ms of {out['want'] * 1e3:8.3f} {out['error']:+6.1f} %"
+    for name in ("scalar", "vector"):
+        if row[f"{name}_busy_percent"]:
+            out[name] = 100 * t["engines"][name]["busy"] / t["seconds"] - float(row[f"{name}_busy_percent"])
+            text += f"  {name} {out[name]:+5.1f}"
+    if row["hbm_read_bytes"]:
+        want = float(row["hbm_read_bytes"]) + float(row["hbm_write_bytes"])
+        out["bytes"] = 100 * ((t["hbm_read_bytes"] + t["hbm_write_bytes"]) / want - 1)
+        text += f"  bytes {out['bytes']:+5.1f} %"
+    text += f"  traced and timed in {took:.1f} s"
+    if numbers:
+        begin = time.perf_counter()
+        out["differs"], out["most"] = differs(compiled, reference, np.asarray(args[0]).dtype)
+        text += f"  outputs {out['differs']:.1e} in {time.perf_counter() - begin:.1f} s"
+    print(text, note, flush=True)
+    return out
+
+
+def summary(rows):
+    """Prints the figures over all rows; what misses its bound."""
+    missed = [f"{r['id']}: outputs differ by {r['differs']:.1e}" for r in rows if r.get("differs", 0) > r.get("most", 1)]
+
+    def figure(name, value, good, unit=""):
+        print(f"{name}: {value:.3g}{unit}")
+        if not good:
+            missed.append(f"{name}: {value:.3g}{unit}")
+    errors = [abs(r["error"]) for r in rows]
+    figure("mean error of the time", np.mean(errors), np.mean(errors) <= MEAN, " %")
+    figure("worst error of the time", max(errors), max(errors) <= WORST, " %")
+    for name, most, unit in (("scalar", SHARES, " points"), ("vector", SHARES, " points"), ("bytes", BYTES, " %")):
+        apart = [abs(r[name]) for r in rows if name in r]
+        if apart:
+            figure(f"mean error of {name}", np.mean(apart), np.mean(apart) <= most, unit)
+    for ladder in sorted({r["ladder"] for r in rows} - {""}):
+        steps = [r for r in rows if r["ladder"] == ladder]
+        if len(steps) > 2:
+            value = rank_correlation([r["want"] for r in steps], [r["seconds"] for r in steps])
+            figure(f"rank correlation of {ladder}", value, value >= RANK)
+    return missed
+
+
+def main(arguments):
+    folder = os.environ.get("TRNSIM_NKI_SOURCES", "")
+    table = os.path.join(folder, "latencies.csv")
+    if not folder or not os.path.isfile(table):
+        print("skipped: TRNSIM_NKI_SOURCES names no folder with latencies.csv")
+        return
+    only = [a for a in arguments if not a.startswith("--")]
+    rows, failed = [], []
+    with open(table, encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if only and not any(row["id"].startswith(o) for o in only):
+                continue
+            try:
+                rows.append(measure(row, folder, "--no_numbers" not in arguments))
+            except (trnsim.Error, OSError) as error:
+                failed.append(f"{row['id']}: {error}")
+    failed += summary(rows) if rows else []
+    print(f"{len(rows)} kernels")
+    if failed:
+        sys.exit("\n".join(failed))
+
+
+main(sys.argv[1:])
