@@ -110,6 +110,7 @@ class Run {
  public:
   Run(const RunRequest& request, const RunObserver& observer)
       : request_{request}, workload_{request.workload}, observer_{observer}, trained_{request.given} {
+    out_.trace = request.trace;
     out_.workload = workload_.name, out_.command = request.command;
     out_.text = text_of(workload_, request.given);
     out_.settings = projected_settings(workload_, request.given);
@@ -151,6 +152,10 @@ class Run {
 
   void project_job() {
     out_.job = job_on(workload_, out_.settings, data_ ? &*data_ : nullptr, observer_.note);
+    const std::int64_t layers = out_.job->model->sizes().layers;
+    if (request_.trace.layer >= layers)
+      throw Error{Fault::kUsage, "`trace_layer`", fmt::format("is {}, the model has {}", request_.trace.layer, layers),
+                  fmt::format("choose one from 0 to {}", layers - 1)};
     if (*out_.job == projected_job(workload_, {})) out_.published = workload_.published;
     if (workload_.speed_up) {
       out_.gain = compiler_gain(*out_.job, out_.settings.learning_rate, request_.trace, workload_.most_batch);

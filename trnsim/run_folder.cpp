@@ -159,6 +159,10 @@ void write_records(const std::filesystem::path& folder, const RunResult& run) {
   info.stages = static_cast<std::uint32_t>(p.stages.size());
   info.recorded_micro_batches = p.micro_batches;
   info.micro_batches = run.job->step.plan.micro_batches;
+  if (run.trace.until > run.trace.from) {
+    info.trace_from = hw::fs_of(run.trace.from), info.trace_until = hw::fs_of(run.trace.until);
+    info.trace_layer = run.trace.layer;
+  }
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
     info.stage = static_cast<std::uint32_t>(s);
     const analysis::Record record = analysis::make_record(p.stages[s].device, p.stages[s].compiled.program, info);
@@ -235,6 +239,24 @@ ordered_json memory_json(const Memory& memory) {
   out["capacity"] = memory.capacity;
   for (const auto& [part, bytes] : compiler_parts(memory)) out["compiler"][part] = bytes;
   out["verdict"] = verdict(memory);
+  return out;
+}
+
+/// What the compiler's passes are worth, of a workload that is about them.
+ordered_json compiler_json(const CompilerGain& gain, const std::optional<workloads::Published>& published) {
+  ordered_json cases = ordered_json::array();
+  const double first = gain.cases.front().samples_per_second();
+  for (const CompilerCase& c : gain.cases)
+    cases.push_back({{"name", c.name},
+                     {"per_device_train_batch_size", c.job.step.plan.micro_batch},
+                     {"learning_rate", c.learning_rate},
+                     {"device_step_seconds", c.projection.time.device_step},
+                     {"step_seconds", c.projection.time.step},
+                     {"samples_per_second", c.samples_per_second()},
+                     {"speed_up_percent", 100 * (c.samples_per_second() / first - 1)},
+                     {"hbm_bytes", c.projection.memory.total}});
+  ordered_json out{{"speed_up_percent", 100 * gain.speed_up()}, {"cases", cases}};
+  if (published) out["published"] = {{"speed_up_percent", 100 * published->value}, {"source", published->source}};
   return out;
 }
 
@@ -321,6 +343,7 @@ ordered_json result_body(const RunResult& run) {
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
   if (run.training && run.trained_settings) body["metrics"]["options"] = to_json(*run.trained_settings);
   body["published"] = published_json(run);
+  if (run.gain) body["compiler"] = compiler_json(*run.gain, run.published_gain);
   body["host"] = {
       {"seconds", run.host_seconds},
       {"peak_bytes", peak_bytes()},

@@ -91,7 +91,8 @@ void ClassifierTrainer::score(Split split, EvalRecord& record) {
       const auto samples = order.batch(step, r);
       labels.push_back(write_batch(io, data, {r, 0, samples, options_.eval_batch, options_.step.kind.length}, 1));
     }
-    run_device(0);
+    evaluate_batch(step + 1, order.steps_per_epoch());
+    if (base::interrupted()) break;  // half of a batch
     for (std::uint32_t r = 0; r < ranks; ++r) {
       scores.add(io.read(r, micro_name("logits", 0)), labels[r]);
       for (const float x : io.read(r, micro_name("loss", 0))) loss += x;
