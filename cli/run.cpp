@@ -38,6 +38,7 @@ struct RunOptions {
   std::string workload;
   std::int64_t trace_steps = 0, trace_layer = -1;
   std::string trace_from, trace_until;
+  bool dump_config = false;
 };
 
 std::filesystem::path default_folder(const RunOptions& options) {
@@ -177,7 +178,15 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
   return observer;
 }
 
+/// What the flags, the environment, a file and the workload together say, as a file for --config.
+void dump_config(const RunOptions& options) {
+  trnsim::Settings settings = options.settings;
+  apply_workload(settings, workloads::load_workload(options.workload), trnsim::WorkloadPart::kProjected);
+  print(config_text(settings));
+}
+
 void run(const RunOptions& options) {
+  if (options.dump_config) return dump_config(options);
   std::optional<base::NewFolder> made;
   workloads::Workload workload = workloads::load_workload(options.workload);
   if (options.settings.output_dir.empty()) made.emplace(default_folder(options));
@@ -216,6 +225,8 @@ void add_run(CLI::App& app) {
   app.add_option("--trace_from,--trace-from", options->trace_from,
                  "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
   app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
+  app.add_flag("--dump_config,--dump-config", options->dump_config,
+               "print the settings of the projected job as a file for --config, and end");
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {
     settle(app, "run", options->settings);

@@ -1,10 +1,12 @@
 #include "trnsim/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "analysis/export.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/interrupt.h"
@@ -120,6 +122,11 @@ class Run {
   RunResult run() {
     const auto begin = Clock::now();
     require_free(request_.given);
+    std::vector<std::string> unknown;
+    analysis::exports_of(out_.settings.report_to, unknown);
+    if (!unknown.empty() && observer_.note)
+      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(unknown, ","),
+                                 fmt::join(analysis::kExports, ", ")));
     if (trains(out_.settings)) load();
     if (out_.settings.mode != "numeric") project_job();
     prepare();

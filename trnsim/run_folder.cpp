@@ -4,9 +4,11 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <ctime>
 #include <thread>
 
 #include "analysis/cost.h"
+#include "analysis/export.h"
 #include "analysis/record.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -353,8 +355,8 @@ ordered_json result_body(const RunResult& run) {
 }
 
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint) {
-  for (const char* name :
-       {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite", "model"})
+  for (const char* name : {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite",
+                           "model", "tensorboard", "metrics.prom", "mlperf.jsonl", "records"})
     drop(folder / name);
   for (std::size_t stage = 0; std::filesystem::exists(folder / analysis::record_name(stage)); ++stage)
     drop(folder / analysis::record_name(stage));
@@ -372,17 +374,35 @@ void remove_run_files(const std::filesystem::path& folder, const std::filesystem
   drop(folder / "checkpoint");
 }
 
+namespace {
+
+void write_exports(const std::filesystem::path& folder, const RunResult& run) {
+  std::vector<std::string> unknown;
+  const std::vector<std::string> names = analysis::exports_of(run.settings.report_to, unknown);
+  if (names.empty()) return;
+  analysis::ExportRun all{.body = result_body(run), .steps = {}};
+  if (std::filesystem::exists(folder / "steps.jsonl")) all.steps = analysis::read_steps(folder);
+  std::optional<analysis::Record> record;
+  if (run.projection) record = analysis::read_record(folder);
+  if (record) all.record = &*record;
+  all.begin = static_cast<double>(std::time(nullptr)) - run.host_seconds;
+  for (const std::string& name : names) analysis::export_run(folder, name, all);
+}
+
+}  // namespace
+
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   analysis::write_result(folder, result_body(run));
   analysis::write_machine(folder, hw::machine_file(run.settings.instance_type, run.settings.set));
   analysis::write_summary(folder, run.workload, summary(run));
-  if (!run.projection) return;
+  if (!run.projection) return write_exports(folder, run);
   const Projection& p = *run.projection;
   analysis::write_stats(folder, analysis::summary_stats(p.stage().device, p.stage().compiled.program));
   write_records(folder, run);
   const auto prices = analysis::load_prices(std::string_view{});
   const std::array page{analysis::load_report_run(folder, prices, analysis::kRooflineEfficiency)};
   base::write_file(folder / "report.html", analysis::report_html(page));
+  write_exports(folder, run);
 }
 
 }  // namespace trnsim
