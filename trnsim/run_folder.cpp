@@ -20,6 +20,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
+#include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
@@ -46,6 +47,7 @@ ordered_json job_json(const RunResult& run) {
           {"start_seconds", p.time.start},
           {"compile_seconds", p.time.compile},
           {"compile_first_seconds", p.time.compile_first},
+          {"host_memory_bytes", compile_cost(*run.job, p).host_bytes},
           {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};

@@ -275,16 +275,17 @@ void apply_defaults(Settings& settings, const std::map<std::string, std::string>
 }
 
 void apply_config(Settings& settings, const std::string& path) {
-  base::ParamFile file = base::ParamFile::load(path);
-  std::map<std::string, std::string> values;
+  const base::ParamFile file = base::ParamFile::load(path);
+  const std::set<std::string> given = settings.given;
   for (const std::string& key : file.keys()) {
-    const bool list = file.parameter(key).list;
-    values[key] =
-        list ? fmt::format("{}", fmt::join(file.read_strings(key).value, ",")) : file.parameter(key).values.front();
+    const auto found = std::ranges::find(kRows, key, &Setting::name);
+    if (found == kRows.end())
+      throw Error{Fault::kUsage, file.parameter(key).where, fmt::format("unknown option '{}'", key),
+                  base::suggest_fix(key, all_names())};
+    if (given.contains(key)) continue;
+    for (const std::string& value : file.parameter(key).values) set_option<Settings>(settings, *found, value);
+    settings.given.insert(key);
   }
-  std::erase_if(values, [&](const auto& entry) { return settings.given.contains(entry.first); });
-  apply_defaults(settings, values, path);
-  for (const auto& [name, value] : values) settings.given.insert(name);
 }
 
 std::string config_text(const Settings& settings) {
