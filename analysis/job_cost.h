@@ -24,9 +24,16 @@ struct JobToPrice {
   double epochs = 0, samples = 0, tokens = 0;
   double flops = 0;      // model FLOPs of the whole job, all cores
   double hbm_bytes = 0;  // moved at HBM in the whole job, all cores
-  /// One copy of weights, gradients and optimizer state: what the accelerators together must hold, however they share
-  /// it; and what one simulated chip holds.
-  double state_bytes = 0, chip_bytes = 0;
+  /// One copy of weights and gradients, and of the optimizer's state: what the accelerators together must hold, however
+  /// they share it; what a core holds beside its part of them; and what one simulated chip has.
+  double weight_bytes = 0, optimizer_bytes = 0, other_bytes = 0, chip_bytes = 0;
+  double cores_per_chip = 2;
+  double split = 1;      // cores that share one copy of weights and gradients
+  bool sharded = false;  // the optimizer's state is on all cores together (ZeRO)
+
+  double state_bytes() const { return weight_bytes + optimizer_bytes; }
+  /// Of each of so many cores: the job's plan where they are enough for it, else all share one copy.
+  double core_bytes(double cores) const;
 };
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
@@ -35,12 +42,13 @@ JobToPrice job_of_run(const std::filesystem::path& folder);
 enum class Basis {
   kGiven,     // the job's own time
   kScaled,    // its device time divided by the number of chips; no communication added
-  kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks
+  kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks, with the job's own host
 };
 
-/// Bytes of the job's state, and of all accelerators together.
+/// Bytes of a core, or of the job's state and all accelerators together.
 struct TooSmall {
   double needed = 0, has = 0;
+  bool of_a_core = false;
 };
 
 struct CostRow {
@@ -51,7 +59,7 @@ struct CostRow {
   std::optional<TooSmall> too_small{};  // then the job cannot run there, and the table shows neither time nor price
   std::array<std::optional<double>, kPurchaseCount> run{};                    // dollars
   std::optional<double> per_epoch{}, per_million_tokens{}, per_1k_samples{};  // on demand
-  /// No other row is faster and cheaper on demand; nothing for rooflines, which know no host.
+  /// No other row is faster and cheaper on demand; nothing for rooflines, whose instances nobody simulates.
   std::optional<bool> pareto{};
   std::optional<std::int64_t> largest_batch{};  // of a core, when somebody searched it
 };

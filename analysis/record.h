@@ -35,6 +35,9 @@ struct RecordInfo {
   std::uint32_t stage = 0, stages = 1;  // whose core this is, and of how many stages of a pipeline
   /// Of a step, and of those the ones in this record: the others are as long as the last of them.
   std::int64_t micro_batches = 1, recorded_micro_batches = 1;
+  /// Whose instructions were asked for, fs of the step and a layer (-1: all); nothing when the ends are equal.
+  hw::Fs trace_from = 0, trace_until = 0;
+  std::int32_t trace_layer = -1;
   bool operator==(const RecordInfo&) const = default;
 };
 
@@ -44,9 +47,10 @@ struct RegionUse {
   std::int64_t first_call = -1, last_call = -1;
 };
 
-/// Work of one instruction: bytes at HBM, FLOPs of its engine.
+/// Work of one instruction: bytes at HBM, FLOPs of its engine, and what it works on: "dst <- a, b".
 struct InstrWork {
   double hbm_bytes = 0, flops = 0;
+  std::string operands;
 };
 
 struct Record {

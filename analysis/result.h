@@ -23,6 +23,8 @@ struct Result {
   nlohmann::ordered_json body;
 };
 
+/// `body` as result.json has it, behind its "schema_version".
+nlohmann::ordered_json with_schema(const nlohmann::ordered_json& body);
 /// Errors: Fault::kEnvironment. The file is complete or absent.
 void write_result(const std::filesystem::path& folder, const nlohmann::ordered_json& body);
 /// `path`: the folder or the file. Errors: Fault::kData for a missing file, no JSON object, a missing or newer schema.

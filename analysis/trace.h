@@ -33,6 +33,12 @@ struct TraceSummary {
 TraceSummary write_trace(const Record& record, const std::filesystem::path& path, std::string_view format,
                          const TraceOptions& options);
 
+/// How much of the asked window has its instructions, in s of the recorded core's calls.
+struct TraceCover {
+  double asked = 0, recorded = 0;
+};
+TraceCover cover_of(const Record& record);
+
 /// The calls and collectives of one core as a Chakra execution trace (ASTRA-sim 2.0 reads it). `slices` counts nodes.
 TraceSummary write_chakra(const Record& record, const std::filesystem::path& path);
 

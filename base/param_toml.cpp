@@ -58,13 +58,9 @@ class Flattener {
     }
   }
 
-  /// Text, a flag, or a list of them, without a source.
+  /// Without a source: text, a flag, or a list of them. A number may stand for its text, as the value of a setting; who
+  /// reads it as a number misses its source.
   void bare(const std::string& key, const toml::node& node) {
-    const toml::array* array = node.as_array();
-    if (node.is_number() || (array != nullptr && std::ranges::any_of(*array, [](auto& n) { return n.is_number(); }))) {
-      fail(node, fmt::format("the number \"{}\" has no source", key),
-           fmt::format("write {} = {{ value = ..., source = \"...\" }}", key));
-    }
     Parameter& parameter = add(key, node);
     fill_values(parameter, node);
   }

@@ -55,12 +55,12 @@ std::string Progress::line(Clock::time_point now, std::uint64_t done, std::strin
   std::string text = total_ > 0 ? fmt::format("{}: {} {}/{} ({}%)", what_, unit_, done, total_, 100 * done / total_)
                                 : fmt::format("{}: {} {}", what_, unit_, done);
   if (done > 0 && elapsed > 0) text += fmt::format(", {}", rate_text(static_cast<double>(done) / elapsed, unit_));
-  if (!note.empty()) text += fmt::format(", {}", note);
   text += fmt::format(", {} elapsed", clock_text(elapsed));
   if (total_ > done && done > 0) {
     text +=
         fmt::format(", ETA {}", clock_text(elapsed / static_cast<double>(done) * static_cast<double>(total_ - done)));
   }
+  if (!note.empty()) text += fmt::format(", {}", note);  // last: a narrow terminal cuts it first
   return text;
 }
 

@@ -11,6 +11,7 @@
 #include "base/csv.h"
 #include "base/error.h"
 #include "base/suggest.h"
+#include "base/table_text.h"
 #include "base/terminal.h"
 #include "base/text.h"
 
@@ -52,16 +53,6 @@ std::string one_line(std::string text) {
   return without_controls(replace_all(replace_all(std::move(text), "\r", ""), "\n", " "));
 }
 
-std::string padded(const std::string& text, int width, Align align) {
-  const std::string space(static_cast<std::size_t>(std::max(0, width - display_width(text))), ' ');
-  return align == Align::kRight ? space + text : text + space;
-}
-
-std::string without_trailing_space(std::string line) {
-  line.erase(line.find_last_not_of(' ') + 1);
-  return line;
-}
-
 }  // namespace
 
 Format parse_format(std::string_view name) {
@@ -78,9 +69,9 @@ void Table::add_row(std::vector<Cell> cells) {
   rows_.push_back(std::move(cells));
 }
 
-std::string Table::render(Format format) const {
+std::string Table::render(Format format, int width) const {
   switch (format) {
-    case Format::kTable: return render_text();
+    case Format::kTable: return render_text(width);
     case Format::kJson: return render_json();
     case Format::kCsv: return render_csv();
     case Format::kMarkdown: return render_markdown();
@@ -88,26 +79,18 @@ std::string Table::render(Format format) const {
   throw Error{Fault::kInternal, "table", "no such format", "please report this"};
 }
 
-std::string Table::render_text() const {
-  std::vector<std::vector<std::string>> lines(1);
-  for (const Column& column : columns_) lines[0].push_back(heading(column));
+std::string Table::render_text(int width) const {
+  TextGrid lines(1);
+  std::vector<bool> right;
+  for (const Column& column : columns_) {
+    lines[0].push_back(heading(column));
+    right.push_back(column.align == Align::kRight);
+  }
   for (const auto& row : rows_) {
     auto& line = lines.emplace_back();
     for (const Cell& cell : row) line.push_back(one_line(shown(cell)));
   }
-  std::vector<int> widths(columns_.size());
-  for (const auto& line : lines) {
-    for (std::size_t c = 0; c < line.size(); ++c) widths[c] = std::max(widths[c], display_width(line[c]));
-  }
-  std::string out;
-  for (const auto& line : lines) {
-    std::string text;
-    for (std::size_t c = 0; c < line.size(); ++c) {
-      text += (c > 0 ? "  " : "") + padded(line[c], widths[c], columns_[c].align);
-    }
-    out += without_trailing_space(std::move(text)) + "\n";
-  }
-  return out;
+  return layout(lines, right, width);
 }
 
 std::string Table::render_json() const {

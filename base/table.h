@@ -49,10 +49,12 @@ class Table {
   const std::vector<std::vector<Cell>>& cells() const { return rows_; }
 
   /// Ends with a newline. JSON is a list of objects; a number that is not finite is null there and empty in CSV.
-  std::string render(Format format) const;
+  /// `width`: columns of the terminal that a table for people has to fit, 0: any number. Text is broken between words;
+  /// a table that is too wide even so is printed row by row, a line for each cell.
+  std::string render(Format format, int width = 0) const;
 
  private:
-  std::string render_text() const;
+  std::string render_text(int width) const;
   std::string render_json() const;
   std::string render_csv() const;
   std::string render_markdown() const;

@@ -58,7 +58,7 @@ void ablate(const AblateOptions& options) {
     more.push_back({{"numbers", "numbers of the small model, rounded to nearest"},
                     [check](const trnsim::Job& other) { return (*check)(other); }});
   }
-  print(pass_table(job, options.settings.exact, more).render(form));
+  print(pass_table(job, options.settings.exact, more).render(form, columns()));
 }
 
 }  // namespace

@@ -68,7 +68,7 @@ void compare(const CompareOptions& options) {
   const std::vector<analysis::Difference> steps = analysis::compare(before, after);
   std::vector<analysis::Difference> differences = jobs(options.before, options.after);
   differences.insert(differences.end(), steps.begin(), steps.end());
-  print(difference_table(differences, options.ops).render(format));
+  print(difference_table(differences, options.ops).render(format, columns()));
   fail_above(steps.front(), most);
 }
 

@@ -47,10 +47,11 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
   if (options.emit == "graph") return graph_text(job, options.stage);
   const runtime::Compiled compiled = compile_stage(job, options.stage);
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
-  const std::string memory = memory_table(trnsim::memory_of(compiled, job.machine)).render(form);
+  const std::string memory = memory_table(trnsim::memory_of(compiled, job.machine)).render(form, columns());
   if (options.emit == "memory") return memory;
-  if (!options.explain) return blocks_table(compiled).render(form) + "\n" + memory;
-  return notes_table(compiled).render(form) + "\n" + pass_table(job, options.settings.exact).render(form);
+  if (!options.explain) return blocks_table(compiled).render(form, columns()) + "\n" + memory;
+  return notes_table(compiled).render(form, columns()) + "\n" +
+         pass_table(job, options.settings.exact).render(form, columns());
 }
 
 void compile(const CompileOptions& options) {

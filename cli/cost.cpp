@@ -96,7 +96,7 @@ void cost(const CostOptions& options) {
       if (row.basis != analysis::Basis::kRoofline) row.largest_batch = batch;
     }
   }
-  print(cost_table(rows, efficiency).render(format));
+  print(cost_table(rows, efficiency).render(format, columns()));
   const analysis::PricedInstance& own = find_instance(prices, job.instance_type);
   base::log_info("prices of {} on {}; spot prices are samples", own.region, own.date);
   if (job.flops <= 0)

@@ -70,12 +70,14 @@ void top(const TopOptions& options) {
   const analysis::Record record = analysis::read_record(options.run, options.stage);
   const double total = hw::seconds(record.result.total);
   if (!(total > 0)) throw Error{Fault::kData, options.run, "the step takes no time", "run the job again"};
-  if (options.once || ::isatty(STDOUT_FILENO) == 0) return print(top_frame(record, 0, total, 80));
+  if (options.once || ::isatty(STDOUT_FILENO) == 0)
+    return print(top_frame(record, 0, total, 80) + trnsim::top_host(options.run, record, 80));
   const int frames = std::max(1, static_cast<int>(std::lround(options.seconds * kFramesPerSecond)));
+  const std::string host = trnsim::top_host(options.run, record, terminal_width());
   print("\x1b[2J");
   for (int f = 0; f < frames; ++f) {
     const double from = total * f / frames;
-    print(drawn_over(top_frame(record, from, total * (f + 1) / frames, terminal_width())));
+    print(drawn_over(top_frame(record, from, total * (f + 1) / frames, terminal_width()) + host));
     flush();
     std::this_thread::sleep_for(std::chrono::duration<double>{1 / kFramesPerSecond});
   }

@@ -37,10 +37,10 @@ void estimate(const EstimateOptions& options) {
   const auto& [job, p, changes] = e;
   if (!e.fits()) refuse(job, p.memory);
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
-  if (form == base::Format::kCsv) return print(figure_table(job, p).render(form));
+  if (form == base::Format::kCsv) return print(figure_table(job, p).render(form, columns()));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
   print(answer_text(answer(job, p, changes)) + "\n");
-  print(figure_table(job, p).render(form) + "\n" + memory_table(p.memory).render(form));
+  print(figure_table(job, p).render(form, columns()) + "\n" + memory_table(p.memory).render(form, columns()));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
 }
 

@@ -78,8 +78,8 @@ void generate(const GenerateOptions& options) {
   const std::string& model = options.settings.model;
   const Generation g = trnsim::generate(options.settings, people ? observer_of(model) : GenerateObserver{});
   if (form == base::Format::kJson) return print(to_json(g, model).dump(2) + "\n");
-  print(figures_of(g.job, g.time).render(form));
-  if (people) print(bounds_text(g.time) + "\n" + memory_table(g.time.memory).render(form));
+  print(figures_of(g.job, g.time).render(form, columns()));
+  if (people) print(bounds_text(g.time) + "\n" + memory_table(g.time.memory).render(form, columns()));
 }
 
 }  // namespace

@@ -34,7 +34,7 @@ void add_list(CLI::App& app) {
     trnsim::require_choice("trnsim list", *what, choices());
     const base::Format form = base::parse_format(*format);
     for (const trnsim::Listing& listing : trnsim::listings())
-      if (listing.name == *what) print(flags_in(listing.make().render(form)));
+      if (listing.name == *what) print(flags_in(listing.make().render(form, columns())));
   });
 }
 

@@ -43,7 +43,8 @@ constexpr std::array kTakes = {
     Takes{"run compile ablate verify estimate plan", "auto_cast auto_cast_type"},
     Takes{"run compile ablate estimate plan", "lora_r lora_alpha lora_dropout lora_target_modules"},
     Takes{"run estimate plan", "price"},
-    Takes{"run estimate", "suggestions"},
+    Takes{"run estimate", "suggestions config"},
+    Takes{"run", "report_to"},
 };
 
 bool has_word(std::string_view text, std::string_view word) {
@@ -76,6 +77,7 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
     if (!typed && value) trnsim::set_option<Settings>(settings, s, value, fmt::format("{} (for {})", variable, flag));
     if (typed || value) settings.given.emplace(s.name());
   }
+  if (!settings.config.empty()) apply_config(settings, settings.config);
   settle_numerics(settings);
   trnsim::open_compile_cache(settings);
   if (settings.programs) compile_cache() = settings.programs;

@@ -19,7 +19,6 @@ namespace {
 constexpr std::array kWithoutMeaning = {"do_train",
                                         "do_eval",
                                         "do_predict",
-                                        "report_to",
                                         "run_name",
                                         "logging_dir",
                                         "logging_strategy",

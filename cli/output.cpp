@@ -1,7 +1,12 @@
 #include "cli/output.h"
 
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+#include <algorithm>
 #include <cerrno>
 #include <cstdio>
+#include <cstdlib>
 #include <cstring>
 
 #include "base/error.h"
@@ -22,6 +27,12 @@ void require(bool done) {
 }  // namespace
 
 void print(std::string_view text) { require(std::fwrite(text.data(), 1, text.size(), stdout) == text.size()); }
+
+int columns() {
+  if (const char* told = std::getenv("COLUMNS")) return std::max(0, std::atoi(told));
+  winsize size{};
+  return isatty(STDOUT_FILENO) == 1 && ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) == 0 ? size.ws_col : 0;
+}
 
 void flush() { require(std::fflush(stdout) == 0); }
 

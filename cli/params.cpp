@@ -18,7 +18,7 @@ struct ParamsOptions {
 void show(const ParamsOptions& options) {
   const base::ParamFile file = trnsim::machine_file(options.machine, options.set);
   if (options.toml) return print(file.to_toml());
-  print(trnsim::parameter_table(file, options.prefix).render(base::parse_format(options.format)));
+  print(trnsim::parameter_table(file, options.prefix).render(base::parse_format(options.format), columns()));
 }
 
 }  // namespace

@@ -73,14 +73,14 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
                    fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), verdict_of(r), dollars_of(r),
                    plan_flags(r.job)});
   }
-  print(table.render(form));
+  print(table.render(form, columns()));
 }
 
 void print_refused(const std::vector<TriedPlan>& plans, base::Format form) {
   base::Table table{{{"plan", ""}, {"reason", ""}, {"flags", ""}}};
   for (const TriedPlan& plan : plans)
     if (!plan.refused.empty()) table.add_row({describe(plan.job), flags_in(plan.refused), plan_flags(plan.job)});
-  print(table.render(form));
+  print(table.render(form, columns()));
 }
 
 /// Errors when nothing is left: with the least that is needed, or what all plans lack.

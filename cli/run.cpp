@@ -36,8 +36,9 @@ using Clock = std::chrono::steady_clock;
 struct RunOptions {
   trnsim::Settings settings;
   std::string workload;
-  std::int64_t trace_steps = 0;
+  std::int64_t trace_steps = 0, trace_layer = -1;
   std::string trace_from, trace_until;
+  bool dump_config = false;
 };
 
 std::filesystem::path default_folder(const RunOptions& options) {
@@ -46,16 +47,18 @@ std::filesystem::path default_folder(const RunOptions& options) {
 }
 
 trnsim::TraceWindow trace_window(const RunOptions& options) {
-  constexpr double kWholeStep = 1e6;
+  constexpr double kWholeStep = 3600;  // no step is longer
   const auto time = [](const std::string& text, const char* flag) {
     return base::parse_as(text, base::Dimension::kTime, flag);
   };
   trnsim::TraceWindow window;
-  if (options.trace_steps > 0) window.until = kWholeStep;
+  const bool layer = options.trace_layer >= 0;
+  if (options.trace_steps > 0 || layer) window.until = kWholeStep;
+  window.layer = static_cast<std::int32_t>(options.trace_layer);
   if (!options.trace_from.empty()) window.from = time(options.trace_from, "--trace_from");
   if (!options.trace_until.empty()) window.until = time(options.trace_until, "--trace_until");
   const bool asked = !options.trace_from.empty() || !options.trace_until.empty();
-  if (asked && options.trace_steps == 0)
+  if (asked && options.trace_steps == 0 && !layer)
     throw Error{Fault::kUsage, options.trace_from.empty() ? "--trace_until" : "--trace_from",
                 "has no effect without --trace_steps", "add --trace_steps 1"};
   if (window.from < 0 || (asked && !(window.until > window.from)))
@@ -90,7 +93,18 @@ class StepView {
                    {"simulated_seconds", simulated},
                    {"host_seconds", real}});
   }
-  void finish() { progress_.finish(); }
+  void evaluating(std::int64_t done, std::int64_t all) {
+    if (!evaluation_) {
+      progress_.finish();
+      evaluation_.emplace("evaluate", "batch", static_cast<std::uint64_t>(all));
+    }
+    evaluation_->update(static_cast<std::uint64_t>(done));
+    if (done == all) evaluation_.reset();
+  }
+  void finish() {
+    evaluation_.reset();
+    progress_.finish();
+  }
 
  private:
   const workloads::Trainer& trainer_;
@@ -98,6 +112,7 @@ class StepView {
   const Clock::time_point begin_ = Clock::now();
   analysis::StepLog steps_;
   base::Progress progress_;
+  std::optional<base::Progress> evaluation_;  // that is under way
 };
 
 void print_projection(const RunResult& run, base::Format form) {
@@ -105,12 +120,11 @@ void print_projection(const RunResult& run, base::Format form) {
   print(fmt::format("{}: {}\n{}\n\n", run.workload, run.text, setting_of(*run.job)));
   print(answer_text(answer(*run.job, p, run.changes)) + "\n");
   if (run.gain) {
-    print(compiler_table(*run.gain).render(form));
-    print(fmt::format("speed-up {:.1f} %, published: up to {:.0f} %, of GPU instances ({})\n\n",
-                      100 * run.gain->speed_up(), 100 * run.published_gain->value, run.published_gain->source));
+    print(compiler_table(*run.gain).render(form, columns()));
+    print(gain_text(*run.gain, *run.published_gain));
   }
-  print(job_table(run).render(form) + "\n");
-  print(figure_table(*run.job, p).render(form) + "\n");
+  print(job_table(run).render(form, columns()) + "\n");
+  print(figure_table(*run.job, p).render(form, columns()) + "\n");
   if (run.job->purchase != analysis::Purchase::kOnDemand)
     print(fmt::format("price: {}, {} per instance and hour\n",
                       analysis::kPurchaseNames[static_cast<std::size_t>(run.job->purchase)],
@@ -122,9 +136,9 @@ void print_projection(const RunResult& run, base::Format form) {
                       p.stages.size()));
   print(fmt::format("of the device's time: MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n",
                     u.mfu, device.peaks.matmul_flops / 1e12, u.hfu, u.mbu));
-  print(engine_table(p).render(form) + "\n");
-  print(time_table(p).render(form) + "\n");
-  print(memory_table(p.memory).render(form) + "\n");
+  print(engine_table(p).render(form, columns()) + "\n");
+  print(time_table(p).render(form, columns()) + "\n");
+  print(memory_table(p.memory).render(form, columns()) + "\n");
   flush();
 }
 
@@ -157,13 +171,22 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
     steps = std::make_unique<StepView>(folder, trainer, t.simulated_step_seconds);
   };
   observer.training.step = [&steps](const workloads::StepRecord& r) { steps->show(r); };
+  observer.training.evaluating = [&steps](std::int64_t done, std::int64_t all) { steps->evaluating(done, all); };
   observer.training.evaluated = [people](const workloads::EvalRecord& e) {
     if (people) print(trnsim::metrics_block(e)), flush();
   };
   return observer;
 }
 
+/// What the flags, the environment, a file and the workload together say, as a file for --config.
+void dump_config(const RunOptions& options) {
+  trnsim::Settings settings = options.settings;
+  apply_workload(settings, workloads::load_workload(options.workload), trnsim::WorkloadPart::kProjected);
+  print(config_text(settings));
+}
+
 void run(const RunOptions& options) {
+  if (options.dump_config) return dump_config(options);
   std::optional<base::NewFolder> made;
   workloads::Workload workload = workloads::load_workload(options.workload);
   if (options.settings.output_dir.empty()) made.emplace(default_folder(options));
@@ -178,8 +201,9 @@ void run(const RunOptions& options) {
   if (steps) steps->finish();
   if (result.training && for_people(form)) print_training(*result.training);
   if (form == base::Format::kJson)
-    print(result_body(result).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) + "\n");
-  if (form == base::Format::kCsv && result.projection) print(job_table(result).render(form));
+    print(analysis::with_schema(result_body(result)).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+          "\n");
+  if (form == base::Format::kCsv && result.projection) print(job_table(result).render(form, columns()));
   base::log_info("results in {}", request.folder.string());
   if (result.training && result.training->outcome.interrupted)
     base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", result.training->outcome.steps,
@@ -195,9 +219,14 @@ void add_run(CLI::App& app) {
                  "record the instructions of this many steps, for trnsim trace")
       ->type_name("0|1")
       ->check(CLI::Range(0, 1));
+  app.add_option("--trace_layer,--trace-layer", options->trace_layer,
+                 "record the instructions of this layer of the model alone, from 0, in every pass over it")
+      ->check(CLI::NonNegativeNumber);
   app.add_option("--trace_from,--trace-from", options->trace_from,
                  "begin of what is recorded of the step, as in \"1.5 ms\" [0]");
   app.add_option("--trace_until,--trace-until", options->trace_until, "its end [the end of the step]");
+  app.add_flag("--dump_config,--dump-config", options->dump_config,
+               "print the settings of the projected job as a file for --config, and end");
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {
     settle(app, "run", options->settings);

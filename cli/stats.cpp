@@ -19,7 +19,7 @@ void stats(const StatsOptions& options) {
   const analysis::Record record = analysis::read_record(options.run, options.stage);
   const base::Table table =
       options.by.empty() ? summary_table(record) : analysis::table_by(options.by, record, options.limit);
-  print(table.render(format));
+  print(table.render(format, columns()));
 }
 
 }  // namespace

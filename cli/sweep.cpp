@@ -121,7 +121,8 @@ void finish_sweep(const analysis::SweepRun& run, const SweepOptions& options, st
   const base::Table table = sweep_table(run);
   base::write_file(folder / "results.csv", table.render(base::Format::kCsv));
   base::write_file(folder / "sweep.html", sweep_html(run, name));
-  print(format == base::Format::kTable ? sweep_table(run, true).render(format) : table.render(format));
+  print(format == base::Format::kTable ? sweep_table(run, true).render(format, columns())
+                                       : table.render(format, columns()));
   const auto failed = std::ranges::count_if(run.results, [](const auto& r) { return r.done && !r.error.empty(); });
   base::log_info("{}, {} computed now, {} failed; {}", base::counted(run.results.size(), "point"),
                  before + run.computed, failed, (folder / "results.csv").string());

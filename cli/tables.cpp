@@ -6,9 +6,11 @@
 
 #include "analysis/stats.h"
 #include "base/progress.h"
+#include "base/table_text.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
+#include "cli/output.h"
 #include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
 
@@ -18,6 +20,9 @@ namespace {
 using base::Cell;
 using base::Table;
 using trnsim::Projection;
+
+/// A number with its text.
+Cell number(double value, std::string text) { return {value, std::move(text)}; }
 
 std::string show(const std::string& name, double value) {
   if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
@@ -31,7 +36,11 @@ std::string show(const workloads::Published& figure) {
   return fmt::format("{} to {}", show(figure.name, figure.low), show(figure.name, figure.high));
 }
 
-std::string bytes_text(double n) { return base::readable(n, base::Dimension::kBytes); }
+Cell percent(double value) { return number(value, fmt::format("{:.1f}", value)); }
+
+Cell shown(const std::string& name, double value) { return {value, show(name, value)}; }
+
+Cell bytes_cell(double n) { return {n, base::readable(n, base::Dimension::kBytes)}; }
 
 }  // namespace
 
@@ -53,10 +62,20 @@ std::string plan_flags(const trnsim::Job& job) {
 }
 
 std::string answer_text(const trnsim::Answer& answer) {
-  std::string out = fmt::format("time     {}\ndollars  {}\nmemory   {}\nbound by {}\n", answer.time, answer.dollars,
-                                answer.memory, answer.bound);
-  for (std::size_t i = 0; i < answer.changes.size(); ++i)
-    out += fmt::format("{}{}\n", i == 0 ? "try      " : "         ", flags_in(answer.changes[i]));
+  constexpr std::size_t kNames = 9;
+  std::string out;
+  const auto line = [&](std::string name, const std::string& text) {
+    const int width = columns() > 0 ? std::max(columns() - static_cast<int>(kNames), 20) : 0;
+    for (const std::string& part : base::wrapped(text, width)) {
+      out += fmt::format("{:<{}}{}\n", name, kNames, part);
+      name.clear();
+    }
+  };
+  line("time", answer.time);
+  line("dollars", answer.dollars);
+  line("memory", answer.memory);
+  line("bound by", answer.bound);
+  for (std::size_t i = 0; i < answer.changes.size(); ++i) line(i == 0 ? "try" : "", flags_in(answer.changes[i]));
   return out;
 }
 
@@ -65,89 +84,103 @@ Table job_table(const trnsim::RunResult& run) {
   for (const workloads::Published& published : run.published) {
     const auto value = trnsim::predicted(published.name, run);
     if (!value) {
-      table.add_row({published.name, "not trained", show(published), "", published.source});
+      table.add_row({published.name, "not trained", Cell{published.value, show(published)}, "", published.source});
       continue;
     }
-    const double error = published.error(*value);
+    const double error = 100 * published.error(*value);
     const bool inside = published.low < published.high && error == 0;
-    table.add_row({published.name, show(published.name, *value), show(published),
-                   inside ? "inside" : fmt::format("{:+.1f}", 100 * error), published.source});
+    table.add_row({published.name, shown(published.name, *value), Cell{published.value, show(published)},
+                   number(error, inside ? "inside" : fmt::format("{:+.1f}", error)), published.source});
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
     const auto known = [&](const workloads::Published& published) { return published.name == name; };
     if (std::ranges::any_of(run.published, known)) continue;
     const auto value = trnsim::predicted(name, run);
-    table.add_row({name, value ? show(name, *value) : "no price", "", "", ""});
+    table.add_row({name, value ? shown(name, *value) : Cell{"no price"}, "", "", ""});
   }
   return table;
 }
 
 Table figure_table(const trnsim::Job& job, const Projection& p) {
   Table table{{{"figure", ""}, {"value", ""}, {"unit", ""}}};
-  const auto row = [&](const char* name, std::string value, const char* unit) {
-    table.add_row({name, std::move(value), unit});
+  const auto row = [&](const char* name, Cell value, Cell unit) {
+    table.add_row({name, std::move(value), std::move(unit)});
   };
+  const auto seconds = [](std::string shown) {  // that people read as a clock's time
+    Cell unit{"s"};
+    unit.text = std::move(shown);
+    return unit;
+  };
+  const auto with = [](double value, int digits) { return number(value, fmt::format("{:.{}f}", value, digits)); };
+  const auto clock = [](double seconds) { return number(seconds, base::clock_text(seconds)); };
   const double per_step = p.time.total / p.steps;
-  row("parameters", fmt::format("{:.3f}", job.parameters() / 1e9), "1e9");
+  row("parameters", with(job.parameters() / 1e9, 3), "1e9");
   if (job.model->lora())
-    row("trained_parameters",
-        fmt::format("{:.2f}", static_cast<double>(workloads::trained_count(job.model->weights())) / 1e6), "1e6");
-  row("cores", fmt::format("{}", job.cores()), "");
-  row("sequences_per_step", fmt::format("{:.0f}", job.sequences_per_step()), "sequences");
-  row("tokens_per_step", fmt::format("{:.0f}", job.tokens_per_step()), "tokens");
-  row("model_flops_per_step", fmt::format("{:.4g}", p.model_flops / 1e12), "TFLOP");
-  row("device_step", fmt::format("{:.4f}", p.time.device_step), "s");
-  if (job.step.plan.pipeline > 1) row("pipeline_bubble", fmt::format("{:.4f}", p.bubble_seconds), "s");
-  row("collectives_exposed", fmt::format("{:.4f}", hw::seconds(p.stage().device.collective_exposed)), "s per step");
-  row("host_step", fmt::format("{:.4f}", p.time.host_step), "s");
-  row("step", fmt::format("{:.4f}", p.time.step), "s");
-  row("device_mfu", fmt::format("{:.1f}", 100 * p.mfu), "% of the device's time");
-  row("job_mfu", fmt::format("{:.1f}", 100 * p.job_mfu), "% of the step's time");
-  row("sequences_per_second", fmt::format("{:.2f}", job.sequences_per_step() / per_step), "1/s");
-  row("tokens_per_second", fmt::format("{:.0f}", job.tokens_per_step() / per_step), "1/s");
-  row("steps", fmt::format("{:.0f}", p.steps), "");
-  row("train_runtime", base::clock_text(p.time.total), "h:mm:ss");
+    row("trained_parameters", with(static_cast<double>(workloads::trained_count(job.model->weights())) / 1e6, 2),
+        "1e6");
+  row("cores", job.cores(), "");
+  row("sequences_per_step", with(job.sequences_per_step(), 0), "sequences");
+  row("tokens_per_step", with(job.tokens_per_step(), 0), "tokens");
+  row("model_flops_per_step", number(p.model_flops / 1e12, fmt::format("{:.4g}", p.model_flops / 1e12)), "TFLOP");
+  row("device_step", with(p.time.device_step, 4), "s");
+  if (job.step.plan.pipeline > 1) row("pipeline_bubble", with(p.bubble_seconds, 4), "s");
+  row("collectives_exposed", with(hw::seconds(p.stage().device.collective_exposed), 4), "s per step");
+  row("host_step", with(p.time.host_step, 4), "s");
+  row("step", with(p.time.step, 4), "s");
+  row("device_mfu", with(100 * p.mfu, 1), "% of the device's time");
+  row("job_mfu", with(100 * p.job_mfu, 1), "% of the step's time");
+  row("sequences_per_second", with(job.sequences_per_step() / per_step, 2), "1/s");
+  row("tokens_per_second", with(job.tokens_per_step() / per_step, 0), "1/s");
+  row("steps", with(p.steps, 0), "");
+  row("train_runtime", clock(p.time.total), seconds("h:mm:ss"));
   const trnsim::CompileCost compile = compile_cost(job, p);
-  row("start", fmt::format("{:.1f}", compile.warm_seconds), "s until cached graphs are loaded");
-  row("compile", base::clock_text(compile.cold_seconds), "h:mm:ss, once, with an empty cache");
-  row("compile_first", base::clock_text(compile.first_seconds), "h:mm:ss of it until the first step");
-  row("end_to_end", base::clock_text(p.time.total + compile.cold_seconds), "h:mm:ss with an empty cache");
-  row("largest_module", fmt::format("{:.0f}", compile.instructions),
-      fmt::format("instructions; refused above {:.0f}", compile.limit).c_str());
-  row("host_memory", fmt::format("{:.1f}", compile.host_bytes / 1e9),
-      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9).c_str());
-  row("dollars", p.dollars ? fmt::format("{:.2f}", *p.dollars) : "no price", "$");
+  row("start", with(compile.warm_seconds, 1), "s until cached graphs are loaded");
+  row("compile", clock(compile.cold_seconds), seconds("h:mm:ss, once, with an empty cache"));
+  row("compile_first", clock(compile.first_seconds), seconds("h:mm:ss of it until the first step"));
+  row("end_to_end", clock(p.time.total + compile.cold_seconds), seconds("h:mm:ss with an empty cache"));
+  row("largest_module", with(compile.instructions, 0),
+      fmt::format("instructions; refused above {:.0f}", compile.limit));
+  row("host_memory", with(compile.host_bytes / 1e9, 1),
+      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9));
+  row("dollars", p.dollars ? with(*p.dollars, 2) : Cell{"no price"}, "$");
   return table;
 }
 
 Table engine_table(const Projection& projection) {
   Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
   for (const analysis::EngineShare& e : analysis::engine_shares(projection.stage().device))
-    table.add_row({e.engine, fmt::format("{:.1f}", e.busy), fmt::format("{:.1f}", e.waited()),
-                   fmt::format("{:.1f}", e.idle), fmt::format("{}", e.instructions)});
+    table.add_row({e.engine, percent(e.busy), percent(e.waited()), percent(e.idle), e.instructions});
   return table;
 }
 
 Table time_table(const Projection& projection) {
   Table table{{{"part", "part of train_runtime"}, {"seconds", ""}, {"share", "%"}}};
   for (const analysis::TimeItem& part : projection.time.parts)
-    table.add_row({part.name, fmt::format("{:.2f}", part.seconds),
-                   fmt::format("{:.1f}", 100 * part.seconds / projection.time.total)});
+    table.add_row({part.name, number(part.seconds, fmt::format("{:.2f}", part.seconds)),
+                   percent(100 * part.seconds / projection.time.total)});
   return table;
 }
 
 Table memory_table(const trnsim::Memory& memory) {
   Table table{{{"kind", "HBM per core"}, {"bytes", ""}}};
-  for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes_text(static_cast<double>(n))});
+  for (const auto& [kind, n] : memory.by_kind) table.add_row({kind, bytes_cell(static_cast<double>(n))});
   if (!memory.least) {
     for (const auto& [name, n] : compiler_parts(memory))
-      table.add_row({fmt::format("compiler: {}", name), bytes_text(static_cast<double>(n))});
+      table.add_row({fmt::format("compiler: {}", name), bytes_cell(static_cast<double>(n))});
   }
-  table.add_row({"total", bytes_text(static_cast<double>(memory.total))});
+  table.add_row({"total", bytes_cell(static_cast<double>(memory.total))});
   if (memory.capacity == 0) return table;
-  table.add_row({"capacity", bytes_text(static_cast<double>(memory.capacity))});
+  table.add_row({"capacity", bytes_cell(static_cast<double>(memory.capacity))});
   if (!memory.least) table.add_row({"verdict", std::string{verdict(memory)}});
   return table;
+}
+
+std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Published& published) {
+  const double bare = gain.cases.at(0).samples_per_second(), passes = gain.cases.at(1).samples_per_second();
+  return fmt::format(
+      "speed-up {:.1f} % over no pass at all: {:.1f} % by the passes, the rest by the batch that then fits; published: "
+      "up to {:.0f} %, over a framework on a GPU that fuses and reuses memory without that compiler too ({})\n\n",
+      100 * gain.speed_up(), 100 * (passes / bare - 1), 100 * published.value, published.source);
 }
 
 Table compiler_table(const trnsim::CompilerGain& gain) {
@@ -167,7 +200,7 @@ Table compiler_table(const trnsim::CompilerGain& gain) {
     table.add_row({c.name, c.job.step.plan.micro_batch, Cell{c.learning_rate, fmt::format("{:.2e}", c.learning_rate)},
                    Cell{time.device_step, fmt::format("{:.1f}", time.device_step * 1e3)},
                    Cell{time.step, fmt::format("{:.1f}", time.step * 1e3)}, Cell{rate, fmt::format("{:.2f}", rate)},
-                   Cell{faster, fmt::format("{:+.1f}", faster)}, Cell{bytes, bytes_text(bytes)}});
+                   Cell{faster, fmt::format("{:+.1f}", faster)}, bytes_cell(bytes)});
   }
   return table;
 }

@@ -18,6 +18,8 @@ base::Table figure_table(const trnsim::Job& job, const trnsim::Projection& proje
 base::Table engine_table(const trnsim::Projection& projection);
 base::Table time_table(const trnsim::Projection& projection);
 base::Table memory_table(const trnsim::Memory& memory);
+/// What the gain is made of, and why the published one is of something else.
+std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Published& published);
 base::Table compiler_table(const trnsim::CompilerGain& gain);
 
 /// A column of pass_table(): what a job with these passes is like.

@@ -34,7 +34,7 @@ void show(const trnsim::Tokenizer& tokenizer, const std::string& text, const std
   }
   base::Table table{{{"id", "", base::Align::kRight}, {"token", ""}}};
   for (std::size_t i = 0; i < tokens.size(); ++i) table.add_row({ids[i], tokens[i]});
-  print(table.render(base::parse_format(format)));
+  print(table.render(base::parse_format(format), columns()));
 }
 
 void tokenize(const TokenizeOptions& options) {

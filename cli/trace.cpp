@@ -33,8 +33,14 @@ void tell(const analysis::TraceSummary& summary, const analysis::Record& record,
                  summary.detail, base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
   if (options.format != "chakra" && record.result.events.empty())
     base::log_info("the run recorded no instructions; trnsim run ... --trace-steps 1 does");
-  if (record.result.dropped_events > 0)
-    base::log_warning("{} events did not fit in the record and are missing", record.result.dropped_events);
+  const analysis::TraceCover cover = analysis::cover_of(record);
+  if (cover.asked <= 0) return;
+  const auto time = [](double seconds) { return base::readable(seconds, base::Dimension::kTime); };
+  base::log_info("instructions of {} of the {} that were asked for", time(cover.recorded), time(cover.asked));
+  if (cover.recorded < 0.999 * cover.asked)
+    base::log_warning(
+        "the record is full: the other calls are drawn whole; ask for less, with --trace_layer or "
+        "--trace_until of trnsim run");
 }
 
 void trace(TraceOptions options) {

@@ -82,8 +82,8 @@ std::string text_of(const workloads::VerifyReport& report, const std::vector<Lin
                     !line.tolerance ? "-"
                     : line.passes() ? "ok"
                                     : "too far"});
-  if (form == base::Format::kCsv) return checks.render(form);
-  return losses.render(form) + "\n" + checks.render(form);
+  if (form == base::Format::kCsv) return checks.render(form, columns());
+  return losses.render(form, columns()) + "\n" + checks.render(form, columns());
 }
 
 void verify(const VerifyOptions& options) {

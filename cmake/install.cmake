@@ -15,6 +15,8 @@ add_custom_command(OUTPUT ${pages_dir}/trnsim.1 ${pages_dir}/trnsim.bash
                    COMMAND trnsim completion bash > ${pages_dir}/trnsim.bash
                    DEPENDS trnsim VERBATIM)
 add_custom_target(trnsim_pages ALL DEPENDS ${pages_dir}/trnsim.1 ${pages_dir}/trnsim.bash)
+# All that an installation copies from the build folder: ./dev install builds this. The Python module joins it.
+add_custom_target(trnsim_installed DEPENDS trnsim_pages)
 install(FILES ${pages_dir}/trnsim.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1 COMPONENT binary)
 install(FILES ${pages_dir}/trnsim.bash RENAME trnsim COMPONENT binary
         DESTINATION ${CMAKE_INSTALL_DATADIR}/bash-completion/completions)
@@ -56,6 +58,8 @@ foreach(folder IN LISTS library_folders)
   list(APPEND targets trnsim_${folder})
 endforeach()
 set_target_properties(trnsim_options PROPERTIES EXPORT_NAME options)
+list(TRANSFORM library_folders PREPEND trnsim_ OUTPUT_VARIABLE libraries)
+add_dependencies(trnsim_installed trnsim ${libraries})
 install(TARGETS ${targets} EXPORT trnsimTargets COMPONENT library
         ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${header_dir})
 install(EXPORT trnsimTargets NAMESPACE trnsim:: DESTINATION ${package_dir} COMPONENT library)

@@ -24,6 +24,7 @@ struct SimOptions {
   /// equal.
   double trace_from = 0;
   double trace_until = 0;
+  std::int32_t trace_layer = -1;        // calls of this layer alone; -1: all
   std::size_t trace_limit = 2'000'000;  // events; more are counted, not kept
   bool any_memory = false;              // time a program that HBM is too small for: its addresses lie behind the end
   isa::RunOptions run{};                // full mode

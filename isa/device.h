@@ -14,6 +14,8 @@ struct RunOptions {
   std::uint64_t seed = 42;
   std::uint32_t step = 0;
   int host_threads = 0;  // 0: as many as the host has; never changes the result
+  /// Asked between calls: true ends the run there, and what it has written so far is of no use.
+  bool (*give_up)() = nullptr;
 };
 
 /// Runs programs on `ranks` cores whose HBM stays from run to run.

@@ -9,12 +9,21 @@
 namespace trnsim {
 namespace {
 
-/// From step to step: result.json knows the host's part; without the figure the device works without a pause.
-double step_seconds(const std::filesystem::path& folder, const analysis::Record& record) {
+/// A figure of the job in result.json, or `otherwise`.
+double figure_of(const std::filesystem::path& folder, const char* key, double otherwise) {
   const auto body = analysis::read_result(folder).body;
   const auto job = body.value("job", nlohmann::ordered_json::object());
-  const auto step = job.find("step_seconds");
-  return step != job.end() && step->is_number() ? step->get<double>() : hw::seconds(record.result.total);
+  const auto found = job.find(key);
+  return found != job.end() && found->is_number() ? found->get<double>() : otherwise;
+}
+
+/// From step to step: result.json knows the host's part; without the figure the device works without a pause.
+double step_seconds(const std::filesystem::path& folder, const analysis::Record& record) {
+  return figure_of(folder, "step_seconds", hw::seconds(record.result.total));
+}
+
+analysis::HostLoad host_load(const std::filesystem::path& folder) {
+  return {.seconds = figure_of(folder, "host_step_seconds", 0), .bytes = figure_of(folder, "host_memory_bytes", 0)};
 }
 
 }  // namespace
@@ -40,13 +49,20 @@ analysis::Devices devices_of(const hw::MachineParams& machine) {
           .cores_per_chip = static_cast<int>(machine.cores.value),
           .memory = machine.hbm_bytes.value,
           .rows = static_cast<int>(machine.torus_rows.value),
-          .columns = static_cast<int>(machine.torus_columns.value)};
+          .columns = static_cast<int>(machine.torus_columns.value),
+          .vcpus = machine.vcpus.value,
+          .host_memory = machine.host_memory.value};
 }
 
 nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period) {
   const analysis::Record record = analysis::read_record(folder, stage);
   const analysis::Devices devices = devices_of(load_machine(record.info.instance_type));
-  return analysis::monitor_report(record, devices, period, step_seconds(folder, record));
+  return analysis::monitor_report(record, devices, period, step_seconds(folder, record), host_load(folder));
+}
+
+std::string top_host(const std::filesystem::path& folder, const analysis::Record& record, int width) {
+  const analysis::Devices devices = devices_of(load_machine(record.info.instance_type));
+  return analysis::top_host(record, devices, step_seconds(folder, record), host_load(folder), width);
 }
 
 }  // namespace trnsim

@@ -24,4 +24,7 @@ analysis::Devices devices_of(const hw::MachineParams& machine);
 /// that sets its pace. Errors: as analysis::read_record() and monitor_report().
 nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period);
 
+/// The host's lines of neuron-top for a run (analysis::top_host()).
+std::string top_host(const std::filesystem::path& folder, const analysis::Record& record, int width);
+
 }  // namespace trnsim

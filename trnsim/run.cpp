@@ -1,10 +1,12 @@
 #include "trnsim/run.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <chrono>
 
+#include "analysis/export.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/interrupt.h"
@@ -114,6 +116,7 @@ class Run {
  public:
   Run(const RunRequest& request, const RunObserver& observer)
       : request_{request}, workload_{request.workload}, observer_{observer}, trained_{request.given} {
+    out_.trace = request.trace;
     out_.workload = workload_.name, out_.command = request.command;
     out_.text = text_of(workload_, request.given);
     out_.settings = projected_settings(workload_, request.given);
@@ -123,6 +126,11 @@ class Run {
   RunResult run() {
     const auto begin = Clock::now();
     require_free(request_.given);
+    std::vector<std::string> unknown;
+    analysis::exports_of(out_.settings.report_to, unknown);
+    if (!unknown.empty() && observer_.note)
+      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(unknown, ","),
+                                 fmt::join(analysis::kExports, ", ")));
     if (trains(out_.settings)) load();
     if (out_.settings.mode != "numeric") project_job();
     prepare();
@@ -155,6 +163,10 @@ class Run {
 
   void project_job() {
     out_.job = job_on(workload_, out_.settings, data_ ? &*data_ : nullptr, observer_.note);
+    const std::int64_t layers = out_.job->model->sizes().layers;
+    if (request_.trace.layer >= layers)
+      throw Error{Fault::kUsage, "`trace_layer`", fmt::format("is {}, the model has {}", request_.trace.layer, layers),
+                  fmt::format("choose one from 0 to {}", layers - 1)};
     if (*out_.job == projected_job(workload_, {})) out_.published = workload_.published;
     if (workload_.speed_up) {
       out_.gain = compiler_gain(*out_.job, out_.settings.learning_rate, request_.trace, workload_.most_batch);

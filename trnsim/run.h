@@ -22,6 +22,7 @@ struct RunRequest {
 };
 
 struct RunResult {
+  TraceWindow trace{};                  // whose instructions were recorded
   std::string workload, text, command;  // text: what is trained, in a line
   Settings settings;                    // of the projected job, as resolved
   hw::MachineParams machine;            // of the projected job, or of the one that is trained

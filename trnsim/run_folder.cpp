@@ -4,9 +4,11 @@
 #include <sys/resource.h>
 
 #include <array>
+#include <ctime>
 #include <thread>
 
 #include "analysis/cost.h"
+#include "analysis/export.h"
 #include "analysis/record.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -18,6 +20,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/sim_device.h"
+#include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
@@ -44,6 +47,7 @@ ordered_json job_json(const RunResult& run) {
           {"start_seconds", p.time.start},
           {"compile_seconds", p.time.compile},
           {"compile_first_seconds", p.time.compile_first},
+          {"host_memory_bytes", compile_cost(*run.job, p).host_bytes},
           {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
@@ -159,6 +163,10 @@ void write_records(const std::filesystem::path& folder, const RunResult& run) {
   info.stages = static_cast<std::uint32_t>(p.stages.size());
   info.recorded_micro_batches = p.micro_batches;
   info.micro_batches = run.job->step.plan.micro_batches;
+  if (run.trace.until > run.trace.from) {
+    info.trace_from = hw::fs_of(run.trace.from), info.trace_until = hw::fs_of(run.trace.until);
+    info.trace_layer = run.trace.layer;
+  }
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
     info.stage = static_cast<std::uint32_t>(s);
     const analysis::Record record = analysis::make_record(p.stages[s].device, p.stages[s].compiled.program, info);
@@ -235,6 +243,24 @@ ordered_json memory_json(const Memory& memory) {
   out["capacity"] = memory.capacity;
   for (const auto& [part, bytes] : compiler_parts(memory)) out["compiler"][part] = bytes;
   out["verdict"] = verdict(memory);
+  return out;
+}
+
+/// What the compiler's passes are worth, of a workload that is about them.
+ordered_json compiler_json(const CompilerGain& gain, const std::optional<workloads::Published>& published) {
+  ordered_json cases = ordered_json::array();
+  const double first = gain.cases.front().samples_per_second();
+  for (const CompilerCase& c : gain.cases)
+    cases.push_back({{"name", c.name},
+                     {"per_device_train_batch_size", c.job.step.plan.micro_batch},
+                     {"learning_rate", c.learning_rate},
+                     {"device_step_seconds", c.projection.time.device_step},
+                     {"step_seconds", c.projection.time.step},
+                     {"samples_per_second", c.samples_per_second()},
+                     {"speed_up_percent", 100 * (c.samples_per_second() / first - 1)},
+                     {"hbm_bytes", c.projection.memory.total}});
+  ordered_json out{{"speed_up_percent", 100 * gain.speed_up()}, {"cases", cases}};
+  if (published) out["published"] = {{"speed_up_percent", 100 * published->value}, {"source", published->source}};
   return out;
 }
 
@@ -323,6 +349,7 @@ ordered_json result_body(const RunResult& run) {
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
   if (run.training && run.trained_settings) body["metrics"]["options"] = to_json(*run.trained_settings);
   body["published"] = published_json(run);
+  if (run.gain) body["compiler"] = compiler_json(*run.gain, run.published_gain);
   body["host"] = {
       {"seconds", run.host_seconds},
       {"peak_bytes", peak_bytes()},
@@ -332,8 +359,8 @@ ordered_json result_body(const RunResult& run) {
 }
 
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint) {
-  for (const char* name :
-       {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite", "model"})
+  for (const char* name : {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite",
+                           "model", "tensorboard", "metrics.prom", "mlperf.jsonl", "records"})
     drop(folder / name);
   for (std::size_t stage = 0; std::filesystem::exists(folder / analysis::record_name(stage)); ++stage)
     drop(folder / analysis::record_name(stage));
@@ -351,17 +378,35 @@ void remove_run_files(const std::filesystem::path& folder, const std::filesystem
   drop(folder / "checkpoint");
 }
 
+namespace {
+
+void write_exports(const std::filesystem::path& folder, const RunResult& run) {
+  std::vector<std::string> unknown;
+  const std::vector<std::string> names = analysis::exports_of(run.settings.report_to, unknown);
+  if (names.empty()) return;
+  analysis::ExportRun all{.body = result_body(run), .steps = {}};
+  if (std::filesystem::exists(folder / "steps.jsonl")) all.steps = analysis::read_steps(folder);
+  std::optional<analysis::Record> record;
+  if (run.projection) record = analysis::read_record(folder);
+  if (record) all.record = &*record;
+  all.begin = static_cast<double>(std::time(nullptr)) - run.host_seconds;
+  for (const std::string& name : names) analysis::export_run(folder, name, all);
+}
+
+}  // namespace
+
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   analysis::write_result(folder, result_body(run));
   analysis::write_machine(folder, hw::machine_file(run.settings.instance_type, run.settings.set));
   analysis::write_summary(folder, run.workload, summary(run));
-  if (!run.projection) return;
+  if (!run.projection) return write_exports(folder, run);
   const Projection& p = *run.projection;
   analysis::write_stats(folder, analysis::summary_stats(p.stage().device, p.stage().compiled.program));
   write_records(folder, run);
   const auto prices = analysis::load_prices(std::string_view{});
   const std::array page{analysis::load_report_run(folder, prices, analysis::kRooflineEfficiency)};
   base::write_file(folder / "report.html", analysis::report_html(page));
+  write_exports(folder, run);
 }
 
 }  // namespace trnsim

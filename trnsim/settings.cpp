@@ -10,6 +10,7 @@
 #include "analysis/prices.h"
 #include "analysis/stack.h"
 #include "base/error.h"
+#include "base/param_file.h"
 #include "base/suggest.h"
 #include "runtime/numerics.h"
 #include "workloads/model.h"
@@ -158,6 +159,9 @@ const std::array kRows = {
          "steps between two checkpoints; 0: only at the end", "", "", 0, kMax},
     Setting{"suggestions", &T::suggestions, kOutput,
          "changes of the job that would help most, each projected: how many to name", "", "TRNSIM_SUGGESTIONS", 0, 10},
+    Setting{"report_to", &T::report_to, kOutput,
+         "files for other tools in the run folder, with commas: tensorboard, prometheus, jsonl (MLPerf's log), parquet; all"},
+    Setting{"config", &T::config, kOutput, "file of settings: name = value a line, TOML; flags come first"},
     Setting{"format", &T::format, kOutput, "form of what goes to stdout", kFormats},
 };
 // clang-format on
@@ -292,6 +296,30 @@ void apply_defaults(Settings& settings, const std::map<std::string, std::string>
     if (!settings.given.contains(name)) set_option<Settings>(settings, *found, value);
   }
   settle_numerics(settings);
+}
+
+void apply_config(Settings& settings, const std::string& path) {
+  const base::ParamFile file = base::ParamFile::load(path);
+  const std::set<std::string> given = settings.given;
+  for (const std::string& key : file.keys()) {
+    const auto found = std::ranges::find(kRows, key, &Setting::name);
+    if (found == kRows.end())
+      throw Error{Fault::kUsage, file.parameter(key).where, fmt::format("unknown option '{}'", key),
+                  base::suggest_fix(key, all_names())};
+    if (given.contains(key)) continue;
+    for (const std::string& value : file.parameter(key).values) set_option<Settings>(settings, *found, value);
+    settings.given.insert(key);
+  }
+}
+
+std::string config_text(const Settings& settings) {
+  const nlohmann::ordered_json all = to_json(settings), defaults = to_json(Settings{});
+  std::string out;
+  for (const auto& [name, value] : all.items()) {
+    if (value == defaults.at(name) || name == "config") continue;
+    out += fmt::format("{} = {}\n", name, value.dump());
+  }
+  return out;
 }
 
 void apply_workload(Settings& settings, const workloads::Workload& workload, WorkloadPart part) {

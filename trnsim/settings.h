@@ -59,7 +59,7 @@ struct Settings {
   bool backslash_escapes = false;
   std::int64_t dataloader_num_workers = 0;
   // output
-  std::string output_dir, resume_from_checkpoint, format = "table", eval_strategy = "epoch";
+  std::string output_dir, resume_from_checkpoint, format = "table", eval_strategy = "epoch", report_to, config;
   std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;
   bool overwrite_output_dir = false;
 
@@ -96,6 +96,12 @@ void apply_defaults(Settings& settings, const std::map<std::string, std::string>
 
 /// Which of a workload's jobs: the published one that is projected, or the one that is trained for real.
 enum class WorkloadPart { kProjected, kTrained };
+/// What a file of settings says (TOML: `name = value` a line, under the flags' names) where the user gave nothing; its
+/// settings count as given. Errors: Fault::kUsage as apply_defaults().
+void apply_config(Settings& settings, const std::string& path);
+/// The settings that are not the defaults as such a file.
+std::string config_text(const Settings& settings);
+
 /// What a workload file says where the user gave nothing. For training the small model's settings come on top, or with
 /// the user's own model (`model_id`) those for it; a user who gives a plan or cores gives all of them.
 void apply_workload(Settings& settings, const workloads::Workload& workload, WorkloadPart part);

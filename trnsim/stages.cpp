@@ -156,6 +156,7 @@ StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks&
                           {.exact = options.exact,
                            .trace_from = options.trace.from,
                            .trace_until = options.trace.until,
+                           .trace_layer = options.trace.layer,
                            .any_memory = options.any_memory,
                            .times = &shared.times});
   StepTime time;

@@ -30,6 +30,7 @@ struct SharedBlocks {
 /// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
 struct TraceWindow {
   double from = 0, until = 0;
+  std::int32_t layer = -1;  // calls of this layer of the model alone; -1: all
 };
 
 /// Of one stage as a core runs it; a job without a pipeline has one.

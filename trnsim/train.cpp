@@ -183,10 +183,14 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
   if (observer.begin) observer.begin(out, trainer);
   trainer.on_step = observer.step;
   trainer.on_eval = observer.evaluated;
+  trainer.on_eval_batch = observer.evaluating;
   out.outcome = trainer.run();
   if (trainer.samples(Split::kTest) > 0 && !out.outcome.interrupted) {
-    out.outcome.evaluations.push_back(trainer.evaluate(Split::kTest));
-    if (observer.evaluated) observer.evaluated(out.outcome.evaluations.back());
+    const workloads::EvalRecord test = trainer.evaluate(Split::kTest);
+    out.outcome.interrupted = test.interrupted;
+    if (test.interrupted) return out;
+    out.outcome.evaluations.push_back(test);
+    if (observer.evaluated) observer.evaluated(test);
   }
   return out;
 }

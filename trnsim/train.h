@@ -65,6 +65,7 @@ struct Training {
 struct TrainObserver {
   std::function<void(const Training&, const workloads::Trainer&)> begin;  // what is known before the first step
   std::function<void(const workloads::StepRecord&)> step;
+  std::function<void(std::int64_t done, std::int64_t all)> evaluating;  // batches of an evaluation under way
   std::function<void(const workloads::EvalRecord&)> evaluated;
 };
 

@@ -76,6 +76,7 @@ class Trainer {
 
   std::function<void(const StepRecord&)> on_step;
   std::function<void(const EvalRecord&)> on_eval;
+  std::function<void(std::int64_t done, std::int64_t all)> on_eval_batch;  // batches of an evaluation under way
 
   std::int64_t max_steps() const { return max_steps_; }
   std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
@@ -129,6 +130,8 @@ class Trainer {
   void use_evaluation() { use(programs_.evaluation); }
   /// Runs the programs in use once.
   void run_device(std::int64_t step);
+  /// The same for batch `done` of `all` of an evaluation, from 1: a signal ends it at once.
+  void evaluate_batch(std::size_t done, std::size_t all);
 
   const TrainerOptions options_;
 

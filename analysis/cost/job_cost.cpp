@@ -52,7 +52,16 @@ std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& ow
   }
   basis = Basis::kRoofline;
   if (one.peak <= 0 || job.flops <= 0) return std::nullopt;
-  return std::max(job.flops / one.peak, job.hbm_bytes / one.bandwidth) / (chips * efficiency);
+  return job.fixed_seconds + std::max(job.flops / one.peak, job.hbm_bytes / one.bandwidth) / (chips * efficiency);
+}
+
+std::optional<TooSmall> too_small(const JobToPrice& job, const PricedInstance& one, int count) {
+  const double chips = one.accelerators * count, cores = chips * job.cores_per_chip;
+  const bool simulated = one.simulated && cores > 0;
+  const double has = simulated ? job.chip_bytes / job.cores_per_chip : one.memory * chips;
+  const double needed = simulated ? job.core_bytes(cores) : job.state_bytes();
+  if (has <= 0 || needed <= has) return {};
+  return TooSmall{needed, has, simulated};
 }
 
 CostRow price(const JobToPrice& job, const PricedInstance& one, int count, double seconds, Basis basis) {
@@ -60,8 +69,7 @@ CostRow price(const JobToPrice& job, const PricedInstance& one, int count, doubl
   for (int p = 0; p < kPurchaseCount; ++p) {
     if (one.per_hour[p]) row.run[p] = cost_of(seconds, one.per_hour[p]->value, count, 0, 0).run;
   }
-  const double has = (one.simulated ? job.chip_bytes : one.memory) * one.accelerators * count;
-  if (has > 0 && job.state_bytes > has) row.too_small = TooSmall{job.state_bytes, has};
+  if (basis != Basis::kGiven) row.too_small = too_small(job, one, count);
   if (!row.run[0]) return row;
   const double run = *row.run[0];
   if (job.epochs > 0) row.per_epoch = run / job.epochs;
@@ -86,12 +94,13 @@ void mark_pareto(std::vector<CostRow>& rows) {
 
 std::string basis_text(const CostRow& row, double efficiency) {
   if (row.too_small)
-    return fmt::format("does not fit: weights, gradients and optimizer need {}, it has {}",
+    return fmt::format("does not fit: {} {}, it has {}",
+                       row.too_small->of_a_core ? "a core needs" : "weights, gradients and optimizer need",
                        base::readable(row.too_small->needed, base::Dimension::kBytes),
                        base::readable(row.too_small->has, base::Dimension::kBytes));
   if (row.basis == Basis::kGiven) return "the job's own time";
   if (row.basis == Basis::kScaled) return "scaled by chips, no communication added";
-  return fmt::format("roofline estimate at {:g} % of the peaks, without a host", efficiency * 100);
+  return fmt::format("roofline estimate at {:g} % of the peaks, with this job's host", efficiency * 100);
 }
 
 Cell dollars(const std::optional<double>& value) {
@@ -106,22 +115,28 @@ void add_job_work(JobToPrice& job, const Json& body, const Record& record, doubl
   job.hbm_bytes = recorded > 0 ? bytes * (job.flops / recorded) : bytes * steps * record.program.ranks;
 }
 
-/// One copy of weights, gradients and optimizer state, from what a core holds and how the plan shares it; 0 unknown.
-double state_of(const Json& body) {
+/// What a core holds and how the plan shares it.
+void add_memory(JobToPrice& job, const Json& body) {
   const Json workload = body.value("workload", Json::object()), none = Json::object();
   const Json options = workload.is_object() ? workload.value("options", none) : none;
   const auto size = [&](const char* key) {
     const auto found = options.find(key);
     return found != options.end() && found->is_number() ? found->get<double>() : 1.0;
   };
-  const double cores = figure(body, "machine", "cores");
-  const double split = size("tensor_parallel_size") * size("pipeline_parallel_size");
-  const bool zero = options.is_object() && options.value("zero_1", Json{}) == Json(true);
   const auto held = [&](const char* kind) { return figure(body, "memory", kind); };
-  return split * (held("weights") + held("gradients")) + (zero ? cores : split) * held("optimizer");
+  job.split = size("tensor_parallel_size") * size("pipeline_parallel_size");
+  job.sharded = options.is_object() && options.value("zero_1", Json{}) == Json(true);
+  job.weight_bytes = job.split * (held("weights") + held("gradients"));
+  job.optimizer_bytes = (job.sharded ? figure(body, "machine", "cores") : job.split) * held("optimizer");
+  job.other_bytes = std::max(0.0, held("peak") - held("weights") - held("gradients") - held("optimizer"));
 }
 
 }  // namespace
+
+double JobToPrice::core_bytes(double cores) const {
+  const double shares = std::min(split, cores);
+  return weight_bytes / shares + optimizer_bytes / (sharded ? cores : shares) + other_bytes;
+}
 
 JobToPrice job_of_run(const std::filesystem::path& folder) {
   const Json body = read_result(folder).body;
@@ -138,7 +153,8 @@ JobToPrice job_of_run(const std::filesystem::path& folder) {
   job.epochs = per_epoch > 0 ? figure(body, "cost", "run") / per_epoch : 0;
   job.tokens = figure(body, "job", "tokens");
   add_job_work(job, body, record, steps);
-  job.state_bytes = state_of(body);
+  add_memory(job, body);
+  job.cores_per_chip = std::max(1.0, static_cast<double>(record.info.cores_per_chip));
   job.chip_bytes = static_cast<double>(record.info.hbm_bytes_per_core * record.info.cores_per_chip);
   return job;
 }

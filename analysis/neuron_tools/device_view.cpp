@@ -17,7 +17,6 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 using Cells = std::vector<std::string>;
-constexpr const char* kNotSimulated = "not simulated";
 
 /// A table in the frame that scripts around neuron-ls look for: "| 0 | 2 | ...".
 std::string framed(const std::vector<Cells>& head, const std::vector<Cells>& rows) {
@@ -82,11 +81,69 @@ Json core_memory(const Record& record) {
           {"tensors", tensors}};
 }
 
-Json runtime_report(const Record& record, const Devices& devices, double period, double step_seconds) {
+int cores_in_use(const Record& record, const Devices& devices) {
+  return std::min(devices.chips * devices.cores_per_chip, static_cast<int>(record.program.ranks));
+}
+
+/// Of all vCPUs, in per cent: a process of each core, on one vCPU at a time.
+double vcpu_percent(const Record& record, const Devices& devices, double step_seconds, const HostLoad& host) {
+  if (devices.vcpus <= 0) return 0;
+  const double busy = std::min(1.0, host.seconds / step_seconds) * cores_in_use(record, devices);
+  return 100 * std::min(1.0, busy / devices.vcpus);
+}
+
+Json vcpu_usage(double user) {
+  return {{"user", user},   {"nice", 0.0}, {"system", 0.0},  {"idle", 100 - user},
+          {"io_wait", 0.0}, {"irq", 0.0},  {"soft_irq", 0.0}};
+}
+
+Json system_data(const Devices& devices, double period, double user, const HostLoad& host) {
+  Json chips = Json::array(), each = Json::object();
+  for (int chip = 0; chip < devices.chips; ++chip)
+    chips.push_back({{"neuron_device_index", chip},
+                     {"mem_ecc_corrected", 0},
+                     {"mem_ecc_uncorrected", 0},
+                     {"sram_ecc_corrected", 0},
+                     {"sram_ecc_uncorrected", 0}});
+  for (int cpu = 0; cpu < static_cast<int>(devices.vcpus); ++cpu) each[std::to_string(cpu)] = vcpu_usage(user);
+  return {{"neuron_hw_counters", {{"period", period}, {"neuron_devices", chips}, {"error", ""}}},
+          {"vcpu_usage",
+           {{"period", period},
+            {"average_usage", vcpu_usage(user)},
+            {"usage_data", each},
+            {"context_switch_count", 0},
+            {"error", ""}}},
+          {"memory_info",
+           {{"period", period},
+            {"memory_total_bytes", std::llround(devices.host_memory)},
+            {"memory_used_bytes", std::llround(host.bytes)},
+            {"swap_total_bytes", 0},
+            {"swap_used_bytes", 0},
+            {"error", ""}}}};
+}
+
+/// The program as neuron-monitor lists a loaded model: a subgraph on each core.
+Json loaded_models(const Record& record, const Devices& devices) {
+  Json graphs;
+  for (int core = 0; core < cores_in_use(record, devices); ++core)
+    graphs[fmt::format("sg_{:02}", core)] = {
+        {"memory_used_bytes",
+         {{"host", 0}, {"neuron_device", memory_use(record).peak}, {"usage_breakdown", core_memory(record)}}},
+        {"neuroncore_index", core % devices.cores_per_chip},
+        {"neuron_device_index", core / devices.cores_per_chip}};
+  return Json::array({{{"name", record.program.name},
+                       {"uuid", ""},
+                       {"model_id", 10001},
+                       {"is_running", true},
+                       {"subgraphs", graphs}}});
+}
+
+Json runtime_report(const Record& record, const Devices& devices, double period, double step_seconds,
+                    const HostLoad& host) {
   const double device = hw::seconds(record.result.total);
   Json cores, memory;
   double used = 0;
-  const int count = std::min(devices.chips * devices.cores_per_chip, static_cast<int>(record.program.ranks));
+  const int count = cores_in_use(record, devices);
   for (int core = 0; core < count; ++core) {
     const std::string id = std::to_string(core);
     cores[id] = {{"neuroncore_utilization", device / step_seconds * 100},
@@ -95,26 +152,35 @@ Json runtime_report(const Record& record, const Devices& devices, double period,
     for (const auto& [name, bytes] : memory[id].items()) used += bytes.get<double>();
   }
   const Json none = {{"generic", 0}, {"numerical", 0}, {"transient", 0}, {"model", 0}, {"runtime", 0}, {"hardware", 0}};
-  return {{"neuroncore_counters", {{"period", period}, {"neuroncores_in_use", cores}, {"error", ""}}},
-          {"execution_stats",
-           {{"period", period},
-            {"error_summary", none},
-            {"execution_summary",
-             {{"completed", std::floor(period / step_seconds)},
-              {"completed_with_err", 0},
-              {"completed_with_num_err", 0},
-              {"timed_out", 0},
-              {"incorrect_input", 0},
-              {"failed_to_queue", 0}}},
-            {"latency_stats", {{"total_latency", percentiles(step_seconds)}, {"device_latency", percentiles(device)}}},
-            {"error", ""}}},
-          {"memory_used",
-           {{"period", period},
-            {"neuron_runtime_used_bytes",
-             {{"neuron_device", used}, {"usage_breakdown", {{"neuroncore_memory_usage", memory}}}}},
-            {"loaded_models", Json::array()},
-            {"error", ""}}},
-          {"neuron_runtime_vcpu_usage", {{"period", period}, {"error", kNotSimulated}}}};
+  return {
+      {"neuroncore_counters", {{"period", period}, {"neuroncores_in_use", cores}, {"error", ""}}},
+      {"execution_stats",
+       {{"period", period},
+        {"error_summary", none},
+        {"execution_summary",
+         {{"completed", std::floor(period / step_seconds)},
+          {"completed_with_err", 0},
+          {"completed_with_num_err", 0},
+          {"timed_out", 0},
+          {"incorrect_input", 0},
+          {"failed_to_queue", 0}}},
+        {"latency_stats", {{"total_latency", percentiles(step_seconds)}, {"device_latency", percentiles(device)}}},
+        {"error", ""}}},
+      {"memory_used",
+       {{"period", period},
+        {"neuron_runtime_used_bytes",
+         {{"host", std::llround(host.bytes)},
+          {"neuron_device", used},
+          {"usage_breakdown",
+           {{"host",
+             {{"application_memory", std::llround(host.bytes)}, {"constants", 0}, {"dma_buffers", 0}, {"tensors", 0}}},
+            {"neuroncore_memory_usage", memory}}}}},
+        {"loaded_models", loaded_models(record, devices)},
+        {"error", ""}}},
+      {"neuron_runtime_vcpu_usage",
+       {{"period", period},
+        {"vcpu_usage", {{"user", vcpu_percent(record, devices, step_seconds, host)}, {"system", 0.0}}},
+        {"error", ""}}}};
 }
 
 }  // namespace
@@ -170,24 +236,30 @@ Json ls_json(const Devices& devices) {
   return list;
 }
 
-Json monitor_report(const Record& record, const Devices& devices, double period, double step_seconds) {
+Json monitor_report(const Record& record, const Devices& devices, double period, double step_seconds,
+                    const HostLoad& host) {
   if (!(period > 0) || !(step_seconds > 0)) {
     throw base::Error{base::Fault::kUsage, "monitor", "the period or the step is not above 0",
                       "give `period`, as in 5s"};
   }
   const double step = std::max(step_seconds, hw::seconds(record.result.total));
-  const Json instance = {
-      {"instance_name", ""}, {"instance_id", "simulated"}, {"instance_type", devices.instance_type}, {"error", ""}};
+  // A simulation has neither a place nor a network: what its exporters index is there, and empty.
+  const Json instance = {{"instance_name", "trnsim"},
+                         {"instance_id", "simulated"},
+                         {"instance_type", devices.instance_type},
+                         {"instance_availability_zone", ""},
+                         {"instance_availability_zone_id", ""},
+                         {"instance_region", ""},
+                         {"ami_id", ""},
+                         {"subnet_id", ""},
+                         {"error", ""}};
   return {{"neuron_runtime_data",
            {{{"pid", 0},
              {"address", ""},
              {"neuron_runtime_tag", record.info.workload},
              {"error", ""},
-             {"report", runtime_report(record, devices, period, step)}}}},
-          {"system_data",
-           {{"neuron_hw_counters", {{"period", period}, {"error", kNotSimulated}}},
-            {"vcpu_usage", {{"period", period}, {"error", kNotSimulated}}},
-            {"memory_info", {{"period", period}, {"error", kNotSimulated}}}}},
+             {"report", runtime_report(record, devices, period, step, host)}}}},
+          {"system_data", system_data(devices, period, vcpu_percent(record, devices, step, host), host)},
           {"instance_info", instance},
           {"neuron_hardware_info",
            {{"neuron_device_type", "trainium"},
@@ -235,6 +307,19 @@ std::string top_frame(const Record& record, double from, double until, int width
   for (std::size_t k = 0; k < memory.kinds.size(); ++k)
     out += fmt::format("  {:<14}{:>12}\n", memory.kinds[k], readable(memory.bytes[k][current], "B"));
   return out;
+}
+
+std::string top_host(const Record& record, const Devices& devices, double step_seconds, const HostLoad& host,
+                     int width) {
+  const double step = std::max(step_seconds, hw::seconds(record.result.total));
+  std::string out = bar_line("vCPU usage", vcpu_percent(record, devices, step, host) / 100, width);
+  if (devices.host_memory > 0) out += bar_line("host memory", host.bytes / devices.host_memory, width);
+  out += fmt::format("{}\n", record.program.name.substr(0, static_cast<std::size_t>(width)));
+  const double share = step > 0 ? hw::seconds(record.result.total) / step : 0;
+  for (int core = 0; core < std::min(cores_in_use(record, devices), 8); ++core)
+    out += bar_line(fmt::format("  ND{} NC{}", core / devices.cores_per_chip, core), share, width);
+  const int more = cores_in_use(record, devices) - 8;
+  return out + (more > 0 ? fmt::format("  and {} cores more\n", more) : "");
 }
 
 }  // namespace analysis

@@ -6,6 +6,7 @@
 #include <set>
 
 #include "base/error.h"
+#include "isa/asm.h"
 #include "isa/flops.h"
 #include "isa/operands.h"
 
@@ -77,12 +78,27 @@ std::vector<RegionUse> region_uses(const isa::Program& program) {
   return uses;
 }
 
+/// "sbuf[...] <- sbuf[...], psum[...]", as docs/asm.md writes them.
+std::string operands_of(const isa::Instr& instr) {
+  std::string out;
+  for (const isa::Tile* tile : {&instr.dst, &instr.dst2})
+    if (tile->space != isa::Space::kNone) out += (out.empty() ? "" : ", ") + isa::print(*tile);
+  std::string_view between = " <- ";
+  for (const isa::Tile* tile : {&instr.a, &instr.b, &instr.c}) {
+    if (tile->space == isa::Space::kNone) continue;
+    out += std::string{between} + isa::print(*tile);
+    between = ", ";
+  }
+  return out;
+}
+
 InstrWork work_of(const isa::Instr& instr) {
   const auto hbm = static_cast<std::size_t>(isa::Space::kHbm);
   const bool moves = isa::is_dma(instr.op) || isa::is_collective(instr.op);
   const auto bytes = static_cast<double>(isa::bytes_read(instr)[hbm] + isa::bytes_written(instr)[hbm]);
   return {.hbm_bytes = moves ? bytes : 0,
-          .flops = isa::matmul_flops(instr) + isa::transpose_flops(instr) + isa::elementwise_flops(instr)};
+          .flops = isa::matmul_flops(instr) + isa::transpose_flops(instr) + isa::elementwise_flops(instr),
+          .operands = operands_of(instr)};
 }
 
 /// What critical_path() and the trace read of an instruction.

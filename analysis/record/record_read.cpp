@@ -1,6 +1,7 @@
 // read_record(): the tables back as the records they came from.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <charconv>
 #include <map>
 
@@ -80,7 +81,10 @@ void read_meta(const Database& db, const Meta& meta, Record& r) {
             .stage = static_cast<std::uint32_t>(meta.whole_or("stage", 0)),
             .stages = static_cast<std::uint32_t>(meta.whole_or("stages", 1)),
             .micro_batches = meta.whole_or("micro_batches", 1),
-            .recorded_micro_batches = meta.whole_or("recorded_micro_batches", 1)};
+            .recorded_micro_batches = meta.whole_or("recorded_micro_batches", 1),
+            .trace_from = static_cast<hw::Fs>(meta.whole_or("trace_from_fs", 0)),
+            .trace_until = static_cast<hw::Fs>(meta.whole_or("trace_until_fs", 0)),
+            .trace_layer = static_cast<std::int32_t>(meta.whole_or("trace_layer", -1))};
   const std::string& hash = meta.text("machine_hash");
   std::from_chars(hash.data(), hash.data() + hash.size(), r.info.machine_hash, 16);
   r.program.name = meta.text("program");
@@ -149,7 +153,8 @@ void read_instrs(Database& db, Record& r) {
     instr.group = static_cast<std::uint8_t>(instrs.whole(6));
     instr.signal = instrs.whole(7) != 0;
     at(db, r.program.blocks, instrs.whole(0)).instrs.own().push_back(instr);
-    at(db, r.work, instrs.whole(0)).push_back({instrs.real(8), instrs.real(9)});
+    at(db, r.work, instrs.whole(0))
+        .push_back({instrs.real(8), instrs.real(9), instrs.columns() > 10 ? instrs.text(10) : ""});
   }
   Statement waits = db.prepare("SELECT block, instr, semaphore, count FROM waits ORDER BY block, instr, position");
   while (waits.step()) {
@@ -282,6 +287,12 @@ hw::TraceEvent::Track track(const Database& db, const std::string& name) {
   damaged(db, fmt::format("'{}' is not a track", name));
 }
 
+hw::Hold hold(const Database& db, const std::string& name) {
+  const auto found = std::ranges::find(hw::kHoldNames, name);
+  if (found != hw::kHoldNames.end()) return static_cast<hw::Hold>(found - hw::kHoldNames.begin());
+  damaged(db, fmt::format("'{}' is nothing that an engine waits for", name));
+}
+
 void read_events(Database& db, Record& r) {
   Statement rows = db.prepare("SELECT * FROM events ORDER BY rowid");
   while (rows.step()) {
@@ -292,7 +303,11 @@ void read_events(Database& db, Record& r) {
                                .track = track(db, rows.text(1)),
                                .lane = static_cast<std::uint8_t>(rows.whole(2)),
                                .rank = static_cast<std::uint16_t>(rows.whole(0))});
-    const hw::TraceEvent& event = r.result.events.back();
+    hw::TraceEvent& event = r.result.events.back();
+    if (rows.columns() > 8 && rows.whole(7) > 0) {
+      event.waited = static_cast<hw::Fs>(rows.whole(7));
+      event.hold = hold(db, rows.text(8));
+    }
     at(db, r.program.blocks[at(db, r.program.calls, event.call).block].instrs, event.instr);
   }
 }

@@ -38,6 +38,9 @@ void write_meta(const Record& r, Database& db) {
   meta.run("stages", info.stages);
   meta.run("micro_batches", info.micro_batches);
   meta.run("recorded_micro_batches", info.recorded_micro_batches);
+  meta.run("trace_from_fs", info.trace_from);
+  meta.run("trace_until_fs", info.trace_until);
+  meta.run("trace_layer", info.trace_layer);
   meta.run("program", r.program.name);
   meta.run("ranks", r.program.ranks);
   meta.run("rounding", isa::name_of(r.program.rounding));
@@ -75,7 +78,7 @@ void write_machine_limits(const Record& r, Database& db) {
 void write_program(const Record& r, Database& db) {
   Statement block = db.prepare("INSERT INTO blocks VALUES(?, ?, ?, ?, ?)");
   Statement label = db.prepare("INSERT INTO labels VALUES(?, ?, ?)");
-  Statement instr = db.prepare("INSERT INTO instrs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
+  Statement instr = db.prepare("INSERT INTO instrs VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   Statement wait = db.prepare("INSERT INTO waits VALUES(?, ?, ?, ?, ?)");
   for (std::size_t b = 0; b < r.program.blocks.size(); ++b) {
     const isa::Block& one = r.program.blocks[b];
@@ -84,7 +87,7 @@ void write_program(const Record& r, Database& db) {
     for (std::size_t i = 0; i < one.instrs.size(); ++i) {
       const isa::Instr& in = one.instrs[i];
       instr.run(b, i, isa::row(in.op).name, isa::name_of(in.engine), in.label, in.queue, in.group, in.signal,
-                r.work[b][i].hbm_bytes, r.work[b][i].flops);
+                r.work[b][i].hbm_bytes, r.work[b][i].flops, r.work[b][i].operands);
       for (int w = 0; w < in.wait_count; ++w) wait.run(b, i, w, in.waits[w].sem, in.waits[w].count);
     }
   }
@@ -133,9 +136,10 @@ void write_work(const Record& r, Database& db) {
               p.share_of_roof);
   Statement stat = db.prepare("INSERT INTO stats VALUES(?, ?, ?, ?)");
   for (const Stat& s : r.stats) stat.run(s.name, s.value, s.unit, s.text);
-  Statement event = db.prepare("INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?)");
+  Statement event = db.prepare("INSERT INTO events VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const hw::TraceEvent& e : r.result.events)
-    event.run(e.rank, kTracks.at(static_cast<std::size_t>(e.track)), e.lane, e.call, e.instr, e.begin, e.end);
+    event.run(e.rank, kTracks.at(static_cast<std::size_t>(e.track)), e.lane, e.call, e.instr, e.begin, e.end, e.waited,
+              e.waited > 0 ? hw::kHoldNames[static_cast<std::size_t>(e.hold)] : "");
 }
 
 void write_all(const std::filesystem::path& path, const Record& record) {

@@ -23,11 +23,16 @@ constexpr std::string_view kSteps = "steps.jsonl";
 
 }  // namespace
 
-void write_result(const std::filesystem::path& folder, const Json& body) {
+Json with_schema(const Json& body) {
   Json whole = {{"schema_version", kResultSchema}};
   whole.update(body);
+  return whole;
+}
+
+void write_result(const std::filesystem::path& folder, const Json& body) {
   // A path that is no UTF-8 is shown with U+FFFD; the results matter more.
-  base::write_file(folder / "result.json", whole.dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
+  base::write_file(folder / "result.json",
+                   with_schema(body).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
 Result read_result(const std::filesystem::path& path) {

@@ -73,6 +73,25 @@ std::string table_html(std::string_view caption, const base::Table& table, const
   return out + "</tbody></table></div>\n";
 }
 
+std::string folded(std::string_view caption, const base::Table& table, const Links& links) {
+  return fmt::format("<details><summary>Table: {}</summary>{}</details>\n", escape(caption),
+                     table_html(caption, table, links));
+}
+
+std::string bars_html(std::string_view label, const std::vector<Bar>& bars) {
+  double most = 0;
+  for (const Bar& bar : bars) most = std::max(most, bar.value);
+  if (!(most > 0)) return "";
+  std::string out = fmt::format("<figure><figcaption>{}</figcaption><ul class=\"bars\">", escape(label));
+  for (const Bar& bar : bars)
+    out += fmt::format(
+        "<li{}><span class=\"name\">{}</span><span class=\"track\"><span style=\"width:{:.2f}%\"></span></span>"
+        "<span class=\"text\">{}</span></li>",
+        bar.css.empty() ? "" : fmt::format(" class=\"{}\"", bar.css), escape(bar.name),
+        std::max(0.0, bar.value) / most * 100, escape(bar.text));
+  return out + "</ul></figure>\n";
+}
+
 std::string section(std::string_view id, std::string_view title, const std::string& body) {
   return fmt::format("<section id=\"{}\"><h2>{}</h2>\n{}</section>\n", id, escape(title), body);
 }

@@ -3,6 +3,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "analysis/report.h"
 #include "base/table.h"
@@ -16,6 +17,18 @@ struct Links {
 
 /// Text is escaped; a cell's plain value is kept as data-v, which the page's script sorts by.
 std::string table_html(std::string_view caption, const base::Table& table, const Links& links = {});
+
+/// The same, folded below its caption.
+std::string folded(std::string_view caption, const base::Table& table, const Links& links = {});
+
+/// A bar with its name on the left and its text on the right; `css`: "best", "soft" (beside the point) or empty.
+struct Bar {
+  std::string name;
+  double value = 0;
+  std::string text, css{};
+};
+/// Bars on one scale, in the order given: HTML, legible on a phone.
+std::string bars_html(std::string_view label, const std::vector<Bar>& bars);
 
 /// HBM of a core that is held for a kind of tensors, as result.json and the end of `trnsim run` have it; NaN where
 /// unknown.

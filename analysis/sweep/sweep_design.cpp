@@ -36,8 +36,10 @@ struct Range {
   Quantity low, high;
   std::size_t count = 0;
 
-  std::string at(double share) const {  // 0..1, logarithmically
-    return base::exact_text({low.value * std::pow(high.value / low.value, share), low.dimension});
+  /// 0..1, logarithmically; to four figures, as somebody would write it down.
+  std::string at(double share) const {
+    const double value = low.value * std::pow(high.value / low.value, share);
+    return base::exact_text({std::stod(fmt::format("{:.4g}", value)), low.dimension});
   }
 };
 

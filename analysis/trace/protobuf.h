@@ -21,6 +21,11 @@ class ProtoMessage {
     for (int shift = 0; shift < 64; shift += 8) bytes_.push_back(static_cast<char>(value >> shift & 0xff));
   }
   void real(int field, double value) { fixed(field, std::bit_cast<std::uint64_t>(value)); }
+  void real32(int field, float value) {
+    varint(static_cast<std::uint64_t>(field) << 3 | kFixed32);
+    const auto bits = std::bit_cast<std::uint32_t>(value);
+    for (int shift = 0; shift < 32; shift += 8) bytes_.push_back(static_cast<char>(bits >> shift & 0xff));
+  }
   void text(int field, std::string_view value) {
     varint(static_cast<std::uint64_t>(field) << 3 | kBytes);
     varint(value.size());
@@ -37,7 +42,7 @@ class ProtoMessage {
   void clear() { bytes_.clear(); }
 
  private:
-  static constexpr std::uint64_t kVarint = 0, kFixed64 = 1, kBytes = 2;
+  static constexpr std::uint64_t kVarint = 0, kFixed64 = 1, kBytes = 2, kFixed32 = 5;
   void varint(std::uint64_t value) {
     for (; value >= 0x80; value >>= 7) bytes_.push_back(static_cast<char>(value | 0x80));
     bytes_.push_back(static_cast<char>(value));

@@ -69,6 +69,24 @@ Detail choose_detail(const Record& record, std::string_view format, const TraceO
 
 }  // namespace
 
+TraceCover cover_of(const Record& record) {
+  const RecordInfo& info = record.info;
+  const auto& calls = record.result.calls;
+  std::vector<bool> recorded(calls.size());
+  for (const hw::TraceEvent& event : record.result.events)
+    if (event.rank == record.result.rank) recorded[event.call] = true;
+  TraceCover cover;
+  for (std::size_t c = 0; c < calls.size(); ++c) {
+    const hw::CallTime& call = calls[c];
+    const hw::Fs from = std::max(call.begin, info.trace_from), until = std::min(call.end, info.trace_until);
+    if (until <= from || (info.trace_layer >= 0 && call.layer != info.trace_layer)) continue;
+    const double seconds = hw::seconds(until - from);
+    cover.asked += seconds;
+    if (recorded[c]) cover.recorded += seconds;
+  }
+  return cover;
+}
+
 TraceSummary write_trace(const Record& record, const std::filesystem::path& path, std::string_view format,
                          const TraceOptions& options) {
   if (std::ranges::find(kFormats, format) == kFormats.end()) {

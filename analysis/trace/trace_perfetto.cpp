@@ -63,7 +63,7 @@ class PerfettoSink : public TraceSink {
       if (arg.text.empty()) {
         annotation.real(5, arg.number);
       } else {
-        annotation.text(6, arg.text);
+        annotation.whole(17, intern(texts_, 29, arg.text, interned));
       }
       event.message(4, annotation);
     }
@@ -125,7 +125,7 @@ class PerfettoSink : public TraceSink {
   }
 
   ByteSink out_;
-  Interned names_, categories_, args_;
+  Interned names_, categories_, args_, texts_;
   bool started_ = false;
 };
 

@@ -248,13 +248,30 @@ class Timeline {
       if (!ring) sink_.close(slice);
       return;
     }
-    hw::Fs busy = 0;
-    for (std::size_t i = group.first; i <= group.last; ++i)
-      busy += result_.events[order_[i]].end - result_.events[order_[i]].begin;
+    hw::Fs busy = 0, waited = 0;
+    double flops = 0, bytes = 0;
+    for (std::size_t i = group.first; i <= group.last; ++i) {
+      const TraceEvent& event = result_.events[order_[i]];
+      busy += event.end - event.begin, waited += event.waited;
+      flops += work(event).flops, bytes += work(event).hbm_bytes;
+    }
     slice.args = {{.name = "busy_us", .number = hw::seconds(busy) * 1e6},
+                  {.name = "waited_us", .number = hw::seconds(waited) * 1e6},
                   {.name = "instructions", .number = static_cast<double>(group.last - group.first + 1)}};
+    add_work(slice, first, flops, bytes);
     attach_flows(order_[group.first], slice);
     write(slice);
+  }
+
+  const InstrWork& work(const TraceEvent& event) const {
+    return record_.work[record_.program.calls[event.call].block][event.instr];
+  }
+
+  void add_work(Slice& slice, const TraceEvent& event, double flops, double bytes) const {
+    if (flops > 0) slice.args.push_back({.name = "flops", .number = flops});
+    if (bytes > 0) slice.args.push_back({.name = "hbm_bytes", .number = bytes});
+    const std::int32_t layer = record_.program.calls[event.call].layer;
+    if (layer >= 0) slice.args.push_back({.name = "layer", .number = static_cast<double>(layer)});
   }
 
   /// On an engine its opcode, inside the slice of its op; on a ring the op that moves data.
@@ -266,8 +283,12 @@ class Timeline {
                 .end = event.end,
                 .name = ring ? std::string_view{label(event)} : isa::row(what.op).name,
                 .category = ring ? "dma" : "instruction"};
-    const InstrWork& work = record_.work[record_.program.calls[event.call].block][event.instr];
-    if (ring) slice.args.push_back({.name = "hbm_bytes", .number = work.hbm_bytes});
+    if (!work(event).operands.empty()) slice.args.push_back({.name = "operands", .text = work(event).operands});
+    if (event.waited > 0) {
+      slice.args.push_back({.name = "waited_for", .text = hw::kHoldNames[static_cast<std::size_t>(event.hold)]});
+      slice.args.push_back({.name = "waited_us", .number = hw::seconds(event.waited) * 1e6});
+    }
+    add_work(slice, event, work(event).flops, work(event).hbm_bytes);
     attach_flows(e, slice);
     write(slice);
   }
@@ -331,8 +352,7 @@ class Timeline {
       const TraceEvent& event = result_.events[e];
       if (event.track != TraceEvent::Track::kDmaRing || event.end <= event.begin) continue;
       auto& bins = ranks.try_emplace(event.rank, (until - from) / width + 1).first->second;
-      const double bytes = record_.work[record_.program.calls[event.call].block][event.instr].hbm_bytes;
-      const double rate = bytes / static_cast<double>(event.end - event.begin);
+      const double rate = work(event).hbm_bytes / static_cast<double>(event.end - event.begin);
       for (hw::Fs at = event.begin; at < event.end;) {
         const hw::Fs bin = (at - from) / width, next = std::min(event.end, from + (bin + 1) * width);
         bins[bin] += rate * static_cast<double>(next - at);

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <limits>
 
 #include "base/error.h"
 #include "hw/core/clock.h"
@@ -81,7 +82,8 @@ void Core::next_call() {
     call_begin_ = time_now();
     windows_.forget_before(call_begin_);
     if (options_.replay && !program_->blocks[call.block]->collectives) {
-      if (const auto record = replay_.repeat(call.block, call_begin_, windows_)) {
+      const auto record = replay_.repeat(call.block, call_begin_, windows_);
+      if (record && !records(call, record->time.end)) {
         ++replayed_;
         return close_call(*record);
       }
@@ -108,14 +110,23 @@ bool Core::awaited(const isa::Call& call) {
   return met <= time_now();
 }
 
-bool Core::watched() const { return options_.observer || options_.trace.until > options_.trace.from; }
+bool Core::in_window(const isa::Call& call, Fs begin, Fs end) const {
+  const TraceWindow& window = options_.trace;
+  return begin < window.until && end >= window.from && (window.layer < 0 || call.layer == window.layer);
+}
+
+/// Whether the call must be simulated for its events; once the record is full nothing more is.
+bool Core::records(const isa::Call& call, Fs end) const {
+  return events_.size() < options_.trace.limit && in_window(call, call_begin_, end);
+}
 
 /// Whether a call of the block that began like this one has been simulated: then this one has ended.
 bool Core::repeats_known(const isa::Call& call) {
   const TimedBlock& block = *program_->blocks[call.block];
-  if (!options_.replay || watched() || block.collectives || windows_.moving(call_begin_)) return false;
+  if (!options_.replay || options_.observer || block.collectives || windows_.moving(call_begin_)) return false;
   const KnownCall* known = block.known->find(tokens_before_);
-  if (!known || call_begin_ + known->record.time.end > windows_.next_change(call_begin_)) return false;
+  if (!known || records(call, call_begin_ + known->record.time.end)) return false;
+  if (call_begin_ + known->record.time.end > windows_.next_change(call_begin_)) return false;
   for (const Stream& stream : block.streams) simulated_ += stream.instrs.size();
   Replay::Record record = known->record;
   record.time.block = call.block;
@@ -130,12 +141,13 @@ void Core::simulate(const isa::Call& call) {
   const TimedBlock& block = *program_->blocks[call.block];
   running_ = true;
   call_end_ = call_begin_;
+  const bool watched = options_.observer || in_window(call, call_begin_, std::numeric_limits<Fs>::max());
   semaphores_.reset();
   slots_.busy.assign(block.slots.size(), 0);
   slots_.waiting.assign(block.slots.size(), 0);
   sequencers_left_ = isa::kEngineCount;
   for (int e = 0; e < isa::kEngineCount; ++e) {
-    sequencers_[e]->run(block.streams[e], slots_, call_begin_, watched());
+    sequencers_[e]->run(block.streams[e], slots_, call_begin_, watched);
     simulated_ += block.streams[e].instrs.size();
   }
 }
@@ -163,11 +175,17 @@ void Core::collective_known(const CcCores::Done& done) {
   if (waits_for_collective_) call_event_.notify(sc_core::SC_ZERO_TIME);
 }
 
-void Core::issued(isa::Engine engine, const TimedInstr& instr, Fs begin, Fs done) {
-  record_event(TraceEvent::Track::kEngine, static_cast<std::uint8_t>(engine), instr.index, begin, begin + instr.occupy);
+void Core::issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) {
+  record_event({.begin = issue.begin,
+                .end = issue.begin + instr.occupy,
+                .instr = instr.index,
+                .track = TraceEvent::Track::kEngine,
+                .lane = static_cast<std::uint8_t>(engine),
+                .hold = issue.hold,
+                .waited = issue.waited});
   if (!options_.observer || instr.kind > TimedInstr::Kind::kMatMul) return;
-  options_.observer->begins(rank_, call_, instr.index, begin);
-  options_.observer->retires(rank_, call_, instr.index, done);
+  options_.observer->begins(rank_, call_, instr.index, issue.begin);
+  options_.observer->retires(rank_, call_, instr.index, issue.done);
 }
 
 void Core::transfer_begins(std::uint32_t index, Fs begin) {
@@ -175,7 +193,7 @@ void Core::transfer_begins(std::uint32_t index, Fs begin) {
 }
 
 void Core::transfer_completes(std::uint32_t index, std::uint8_t ring, Fs begin, Fs end) {
-  record_event(TraceEvent::Track::kDmaRing, ring, index, begin, end);
+  record_event({.begin = begin, .end = end, .instr = index, .track = TraceEvent::Track::kDmaRing, .lane = ring});
   if (options_.observer) options_.observer->retires(rank_, call_, index, end);
   semaphores_.raise(isa::kFirstDmaSemaphore + ring, end);
   call_end_ = std::max(call_end_, end);
@@ -271,20 +289,16 @@ void Core::finish() {
   finished_ = true;
 }
 
-void Core::record_event(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end) {
+void Core::record_event(TraceEvent event) {
   const TraceWindow& window = options_.trace;
-  if (end < window.from || begin >= window.until) return;
+  if (!in_window(program_->program->calls[call_], event.begin, event.end)) return;
   if (events_.size() >= window.limit) {
     ++dropped_;
     return;
   }
-  events_.push_back({.begin = begin,
-                     .end = end,
-                     .call = call_,
-                     .instr = index,
-                     .track = track,
-                     .lane = lane,
-                     .rank = static_cast<std::uint16_t>(rank_)});
+  event.call = call_;
+  event.rank = static_cast<std::uint16_t>(rank_);
+  events_.push_back(event);
 }
 
 }  // namespace hw

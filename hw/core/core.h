@@ -26,7 +26,8 @@ struct TimedProgram {
 
 struct TraceWindow {
   Fs from = 0;
-  Fs until = 0;  // nothing is recorded when until <= from
+  Fs until = 0;             // nothing is recorded when until <= from
+  std::int32_t layer = -1;  // calls of this layer alone; -1: all
   std::size_t limit = 2'000'000;
 };
 
@@ -59,7 +60,7 @@ class Core : public sc_core::sc_module, private IssueSink {
  private:
   void dma(const TimedInstr& instr, Fs when) override;
   void collective(const TimedInstr& instr, Fs when) override;
-  void issued(isa::Engine engine, const TimedInstr& instr, Fs begin, Fs done) override;
+  void issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) override;
   void finished(isa::Engine engine, Fs free, Fs done) override;
 
   void transfer_begins(std::uint32_t index, Fs begin);
@@ -73,8 +74,9 @@ class Core : public sc_core::sc_module, private IssueSink {
   void maybe_end_call();
   void close_call(const Replay::Record& record);
   void finish();
-  bool watched() const;  // each instruction is recorded
-  void record_event(TraceEvent::Track track, std::uint8_t lane, std::uint32_t index, Fs begin, Fs end);
+  bool in_window(const isa::Call& call, Fs begin, Fs end) const;  // its instructions are recorded
+  bool records(const isa::Call& call, Fs end) const;
+  void record_event(TraceEvent event);
   EngineTimes gap_times(Fs begin) const;
 
   const std::uint32_t rank_;

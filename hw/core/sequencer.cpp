@@ -91,6 +91,7 @@ bool Sequencer::owns_ports() {
 }
 
 void Sequencer::issue(const TimedInstr& instr) {
+  const Fs before = time_.waited();
   const Fs still_busy = std::clamp(unit_.busy_until(), free_, std::max(free_, ready_)) - free_;
   time_.busy += still_busy;
   if (ready_ > free_) time_.waiting[static_cast<int>(hold_)] += ready_ - free_ - still_busy;
@@ -103,13 +104,14 @@ void Sequencer::issue(const TimedInstr& instr) {
     done = issued.done;
   }
   slots_->waiting[instr.slot] += begin - free_;
+  const Fs waited = time_.waited() - before;
   const Fs occupy = instr.apart > 0 ? static_cast<Fs>(instr.apart) : instr.occupy;  // of the issue
   slots_->busy[instr.slot] += occupy;
   time_.busy += occupy;
   ++time_.instructions;
   free_ = begin + occupy;
   if (instr.signal) semaphores_.raise(static_cast<int>(engine_), done);
-  if (watched_) sink_.issued(engine_, instr, begin, done);
+  if (watched_) sink_.issued(engine_, instr, {.begin = begin, .done = done, .hold = hold_, .waited = waited});
   if (instr.kind == TimedInstr::Kind::kDma) sink_.dma(instr, begin);
   if (instr.kind == TimedInstr::Kind::kCollective) sink_.collective(instr, begin);
 }

@@ -9,6 +9,13 @@
 
 namespace hw {
 
+/// An instruction's issue, and what its engine waited for before.
+struct Issue {
+  Fs begin = 0, done = 0;
+  Hold hold = Hold::kOwnEngine;
+  Fs waited = 0;
+};
+
 /// What a sequencer hands on: implemented by the core.
 class IssueSink {
  public:
@@ -16,7 +23,7 @@ class IssueSink {
   virtual void dma(const TimedInstr& instr, Fs when) = 0;
   virtual void collective(const TimedInstr& instr, Fs when) = 0;
   /// Told of every issue when the core records or executes.
-  virtual void issued(isa::Engine engine, const TimedInstr& instr, Fs begin, Fs done) = 0;
+  virtual void issued(isa::Engine engine, const TimedInstr& instr, const Issue& issue) = 0;
   /// Everything is issued; the engine can take the next call at `free` and its last result is there at `done`.
   virtual void finished(isa::Engine engine, Fs free, Fs done) = 0;
 };

@@ -142,6 +142,7 @@ std::vector<SimResult> Machine::run(const std::vector<TimedProgram>& programs, c
       .replay = !options.exact && !options.execute,
       .trace = {.from = origin + fs_of(options.trace_from),
                 .until = options.trace_until > options.trace_from ? origin + fs_of(options.trace_until) : 0,
+                .layer = options.trace_layer,
                 .limit = options.trace_limit},
       .observer = observer};
   for (const TimedProgram& timed : programs)

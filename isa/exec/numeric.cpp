@@ -105,6 +105,7 @@ class NumericDevice : public Device {
   void execute_sets(const std::set<Progress*>& together, const Instr& instr);
   [[noreturn]] void report_deadlock();
 
+  bool given_up() const { return give_up_ && give_up_(); }
   Progress& progress_of(std::uint32_t rank);
   const std::vector<std::vector<std::uint32_t>>& sets_of(const Progress& at, const Instr& instr) const;
 
@@ -112,6 +113,7 @@ class NumericDevice : public Device {
   std::deque<Memory> memories_;
   std::vector<Context> contexts_;  // of the run, by rank
   std::unique_ptr<Crew> crew_;
+  bool (*give_up_)() = nullptr;
 };
 
 void NumericDevice::load_all(const Programs& programs) {
@@ -156,10 +158,12 @@ void NumericDevice::run(const RunOptions& options) {
                          .step = options.step,
                          .rank = rank});
   for (Progress& p : programs_) p = {.program = p.program, .segments = std::move(p.segments)};
+  give_up_ = options.give_up;
   for (bool any = true; any;) {
     any = false;
     for (Progress& p : programs_) any |= advance(p);
   }
+  if (given_up()) return;
   if (!std::ranges::all_of(programs_, &Progress::finished)) report_deadlock();
 }
 
@@ -167,6 +171,7 @@ void NumericDevice::run(const RunOptions& options) {
 bool NumericDevice::advance(Progress& at) {
   bool moved = false;
   while (!at.finished()) {
+    if (given_up()) return false;
     if (!at.entered) enter_call(at);
     if (!at.computed) {
       if (at.part().begin < at.part().end) run_segment(at);

@@ -119,6 +119,10 @@ TEST(JobCost, OtherAcceleratorsAreRooflinesOfTheJobsWork) {
   const CostRow compute = row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge");
   EXPECT_EQ(compute.basis, Basis::kRoofline);
   EXPECT_DOUBLE_EQ(compute.seconds, 1e18 / 312e12 / 8 / 0.5);
+  j.fixed_seconds = 200;  // a host is needed there too
+  EXPECT_DOUBLE_EQ(row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge").seconds,
+                   200 + compute.seconds);
+  j.fixed_seconds = 0;
   j.hbm_bytes = 1e18;
   EXPECT_DOUBLE_EQ(row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge").seconds,
                    1e18 / 1555e9 / 8 / 0.5);
@@ -175,17 +179,21 @@ TEST(JobCost, ARunFolderTellsItsJob) {
 TEST(JobCost, AnInstanceThatCannotHoldTheJobHasNeitherTimeNorPrice) {
   JobToPrice j = job("trn1.32xlarge", 1000);
   j.flops = 1e17;
-  j.state_bytes = 67e9;  // a Llama-2-7B
+  j.weight_bytes = 40e9, j.optimizer_bytes = 27e9;  // a Llama-2-7B
+  j.other_bytes = 3e9;                              // of a core: activations, rings, the runtime
+  j.split = 8, j.sharded = true;
   j.chip_bytes = 32.0 * (1 << 30);
   const auto rows = price_job(j, load_prices(std::string_view{}), {1, 2}, 0.4);
   EXPECT_FALSE(row(rows, "trn1.32xlarge").too_small);
   EXPECT_TRUE(row(rows, "trn1.2xlarge").too_small);
   EXPECT_FALSE(row(rows, "trn1.2xlarge").pareto);
-  EXPECT_FALSE(row(rows, "trn1.2xlarge", 2).too_small);  // 64 GiB are 68.7e9 bytes
+  // 64 GiB are 68.7e9 bytes, more than the state; but 67e9 / 4 + 3e9 are more than a core's 16 GiB.
+  EXPECT_TRUE(row(rows, "trn1.2xlarge", 2).too_small);
+  EXPECT_FALSE(row(price_job(j, load_prices(std::string_view{}), {4}, 0.4), "trn1.2xlarge", 4).too_small);
   EXPECT_TRUE(row(rows, "p3.2xlarge").too_small);
   EXPECT_FALSE(row(rows, "p4d.24xlarge").too_small);
   const std::string json = cost_table(rows, 0.4).render(base::Format::kJson);
-  EXPECT_THAT(json, HasSubstr("does not fit: weights, gradients and optimizer need 62.4 GiB, it has 32 GiB"));
+  EXPECT_THAT(json, HasSubstr("does not fit: a core needs 33.99 GiB, it has 16 GiB"));
 }
 
 // Two tensor-parallel cores in each of four data-parallel ranks that share the optimizer's state; two stages.
@@ -205,11 +213,14 @@ TEST(JobCost, TheStateOfAJobFollowsFromItsPlan) {
         folder, {{"workload", {{"options", options}}}, {"machine", {{"cores", 16}}}, {"job", job}, {"memory", memory}});
     return analysis::job_of_run(folder);
   };
-  EXPECT_EQ(state().state_bytes, 4 * (10 + 20) + 16 * 3);
+  EXPECT_EQ(state().state_bytes(), 4 * (10 + 20) + 16 * 3);
+  EXPECT_EQ(state().core_bytes(16), 99);
+  EXPECT_EQ(state().core_bytes(8), 10 + 20 + 2 * 3 + 66);
+  EXPECT_EQ(state().core_bytes(2), 2 * (10 + 20) + 8 * 3 + 66);
   EXPECT_EQ(state().flops, 5e15);  // of all stages, whatever the record has
   EXPECT_EQ(state().tokens, 2e6);
   options["zero_1"] = false;
-  EXPECT_EQ(state().state_bytes, 4 * (10 + 20 + 3));
+  EXPECT_EQ(state().state_bytes(), 4 * (10 + 20 + 3));
 }
 
 TEST(JobCost, WhatMakesNoSenseIsRefused) {

@@ -89,7 +89,7 @@ TEST_F(Progresses, TellRateAndTimeLeft) {
   const auto start = Progress::Clock::now();
   const Progress progress{"train", "step", 400, {.terminal = &terminal}};
   const std::string line = progress.line(start + seconds{100}, 200, "loss 0.5");
-  EXPECT_THAT(line, HasSubstr("step 200/400 (50%), 2 step/s, loss 0.5, 1:40 elapsed, ETA 1:40"));
+  EXPECT_THAT(line, HasSubstr("step 200/400 (50%), 2 step/s, 1:40 elapsed, ETA 1:40, loss 0.5"));
   EXPECT_THAT(progress.line(start + seconds{100}, 10, ""), HasSubstr("10 s/step"));
   EXPECT_EQ(progress.line(start + seconds{100}, 400, "").find("ETA"), std::string::npos);
 }

@@ -22,7 +22,11 @@ const axe = require.resolve("axe-core/axe.min.js");
 const browserPath = process.env.CHROMIUM || execFileSync("sh", ["-c", "command -v chromium"]).toString().trim();
 
 const LOOKS = ["light", "dark"].flatMap((scheme) =>
-  [["desktop", 1280, 900], ["phone", 390, 844]].map(([device, width, height]) => ({ scheme, device, width, height })));
+  [["phone", 390, 844], ["tablet", 768, 1024], ["desktop", 1440, 900], ["wide", 2560, 1440]].map(
+    ([device, width, height]) => ({ scheme, device, width, height })));
+LOOKS.push({ scheme: "light", device: "print", width: 720, height: 1000, media: "print" });
+
+const SLOWEST = Number(process.env.TRNSIM_SLOWEST_PAGE ?? 20); // s to open; a loaded host is not the page's fault
 
 /// Cards of the summary and where the same number stands in result.json.
 const CARDS = {
@@ -81,14 +85,58 @@ function structure() {
   return { names, wrong };
 }
 
-async function look(browser, { scheme, device, width, height }) {
+/// In the page: letters of charts that leave their picture, elements that leave the window where nothing scrolls.
+function cut() {
+  const wrong = [];
+  for (const svg of document.querySelectorAll("svg")) {
+    if (!svg.getClientRects().length) continue;
+    const box = svg.getBoundingClientRect();
+    for (const text of svg.querySelectorAll("text")) {
+      const own = text.getBoundingClientRect();
+      if (own.left < box.left - 1 || own.right > box.right + 1 || own.bottom > box.bottom + 1 || own.top < box.top - 1)
+        wrong.push(`cut: "${text.textContent}" of ${svg.getAttribute("aria-label")}`);
+      if (parseFloat(getComputedStyle(text).fontSize) * box.width / svg.viewBox.baseVal.width < 9)
+        wrong.push(`too small: "${text.textContent}" of ${svg.getAttribute("aria-label")}`);
+    }
+  }
+  for (const e of document.querySelectorAll("main *")) {
+    if (!e.getClientRects().length || e.closest(".wide, nav, svg")) continue;
+    const own = e.getBoundingClientRect();
+    if (own.right > document.documentElement.clientWidth + 1 && own.width > 1) wrong.push(`off-screen: ${e.outerHTML.slice(0, 100)}`);
+  }
+  return [...new Set(wrong)];
+}
+
+/// In the page: the time line zooms and says what is under the pointer.
+function timeline() {
+  const wrong = [];
+  for (const figure of document.querySelectorAll(".timeline")) {
+    const canvas = figure.querySelector("canvas"), before = canvas.toDataURL();
+    figure.querySelector("[data-do=in]").click();
+    if (canvas.toDataURL() === before) wrong.push("the time line does not zoom");
+    figure.querySelector("[data-do=all]").click();
+    if (canvas.toDataURL() !== before) wrong.push("the time line does not come back");
+    const box = canvas.getBoundingClientRect(), said = figure.querySelector("output").textContent;
+    canvas.dispatchEvent(new PointerEvent("pointermove", { clientX: box.left + box.width / 2, clientY: box.top + 5 }));
+    if (figure.querySelector("output").textContent === said) wrong.push("the time line says nothing");
+  }
+  return wrong;
+}
+
+async function look(browser, { scheme, device, width, height, media = "screen" }) {
   const wrong = [];
   const context = await browser.newContext({ viewport: { width, height }, colorScheme: scheme, offline: true });
   const page = await context.newPage();
   page.on("console", (m) => ["error", "warning"].includes(m.type()) && wrong.push(`console ${m.type()}: ${m.text()}`));
   page.on("pageerror", (error) => wrong.push(`script: ${error.message}`));
   page.on("request", (r) => r.url().startsWith("file:") || r.url().startsWith("data:") || wrong.push(`asks for ${r.url()}`));
+  const before = Date.now();
+  await page.emulateMedia({ media, colorScheme: scheme });
   await page.goto(pathToFileURL(path.resolve(run, "report.html")).href);
+  const seconds = (Date.now() - before) / 1000;
+  if (seconds > SLOWEST) wrong.push(`opens in ${seconds} s`);
+  wrong.push(...(await page.evaluate(cut)));
+  if (media === "screen") wrong.push(...(await page.evaluate(timeline)));
   await page.screenshot({ path: path.join(pictures, `${path.basename(path.resolve(run))}_${device}_${scheme}.png`), fullPage: true });
 
   const shape = await page.evaluate(structure);
@@ -103,6 +151,12 @@ async function look(browser, { scheme, device, width, height }) {
     if (shown !== result[section]?.[key]) wrong.push(`${name} is ${shown}, result.json says ${result[section]?.[key]}`);
   }
 
+  if (media === "print") {
+    await context.close();
+    console.log(`${device} ${scheme}: ${shape.names.join(" ")}`);
+    return [...wrong, ...shape.wrong].map((text) => `${device} ${scheme}: ${text}`);
+  }
+  await page.evaluate(() => document.querySelectorAll("details").forEach((d) => { d.open = true; }));
   await page.addScriptTag({ path: axe });
   const found = await page.evaluate(() => axe.run(document, { resultTypes: ["violations", "incomplete"] }));
   for (const v of found.violations)

@@ -53,7 +53,16 @@ TEST_P(Advice, EachChangeGainsWhatItPromises) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Jobs, Advice, testing::Values([] { return workload("bert_tweets"); }, llama));
+template <int kJob>
+Asked published() {
+  static constexpr const char* kJobs[] = {"bert_emotion",    "bert_imdb",      "bert_tweets",
+                                          "llama2_7b_dolly", "llama3_8b_lora", "vit_mnist"};
+  return workload(kJobs[kJob]);
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, Advice,
+                         testing::Values(published<0>, published<1>, published<2>, published<3>, published<4>,
+                                         published<5>, llama));
 
 TEST(Advice, ChangesThatDoNotFitAreNotNamed) {
   Asked asked = workload("bert_tweets");

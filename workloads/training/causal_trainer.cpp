@@ -140,7 +140,7 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
         write_batch(io, eval_io_, d, m, data,
                     part(all, first / rows + static_cast<std::size_t>(m) * spec.plan.data + d, rows),
                     spec.plan.micro_batch, 1);
-    run_device(0);
+    evaluate_batch(first / at_once + 1, (all.size() + at_once - 1) / at_once);
     loss += read_loss(io, spec);
   }
   record.samples = static_cast<std::int64_t>(data.size());

@@ -94,7 +94,8 @@ void ClassifierTrainer::score(Split split, EvalRecord& record) {
           write_batch(io, data, {r, 0, samples, options_.eval_batch, options_.step.kind.length}, 1, false));
       labelled += counted(labels.back());
     }
-    run_device(0);
+    evaluate_batch(step + 1, order.steps_per_epoch());
+    if (base::interrupted()) break;  // half of a batch
     for (std::uint32_t r = 0; r < ranks; ++r) {
       const std::vector<std::int32_t> predicted =
           predictions(io.read(r, micro_name("logits", 0)), labels[r], scores.labels());

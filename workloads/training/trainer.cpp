@@ -91,6 +91,11 @@ void Trainer::run_device(std::int64_t step) {
       {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
 }
 
+void Trainer::evaluate_batch(std::size_t done, std::size_t all) {
+  device_->run({.seed = options_.seed, .step = 0, .host_threads = options_.host_threads, .give_up = base::interrupted});
+  if (on_eval_batch) on_eval_batch(static_cast<std::int64_t>(done), static_cast<std::int64_t>(all));
+}
+
 std::string Trainer::settings_text(const Model& model) const {
   const OptimizerSpec& o = options_.step.optimizer;
   return fmt::format("{} {} betas {} {} eps {} wd {} clip {} lr {} {} warmup {} steps {} seed {} model {}",

@@ -1,0 +1,192 @@
+// What the machine allows: roofline, memory, collectives; and the curves of a training.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <map>
+
+#include "analysis/profile/memory_use.h"
+#include "analysis/report/chart.h"
+#include "analysis/report/report_parts.h"
+#include "analysis/report/report_sections.h"
+#include "isa/names.h"
+
+namespace analysis {
+namespace {
+
+using base::Align;
+using base::Cell;
+using Json = nlohmann::ordered_json;
+
+constexpr std::size_t kAreaSteps = 400;
+constexpr std::size_t kNamedMarks = 9;
+constexpr double kDrawnShare = 0.005;  // of the busy time: what has less says nothing about the step
+
+base::Table roofline_table(const ReportRun& run) {
+  base::Table table{{{"op", ""},
+                     {"engine", ""},
+                     {"seconds", "busy", Align::kRight},
+                     {"matmul_flops", "matmul FLOPs", Align::kRight},
+                     {"hbm_bytes", "HBM bytes", Align::kRight},
+                     {"intensity", "FLOP/B", Align::kRight},
+                     {"achieved", "", Align::kRight},
+                     {"share_of_roof", "of its roof", Align::kRight}}};
+  for (const RoofPoint& p : run.record.roofline)
+    table.add_row({p.op, p.engine, Cell{p.seconds, readable(p.seconds, "s")},
+                   Cell{p.matmul_flops, readable(p.matmul_flops, "FLOP")},
+                   Cell{p.hbm_bytes, readable(p.hbm_bytes, "B")}, Cell{p.intensity, fmt::format("{:.3g}", p.intensity)},
+                   Cell{p.achieved, readable(p.achieved, "FLOP/s")},
+                   p.roof > 0 ? Cell{p.share_of_roof, readable(p.share_of_roof, "%")} : Cell{}});
+  return table;
+}
+
+/// Ops that multiply and take a part of the time that one can see, the longest first.
+std::vector<Mark> roofline_marks(const ReportRun& run, double knee) {
+  double busy = 0;
+  for (const RoofPoint& p : run.record.roofline) busy += p.seconds;
+  std::vector<Mark> marks;
+  for (const RoofPoint& p : run.record.roofline) {
+    if (p.achieved <= 0 || p.seconds < kDrawnShare * busy) continue;
+    const bool known = p.intensity > 0;  // else its bytes are booked under other labels: nothing but FLOPs binds
+    if (!known && !(knee > 0)) continue;
+    marks.push_back({p.op + (known ? "" : ", no HBM bytes of its own"), known ? p.intensity : knee * 10, p.achieved,
+                     p.seconds / busy});
+  }
+  std::ranges::stable_sort(marks, std::greater{}, &Mark::weight);
+  return marks;
+}
+
+base::Table memory_kinds_table(const ReportRun& run, const MemoryUse& memory) {
+  base::Table table{{{"kind", ""},
+                     {"peak_bytes", "peak in use", Align::kRight},
+                     {"at_peak_bytes", "at the peak of all", Align::kRight},
+                     {"reserved_bytes", "reserved", Align::kRight}}};
+  for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
+    const double peak = *std::ranges::max_element(memory.bytes[k]), then = memory.bytes[k][memory.peak_call];
+    const double reserved = reserved_bytes(run, memory.kinds[k]);
+    table.add_row({memory.kinds[k], Cell{peak, readable(peak, "B")}, Cell{then, readable(then, "B")},
+                   std::isfinite(reserved) ? Cell{reserved, readable(reserved, "B")} : Cell{}});
+  }
+  return table;
+}
+
+/// When the memory is fullest, and with what.
+std::string peak_html(const ReportRun& run, const MemoryUse& memory) {
+  const hw::CallTime& call = run.record.result.calls[memory.peak_call];
+  std::string parts;
+  for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
+    const double bytes = memory.bytes[k][memory.peak_call];
+    if (bytes >= 0.01 * memory.peak)
+      parts += fmt::format("{}{} {:.0f} %", parts.empty() ? "" : ", ", memory.kinds[k], 100 * bytes / memory.peak);
+  }
+  const std::string layer = call.layer >= 0 ? fmt::format(" of layer {}", call.layer) : "";
+  return fmt::format("<p>Fullest at {}, in {}{} ({}): {}: {}.</p>\n", readable(hw::seconds(call.begin), "s"),
+                     escape(run.record.program.blocks[call.block].name), layer, isa::name_of(call.phase),
+                     readable(memory.peak, "B"), escape(parts));
+}
+
+}  // namespace
+
+std::string roofline_html(const ReportRun& run, std::string_view id) {
+  const hw::Peaks& peaks = run.record.result.peaks;
+  const double knee = peaks.hbm_bandwidth > 0 ? peaks.matmul_flops / peaks.hbm_bandwidth : 0;
+  const std::vector<Mark> marks = roofline_marks(run, knee);
+  std::vector<std::pair<double, double>> roof;
+  if (!marks.empty() && knee > 0) {
+    const auto [low, high] = std::ranges::minmax_element(marks, {}, &Mark::x);
+    const double from = std::min(low->x, knee / 10);
+    roof = {{from, from * peaks.hbm_bandwidth},
+            {knee, peaks.matmul_flops},
+            {std::max(high->x, knee * 10), peaks.matmul_flops}};
+  }
+  return question(
+             "how near is each operation to what the machine allows? Left of the bend its HBM bytes bind, right of it "
+             "the "
+             "FLOPs: below the line the machine waits for something else") +
+         scatter_chart("matmul rate of each op against what its HBM bytes allow", marks, roof,
+                       {"matmul FLOPs per HBM byte", "", true}, {"FLOP/s", "FLOP/s", true}, kNamedMarks) +
+         fmt::format(
+             "<p>A larger circle took more of the engines' time; ops with less than {:g} % of it, and those "
+             "without a matmul, are in the table only.</p>\n",
+             kDrawnShare * 100) +
+         folded("every op", roofline_table(run), {"", fmt::format("{}-op", id)});
+}
+
+std::string memory_html(const ReportRun& run) {
+  const MemoryUse memory = memory_use(run.record);
+  const auto& calls = run.record.result.calls;
+  if (calls.empty()) return "<p class=\"none\">The step has no call.</p>\n";
+  const auto capacity = static_cast<double>(run.record.info.hbm_bytes_per_core);
+  const std::size_t step = calls.size() / kAreaSteps + 1;  // each shown with the largest of its calls
+  std::vector<double> at;
+  std::vector<std::vector<double>> values(memory.kinds.size());
+  for (std::size_t c = 0; c < calls.size(); c += step) {
+    at.push_back(hw::seconds(calls[c].begin));
+    const std::size_t end = std::min(c + step, calls.size());
+    for (std::size_t k = 0; k < values.size(); ++k)
+      values[k].push_back(*std::max_element(memory.bytes[k].begin() + static_cast<std::ptrdiff_t>(c),
+                                            memory.bytes[k].begin() + static_cast<std::ptrdiff_t>(end)));
+  }
+  const double needed = hbm_needed(run, memory.peak);
+  const auto limit = capacity > 0 ? std::optional<Limit>{{"capacity of a core", capacity}} : std::nullopt;
+  return question(
+             "does it fit, and what fills it? HBM is the memory of the device; weights and the optimizer's state stay, "
+             "activations wait for the backward pass") +
+         area_chart("HBM of a core in use over one step, by kind", memory.kinds, values, at,
+                    hw::seconds(run.record.result.total), limit, {"simulated time of one step", "s"}, {"bytes", "B"}) +
+         fmt::format(
+             "<p>Needs <b data-v=\"{}\">{}</b> of {}{}.</p>\n", needed, readable(needed, "B"), readable(capacity, "B"),
+             needed > memory.peak ? "; the chart has the tensors of the program, without what the software holds"
+                                  : "") +
+         peak_html(run, memory) + folded("HBM of a core by kind", memory_kinds_table(run, memory));
+}
+
+std::string collectives_html(const ReportRun& run) {
+  const hw::SimResult& r = run.record.result;
+  if (r.collectives.empty()) return "<p class=\"none\">The step has no collective.</p>\n";
+  const double active = hw::seconds(r.collective_active), exposed = std::min(active, hw::seconds(r.collective_exposed));
+  return question(
+             "is communication hidden? Cores exchange data in collectives; what is exposed makes the step longer, the "
+             "rest goes on beside the engines") +
+         share_bar("time of collectives, exposed and hidden behind the engines",
+                   {{"exposed", exposed}, {"hidden", active - exposed}}, "s") +
+         folded("collectives by kind", table_by("collective", run.record));
+}
+
+std::string curves_html(const ReportRun& run) {
+  if (run.steps.empty()) return "<p class=\"none\">The run computed no numerics.</p>\n";
+  const auto value = [](const Json& line, const char* key) {
+    const auto found = line.find(key);
+    return found != line.end() && found->is_number() ? found->get<double>() : NAN;
+  };
+  Series loss{"loss"}, rate{"learning rate"}, norm{"gradient norm"};
+  for (const Json& line : run.steps) {
+    const double step = value(line, "step");
+    loss.points.emplace_back(step, value(line, "loss"));
+    rate.points.emplace_back(step, value(line, "learning_rate"));
+    norm.points.emplace_back(step, value(line, "grad_norm"));
+  }
+  std::string out =
+      question("does it learn?") + line_chart("loss by step", {loss}, {"step", "", false, true}, {"loss", ""});
+  out += line_chart("learning rate by step", {rate}, {"step", "", false, true}, {"learning rate", ""});
+  out += line_chart("gradient norm by step", {norm}, {"step", "", false, true}, {"norm", ""});
+  const Json metrics = run.result.value("metrics", Json{});
+  if (!metrics.is_object() || !metrics.value("epochs", Json{}).is_array()) return out;
+  std::map<std::string, std::vector<Series>> splits;
+  for (const Json& epoch : metrics["epochs"]) {
+    if (!epoch.is_object()) continue;
+    std::vector<Series>& series = splits[epoch.value("split", "eval")];
+    const bool language = epoch.contains("perplexity");
+    if (series.empty())
+      series = language ? std::vector<Series>{{"perplexity"}} : std::vector<Series>{{"accuracy"}, {"macro F1"}};
+    series[0].points.emplace_back(value(epoch, "epoch"), value(epoch, language ? "perplexity" : "accuracy"));
+    if (!language) series[1].points.emplace_back(value(epoch, "epoch"), value(epoch, "f1_macro"));
+  }
+  for (const auto& [split, series] : splits)
+    if (series[0].points.size() > 1)
+      out += line_chart(fmt::format("{} on the split {} by epoch", series.size() == 1 ? "perplexity" : "score", split),
+                        series, {"epoch", "", false, true}, {series.size() == 1 ? "perplexity" : "score", ""});
+  return out;
+}
+
+}  // namespace analysis
