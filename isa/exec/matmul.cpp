@@ -141,30 +141,24 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
   if (to.base != dst.base) copy_rows(dst, to, how, context);
 }
 
-/// Whether some of n elements, one behind the other, are infinite or NaN: their exponents are all ones.
-template <class Bits>
-bool has_special(const std::byte* data, std::int64_t n, Bits exponent) {
-  using Any [[gnu::may_alias]] = Bits;
-  const auto* x = reinterpret_cast<const Any*>(data);
-  bool special = false;
-  for (std::int64_t i = 0; i < n; ++i) special |= (x[i] & exponent) == exponent;
-  return special;
-}
-
+/// Whether an element is infinite or NaN.
 bool has_special(const View& v, Context& context) {
   std::atomic<bool> special = false;
   split(context.team, v.partitions, v.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
+    const kernels::Kernels& k = kernels::kernels();
     bool here = false;
     for (std::int64_t p = begin; p < end; ++p) {
       if (v.size == 2 && v.contiguous()) {
-        here |= has_special<std::uint16_t>(v.row(p), v.cols, v.dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00);
+        const std::uint16_t exponent = v.dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00;
+        here |=
+            k.special16(reinterpret_cast<const std::uint16_t*>(v.row(p)), static_cast<std::size_t>(v.cols), exponent);
         continue;
       }
       for (std::int64_t first = 0; first < v.cols; first += kBlock) {
         alignas(64) float scratch[kBlock];
         const std::int64_t n = std::min(kBlock, v.cols - first);
         const float* x = read(v, p, first, n, scratch);
-        here |= has_special<std::uint32_t>(reinterpret_cast<const std::byte*>(x), n, 0x7f800000);
+        here |= k.special32(reinterpret_cast<const std::uint32_t*>(x), static_cast<std::size_t>(n), 0x7f800000);
       }
     }
     if (here) special = true;

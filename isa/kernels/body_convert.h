@@ -188,6 +188,18 @@ void transpose_loop(const std::byte* in, std::int64_t in_stride, std::byte* out,
     for (int c = 0; c < cols; ++c) one(r, c);
 }
 
+template <class Bits>
+bool special_loop(const Bits* in, std::size_t n, Bits exponent) {
+  using Any [[gnu::may_alias]] = Bits;
+  const Any* bits = in;
+  Bits most = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const Bits one = bits[i] & exponent;
+    most = one > most ? one : most;
+  }
+  return most == exponent;
+}
+
 template <class Wide>
 void fill_convert(Kernels& table) {
   table.from_bf16 = from_bf16_loop;
@@ -198,6 +210,8 @@ void fill_convert(Kernels& table) {
   table.to_tf32 = to_tf32_loop;
   table.to_bf16_stochastic = to_bf16_stochastic_loop;
   table.random_block = random_block_loop<Wide>;
+  table.special16 = special_loop<std::uint16_t>;
+  table.special32 = special_loop<std::uint32_t>;
   table.transpose16 = transpose_loop<std::uint16_t, 16>;
   table.transpose32 = transpose_loop<std::uint32_t, 8>;
 }

@@ -87,9 +87,6 @@ const Kernels& kernels(Level level) {
   return kTables.at(static_cast<std::size_t>(level));
 }
 
-const Kernels& kernels() {
-  static const Kernels& kChosen = kernels(wanted_level());
-  return kChosen;
-}
+const Kernels& best_kernels() { return kernels(wanted_level()); }
 
 }  // namespace isa::kernels

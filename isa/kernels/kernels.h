@@ -83,13 +83,20 @@ struct Kernels {
                       int cols) = nullptr;
   void (*transpose32)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
                       int cols) = nullptr;
+  /// Whether one of n numbers is infinite or NaN: all bits of `exponent` are set.
+  bool (*special16)(const std::uint16_t* in, std::size_t n, std::uint16_t exponent) = nullptr;
+  bool (*special32)(const std::uint32_t* in, std::size_t n, std::uint32_t exponent) = nullptr;
   void (*matmul_bf16)(const MatMul& args) = nullptr;
   void (*matmul_fp32)(const MatMul& args) = nullptr;
 };
 
 /// The best the host supports, or what TRNSIM_HOST_ISA names. Errors: Fault::kUsage when that is unknown,
 /// Fault::kEnvironment when the host lacks it.
-const Kernels& kernels();
+const Kernels& best_kernels();
+inline const Kernels& kernels() {
+  static const Kernels& kChosen = best_kernels();  // asked for with each row: no call
+  return kChosen;
+}
 /// The table of one level. Errors: Fault::kEnvironment when the host lacks it.
 const Kernels& kernels(Level level);
 bool host_supports(Level level);
