@@ -218,9 +218,10 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
   std::vector<SweepPoint> points;
   for (std::size_t r = 0; r < report.rows.size(); ++r) {
     if (!report.rows[r].predicted) continue;
-    for (std::size_t m = 0; m < mechanisms.size(); ++m) points.push_back(point(r, m));
     out.share[r].resize(mechanisms.size());
     out.change_percent[r].resize(constants.size());
+    if (report.rows[r].kind == "device memory") continue;  // bytes, which no time or rate moves
+    for (std::size_t m = 0; m < mechanisms.size(); ++m) points.push_back(point(r, m));
   }
   const auto slower_values = predictions(report, points, variations, evaluate, processes, watch);
   for (std::size_t i = 0; i < points.size(); ++i) {
