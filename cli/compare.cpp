@@ -1,9 +1,10 @@
-// `trnsim compare A B`: what changed from one run to another.
+// `trnsim compare A B`: what changed from one run to another, or what a profile of the device says otherwise.
 #include <fmt/format.h>
 
 #include <filesystem>
 #include <memory>
 
+#include "analysis/neuron_profile.h"
 #include "analysis/result.h"
 #include "analysis/views.h"
 #include "base/error.h"
@@ -59,9 +60,19 @@ std::vector<analysis::Difference> jobs(const std::filesystem::path& before, cons
   return analysis::compare_jobs(analysis::read_result(before).body, analysis::read_result(after).body);
 }
 
+bool is_profile(const std::filesystem::path& path) { return path.extension() == ".json"; }
+
+void compare_profile(const CompareOptions& options, base::Format format, std::optional<double> most) {
+  const analysis::Record run = analysis::read_record(options.before);
+  const auto differences = analysis::compare(run, analysis::read_neuron_profile(options.after), options.after);
+  print(difference_table(differences, options.ops).render(format));
+  if (!differences.empty()) fail_above(differences.front(), most);
+}
+
 void compare(const CompareOptions& options) {
   const base::Format format = base::parse_format(options.format);
   const std::optional<double> most = allowed(options.fail_above);
+  if (is_profile(options.after)) return compare_profile(options, format, most);
   const analysis::Record before = analysis::read_record(options.before);
   const analysis::Record after = analysis::read_record(options.after);
   tell_what_differs(before, after);
@@ -77,7 +88,8 @@ void compare(const CompareOptions& options) {
 void add_compare(CLI::App& app) {
   auto options = std::make_shared<CompareOptions>();
   app.add_option("A", options->before, "folder of the run before")->required();
-  app.add_option("B", options->after, "folder of the run after")->required();
+  app.add_option("B", options->after, "folder of the run after, or what neuron-profile view --output-format json wrote")
+      ->required();
   app.add_option("--fail_above,--fail-above", options->fail_above,
                  "exit 1 when the device's step got slower by more, as in 5%");
   app.add_option("--ops", options->ops, "ops shown at most, the largest changes first; 0: all")->capture_default_str();

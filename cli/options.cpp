@@ -25,7 +25,7 @@ struct Takes {
 };
 constexpr std::array kTakes = {
     Takes{"run compile ablate",
-          "model_id dataset_path validation_file test_file vocab text_column label_column label_names "
+          "model_id dataset_path validation_file test_file vocab text_column label_column label_names task "
           "max_train_samples max_eval_samples strict per_device_eval_batch_size learning_rate adam_beta1 "
           "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps"},
     Takes{"run compile ablate estimate plan",
@@ -41,7 +41,7 @@ constexpr std::array kTakes = {
     Takes{"run compile ablate verify validate estimate plan",
           "instance_type set compile_cache exact host_threads format"},
     Takes{"run compile ablate verify estimate plan", "auto_cast auto_cast_type"},
-    Takes{"run compile ablate estimate plan", "lora_r lora_alpha lora_dropout lora_target_modules"},
+    Takes{"run compile ablate estimate plan", "capacity_factor lora_r lora_alpha lora_dropout lora_target_modules"},
     Takes{"run estimate plan", "price"},
     Takes{"run estimate", "suggestions config"},
     Takes{"run", "report_to"},

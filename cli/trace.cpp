@@ -3,6 +3,7 @@
 
 #include <memory>
 
+#include "analysis/neuron_profile.h"
 #include "analysis/trace.h"
 #include "base/log.h"
 #include "base/text.h"
@@ -23,7 +24,9 @@ std::filesystem::path default_path(const TraceOptions& options) {
   const std::filesystem::path folder = std::filesystem::is_directory(options.run)
                                            ? std::filesystem::path{options.run}
                                            : std::filesystem::path{options.run}.parent_path();
-  const std::string ending = options.format == "chakra" ? std::string{"0.et"} : options.format;
+  const std::string ending = options.format == "chakra"   ? "0.et"
+                             : options.format == "neuron" ? "neuron-profile.json"
+                                                          : options.format;
   return folder / ("trace." + ending);
 }
 
@@ -51,6 +54,10 @@ void trace(TraceOptions options) {
   const analysis::Record record = analysis::read_record(options.run, options.stage);
   const std::filesystem::path path =
       options.output.empty() ? default_path(options) : std::filesystem::path{options.output};
+  if (options.format == "neuron") {
+    analysis::write_neuron_profile(record, path);
+    return print(path.string() + "\n");
+  }
   const analysis::TraceSummary summary = options.format == "chakra"
                                              ? analysis::write_chakra(record, path)
                                              : write_trace(record, path, options.format, options.trace);
@@ -63,8 +70,9 @@ void trace(TraceOptions options) {
 void add_trace(CLI::App& app) {
   auto options = std::make_shared<TraceOptions>();
   app.add_option("RUN", options->run, "folder of a run")->required();
-  app.add_option("--format", options->format, "Perfetto's protobuf, Chrome's JSON or Chakra's execution trace")
-      ->type_name("pftrace|json|chakra")
+  app.add_option("--format", options->format,
+                 "Perfetto's protobuf, Chrome's JSON, Chakra's execution trace or neuron-profile's JSON")
+      ->type_name("pftrace|json|chakra|neuron")
       ->capture_default_str();
   app.add_option("--output", options->output, "file to write [RUN/trace.FORMAT]");
   app.add_option("--stage", options->stage, "stage of a pipeline, from 0 [the slowest]")->check(CLI::NonNegativeNumber);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <memory>
 
+#include "analysis/neuron_profile.h"
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/progress.h"
@@ -26,7 +27,7 @@ using base::Fault;
 struct ValidateOptions {
   Settings common;
   std::vector<std::string> files;
-  std::string only, fail_above;
+  std::string only, fail_above, run;
   bool sensitivity = false;
 };
 
@@ -41,7 +42,27 @@ void fail_above(const analysis::ValidationReport& report, const std::string& lim
               "see which rows are off in the table above"};
 }
 
+/// A run's figures beside those of profiles of the device.
+void validate_profiles(const ValidateOptions& options) {
+  if (options.sensitivity || !options.only.empty())
+    throw Error{Fault::kUsage, options.sensitivity ? "--sensitivity" : "--only", "is of tables, and these are profiles",
+                "leave it out, or give no --run"};
+  const analysis::Record run = analysis::read_record(options.run);
+  analysis::ProfileRows all;
+  for (const std::string& file : options.files) {
+    auto some = analysis::profile_rows(analysis::compare(run, analysis::read_neuron_profile(file), file), file);
+    all.rows.insert(all.rows.end(), some.rows.begin(), some.rows.end());
+    all.predicted.merge(some.predicted);
+  }
+  const analysis::ValidationReport report = analysis::validate(all.rows, [&](const analysis::Row& row) {
+    return analysis::Prediction{.value = all.predicted.at(row.id), .skip_reason = {}, .assumptions = {}, .time = {}};
+  });
+  print(analysis::to_text(report, options.common.format));
+  fail_above(report, options.fail_above);
+}
+
 void validate(const ValidateOptions& options) {
+  if (!options.run.empty()) return validate_profiles(options);
   const Settings& common = options.common;
   const base::Format form = base::parse_format(common.format);
   if (options.sensitivity && form == base::Format::kCsv)
@@ -69,7 +90,9 @@ void validate(const ValidateOptions& options) {
 
 void add_validate(CLI::App& app) {
   auto options = std::make_shared<ValidateOptions>();
-  app.add_option("FILE", options->files, "tables of the training or the micro schema")->required();
+  app.add_option("FILE", options->files, "tables of the training or the micro schema; with --run profiles")->required();
+  app.add_option("--run", options->run,
+                 "folder of a run: its figures beside those of profiles, of neuron-profile view --output-format json");
   app.add_option("--only", options->only, "ids of the rows to predict, with commas");
   app.add_option("--fail_above,--fail-above", options->fail_above,
                  "exit 1 when the mean absolute error is above this many per cent");

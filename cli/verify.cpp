@@ -31,14 +31,20 @@ struct Line {
   bool passes() const { return !tolerance || error <= *tolerance; }  // so written that NaN fails
 };
 
+/// Losses of numbers of 16 bits may be off by so many times what PyTorch's own are in bf16: two ways of rounding add
+/// up.
+constexpr double kSpreads = 2;
+
 /// Tolerances: fp32 differs from PyTorch's by the order of sums. With 16 bits and fewer the losses alone are held to a
-/// bound: bf16 emulated in PyTorch is off by 0.7 % and 4 % on the shipped trajectories.
+/// bound: kSpreads times that of the trajectory which PyTorch computed in bf16; where there is none 8 %, as bf16
+/// emulated in PyTorch is off by 0.7 % and 4 % on the first trajectories.
 std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOptions& options) {
   const bool exact = options.settings.numerics.empty() || options.settings.numerics == "fp32";
   const auto given = [](const char* flag, const std::string& text, std::optional<double> standard) {
     return text.empty() ? standard : std::optional{base::parse_real(flag, text)};
   };
-  const auto loss = given("--tolerance_loss", options.tolerance_loss, exact ? 1e-4 : 0.08);
+  const double rounded = report.bf16_spread ? kSpreads * *report.bf16_spread : 0.08;
+  const auto loss = given("--tolerance_loss", options.tolerance_loss, exact ? 1e-4 : rounded);
   const auto gradient =
       given("--tolerance_gradient", options.tolerance_gradient, exact ? std::optional{1e-3} : std::nullopt);
   const auto weight = given("--tolerance_weight", options.tolerance_weight, exact ? std::optional{1e-3} : std::nullopt);

@@ -1,6 +1,7 @@
 #include "trnsim/job.h"
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include <algorithm>
 #include <cmath>
@@ -148,6 +149,12 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
   if (p.master_weights) out.emplace_back("optimizer_use_master_weights", "");
   out.emplace_back("recompute", runtime::name_of(p.recompute));
   out.emplace_back("gradient_accumulation_steps", std::to_string(p.micro_batches));
+  if (const auto lora = job.model->lora()) {
+    out.emplace_back("lora_r", std::to_string(lora->rank));
+    out.emplace_back("lora_alpha", fmt::format("{:g}", lora->alpha));
+    if (lora->dropout > 0) out.emplace_back("lora_dropout", fmt::format("{:g}", lora->dropout));
+    out.emplace_back("lora_target_modules", fmt::format("{}", fmt::join(lora->targets, ",")));
+  }
   return out;
 }
 

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,7 +19,7 @@ struct VerifyOptions {
   isa::Target target;  // the core that is trained on
   runtime::Plan
       plan;  // its micro_batch is the trajectory's own: all samples of a step, shared by ranks and micro-batches
-  double max_grad_norm = 0;  // 0: not limited, as the trajectories of tests/golden
+  double max_grad_norm = 0;  // more than 0: instead of the trajectory's
   runtime::Passes passes;
   runtime::ProgramCache* cache = nullptr;  // of compiled programs
   int host_threads = 0;
@@ -45,6 +46,7 @@ struct VerifyReport {
   std::vector<double> loss_errors;  // relative
   TensorError logits;               // of the first step
   std::vector<TensorError> gradients, weights;
+  std::optional<double> bf16_spread;  // how far PyTorch's own losses in bf16 are off, relative: the worst step
   std::size_t instructions = 0;
   double matmul_flops = 0;
 
@@ -55,7 +57,7 @@ struct VerifyReport {
 
 /// `folder` holds config.json, model.safetensors, batches.safetensors (stepK.input_ids, .attention_mask, .labels, and
 /// .token_type_ids if there are any; of a model of images stepK.pixel_values and .labels), expected.safetensors
-/// (step0.logits, step0.grad.NAME, final.NAME) and expected.json (loss_per_step, lr, optimizer). Errors: Fault::kData
+/// (step0.logits, step0.grad.NAME, final.NAME) and expected.json (workloads/training/recipe.h). Errors: Fault::kData
 /// for files that are missing or do not fit the model.
 VerifyReport verify(const std::filesystem::path& folder, const VerifyOptions& options);
 

@@ -10,6 +10,7 @@
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/generation_graph.h"
 #include "workloads/presets.h"
+#include "workloads/training/recipe.h"
 #include "workloads/verify.h"
 
 namespace workloads {
@@ -138,6 +139,52 @@ TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
   EXPECT_TRUE(fails(Fault::kData, reading("mixtral_tiny", "capacity_factor", -1.0), {"capacity_factor"}));
   EXPECT_TRUE(fails(Fault::kData, reading("qwen3_moe_tiny", "mlp_only_layers", {1}), {"mlp_only_layers"}));
   EXPECT_TRUE(fails(Fault::kData, reading("phi3_tiny", "partial_rotary_factor", 0.75), {"partial_rotary_factor"}));
+}
+
+// Warm-up, cosine, betas, epsilon, decay of matrices alone and clipping: each as the trajectory states it.
+TEST(Recipes, EverySettingThatATrajectoryStatesIsRepeated) {
+  expect_pytorch("qwen2_recipe_tiny", {.name = "one core"});
+  expect_pytorch("qwen2_recipe_tiny", {.name = "ZeRO-1 over DP 2, TP 2", .data = 2, .tensor = 2, .zero = true});
+}
+
+TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
+  const Scratch s;
+  const auto reading = [&](const char* key, const json& value) {
+    json file = read_json_file(golden("qwen2_recipe_tiny") / "expected.json");
+    file[key] = value;
+    return [path = s.write("expected.json", file.dump())] { read_recipe(path); };
+  };
+  EXPECT_TRUE(fails(Fault::kData, reading("optimizer", "Lion betas 0.9 0.99 weight_decay 0.1"), {"optimizer", "Lion"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("optimizer", "AdamW weight_decay 0.1, amsgrad"), {"optimizer", "amsgrad"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("schedule", "one cycle"), {"schedule", "one cycle"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("dropout", 0.1), {"dropout"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("dtype", "bfloat16"), {"dtype", "bfloat16"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("label_smoothing", 0.1), {"label_smoothing"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("loss_per_step_bf16", {1.0}), {"loss_per_step_bf16"}));
+  const Recipe recipe = read_recipe(golden("qwen2_recipe_tiny") / "expected.json");
+  EXPECT_EQ(recipe.schedule, "cosine");
+  EXPECT_EQ(recipe.warmup, 2);
+  EXPECT_EQ(recipe.optimizer, (OptimizerSpec{.beta1 = 0.8,
+                                             .beta2 = 0.95,
+                                             .epsilon = 1e-6,
+                                             .weight_decay = 0.1,
+                                             .decay_all = false,
+                                             .max_grad_norm = 0.5}));
+}
+
+// PyTorch's own losses in bf16 are off by their last bit at least; twice that is what two ways of rounding may differ.
+TEST(Recipes, Bf16StaysWithinTwicePyTorchsOwnSpread) {
+  for (const char* model : kDecoders) {
+    VerifyOptions options;
+    options.target = trn1_target();
+    options.plan.numerics = runtime::numerics("bf16");
+    options.host_threads = 1;
+    const VerifyReport report = verify(golden(model), options);
+    ASSERT_TRUE(report.bf16_spread.has_value()) << model;
+    EXPECT_GT(*report.bf16_spread, 1e-4) << model;
+    EXPECT_LT(*report.bf16_spread, 0.05) << model;
+    EXPECT_LE(report.worst_loss(), 2 * *report.bf16_spread) << model;
+  }
 }
 
 TEST(Experts, RanksMustDivideThemAndHaveTokensOfTheirOwn) {

@@ -14,6 +14,7 @@
 #include "workloads/config.h"
 #include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/pipeline.h"
+#include "workloads/training/recipe.h"
 #include "workloads/training/verify_model.h"
 #include "workloads/weights.h"
 
@@ -22,33 +23,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-
-/// What expected.json says of the run.
-struct Recipe {
-  std::vector<double> losses;
-  double rate = 0, weight_decay = 0;
-};
-
-/// The number after `word` in "AdamW betas 0.9 0.999 eps 1e-8 weight_decay 0.01 on all".
-double number_after(const std::string& text, const std::string& word, const std::filesystem::path& file) {
-  const std::size_t at = text.find(word);
-  if (at == std::string::npos)
-    throw Error{Fault::kData, file.string() + ": optimizer", fmt::format("has no '{}'", word),
-                "write for example \"AdamW betas 0.9 0.999 eps 1e-8 weight_decay 0.01 on all\""};
-  return std::stod(text.substr(at + word.size()));
-}
-
-Recipe read_recipe(const std::filesystem::path& file) try {
-  const auto json = parse_json(base::read_file(file), file.string());
-  return {.losses = json.at("loss_per_step").get<std::vector<double>>(),
-          .rate = json.at("lr").get<double>(),
-          .weight_decay = number_after(json.at("optimizer").get<std::string>(), "weight_decay", file)};
-} catch (const nlohmann::json::exception& e) {
-  throw Error{Fault::kData, file.string(), e.what(), "export it as tests/golden/README.md says"};
-} catch (const std::logic_error& e) {
-  throw Error{Fault::kData, file.string(), "has no number where one must be",
-              "export it as tests/golden/README.md says"};
-}
 
 /// How far a tensor is off, and how large it should be: root sum of squares, and the largest element.
 struct Distance {
@@ -89,9 +63,9 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
 }
 
 std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
-                                      double weight_decay) {
+                                      const OptimizerSpec& optimizer) {
   const bool labels = read_config(folder)->task() == Task::kClassification;
-  return labels ? verify_classifier(folder, options, weight_decay) : verify_decoder(folder, options, weight_decay);
+  return labels ? verify_classifier(folder, options, optimizer) : verify_decoder(folder, options, optimizer);
 }
 
 class Verifier {
@@ -100,7 +74,7 @@ class Verifier {
       : options_{options},
         recipe_{read_recipe(folder / "expected.json")},
         expected_{Checkpoint::open(folder / "expected.safetensors")},
-        model_{model_of(folder, options, recipe_.weight_decay)} {}
+        model_{model_of(folder, options, recipe_.optimizer)} {}
 
   VerifyReport run() {
     const Step& spec = model_->spec();
@@ -114,8 +88,8 @@ class Verifier {
     const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
     for (std::int64_t step = 0; step < steps; ++step) {
       model_->write_batch(session, step);
-      const std::vector<float> hyper =
-          hyper_values(spec.optimizer, scheduled_rate("linear", recipe_.rate, step, 0, steps), step + 1);
+      const std::vector<float> hyper = hyper_values(
+          spec.optimizer, scheduled_rate(recipe_.schedule, recipe_.rate, step, recipe_.warmup, steps), step + 1);
       for (std::uint32_t r = 0; r < spec.plan.world(); ++r) session.write(r, "hyper", hyper);
       device->run(
           {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
@@ -146,6 +120,10 @@ class Verifier {
     report_.losses.push_back(loss);
     report_.expected_losses.push_back(want);
     report_.loss_errors.push_back(std::abs(loss - want) / std::max(std::abs(want), 1e-6));
+    if (recipe_.bf16_losses.empty()) return;
+    const double bf16 = recipe_.bf16_losses[static_cast<std::size_t>(step)];
+    report_.bf16_spread =
+        std::max(report_.bf16_spread.value_or(0), std::abs(bf16 - want) / std::max(std::abs(want), 1e-6));
   }
 
   std::vector<WeightSpec> trained() const {
@@ -199,11 +177,10 @@ const TensorError& worst(const std::vector<TensorError>& errors) {
 
 }  // namespace
 
-Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, double weight_decay) {
+Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, const OptimizerSpec& optimizer) {
   const std::int64_t parts = static_cast<std::int64_t>(o.plan.data) * o.plan.micro_batches;
-  Step step{.plan = o.plan,
-            .kind = {.length = length},
-            .optimizer = {.weight_decay = weight_decay, .max_grad_norm = o.max_grad_norm}};
+  Step step{.plan = o.plan, .kind = {.length = length}, .optimizer = optimizer};
+  if (o.max_grad_norm > 0) step.optimizer.max_grad_norm = o.max_grad_norm;
   step.plan.micro_batch = (samples + parts - 1) / parts;
   return step;
 }

@@ -47,7 +47,8 @@ class VerifyModel {
 };
 
 /// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
-Step verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, double weight_decay);
+Step verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length,
+                 const OptimizerSpec& optimizer);
 
 /// The batches of a trajectory: samples of `length` tokens in each step; of `image`, those of a picture. Errors:
 /// Fault::kData when step 0 has another form.
@@ -59,8 +60,8 @@ VerifyBatches open_batches(const std::filesystem::path& folder, const ImageShape
 
 /// Errors: as verify().
 std::unique_ptr<VerifyModel> verify_classifier(const std::filesystem::path& folder, const VerifyOptions& options,
-                                               double weight_decay);
+                                               const OptimizerSpec& optimizer);
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
-                                            double weight_decay);
+                                            const OptimizerSpec& optimizer);
 
 }  // namespace workloads

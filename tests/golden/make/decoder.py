@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Trains a tiny relative of Llama: decoder.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
+"""Trains a tiny relative of Llama: decoder.py FAMILY FOLDER. `./dev golden FAMILY` calls it. FAMILY_recipe has other
+settings of the optimizer than the others.
 
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
 modeling_gemma.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py and
@@ -124,7 +125,7 @@ def rotate(x, c):
     angles = torch.outer(torch.arange(length).double(), frequencies)
     cos, sin = (torch.cat((t, t), -1).float().double() for t in (angles.cos(), angles.sin()))
     half = head // 2
-    return x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin
+    return (x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin).to(x.dtype)
 
 
 def forward(w, ids, c, routers):
@@ -196,6 +197,8 @@ def batches():
 
 def main():
     family, folder = sys.argv[1:]
+    recipe = family.endswith("_recipe")
+    family = family.removesuffix("_recipe")
     config = {**BASE, **FAMILIES[family]}
     torch.set_num_threads(1)
     torch.manual_seed(1)
@@ -210,7 +213,7 @@ def main():
     weights = common.draw(shapes(config))
     if config["model_type"] == "gemma":
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
-    common.train(folder, config, weights, batches(), loss_of)
+    common.train(folder, config, weights, batches(), loss_of, common.OTHER if recipe else common.PLAIN)
 
 
 if __name__ == "__main__":

@@ -120,7 +120,7 @@ def forward(w, batch, family, tokens, c):
         x = linear(x, PROJECTIONS[family])
     for part in layer_names(family, layers, parts, c):
         q, k, v = (linear(x, part[n]).view(rows, length, HEADS, H // HEADS).transpose(1, 2) for n in "qkv")
-        scores = q @ k.transpose(2, 3) / math.sqrt(H // HEADS) + (mask[:, None, None, :] - 1) * 1e9
+        scores = q @ k.transpose(2, 3) / math.sqrt(H // HEADS) + ((mask[:, None, None, :] - 1) * 1e9).to(q.dtype)
         y = linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(rows, length, H), part["out"])
         x = norm(x + y, part["norm1"])
         x = norm(x + linear(act(linear(x, part["up"])), part["down"]), part["norm2"])

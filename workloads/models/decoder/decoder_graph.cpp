@@ -33,10 +33,12 @@ class Decoder {
         split_{spec.plan.tensor > 1},
         sequence_{split_ && spec.plan.sequence} {
     if (arch_.mixture)
-      mixture_.emplace(graph_, arch_, spec_,
-                       Mixture::Places{.weight = [this](const std::string& name) { return w(layer_name(name)); },
-                                       .enter_part = [this](const char* part) { enter_part(part); },
-                                       .enter = [this](const char* name) { enter(name, place_of_loss()); }});
+      mixture_.emplace(
+          graph_, arch_, spec_,
+          Mixture::Places{.weight = [this](const std::string& name) { return w(layer_name(name)); },
+                          .enter_part = [this](const char* part) { enter_part(part); },
+                          .enter = [this](const char* name) { enter(name, place_of_loss()); },
+                          .load = [this] { return micro_name(fmt::format("expert_load.{}", layer_), micro_); }});
   }
 
   StepGraph run() {

@@ -58,6 +58,7 @@ ValueId Mixture::layer(ValueId h) {
                                      .normalised = mixture_.normalised});
   const ValueId place = route[0], gate = route[1], source = route[2], share = route[3];
   loads_.push_back(route[6]), masses_.push_back(route[7]);
+  graph_.output(route[6], places_.load());
   ValueId slots = graph_.add1(runtime::kToSlots, "experts.dispatch", {h, source, share, place, gate});
   const auto exchange = [&](const char* part) {
     if (!ranks) return;

@@ -23,6 +23,7 @@ class Mixture {
     std::function<ValueId(const std::string&)> weight;  // of the present layer
     std::function<void(const char*)> enter_part;        // of the present layer
     std::function<void(const char*)> enter;             // beside the layers
+    std::function<std::string()> load;                  // what the present layer's load is called
   };
   Mixture(runtime::Graph& graph, const DecoderArch& arch, const Step& step, Places places)
       : graph_{graph}, arch_{arch}, mixture_{*arch.mixture}, step_{step}, places_{std::move(places)} {}
