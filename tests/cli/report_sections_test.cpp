@@ -93,6 +93,21 @@ TEST_F(ReportSections, OfAJobThatTrainsAreAllFilled) {
   EXPECT_THAT(title, Not(HasSubstr("wider")));
 }
 
+/// The pictures of docs/tutorial.md. TRNSIM_UPDATE_DOCS=1 draws them anew: figures on them move with the model.
+TEST_F(ReportSections, AreThePicturesOfTheTutorial) {
+  const std::filesystem::path pictures = TRNSIM_TEST_DIR "/../docs/pictures";
+  const bool draw = std::getenv("TRNSIM_UPDATE_DOCS") != nullptr;
+  const std::filesystem::path page =
+      draw ? job("bert_emotion", "bert_emotion --mode timed --suggestions 2") / "report.html" : folder_;
+  for (const auto& [name, size] : {std::pair{"report_desktop", "1280,1000"}, {"report_phone", "500,1000"}}) {
+    const std::filesystem::path png = pictures / (std::string{name} + ".png");
+    if (draw) {
+      EXPECT_TRUE(browser::picture(page, size, png));
+    }
+    EXPECT_TRUE(std::filesystem::exists(png)) << png;
+  }
+}
+
 // Projected: only the curves of a training have nothing to show.
 TEST_F(ReportSections, OfALlamaOn32CoresAreAllFilledButTheCurves) {
   const std::filesystem::path llama = job("llama2_7b_dolly", kLlama);

@@ -127,7 +127,8 @@ class Reader {
   Reader() { bash("mkdir bin\nln -s '" TRNSIM_BINARY "' bin/trnsim\nln -s '" TRNSIM_TEST_DIR "' tests"); }
 
   Ran bash(const std::string& command) const {
-    return shell(folder_.path(), "export PATH=\"$PWD/bin:$PATH\"\n" + command);
+    // Looking for what would help takes as long as a few jobs; a command that asks for it by a flag gets it.
+    return shell(folder_.path(), "export PATH=\"$PWD/bin:$PATH\" TRNSIM_SUGGESTIONS=0\n" + command);
   }
 
   void follow(const Command& command) {
@@ -198,19 +199,30 @@ TEST(DocsPages, CommandsAreFoundWhereverTheyStand) {
   EXPECT_THAT(found, testing::ElementsAre("trnsim list isa", "trnsim ls", "trnsim top RUN", "trnsim stats --by a|b"));
 }
 
-/// The first block of README's section, but for "...": a figure that moved must not stay there.
-TEST(DocsPages, ReadmeShowsWhatTheMainExamplePrints) {
+/// The first block of README's section, and of the tutorial, but for "...": a figure that moved must not stay there.
+TEST(DocsPages, ShowWhatTheMainExamplePrints) {
   const TemporaryFolder folder{"trnsim_docs"};
   const Ran ran = shell(folder.path(), TRNSIM_BINARY " run bert_emotion --mode timed 2>/dev/null");
   ASSERT_EQ(ran.code, 0) << ran.output;
-  const std::string page = base::read_file(kSource / "README.md");
-  const std::size_t begin = page.find("```\n", page.find("## What it prints")) + 4;
-  std::istringstream lines{page.substr(begin, page.find("```", begin) - begin)};
-  std::string line;
-  while (std::getline(lines, line)) {
-    if (line != "...") {
-      EXPECT_THAT(ran.output, HasSubstr(line + "\n"));
+  for (const auto& [file, title] : {std::pair{"README.md", "## What it prints"}, {"docs/tutorial.md", "## 1."}}) {
+    const std::string page = base::read_file(kSource / file);
+    const std::size_t begin = page.find("```\n", page.find(title)) + 4;
+    std::istringstream lines{page.substr(begin, page.find("```", begin) - begin)};
+    for (std::string line; std::getline(lines, line);) {
+      if (line != "...") {
+        EXPECT_THAT(ran.output, HasSubstr(line + "\n")) << file;
+      }
     }
+  }
+}
+
+/// `[text](page)` and pictures, from the page's folder: no reader is sent nowhere.
+TEST(DocsPages, LinksLeadSomewhere) {
+  static const std::regex kLink{R"(\]\(([^):#]+)(#[^)]*)?\))"};
+  for (const fs::path& page : pages()) {
+    const std::string text = base::read_file(kSource / page);
+    for (std::sregex_iterator at{text.begin(), text.end(), kLink}, end; at != end; ++at)
+      EXPECT_TRUE(fs::exists(kSource / page.parent_path() / (*at)[1].str())) << page << ": " << (*at)[1];
   }
 }
 
