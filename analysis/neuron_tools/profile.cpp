@@ -21,7 +21,7 @@ namespace {
 using base::Error;
 using base::Fault;
 using nlohmann::json;
-using Work = NeuronProfile::Work;
+using ProfiledWork = NeuronProfile::Work;
 
 /// Small letters and digits alone: "DmaPacket", "dma_packet".
 std::string plain(std::string_view text) {
@@ -113,7 +113,7 @@ class Reader {
       const auto duration =
           row.is_object() && row.contains("duration_ns") ? number(row.at("duration_ns")) : std::nullopt;
       if (!duration || *duration < 0) fail(fmt::format("instruction {} has no \"duration_ns\" of 0 or more", i));
-      for (Work* work : {&out.engines[engine_of(text("engine"))], &out.opcodes[opcode_of(text("opcode"))]})
+      for (ProfiledWork* work : {&out.engines[engine_of(text("engine"))], &out.opcodes[opcode_of(text("opcode"))]})
         ++work->count, work->seconds += *duration * 1e-9;
     }
   }
@@ -170,9 +170,9 @@ void by_change(std::vector<Difference>& all, std::vector<Difference> part) {
 }
 
 /// Of each name that one of the two has.
-std::vector<Difference> pairs_of(const char* part, const std::map<std::string, Work>& before,
-                                 const std::map<std::string, Work>& after, bool time) {
-  std::map<std::string, std::pair<Work, Work>> both;
+std::vector<Difference> pairs_of(const char* part, const std::map<std::string, ProfiledWork>& before,
+                                 const std::map<std::string, ProfiledWork>& after, bool time) {
+  std::map<std::string, std::pair<ProfiledWork, ProfiledWork>> both;
   for (const auto& [name, work] : before) both[name].first = work;
   for (const auto& [name, work] : after) both[name].second = work;
   std::vector<Difference> out;
@@ -191,14 +191,14 @@ NeuronProfile neuron_profile_of(const Record& record) {
   NeuronProfile out;
   for (const Stat& stat : record.stats) out.summary[stat.name] = stat.value;
   for_each_instruction(record, [&](const hw::TraceEvent& e, const isa::Instr& instr, const std::string&) {
-    for (Work* work :
+    for (ProfiledWork* work :
          {&out.engines[std::string{isa::name_of(instr.engine)}], &out.opcodes[std::string{isa::row(instr.op).name}]})
       ++work->count, work->seconds += nanoseconds(e.end - e.begin) * 1e-9;
   });
   if (!out.engines.empty()) return out;
   for (const hw::OpTime& op : record.result.ops) {
     if (op.op == isa::Opcode::kWait) continue;
-    for (Work* work :
+    for (ProfiledWork* work :
          {&out.engines[std::string{isa::name_of(op.engine)}], &out.opcodes[std::string{isa::row(op.op).name}]})
       work->count += op.count, work->seconds += hw::seconds(op.busy);
   }
