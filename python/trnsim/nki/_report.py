@@ -129,11 +129,18 @@ def compare(scripts, function, inputs, form):
 
 
 def row(script, function, shapes, machine):
-    """The figures of one kernel of a script as JSON, for `trnsim validate`."""
+    """The figures of one kernel of a script as JSON, for `trnsim validate`; or why there are none."""
     from trnsim.nki import _jit
+    from trnsim.nki.__main__ import python_error
     _jit.settings.machine = machine
-    kernel = runpy.run_path(script, run_name="kernel")[function]
-    compiled = kernel.compile(*_inputs({}, shapes, script))
+    try:
+        kernel = runpy.run_path(script, run_name="kernel")[function]
+        compiled = kernel.compile(*_inputs({}, shapes, script))
+    except Error as error:
+        return json.dumps({"error": f"{error.where}: {error.what}"})
+    except Exception:
+        error = python_error(script)
+        return json.dumps({"error": f"{error.where}: {error.what}"})
     out = record(compiled, compiled.time())
     del out["lines"]
     return json.dumps(out)
