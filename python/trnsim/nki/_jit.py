@@ -72,6 +72,14 @@ class Compiled:
             self._time, self._path = self.kernel.time(path), path
         return self._time
 
+    def __repr__(self):
+        from trnsim.nki import _report
+        return _report.text(self, self.time(path=True))
+
+    def _repr_html_(self):
+        from trnsim.nki import _report
+        return _report.notebook(self, self.time(path=True))
+
 
 def _array(value):
     if isinstance(value, TensorType):
