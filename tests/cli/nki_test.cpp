@@ -152,6 +152,16 @@ TEST_F(Nki, TimeIsPrintedByEngineAndLine) {
   EXPECT_THAT(times[0]["lines"][0]["line"].get<std::string>(), HasSubstr(".py:8"));
 }
 
+TEST_F(Nki, WithoutNumbersTheCallersArraysStay) {
+  const fs::path script = fs::temp_directory_path() / ("nki_stay_" + std::to_string(getpid()) + ".py");
+  std::ofstream{script} << "import numpy as np\nimport nki\nimport nki.language as nl\n@nki.jit\ndef k(x):\n"
+                        << kOut << "    nl.store(out, nl.load(x))\n    return out\nx = np.ones((128, 8), np.float32)\n"
+                        << "k(x)\nprint(x.sum())\n";
+  const Ran ran = run("nki --no_numbers " + script.string());
+  fs::remove(script);
+  EXPECT_EQ(ran.out, "1024.0\n") << ran.err;
+}
+
 TEST_F(Nki, AReportHasEnginesAndLines) {
   const fs::path page = fs::temp_directory_path() / ("nki_" + std::to_string(getpid()) + ".html");
   const Ran ran = kernel(std::string{kOut} + "    nl.store(out, nl.exp(nl.load(x)))\n    return out\n",

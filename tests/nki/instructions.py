@@ -210,6 +210,8 @@ for dtype in (nl.bfloat16, nl.float16):
           lambda x, d=dtype: x.astype(d), BIG)
 check("fp8 that overflows is Inf", lambda x: nl.copy(nisa.tensor_copy(x, dtype=nl.float8_e5m2), dtype=F32),
       np.array([[np.inf, -np.inf, 0, 1.5, -2]] * P, F32), np.array([[1e6, -1e6, 0, 1.5, -2]] * P, F32))
+check("fp8 e4m3 that overflows is Inf", lambda x: nl.copy(nisa.tensor_copy(x, dtype=nl.float8_e4m3), dtype=F32),
+      np.array([[np.inf, -np.inf, 240, 0, -1.5]] * P, F32), np.array([[1e4, -1e4, 240, 0, -1.5]] * P, F32))
 for engine in (nisa.vector_engine, nisa.gpsimd_engine):
     check(f"tensor_copy of whole numbers on {engine.name}", lambda x, e=engine: nisa.tensor_copy(x, engine=e), lambda x: x, WHOLE)
 THROUGH = rng.integers(-2**30, 2**30, (P, N)).astype(I32)
@@ -260,6 +262,30 @@ check("nc_matmul", lambda x, y: nisa.nc_matmul(x, y), lambda x, y: x.T @ y, SMAL
 WEIRD = SMALL.copy()
 WEIRD[3, 5], WEIRD[4, 6], WEIRD[7, 7] = np.nan, np.inf, -np.inf
 check("nc_matmul of Inf and NaN", lambda x, y: nisa.nc_matmul(x, y), lambda x, y: x.T @ y, WEIRD, SMALL)
+
+
+def batched(tiles, zeros_and_ones=False):
+    @nki.jit
+    def kernel(g, h):
+        out = nl.ndarray((8, 64, 512), F32, buffer=nl.shared_hbm)
+        a = [nl.load(g[i]) for i in range(8)]
+        b = [nl.load(h[i]) for i in range(8)]
+        for i in nl.affine_range(8):
+            where = {"tile_position": ((i % 2) * 64, (i // 2 % 2) * 64), "tile_size": (64, 64)} if tiles else {}
+            nl.store(out[i], nl.copy(nisa.nc_matmul(a[i], b[i], is_stationary_onezero=zeros_and_ones, **where)))
+        return out
+    return kernel
+
+
+G, H = (rng.integers(0, 2, (8, 64, 64)).astype(F32), np.round(rng.standard_normal((8, 64, 512)) * 4).astype(F32))
+for tiles, bits in ((False, False), (True, False), (False, True)):
+    close(f"nc_matmul, PE tiles {tiles}, zeros and ones {bits}", batched(tiles, bits)(G, H), np.einsum("bkm,bkn->bmn", G, H))
+BUSY = {key: batched(*key).compile(G, H).time()["engines"]["tensor"]["busy"] for key in ((False, False), (True, False), (False, True))}
+COUNT[0] += 2
+if not BUSY[True, False] < 0.7 * BUSY[False, False]:
+    FAILED.append(f"PE tiles of 64 x 64 do not run side by side: {BUSY}")
+if not BUSY[False, True] < 0.6 * BUSY[False, False]:
+    FAILED.append(f"zeros and ones in fp32 take as many passes: {BUSY}")
 check("nc_transpose on TensorE multiplies by the identity", lambda x: nisa.nc_transpose(x, engine=nisa.tensor_engine),
       lambda x: x.T @ np.eye(P, dtype=F32), WEIRD)
 check("nc_transpose on VectorE passes all", lambda x: nisa.nc_transpose(x, engine=nisa.vector_engine), np.transpose, WEIRD)

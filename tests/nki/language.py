@@ -244,6 +244,9 @@ timed = nki.benchmark(warmup=1, iters=2)(masked_rows)
 timed(nt.tensor[[300, 64], nl.float32])
 if not 17 < timed.benchmark_result.nc_latency.get_latency_percentile(99) < 100:
     FAILED.append("benchmark: no latency")
+compiled = masked_rows.compile(TALL)
+if "masked_rows" not in compiled._repr_html_() or "HBM 0.08 MB read" not in repr(compiled):
+    FAILED.append("a compiled kernel has no short form")
 print(COUNT[0], "checks")
 if FAILED:
     sys.exit("\n".join(FAILED))

@@ -72,6 +72,8 @@ Prediction predict_nki(const analysis::Row& row, const PredictContext& context) 
   const auto text = output_of(command);
   if (!text) return Prediction::skip("the kernel cannot be traced");
   const nlohmann::json answer = nlohmann::json::parse(*text);
+  if (answer.contains("error"))
+    return Prediction::skip("the kernel cannot be traced: " + answer["error"].get<std::string>());
   const double seconds = answer.at("seconds");
   analysis::Measured measured{.seconds = seconds};
   measured.bytes = answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();

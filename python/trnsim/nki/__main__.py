@@ -37,7 +37,8 @@ def _fail(error):
     return error.exit_code
 
 
-def _python_error(script):
+def python_error(script):
+    """What Python raised in the script as one error with its line."""
     kind, value, trace = sys.exc_info()
     place = script
     for frame in traceback.extract_tb(trace):
@@ -60,7 +61,7 @@ def _run(script, arguments):
     except (SystemExit, KeyboardInterrupt):
         raise
     except Exception:
-        raise _python_error(script) from None
+        raise python_error(script) from None
 
 
 def main(argv=None):

@@ -72,6 +72,14 @@ class Compiled:
             self._time, self._path = self.kernel.time(path), path
         return self._time
 
+    def __repr__(self):
+        from trnsim.nki import _report
+        return _report.text(self, self.time(path=True))
+
+    def _repr_html_(self):
+        from trnsim.nki import _report
+        return _report.notebook(self, self.time(path=True))
+
 
 def _array(value):
     if isinstance(value, TensorType):
@@ -156,10 +164,16 @@ def compute(compiled):
     for reg, array in compiled.inputs:
         _put(compiled.kernel, reg, array)
     compiled.kernel.compute(settings.threads)
+    for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
+        if isinstance(given, np.ndarray) and given.flags.writeable and given.dtype == array.dtype:
+            got = np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape)
+            if got.tobytes() != given.tobytes():
+                given[...] = got
     return outputs(compiled)
 
 
 def outputs(compiled):
+    """Arrays of the kernel's results; zeros when nothing was computed."""
     def one(value):
         if isinstance(value, _core.View):
             if value.space != HBM:
@@ -168,11 +182,6 @@ def outputs(compiled):
         if isinstance(value, (list, tuple)):
             return type(value)(one(v) for v in value)
         return value
-    for reg, array, given in compiled.arguments:  # a kernel may write to its arguments
-        if isinstance(given, np.ndarray) and given.flags.writeable and given.dtype == array.dtype:
-            got = np.frombuffer(compiled.kernel.memory(reg), array.dtype).reshape(array.shape)
-            if got.tobytes() != given.tobytes():
-                given[...] = got
     return one(compiled.results)
 
 

@@ -82,6 +82,17 @@ def _source(line):
     return linecache.getline(file, int(number)).strip() if number.isdigit() else ""
 
 
+def notebook(compiled, time, lines=8):
+    """Latency, a bar for each engine, and the lines that took longest, for a notebook."""
+    from trnsim._results import _html_bars, _html_table
+    total = time["seconds"]
+    engines = [(name, 100 * e["busy"] / total, f"{100 * e['busy'] / total:.1f}") for name, e in time["engines"].items()]
+    engines.append(("dma", 100 * time["dma_active"] / total, f"{100 * time['dma_active'] / total:.1f}"))
+    rows = [(os.path.basename(l[0]), _source(l[0])[:60], l[1], f"{100 * l[5] / total:.1f}") for l in time["lines"][:lines]]
+    return (_html_bars(f"{compiled.name}: {_ms(total)}, busy", engines)
+            + _html_table(["line", "source", "engine", "critical %"], rows))
+
+
 def html(kernels, file):
     """Writes one page with the time of each kernel: by engine, over time, by line, against its roofline."""
     from trnsim import _core
@@ -129,11 +140,18 @@ def compare(scripts, function, inputs, form):
 
 
 def row(script, function, shapes, machine):
-    """The figures of one kernel of a script as JSON, for `trnsim validate`."""
+    """The figures of one kernel of a script as JSON, for `trnsim validate`; or why there are none."""
     from trnsim.nki import _jit
+    from trnsim.nki.__main__ import python_error
     _jit.settings.machine = machine
-    kernel = runpy.run_path(script, run_name="kernel")[function]
-    compiled = kernel.compile(*_inputs({}, shapes, script))
+    try:
+        kernel = runpy.run_path(script, run_name="kernel")[function]
+        compiled = kernel.compile(*_inputs({}, shapes, script))
+    except Error as error:
+        return json.dumps({"error": f"{error.where}: {error.what}"})
+    except Exception:
+        error = python_error(script)
+        return json.dumps({"error": f"{error.where}: {error.what}"})
     out = record(compiled, compiled.time())
     del out["lines"]
     return json.dumps(out)

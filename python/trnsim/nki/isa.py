@@ -35,6 +35,10 @@ class nc_version(enum.IntEnum):
     gen2, gen3 = 2, 3
 
 
+class constants:
+    engine = engine
+
+
 def get_nc_version():
     return nc_version.gen2
 
