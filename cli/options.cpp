@@ -27,7 +27,8 @@ constexpr std::array kTakes = {
     Takes{"run compile ablate",
           "model_id dataset_path validation_file test_file vocab text_column label_column label_names task "
           "max_train_samples max_eval_samples strict per_device_eval_batch_size learning_rate adam_beta1 "
-          "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps"},
+          "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps "
+          "label_smoothing_factor"},
     Takes{"run compile ablate estimate plan",
           "max_length per_device_train_batch_size weight_decay max_grad_norm nnodes stack passes"},
     Takes{"run compile ablate verify estimate",

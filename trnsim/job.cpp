@@ -95,7 +95,8 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   add("micro_batch", p.micro_batch), add("micro_batches", p.micro_batches), add("numerics", p.numerics.name);
   add("length", k.length), add("training", k.training), add("head", static_cast<int>(k.head));
   add("part", static_cast<int>(k.part)), add("predictions", k.predictions), add("fold_weights", k.fold_weights);
-  add("keep_logits", k.keep_logits), add("with_loss", k.with_loss), add("stage", job.step.stage);
+  add("keep_logits", k.keep_logits), add("with_loss", k.with_loss), add("smoothing", k.smoothing),
+      add("stage", job.step.stage);
   add("optimizer", o.name), add("beta1", o.beta1), add("beta2", o.beta2), add("epsilon", o.epsilon);
   add("weight_decay", o.weight_decay), add("decay_all", o.decay_all), add("max_grad_norm", o.max_grad_norm);
   add("bucket_bytes", o.bucket_bytes);
@@ -188,7 +189,8 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
   job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model),
                        .head = job.model->head() == workloads::Head::kTokens ? workloads::Head::kTokens
-                                                                             : workloads::Head::kClassifier},
+                                                                             : workloads::Head::kClassifier,
+                       .smoothing = s.label_smoothing_factor},
               .optimizer = {.beta1 = s.adam_beta1,
                             .beta2 = s.adam_beta2,
                             .epsilon = s.adam_epsilon,

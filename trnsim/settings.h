@@ -35,6 +35,7 @@ struct Settings {
   double max_grad_norm = 1, num_train_epochs = 3, warmup_ratio = 0;
   std::int64_t max_steps = -1, warmup_steps = 0, seed = 42;
   std::string lr_scheduler_type = "linear";
+  double label_smoothing_factor = 0;
   // numerics
   bool bf16 = false, stochastic_rounding_enabled = false;
   std::string numerics;  // empty: what the workload says

@@ -36,6 +36,7 @@ struct StepKind {
   bool fold_weights = false;      // linear weights stored as TensorE multiplies them: for programs that only infer
   bool keep_logits = false;       // "logits.m" stay in memory for the host
   bool with_loss = false;         // also when nothing is trained
+  double smoothing = 0;           // of labels, in training: the share that all classes have alike
   bool operator==(const StepKind&) const = default;
 };
 

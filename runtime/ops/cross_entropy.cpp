@@ -8,6 +8,7 @@ namespace {
 /// Softmax cross-entropy of each row, weighted: loss[r] = w[r] * (log sum exp x[r] - x[r, label]), and its gradient for
 /// x, w * (softmax(x) - onehot(label)). The loss is the sum over rows; w is 1 / (rows that count), or 0 for a row that
 /// does not. Shapes: x [R, C], labels [R, 1] int32, w [R, 1] fp32 -> loss [R, 1] fp32, dx [R, C].
+/// With attrs.smoothing s the label's one becomes 1 - s, and every class has s / C more (torch's label_smoothing).
 /// A label outside [0, C) with w = 0 is allowed (PyTorch's ignore_index). Source: PyTorch, CrossEntropyLoss.
 std::vector<Shape> infer(const Contract& c) {
   const Value& x = c.in(0);
@@ -17,7 +18,7 @@ std::vector<Shape> infer(const Contract& c) {
 }
 
 Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const double scale = attrs.as<LossAttrs>().scale;
+  const double scale = attrs.as<LossAttrs>().scale, s = attrs.as<LossAttrs>().smoothing;
   const Tensor &x = in[0], &labels = in[1], &w = in[2];
   Tensor loss(x.rows, 1), dx(x.rows, x.cols);
   for (std::int64_t r = 0; r < x.rows; ++r) {
@@ -25,10 +26,13 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
     for (std::int64_t c = 0; c < x.cols; ++c) most = std::max<double>(most, x.at(r, c));
     for (std::int64_t c = 0; c < x.cols; ++c) sum += std::exp(x.at(r, c) - most);
     const auto label = static_cast<std::int64_t>(labels.at(r, 0));
-    const double chosen = label >= 0 && label < x.cols ? x.at(r, label) : 0;
+    const double even = s / static_cast<double>(x.cols);
+    double chosen = label >= 0 && label < x.cols ? (1 - s) * x.at(r, label) : 0;
+    for (std::int64_t c = 0; c < x.cols; ++c) chosen += even * x.at(r, c);
     loss.at(r, 0) = static_cast<float>(w.at(r, 0) * (std::log(sum) + most - chosen));
     for (std::int64_t c = 0; c < x.cols; ++c)
-      dx.at(r, c) = static_cast<float>(scale * w.at(r, 0) * (std::exp(x.at(r, c) - most) / sum - (c == label)));
+      dx.at(r, c) = static_cast<float>(scale * w.at(r, 0) *
+                                       (std::exp(x.at(r, c) - most) / sum - (c == label ? 1 - s : 0) - even));
   }
   return {loss, dx};
 }
@@ -47,6 +51,9 @@ void lower(RowTiler& r, const Node& node) {
   r.e().activation(e, Fn::kExp, x, 1.0F, least, &sum);
   r.e().tensor_scalar(label, labels, Alu::kAdd, 0.0F);
   r.e().tensor_scalar(hot, partitions(r.e().ramp(cols), r.parts()), Alu::kEq, label);
+  if (const double s = node.attrs.as<LossAttrs>().smoothing; s > 0)
+    r.e().tensor_scalar(hot, hot, Alu::kMul, static_cast<float>(1 - s), Alu::kAdd,
+                        static_cast<float>(s / static_cast<double>(cols)));
   r.e().tensor_tensor(at, x, Alu::kMul, hot);
   r.e().reduce(chosen, Alu::kAdd, at);
   r.e().activation(logs, Fn::kLog, sum);

@@ -138,7 +138,8 @@ void max_lower(Emitter& e, const Node& node) {
   });
 }
 
-/// What this rank's columns add to the loss: sum of exp(x - m), and x[label], 0 when the label is another rank's.
+/// What this rank's columns add to the loss: sum of exp(x - m), and x[label], 0 when the label is another rank's; of
+/// labels that are smoothed the sum of x times them.
 /// Shapes: x [R, C], labels [R, 1] int32 counted from this rank's first column, m [R, 1] -> [R, 2] fp32.
 std::vector<Shape> sums_infer(const Contract& c) {
   c.need(1, c.in(0).rows, 1, "labels");
@@ -146,15 +147,28 @@ std::vector<Shape> sums_infer(const Contract& c) {
   return {{c.in(0).rows, 2, Dtype::kFp32}};
 }
 
-Tensors sums_forward(const Attrs&, std::span<const Tensor> in) {
+/// What a label's column has of it, and what every column has more.
+struct Smoothed {
+  Smoothed(const Attrs& attrs, std::int64_t columns) {
+    const auto& a = attrs.as<LossAttrs>();
+    label = 1 - a.smoothing;
+    every = a.smoothing / static_cast<double>(a.classes > 0 ? a.classes : columns);
+  }
+  double label = 1, every = 0;
+};
+
+Tensors sums_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const Tensor& x = in[0];
+  const Smoothed smoothed{attrs, x.cols};
   Tensor out(x.rows, 2);
   for (std::int64_t r = 0; r < x.rows; ++r) {
     double sum = 0;
     for (std::int64_t c = 0; c < x.cols; ++c) sum += std::exp(static_cast<double>(x.at(r, c)) - in[2].at(r, 0));
     const auto label = static_cast<std::int64_t>(in[1].at(r, 0));
     out.at(r, 0) = static_cast<float>(sum);
-    out.at(r, 1) = label >= 0 && label < x.cols ? x.at(r, label) : 0;
+    double chosen = label >= 0 && label < x.cols ? smoothed.label * x.at(r, label) : 0;
+    for (std::int64_t c = 0; c < x.cols && smoothed.every > 0; ++c) chosen += smoothed.every * x.at(r, c);
+    out.at(r, 1) = static_cast<float>(chosen);
   }
   return {out};
 }
@@ -166,16 +180,21 @@ Tile column(Emitter& e, ValueId v, std::int64_t row, std::int64_t parts, float s
   return out;
 }
 
-/// One where column `first` + j is the label: [P, cols].
-Tile one_hot_labels(Emitter& e, const Tile& label, std::int64_t first, std::int64_t cols) {
+/// One where column `first` + j is the label, or what smoothing makes of it: [P, cols].
+Tile one_hot_labels(Emitter& e, const Tile& label, std::int64_t first, std::int64_t cols, const Smoothed& smoothed) {
   const Tile here = e.sbuf(Dtype::kFp32, label.partitions, 1), hot = e.sbuf(Dtype::kBf16, label.partitions, cols);
   e.tensor_scalar(here, label, Alu::kSub, static_cast<float>(first));
   e.tensor_scalar(hot, columns(partitions(e.ramp(piece_columns(e)), label.partitions), 0, cols), Alu::kEq, here);
-  return hot;
+  if (smoothed.every == 0) return hot;
+  const Tile soft = e.sbuf(Dtype::kFp32, label.partitions, cols);
+  e.tensor_scalar(soft, hot, Alu::kMul, static_cast<float>(smoothed.label), Alu::kAdd,
+                  static_cast<float>(smoothed.every));
+  return soft;
 }
 
 void sums_lower(Emitter& e, const Node& node) {
   const Pieces pieces{e, node.in[0]};
+  const Smoothed smoothed{node.attrs, e.value(node.in[0]).cols};
   pieces.tiles([&](std::int64_t row, std::int64_t parts) {
     const Tile label = column(e, node.in[1], row, parts), least = column(e, node.in[2], row, parts, -1);
     const Tile sums = e.sbuf(Dtype::kFp32, parts, pieces.count()), picks = e.sbuf(Dtype::kFp32, parts, pieces.count());
@@ -183,7 +202,7 @@ void sums_lower(Emitter& e, const Node& node) {
       const Tile waste = e.sbuf(Dtype::kFp32, parts, x.cols());
       const Tile sum = columns(sums, c / piece_columns(e), 1);
       e.activation(waste, Fn::kExp, x, 1.0F, least, &sum);
-      e.tensor_tensor(waste, x, Alu::kMul, one_hot_labels(e, label, c, x.cols()));
+      e.tensor_tensor(waste, x, Alu::kMul, one_hot_labels(e, label, c, x.cols(), smoothed));
       e.reduce(columns(picks, c / piece_columns(e), 1), Alu::kAdd, waste);
     });
     const Tile out = e.sbuf(Dtype::kFp32, parts, 2);
@@ -206,13 +225,15 @@ std::vector<Shape> loss_infer(const Contract& c) {
 Tensors loss_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const double scale = attrs.as<LossAttrs>().scale;
   const Tensor &x = in[0], &w = in[2], &m = in[3], &s = in[4];
+  const Smoothed smoothed{attrs, x.cols};
   Tensor loss(x.rows, 1), dx(x.rows, x.cols);
   for (std::int64_t r = 0; r < x.rows; ++r) {
     loss.at(r, 0) = static_cast<float>(w.at(r, 0) * (std::log(s.at(r, 0)) + m.at(r, 0) - s.at(r, 1)));
     const auto label = static_cast<std::int64_t>(in[1].at(r, 0));
     for (std::int64_t c = 0; c < x.cols; ++c)
-      dx.at(r, c) =
-          static_cast<float>(scale * w.at(r, 0) * (std::exp(x.at(r, c) - m.at(r, 0)) / s.at(r, 0) - (c == label)));
+      dx.at(r, c) = static_cast<float>(
+          scale * w.at(r, 0) *
+          (std::exp(x.at(r, c) - m.at(r, 0)) / s.at(r, 0) - (c == label ? smoothed.label : 0) - smoothed.every));
   }
   return {loss, dx};
 }
@@ -221,6 +242,7 @@ void loss_backward(Backward& b, const Node& node) { b.add(node, 0, node.out[1]);
 
 void loss_lower(Emitter& e, const Node& node) {
   const Pieces pieces{e, node.in[0]};
+  const Smoothed smoothed{node.attrs, e.value(node.in[0]).cols};
   pieces.tiles([&](std::int64_t row, std::int64_t parts) {
     const Tile label = column(e, node.in[1], row, parts), w = column(e, node.in[2], row, parts);
     const Tile most = column(e, node.in[3], row, parts), least = column(e, node.in[3], row, parts, -1);
@@ -235,7 +257,7 @@ void loss_lower(Emitter& e, const Node& node) {
     pieces.columns_of(row, parts, [&](std::int64_t c, const Tile& x) {
       const Tile p = e.sbuf(Dtype::kFp32, parts, x.cols()), dx = e.sbuf(e.value(node.out[1]).dtype, parts, x.cols());
       e.activation(p, Fn::kExp, x, 1.0F, least);
-      e.scalar_tensor_tensor(p, p, Alu::kMul, inverse, Alu::kSub, one_hot_labels(e, label, c, x.cols()));
+      e.scalar_tensor_tensor(p, p, Alu::kMul, inverse, Alu::kSub, one_hot_labels(e, label, c, x.cols(), smoothed));
       e.tensor_scalar(dx, p, Alu::kMul, w, Alu::kMul, static_cast<float>(node.attrs.as<LossAttrs>().scale));
       e.store(e.hbm(node.out[1], row, parts, c, x.cols(), 1), dx);
     });
@@ -292,6 +314,7 @@ const Op kRowMax{.name = "row_max",
                  .lower_whole = max_lower};
 const Op kLossSums{.name = "loss_sums",
                    .text = "what a rank's columns add to cross-entropy",
+                   .attrs = LossAttrs{},
                    .infer = sums_infer,
                    .forward = sums_forward,
                    .backward = no_gradient,

@@ -66,13 +66,14 @@ TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
 }
 
 // In parts, over the columns of two ranks, the loss is that of the whole.
-TEST_P(DecoderOps, TheLossInPartsIsTheLoss) {
-  const auto [rows, cols, type] = GetParam();
+void expect_loss_of_parts(const DecoderCase& sizes, double smoothing, bool fp32, std::string_view numerics) {
+  const auto [rows, cols, type] = sizes;
+  const LossAttrs attrs{.smoothing = smoothing, .classes = cols};
   Tensor labels = random_ids(rows, cols, 5);
   const Tensor weights = runtime::generate(rows, 1, [&](auto r, auto) { return r % 3 == 2 ? 0.0 : 1.0 / rows; });
   if (rows > 2) labels.at(2, 0) = -100;
   const Tensor x = rounded(random_normal(rows, cols, 6, 2), type);
-  const Tensors whole = runtime::kCrossEntropy.forward(LossAttrs{}, std::vector<Tensor>{x, labels, weights});
+  const Tensors whole = runtime::kCrossEntropy.forward(attrs, std::vector<Tensor>{x, labels, weights});
   const std::int64_t first = cols / 2;
   const auto part = [&](std::int64_t begin, std::int64_t size) {
     return Input{runtime::generate(rows, size, [&](auto r, auto c) { return x.at(r, begin + c); }), type};
@@ -82,23 +83,27 @@ TEST_P(DecoderOps, TheLossInPartsIsTheLoss) {
   };
   const std::vector<Input> parts{part(0, first), part(first, cols - first)}, ids{counted_from(0), counted_from(first)};
   std::vector<Tensor> most, sums;
-  for (const Input& p : parts) most.push_back(run_on_device(kRowMax, {p}, {}, numerics())[0]);
+  for (const Input& p : parts) most.push_back(run_on_device(kRowMax, {p}, {}, numerics)[0]);
   const Tensor m =
       runtime::generate(rows, 1, [&](auto r, auto) { return std::max(most[0].at(r, 0), most[1].at(r, 0)); });
   for (std::size_t i = 0; i < 2; ++i)
-    sums.push_back(run_on_device(kLossSums, {parts[i], ids[i], m}, {}, numerics())[0]);
+    sums.push_back(run_on_device(kLossSums, {parts[i], ids[i], m}, attrs, numerics)[0]);
   const Tensor s = runtime::generate(rows, 2, [&](auto r, auto c) { return sums[0].at(r, c) + sums[1].at(r, c); });
   const double share = 1.0 / static_cast<double>(rows);
   for (std::size_t i = 0; i < 2; ++i) {
-    const Tensors got = run_on_device(kSplitLoss, {parts[i], ids[i], weights, m, s}, {}, numerics());
+    const Tensors got = run_on_device(kSplitLoss, {parts[i], ids[i], weights, m, s}, attrs, numerics);
     EXPECT_TRUE(close(got[0], whole[0], {.ulps = 32 + std::sqrt(static_cast<double>(cols)), .floor = 4 * share}));
     const std::int64_t begin = i == 0 ? 0 : first;
     const Tensor want =
         runtime::generate(rows, parts[i].value.cols, [&](auto r, auto c) { return whole[1].at(r, begin + c); });
     EXPECT_TRUE(
         close(got[1], want,
-              {.ulps = fp32() ? 32 + std::sqrt(static_cast<double>(cols)) : 0.6, .floor = share / 4, .dtype = type}));
+              {.ulps = fp32 ? 32 + std::sqrt(static_cast<double>(cols)) : 0.6, .floor = share / 4, .dtype = type}));
   }
+}
+
+TEST_P(DecoderOps, TheLossInPartsIsTheLoss) {
+  for (const double smoothing : {0.0, 0.1}) expect_loss_of_parts(GetParam(), smoothing, fp32(), numerics());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, DecoderOps,

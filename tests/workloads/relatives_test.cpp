@@ -159,11 +159,12 @@ TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
   EXPECT_TRUE(fails(Fault::kData, reading("schedule", "one cycle"), {"schedule", "one cycle"}));
   EXPECT_TRUE(fails(Fault::kData, reading("dropout", 0.1), {"dropout"}));
   EXPECT_TRUE(fails(Fault::kData, reading("dtype", "bfloat16"), {"dtype", "bfloat16"}));
-  EXPECT_TRUE(fails(Fault::kData, reading("label_smoothing", 0.1), {"label_smoothing"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("amsgrad", true), {"amsgrad"}));
   EXPECT_TRUE(fails(Fault::kData, reading("loss_per_step_bf16", {1.0}), {"loss_per_step_bf16"}));
   const Recipe recipe = read_recipe(golden("qwen2_recipe_tiny") / "expected.json");
   EXPECT_EQ(recipe.schedule, "cosine");
   EXPECT_EQ(recipe.warmup, 2);
+  EXPECT_EQ(recipe.smoothing, 0.1);
   EXPECT_EQ(recipe.optimizer, (OptimizerSpec{.beta1 = 0.8,
                                              .beta2 = 0.95,
                                              .epsilon = 1e-6,

@@ -101,9 +101,10 @@ runtime::ValueId EncoderGraph::loss_of(ValueId logits, std::int64_t rows, const 
                                        const char* name) {
   const ValueId labels = input(label, rows, 1, isa::Dtype::kInt32);
   const ValueId weights = input(weight, rows, 1, isa::Dtype::kFp32);
-  const ValueId loss = graph_.add(
-      runtime::kCrossEntropy, name, {logits, labels, weights},
-      runtime::LossAttrs{.scale = step_.plan.numerics.loss_scale, .dtype = step_.plan.numerics.activation})[0];
+  const ValueId loss = graph_.add(runtime::kCrossEntropy, name, {logits, labels, weights},
+                                  runtime::LossAttrs{.scale = step_.plan.numerics.loss_scale,
+                                                     .smoothing = step_.kind.training ? step_.kind.smoothing : 0,
+                                                     .dtype = step_.plan.numerics.activation})[0];
   graph_.output(loss, micro_name(name, micro_));
   return loss;
 }

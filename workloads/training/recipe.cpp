@@ -21,11 +21,12 @@ using base::Fault;
 using nlohmann::json;
 
 /// What changes no number, or is read.
-constexpr std::array<std::string_view, 12> kKeys = {"loss_per_step",
+constexpr std::array<std::string_view, 13> kKeys = {"loss_per_step",
                                                     "loss_per_step_bf16",
                                                     "lr",
                                                     "optimizer",
                                                     "schedule",
+                                                    "label_smoothing",
                                                     "max_grad_norm",
                                                     "steps",
                                                     "batch",
@@ -51,6 +52,8 @@ class Reader {
     read_optimizer(text("optimizer"), out.optimizer);
     if (json_.contains("schedule")) read_schedule(text("schedule"), out);
     if (json_.contains("max_grad_norm")) out.optimizer.max_grad_norm = number("max_grad_norm");
+    if (json_.contains("label_smoothing")) out.smoothing = number("label_smoothing");
+    if (!(out.smoothing >= 0 && out.smoothing < 1)) fail("label_smoothing", "is no share below 1");
     if (json_.contains("dropout") && number("dropout") != 0)
       fail("dropout", "is not 0: its random numbers are PyTorch's");
     if (json_.contains("dtype") && !std::regex_match(text("dtype"), std::regex{"float(32|64)( from float32)?"}))

@@ -63,9 +63,9 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
 }
 
 std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
-                                      const OptimizerSpec& optimizer) {
+                                      const Recipe& recipe) {
   const bool labels = read_config(folder)->task() == Task::kClassification;
-  return labels ? verify_classifier(folder, options, optimizer) : verify_decoder(folder, options, optimizer);
+  return labels ? verify_classifier(folder, options, recipe) : verify_decoder(folder, options, recipe);
 }
 
 class Verifier {
@@ -74,7 +74,7 @@ class Verifier {
       : options_{options},
         recipe_{read_recipe(folder / "expected.json")},
         expected_{Checkpoint::open(folder / "expected.safetensors")},
-        model_{model_of(folder, options, recipe_.optimizer)} {}
+        model_{model_of(folder, options, recipe_)} {}
 
   VerifyReport run() {
     const Step& spec = model_->spec();
@@ -177,9 +177,9 @@ const TensorError& worst(const std::vector<TensorError>& errors) {
 
 }  // namespace
 
-Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, const OptimizerSpec& optimizer) {
+Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, const Recipe& recipe) {
   const std::int64_t parts = static_cast<std::int64_t>(o.plan.data) * o.plan.micro_batches;
-  Step step{.plan = o.plan, .kind = {.length = length}, .optimizer = optimizer};
+  Step step{.plan = o.plan, .kind = {.length = length, .smoothing = recipe.smoothing}, .optimizer = recipe.optimizer};
   if (o.max_grad_norm > 0) step.optimizer.max_grad_norm = o.max_grad_norm;
   step.plan.micro_batch = (samples + parts - 1) / parts;
   return step;

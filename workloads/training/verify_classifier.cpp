@@ -117,12 +117,12 @@ class VerifyClassifier final : public VerifyModel {
 }  // namespace
 
 std::unique_ptr<VerifyModel> verify_classifier(const std::filesystem::path& folder, const VerifyOptions& options,
-                                               const OptimizerSpec& optimizer) {
+                                               const Recipe& recipe) {
   const ModelPtr model = read_config(folder)->without_dropout();
   require_plan(*model, options.plan);
   VerifyBatches batches = open_batches(folder, model->image());
   Weights weights = load_weights(folder, model, options.seed);
-  Step spec = verify_spec(options, batches.samples, batches.length, optimizer);
+  Step spec = verify_spec(options, batches.samples, batches.length, recipe);
   if (model->head() == Head::kTokens) spec.kind.head = Head::kTokens;
   return std::make_unique<VerifyClassifier>(model, std::move(spec), batches.samples, std::move(batches.tensors),
                                             std::move(weights));

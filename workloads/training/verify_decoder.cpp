@@ -77,10 +77,10 @@ class VerifyDecoder final : public VerifyModel {
 }  // namespace
 
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
-                                            const OptimizerSpec& optimizer) {
+                                            const Recipe& recipe) {
   auto [config, weights] = load_model(folder, options.seed);
   VerifyBatches batches = open_batches(folder);
-  Step spec = verify_spec(options, batches.samples, batches.length, optimizer);
+  Step spec = verify_spec(options, batches.samples, batches.length, recipe);
   spec.kind.keep_logits = true;
   return std::make_unique<VerifyDecoder>(std::move(config), std::move(spec), batches.samples,
                                          std::move(batches.tensors), std::move(weights));

@@ -8,6 +8,7 @@
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/model.h"
 #include "workloads/optimizer_step.h"
+#include "workloads/training/recipe.h"
 #include "workloads/verify.h"
 
 namespace workloads {
@@ -47,8 +48,7 @@ class VerifyModel {
 };
 
 /// The spec of a step that goes through `samples` sequences of `length`, as the options split them.
-Step verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length,
-                 const OptimizerSpec& optimizer);
+Step verify_spec(const VerifyOptions& options, std::int64_t samples, std::int64_t length, const Recipe& recipe);
 
 /// The batches of a trajectory: samples of `length` tokens in each step; of `image`, those of a picture. Errors:
 /// Fault::kData when step 0 has another form.
@@ -60,8 +60,8 @@ VerifyBatches open_batches(const std::filesystem::path& folder, const ImageShape
 
 /// Errors: as verify().
 std::unique_ptr<VerifyModel> verify_classifier(const std::filesystem::path& folder, const VerifyOptions& options,
-                                               const OptimizerSpec& optimizer);
+                                               const Recipe& recipe);
 std::unique_ptr<VerifyModel> verify_decoder(const std::filesystem::path& folder, const VerifyOptions& options,
-                                            const OptimizerSpec& optimizer);
+                                            const Recipe& recipe);
 
 }  // namespace workloads

@@ -11,10 +11,10 @@ import torch
 
 STEPS, RATE = 6, 1e-3
 PLAIN = {"betas": (0.9, 0.999), "eps": 1e-8, "decay": 0.01, "decay_all": True, "schedule": "linear", "warmup": 0,
-         "max_grad_norm": 0}
+         "max_grad_norm": 0, "smoothing": 0}
 # Every setting otherwise than the default.
 OTHER = {"betas": (0.8, 0.95), "eps": 1e-6, "decay": 0.1, "decay_all": False, "schedule": "cosine", "warmup": 2,
-         "max_grad_norm": 0.5}
+         "max_grad_norm": 0.5, "smoothing": 0.1}
 
 
 def write_safetensors(path, tensors):
@@ -105,4 +105,6 @@ def train(folder, config, weights, data, loss_of, recipe=PLAIN):
         "dropout": 0.0, "dtype": "float64 from float32"}
     if recipe["max_grad_norm"] > 0:
         text["max_grad_norm"] = recipe["max_grad_norm"]
+    if recipe["smoothing"] > 0:
+        text["label_smoothing"] = recipe["smoothing"]
     (folder / "expected.json").write_text(json.dumps(text, indent=1) + "\n")

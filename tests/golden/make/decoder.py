@@ -197,7 +197,7 @@ def batches():
 
 def main():
     family, folder = sys.argv[1:]
-    recipe = family.endswith("_recipe")
+    chosen = common.OTHER if family.endswith("_recipe") else common.PLAIN
     family = family.removesuffix("_recipe")
     config = {**BASE, **FAMILIES[family]}
     torch.set_num_threads(1)
@@ -207,13 +207,13 @@ def main():
         routers = []
         logits = forward(w, batch["input_ids"], config, routers)
         flat, labels = logits[:, :-1].reshape(-1, VOCAB), batch["labels"][:, 1:].reshape(-1)
-        loss = torch.nn.functional.cross_entropy(flat, labels)
+        loss = torch.nn.functional.cross_entropy(flat, labels, label_smoothing=chosen["smoothing"])
         return logits, loss, router_loss(routers, config) if config.get("output_router_logits") else 0
 
     weights = common.draw(shapes(config))
     if config["model_type"] == "gemma":
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
-    common.train(folder, config, weights, batches(), loss_of, common.OTHER if recipe else common.PLAIN)
+    common.train(folder, config, weights, batches(), loss_of, chosen)
 
 
 if __name__ == "__main__":

@@ -322,7 +322,10 @@ class Decoder {
 
   ValueId loss(ValueId logits) {
     const ValueId labels = input("labels", isa::Dtype::kInt32), weights = input("weights", isa::Dtype::kFp32);
-    const runtime::LossAttrs attrs{.scale = spec_.plan.numerics.loss_scale, .dtype = spec_.plan.numerics.activation};
+    const runtime::LossAttrs attrs{.scale = spec_.plan.numerics.loss_scale,
+                                   .smoothing = spec_.kind.training ? spec_.kind.smoothing : 0,
+                                   .classes = arch_.vocabulary,
+                                   .dtype = spec_.plan.numerics.activation};
     runtime::CollectiveAttrs most_attrs = group();
     most_attrs.alu = isa::Alu::kMax;
     ValueId most = graph_.add1(runtime::kRowMax, "loss.max", {logits});
@@ -331,7 +334,7 @@ class Decoder {
       most = graph_.add1(runtime::kRankSum, "loss.max.all", {most}, most_attrs);
       enter("head.sums", micro_);
     }
-    ValueId sums = graph_.add1(runtime::kLossSums, "loss.sums", {logits, labels, most});
+    ValueId sums = graph_.add1(runtime::kLossSums, "loss.sums", {logits, labels, most}, attrs);
     if (split_) {
       enter("head.sum", micro_);
       sums = graph_.add1(runtime::kRankSum, "loss.sums.all", {sums}, group());
