@@ -70,6 +70,7 @@ std::string answer_text(const trnsim::Answer& answer) {
   line("dollars", answer.dollars);
   line("memory", answer.memory);
   line("bound by", answer.bound);
+  line("sure", answer.sure);
   for (std::size_t i = 0; i < answer.changes.size(); ++i) line(i == 0 ? "try" : "", flags_in(answer.changes[i]));
   return out;
 }
