@@ -75,6 +75,7 @@ std::string answer_text(const trnsim::Answer& answer) {
   line("dollars", answer.dollars);
   line("memory", answer.memory);
   line("bound by", answer.bound);
+  line("sure", answer.sure);
   for (std::size_t i = 0; i < answer.changes.size(); ++i) line(i == 0 ? "try" : "", flags_in(answer.changes[i]));
   return out;
 }
@@ -101,18 +102,39 @@ Table job_table(const trnsim::RunResult& run) {
   return table;
 }
 
+namespace {
+
+Cell with(double value, int digits) { return number(value, fmt::format("{:.{}f}", value, digits)); }
+Cell clock(double seconds) { return number(seconds, base::clock_text(seconds)); }
+/// Of seconds that people read as a clock's time.
+Cell seconds(std::string shown) {
+  Cell unit{"s"};
+  unit.text = std::move(shown);
+  return unit;
+}
+
+void add_compilation(Table& table, const trnsim::Job& job, const Projection& p) {
+  const auto row = [&](const char* name, Cell value, Cell unit) {
+    table.add_row({name, std::move(value), std::move(unit)});
+  };
+  const trnsim::CompileCost compile = compile_cost(job, p);
+  row("start", with(compile.warm_seconds, 1), "s until cached graphs are loaded");
+  row("compile", clock(compile.cold_seconds), seconds("h:mm:ss, once, with an empty cache"));
+  row("compile_first", clock(compile.first_seconds), seconds("h:mm:ss of it until the first step"));
+  row("end_to_end", clock(p.time.total + compile.cold_seconds), seconds("h:mm:ss with an empty cache"));
+  row("largest_module", with(compile.instructions, 0),
+      fmt::format("instructions; refused above {:.0f}", compile.limit));
+  row("host_memory", with(compile.host_bytes / 1e9, 1),
+      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9));
+}
+
+}  // namespace
+
 Table figure_table(const trnsim::Job& job, const Projection& p) {
   Table table{{{"figure", ""}, {"value", ""}, {"unit", ""}}};
   const auto row = [&](const char* name, Cell value, Cell unit) {
     table.add_row({name, std::move(value), std::move(unit)});
   };
-  const auto seconds = [](std::string shown) {  // that people read as a clock's time
-    Cell unit{"s"};
-    unit.text = std::move(shown);
-    return unit;
-  };
-  const auto with = [](double value, int digits) { return number(value, fmt::format("{:.{}f}", value, digits)); };
-  const auto clock = [](double seconds) { return number(seconds, base::clock_text(seconds)); };
   const double per_step = p.time.total / p.steps;
   row("parameters", with(job.parameters() / 1e9, 3), "1e9");
   if (job.model->lora())
@@ -133,15 +155,7 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   row("tokens_per_second", with(job.tokens_per_step() / per_step, 0), "1/s");
   row("steps", with(p.steps, 0), "");
   row("train_runtime", clock(p.time.total), seconds("h:mm:ss"));
-  const trnsim::CompileCost compile = compile_cost(job, p);
-  row("start", with(compile.warm_seconds, 1), "s until cached graphs are loaded");
-  row("compile", clock(compile.cold_seconds), seconds("h:mm:ss, once, with an empty cache"));
-  row("compile_first", clock(compile.first_seconds), seconds("h:mm:ss of it until the first step"));
-  row("end_to_end", clock(p.time.total + compile.cold_seconds), seconds("h:mm:ss with an empty cache"));
-  row("largest_module", with(compile.instructions, 0),
-      fmt::format("instructions; refused above {:.0f}", compile.limit));
-  row("host_memory", with(compile.host_bytes / 1e9, 1),
-      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9));
+  add_compilation(table, job, p);
   row("dollars", p.dollars ? with(*p.dollars, 2) : Cell{"no price"}, "$");
   return table;
 }

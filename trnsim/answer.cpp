@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "trnsim/compiler_memory.h"
+#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {
@@ -46,6 +47,14 @@ std::string bound_text(const Projection& p) {
                      busiest.name, busiest.busy, mfu);
 }
 
+/// The time with the mean error of published jobs on both sides: predicted = published * (1 +- error).
+std::string sure_text(const Projection& p) {
+  const double error = training_error_percent();
+  return fmt::format("{} to {}: published training jobs were off by {:.1f} % on average (docs/accuracy.md)",
+                     base::clock_text(p.time.total / (1 + error / 100)),
+                     base::clock_text(p.time.total / (1 - error / 100)), error);
+}
+
 }  // namespace
 
 std::string settings_text(const Change& change) {
@@ -56,7 +65,7 @@ std::string settings_text(const Change& change) {
 }
 
 Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes) {
-  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), {}};
+  Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), sure_text(p), {}};
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back(fmt::format("{}: {:+.0f} % samples/s, {} and {} ({})", settings_text(c), 100 * c.speed_up,

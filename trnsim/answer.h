@@ -12,8 +12,8 @@ namespace trnsim {
 
 /// Settings stand in backquotes.
 struct Answer {
-  std::string time, dollars, memory, bound;
-  std::vector<std::string> changes;  // what helps most, each with its gain
+  std::string time, dollars, memory, bound, sure;  // sure: the range around the time
+  std::vector<std::string> changes;                // what helps most, each with its gain
 };
 
 /// `changes`: of advise(); none: nobody asked for any. Of none that helps one sentence says so.

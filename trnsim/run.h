@@ -67,6 +67,9 @@ nlohmann::ordered_json result_body(const RunResult& run);
 /// that goes on from `checkpoint`, which lies in the folder, steps and checkpoint stay; other files always do. Errors:
 /// Fault::kEnvironment.
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
+/// The files for other tools that the setting `report_to` names; the folder's own are there already. Errors:
+/// Fault::kEnvironment.
+void write_exports(const std::filesystem::path& folder, const RunResult& run);
 /// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a
 /// pipeline, and report.html.
 void write_run_files(const std::filesystem::path& folder, const RunResult& run);

@@ -4,11 +4,9 @@
 #include <sys/resource.h>
 
 #include <array>
-#include <ctime>
 #include <thread>
 
 #include "analysis/cost.h"
-#include "analysis/export.h"
 #include "analysis/record.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -311,11 +309,8 @@ ordered_json answer_json(const Answer& answer, const std::optional<std::vector<C
                     {"train_runtime", c.seconds},
                     {"dollars", c.dollars ? ordered_json(*c.dollars) : ordered_json()}});
   }
-  return {{"time", answer.time},
-          {"dollars", answer.dollars},
-          {"memory", answer.memory},
-          {"bound_by", answer.bound},
-          {"changes", changes ? list : ordered_json()}};
+  return {{"time", answer.time},      {"dollars", answer.dollars}, {"memory", answer.memory},
+          {"bound_by", answer.bound}, {"sure", answer.sure},       {"changes", changes ? list : ordered_json()}};
 }
 
 ordered_json result_body(const RunResult& run) {
@@ -377,23 +372,6 @@ void remove_run_files(const std::filesystem::path& folder, const std::filesystem
   drop(folder / "steps.jsonl");
   drop(folder / "checkpoint");
 }
-
-namespace {
-
-void write_exports(const std::filesystem::path& folder, const RunResult& run) {
-  std::vector<std::string> unknown;
-  const std::vector<std::string> names = analysis::exports_of(run.settings.report_to, unknown);
-  if (names.empty()) return;
-  analysis::ExportRun all{.body = result_body(run), .steps = {}};
-  if (std::filesystem::exists(folder / "steps.jsonl")) all.steps = analysis::read_steps(folder);
-  std::optional<analysis::Record> record;
-  if (run.projection) record = analysis::read_record(folder);
-  if (record) all.record = &*record;
-  all.begin = static_cast<double>(std::time(nullptr)) - run.host_seconds;
-  for (const std::string& name : names) analysis::export_run(folder, name, all);
-}
-
-}  // namespace
 
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   analysis::write_result(folder, result_body(run));

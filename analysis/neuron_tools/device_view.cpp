@@ -138,6 +138,21 @@ Json loaded_models(const Record& record, const Devices& devices) {
                        {"subgraphs", graphs}}});
 }
 
+Json execution_stats(double period, double device, double step_seconds) {
+  const Json none = {{"generic", 0}, {"numerical", 0}, {"transient", 0}, {"model", 0}, {"runtime", 0}, {"hardware", 0}};
+  return {{"period", period},
+          {"error_summary", none},
+          {"execution_summary",
+           {{"completed", std::floor(period / step_seconds)},
+            {"completed_with_err", 0},
+            {"completed_with_num_err", 0},
+            {"timed_out", 0},
+            {"incorrect_input", 0},
+            {"failed_to_queue", 0}}},
+          {"latency_stats", {{"total_latency", percentiles(step_seconds)}, {"device_latency", percentiles(device)}}},
+          {"error", ""}};
+}
+
 Json runtime_report(const Record& record, const Devices& devices, double period, double step_seconds,
                     const HostLoad& host) {
   const double device = hw::seconds(record.result.total);
@@ -151,21 +166,9 @@ Json runtime_report(const Record& record, const Devices& devices, double period,
     memory[id] = core_memory(record);
     for (const auto& [name, bytes] : memory[id].items()) used += bytes.get<double>();
   }
-  const Json none = {{"generic", 0}, {"numerical", 0}, {"transient", 0}, {"model", 0}, {"runtime", 0}, {"hardware", 0}};
   return {
       {"neuroncore_counters", {{"period", period}, {"neuroncores_in_use", cores}, {"error", ""}}},
-      {"execution_stats",
-       {{"period", period},
-        {"error_summary", none},
-        {"execution_summary",
-         {{"completed", std::floor(period / step_seconds)},
-          {"completed_with_err", 0},
-          {"completed_with_num_err", 0},
-          {"timed_out", 0},
-          {"incorrect_input", 0},
-          {"failed_to_queue", 0}}},
-        {"latency_stats", {{"total_latency", percentiles(step_seconds)}, {"device_latency", percentiles(device)}}},
-        {"error", ""}}},
+      {"execution_stats", execution_stats(period, device, step_seconds)},
       {"memory_used",
        {{"period", period},
         {"neuron_runtime_used_bytes",

@@ -27,9 +27,12 @@ std::string answer_html(const ReportRun& run) {
   const auto line = [&](std::string_view name, std::string_view text) {
     out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, sentence_html(text));
   };
-  for (const auto& [key, name] :
-       {std::pair{"time", "Time"}, {"dollars", "Dollars"}, {"memory", "Memory"}, {"bound_by", "Bound by"}})
-    line(name, answer.value(key, ""));
+  for (const auto& [key, name] : {std::pair{"time", "Time"},
+                                  {"dollars", "Dollars"},
+                                  {"memory", "Memory"},
+                                  {"bound_by", "Bound by"},
+                                  {"sure", "How sure"}})
+    if (answer.contains(key)) line(name, answer.value(key, ""));
   const Json changes = answer.value("changes", Json{});
   if (!changes.is_array()) return out + "</dl>\n";
   for (const Json& change : changes) {  // its flags as they are pasted, and what they gain

@@ -158,7 +158,8 @@ std::string timeline_html(const ReportRun& run) {
          R"(<button type="button" data-do="in">zoom in</button><button type="button" data-do="out">zoom out</button>)"
          R"(<button type="button" data-do="left">earlier</button><button type="button" data-do="right">later</button>)"
          R"(<button type="button" data-do="all">all</button></div>)"
-         R"(<canvas role="img" tabindex="0" aria-label="time line of one step: phases, layers, engines, collectives"></canvas>)"
+         R"(<canvas role="img" tabindex="0" )"
+         R"(aria-label="time line of one step: phases, layers, engines, collectives"></canvas>)"
          R"(<output>Point at a box. Drag to move, turn the wheel with Ctrl or press + and - to zoom.</output>)"
          "<noscript><p>The time line needs scripts; the tables above have the same times.</p></noscript>"
          "<script type=\"application/json\">" +

@@ -181,7 +181,7 @@ void Core::issued(isa::Engine engine, const TimedInstr& instr, const Issue& issu
                 .instr = instr.index,
                 .track = TraceEvent::Track::kEngine,
                 .lane = static_cast<std::uint8_t>(engine),
-                .hold = issue.hold,
+                .hold = issue.waited > 0 ? issue.hold : Hold::kOwnEngine,
                 .waited = issue.waited});
   if (!options_.observer || instr.kind > TimedInstr::Kind::kMatMul) return;
   options_.observer->begins(rank_, call_, instr.index, issue.begin);
