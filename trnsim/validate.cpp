@@ -1,7 +1,6 @@
 #include "trnsim/validate.h"
 
 #include <fmt/format.h>
-#include <malloc.h>
 
 #include <algorithm>
 #include <thread>
@@ -79,8 +78,6 @@ analysis::Influence influence_of(const analysis::ValidationReport& report, std::
   };
   const int processes = settings.host_threads > 0 ? static_cast<int>(settings.host_threads)
                                                   : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  // Each point is a fork, which copies the page tables of a gigabyte that the rows' programs have left in the heap.
-  ::malloc_trim(0);
   return analysis::study(report, analysis::influential_parameters(machines), evaluate, processes, watch);
 }
 
