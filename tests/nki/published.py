@@ -17,6 +17,7 @@ from trnsim.nki import _jit
 from trnsim.nki import language as nl
 
 MEAN, WORST, RANK, SHARES, BYTES = 15, 40, 0.9, 10, 10  # per cent, per cent, -, points, per cent
+SAMPLE = slice(5, None, 32)  # rows of the gemm ladder that are compared, four of each tile: NumPy takes minutes for all
 # Sources that lost text on their way and cannot run as they are, here or anywhere; what they must have said.
 DAMAGED = {"mamba_1": ("i_chann               # Load", "i_channel_tile * channel_psize  # Load"),
            "mamba_4": ("range(nchunks)", "range(n_full_chunks)")}
@@ -37,7 +38,7 @@ def question(row, path):
     np.random.seed(0)
     if row["ladder"] == "gemm":
         a, b = ((rng.standard_normal(s) / np.sqrt(s[0])).astype(nl.bfloat16) for s in ((8192, 4096), (8192, 8192)))
-        return [a, b], lambda: a.astype(np.float32).T @ b.astype(np.float32)
+        return [a, b], lambda: a[:, SAMPLE].astype(np.float32).T @ b.astype(np.float32)
     if row["ladder"] == "mamba":
         shapes = ((1, 256, 2048), (1, 256, 2048), (256, 16), (1, 16, 2048), (1, 16, 2048))
         args = [rng.random(s).astype(np.float32) for s in shapes]
@@ -71,7 +72,8 @@ def differs(compiled, reference, dtype, ladder):
     want = _ladders[ladder] if ladder in _ladders else np.asarray(reference(), np.float64)
     if ladder:
         _ladders[ladder] = want
-    got = np.asarray(_jit.compute(compiled)).astype(np.float64).reshape(want.shape)
+    got = np.asarray(_jit.compute(compiled))
+    got = (got[SAMPLE] if ladder == "gemm" else got).astype(np.float64).reshape(want.shape)
     return np.linalg.norm(got - want) / np.linalg.norm(want), 2e-2 if dtype.itemsize == 2 else 1e-5
 
 

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <iterator>
 #include <string>
 #include <vector>
 
@@ -84,13 +85,17 @@ TEST(NkiArrange, LoadsLeaveRoomForTheChainThatUsesThem) {
     kernel.store(y, t, kernel.one(Opcode::kTensorTensor, Engine::kVector, b, &c));
   }
   const Arranged arranged = kernel.arranged();
-  std::size_t overlapped = 0;  // VectorE between what ScalarE reads and its result's reader
   const std::vector<isa::Instr> all(arranged.block.instrs.begin(), arranged.block.instrs.end());
+  std::size_t overlapped = 0;  // VectorE has something to do between what ScalarE reads and who reads its result
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (all[i].engine != Engine::kScalar) continue;
-    const auto next = std::find_if(all.begin() + static_cast<std::ptrdiff_t>(i) + 1, all.end(),
-                                   [](const isa::Instr& v) { return v.engine == Engine::kVector; });
-    overlapped += next != all.end() && !(next->b == all[i].dst);
+    const auto here = all.begin() + static_cast<std::ptrdiff_t>(i);
+    const auto before = std::find_if(std::make_reverse_iterator(here), all.rend(), [&](const isa::Instr& v) {
+      return v.engine == Engine::kVector && v.dst == here->a;
+    });
+    const auto after = std::find_if(
+        here, all.end(), [&](const isa::Instr& v) { return v.engine == Engine::kVector && v.b == here->dst; });
+    overlapped += std::any_of(before.base(), after, [](const isa::Instr& v) { return v.engine == Engine::kVector; });
   }
   EXPECT_GE(overlapped, std::size_t{kTurns} * 9 / 10);
   EXPECT_EQ(arranged.spills, 0);
