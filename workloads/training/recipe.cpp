@@ -35,9 +35,9 @@ constexpr std::array<std::string_view, 13> kKeys = {"loss_per_step",
                                                     "dtype",
                                                     "torch"};
 
-class Reader {
+class RecipeReader {
  public:
-  explicit Reader(const std::filesystem::path& file)
+  explicit RecipeReader(const std::filesystem::path& file)
       : file_{file.string()}, json_{parse_json(base::read_file(file), file_)} {
     if (!json_.is_object()) fail("", "is no object");
   }
@@ -118,6 +118,6 @@ class Reader {
 
 }  // namespace
 
-Recipe read_recipe(const std::filesystem::path& file) { return Reader{file}.read(); }
+Recipe read_recipe(const std::filesystem::path& file) { return RecipeReader{file}.read(); }
 
 }  // namespace workloads
