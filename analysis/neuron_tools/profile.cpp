@@ -83,7 +83,7 @@ class ProfileReader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error{Fault::kData, where_, what,
-                "give what `neuron-profile view --output-format json` wrote, or trnsim trace in the format neuron"};
+                "give what `neuron-profile view` wrote as json, or trnsim trace in the format neuron"};
   }
 
   std::optional<double> number(const json& value) const {

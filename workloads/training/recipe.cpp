@@ -86,8 +86,8 @@ class RecipeReader {
   }
 
   void read_optimizer(const std::string& said, OptimizerSpec& o) const {
-    static const std::regex kForm{
-        R"((\w+)( betas ([\d.]+) ([\d.]+))?( eps ([\d.e-]+))? weight_decay ([\d.e-]+)( on all( that is trained| but biases and norms)?)?)"};
+    static const std::regex kForm{R"((\w+)( betas ([\d.]+) ([\d.]+))?( eps ([\d.e-]+))? weight_decay ([\d.e-]+))"
+                                  R"(( on all( that is trained| but biases and norms)?)?)"};
     std::smatch part;
     if (!std::regex_match(said, part, kForm))
       fail("optimizer", fmt::format("'{}' is not understood: write for example \"AdamW betas 0.9 0.999 eps 1e-8 "
