@@ -38,7 +38,7 @@ constexpr std::array<std::string_view, 13> kKeys = {"loss_per_step",
 class RecipeReader {
  public:
   explicit RecipeReader(const std::filesystem::path& file)
-      : file_{file.string()}, json_{parse_json(base::read_file(file), file_)} {
+      : file_{file.string()}, json_(parse_json(base::read_file(file), file_)) {
     if (!json_.is_object()) fail("", "is no object");
   }
 
