@@ -21,46 +21,47 @@ namespace {
 using base::Error;
 using base::Fault;
 using nlohmann::json;
-using ProfiledWork = NeuronProfile::Work;
+using Done = NeuronProfile::Work;
 
 /// Small letters and digits alone: "DmaPacket", "dma_packet".
-std::string plain(std::string_view text) {
+std::string plain_name(std::string_view text) {
   std::string out = base::lower(text);
   std::erase_if(out, [](unsigned char c) { return std::isalnum(c) == 0; });
   return out;
 }
 
-struct Alias {
+struct ToolName {
   std::string_view theirs, ours;
 };
 /// What the tools call engines. Source: AWS Neuron documentation, NKI profiling guide.
-constexpr std::array kEngines = {Alias{"pe", "tensor"},  Alias{"act", "scalar"},  Alias{"activation", "scalar"},
-                                 Alias{"dve", "vector"}, Alias{"pool", "gpsimd"}, Alias{"sp", "sync"}};
-constexpr std::array kOpcodes = {Alias{"activate", "activation"}, Alias{"multiplymoving", "matmul"},
-                                 Alias{"matmult", "matmul"}, Alias{"peTranspose", "pe_transpose"}};
+constexpr std::array kEngineNamesThere = {ToolName{"pe", "tensor"},         ToolName{"act", "scalar"},
+                                          ToolName{"activation", "scalar"}, ToolName{"dve", "vector"},
+                                          ToolName{"pool", "gpsimd"},       ToolName{"sp", "sync"}};
+constexpr std::array kOpcodesThere = {ToolName{"activate", "activation"}, ToolName{"multiplymoving", "matmul"},
+                                      ToolName{"matmult", "matmul"}, ToolName{"peTranspose", "pe_transpose"}};
 
-std::string alias_of(const std::string& name, std::span<const Alias> aliases) {
-  const auto at = std::ranges::find_if(aliases, [&](const Alias& a) { return plain(a.theirs) == name; });
+std::string alias_of(const std::string& name, std::span<const ToolName> aliases) {
+  const auto at = std::ranges::find_if(aliases, [&](const ToolName& a) { return plain_name(a.theirs) == name; });
   return at == aliases.end() ? name : std::string{at->ours};
 }
 
 std::string engine_of(const std::string& text) {
-  std::string name = plain(text);
+  std::string name = plain_name(text);
   if (name.ends_with("engine")) name.resize(name.size() - 6);
-  return alias_of(name, kEngines);
+  return alias_of(name, kEngineNamesThere);
 }
 
 /// Our name of an opcode, or theirs in small letters.
 std::string opcode_of(const std::string& text) {
-  const std::string name = plain(text), alias = alias_of(name, kOpcodes);
+  const std::string name = plain_name(text), alias = alias_of(name, kOpcodesThere);
   for (const isa::Row& row : isa::kTable)
-    if (plain(row.name) == plain(alias)) return std::string{row.name};
+    if (plain_name(row.name) == plain_name(alias)) return std::string{row.name};
   return base::lower(text);
 }
 
-class Reader {
+class ProfileReader {
  public:
-  explicit Reader(const std::filesystem::path& file) : where_{file.string()} {
+  explicit ProfileReader(const std::filesystem::path& file) : where_{file.string()} {
     const std::string text = base::read_file(file);
     file_ = base::is_shallow_json(text) ? json::parse(text, nullptr, false) : json();
     if (file_.is_discarded() || !file_.is_object()) fail("is no JSON object of tables");
@@ -70,8 +71,9 @@ class Reader {
     NeuronProfile out;
     bool any = false;
     for (const auto& [name, table] : file_.items()) {
-      if (plain(name) == "summary") any = true, read_summary(table, out);
-      if (plain(name) == "instruction" || plain(name) == "instructions") any = true, read_instructions(table, out);
+      if (plain_name(name) == "summary") any = true, read_summary(table, out);
+      if (plain_name(name) == "instruction" || plain_name(name) == "instructions")
+        any = true, read_instructions(table, out);
     }
     if (!any && file_.contains("total_time")) any = true, read_summary(file_, out);
     if (!any) fail("has neither a summary nor instructions");
@@ -81,7 +83,7 @@ class Reader {
  private:
   [[noreturn]] void fail(const std::string& what) const {
     throw Error{Fault::kData, where_, what,
-                "give what `neuron-profile view --output-format json` wrote, or trnsim trace in the format neuron"};
+                "give what `neuron-profile view` wrote as json, or trnsim trace in the format neuron"};
   }
 
   std::optional<double> number(const json& value) const {
@@ -113,7 +115,7 @@ class Reader {
       const auto duration =
           row.is_object() && row.contains("duration_ns") ? number(row.at("duration_ns")) : std::nullopt;
       if (!duration || *duration < 0) fail(fmt::format("instruction {} has no \"duration_ns\" of 0 or more", i));
-      for (ProfiledWork* work : {&out.engines[engine_of(text("engine"))], &out.opcodes[opcode_of(text("opcode"))]})
+      for (Done* work : {&out.engines[engine_of(text("engine"))], &out.opcodes[opcode_of(text("opcode"))]})
         ++work->count, work->seconds += *duration * 1e-9;
     }
   }
@@ -136,15 +138,17 @@ void for_each_instruction(const Record& record, const Visit& visit) {
 double nanoseconds(hw::Fs time) { return static_cast<double>(time) * 1e-6; }
 
 /// What of a summary is compared, and in which unit.
-struct Field {
+struct SummaryField {
   const char *name, *unit;
 };
-constexpr std::array kTotals = {Field{"total_time", "s"},        Field{"model_flops", "FLOP"},
-                                Field{"hardware_flops", "FLOP"}, Field{"transpose_flops", "FLOP"},
-                                Field{"cc_op_count", "1"},       Field{"cc_op_active_time", "s"}};
-constexpr std::array kDma = {Field{"dma_transfer_count", "1"}, Field{"dma_transfer_total_bytes", "B"},
-                             Field{"hbm_read_bytes", "B"}, Field{"hbm_write_bytes", "B"}};
-constexpr std::array kBusy = {"tensor_engine", "vector_engine", "scalar_engine", "gpsimd_engine", "sync_engine", "dma"};
+constexpr std::array kTotalFields = {SummaryField{"total_time", "s"},        SummaryField{"model_flops", "FLOP"},
+                                     SummaryField{"hardware_flops", "FLOP"}, SummaryField{"transpose_flops", "FLOP"},
+                                     SummaryField{"cc_op_count", "1"},       SummaryField{"cc_op_active_time", "s"}};
+constexpr std::array kDmaFields = {SummaryField{"dma_transfer_count", "1"},
+                                   SummaryField{"dma_transfer_total_bytes", "B"}, SummaryField{"hbm_read_bytes", "B"},
+                                   SummaryField{"hbm_write_bytes", "B"}};
+constexpr std::array kBusyFields = {"tensor_engine", "vector_engine", "scalar_engine",
+                                    "gpsimd_engine", "sync_engine",   "dma"};
 
 /// The share of the whole, whatever a profile calls a per cent.
 std::optional<double> busy_share(const NeuronProfile& p, const std::string& what) {
@@ -170,9 +174,9 @@ void by_change(std::vector<Difference>& all, std::vector<Difference> part) {
 }
 
 /// Of each name that one of the two has.
-std::vector<Difference> pairs_of(const char* part, const std::map<std::string, ProfiledWork>& before,
-                                 const std::map<std::string, ProfiledWork>& after, bool time) {
-  std::map<std::string, std::pair<ProfiledWork, ProfiledWork>> both;
+std::vector<Difference> pairs_of(const char* part, const std::map<std::string, Done>& before,
+                                 const std::map<std::string, Done>& after, bool time) {
+  std::map<std::string, std::pair<Done, Done>> both;
   for (const auto& [name, work] : before) both[name].first = work;
   for (const auto& [name, work] : after) both[name].second = work;
   std::vector<Difference> out;
@@ -185,20 +189,20 @@ std::vector<Difference> pairs_of(const char* part, const std::map<std::string, P
 
 }  // namespace
 
-NeuronProfile read_neuron_profile(const std::filesystem::path& file) { return Reader{file}.read(); }
+NeuronProfile read_neuron_profile(const std::filesystem::path& file) { return ProfileReader{file}.read(); }
 
 NeuronProfile neuron_profile_of(const Record& record) {
   NeuronProfile out;
   for (const Stat& stat : record.stats) out.summary[stat.name] = stat.value;
   for_each_instruction(record, [&](const hw::TraceEvent& e, const isa::Instr& instr, const std::string&) {
-    for (ProfiledWork* work :
+    for (Done* work :
          {&out.engines[std::string{isa::name_of(instr.engine)}], &out.opcodes[std::string{isa::row(instr.op).name}]})
       ++work->count, work->seconds += nanoseconds(e.end - e.begin) * 1e-9;
   });
   if (!out.engines.empty()) return out;
   for (const hw::OpTime& op : record.result.ops) {
     if (op.op == isa::Opcode::kWait) continue;
-    for (ProfiledWork* work :
+    for (Done* work :
          {&out.engines[std::string{isa::name_of(op.engine)}], &out.opcodes[std::string{isa::row(op.op).name}]})
       work->count += op.count, work->seconds += hw::seconds(op.busy);
   }
@@ -233,17 +237,17 @@ std::vector<Difference> compare(const Record& record, const NeuronProfile& profi
   const NeuronProfile run = neuron_profile_of(record);
   require_same_program(run, profile, where);
   std::vector<Difference> out;
-  const auto figures = [&](const char* part, std::span<const Field> fields) {
-    for (const Field& field : fields) {
+  const auto figures = [&](const char* part, std::span<const SummaryField> fields) {
+    for (const SummaryField& field : fields) {
       const auto ours = run.summary.find(field.name), theirs = profile.summary.find(field.name);
       if (ours != run.summary.end() && theirs != profile.summary.end())
         out.push_back({part, field.name, ours->second, theirs->second, field.unit});
     }
   };
-  figures("total", kTotals);
-  figures("dma", kDma);
+  figures("total", kTotalFields);
+  figures("dma", kDmaFields);
   std::vector<Difference> busy;
-  for (const char* what : kBusy) {
+  for (const char* what : kBusyFields) {
     const auto ours = busy_share(run, what), theirs = busy_share(profile, what);
     if (ours && theirs) busy.push_back({"busy", std::string{what} + "_active_percent", *ours, *theirs, "%"});
   }

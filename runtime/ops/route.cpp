@@ -16,7 +16,7 @@
 namespace runtime {
 namespace {
 
-constexpr std::int64_t kMostExperts = 512;  // columns of a bank of PSUM
+constexpr std::int64_t kMostExperts = isa::kMovingColumns;
 constexpr std::int64_t kMostSlots = 65535;  // rows that a gather can name
 constexpr float kFar = 1e30F;               // below every logit when subtracted
 
@@ -38,7 +38,7 @@ std::vector<Shape> route_infer(const Contract& c) {
     c.fail("does not choose between 1 and all experts", "choose top_k from 1 to the experts");
   if (a.capacity < 1 || a.capacity > tokens)
     c.fail("has no capacity, or more than tokens", "choose from 1 to the tokens");
-  if (experts > kMostExperts) c.fail("has more experts than a bank of PSUM has columns", "use at most 512 experts");
+  if (experts > kMostExperts) c.fail("has more experts than a bank of PSUM has columns", "use fewer experts");
   const std::int64_t slots = experts * a.capacity + 1;
   if (slots > kMostSlots || tokens > kMostSlots)
     c.fail("has more slots or tokens than a gather can name", "use a smaller micro-batch or capacity");

@@ -18,13 +18,13 @@ using analysis::Difference;
 using base::Fault;
 using tests::fails;
 
-std::filesystem::path written(const char* name, const std::string& text) {
+std::filesystem::path profile_file(const char* name, const std::string& text) {
   const std::filesystem::path path = recorded::folder() / name;
   std::ofstream{path} << text;
   return path;
 }
 
-const Difference& of(const std::vector<Difference>& all, const std::string& part, const std::string& name) {
+const Difference& difference_of(const std::vector<Difference>& all, const std::string& part, const std::string& name) {
   const auto found = std::ranges::find_if(all, [&](const Difference& d) { return d.part == part && d.name == name; });
   if (found == all.end()) throw std::runtime_error{"no " + part + " " + name};
   return *found;
@@ -37,9 +37,9 @@ TEST(NeuronProfile, OwnExportComparesWithoutADifference) {
   const auto differences = analysis::compare(record, analysis::read_neuron_profile(file), "own.json");
   EXPECT_GT(differences.size(), 15u);
   for (const Difference& d : differences) EXPECT_EQ(d.change(), 0) << d.part << " " << d.name;
-  EXPECT_GT(of(differences, "op", "matmul").before, 0);
-  EXPECT_GT(of(differences, "instructions", "tensor").before, 0);
-  EXPECT_EQ(of(differences, "total", "total_time").before, hw::seconds(record.result.total));
+  EXPECT_GT(difference_of(differences, "op", "matmul").before, 0);
+  EXPECT_GT(difference_of(differences, "instructions", "tensor").before, 0);
+  EXPECT_EQ(difference_of(differences, "total", "total_time").before, hw::seconds(record.result.total));
 }
 
 TEST(NeuronProfile, WithoutEventsTimesAreThoseOfTheOps) {
@@ -66,16 +66,17 @@ TEST(NeuronProfile, TheDifferenceOfADocumentedOneIsFound) {
   };
   add("PE", "MULTIPLY_MOVING", matmul, 2), add("ACT", "ACTIVATE", active, 1), add("DVE", "TENSOR_REDUCE", {1, 1e-6}, 1);
   const auto file =
-      written("device.json", fmt::format(R"({{"Summary": [{{"total_time": {}, "model_flops": {},
+      profile_file("device.json", fmt::format(R"({{"Summary": [{{"total_time": {}, "model_flops": {},
       "tensor_engine_active_time": "0.5", "dma_transfer_count": 4}}], "Instruction": [{}]}})",
-                                         1.5 * own.summary.at("total_time"), own.summary.at("model_flops"), rows));
+                                              1.5 * own.summary.at("total_time"), own.summary.at("model_flops"), rows));
   const auto all = analysis::compare(record, analysis::read_neuron_profile(file), "device.json");
-  EXPECT_NEAR(of(all, "total", "total_time").percent(), 50, 1e-6);
-  EXPECT_NEAR(of(all, "op", "matmul").percent(), 100, 1e-3);
-  EXPECT_NEAR(of(all, "op", "activation").percent(), 0, 1e-3);
-  EXPECT_EQ(of(all, "op", "tensor_reduce").before, 0);
-  EXPECT_EQ(of(all, "instructions", "vector").after, 1);
-  EXPECT_NEAR(of(all, "busy", "tensor_engine_active_percent").after, 50 / (1.5 * own.summary.at("total_time")), 1e-3);
+  EXPECT_NEAR(difference_of(all, "total", "total_time").percent(), 50, 1e-6);
+  EXPECT_NEAR(difference_of(all, "op", "matmul").percent(), 100, 1e-3);
+  EXPECT_NEAR(difference_of(all, "op", "activation").percent(), 0, 1e-3);
+  EXPECT_EQ(difference_of(all, "op", "tensor_reduce").before, 0);
+  EXPECT_EQ(difference_of(all, "instructions", "vector").after, 1);
+  EXPECT_NEAR(difference_of(all, "busy", "tensor_engine_active_percent").after,
+              50 / (1.5 * own.summary.at("total_time")), 1e-3);
   const auto first = std::ranges::find(all, "op", &Difference::part);
   EXPECT_TRUE(std::ranges::is_sorted(first, all.end(), std::greater{},
                                      [](const Difference& d) { return std::abs(d.change()); }));
@@ -94,11 +95,11 @@ TEST(NeuronProfile, AnotherProgramsOrABrokenOneIsOneError) {
   const analysis::Record record = recorded::record();
   const double flops = record.utilisation.model_flops;
   const auto other =
-      written("other.json", fmt::format(R"({{"summary": [{{"total_time": 1, "model_flops": {}}}]}})", 3 * flops));
+      profile_file("other.json", fmt::format(R"({{"summary": [{{"total_time": 1, "model_flops": {}}}]}})", 3 * flops));
   EXPECT_TRUE(fails(Fault::kData, [&] { compare(record, analysis::read_neuron_profile(other), other.string()); },
                     {"other.json", "another program", "FLOP"}));
   const auto reading = [](const char* text) {
-    return [path = written("bad.json", text)] { analysis::read_neuron_profile(path); };
+    return [path = profile_file("bad.json", text)] { analysis::read_neuron_profile(path); };
   };
   EXPECT_TRUE(fails(Fault::kData, reading("[1, 2"), {"bad.json", "no JSON object"}));
   EXPECT_TRUE(fails(Fault::kData, reading("{}"), {"neither a summary nor instructions"}));

@@ -62,6 +62,7 @@ TEST_P(ByRows, CrossEntropy) {
   expect_reference(kCrossEntropy, in, {}, {loss, dx}, numerics());
   const Tolerance scaled{.ulps = dx.ulps, .floor = 1024 * dx.floor, .dtype = type};
   expect_reference(kCrossEntropy, in, LossAttrs{.scale = 1024}, {loss, scaled}, numerics());
+  expect_reference(kCrossEntropy, in, LossAttrs{.smoothing = 0.1}, {loss, dx}, numerics());
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, ByRows,

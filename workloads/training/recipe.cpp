@@ -35,9 +35,9 @@ constexpr std::array<std::string_view, 13> kKeys = {"loss_per_step",
                                                     "dtype",
                                                     "torch"};
 
-class Reader {
+class RecipeReader {
  public:
-  explicit Reader(const std::filesystem::path& file)
+  explicit RecipeReader(const std::filesystem::path& file)
       : file_{file.string()}, json_(parse_json(base::read_file(file), file_)) {
     if (!json_.is_object()) fail("", "is no object");
   }
@@ -86,8 +86,8 @@ class Reader {
   }
 
   void read_optimizer(const std::string& said, OptimizerSpec& o) const {
-    static const std::regex kForm{
-        R"((\w+)( betas ([\d.]+) ([\d.]+))?( eps ([\d.e-]+))? weight_decay ([\d.e-]+)( on all( that is trained| but biases and norms)?)?)"};
+    static const std::regex kForm{R"((\w+)( betas ([\d.]+) ([\d.]+))?( eps ([\d.e-]+))? weight_decay ([\d.e-]+))"
+                                  R"(( on all( that is trained| but biases and norms)?)?)"};
     std::smatch part;
     if (!std::regex_match(said, part, kForm))
       fail("optimizer", fmt::format("'{}' is not understood: write for example \"AdamW betas 0.9 0.999 eps 1e-8 "
@@ -118,6 +118,6 @@ class Reader {
 
 }  // namespace
 
-Recipe read_recipe(const std::filesystem::path& file) { return Reader{file}.read(); }
+Recipe read_recipe(const std::filesystem::path& file) { return RecipeReader{file}.read(); }
 
 }  // namespace workloads

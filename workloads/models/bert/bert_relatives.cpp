@@ -85,7 +85,7 @@ constexpr std::string_view kElectraPaper = "Clark et al., arXiv:2003.10555, tabl
 constexpr std::string_view kAlbertPaper = "Lan et al., arXiv:1909.11942, table 1; config.json of albert/albert-*-v2";
 // clang-format off
 constexpr std::array kBertKin = {
-    BertKin{BertKind::kRoberta, "roberta-base", 50265, 768, 12, 12, 514, "Liu et al., arXiv:1907.11692; its config.json"},
+    BertKin{BertKind::kRoberta, "roberta-base", 50265, 768, 12, 12, 514, "Liu et al., arXiv:1907.11692, table 9"},
     BertKin{BertKind::kRoberta, "roberta-large", 50265, 1024, 24, 16, 514, "Liu et al., arXiv:1907.11692, table 9"},
     BertKin{BertKind::kDistilBert, "distilbert-base-uncased", 30522, 768, 6, 12, 512, "Sanh et al., arXiv:1910.01108"},
     BertKin{BertKind::kElectra, "electra-small", 30522, 256, 12, 4, 512, kElectraPaper, 128},

@@ -136,10 +136,11 @@ void check(const BertConfig& c, std::string_view where) {
 json to_json(const BertConfig& c) {
   const bool classifies = c.head == BertHead::kClassifier;
   const BertDialect& dialect = dialect_of(c.kind);
+  const bool own_dropout = c.classifier_dropout.has_value() && !dialect.one_layer;
   if (dialect.own_keys) return distilbert_json(c);
   json file = {{"architectures", {architecture_of(c)}},
                {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
-               {"classifier_dropout", c.classifier_dropout && !dialect.one_layer ? json(*c.classifier_dropout) : json()},
+               {"classifier_dropout", own_dropout ? json(*c.classifier_dropout) : json()},
                {"hidden_act", name_of(c.hidden_act)},
                {"hidden_dropout_prob", c.hidden_dropout_prob},
                {"hidden_size", c.hidden_size},
