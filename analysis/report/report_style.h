@@ -74,7 +74,7 @@ background:var(--card);color:var(--fg);cursor:pointer}
 @media (max-width:40rem){h1{font-size:1.5rem}.answer,.words{grid-template-columns:1fr;gap:.1rem}.answer dd,.words dd{margin-bottom:.5rem}
 .roomy{display:none}.narrow{display:block}.bars{grid-template-columns:1fr max-content;gap:.1rem .6rem}
 .bars li{margin-bottom:.3rem}.bars .name{grid-column:1/-1}}
-@media print{nav,.tools,details,.timeline output{display:none}body{max-width:none;font-size:11pt}
+@media print{.tick,.number{font-size:13.5px}nav,.tools,details,.timeline output{display:none}body{max-width:none;font-size:11pt}
 figure,.answer,.card,tr{break-inside:avoid}h2{break-after:avoid}.wide{max-height:none;overflow:visible}}
 )css";
 
