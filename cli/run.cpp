@@ -117,11 +117,11 @@ class StepView {
 
 void print_projection(const RunResult& run, base::Format form) {
   const Projection& p = *run.projection;
-  print(fmt::format("{}: {}\n{}\n\n", run.workload, run.text, setting_of(*run.job)));
+  print(paragraph(fmt::format("{}: {}", run.workload, run.text)) + paragraph(setting_of(*run.job)) + "\n");
   print(answer_text(answer(*run.job, p, run.changes)) + "\n");
   if (run.gain) {
     print(compiler_table(*run.gain).render(form, columns()));
-    print(gain_text(*run.gain, *run.published_gain));
+    print(paragraph(gain_text(*run.gain, *run.published_gain)) + "\n");
   }
   print(job_table(run).render(form, columns()) + "\n");
   print(figure_table(*run.job, p).render(form, columns()) + "\n");
@@ -134,8 +134,10 @@ void print_projection(const RunResult& run, base::Format form) {
   if (p.stages.size() > 1)
     print(fmt::format("stage {} of {} sets the time of a step: what follows is of one of its cores\n", p.slowest,
                       p.stages.size()));
-  print(fmt::format("of the device's time: MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %\n\n",
-                    u.mfu, device.peaks.matmul_flops / 1e12, u.hfu, u.mbu));
+  print(
+      paragraph(fmt::format("of the device's time: MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %",
+                            u.mfu, device.peaks.matmul_flops / 1e12, u.hfu, u.mbu)) +
+      "\n");
   print(engine_table(p).render(form, columns()) + "\n");
   print(time_table(p).render(form, columns()) + "\n");
   print(memory_table(p.memory).render(form, columns()) + "\n");

@@ -61,6 +61,12 @@ std::string plan_flags(const trnsim::Job& job) {
   return out;
 }
 
+std::string paragraph(const std::string& text) {
+  std::string out;
+  for (const std::string& line : base::wrapped(text, columns())) out += line + "\n";
+  return out;
+}
+
 std::string answer_text(const trnsim::Answer& answer) {
   constexpr std::size_t kNames = 9;
   std::string out;
@@ -193,7 +199,7 @@ std::string gain_text(const trnsim::CompilerGain& gain, const workloads::Publish
   const double bare = gain.cases.at(0).samples_per_second(), passes = gain.cases.at(1).samples_per_second();
   return fmt::format(
       "speed-up {:.1f} % over no pass at all: {:.1f} % by the passes, the rest by the batch that then fits; published: "
-      "up to {:.0f} %, over a framework on a GPU that fuses and reuses memory without that compiler too ({})\n\n",
+      "up to {:.0f} %, over a framework on a GPU that fuses and reuses memory without that compiler too ({})",
       100 * gain.speed_up(), 100 * (passes / bare - 1), 100 * published.value, published.source);
 }
 

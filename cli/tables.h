@@ -31,6 +31,8 @@ struct PassColumn {
 /// then the columns `more`.
 base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<PassColumn>& more = {});
 
+/// Sentences in lines that fit the terminal, each with a newline.
+std::string paragraph(const std::string& text);
 /// The answer as labelled lines, with flags.
 std::string answer_text(const trnsim::Answer& answer);
 /// "2 x trn1.32xlarge, 64 cores, TP 8, ..., bf16, stack torch-xla".

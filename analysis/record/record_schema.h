@@ -31,7 +31,8 @@ CREATE TABLE collectives(opcode TEXT, queue INTEGER, ranks INTEGER, call INTEGER
 CREATE TABLE roofline(op TEXT PRIMARY KEY, engine TEXT, seconds REAL, matmul_flops REAL, element_flops REAL,
   hbm_bytes REAL, intensity REAL, achieved_flops_per_s REAL, roof_flops_per_s REAL, share_of_roof_percent REAL);
 CREATE TABLE instrs(block INTEGER, instr INTEGER, opcode TEXT, engine TEXT, label INTEGER, queue INTEGER,
-  replica_group INTEGER, signal INTEGER, hbm_bytes REAL, flops REAL, operands TEXT, PRIMARY KEY(block, instr)) WITHOUT ROWID;
+  replica_group INTEGER, signal INTEGER, hbm_bytes REAL, flops REAL, operands TEXT,
+  PRIMARY KEY(block, instr)) WITHOUT ROWID;
 CREATE TABLE waits(block INTEGER, instr INTEGER, position INTEGER, semaphore INTEGER, count INTEGER,
   PRIMARY KEY(block, instr, position)) WITHOUT ROWID;
 CREATE TABLE events(rank INTEGER, track TEXT, lane INTEGER, call INTEGER, instr INTEGER, begin_fs INTEGER,
@@ -41,7 +42,8 @@ CREATE VIEW call_times AS SELECT call, name AS block, layer, phase, replayed, be
 CREATE VIEW op_times AS SELECT blocks.name AS block, labels.name AS op, opcode, engine, count, busy_fs * 1e-15 AS
   busy_s, waiting_fs * 1e-15 AS waiting_s FROM ops JOIN blocks USING(block) LEFT JOIN labels USING(block, label);
 CREATE VIEW event_times AS SELECT rank, track, lane, call, instrs.opcode, labels.name AS op, events.begin_fs * 1e-15 AS
-  begin_s, (events.end_fs - events.begin_fs) * 1e-15 AS seconds, waited_fs * 1e-15 AS waited_s, waited_for FROM events JOIN calls USING(call)
+  begin_s, (events.end_fs - events.begin_fs) * 1e-15 AS seconds,
+  waited_fs * 1e-15 AS waited_s, waited_for FROM events JOIN calls USING(call)
   JOIN instrs USING(block, instr) LEFT JOIN labels USING(block, label);
 )sql";
 

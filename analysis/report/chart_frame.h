@@ -22,7 +22,7 @@ struct Frame {
   double end() const { return width - right; }
   double floor() const { return height - bottom; }
 };
-inline constexpr Frame kWide{920, 300, 104, 24, 12, 44, 6, false}, kNarrow{360, 260, 74, 14, 12, 44, 3, true};
+inline constexpr Frame kWide{920, 300, 104, 24, 12, 44, 6, false}, kNarrow{360, 260, 88, 14, 12, 44, 3, true};
 
 inline constexpr std::size_t kColours = 8;  // classes s0 to s7 of the page's style
 

@@ -6,7 +6,8 @@ namespace analysis {
 
 inline constexpr const char* kReportStyle = R"css(
 :root{color-scheme:light dark;--bg:#fff;--fg:#1b1f24;--soft:#57606a;--line:#d0d7de;--card:#f6f8fa;--accent:#0550ae;
---rest:#8c959f;--c0:#0969da;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#bf3989;--c5:#9a6700;--c6:#0e7490;--c7:#6e7781}
+--rest:#8c959f;--c0:#0969da;--c1:#bc4c00;--c2:#1a7f37;--c3:#8250df;--c4:#bf3989;--c5:#9a6700;--c6:#0e7490;
+--c7:#6e7781}
 @media (prefers-color-scheme:dark){:root{--bg:#0d1117;--fg:#e6edf3;--soft:#9da7b3;--line:#3d444d;--card:#161b22;
 --accent:#79c0ff;--rest:#6e7681;--c0:#58a6ff;--c1:#f0883e;--c2:#3fb950;--c3:#bc8cff;
 --c4:#f778ba;--c5:#d29922;--c6:#39c5cf;--c7:#8b949e}}
@@ -26,11 +27,15 @@ nav a{white-space:nowrap;text-decoration:none}nav a:hover{text-decoration:underl
 .card dt{color:var(--soft);font-size:.85rem}.card dd{margin:0;font-size:1.2rem;font-weight:600;overflow-wrap:anywhere}
 .card.long{grid-column:span 2}
 .answer{display:grid;grid-template-columns:max-content 1fr;gap:.5rem 1.2rem;margin:1rem 0;padding:1rem 1.2rem;
-background:var(--card);border:1px solid var(--line);border-left:5px solid var(--accent);border-radius:.5rem;font-size:1.06rem}
+background:var(--card);border:1px solid var(--line);border-left:5px solid var(--accent);border-radius:.5rem;
+font-size:1.06rem}
 .answer dt{font-weight:600}.answer dd{margin:0}
-code{font:.9em ui-monospace,monospace;padding:.1em .3em;border-radius:.3em;background:var(--bg);border:1px solid var(--line)}
-.words{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem}.words dt{font-weight:600}.words dd{margin:0}
-.wide{overflow-x:auto;max-height:32rem;overflow-y:auto;border:1px solid var(--line);border-radius:.5rem;margin:.5rem 0}
+code{font:.9em ui-monospace,monospace;padding:.1em .3em;border-radius:.3em;background:var(--bg);
+border:1px solid var(--line)}
+.words{display:grid;grid-template-columns:max-content 1fr;gap:.3rem 1.2rem}.words dt{font-weight:600}
+.words dd{margin:0}
+.wide{overflow-x:auto;max-height:32rem;overflow-y:auto;border:1px solid var(--line);border-radius:.5rem;
+margin:.5rem 0}
 details{margin:.4rem 0}summary{cursor:pointer;color:var(--accent);padding:.2rem 0}
 table{border-collapse:collapse;width:100%;font-size:.9rem;font-variant-numeric:tabular-nums}
 caption{text-align:left;padding:.4rem .6rem;color:var(--soft)}
@@ -49,14 +54,16 @@ figure{margin:.9rem 0}figcaption{color:var(--soft);font-size:.9rem;margin-bottom
 .heat{fill:var(--c0);shape-rendering:crispEdges}.mark{fill:var(--c0);fill-opacity:.7;stroke:var(--bg)}
 .none{color:var(--soft)}
 .parts{display:flex;height:2.2rem;border-radius:.4rem;overflow:hidden}.parts span{min-width:1px}
-.bars{list-style:none;margin:0;padding:0;display:grid;grid-template-columns:minmax(6rem,max-content) 1fr max-content;gap:.35rem .8rem;
+.bars{list-style:none;margin:0;padding:0;display:grid;
+grid-template-columns:minmax(6rem,max-content) 1fr max-content;gap:.35rem .8rem;
 font-size:.92rem;align-items:center}
 .bars li{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:center}
 .bars .name{max-width:27rem}.bars .text{font-variant-numeric:tabular-nums;color:var(--soft)}
 .track{height:1.1rem;background:var(--card);border-radius:.3rem;overflow:hidden}
 .track span{display:block;height:100%;min-width:2px;background:var(--c0);border-radius:.3rem}
 .soft .track span{background:var(--rest)}.best .track span{background:var(--c2)}.best .name{font-weight:600}
-.timeline canvas{width:100%;height:250px;display:block;border:1px solid var(--line);border-radius:.5rem;touch-action:pan-y}
+.timeline canvas{width:100%;height:250px;display:block;border:1px solid var(--line);border-radius:.5rem;
+touch-action:pan-y}
 .timeline output{display:block;min-height:3em;color:var(--soft);font-size:.9rem;margin-top:.3rem}
 .tools{display:flex;flex-wrap:wrap;gap:.4rem;margin:.3rem 0}
 .tools button{font:inherit;font-size:.9rem;padding:.15rem .7rem;border:1px solid var(--line);border-radius:.4rem;
@@ -71,10 +78,12 @@ background:var(--card);color:var(--fg);cursor:pointer}
 .key{display:inline-block;width:.8em;height:.8em;margin-right:.4em;border-radius:2px}
 .warn{border-left:4px solid var(--c1);padding:.2rem .8rem;background:var(--card);margin:.4rem 0}
 @media (min-width:110rem){body{max-width:100rem;font-size:17px}}
-@media (max-width:40rem){h1{font-size:1.5rem}.answer,.words{grid-template-columns:1fr;gap:.1rem}.answer dd,.words dd{margin-bottom:.5rem}
+@media (max-width:40rem){h1{font-size:1.5rem}.answer,.words{grid-template-columns:1fr;gap:.1rem}
+.answer dd,.words dd{margin-bottom:.5rem}
 .roomy{display:none}.narrow{display:block}.bars{grid-template-columns:1fr max-content;gap:.1rem .6rem}
 .bars li{margin-bottom:.3rem}.bars .name{grid-column:1/-1}}
-@media print{nav,.tools,details,.timeline output{display:none}body{max-width:none;font-size:11pt}
+@media print{.tick,.number{font-size:13.5px}nav,.tools,details,.timeline output{display:none}body{max-width:none;
+font-size:11pt}
 figure,.answer,.card,tr{break-inside:avoid}h2{break-after:avoid}.wide{max-height:none;overflow:visible}}
 )css";
 
@@ -132,7 +141,9 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
   }
   function draw() {
     var scale = window.devicePixelRatio || 1, width = canvas.clientWidth, height = lanes.length * high + 26;
-    ["bg", "fg", "soft", "line", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"].forEach(function (n) { colours[n] = colour(n); });
+    ["bg", "fg", "soft", "line", "c0", "c1", "c2", "c3", "c4", "c5", "c6", "c7"].forEach(function (n) {
+      colours[n] = colour(n);
+    });
     canvas.style.height = height + "px"; canvas.width = width * scale; canvas.height = height * scale;
     var pen = canvas.getContext("2d");
     pen.scale(scale, scale); pen.font = "12px system-ui, sans-serif";
@@ -171,7 +182,9 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
       time(found[1]) + " from " + time(found[0]) + "; busy: " +
       engines.map(function (e, i) { return e + " " + found[5 + i] + " %"; }).join(", ");
   }
-  figure.querySelectorAll("button").forEach(function (b) { b.addEventListener("click", function () { act(b.dataset.do); }); });
+  figure.querySelectorAll("button").forEach(function (b) {
+    b.addEventListener("click", function () { act(b.dataset.do); });
+  });
   canvas.addEventListener("keydown", function (event) {
     var what = { "+": "in", "=": "in", "-": "out", ArrowLeft: "left", ArrowRight: "right", "0": "all" }[event.key];
     if (what) { act(what); event.preventDefault(); }
@@ -182,7 +195,10 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
     zoom(event.deltaY > 0 ? 1.25 : 0.8, at(event.offsetX));
   }, { passive: false });
   canvas.addEventListener("dblclick", function (event) { zoom(0.5, at(event.offsetX)); });
-  canvas.addEventListener("pointerdown", function (event) { grabbed = at(event.offsetX); canvas.setPointerCapture(event.pointerId); });
+  canvas.addEventListener("pointerdown", function (event) {
+    grabbed = at(event.offsetX);
+    canvas.setPointerCapture(event.pointerId);
+  });
   canvas.addEventListener("pointerup", function () { grabbed = null; });
   canvas.addEventListener("pointermove", function (event) {
     if (grabbed === null) { output.textContent = tell(event); return; }

@@ -262,7 +262,8 @@ TEST_F(FirstSight, ListsOfNumbersAndFewerSamplesDoWhatTheySay) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   const auto evaluation = [&](const std::string& name, const std::string& flags) {
     EXPECT_EQ(run("run bert_emotion --mode timed " + flags + " --output_dir " + at(name)).code, 0);
-    for (const Json& part : result(name)["job"]["parts"])
+    const Json all = result(name);
+    for (const Json& part : all["job"]["parts"])
       if (part["name"] == "evaluation") return part["seconds"].get<double>();
     return 0.0;
   };
