@@ -19,9 +19,9 @@ TEST(CleanInstall, EverythingThatIsInstalledIsBuiltFirst) {
   const fs::path clean = folder.path() / "build";
   const Ran ran = shell(folder.path(), "cmake -G Ninja -S '" + kSource.string() + "' -B '" + clean.string() +
                                            "' -D CMAKE_CXX_COMPILER='" TRNSIM_CXX "' >log\nninja -C '" +
-                                           clean.string() + "' -n trnsim_installed >steps");
+                                           clean.string() + "' -t commands trnsim_installed >steps");
   ASSERT_EQ(ran.code, 0) << ran.output;
-  const std::string steps = base::read_file(folder.path() / "steps");  // "[9/9] Linking CXX executable trnsim"
+  const std::string steps = base::read_file(folder.path() / "steps");  // the commands that build it
   const std::string script = base::read_file(clean / "cmake_install.cmake");
   const std::regex file{"\"(" + clean.string() + "/[^\"]+)\""};
   int files = 0;
