@@ -1,6 +1,7 @@
 #include "base/process_pool.h"
 
 #include <fmt/format.h>
+#include <malloc.h>
 #include <sys/poll.h>
 #include <sys/prctl.h>
 #include <sys/socket.h>
@@ -110,6 +111,7 @@ class ProcessPool::Child {
     int pair[2];
     if (::socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) != 0)
       throw Error{Fault::kEnvironment, name, std::strerror(errno), "close some files or raise ulimit -n"};
+    ::malloc_trim(0);  // a child, and what it forks in turn, copies the page tables of all that is held
     pid_ = ::fork();
     if (pid_ == 0) {
       ::close(pair[0]);

@@ -12,11 +12,22 @@
 namespace trnsim {
 namespace {
 
-std::string dollars_text(const std::optional<double>& dollars) {
+/// Without samples or steps a job is one step, and what is asked for is its time.
+bool is_one_step(const Projection& p) { return p.steps <= 1; }
+
+std::string dollars_text(const Projection& p, const std::optional<double>& dollars) {
+  if (dollars && is_one_step(p)) return fmt::format("${:.2g}", *dollars);
   return dollars ? fmt::format("${:.2f}", *dollars) : "no price";
 }
 
+std::string duration_text(const Projection& p, double seconds) {
+  return is_one_step(p) ? fmt::format("{:.1f} ms", seconds * 1e3) : base::clock_text(seconds);
+}
+
 std::string time_text(const Job& job, const Projection& p) {
+  if (is_one_step(p))
+    return fmt::format("{:.1f} ms a step, {:.2f} samples/s with stack {}", p.time.step * 1e3, p.samples_per_second(),
+                       job.stack);
   return fmt::format("{} (h:mm:ss): {} of {:.1f} ms, {:.2f} samples/s with stack {}", base::clock_text(p.time.total),
                      base::counted(static_cast<std::int64_t>(p.steps), "step"), p.time.step * 1e3,
                      p.samples_per_second(), job.stack);
@@ -24,6 +35,12 @@ std::string time_text(const Job& job, const Projection& p) {
 
 std::string cost_text(const Job& job, const Projection& p) {
   if (!p.dollars) return fmt::format("nobody published a price of {}", job.machine.name);
+  if (is_one_step(p))
+    return fmt::format(
+        "${:.3g} for a thousand samples: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has "
+        "the programs",
+        *p.price_per_hour * static_cast<double>(job.instances()) / 3.6 / p.samples_per_second(), job.instances(),
+        job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
   return fmt::format(
       "${:.3f}: {} x {} at ${:.2f} an hour; compiling takes {} more, once, while no cache has the programs", *p.dollars,
       job.instances(), job.machine.name, *p.price_per_hour, base::clock_text(p.time.compile));
@@ -51,8 +68,8 @@ std::string bound_text(const Projection& p) {
 std::string sure_text(const Projection& p) {
   const double error = training_error_percent();
   return fmt::format("{} to {}: published training jobs were off by {:.1f} % on average (docs/accuracy.md)",
-                     base::clock_text(p.time.total / (1 + error / 100)),
-                     base::clock_text(p.time.total / (1 - error / 100)), error);
+                     duration_text(p, p.time.total / (1 + error / 100)),
+                     duration_text(p, p.time.total / (1 - error / 100)), error);
 }
 
 }  // namespace
@@ -69,7 +86,7 @@ Answer answer(const Job& job, const Projection& p, const std::optional<std::vect
   if (!changes) return out;
   for (const Change& c : *changes)
     out.changes.push_back(fmt::format("{}: {:+.0f} % samples/s, {} and {} ({})", settings_text(c), 100 * c.speed_up,
-                                      base::clock_text(c.seconds), dollars_text(c.dollars), c.text));
+                                      duration_text(p, c.seconds), dollars_text(p, c.dollars), c.text));
   if (changes->empty()) out.changes.emplace_back("nothing that was projected is faster for the same dollars");
   return out;
 }

@@ -76,7 +76,7 @@ std::string cores_html(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   const std::size_t ranks = run.record.program.ranks;
   if (ranks < 2) return "";
-  const std::string same =
+  std::string same =
       fmt::format("<p>{} cores run the same program; what is shown is core {}, {}.</p>\n", ranks, r.rank,
                   r.cores > 1 ? fmt::format("the slowest of the {} simulated", r.cores) : "the one that was simulated");
   const auto [least, most] = std::ranges::minmax_element(r.rank_total);

@@ -37,7 +37,7 @@ TEST(PredictTraining, OtherEncodersAndMetrics) {
   const std::string hf = "bf16,bf16,adamw,HF Trainer on torch-xla,";
   const Rows rows =
       predictions("roberta,train,roberta-base" + kSmall + kChip + hf + "samples/s,100,100,100,1,-,\n" +  //
-                  "tokens,train,DistilBERT" + kSmall + kChip + hf + "tokens/s,100,100,100,1,-,\n" +      //
+                  "tokens,train,bert-base" + kSmall + kChip + hf + "tokens/s,100,100,100,1,-,\n" +       //
                   "steps,train,bert-base" + kSmall + kChip + hf + "ms per step,100,100,100,1,-,\n" +     //
                   "job,train,bert-base" + kSmall + kChip + hf +
                   "minutes for 2 epochs,1,1,1,1,-,\"25,000 reviews\"\n"  //

@@ -133,16 +133,14 @@ class Reader {
 
   void follow(const Command& command) {
     if (command.verb() == "VERB") return;
+    const auto exception = std::ranges::find(kExceptions, command.text, &Exception::command);
+    if (exception == kExceptions.end() && !command.is_form()) return run(command.text);
+    // Of what does not run help must have the flags; of what runs it need not: trainers' flags that mean nothing here.
     const std::string& help = help_of(command.verb());
     static const std::regex kFlag{R"(--[a-zA-Z][\w-]*)"};
     for (std::sregex_iterator at{command.text.begin(), command.text.end(), kFlag}, end; at != end; ++at)
       EXPECT_THAT(help, HasSubstr(at->str())) << command.text;
-    const auto exception = std::ranges::find(kExceptions, command.text, &Exception::command);
-    if (exception != kExceptions.end()) {
-      if (!exception->instead.empty()) run(exception->instead);
-    } else if (!command.is_form()) {
-      run(command.text);
-    }
+    if (exception != kExceptions.end() && !exception->instead.empty()) run(exception->instead);
   }
 
  private:

@@ -96,7 +96,8 @@ class TiedModel : public testing::Test {
                                      std::to_string(key_value_heads) + "}");
     const workloads::ModelPtr config = workloads::read_config(scratch.path());
     workloads::save_weights(scratch.path(), config, workloads::initial_weights(config, 3));
-    scratch.write("expected.json", R"({"loss_per_step": [1, 1, 1, 1], "lr": 0.003, "optimizer": "weight_decay 0.01"})");
+    scratch.write("expected.json",
+                  R"({"loss_per_step": [1, 1, 1, 1], "lr": 0.003, "optimizer": "AdamW weight_decay 0.01"})");
     std::vector<workloads::NewTensor> expected;
     const auto zeros = [&](std::string name, workloads::Shape shape) {
       std::vector<float> values(workloads::element_count(shape));

@@ -48,21 +48,10 @@ std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
   return parts;
 }
 
-}  // namespace
-
-Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
+/// The job of a row; `type`: of its weights, as generation_numerics() takes it.
+GenerationJob job_of(const analysis::Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
+                     const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
   const auto& r = std::get<analysis::TrainingRow>(row.job);
-  std::vector<std::string> assumed;
-  const auto found = model_of_row(row, assumed);
-  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
-  const auto& config = std::get<workloads::ModelPtr>(found);
-  if (config->task() != workloads::Task::kNextToken)
-    return Prediction::skip(fmt::format("model '{}' generates nothing here", r.model));
-  if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
-    return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
-  const std::string type = generation_type(r.weights);
-  if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
-  const hw::MachineParams machine = machine_of(r.instance, context, assumed);
   GenerationJob job{.config = config, .spec = {}};
   const std::int64_t cores = r.cores.value_or(machine.instance_cores());
   const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
@@ -85,6 +74,25 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
   job.programs = context.programs;
   if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;
   assumed.push_back("stack " + job.stack);
+  return job;
+}
+
+}  // namespace
+
+Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
+  const auto& r = std::get<analysis::TrainingRow>(row.job);
+  std::vector<std::string> assumed;
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& config = std::get<workloads::ModelPtr>(found);
+  if (config->task() != workloads::Task::kNextToken)
+    return Prediction::skip(fmt::format("model '{}' generates nothing here", r.model));
+  if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
+    return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
+  const std::string type = generation_type(r.weights);
+  if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
+  const hw::MachineParams machine = machine_of(r.instance, context, assumed);
+  const GenerationJob job = job_of(row, config, machine, type, context, assumed);
   const GenerationTime time = generation_time(job, machine);
   assumed.push_back("each token reads a bucket of its caches: the next power of two");
   assumed.push_back(

@@ -72,8 +72,12 @@ Prediction predict_nki(const analysis::Row& row, const PredictContext& context) 
   const auto text = output_of(command);
   if (!text) return Prediction::skip("the kernel cannot be traced");
   const nlohmann::json answer = nlohmann::json::parse(*text);
-  if (answer.contains("error"))
-    return Prediction::skip("the kernel cannot be traced: " + answer["error"].get<std::string>());
+  if (answer.contains("error")) {  // of the script as the row names it: where this host keeps it says nothing
+    std::string why = answer["error"];
+    if (const auto at = why.find(path->string()); at != std::string::npos)
+      why.replace(at, path->string().size(), script);
+    return Prediction::skip("the kernel cannot be traced: " + why);
+  }
   const double seconds = answer.at("seconds");
   analysis::Measured measured{.seconds = seconds};
   measured.bytes = answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();

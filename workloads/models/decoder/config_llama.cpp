@@ -191,15 +191,21 @@ std::vector<double> rope_frequencies(const LlamaConfig& c) {
   return frequencies;
 }
 
+namespace {
+
+json to_json(const std::optional<RopeScaling>& rope) {
+  if (!rope) return {};
+  json out = {{"rope_type", std::ranges::find(kRopes, rope->type, &RopeName::type)->name}, {"factor", rope->factor}};
+  if (rope->type == RopeScaling::Type::kLlama3)
+    out.update({{"low_freq_factor", rope->low_freq_factor},
+                {"high_freq_factor", rope->high_freq_factor},
+                {"original_max_position_embeddings", rope->original_max_position_embeddings}});
+  return out;
+}
+
+}  // namespace
+
 json to_json(const LlamaConfig& c) {
-  json rope;
-  if (const auto& r = c.rope_scaling) {
-    rope = {{"rope_type", std::ranges::find(kRopes, r->type, &RopeName::type)->name}, {"factor", r->factor}};
-    if (r->type == RopeScaling::Type::kLlama3)
-      rope.update({{"low_freq_factor", r->low_freq_factor},
-                   {"high_freq_factor", r->high_freq_factor},
-                   {"original_max_position_embeddings", r->original_max_position_embeddings}});
-  }
   const LlamaDialect& dialect = dialect_of(c.kind);
   json file = {{"architectures", {dialect.architecture}},
                {"attention_bias", false},
@@ -218,7 +224,7 @@ json to_json(const LlamaConfig& c) {
                {"num_hidden_layers", c.num_hidden_layers},
                {"num_key_value_heads", c.num_key_value_heads},
                {"rms_norm_eps", c.rms_norm_eps},
-               {"rope_scaling", rope},
+               {"rope_scaling", to_json(c.rope_scaling)},
                {"rope_theta", c.rope_theta},
                {"tie_word_embeddings", c.tie_word_embeddings},
                {"torch_dtype", "float32"},

@@ -8,6 +8,7 @@
 #include "isa/program.h"
 #include "workloads/config.h"
 #include "workloads/lora.h"
+#include "workloads/step.h"
 
 namespace workloads {
 
@@ -41,6 +42,9 @@ struct DecoderArch {
 };
 /// Errors: Fault::kUsage for an encoder.
 DecoderArch decoder_arch(const ModelPtr& model);
+
+/// Errors: Fault::kUsage for a step that the decoder or its plan cannot have.
+void require_step(const DecoderArch& arch, const Step& spec);
 
 isa::Fn device_function(Activation activation);
 double score_scale(const DecoderArch& arch);

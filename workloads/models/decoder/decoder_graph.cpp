@@ -4,7 +4,6 @@
 
 #include <cmath>
 
-#include "base/error.h"
 #include "runtime/autodiff.h"
 #include "runtime/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
@@ -14,8 +13,6 @@
 namespace workloads {
 namespace {
 
-using base::Error;
-using base::Fault;
 using runtime::Graph;
 using runtime::Kind;
 using runtime::ValueId;
@@ -386,35 +383,9 @@ class Decoder {
 
 }  // namespace
 
-bool places_by_rank(const Plan& plan) { return plan.sequence && plan.micro_batch % plan.tensor != 0; }
-
 StepGraph decoder_step(const ModelPtr& config, const Step& spec) {
-  const DecoderArch arch = decoder_arch(config);
-  if (spec.kind.length > arch.positions)
-    throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
-                            arch.positions),
-                fmt::format("use `max_length` {} or less", arch.positions)};
-  if (spec.plan.sequence && spec.plan.micro_batch * spec.kind.length % spec.plan.tensor != 0)
-    throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
-                            spec.plan.micro_batch * spec.kind.length, spec.plan.tensor),
-                "choose a length that they divide, or `disable_sequence_parallel`"};
-  if (arch.mixture && spec.plan.tensor > 1 && !spec.plan.sequence)
-    throw Error{Fault::kUsage, "`disable_sequence_parallel`",
-                "tensor-parallel ranks that share experts each route tokens of their own",
-                "leave sequence parallelism on"};
+  require_step(decoder_arch(config), spec);
   return Decoder{config, spec}.run();
-}
-
-DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec) {
-  DecoderPipeline out;
-  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage) {
-    StepGraph step = decoder_step(config, of_stage(spec, stage));
-    out.graphs.push_back(std::move(step.graph));
-    out.zero.push_back(std::move(step.zero));
-  }
-  return out;
 }
 
 }  // namespace workloads

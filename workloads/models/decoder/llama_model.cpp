@@ -120,48 +120,52 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
                      .down = names.down};
 }
 
+/// Names and form, which all Llama-like models share.
+DecoderArch shape_of(const LlamaConfig& c) {
+  return {.layers = c.num_hidden_layers,
+          .hidden = c.hidden_size,
+          .heads = c.num_attention_heads,
+          .kv_heads = c.num_key_value_heads,
+          .head = c.head_dim,
+          .ffn = c.intermediate_size,
+          .vocabulary = c.vocab_size,
+          .positions = c.max_position_embeddings,
+          .eps = c.rms_norm_eps,
+          .rms = true,
+          .gated = true,
+          .rotary = true,
+          .bias = false,
+          .tied = c.tie_word_embeddings,
+          .activation = device_function(c.hidden_act),
+          .blocks = "model.layers.",
+          .norm1 = "input_layernorm",
+          .norm2 = "post_attention_layernorm",
+          .last_norm = "model.norm",
+          .query = "self_attn.q_proj",
+          .key = "self_attn.k_proj",
+          .value = "self_attn.v_proj",
+          .out = "self_attn.o_proj",
+          .up = "mlp.up_proj",
+          .down = "mlp.down_proj",
+          .embedding = "model.embed_tokens.weight"};
+}
+
 DecoderArch arch_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
-  return {
-      .layers = c.num_hidden_layers,
-      .hidden = c.hidden_size,
-      .heads = c.num_attention_heads,
-      .kv_heads = c.num_key_value_heads,
-      .head = c.head_dim,
-      .ffn = c.intermediate_size,
-      .vocabulary = c.vocab_size,
-      .positions = c.max_position_embeddings,
-      .eps = c.rms_norm_eps,
-      .rms = true,
-      .gated = true,
-      .rotary = true,
-      .bias = false,
-      .tied = c.tie_word_embeddings,
-      .activation = device_function(c.hidden_act),
-      .blocks = "model.layers.",
-      .norm1 = "input_layernorm",
-      .norm2 = "post_attention_layernorm",
-      .last_norm = "model.norm",
-      .query = "self_attn.q_proj",
-      .key = "self_attn.k_proj",
-      .value = "self_attn.v_proj",
-      .out = "self_attn.o_proj",
-      .up = "mlp.up_proj",
-      .down = "mlp.down_proj",
-      .embedding = "model.embed_tokens.weight",
-      .query_norm = dialect.head_norms ? "self_attn.q_norm" : nullptr,
-      .key_norm = dialect.head_norms ? "self_attn.k_norm" : nullptr,
-      .norm_offset = dialect.gemma ? 1.0 : 0.0,
-      .embedding_scale = dialect.gemma ? std::sqrt(static_cast<double>(c.hidden_size)) : c.embedding_multiplier,
-      .residual_scale = c.residual_multiplier,
-      .logit_scale = 1 / c.logits_scaling,
-      .score_scale = c.attention_multiplier,
-      .window = c.sliding_window,
-      .frequencies = rope_frequencies(c),
-      .end_tokens = c.eos_token_ids,
-      .lora = c.lora,
-      .adapter_parameters = c.lora ? static_cast<double>(trained_count(with_adapters(llama_weights(c), c.lora))) : 0,
-      .mixture = mixture_of(c)};
+  DecoderArch arch = shape_of(c);
+  if (dialect.head_norms) arch.query_norm = "self_attn.q_norm", arch.key_norm = "self_attn.k_norm";
+  arch.norm_offset = dialect.gemma ? 1.0 : 0.0;
+  arch.embedding_scale = dialect.gemma ? std::sqrt(static_cast<double>(c.hidden_size)) : c.embedding_multiplier;
+  arch.residual_scale = c.residual_multiplier;
+  arch.logit_scale = 1 / c.logits_scaling;
+  arch.score_scale = c.attention_multiplier;
+  arch.window = c.sliding_window;
+  arch.frequencies = rope_frequencies(c);
+  arch.end_tokens = c.eos_token_ids;
+  arch.lora = c.lora;
+  if (c.lora) arch.adapter_parameters = static_cast<double>(trained_count(with_adapters(llama_weights(c), c.lora)));
+  arch.mixture = mixture_of(c);
+  return arch;
 }
 
 class LlamaModel final : public DecoderModel<LlamaConfig> {

@@ -1,0 +1,78 @@
+// What a generation may be, and the lengths of its programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <bit>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "workloads/generation_graph.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+
+using base::Error;
+using base::Fault;
+
+void check(const GenerationSpec& spec, const ModelPtr& config) {
+  const DecoderArch arch = decoder_arch(config);
+  if (arch.mixture)
+    throw Error{Fault::kUsage, "model",
+                fmt::format("{} has experts, which no program here writes text with", config->family()),
+                "train or project it, or take a model without experts"};
+  check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
+  constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
+  if (spec.batch < 1 || spec.batch > kMostBatch)
+    throw Error{Fault::kUsage, "`batch_size`", fmt::format("{} at once", base::counted(spec.batch, "sequence")),
+                fmt::format("use 1 to {}", kMostBatch)};
+  if (spec.length > cache_length(arch.positions))
+    throw Error{Fault::kUsage, "`max_new_tokens`",
+                fmt::format("prompt and new tokens need {}, the model has {}", base::counted(spec.length, "position"),
+                            arch.positions),
+                "use a shorter prompt or fewer new tokens"};
+  if (arch.window > 0 && spec.length > arch.window)
+    throw Error{Fault::kUsage, "`max_length`",
+                fmt::format("a cache of {} is longer than the sliding window of {}",
+                            base::counted(spec.length, "token"), arch.window),
+                "use a shorter prompt and fewer new tokens"};
+  if (spec.prompt < 1 || spec.prompt > spec.length)
+    throw Error{Fault::kUsage, "`prompt`",
+                fmt::format("{} do not fit in a cache of {}", base::counted(spec.prompt, "token"), spec.length),
+                "use a shorter prompt or more `max_length`"};
+  if (spec.batch * spec.prompt > kMostTokens || spec.length > kMostTokens)
+    throw Error{Fault::kUsage, "`prompt`",
+                fmt::format("{} of {}", base::counted(spec.batch, "prompt"), base::counted(spec.prompt, "token")),
+                fmt::format("use a smaller `batch_size` or shorter prompts: {} tokens at most", kMostTokens)};
+}
+
+runtime::Numerics generation_numerics(std::string_view name) {
+  if (name != "fp32" && name != "bf16" && name != "fp16")
+    throw Error{Fault::kUsage, "`numerics`", fmt::format("'{}' is not a type for generation", name),
+                "use fp32, bf16 or fp16"};
+  runtime::Numerics numerics = runtime::numerics(name);
+  numerics.weight = numerics.activation;  // nobody updates them
+  numerics.softmax = isa::Dtype::kFp32;
+  return numerics;
+}
+
+std::int64_t cache_length(std::int64_t tokens) {
+  constexpr std::int64_t kTile = isa::kPartitions;
+  return tokens <= kTile ? tokens : (tokens + kTile - 1) / kTile * kTile;
+}
+
+std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length) {
+  constexpr std::uint64_t kLeast = 128;
+  const std::uint64_t bucket = std::bit_ceil(std::max(kLeast, static_cast<std::uint64_t>(tokens)));
+  return std::min(static_cast<std::int64_t>(bucket), length);
+}
+
+std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, std::int64_t length) {
+  std::vector<std::int64_t> out;
+  for (std::int64_t at = first;; at = out.back() + 1) {
+    out.push_back(prompt_bucket(at, length));
+    if (out.back() >= std::min(last, length)) return out;
+  }
+}
+
+}  // namespace workloads
