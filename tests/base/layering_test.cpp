@@ -49,7 +49,8 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"xxhash.h", {"base"}},
     {"zstd.h", {"runtime"}},
     {"immintrin.h", {"isa"}},
-    {"malloc.h", {"cli/main.cpp"}},  // the allocator is tuned for the whole process
+    // The allocator is tuned for the whole process, and gives back what is free before children copy it.
+    {"malloc.h", {"cli/main.cpp", "base/process_pool.cpp"}},
     {"systemc", {"hw"}},
     {"tlm", {"hw"}},
     {"boost", {"hw/network/topology.cpp"}},  // the shortest ways through the torus, seen by nobody else
