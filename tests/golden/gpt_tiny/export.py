@@ -8,10 +8,12 @@ Usage: python3 export.py [FOLDER]
 import json
 import math
 import pathlib
-import struct
 import sys
 
 import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "make"))
+from common import write_safetensors
 
 STEPS, BATCH, SEQ, RATE, DECAY = 6, 4, 24, 1e-3, 0.01
 CONFIG = {
@@ -76,21 +78,6 @@ def forward(w, ids):
         x = x + conv1d(context, f"h.{i}.attn.c_proj")
         x = x + conv1d(gelu_new(conv1d(norm(x, f"h.{i}.ln_2"), f"h.{i}.mlp.c_fc")), f"h.{i}.mlp.c_proj")
     return norm(x, "ln_f") @ get("wte.weight").T
-
-
-def write_safetensors(path, tensors):
-    header, data = {}, b""
-    for name, tensor in sorted(tensors.items()):
-        tensor = tensor.detach().contiguous()
-        if tensor.dtype == torch.float64:
-            tensor = tensor.float()
-        raw = tensor.numpy().tobytes()
-        header[name] = {"dtype": {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype],
-                        "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def batches():

@@ -9,10 +9,12 @@ Usage: python3 export.py [FOLDER]
 import json
 import math
 import pathlib
-import struct
 import sys
 
 import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "make"))
+from common import write_safetensors
 
 STEPS, BATCH, SEQ, RATE, DECAY = 6, 4, 24, 1e-2, 0.01
 CONFIG = {
@@ -110,21 +112,6 @@ def forward(w, ids):
         gate = torch.nn.functional.silu(linear(h, p + "mlp.gate_proj"))
         x = x + linear(gate * linear(h, p + "mlp.up_proj"), p + "mlp.down_proj")
     return norm(x, "model.norm") @ w["lm_head.weight"].T
-
-
-def write_safetensors(path, tensors):
-    header, data = {}, b""
-    for name, tensor in sorted(tensors.items()):
-        tensor = tensor.detach().contiguous()
-        if tensor.dtype == torch.float64:
-            tensor = tensor.float()
-        raw = tensor.numpy().tobytes()
-        header[name] = {"dtype": {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype],
-                        "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def batches():

@@ -7,11 +7,13 @@ Usage: python3 export.py FOLDER
 """
 import json
 import pathlib
-import struct
 import sys
 
 import torch
 from torch.nn import functional
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parent.parent / "make"))
+from common import write_safetensors
 
 SEED, STEPS, BATCH, RATE, DECAY = 1, 10, 6, 1e-3, 0.01
 GAIN_NOISE, BIAS_NOISE = 0.1, 0.02
@@ -125,19 +127,6 @@ def train(weights, data):
         optimizer.step()
     expected.update({"final." + name: tensor.detach() for name, tensor in weights.items()})
     return losses, expected
-
-
-def write_safetensors(path, tensors):
-    header, data = {}, b""
-    for name, tensor in sorted(tensors.items()):
-        tensor = tensor.float() if tensor.is_floating_point() else tensor
-        raw = tensor.contiguous().numpy().tobytes()
-        header[name] = {"dtype": {torch.float32: "F32", torch.int64: "I64"}[tensor.dtype],
-                        "shape": list(tensor.shape), "data_offsets": [len(data), len(data) + len(raw)]}
-        data += raw
-    text = json.dumps(header).encode()
-    text += b" " * (-len(text) % 8)
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
 
 
 def prepare():
