@@ -1,0 +1,57 @@
+// What every model with a golden trajectory must do: follow PyTorch under a plan, and write the folder that it read.
+#pragma once
+
+#include <gtest/gtest.h>
+
+#include <nlohmann/json.hpp>
+#include <set>
+#include <string>
+
+#include "tests/target.h"
+#include "tests/workloads/support.h"
+#include "workloads/checkpoints/json_file.h"
+#include "workloads/checkpoints/safetensors.h"
+#include "workloads/presets.h"
+#include "workloads/verify.h"
+
+namespace workloads_test {
+
+/// In fp32 only the order of sums differs, as in Verify.Fp32FollowsPyTorch. Of `plan` all but the numerics count.
+inline void expect_pytorch(const char* model, const runtime::Plan& plan) {
+  workloads::VerifyOptions options;
+  options.target = trn1_target();
+  options.plan = plan;
+  options.plan.numerics = runtime::numerics("fp32");
+  options.host_threads = 1;
+  const workloads::VerifyReport report = workloads::verify(golden(model), options);
+  EXPECT_LE(report.logits.norm, 1e-5);
+  EXPECT_LE(report.worst_loss(), 1e-5);
+  EXPECT_LE(report.worst_gradient().norm, 1e-4) << report.worst_gradient().name;
+  EXPECT_LE(report.worst_weight().norm, 2e-4) << report.worst_weight().name;
+  EXPECT_EQ(report.losses.size(), 6u);
+}
+
+/// Weights by name, shape and value, and the keys of config.json but those that the file says in another way.
+inline void expect_same_folder(const char* name, const std::set<std::string>& reworded) {
+  const Scratch s;
+  const workloads::ModelPtr model = workloads::read_config(golden(name));
+  const workloads::Weights weights = workloads::load_weights(golden(name), model, 1);
+  EXPECT_TRUE(weights.notes.empty()) << name;
+  workloads::write_config(model, s.path());
+  workloads::save_weights(s.path(), model, weights);
+  const auto before = workloads::Checkpoint::open(golden(name)), after = workloads::Checkpoint::open(s.path());
+  EXPECT_EQ(after.names(), before.names()) << name;
+  for (const std::string& tensor : before.names()) {
+    EXPECT_EQ(after.info(tensor).shape, before.info(tensor).shape) << tensor;
+    EXPECT_EQ(after.floats(tensor), before.floats(tensor)) << tensor;
+  }
+  EXPECT_EQ(workloads::read_config(s.path())->config_json(), model->config_json()) << name;
+  const nlohmann::json file = workloads::read_json_file(s.path() / "config.json");
+  const nlohmann::json want = workloads::read_json_file(golden(name) / "config.json");
+  for (const auto& [key, value] : want.items())
+    if (file.contains(key) && !reworded.contains(key)) {
+      EXPECT_EQ(file.at(key), value) << name << " " << key;
+    }
+}
+
+}  // namespace workloads_test
