@@ -47,12 +47,12 @@ bool is_bool(const std::string& text) {
 
 bool is_flag(const std::string& text) { return text.size() > 2 && text.starts_with("--"); }
 
-struct Flag {
+struct GivenFlag {
   std::string name;                  // without dashes
   std::optional<std::string> value;  // after "="
 };
 
-Flag flag_of(const std::string& arg) {
+GivenFlag flag_of(const std::string& arg) {
   const std::size_t equals = arg.find('=');
   if (equals == std::string::npos) return {arg.substr(2), {}};
   return {arg.substr(2, equals - 2), arg.substr(equals + 1)};
@@ -88,7 +88,7 @@ class Reader {
   std::vector<std::string> take() { return std::move(out_); }
 
  private:
-  void flag(const std::string& arg, Flag given) {
+  void flag(const std::string& arg, GivenFlag given) {
     const CLI::Option* option = option_of(verb_, given.name);
     const bool is_switch = option && option->get_items_expected_max() == 0;
     if (is_switch && !given.value && at_ < args_.size() && is_bool(args_[at_])) given.value = args_[at_++];
@@ -107,7 +107,7 @@ class Reader {
     }
   }
 
-  void take_value(Flag& given) {
+  void take_value(GivenFlag& given) {
     if (!given.value && at_ < args_.size() && !args_[at_].starts_with("-")) given.value = args_[at_++];
   }
 

@@ -48,28 +48,28 @@ const Function& function(Fn fn, std::string_view who) {
 
 /// y = fn(x). Shapes: [R, C] -> [R, C]. Functions: gelu (by erf), gelu_tanh, tanh, silu, relu.
 /// Lowering: one ScalarE activation, also straight from PSUM.
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors activate_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const isa::Fn fn = attrs.as<ActivationAttrs>().fn;
   return map(in, [&](float x, float) { return function(fn, "activate").value(x); });
 }
 
-void backward(Backward& b, const Node& node) {
+void activate_backward(Backward& b, const Node& node) {
   b.add(node, 0,
         b.op(kActivateGrad, node, "grad", {b.grad(node), node.in[0]},
              ActivationAttrs{.fn = node.attrs.as<ActivationAttrs>().fn}));
 }
 
-void lower(RowTiler& r, const Node& node, Span span) {
+void activate_lower(RowTiler& r, const Node& node, Span span) {
   r.e().activation(r.out(node, 0, span), node.attrs.as<ActivationAttrs>().fn, r.in(node, 0, span));
 }
 
 /// dx = dy * fn'(x). Shapes: dy, x [R, C] -> [R, C]. Lowering: ScalarE for fn', VectorE for the product.
-Tensors grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors activate_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const isa::Fn fn = attrs.as<ActivationAttrs>().fn;
   return map(in, [&](float dy, float x) { return dy * function(fn, "activate_grad").slope(x); });
 }
 
-void grad_lower(RowTiler& r, const Node& node, Span span) {
+void activate_grad_lower(RowTiler& r, const Node& node, Span span) {
   const Tile dy = r.in(node, 0, span), x = r.in(node, 1, span), y = r.out(node, 0, span);
   const Tile slope = r.scratch(x.dtype, span.size);
   const Function& f = function(node.attrs.as<ActivationAttrs>().fn, node.label);
@@ -84,14 +84,14 @@ const Op kActivate{.name = "activate",
                    .text = "fn(x): gelu, gelu_tanh, tanh, silu, relu",
                    .attrs = ActivationAttrs{},
                    .infer = same_or_broadcast,
-                   .forward = forward,
-                   .backward = backward,
-                   .lower_columns = lower};
+                   .forward = activate_forward,
+                   .backward = activate_backward,
+                   .lower_columns = activate_lower};
 const Op kActivateGrad{.name = "activate_grad",
                        .text = "dy * fn'(x)",
                        .attrs = ActivationAttrs{},
                        .infer = same_or_broadcast,
-                       .forward = grad_forward,
-                       .lower_columns = grad_lower};
+                       .forward = activate_grad_forward,
+                       .lower_columns = activate_grad_lower};
 
 }  // namespace runtime

@@ -112,7 +112,7 @@ namespace {
 /// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
 /// softmax()); when the scores of all heads are larger than SBUF, each writes its result to HBM, where those that need
 /// it read it: 20 ways for a score.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> attention_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
@@ -128,7 +128,7 @@ std::vector<Shape> infer(const Contract& c) {
   return {{q.rows, q.cols, c.result_type()}, kept};
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
@@ -158,7 +158,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {context, p};
 }
 
-void backward(Backward& b, const Node& node) {
+void attention_backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
   if (node.attrs.as<AttentionAttrs>().flash && node.in.size() > 3) in.push_back(node.in[3]);
   const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
@@ -338,10 +338,10 @@ class Attention {
   Tile mask_{};
 };
 
-void lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
+void attention_lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
 
 /// One number per row is kept in place of the probabilities.
-bool flash(Graph& graph, NodeId n) {
+bool attention_flash(Graph& graph, NodeId n) {
   graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
@@ -349,7 +349,7 @@ bool flash(Graph& graph, NodeId n) {
 }
 
 /// q k^T and p v.
-double flops(const Graph& g, const Node& node) {
+double attention_flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
   return 2.0 * 2.0 * h.pairs() * static_cast<double>(h.size);
 }
@@ -359,13 +359,13 @@ double flops(const Graph& g, const Node& node) {
 const Op kAttention{.name = "attention",
                     .text = "softmax(alpha q k^T + mask) v by heads",
                     .attrs = AttentionAttrs{},
-                    .infer = infer,
-                    .forward = forward,
-                    .backward = backward,
-                    .lower_whole = lower,
-                    .matmul_flops = flops,
+                    .infer = attention_infer,
+                    .forward = attention_forward,
+                    .backward = attention_backward,
+                    .lower_whole = attention_lower,
+                    .matmul_flops = attention_flops,
                     .tensor_operands = {0, 1, 2},
-                    .use_flash = flash,
+                    .use_flash = attention_flash,
                     .pieces = heads_and_sequences,
                     .recomputed_selectively = true};
 

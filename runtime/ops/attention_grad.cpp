@@ -11,7 +11,7 @@ namespace {
 /// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, S] may follow, p is
 /// computed again, and the sum is that of do o over d. Source: Dao et al., arXiv:2205.14135, appendix B.2.
 /// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> attention_grad_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value &q = c.in(0), &k = c.in(1);
   c.need(3, a.batch * a.heads * a.seq, a.flash ? 1 : a.seq, a.flash ? "logarithms of sums" : "probabilities");
@@ -21,7 +21,7 @@ std::vector<Shape> infer(const Contract& c) {
 }
 
 /// Without dropout: the reference has none.
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
   const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
@@ -315,10 +315,10 @@ class AttentionGrad {
   Tile values_{}, keys_{}, mask_{}, sum_k_{}, sum_v_{};
 };
 
-void lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
+void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
 
 /// The mask of the forward pass is read once more, where it has one.
-bool flash(Graph& graph, NodeId n) {
+bool attention_grad_flash(Graph& graph, NodeId n) {
   graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
   if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
@@ -326,7 +326,7 @@ bool flash(Graph& graph, NodeId n) {
 }
 
 /// dp, dq, dk and dv; with flash also the scores.
-double flops(const Graph& g, const Node& node) {
+double attention_grad_flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
   return (node.attrs.as<AttentionAttrs>().flash ? 5.0 : 4.0) * 2.0 * h.pairs() * static_cast<double>(h.size);
 }
@@ -336,11 +336,11 @@ double flops(const Graph& g, const Node& node) {
 const Op kAttentionGrad{.name = "attention_grad",
                         .text = "gradients of attention for q, k, v",
                         .attrs = AttentionAttrs{},
-                        .infer = infer,
-                        .forward = forward,
-                        .lower_whole = lower,
-                        .matmul_flops = flops,
-                        .use_flash = flash,
+                        .infer = attention_grad_infer,
+                        .forward = attention_grad_forward,
+                        .lower_whole = attention_grad_lower,
+                        .matmul_flops = attention_grad_flops,
+                        .use_flash = attention_grad_flash,
                         .pieces = heads_and_sequences};
 
 }  // namespace runtime

@@ -10,14 +10,14 @@ namespace {
 /// does not. Shapes: x [R, C], labels [R, 1] int32, w [R, 1] fp32 -> loss [R, 1] fp32, dx [R, C].
 /// With attrs.smoothing s the label's one becomes 1 - s, and every class has s / C more (torch's label_smoothing).
 /// A label outside [0, C) with w = 0 is allowed (PyTorch's ignore_index). Source: PyTorch, CrossEntropyLoss.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> cross_entropy_infer(const Contract& c) {
   const Value& x = c.in(0);
   c.need(1, x.rows, 1, "labels");
   c.need(2, x.rows, 1, "weights");
   return {{x.rows, 1, Dtype::kFp32}, {x.rows, x.cols, c.result_type()}};
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors cross_entropy_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const double scale = attrs.as<LossAttrs>().scale, s = attrs.as<LossAttrs>().smoothing;
   const Tensor &x = in[0], &labels = in[1], &w = in[2];
   Tensor loss(x.rows, 1), dx(x.rows, x.cols);
@@ -37,9 +37,9 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {loss, dx};
 }
 
-void backward(Backward& b, const Node& node) { b.add(node, 0, node.out[1]); }
+void cross_entropy_backward(Backward& b, const Node& node) { b.add(node, 0, node.out[1]); }
 
-void lower(RowTiler& r, const Node& node) {
+void cross_entropy_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), labels = r.in(node, 1), w = r.in(node, 2), loss = r.out(node, 0), dx = r.out(node, 1);
   const std::int64_t cols = x.cols();
   const auto column = [&] { return r.scratch(Dtype::kFp32, 1); };
@@ -69,9 +69,9 @@ void lower(RowTiler& r, const Node& node) {
 const Op kCrossEntropy{.name = "cross_entropy",
                        .text = "weighted softmax cross-entropy by rows, and its gradient",
                        .attrs = LossAttrs{},
-                       .infer = infer,
-                       .forward = forward,
-                       .backward = backward,
-                       .lower_rows = lower};
+                       .infer = cross_entropy_infer,
+                       .forward = cross_entropy_forward,
+                       .backward = cross_entropy_backward,
+                       .lower_rows = cross_entropy_lower};
 
 }  // namespace runtime

@@ -7,13 +7,13 @@ namespace {
 /// The bits depend on seed, step, rank, call, stream and place alone, so that the gradient, the same op on dy with the
 /// same stream, drops the same elements. Source: Srivastava et al., JMLR 15 (2014); the device's row: isa/table.h.
 /// The reference keeps everything: its expectation.
-Tensors forward(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
+Tensors dropout_forward(const Attrs&, std::span<const Tensor> in) { return {in[0]}; }
 
-void backward(Backward& b, const Node& node) {
+void dropout_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kDropout, node, "grad", {b.grad(node)}, node.attrs));
 }
 
-void lower(RowTiler& r, const Node& node, Span span) {
+void dropout_lower(RowTiler& r, const Node& node, Span span) {
   // Pieces of one size wherever it runs, fused into a matmul or not: else forward and backward would disagree.
   const auto& a = node.attrs.as<DropoutAttrs>();
   const std::int64_t pieces = ceil_div(r.cols_of(node.out[0]), kChunk);
@@ -31,8 +31,8 @@ const Op kDropout{.name = "dropout",
                   .text = "x / (1 - p) with probability 1 - p, else 0",
                   .attrs = DropoutAttrs{},
                   .infer = same_or_broadcast,
-                  .forward = forward,
-                  .backward = backward,
-                  .lower_columns = lower};
+                  .forward = dropout_forward,
+                  .backward = dropout_backward,
+                  .lower_columns = dropout_lower};
 
 }  // namespace runtime

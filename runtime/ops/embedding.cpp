@@ -7,17 +7,17 @@ namespace runtime {
 namespace {
 
 /// y[r] = table[ids[r]]. Shapes: table [V, C], ids [R, 1] int32 -> y [R, C]. Lowering: a DMA gather per row tile.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> embedding_infer(const Contract& c) {
   if (c.in(1).cols != 1) c.need(1, c.in(1).rows, 1, "ids");
   return {{c.in(1).rows, c.in(0).cols, c.result_type()}};
 }
 
-Tensors forward(const Attrs&, std::span<const Tensor> in) {
+Tensors embedding_forward(const Attrs&, std::span<const Tensor> in) {
   return {generate(in[1].rows, in[0].cols,
                    [&](auto r, auto c) { return in[0].at(static_cast<std::int64_t>(in[1].at(r, 0)), c); })};
 }
 
-void backward(Backward& b, const Node& node) {
+void embedding_backward(Backward& b, const Node& node) {
   if (!b.needs(node, 0)) return;
   const EmbeddingGradAttrs attrs{.rows = b.graph().value(node.in[0]).rows,
                                  .dtype = b.graph().numerics().gradient,
@@ -25,7 +25,7 @@ void backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kEmbeddingGrad, node, "grad", {node.in[1], b.grad(node)}, attrs));
 }
 
-void lower(RowTiler& r, const Node& node) {
+void embedding_lower(RowTiler& r, const Node& node) {
   Emitter& e = r.e();
   const Value& table = e.value(node.in[0]);
   Tile source = e.hbm(node.in[0], 0, 1);
@@ -40,13 +40,13 @@ void lower(RowTiler& r, const Node& node) {
 
 /// dtable = sum of dy[r] into row ids[r]. Shapes: ids [R, 1] int32, dy [R, C] -> dtable [attrs.rows, C].
 /// Lowering: up to 128 rows by a matmul with one-hot rows, exact sums in fp32; more by DMA that adds in HBM, in order.
-std::vector<Shape> grad_infer(const Contract& c) {
+std::vector<Shape> embedding_grad_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<EmbeddingGradAttrs>();
   c.need(0, c.in(1).rows, 1, "ids");
   return {{a.rows, c.in(1).cols, a.dtype.value_or(c.in(1).dtype)}};
 }
 
-Tensors grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors embedding_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   Tensor out(attrs.as<EmbeddingGradAttrs>().rows, in[1].cols);
   for (std::int64_t r = 0; r < in[1].rows; ++r)
     for (std::int64_t c = 0; c < in[1].cols; ++c)
@@ -111,7 +111,9 @@ void one_hot(Emitter& e, const Node& node) {
 /// PSUM has room for the sums of a small table while TensorE does nothing else.
 bool is_small(const Value& table) { return table.rows <= kPartitions && table.cols <= 4 * kChunk; }
 
-void grad_lower(Emitter& e, const Node& node) { is_small(e.value(node.out[0])) ? one_hot(e, node) : scatter(e, node); }
+void embedding_grad_lower(Emitter& e, const Node& node) {
+  is_small(e.value(node.out[0])) ? one_hot(e, node) : scatter(e, node);
+}
 
 double grad_flops(const Graph& g, const Node& n) {
   const Value& table = g.value(n.out[0]);
@@ -253,17 +255,17 @@ void put_lower(Emitter& e, const Node& node) {
 const Op kEmbedding{.name = "embedding",
                     .text = "rows of a table by id",
                     .attrs = ResultAttrs{},
-                    .infer = infer,
-                    .forward = forward,
-                    .backward = backward,
-                    .lower_rows = lower,
+                    .infer = embedding_infer,
+                    .forward = embedding_forward,
+                    .backward = embedding_backward,
+                    .lower_rows = embedding_lower,
                     .not_by_row = Operands::all()};
 const Op kEmbeddingGrad{.name = "embedding_grad",
                         .text = "sum of rows by id",
                         .attrs = EmbeddingGradAttrs{},
-                        .infer = grad_infer,
-                        .forward = grad_forward,
-                        .lower_whole = grad_lower,
+                        .infer = embedding_grad_infer,
+                        .forward = embedding_grad_forward,
+                        .lower_whole = embedding_grad_lower,
                         .matmul_flops = grad_flops};
 const Op kPositions{.name = "positions",
                     .text = "rows of a table by place in the sequence",

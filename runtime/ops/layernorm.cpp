@@ -8,14 +8,14 @@ namespace {
 /// Normalizes each row: y = xhat * gamma + beta, xhat = (x - mean) * rstd, rstd = 1 / sqrt(var + eps).
 /// Shapes: x [R, C], gamma and beta [1, C] -> y [R, C]; keeps xhat [R, C] and rstd [R, 1] (fp32) for the gradient.
 /// Source: Ba et al., arXiv:1607.06450, eq. 4; on the device: NKI bn_stats, bn_aggr, then rsqrt.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> layernorm_infer(const Contract& c) {
   const Value& x = c.in(0);
   c.need(1, 1, x.cols, "gamma");
   c.need(2, 1, x.cols, "beta");
   return {{x.rows, x.cols, c.result_type()}, {x.rows, x.cols, c.result_type()}, {x.rows, 1, Dtype::kFp32}};
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors layernorm_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const double eps = attrs.as<NormAttrs>().eps;
   const Tensor& x = in[0];
   Tensor y(x.rows, x.cols), xhat(x.rows, x.cols), rstd(x.rows, 1);
@@ -34,7 +34,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
   return {y, xhat, rstd};
 }
 
-void backward(Backward& b, const Node& node) {
+void layernorm_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), xhat = node.out[1], rstd = node.out[2];
   const Dtype type = b.graph().numerics().gradient;
   if (b.needs(node, 1)) {
@@ -58,7 +58,7 @@ Tile statistics(RowTiler& r, const Tile& x) {
   return moments;
 }
 
-void lower(RowTiler& r, const Node& node) {
+void layernorm_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), gamma = r.in(node, 1), beta = r.in(node, 2);
   const Tile y = r.out(node, 0), xhat = r.out(node, 1), rstd = r.out(node, 2);
   const Tile moments = statistics(r, x);
@@ -70,7 +70,7 @@ void lower(RowTiler& r, const Node& node) {
 
 /// dx = rstd * (g - mean(g) - xhat * mean(g * xhat)), g = dy * gamma.
 /// Shapes: dy [R, C], gamma [1, C], xhat [R, C], rstd [R, 1] -> dx [R, C].
-std::vector<Shape> grad_infer(const Contract& c) {
+std::vector<Shape> layernorm_grad_infer(const Contract& c) {
   const Value& dy = c.in(0);
   c.need(1, 1, dy.cols, "gamma");
   c.need(2, dy.rows, dy.cols, "xhat");
@@ -78,7 +78,7 @@ std::vector<Shape> grad_infer(const Contract& c) {
   return {{dy.rows, dy.cols, c.result_type()}};
 }
 
-Tensors grad_forward(const Attrs&, std::span<const Tensor> in) {
+Tensors layernorm_grad_forward(const Attrs&, std::span<const Tensor> in) {
   const Tensor &dy = in[0], &gamma = in[1], &xhat = in[2], &rstd = in[3];
   Tensor dx(dy.rows, dy.cols);
   const auto n = static_cast<double>(dy.cols);
@@ -94,7 +94,7 @@ Tensors grad_forward(const Attrs&, std::span<const Tensor> in) {
   return {dx};
 }
 
-void grad_lower(RowTiler& r, const Node& node) {
+void layernorm_grad_lower(RowTiler& r, const Node& node) {
   const Tile dy = r.in(node, 0), gamma = r.in(node, 1), xhat = r.in(node, 2), rstd = r.in(node, 3);
   const Tile dx = r.out(node, 0);
   const std::int64_t cols = dy.cols();
@@ -117,15 +117,15 @@ void grad_lower(RowTiler& r, const Node& node) {
 const Op kLayerNorm{.name = "layernorm",
                     .text = "(x - mean) / sqrt(var + eps) * gamma + beta, by rows",
                     .attrs = NormAttrs{},
-                    .infer = infer,
-                    .forward = forward,
-                    .backward = backward,
-                    .lower_rows = lower};
+                    .infer = layernorm_infer,
+                    .forward = layernorm_forward,
+                    .backward = layernorm_backward,
+                    .lower_rows = layernorm_lower};
 const Op kLayerNormGrad{.name = "layernorm_grad",
                         .text = "gradient of layernorm for x",
                         .attrs = ResultAttrs{},
-                        .infer = grad_infer,
-                        .forward = grad_forward,
-                        .lower_rows = grad_lower};
+                        .infer = layernorm_grad_infer,
+                        .forward = layernorm_grad_forward,
+                        .lower_rows = layernorm_grad_lower};
 
 }  // namespace runtime

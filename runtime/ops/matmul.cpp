@@ -11,7 +11,7 @@ namespace {
 /// With attrs.blocked the rows of w lie as blocked_row() says; then it has no gradient.
 /// Lowering: x is stationary after a transpose on TensorE, w moves. A w that fits in SBUF stays there for all row
 /// tiles; of another one each piece is used by several.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> matmul_infer(const Contract& c) {
   const Value &x = c.in(0), &w = c.in(1);
   const auto& a = c.node.attrs.as<MatmulAttrs>();
   const bool t = a.trans_b;
@@ -20,7 +20,7 @@ std::vector<Shape> infer(const Contract& c) {
   return {{x.rows, t ? w.rows : w.cols, c.result_type()}};
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors matmul_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<MatmulAttrs>();
   const Tensor &x = in[0], &w = in[1];
   return {generate(x.rows, a.trans_b ? w.rows : w.cols, [&](auto r, auto c) {
@@ -32,7 +32,7 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
   })};
 }
 
-void backward(Backward& b, const Node& node) {
+void matmul_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), x = node.in[0], w = node.in[1];
   const auto& a = node.attrs.as<MatmulAttrs>();
   base::ensure(!a.blocked, node.label, "a blocked weight has no gradient");
@@ -44,7 +44,7 @@ void backward(Backward& b, const Node& node) {
           b.ops(kMatmulTn, node, "weight_grad", a.trans_b ? std::vector{dy, x} : std::vector{x, dy}, dw).front());
 }
 
-double flops(const Graph& g, const Node& n) {
+double matmul_flops(const Graph& g, const Node& n) {
   return 2.0 * static_cast<double>(g.value(n.in[0]).elements()) * static_cast<double>(g.value(n.out[0]).cols);
 }
 
@@ -212,18 +212,18 @@ class Matmul {
   const std::int64_t depth_, cols_;
 };
 
-void lower(RowTiler& r, const Node& node) { Matmul{r, node}.run(); }
+void matmul_lower(RowTiler& r, const Node& node) { Matmul{r, node}.run(); }
 
 }  // namespace
 
 const Op kMatmul{.name = "matmul",
                  .text = "alpha * x w, or x w^T",
                  .attrs = MatmulAttrs{},
-                 .infer = infer,
-                 .forward = forward,
-                 .backward = backward,
-                 .row_product = {.lower = lower, .shared_bytes = shared_bytes, .staged_bytes = staged_bytes},
-                 .matmul_flops = flops,
+                 .infer = matmul_infer,
+                 .forward = matmul_forward,
+                 .backward = matmul_backward,
+                 .row_product = {.lower = matmul_lower, .shared_bytes = shared_bytes, .staged_bytes = staged_bytes},
+                 .matmul_flops = matmul_flops,
                  .not_by_row = {1},
                  .tensor_operands = {0}};
 }  // namespace runtime

@@ -12,7 +12,7 @@ bool sums_rows(const Node& node) { return node.attrs.as<MatmulTnAttrs>().row_sum
 /// y = alpha * a^T b, and with attrs.row_sums also the sums of b over its rows: the gradients of a weight and of its
 /// bias in one pass over b. Shapes: a [R, M], b [R, N] -> y [M, N] (and [1, N]).
 /// Lowering: both operands lie with the contracted rows on the partitions; PSUM adds up over all rows.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> matmul_tn_infer(const Contract& c) {
   const Value &a = c.in(0), &b = c.in(1);
   c.need(1, a.rows, b.cols, "b");
   std::vector<Shape> out{{a.cols, b.cols, c.result_type()}};
@@ -20,7 +20,7 @@ std::vector<Shape> infer(const Contract& c) {
   return out;
 }
 
-Tensors forward(const Attrs& settings, std::span<const Tensor> in) {
+Tensors matmul_tn_forward(const Attrs& settings, std::span<const Tensor> in) {
   const auto& attrs = settings.as<MatmulTnAttrs>();
   const Tensor &a = in[0], &b = in[1];
   Tensors out{generate(a.cols, b.cols, [&](auto r, auto c) {
@@ -32,7 +32,7 @@ Tensors forward(const Attrs& settings, std::span<const Tensor> in) {
   return out;
 }
 
-double flops(const Graph& g, const Node& n) {
+double matmul_tn_flops(const Graph& g, const Node& n) {
   const Value &a = g.value(n.in[0]), &b = g.value(n.in[1]);
   const double sums = sums_rows(n) ? static_cast<double>(b.elements()) : 0;
   return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
@@ -153,17 +153,17 @@ class WeightGradient {
   Operand a_, b_;
 };
 
-void lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
+void matmul_tn_lower(Emitter& e, const Node& node) { WeightGradient{e, node}.run(); }
 
 }  // namespace
 
 const Op kMatmulTn{.name = "matmul_tn",
                    .text = "alpha * a^T b, and the sums of b over its rows",
                    .attrs = MatmulTnAttrs{},
-                   .infer = infer,
-                   .forward = forward,
-                   .lower_whole = lower,
-                   .matmul_flops = flops,
+                   .infer = matmul_tn_infer,
+                   .forward = matmul_tn_forward,
+                   .lower_whole = matmul_tn_lower,
+                   .matmul_flops = matmul_tn_flops,
                    .tensor_operands = {0, 1},
                    .sum_rows_too = sum_rows_too};
 

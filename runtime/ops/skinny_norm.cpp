@@ -11,7 +11,7 @@ namespace {
 /// + beta. Shapes: x [R, C], R <= 128, gamma (and beta) [1, C], y [R, C], bias [1, C] -> the norm [R, C], and x' [R, C]
 /// if there is a y. Units: none; statistics fp32. Errors: Fault::kProgram for other shapes. Source: Zhang and Sennrich,
 /// arXiv:1910.07467, eq. 4; Ba et al., arXiv:1607.06450, eq. 4.
-std::vector<Shape> infer(const Contract& c, std::size_t vectors) {
+std::vector<Shape> skinny_norm_infer(const Contract& c, std::size_t vectors) {
   const Value& x = c.in(0);
   if (x.rows > kPartitions) c.fail("more than 128 rows", "use rmsnorm or layernorm");
   for (std::size_t i = 1; i <= vectors; ++i) c.need(i, 1, x.cols, i == 1 ? "gamma" : "beta");
@@ -21,8 +21,8 @@ std::vector<Shape> infer(const Contract& c, std::size_t vectors) {
   if (c.inputs() > vectors + 1) out.push_back(out.front());
   return out;
 }
-std::vector<Shape> rms_infer(const Contract& c) { return infer(c, 1); }
-std::vector<Shape> layer_infer(const Contract& c) { return infer(c, 2); }
+std::vector<Shape> skinny_rms_infer(const Contract& c) { return skinny_norm_infer(c, 1); }
+std::vector<Shape> layer_infer(const Contract& c) { return skinny_norm_infer(c, 2); }
 
 Tensor summed(std::span<const Tensor> in, std::size_t vectors) {
   return generate(in[0].rows, in[0].cols, [&](auto r, auto c) {
@@ -33,7 +33,7 @@ Tensor summed(std::span<const Tensor> in, std::size_t vectors) {
   });
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in, std::size_t vectors) {
+Tensors skinny_norm_forward(const Attrs& attrs, std::span<const Tensor> in, std::size_t vectors) {
   const double eps = attrs.as<NormAttrs>().eps;
   const Tensor x = summed(in, vectors);
   Tensor y(x.rows, x.cols);
@@ -49,8 +49,8 @@ Tensors forward(const Attrs& attrs, std::span<const Tensor> in, std::size_t vect
   }
   return in.size() > vectors + 1 ? Tensors{y, x} : Tensors{y};
 }
-Tensors rms_forward(const Attrs& a, std::span<const Tensor> in) { return forward(a, in, 1); }
-Tensors layer_forward(const Attrs& a, std::span<const Tensor> in) { return forward(a, in, 2); }
+Tensors skinny_rms_forward(const Attrs& a, std::span<const Tensor> in) { return skinny_norm_forward(a, in, 1); }
+Tensors layer_forward(const Attrs& a, std::span<const Tensor> in) { return skinny_norm_forward(a, in, 2); }
 
 /// Row r is in partitions [r * parts, (r + 1) * parts), a stretch of its columns in each.
 class SkinnyNorm {
@@ -166,7 +166,7 @@ class SkinnyNorm {
   Tile mates_{};
 };
 
-void rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1}.run(); }
+void skinny_rms_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 1}.run(); }
 void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 2}.run(); }
 
 }  // namespace
@@ -174,9 +174,9 @@ void layer_lower(Emitter& e, const Node& node) { SkinnyNorm{e, node, 2}.run(); }
 const Op kSkinnyRmsNorm{.name = "skinny_rmsnorm",
                         .text = "rmsnorm of few rows, or of their sum with others",
                         .attrs = NormAttrs{},
-                        .infer = rms_infer,
-                        .forward = rms_forward,
-                        .lower_whole = rms_lower};
+                        .infer = skinny_rms_infer,
+                        .forward = skinny_rms_forward,
+                        .lower_whole = skinny_rms_lower};
 const Op kSkinnyLayerNorm{.name = "skinny_layernorm",
                           .text = "layernorm of few rows, or of their sum with others",
                           .attrs = NormAttrs{},

@@ -25,16 +25,16 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kSeparator = "<|endoftext|>";
 
-struct Keys {
+struct RecordKeys {
   CorpusFormat format;
   const char* ask;  // nullptr: the answer is the whole text
   const char* context;
   const char* answer;
 };
-constexpr std::array kFormats = {Keys{CorpusFormat::kInstructions, "instruction", "context", "response"},
-                                 Keys{CorpusFormat::kTasks, "instruction", nullptr, "instances"},
-                                 Keys{CorpusFormat::kQuestions, "question", nullptr, "answer"},
-                                 Keys{CorpusFormat::kTexts, nullptr, nullptr, "text"}};
+constexpr std::array kFormats = {RecordKeys{CorpusFormat::kInstructions, "instruction", "context", "response"},
+                                 RecordKeys{CorpusFormat::kTasks, "instruction", nullptr, "instances"},
+                                 RecordKeys{CorpusFormat::kQuestions, "question", nullptr, "answer"},
+                                 RecordKeys{CorpusFormat::kTexts, nullptr, nullptr, "text"}};
 
 /// A row as text, or what is wrong with it.
 struct Row {
@@ -138,7 +138,7 @@ class CorpusReader {
   }
 
   void choose_format(const json& object, std::size_t line) {
-    for (const Keys& keys : kFormats)
+    for (const RecordKeys& keys : kFormats)
       if (object.contains(keys.answer) && (!keys.ask || object.contains(keys.ask))) keys_ = keys;
     if (keys_) {
       corpus_.format = keys_->format;
@@ -153,7 +153,7 @@ class CorpusReader {
         "and answer, or text"};
   }
 
-  static Row row_of(const json& object, const Keys& keys) {
+  static Row row_of(const json& object, const RecordKeys& keys) {
     Row row;
     const auto text = [&](const char* key, bool needed) -> std::string {
       if (!key || !row.problem.empty()) return {};
@@ -178,7 +178,7 @@ class CorpusReader {
   const CorpusOptions& options_;
   fs::path file_;
   Corpus corpus_;
-  std::optional<Keys> keys_;
+  std::optional<RecordKeys> keys_;
 };
 
 /// The one file of a folder with any of these names and an ending of texts.
