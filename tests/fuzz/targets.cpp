@@ -5,6 +5,7 @@
 #include <string>
 
 #include "analysis/device_view.h"
+#include "analysis/neuron_profile.h"
 #include "analysis/prices.h"
 #include "analysis/record.h"
 #include "analysis/record/sqlite.h"
@@ -22,12 +23,15 @@
 #include "isa/check.h"
 #include "runtime/program_cache.h"
 #include "tests/analysis/recorded.h"
+#include "workloads/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/config.h"
 #include "workloads/data/corpus.h"
 #include "workloads/data/dataset.h"
+#include "workloads/data/image_files.h"
+#include "workloads/data/pictures.h"
 #include "workloads/model.h"
 #include "workloads/shards.h"
 #include "workloads/tokenizer.h"
@@ -101,16 +105,50 @@ void config(Bytes bytes, const fs::path& scratch) {
   workloads::parameter_count(model->weights());
 }
 
+/// Configuration and factors of an adapter, between them a byte of zero.
+void adapter(Bytes bytes, const fs::path& scratch) {
+  static const workloads::ModelPtr base = workloads::read_config(fs::path{TRNSIM_TEST_DIR} / "golden/llama_tiny");
+  const std::size_t end = std::min(bytes.find('\0'), bytes.size());
+  put(scratch / "adapter_config.json", bytes.substr(0, end));
+  put(scratch / "adapter_model.safetensors", bytes.substr(std::min(end + 1, bytes.size())));
+  const workloads::ModelPtr model = base->with_lora(workloads::read_adapter_config(scratch));
+  workloads::Weights weights = workloads::initial_weights(model, 1);
+  workloads::load_adapter(scratch, model, weights);
+}
+
+void picture(Bytes bytes, const fs::path& scratch) {
+  const workloads::Picture picture = workloads::read_picture(put(scratch / "x.png", bytes));
+  workloads::resized(picture, 8, 8);
+}
+
+/// MNIST's two files, the second after the first 100 bytes, or a batch of CIFAR-10.
+void images(Bytes bytes, const fs::path& scratch) {
+  if (choice(bytes, 2) == 0) {
+    const std::size_t end = std::min<std::size_t>(100, bytes.size());
+    workloads::read_idx(put(scratch / "x-images-idx3-ubyte", bytes.substr(0, end)),
+                        put(scratch / "x-labels-idx1-ubyte", bytes.substr(end)));
+  } else {
+    workloads::read_cifar10({put(scratch / "data_batch_1.bin", bytes)});
+  }
+}
+
+void profile(Bytes bytes, const fs::path& scratch) {
+  const auto read = analysis::read_neuron_profile(put(scratch / "profile.json", bytes));
+  const auto differences = analysis::compare(recorded::record(), read, "profile.json");
+  analysis::difference_table(differences, 20);
+  analysis::profile_rows(differences, "fuzz");
+}
+
 void trainer_state(Bytes bytes, const fs::path&) { workloads::trainer_state_of(std::string{bytes}, "state"); }
 
 void llama2c(Bytes bytes, const fs::path& scratch) { workloads::read_llama2c(put(scratch / "model.bin", bytes)); }
 
 void dataset(Bytes bytes, const fs::path& scratch) {
-  constexpr std::array kNames = {"d.csv", "d.tsv", "d.jsonl", "d.txt"};
-  const unsigned how = choice(bytes, 16);
+  constexpr std::array kNames = {"d.csv", "d.tsv", "d.jsonl", "d.txt", "d.conll"};
+  const unsigned how = choice(bytes, 4 * kNames.size());
   workloads::ReadOptions options;
-  options.strict = (how & 4) != 0, options.backslash_escapes = (how & 8) != 0;
-  workloads::describe_problems(workloads::read_dataset(put(scratch / kNames.at(how % 4), bytes), options));
+  options.strict = (how & 1) != 0, options.backslash_escapes = (how & 2) != 0;
+  workloads::describe_problems(workloads::read_dataset(put(scratch / kNames.at(how / 4), bytes), options));
 }
 
 void corpus(Bytes bytes, const fs::path& scratch) {
@@ -206,12 +244,16 @@ void result(Bytes bytes, const fs::path& scratch) {
 void program(Bytes bytes, const fs::path&) { runtime::read_compiled(bytes, "fuzz"); }
 
 constexpr std::array kTargets = {
+    Target{"adapter", adapter},
     Target{"asm", assembler},
     Target{"checkpoint", checkpoint},
     Target{"config", config},
     Target{"corpus", corpus},
     Target{"dataset", dataset},
+    Target{"images", images},
     Target{"llama2c", llama2c},
+    Target{"picture", picture},
+    Target{"profile", profile},
     Target{"program", program},
     Target{"record", record},
     Target{"record_cells", record_cells},
