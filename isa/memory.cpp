@@ -46,6 +46,14 @@ void release(std::byte* address, std::uint64_t bytes) {
 
 }  // namespace
 
+NumericEvents& NumericEvents::operator+=(const NumericEvents& other) {
+  overflowed += other.overflowed;
+  out_of_range += other.out_of_range;
+  transposed += other.transposed;
+  flushed += other.flushed;
+  return *this;
+}
+
 Memory::Memory(std::uint64_t hbm_bytes) : hbm_bytes_{hbm_bytes} {
   try {
     sbuf_ = reserve(kSbufBytes, "SBUF");

@@ -23,6 +23,17 @@ struct EngineState {
   std::uint32_t drawn = 0;                            // instructions that drew from it since
 };
 
+/// Numbers that a program lost without an error, since the memory began.
+struct NumericEvents {
+  std::uint64_t overflowed = 0;    // finite, and a cast made them infinite or the limit of an integer type
+  std::uint64_t out_of_range = 0;  // inputs of ScalarE outside of what its function is documented for
+  std::uint64_t transposed = 0;    // Inf or NaN that reached a transpose of TensorE, which spreads them over rows
+  std::uint64_t flushed = 0;       // subnormal bf16 operands of TensorE, which count as zero
+
+  bool operator==(const NumericEvents&) const = default;
+  NumericEvents& operator+=(const NumericEvents& other);
+};
+
 /// Host memory behind one simulated core. SBUF and PSUM rows are padded, because a partition stride of a large power of
 /// two thrashes the host's cache. HBM is reserved address space; the host pays for the pages that are touched.
 class Memory {
@@ -40,6 +51,8 @@ class Memory {
   std::byte* psum() { return psum_; }
   std::byte* hbm() { return hbm_; }
   EngineState& engines() { return engines_; }
+  /// Host threads that share an instruction add to it by std::atomic_ref.
+  NumericEvents& events() { return events_; }
   std::uint64_t hbm_bytes() const { return hbm_bytes_; }
   /// What kSend of rank `sender` in replica group `group` has delivered and kRecv has not yet taken, oldest first.
   std::deque<std::vector<std::byte>>& inbox(std::uint32_t sender, std::uint8_t group) {
@@ -58,6 +71,7 @@ class Memory {
   std::byte* hbm_ = nullptr;
   std::uint64_t hbm_bytes_ = 0;
   EngineState engines_;
+  NumericEvents events_;
   std::map<std::pair<std::uint32_t, std::uint8_t>, std::deque<std::vector<std::byte>>> inbox_;
   Scratch scratch_;
 };

@@ -7,6 +7,7 @@
 #include <thread>
 
 #include "analysis/cost.h"
+#include "analysis/numeric_events.h"
 #include "analysis/record.h"
 #include "analysis/report.h"
 #include "analysis/result.h"
@@ -91,6 +92,7 @@ ordered_json metrics_json(const Training& t) {
                    {"steps", t.outcome.steps},
                    {"interrupted", t.outcome.interrupted},
                    {"train_loss", t.outcome.train_loss},
+                   {"numeric_events", analysis::to_json(t.outcome.events)},
                    {"simulated_step_seconds", t.simulated_step_seconds},
                    {"host_seconds", t.outcome.host_seconds},
                    {"epochs", epochs}};
@@ -207,6 +209,7 @@ std::vector<analysis::Section> summary(const RunResult& run) {
     trained.facts.push_back({"data", t.dataset + (t.synthetic ? " (synthetic)" : "")});
     trained.facts.push_back({"numerics", t.numerics});
     trained.facts.push_back({"train loss", fmt::format("{:.4f}", t.outcome.train_loss)});
+    trained.facts.push_back({"numbers lost", analysis::numeric_events_text(analysis::to_json(t.outcome.events))});
     for (const workloads::EvalRecord& e : t.outcome.evaluations)
       trained.facts.push_back({fmt::format("{} at epoch {:.2f}", e.split, e.epoch), scores_text(e)});
     out.push_back(std::move(trained));

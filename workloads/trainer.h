@@ -66,6 +66,7 @@ struct TrainOutcome {
   bool interrupted = false;
   std::vector<EvalRecord> evaluations;
   TrainerState state;
+  isa::NumericEvents events;  // of all ranks, training and evaluation, in this process
 };
 
 class Trainer {

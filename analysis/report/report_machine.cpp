@@ -5,6 +5,7 @@
 #include <cmath>
 #include <map>
 
+#include "analysis/numeric_events.h"
 #include "analysis/profile/memory_use.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"
@@ -171,7 +172,10 @@ std::string curves_html(const ReportRun& run) {
   out += line_chart("learning rate by step", {rate}, {"step", "", false, true}, {"learning rate", ""});
   out += line_chart("gradient norm by step", {norm}, {"step", "", false, true}, {"norm", ""});
   const Json metrics = run.result.value("metrics", Json{});
-  if (!metrics.is_object() || !metrics.value("epochs", Json{}).is_array()) return out;
+  if (!metrics.is_object()) return out;
+  if (const auto events = metrics.find("numeric_events"); events != metrics.end() && events->is_object())
+    out += fmt::format("<p>Numbers lost without an error: {}.</p>\n", escape(numeric_events_text(*events)));
+  if (!metrics.value("epochs", Json{}).is_array()) return out;
   std::map<std::string, std::vector<Series>> splits;
   for (const Json& epoch : metrics["epochs"]) {
     if (!epoch.is_object()) continue;

@@ -1,5 +1,7 @@
 // Element-wise instructions of VectorE, ScalarE and GpSimdE: read a block as fp32, operate, cast and write.
 #include <cmath>
+#include <numbers>
+#include <optional>
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
@@ -71,7 +73,40 @@ View tile_like(const Instr& instr, const Tile& tile, std::string_view name, cons
   return out;
 }
 
-void apply_function(const Instr& instr, const float* a, Values scale, Values bias, float* out, std::int64_t n) {
+/// What a function of ScalarE may be given. Source: AWS Neuron documentation, NKI, "Supported Activation Functions".
+struct InputRange {
+  float least, most;
+  bool of_magnitude = false;  // of either sign
+};
+std::optional<InputRange> documented_range(Fn fn) {
+  switch (fn) {
+    case Fn::kLog: return InputRange{0x1p-64, 0x1p64};
+    case Fn::kSin: return InputRange{-std::numbers::pi_v<float>, std::numbers::pi_v<float>};
+    case Fn::kArctan: return InputRange{-std::numbers::pi_v<float> / 2, std::numbers::pi_v<float> / 2};
+    case Fn::kSqrt: return InputRange{0x1p-116, 0x1p118};
+    case Fn::kRsqrt: return InputRange{0x1p-87, 0x1p97};
+    case Fn::kReciprocal: return InputRange{0x1p-42, 0x1p42, true};
+    default: return {};
+  }
+}
+
+/// Counts what ScalarE's function is not documented for.
+void count_inputs(const Instr& instr, const float* a, Values scale, Values bias, std::int64_t n, Context& context) {
+  const auto range = documented_range(instr.fn);
+  if (!range || instr.engine != Engine::kScalar) return;
+  std::int64_t outside = 0;
+  for (std::int64_t i = 0; i < n; ++i) {
+    const float x = std::fma(a[i], scale.data ? scale.data[i] : scale.scalar, bias.data ? bias.data[i] : bias.scalar);
+    const float size = range->of_magnitude ? std::fabs(x) : x;
+    const bool root_of_zero = instr.fn == Fn::kSqrt && x == 0;  // as of moments that have had no gradient yet
+    outside += !root_of_zero && !(size >= range->least && size <= range->most);
+  }
+  tally(context.memory.events().out_of_range, outside);
+}
+
+void apply_function(const Instr& instr, const float* a, Values scale, Values bias, float* out, std::int64_t n,
+                    Context& context) {
+  count_inputs(instr, a, scale, bias, n, context);
   const auto function = kernels::kernels().unary.at(static_cast<std::size_t>(instr.fn));
   const auto count = static_cast<std::size_t>(n);
   if (!scale.data && !bias.data) {
@@ -169,7 +204,7 @@ void activation(const Instr& instr, std::uint32_t index, Context& context) {
     alignas(64) Block xs, scales, biases, outs;
     float* out = target(dst, p, first, outs);
     apply_function(instr, read(a, p, first, n, xs), scale.block(p, first, n, scales), bias.block(p, first, n, biases),
-                   out, n);
+                   out, n, context);
     write(dst, p, first, n, out, how);
   });
 }
@@ -212,7 +247,7 @@ void activation_reduce(const Instr& instr, std::uint32_t index, Context& context
                      [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
                        alignas(64) Block xs;
                        apply_function(instr, read(a, p, first, n, xs), scale.block(p, first, n, nullptr),
-                                      bias.block(p, first, n, nullptr), out, n);
+                                      bias.block(p, first, n, nullptr), out, n, context);
                      });
 }
 

@@ -3,6 +3,7 @@
 #include <cmath>
 #include <cstring>
 #include <limits>
+#include <utility>
 #include <vector>
 
 #include "isa/exec/operand.h"
@@ -141,6 +142,15 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
   if (to.base != dst.base) copy_rows(dst, to, how, context);
 }
 
+/// Counts numbers that the array takes for zero: subnormal bf16.
+void count_flushed(const Rows& rows, std::int64_t partitions, std::int64_t cols, Context& context) {
+  std::size_t flushed = 0;
+  for (std::int64_t p = 0; p < partitions; ++p)
+    flushed += kernels::kernels().subnormal16(reinterpret_cast<const std::uint16_t*>(rows.data + p * rows.stride),
+                                              static_cast<std::size_t>(cols));
+  tally(context.memory.events().flushed, static_cast<std::int64_t>(flushed));
+}
+
 /// Whether an element is infinite or NaN.
 bool has_special(const View& v, Context& context) {
   std::atomic<bool> special = false;
@@ -167,12 +177,14 @@ bool has_special(const View& v, Context& context) {
 }
 
 /// Rows of dst that hold a number that is not finite, which the identity's zeros made NaN wherever else they met it.
-void spread_specials(const View& dst, const Rounder& how) {
+void spread_specials(const View& dst, Rounder how) {
+  NumericEvents* events = std::exchange(how.events, nullptr);
   for (std::int64_t p = 0; p < dst.partitions; ++p) {
     std::int64_t where = -1, specials = 0;
     for (std::int64_t i = 0; i < dst.cols; ++i)
       if (!std::isfinite(read_one(dst, p, i))) where = i, ++specials;
     if (specials == 0) continue;
+    tally(events->transposed, specials);
     for (std::int64_t i = 0; i < dst.cols; ++i) {
       const float product = std::numeric_limits<float>::quiet_NaN();
       if (specials > 1 || i != where) write(dst, p, i, 1, &product, how);
@@ -194,6 +206,10 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
   const bool as_bf16 = fits_bf16(a.dtype) && fits_bf16(b.dtype);
   const Dtype as = as_bf16 ? Dtype::kBf16 : Dtype::kFp32;
   const Rows left = stage(a, as, stationary, context), right = stage(b, as, moving, context);
+  if (as_bf16) {
+    count_flushed(left, a.partitions, a.cols, context);
+    count_flushed(right, b.partitions, b.cols, context);
+  }
   const bool direct = dst.dtype == Dtype::kFp32 && dst.contiguous();
   if (!direct) sums.resize(static_cast<std::size_t>(dst.elements()));
   if (!direct && instr.accumulate) fetch(dst, sums.data(), context);

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 
 #include "isa/exec/random.h"
@@ -152,6 +153,27 @@ void encode_each(Dtype dtype, const float* in, std::int64_t n, const Rounder& ho
   }
 }
 
+/// How many finite numbers of `in` became infinite in `out`, or the limit of an integer type.
+std::int64_t overflowed(Dtype dtype, const float* in, const std::byte* out, std::int64_t n) {
+  if (dtype == Dtype::kFp32 || dtype == Dtype::kTf32) return 0;
+  std::int64_t count = 0;
+  if (dtype == Dtype::kBf16 || dtype == Dtype::kFp16) {  // nearly always none: one look at the results
+    const std::uint16_t exponent = dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00;
+    const auto* bits = reinterpret_cast<const std::uint16_t*>(out);
+    if (!kernels::kernels().special16(bits, static_cast<std::size_t>(n), exponent)) return 0;
+    for (std::int64_t i = 0; i < n; ++i) count += std::isfinite(in[i]) && (bits[i] & exponent) == exponent;
+  } else if (!is_integer(dtype)) {
+    const auto values = values_of(dtype);
+    for (std::int64_t i = 0; i < n; ++i)
+      count += std::isfinite(in[i]) && !std::isfinite(values[std::to_integer<std::size_t>(out[i])]);
+  } else {
+    const bool is_signed = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
+    const double range = std::ldexp(1.0, 8 * size_of(dtype)), least = is_signed ? -range / 2 : 0, most = least + range;
+    for (std::int64_t i = 0; i < n; ++i) count += std::isfinite(in[i]) && (in[i] < least - 0.5 || in[i] >= most - 0.5);
+  }
+  return count;
+}
+
 /// Casts a block into contiguous bytes.
 void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& how, std::int64_t p, std::int64_t first,
                   std::byte* out) {
@@ -176,6 +198,7 @@ void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& h
   } else {
     encode_each(dtype, in, n, how, p, first, out);
   }
+  if (how.events) tally(how.events->overflowed, overflowed(dtype, in, out, n));
 }
 
 }  // namespace
@@ -276,8 +299,9 @@ void write_bits(const View& view, std::int64_t p, std::int64_t first, std::int64
 }
 
 Rounder rounder(std::uint32_t index, const Context& context) {
-  if (context.rounding == Rounding::kNearestEven) return {};
-  return {context.rounding, random_stream(Purpose::kRounding, index, context)};
+  NumericEvents* events = &context.memory.events();
+  if (context.rounding == Rounding::kNearestEven) return {.stream = {}, .events = events};
+  return {context.rounding, random_stream(Purpose::kRounding, index, context), events};
 }
 
 float* target(const View& view, std::int64_t p, std::int64_t first, float* scratch) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
@@ -48,6 +49,11 @@ View view(const Instr& instr, const Tile& tile, std::string_view name, Context& 
 /// The same elements as one partition, partition axis outermost.
 View flattened(const View& view);
 
+/// Adds to one of the counts of NumericEvents, from any host thread.
+inline void tally(std::uint64_t& events, std::int64_t n) {
+  if (n > 0) std::atomic_ref{events}.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
+}
+
 [[noreturn]] void refuse(const Instr& instr, std::string_view what, std::string_view fix);
 void need(const Instr& instr, bool condition, std::string_view what, std::string_view fix);
 void need_same_shape(const Instr& instr, const View& dst, const View& other, std::string_view other_name);
@@ -65,6 +71,7 @@ void write_bits(const View& view, std::int64_t p, std::int64_t first, std::int64
 struct Rounder {
   Rounding rounding = Rounding::kNearestEven;
   kernels::Stream stream;
+  NumericEvents* events = nullptr;  // that casts are counted in
 };
 Rounder rounder(std::uint32_t index, const Context& context);
 

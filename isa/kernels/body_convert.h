@@ -200,6 +200,18 @@ bool special_loop(const Bits* in, std::size_t n, Bits exponent) {
   return most == exponent;
 }
 
+inline std::size_t subnormal_loop(const std::uint16_t* in, std::size_t n) {
+  std::size_t count = 0;
+  for (std::size_t from = 0; from < n; from += 4096) {  // a sum of 16 bits makes whole vectors
+    std::uint16_t some = 0;
+    const std::size_t to = from + 4096 < n ? from + 4096 : n;
+    for (std::size_t i = from; i < to; ++i)
+      some = static_cast<std::uint16_t>(some + ((in[i] & 0x7f80) == 0 && (in[i] & 0x7f) != 0 ? 1 : 0));
+    count += some;
+  }
+  return count;
+}
+
 template <class Wide>
 void fill_convert(Kernels& table) {
   table.from_bf16 = from_bf16_loop;
@@ -211,6 +223,7 @@ void fill_convert(Kernels& table) {
   table.to_bf16_stochastic = to_bf16_stochastic_loop;
   table.random_block = random_block_loop<Wide>;
   table.special16 = special_loop<std::uint16_t>;
+  table.subnormal16 = subnormal_loop;
   table.special32 = special_loop<std::uint32_t>;
   table.transpose16 = transpose_loop<std::uint16_t, 16>;
   table.transpose32 = transpose_loop<std::uint32_t, 8>;

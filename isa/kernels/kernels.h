@@ -86,6 +86,8 @@ struct Kernels {
   /// Whether one of n numbers is infinite or NaN: all bits of `exponent` are set.
   bool (*special16)(const std::uint16_t* in, std::size_t n, std::uint16_t exponent) = nullptr;
   bool (*special32)(const std::uint32_t* in, std::size_t n, std::uint32_t exponent) = nullptr;
+  /// How many of n bf16 numbers are subnormal.
+  std::size_t (*subnormal16)(const std::uint16_t* in, std::size_t n) = nullptr;
   void (*matmul_bf16)(const MatMul& args) = nullptr;
   void (*matmul_fp32)(const MatMul& args) = nullptr;
 };

@@ -8,6 +8,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "analysis/numeric_events.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -162,6 +163,14 @@ TEST_F(RunFolder, TheSummaryIsATablePerSection) {
 
 TEST_F(RunFolder, AFolderThatIsNotThereIsAnEnvironmentError) {
   EXPECT_THAT(error_of([&] { write_result(folder_ / "missing", Ordered::object()); }), HasSubstr("environment error"));
+}
+
+TEST(NumericEvents, AreReadAsASentence) {
+  EXPECT_EQ(analysis::numeric_events_text(analysis::to_json(isa::NumericEvents{})), "none");
+  EXPECT_EQ(analysis::numeric_events_text(analysis::to_json(isa::NumericEvents{.overflowed = 3, .flushed = 120})),
+            "3 casts overflowed, 120 subnormal operands of TensorE taken for zero");
+  EXPECT_EQ(analysis::numeric_events_text({{"transposed", 2u}, {"flushed", "many"}}),
+            "2 Inf or NaN in transposes of TensorE");
 }
 
 }  // namespace

@@ -50,6 +50,9 @@ TEST_F(RunJob, LeavesACompleteFolder) {
   const Json result = Json::parse(slurp(folder_ / "out/result.json"));
   EXPECT_EQ(result["schema_version"], 1);
   EXPECT_EQ(result["metrics"]["steps"], 3);
+  EXPECT_EQ(result["metrics"]["numeric_events"],
+            (Json{{"overflowed", 0}, {"out_of_range", 0}, {"transposed", 0}, {"flushed", 0}}));
+  EXPECT_THAT(slurp(folder_ / "out/report.html"), HasSubstr("Numbers lost without an error: none."));
   EXPECT_GT(result["job"]["step_seconds"], 0);
   EXPECT_GT(result["memory"]["peak"], 0);
   EXPECT_EQ(result["workload"]["options"]["per_device_train_batch_size"], 4);

@@ -197,7 +197,7 @@ void Trainer::evaluate_into(TrainOutcome& out) {
 
 TrainOutcome Trainer::run() {
   const auto begin = Clock::now();
-  TrainOutcome out{.max_steps = max_steps_, .evaluations = {}, .state = {}};
+  TrainOutcome out{.max_steps = max_steps_, .evaluations = {}, .state = {}, .events = {}};
   evaluate_into(out);
   while (done_ < max_steps_ && !base::interrupted()) {
     const StepRecord record = next_step();
@@ -214,6 +214,7 @@ TrainOutcome Trainer::run() {
   out.host_seconds = since(begin);
   out.total_flos = history_.total_flos;
   out.state = history_;
+  for (std::uint32_t rank = 0; rank < loaded_.front()->ranks; ++rank) out.events += device_->memory(rank).events();
   return out;
 }
 
