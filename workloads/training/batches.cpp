@@ -31,7 +31,7 @@ Encoding encode_words(const Sample& sample, const Tokenizer& tokenizer, std::siz
     }
   }
   Encoding out = tokenizer.with_special_tokens(ids, std::nullopt);
-  const auto first = std::ranges::search(out.ids, ids).begin() - out.ids.begin();
+  const auto first = std::search(out.ids.begin(), out.ids.end(), ids.begin(), ids.end()) - out.ids.begin();
   const std::size_t begin = labels.size();
   labels.resize(begin + out.ids.size(), Batch::kIgnoredLabel);
   std::ranges::copy(of_pieces, labels.begin() + static_cast<std::ptrdiff_t>(begin) + first);
