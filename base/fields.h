@@ -61,8 +61,8 @@ constexpr auto up_to_6(auto& x) {
 }
 
 template <std::size_t N>
-constexpr auto up_to_14(auto& x) {
-  static_assert(N <= 14, "one more case of base::fields() is needed");
+constexpr auto up_to_15(auto& x) {
+  static_assert(N <= 15, "one more case of base::fields() is needed");
   if constexpr (N == 7) {
     auto& [a, b, c, d, e, f, g] = x;
     return std::tie(a, b, c, d, e, f, g);
@@ -84,9 +84,12 @@ constexpr auto up_to_14(auto& x) {
   } else if constexpr (N == 13) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m);
-  } else {
+  } else if constexpr (N == 14) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
   }
 }
 
@@ -105,7 +108,7 @@ constexpr auto fields(T& x) {
   if constexpr (kCount <= 6)
     return fields_detail::up_to_6<kCount>(x);
   else
-    return fields_detail::up_to_14<kCount>(x);
+    return fields_detail::up_to_15<kCount>(x);
 }
 
 }  // namespace base

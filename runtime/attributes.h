@@ -102,6 +102,7 @@ struct AttentionAttrs {
   bool causal = false;      // a query sees no later keys
   std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
   bool flash = false;       // keeps one number per row instead of its probabilities
+  bool biased = false;      // the last operand is a bias of each head's scores
   bool unfused = false;     // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
   double p = 0;
   std::uint32_t stream = 0;
@@ -140,6 +141,13 @@ struct PositionsGradAttrs {
   std::int64_t seq = 0, rows = 0, first = 0;  // rows: of the table
   OptionalType dtype{};
   bool operator==(const PositionsGradAttrs&) const = default;
+};
+
+/// Of rows that are shifted against each other.
+struct DiagonalsAttrs {
+  std::int64_t rows = 1;  // of each row's diagonals
+  OptionalType dtype{};
+  bool operator==(const DiagonalsAttrs&) const = default;
 };
 
 /// Of ops on every stride-th row.
@@ -214,8 +222,8 @@ struct ReceiveAttrs {
 using AnyAttrs =
     std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
                  SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
-                 EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, StrideAttrs, OptimizerAttrs, ClipAttrs,
-                 CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, BlocksAttrs, BalanceAttrs>;
+                 EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
+                 ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, BlocksAttrs, BalanceAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

@@ -14,7 +14,7 @@ extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHe
     kPositions, kTakeRows, kColSum;
 // with loops of their own
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb, kSgd,
-    kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate;
+    kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate, kDiagonals, kDiagonalsGrad;
 // generation: few rows, and keys and values that stay
 extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, kCacheFill, kCachedAttention;
 // between tensor-parallel ranks, and over a vocabulary that they share

@@ -88,6 +88,7 @@ std::vector<Ids> prompts_of(const GenerateSettings& o, const Source& source) {
 GenerationJob job_of(const GenerateSettings& o, const Source& source, const std::vector<Ids>& prompts) {
   const auto longest =
       static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
+  workloads::require_generator(source.config);
   const std::int64_t positions = source.config->sizes().positions;
   const std::int64_t wanted = longest + o.max_new_tokens;
   if (wanted > positions)

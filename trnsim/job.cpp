@@ -41,8 +41,19 @@ std::string numerics_of(const Settings& s) {
 
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (s.max_length > 0) return model->sequence_length(s.max_length);
+  if (model->task() == workloads::Task::kTextToText) return 1024;  // run_summarization.py
   return model->sequence_length(model->task() == workloads::Task::kNextToken ? 2048
                                                                              : 128);  // what HF packs to, and cuts to
+}
+
+/// Of what is written. Errors: Fault::kUsage when the model writes no text of its own.
+std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& model) {
+  if (model->pairs()) return s.max_target_length > 0 ? s.max_target_length : 128;  // run_summarization.py
+  if (s.max_target_length > 0 && s.given.contains("max_target_length"))
+    throw Error{Fault::kUsage, "`max_target_length`",
+                fmt::format("a {} model does not read one text and write another", model->family()),
+                "leave it out, or take a T5"};
+  return 0;
 }
 
 }  // namespace
@@ -97,6 +108,7 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   add("part", static_cast<int>(k.part)), add("predictions", k.predictions), add("fold_weights", k.fold_weights);
   add("keep_logits", k.keep_logits), add("with_loss", k.with_loss), add("smoothing", k.smoothing),
       add("stage", job.step.stage);
+  if (k.target_length > 0) add("target_length", k.target_length);
   add("optimizer", o.name), add("beta1", o.beta1), add("beta2", o.beta2), add("epsilon", o.epsilon);
   add("weight_decay", o.weight_decay), add("decay_all", o.decay_all), add("max_grad_norm", o.max_grad_norm);
   add("bucket_bytes", o.bucket_bytes);
@@ -125,11 +137,12 @@ std::string describe(const Job& job) {
   const runtime::Plan& p = job.step.plan;
   const std::string chunks = p.chunks > 1 ? fmt::format(" x {} chunks", p.chunks) : "";
   const auto lora = job.model->lora();
-  return fmt::format("{}TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} of {} x {}",
+  const std::string written = job.model->pairs() ? fmt::format(" to {}", job.step.kind.target_length) : "";
+  return fmt::format("{}TP {}, PP {}{}, DP {}{}{}{}, recompute {}, {} of {} x {}{}",
                      lora ? fmt::format("LoRA of rank {}, ", lora->rank) : "", p.tensor, p.pipeline, chunks, p.data,
                      p.sequence ? ", sequence parallel" : "", p.zero1 ? ", ZeRO-1" : "",
                      p.master_weights ? ", fp32 master weights" : "", runtime::name_of(p.recompute),
-                     base::counted(p.micro_batches, "micro-batch"), p.micro_batch, job.step.kind.length);
+                     base::counted(p.micro_batches, "micro-batch"), p.micro_batch, job.step.kind.length, written);
 }
 
 std::string describe(const runtime::Numerics& n) {
@@ -190,7 +203,8 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
               .kind = {.length = length_of(s, job.model),
                        .head = job.model->head() == workloads::Head::kTokens ? workloads::Head::kTokens
                                                                              : workloads::Head::kClassifier,
-                       .smoothing = s.label_smoothing_factor},
+                       .smoothing = s.label_smoothing_factor,
+                       .target_length = target_length_of(s, job.model)},
               .optimizer = {.beta1 = s.adam_beta1,
                             .beta2 = s.adam_beta2,
                             .epsilon = s.adam_epsilon,

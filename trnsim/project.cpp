@@ -49,7 +49,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
   shape.physical_cores = job.machine.physical_cores();
   shape.started = job.sizes.samples > 0 || job.sizes.max_steps >= 0;  // a whole job, not a step of one
   shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
-  shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind.length);
+  shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind);
   shape.prefetch = true;  // torch-xla's MpDeviceLoader has a thread of its own
   shape.loaders = std::max(1.0, job.sizes.loaders);
   shape.log_every = job.sizes.log_every;

@@ -77,10 +77,14 @@ DataSize data_size(const workloads::Workload& workload, const Settings& s, const
   DataSize size{.samples = static_cast<double>(at_most(workload.samples, s.max_train_samples)),
                 .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
   if (s.dataset_path.empty()) return size;
-  const bool text = model->task() == workloads::Task::kNextToken;
+  const bool text = model->task() != workloads::Task::kClassification;
   if (data && (!text || !s.model_id.empty()))
     return {static_cast<double>(data->samples()), data->validation(),
             data->model()->head() == workloads::Head::kTokens};
+  if (model->pairs())
+    return {static_cast<double>(
+                workloads::count_pairs(s.dataset_path, static_cast<std::size_t>(s.max_train_samples), s.strict)),
+            size.eval_samples};
   if (text) return {packed_sequences(s, s.max_length, note), size.eval_samples};
   if (model->image()) {
     const workloads::SampleCount count = workloads::count_images(s.dataset_path);

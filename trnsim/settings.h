@@ -26,7 +26,7 @@ namespace trnsim {
 struct Settings {
   // model and data
   std::string model_id, dataset_path, validation_file, test_file, vocab, text_column, label_column, label_names;
-  std::int64_t max_length = 0, max_train_samples = 0, max_eval_samples = 0;
+  std::int64_t max_length = 0, max_target_length = 0, max_train_samples = 0, max_eval_samples = 0;
   bool strict = false;
   std::string task;  // empty: what the data has labels for
   // optimisation

@@ -71,7 +71,7 @@ std::shared_ptr<const workloads::Classification> load_texts(const workloads::Wor
 }
 
 std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads::Workload& workload, const Settings& s,
-                                                                std::int64_t length) {
+                                                                const workloads::StepKind& kind) {
   return std::make_shared<const workloads::LanguageModelling>(
       workloads::load_language_modelling({.model_folder = s.model_id,
                                           .preset = workload.small_model,
@@ -81,9 +81,10 @@ std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads:
                                           .vocab = s.vocab,
                                           .strict = s.strict,
                                           .hold_out = s.eval_strategy == "epoch",
-                                          .length = static_cast<std::size_t>(length),
+                                          .length = static_cast<std::size_t>(kind.length),
                                           .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
                                           .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
+                                          .target_length = static_cast<std::size_t>(kind.target_length),
                                           .seed = static_cast<std::uint64_t>(s.seed),
                                           .lora = lora_of(s)}));
 }
@@ -101,7 +102,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .warmup_steps = s.warmup_steps,
       .eval_each_epoch = s.eval_strategy == "epoch",
       .eval_on_start =
-          job.model->task() == workloads::Task::kNextToken,  // what the training is worth is the difference
+          job.model->task() != workloads::Task::kClassification,  // what the training is worth is the difference
       .logging_steps = s.logging_steps,
       .save_steps = s.save_steps,
       .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
@@ -135,10 +136,10 @@ std::int64_t TrainingData::documents() const { return texts ? samples() : static
 TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
   const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
   TrainingData data;
-  if (model->task() == workloads::Task::kNextToken) {
+  if (model->task() != workloads::Task::kClassification) {
     const Job job = job_of(settings, model, 0);
     require_host_memory(job);
-    data.tokens = load_tokens(workload, settings, job.step.kind.length);
+    data.tokens = load_tokens(workload, settings, job.step.kind);
     data.model_ = data.tokens->config;
   } else {
     data.texts = load_texts(workload, settings);

@@ -1,4 +1,5 @@
-// Trains a decoder on packed text on simulated cores, on any plan of data, tensor and pipeline parallel ranks.
+// Trains a model that predicts tokens, on packed text or on pairs of texts, on simulated cores, on any plan of data,
+// tensor and pipeline parallel ranks.
 #pragma once
 
 #include "workloads/data/corpus.h"
@@ -45,7 +46,10 @@ class CausalTrainer final : public Trainer {
   double flops_per_step() const override;
   std::string fingerprint() const override;
   const PackedDataset* data_of(Split split) const;
-  /// Writes one micro-batch of `data`'s sequences; each token counts `weight`.
+  /// One micro-batch of `data`'s sequences; each token counts `weight`.
+  DecoderBatch batch_of(const PackedDataset& data, std::span<const std::uint32_t> sequences, std::int64_t rows,
+                        double weight) const;
+  /// Writes it.
   void write_batch(runtime::Session& session, const DecoderIo& io, std::uint32_t data_rank, std::int64_t micro_batch,
                    const PackedDataset& data, std::span<const std::uint32_t> sequences, std::int64_t rows,
                    double weight) const;

@@ -21,8 +21,11 @@ struct GenerationSpec {
   std::int64_t tensor_parallel = 1;
   runtime::Numerics numerics;
 };
-/// Errors: Fault::kUsage naming the flag: a length that the model has no positions for, a prompt longer than that, a
-/// batch that the programs cannot hold, or a degree of tensor parallelism that does not divide the model.
+/// Errors: Fault::kUsage for a model that writes no text, or none that these programs write.
+void require_generator(const ModelPtr& config);
+/// Errors: as require_generator(); Fault::kUsage naming the flag: a length that the model has no positions for, a
+/// prompt longer than that, a batch that the programs cannot hold, or a degree of tensor parallelism that does not
+/// divide the model.
 void check(const GenerationSpec& spec, const ModelPtr& config);
 
 /// "fp32", "bf16", "fp16": weights, activations and operands of that type, softmax in fp32 as Hugging Face computes it.

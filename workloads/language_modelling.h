@@ -1,4 +1,5 @@
-// Model, tokenizer and packed text of a language-model run, from the user's files or from bundled ones.
+// Model, tokenizer and packed text, or pairs of texts, of a language-model run, from the user's files or from bundled
+// ones.
 #pragma once
 
 #include <cstdint>
@@ -23,6 +24,7 @@ struct LanguageModellingOptions {
   bool strict = false;
   bool hold_out = true;  // without a validation file, some sequences become one
   std::size_t length = 0, max_train_samples = 0, max_eval_samples = 0;  // tokens of a sequence; texts
+  std::size_t target_length = 0;  // of a model that reads one text and writes another: tokens of the latter
   std::uint64_t seed = 42;
   std::optional<Lora> lora{};  // trained beside the frozen model
 };
@@ -58,6 +60,9 @@ struct TokenCount {
 };
 /// assumed: about what a vocabulary of 32,000 pieces makes of English.
 inline constexpr std::size_t kBytesPerToken = 4;
+
+/// Pairs of texts in a training file. Errors: as the readers.
+std::size_t count_pairs(const std::filesystem::path& dataset, std::size_t max_rows, bool strict);
 
 /// `tokenizer`: what load_tokenizer() reads, or empty. Errors: as the readers.
 TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,

@@ -47,6 +47,19 @@ struct ImageShape {
 enum class Task : std::uint8_t {
   kClassification,  // a label of each sample
   kNextToken,       // of each token of a text, which the model can therefore write
+  kTextToText,      // the same of a text that answers one that is read
+};
+
+/// How a model that reads one text and writes another marks what it writes: the token before the first one, the one
+/// behind the last, and the one that fills rows.
+struct TextPairs {
+  std::int64_t start = 0, end = 1, pad = 0;
+};
+
+/// A tensor of a step that stays the same from step to step, for every rank that has it.
+struct HostTable {
+  std::string name;
+  std::vector<float> values;
 };
 
 /// Why something cannot be, in the words of an error.
@@ -103,6 +116,10 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual double kept_elements(const Plan& plan, std::int64_t length) const;
   /// The architecture of a decoder that generates text, or null.
   virtual const DecoderArch* decoder() const { return nullptr; }
+  /// Of a model that reads one text and writes another, or null.
+  virtual const TextPairs* pairs() const { return nullptr; }
+  /// What the host writes before the first step, besides weights.
+  virtual std::vector<HostTable> tables(const StepKind&) const { return {}; }
   /// What a model of images looks at, or null.
   virtual const ImageShape* image() const { return nullptr; }
   /// The adapters that are trained beside frozen weights, if there are any.
@@ -114,9 +131,12 @@ class Model : public std::enable_shared_from_this<Model> {
 
   /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
   std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
-  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, or fp32 pixels.
-  double input_bytes(std::int64_t length) const {
-    return image() ? 4.0 * static_cast<double>(image()->elements()) : 3.0 * 8.0 * static_cast<double>(length);
+  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
+  /// texts ids, mask and labels, or fp32 pixels.
+  double input_bytes(const StepKind& kind) const {
+    if (image()) return 4.0 * static_cast<double>(image()->elements());
+    if (pairs()) return 8.0 * static_cast<double>(2 * kind.length + kind.target_length);
+    return 3.0 * 8.0 * static_cast<double>(kind.length);
   }
 
   // ---- how checkpoints name tensors

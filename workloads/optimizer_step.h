@@ -41,8 +41,8 @@ struct ZeroBucket {
   std::vector<std::string> weights;  // in their order
 };
 
-/// Adds gradients' reduction over ranks, clipping and the update of every weight. `blocks`: names in front of a number
-/// that repeats ("bert.encoder.layer."), so that equal layers share a block.
+/// Adds gradients' reduction over ranks, clipping and the update of every weight. `blocks`: what stands in names in
+/// front of a number that repeats ("bert.encoder.layer."), so that equal layers share a block.
 /// Returns the buckets of ZeRO, whose shards the host fills before the first step.
 std::vector<ZeroBucket> add_update(runtime::Graph& graph, const std::map<runtime::ValueId, runtime::ValueId>& gradients,
                                    const Step& spec, std::string_view repeated, const ParameterSets& sets = {});

@@ -32,11 +32,12 @@ struct StepKind {
   bool training = true;       // otherwise forward only, without dropout
   Head head = Head::kClassifier;
   Part part = Part::kWhole;
-  std::int64_t predictions = 20;  // masked tokens of a sequence, for Head::kPretraining
-  bool fold_weights = false;      // linear weights stored as TensorE multiplies them: for programs that only infer
-  bool keep_logits = false;       // "logits.m" stay in memory for the host
-  bool with_loss = false;         // also when nothing is trained
-  double smoothing = 0;           // of labels, in training: the share that all classes have alike
+  std::int64_t predictions = 20;   // masked tokens of a sequence, for Head::kPretraining
+  bool fold_weights = false;       // linear weights stored as TensorE multiplies them: for programs that only infer
+  bool keep_logits = false;        // "logits.m" stay in memory for the host
+  bool with_loss = false;          // also when nothing is trained
+  double smoothing = 0;            // of labels, in training: the share that all classes have alike
+  std::int64_t target_length = 0;  // of a model that reads a sequence and writes another: of that; 0: as many
   bool operator==(const StepKind&) const = default;
 };
 

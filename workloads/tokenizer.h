@@ -59,9 +59,9 @@ class Tokenizer {
 };
 
 /// Reads what it finds in `path`: a folder, or one of these files itself: tokenizer.json (WordPiece or BPE),
-/// tokenizer.model (SentencePiece), vocab.txt (WordPiece), tokenizer.bin (llama2.c; in a folder also the only
-/// tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and what is
-/// supported.
+/// tokenizer.model or spiece.model (SentencePiece), vocab.txt (WordPiece), tokenizer.bin (llama2.c; in a folder also
+/// the only tok*.bin); and the tokenizer_config.json beside it. Errors: Fault::kData naming the file, the key and what
+/// is supported.
 std::unique_ptr<Tokenizer> load_tokenizer(const std::filesystem::path& path);
 
 }  // namespace workloads

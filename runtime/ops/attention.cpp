@@ -12,6 +12,7 @@ Heads::Heads(const Graph& graph, const Node& node) : Heads{graph, node, node.att
 Heads::Heads(const Graph& graph, const Node& node, const AttentionAttrs& a)
     : batch{a.batch},
       seq{a.seq},
+      keys{graph.value(node.in[1]).rows / a.batch},
       heads{a.heads},
       kv_heads{a.kv_heads},
       size{graph.value(node.in[0]).cols / a.heads},
@@ -43,7 +44,7 @@ void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t wind
 
 std::int64_t Heads::group() const {
   const std::int64_t ratio = heads / kv_heads;
-  const std::int64_t budget = 12 * 1024 / (tiles() * size * isa::size_of(type));
+  const std::int64_t budget = 12 * 1024 / (std::max(tiles(), key_tiles()) * size * isa::size_of(type));
   std::int64_t best = ratio;
   for (std::int64_t g = ratio; g <= heads; g += ratio)
     if (heads % g == 0 && g <= budget) best = g;
@@ -52,19 +53,21 @@ std::int64_t Heads::group() const {
 
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols) {
   RowTiles out;
-  for (std::int64_t t = 0; t < h.tiles(); ++t) {
-    const std::int64_t row = b * h.seq + t * kPartitions;
-    const Tile* kept = e.kept(v, row, h.tile_rows(t));
+  const std::int64_t length = e.value(v).rows / h.batch;
+  for (std::int64_t at = 0; at < length; at += kPartitions) {
+    const std::int64_t row = b * length + at, rows = std::min(kPartitions, length - at);
+    const Tile* kept = e.kept(v, row, rows);
     const bool fits = kept && kept->dtype == h.type;
-    out.push_back(fits ? columns(*kept, col, cols) : e.loaded(h.type, e.hbm(v, row, h.tile_rows(t), col, cols, 1)));
+    out.push_back(fits ? columns(*kept, col, cols) : e.loaded(h.type, e.hbm(v, row, rows, col, cols, 1)));
   }
   return out;
 }
 
 Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale) {
-  const Tile out = e.sbuf(h.type, h.size, h.seq);
-  for (std::int64_t first = 0; first < h.seq; first += kChunk) {
-    const std::int64_t width = std::min(kChunk, h.seq - first);
+  const std::int64_t length = std::ssize(rows) * kPartitions - kPartitions + rows.back().partitions;
+  const Tile out = e.sbuf(h.type, h.size, length);
+  for (std::int64_t first = 0; first < length; first += kChunk) {
+    const std::int64_t width = std::min(kChunk, length - first);
     const Tile bank = e.psum(h.size, width, h.type);
     for (std::int64_t c = 0; c < width; c += kPartitions) {
       const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
@@ -100,11 +103,12 @@ std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type) {
 
 namespace {
 
-/// softmax(alpha * q k^T + mask) v for each head, with dropout p on the probabilities.
-/// Shapes: q [B*S, H*d], k and v [B*S, KV*d] (KV divides H: grouped queries), mask [B, S] added to the scores of each
-/// key (left out: nothing is added) -> context [B*S, H*d], and for the gradient: probabilities [B*H*S, S] before
-/// dropout in attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash the logarithm of each
-/// row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
+/// softmax(alpha * q k^T + mask + bias) v for each head, with dropout p on the probabilities.
+/// Shapes: q [B*S, H*d], k and v [B*K, KV*d] (KV divides H: grouped queries; K is S with attrs.causal), mask [B, K]
+/// added to the scores of each key (left out: nothing is added), with attrs.biased a bias [H*S, K] of each head's
+/// scores in every sequence -> context [B*S, H*d], and for the gradient: probabilities [B*H*S, K] before dropout in
+/// attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a bias) the logarithm of
+/// each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
 /// attrs.window if that is not 0; tiles of keys that nobody sees are left out with attrs.flash alone, a framework adds
 /// a mask. Source: Vaswani et al.,
 /// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its constant,
@@ -118,51 +122,65 @@ std::vector<Shape> attention_infer(const Contract& c) {
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
   if (q.cols / a.heads > kPartitions) c.fail("a head is wider than 128", "use more heads");
-  const std::int64_t kv = q.cols / a.heads * a.kv_heads;
+  const std::int64_t kv = q.cols / a.heads * a.kv_heads, keys = a.causal ? a.seq : c.in(1).rows / a.batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
-  c.need(1, a.batch * a.seq, kv, "k");
-  c.need(2, a.batch * a.seq, kv, "v");
-  if (c.inputs() > 3) c.need(3, a.batch, a.seq, "mask");
+  c.need(1, a.batch * keys, kv, "k");
+  c.need(2, a.batch * keys, kv, "v");
+  const std::size_t masked = c.inputs() - (a.biased ? 1 : 0);
+  if (masked > 3) c.need(3, a.batch, keys, "mask");
+  if (a.biased) c.need(masked, a.heads * a.seq, keys, "bias");
   const std::int64_t rows = a.batch * a.heads * a.seq;
-  const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, a.seq, a.softmax.value_or(c.result_type())};
+  const Shape kept = a.flash ? Shape{rows, 1, Dtype::kFp32} : Shape{rows, keys, a.softmax.value_or(c.result_type())};
   return {{q.rows, q.cols, c.result_type()}, kept};
+}
+
+/// What is added to the score of query i of head h and key j of sequence b.
+double added(const AttentionAttrs& a, std::span<const Tensor> in, std::int64_t b, std::int64_t h, std::int64_t i,
+             std::int64_t j) {
+  const double mask = in.size() > (a.biased ? 4 : 3) ? in[3].at(b, j) : 0;
+  return mask + (a.biased ? in.back().at(h * a.seq + i, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
 }
 
 Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2];
-  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
-  Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.flash ? 1 : a.seq);
+  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
+  Tensor context(q.rows, q.cols), p(a.batch * a.heads * a.seq, a.flash ? 1 : keys);
   for (std::int64_t b = 0; b < a.batch; ++b)
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
-        std::vector<double> x(static_cast<std::size_t>(a.seq));
+        std::vector<double> x(static_cast<std::size_t>(keys));
         double most = -std::numeric_limits<double>::infinity(), sum = 0;
-        for (std::int64_t j = 0; j < a.seq; ++j) {
+        for (std::int64_t j = 0; j < keys; ++j) {
           double& s = x[static_cast<std::size_t>(j)];
           for (std::int64_t c = 0; c < d; ++c)
-            s += static_cast<double>(q.at(b * a.seq + i, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
-          s = a.scale * s + (in.size() > 3 ? in[3].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
+            s += static_cast<double>(q.at(b * a.seq + i, h * d + c)) * k.at(b * keys + j, h / ratio * d + c);
+          s = a.scale * s + added(a, in, b, h, i, j);
           most = std::max(most, s);
         }
         for (double& s : x) sum += s = std::exp(s - most);
         const std::int64_t row = (b * a.heads + h) * a.seq + i;
         if (a.flash) p.at(row, 0) = static_cast<float>(most + std::log(sum));
-        for (std::int64_t j = 0; j < a.seq; ++j) {
+        for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = x[static_cast<std::size_t>(j)] / sum;
           if (!a.flash) p.at(row, j) = static_cast<float>(weight);
           for (std::int64_t c = 0; c < d; ++c)
-            context.at(b * a.seq + i, h * d + c) += static_cast<float>(weight * v.at(b * a.seq + j, h / ratio * d + c));
+            context.at(b * a.seq + i, h * d + c) += static_cast<float>(weight * v.at(b * keys + j, h / ratio * d + c));
         }
       }
   return {context, p};
 }
 
+/// The bias is the same for all sequences: its gradient is the sum over them of that of the scores.
 void attention_backward(Backward& b, const Node& node) {
   std::vector<ValueId> in{node.in[0], node.in[1], node.in[2], node.out[1], b.grad(node), node.out[0]};
   if (node.attrs.as<AttentionAttrs>().flash && node.in.size() > 3) in.push_back(node.in[3]);
   const auto grads = b.ops(kAttentionGrad, node, "grad", in, node.attrs);
   for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
+  const std::size_t bias = node.in.size() - 1;
+  if (!node.attrs.as<AttentionAttrs>().biased || !b.needs(node, bias)) return;
+  const std::int64_t rows = b.graph().value(node.in[bias]).rows;
+  b.add(node, bias, b.op(kPositionsGrad, node, "bias", {grads[3]}, PositionsGradAttrs{.seq = rows, .rows = rows}));
 }
 
 class Attention {
@@ -178,8 +196,8 @@ class Attention {
   void run() {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     for (std::int64_t b = 0; b < h_.batch; ++b) {
-      if (node_.in.size() > 3)
-        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.seq));
+      if (node_.in.size() > (a_.biased ? 4 : 3))
+        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[3], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t first = 0; first < h_.heads; first += group) {
         const std::int64_t kv = first / ratio * h_.size, kv_cols = group / ratio * h_.size;
         const RowTiles q = load_rows(e_, h_, node_.in[0], b, first * h_.size, group * h_.size);
@@ -219,7 +237,9 @@ class Attention {
            std::int64_t kv_col, const Tile& context) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
-    const Tile p = passed(softmax(scores(t, parts, seen, queries, keys), parts, seen));
+    Tile bias{};
+    if (a_.biased) bias = e_.loaded(h_.score, e_.hbm(node_.in.back(), head * h_.seq + t * kPartitions, parts));
+    const Tile p = passed(softmax(scores(t, parts, seen, queries, keys, bias), parts, seen));
     Tile kept = p;
     if (a_.p > 0) {
       kept = e_.sbuf(h_.type, parts, seen);
@@ -247,7 +267,8 @@ class Attention {
     return spills_ ? e_.loaded(x.dtype, e_.hbm(node_.out[1], row_, x.partitions, 0, x.cols(), 1)) : x;
   }
 
-  Tile scores(std::int64_t t, std::int64_t parts, std::int64_t seen, const Tile& queries, const Tile& keys) {
+  Tile scores(std::int64_t t, std::int64_t parts, std::int64_t seen, const Tile& queries, const Tile& keys,
+              const Tile& bias) {
     const Tile x = e_.sbuf(h_.score, parts, seen);
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
@@ -255,8 +276,10 @@ class Attention {
       e_.matmul(sum, columns(queries, t * kPartitions, parts), columns(keys, c, width), false);
       if (mask_)
         e_.tensor_tensor(columns(x, c, width), sum, Alu::kAdd, columns(partitions(mask_, parts), c, width));
-      else
+      else if (!bias)
         e_.copy(columns(x, c, width), sum);
+      if (bias)
+        e_.tensor_tensor(columns(x, c, width), mask_ ? columns(x, c, width) : sum, Alu::kAdd, columns(bias, c, width));
     }
     if (!a_.causal) return passed(x);
     if (spills_) return passed(selected(passed(x), t));
@@ -340,8 +363,9 @@ class Attention {
 
 void attention_lower(Emitter& e, const Node& node) { Attention{e, node}.run(); }
 
-/// One number per row is kept in place of the probabilities.
+/// One number per row is kept in place of the probabilities. Not with a bias, whose gradient is that of all scores.
 bool attention_flash(Graph& graph, NodeId n) {
+  if (graph.node(n).attrs.as<AttentionAttrs>().biased) return false;
   graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const ValueId kept = graph.node(n).out[1];
   graph.set_shape(kept, {graph.value(kept).rows, 1, Dtype::kFp32});
@@ -357,7 +381,7 @@ double attention_flops(const Graph& g, const Node& node) {
 }  // namespace
 
 const Op kAttention{.name = "attention",
-                    .text = "softmax(alpha q k^T + mask) v by heads",
+                    .text = "softmax(alpha q k^T + mask + bias) v by heads",
                     .attrs = AttentionAttrs{},
                     .infer = attention_infer,
                     .forward = attention_forward,

@@ -19,29 +19,31 @@ inline constexpr float kHiddenScore = std::numeric_limits<float>::lowest();
 using RowTiles = std::vector<Tile>;
 
 struct Heads {
-  std::int64_t batch, seq, heads, kv_heads, size;  // size: of one head
-  Dtype type;                                      // of TensorE's operands
-  Dtype score;                                     // of scores and exponentials in SBUF
-  bool skips;                                      // keys that no query of a tile sees are left out
+  std::int64_t batch, seq, keys, heads, kv_heads, size;  // keys: of a sequence; size: of one head
+  Dtype type;                                            // of TensorE's operands
+  Dtype score;                                           // of scores and exponentials in SBUF
+  bool skips;                                            // keys that no query of a tile sees are left out
 
   Heads(const Graph& graph, const Node& node);
   Heads(const Graph& graph, const Node& node, const AttentionAttrs& attrs);
   std::int64_t tiles() const { return ceil_div(seq, kPartitions); }
   std::int64_t tile_rows(std::int64_t t) const { return std::min(kPartitions, seq - t * kPartitions); }
+  std::int64_t key_tiles() const { return ceil_div(keys, kPartitions); }
+  std::int64_t key_rows(std::int64_t t) const { return std::min(kPartitions, keys - t * kPartitions); }
   /// Heads that are loaded together: as many as fit in a few KiB of each partition, because long rows suit the DMA.
   std::int64_t group() const;
   std::int64_t kv_of(std::int64_t head) const { return head / (heads / kv_heads); }
   /// Keys that are computed for the queries of tile t.
-  std::int64_t visible(std::int64_t t) const { return skips ? std::min(seq, (t + 1) * kPartitions) : seq; }
+  std::int64_t visible(std::int64_t t) const { return skips ? std::min(keys, (t + 1) * kPartitions) : keys; }
   /// Pairs of a query and a key that are computed, over all heads and sequences.
   double pairs() const;
 };
 
 /// Op::pieces of attention and its gradient.
 double heads_and_sequences(const Node& node);
-/// Loads columns [col, col + cols) of sequence b.
+/// Loads columns [col, col + cols) of sequence b of queries or keys.
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
-/// [size, seq] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
+/// [size, rows] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
 Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
 /// Keys that come after their query, of the queries of tile t: `dst`, which begins at key `first`, becomes `value`.
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
@@ -50,7 +52,7 @@ void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t wind
 /// Dropout of the piece of 128 queries' scores that begins at column c.
 inline void drop_piece(Emitter& e, const Heads& h, const Node& node, std::int64_t place, std::int64_t c,
                        const Tile& dst, const Tile& src) {
-  const std::int64_t piece = place * ceil_div(h.seq, kChunk) + c / kChunk;
+  const std::int64_t piece = place * ceil_div(h.keys, kChunk) + c / kChunk;
   const auto& a = node.attrs.as<AttentionAttrs>();
   e.dropout(dst, src, a.p, a.stream, static_cast<std::uint32_t>(piece));
 }

@@ -5,57 +5,64 @@
 namespace runtime {
 namespace {
 
-/// The gradients of attention for q, k and v. With p the probabilities, m the dropout and o the context:
-/// dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
-/// Shapes: q [B*S, H*d], k and v [B*S, KV*d], p [B*H*S, S], do and o [B*S, H*d] -> dq, dk, dv as q, k, v.
-/// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, S] may follow, p is
+/// The gradients of attention for q, k and v, and of the scores. With p the probabilities, m the dropout and o the
+/// context: dv = (m p)^T do; dp = m (do v^T); ds = p (dp - sum over keys of p dp); dq = alpha ds k; dk = alpha ds^T q.
+/// Shapes: q [B*S, H*d], k and v [B*K, KV*d], p [B*H*S, K], do and o [B*S, H*d] -> dq, dk, dv as q, k, v, and with
+/// attrs.biased ds [B*H*S, K].
+/// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, K] may follow, p is
 /// computed again, and the sum is that of do o over d. Source: Dao et al., arXiv:2205.14135, appendix B.2.
 /// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> attention_grad_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value &q = c.in(0), &k = c.in(1);
-  c.need(3, a.batch * a.heads * a.seq, a.flash ? 1 : a.seq, a.flash ? "logarithms of sums" : "probabilities");
+  const std::int64_t rows = a.batch * a.heads * a.seq, keys = k.rows / a.batch;
+  c.need(3, rows, a.flash ? 1 : keys, a.flash ? "logarithms of sums" : "probabilities");
   c.need(4, q.rows, q.cols, "gradient of the context");
   c.need(5, q.rows, q.cols, "context");
-  return {{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
+  std::vector<Shape> out{{q.rows, q.cols, q.dtype}, {k.rows, k.cols, k.dtype}, {k.rows, k.cols, k.dtype}};
+  if (a.biased) out.push_back({rows, keys, operand_type(c.graph, c.node)});
+  return out;
 }
 
 /// Without dropout: the reference has none.
 Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<AttentionAttrs>();
   const Tensor &q = in[0], &k = in[1], &v = in[2], &p = in[3], &dy = in[4];
-  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
-  Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols);
+  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads, keys = k.rows / a.batch;
+  Tensor dq(q.rows, q.cols), dk(k.rows, k.cols), dv(v.rows, v.cols), scores(a.biased ? p.rows : 0, keys);
   for (std::int64_t b = 0; b < a.batch; ++b)
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
-        std::vector<double> dp(static_cast<std::size_t>(a.seq)), weights(dp.size());
+        std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size());
         double dot = 0;
-        for (std::int64_t j = 0; j < a.seq; ++j) {
+        for (std::int64_t j = 0; j < keys; ++j) {
           double& x = dp[static_cast<std::size_t>(j)];
           for (std::int64_t c = 0; c < d; ++c)
-            x += static_cast<double>(dy.at(qi, h * d + c)) * v.at(b * a.seq + j, h / ratio * d + c);
+            x += static_cast<double>(dy.at(qi, h * d + c)) * v.at(b * keys + j, h / ratio * d + c);
           double s = 0;
           for (std::int64_t c = 0; a.flash && c < d; ++c)
-            s += static_cast<double>(q.at(qi, h * d + c)) * k.at(b * a.seq + j, h / ratio * d + c);
+            s += static_cast<double>(q.at(qi, h * d + c)) * k.at(b * keys + j, h / ratio * d + c);
           s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
           dot += x * weight;
         }
-        for (std::int64_t j = 0; j < a.seq; ++j) {
+        for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = weights[static_cast<std::size_t>(j)];
-          const double ds = a.scale * weight * (dp[static_cast<std::size_t>(j)] - dot);
+          const double slope = weight * (dp[static_cast<std::size_t>(j)] - dot), ds = a.scale * slope;
+          if (a.biased) scores.at(row, j) = static_cast<float>(slope);
           for (std::int64_t c = 0; c < d; ++c) {
-            const std::int64_t kj = b * a.seq + j, col = h / ratio * d + c;
+            const std::int64_t kj = b * keys + j, col = h / ratio * d + c;
             dv.at(kj, col) += static_cast<float>(weight * dy.at(qi, h * d + c));
             dq.at(qi, h * d + c) += static_cast<float>(ds * k.at(kj, col));
             dk.at(kj, col) += static_cast<float>(ds * q.at(qi, h * d + c));
           }
         }
       }
-  return {dq, dk, dv};
+  Tensors out{dq, dk, dv};
+  if (a.biased) out.push_back(scores);
+  return out;
 }
 
 class AttentionGrad {
@@ -71,7 +78,7 @@ class AttentionGrad {
     const std::int64_t group = h_.group(), ratio = h_.heads / h_.kv_heads;
     for (std::int64_t b = 0; b < h_.batch; ++b) {
       if (node_.in.size() > 6)
-        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kPartitions, h_.seq), 0, h_.seq));
+        mask_ = e_.loaded(h_.score, e_.hbm_row(node_.in[6], b, std::min(kPartitions, h_.seq), 0, h_.keys));
       for (std::int64_t first = 0; first < h_.heads; first += group) {
         kv_first_ = first / ratio * h_.size;
         load(b, first, group, group / ratio);
@@ -92,18 +99,21 @@ class AttentionGrad {
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
     if (long_) return begin_sums(kv_group);
-    for (std::int64_t t = 0; t < h_.tiles(); ++t) {
+    for (std::int64_t t = 0; t < h_.tiles(); ++t)
       dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
-      dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.tile_rows(t), kv_group * h_.size));
-      dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.tile_rows(t), kv_group * h_.size));
+    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) {
+      dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
+      dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
     }
   }
 
   void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
-    for (std::int64_t t = 0; t < h_.tiles(); ++t) {
-      const std::int64_t row = b * h_.seq + t * kPartitions, rows = h_.tile_rows(t);
+    for (std::int64_t t = 0; t < h_.tiles() && !long_; ++t)
+      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), first * h_.size, group * h_.size, 1),
+               dq_[static_cast<std::size_t>(t)]);
+    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) {
+      const std::int64_t row = b * h_.keys + t * kPartitions, rows = h_.key_rows(t);
       const auto i = static_cast<std::size_t>(t);
-      if (!long_) e_.store(e_.hbm(node_.out[0], row, rows, first * h_.size, group * h_.size, 1), dq_[i]);
       if (long_) end_sums(t, kv_group);
       e_.store(e_.hbm(node_.out[1], row, rows, kv_first_, kv_group * h_.size, 1), dk_[i]);
       e_.store(e_.hbm(node_.out[2], row, rows, kv_first_, kv_group * h_.size, 1), dv_[i]);
@@ -132,7 +142,7 @@ class AttentionGrad {
       p_.clear(), ds_.clear();
     }
     if (long_) return;
-    for (std::int64_t t = 0; t < h_.tiles(); ++t) keys(t, col, kv_col, nth > 0);
+    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) keys(t, col, kv_col, nth > 0);
   }
 
   /// 128 queries of one head.
@@ -155,8 +165,8 @@ class AttentionGrad {
   /// What backward needs of 128 queries, p after dropout and ds, from the probabilities that softmax has kept.
   void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
-    const Tile p =
-        e_.loaded(h_.score, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kPartitions, parts, 0, seen, 1));
+    const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
+    const Tile p = e_.loaded(h_.score, e_.hbm(node_.in[3], row, parts, 0, seen, 1));
     p_.push_back(dropped(p, place));
     const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
     const Tile dp = e_.sbuf(h_.score, parts, seen);
@@ -174,6 +184,7 @@ class AttentionGrad {
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
+    if (a_.biased) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
   }
 
   /// exp(alpha q k^T + mask - logarithm of the sum) of 128 queries.
@@ -238,7 +249,7 @@ class AttentionGrad {
 
   /// The keys of tile t, from all queries that see them.
   void keys(std::int64_t t, std::int64_t col, std::int64_t kv_col, bool add) {
-    const std::int64_t rows = h_.tile_rows(t);
+    const std::int64_t rows = h_.key_rows(t);
     const Tile dv = e_.psum(rows, h_.size), dk = e_.psum(rows, h_.size);
     const std::int64_t first = h_.skips ? t : 0;
     for (std::int64_t i = first; i < h_.tiles(); ++i) {
@@ -262,8 +273,8 @@ class AttentionGrad {
 
   void begin_sums(std::int64_t kv_group) {
     width_ = kv_group * h_.size;
-    sum_k_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.tiles() * width_);
-    sum_v_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.tiles() * width_);
+    sum_k_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.key_tiles() * width_);
+    sum_v_ = e_.sbuf(Dtype::kFp32, kPartitions, h_.key_tiles() * width_);
     e_.fill(sum_k_, 0);
     e_.fill(sum_v_, 0);
   }
@@ -273,7 +284,7 @@ class AttentionGrad {
     const std::int64_t tiles = ceil_div(h_.visible(t), kPartitions);
     const std::int64_t together = width_ == h_.size ? kChunk / h_.size : 1;
     for (std::int64_t k = 0; k < tiles; k += together) {
-      const std::int64_t count = std::min(together, tiles - k), rows = h_.tile_rows(k + count - 1);
+      const std::int64_t count = std::min(together, tiles - k), rows = h_.key_rows(k + count - 1);
       // A shorter last tile of keys leaves rows of its bank untouched: it goes by itself.
       if (count > 1 && rows < kPartitions) {
         add_some(k, count - 1, q, dy, kv_col);
@@ -285,7 +296,7 @@ class AttentionGrad {
   }
 
   void add_some(std::int64_t k, std::int64_t count, const Tile& q, const Tile& dy, std::int64_t kv_col) {
-    const std::int64_t rows = h_.tile_rows(k);
+    const std::int64_t rows = h_.key_rows(k);
     const auto add = [&](const Tile& sums, const Tile& weights, const Tile& moving) {
       const Tile bank = e_.psum(rows, count * h_.size);
       for (std::int64_t i = 0; i < count; ++i)
@@ -298,7 +309,7 @@ class AttentionGrad {
   }
 
   void end_sums(std::int64_t t, std::int64_t kv_group) {
-    const std::int64_t rows = h_.tile_rows(t);
+    const std::int64_t rows = h_.key_rows(t);
     dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, rows, kv_group * h_.size));
     dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, rows, kv_group * h_.size));
     e_.copy(dk_.back(), columns(partitions(sum_k_, rows), t * width_, width_), static_cast<float>(a_.scale));
@@ -319,6 +330,7 @@ void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}
 
 /// The mask of the forward pass is read once more, where it has one.
 bool attention_grad_flash(Graph& graph, NodeId n) {
+  if (graph.node(n).attrs.as<AttentionAttrs>().biased) return false;
   graph.node(n).attrs.as<AttentionAttrs>().flash = true;
   const Node& forward = graph.node(graph.value(graph.node(n).in[3]).producer);
   if (forward.in.size() > 3) graph.append_operand(n, forward.in[3]);
@@ -334,7 +346,7 @@ double attention_grad_flops(const Graph& g, const Node& node) {
 }  // namespace
 
 const Op kAttentionGrad{.name = "attention_grad",
-                        .text = "gradients of attention for q, k, v",
+                        .text = "gradients of attention for q, k, v and scores",
                         .attrs = AttentionAttrs{},
                         .infer = attention_grad_infer,
                         .forward = attention_grad_forward,

@@ -116,6 +116,44 @@ INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
                                                           AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16}),
                                           testing::Bool()));
 
+/// Keys of another text, and a bias that all sequences share: tiles of 128 on either side, more keys than queries and
+/// fewer.
+TEST(Attention, KeysOfAnotherLengthAndABias) {
+  for (const auto& [seq, keys, masked] : {std::tuple{5, 12, true}, {130, 48, true}, {48, 520, false}})
+    for (const Dtype type : {Dtype::kFp32, Dtype::kBf16}) {
+      const AttentionAttrs attrs{.scale = 1, .batch = 2, .seq = seq, .heads = 2, .kv_heads = 2, .biased = true};
+      Inputs in = in_type(
+          type, {random_normal(2 * seq, 12, 1, 0.5), random_normal(2 * keys, 12, 2), random_normal(2 * keys, 12, 3)});
+      if (masked)
+        in.emplace_back(runtime::generate(2, keys, [&](auto b, auto k) { return b == 1 && k > 3 ? -1e9 : 0.0; }), type);
+      in.emplace_back(random_normal(2 * seq, keys, 4), type);
+      const Tensors want = kAttention.forward(attrs, values(in));
+      // Scores are about 1, at most 8: in fp32 they err by some 1e-6, in bf16 they are rounded to 2^-5 at worst.
+      const auto near = [&, d = type](double floor) {
+        return Tolerance{.ulps = d == Dtype::kFp32 ? 96.0 : 10, .floor = floor, .dtype = d};
+      };
+      const std::string_view numerics = type == Dtype::kFp32 ? "fp32" : "bf16";
+      expect_reference(kAttention, in, attrs, {near(largest(want[0]) / 4), near(largest(want[1]) / 32)}, numerics);
+      Inputs back{in.begin(), in.begin() + 3};
+      back.emplace_back(want[1], type);
+      back.emplace_back(random_normal(2 * seq, 12, 5), type);
+      back.emplace_back(want[0], type);
+      const Tensors grads = kAttentionGrad.forward(attrs, values(back));
+      ASSERT_EQ(grads.size(), 4U);
+      std::vector<Tolerance> nears;
+      for (const Tensor& grad : grads) nears.push_back(near(largest(grad) / 4));
+      expect_reference(kAttentionGrad, back, attrs, nears, numerics);
+    }
+}
+
+TEST(Attention, ABiasIsOfEveryHeadAndQuery) {
+  const Inputs in{random_normal(8, 6, 1), random_normal(12, 6, 2), random_normal(12, 6, 3), random_normal(4, 6, 4)};
+  const auto wrong = [&] {
+    run_on_device(kAttention, in, AttentionAttrs{.batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true});
+  };
+  EXPECT_TRUE(fails(base::Fault::kProgram, wrong, {"bias", "is [4, 6] but must be [8, 6]"}));
+}
+
 TEST(Attention, RefusesHeadsThatDoNotDivide) {
   const Inputs in{random_normal(8, 12, 1), random_normal(8, 12, 2), random_normal(8, 12, 3)};
   const auto with = [&](std::int64_t heads, std::int64_t kv) {

@@ -171,6 +171,19 @@ TEST(Gradient, Attention) {
   }
 }
 
+/// Keys of another text, a bias that the sequences share, and that bias made of one number for each distance.
+TEST(Gradient, AttentionWithABias) {
+  Model m;
+  const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(10, 6, 2));
+  const ValueId v = m.weight("v", random_normal(10, 6, 3)), distances = m.weight("distances", random_normal(2, 8, 4));
+  const ValueId bias = m.graph.add1(runtime::kDiagonals, "bias", {distances}, runtime::DiagonalsAttrs{.rows = 4});
+  Tensor mask(2, 5);
+  mask.at(1, 4) = -1e9F;
+  m.loss(m.graph.add(runtime::kAttention, "heads", {q, k, v, m.input("mask", mask), bias},
+                     AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = 2, .biased = true})[0]);
+  m.check();
+}
+
 /// Two layers with biases and a residual: chains, sums of gradients, all passes.
 void two_layers(Model& m, std::int64_t micro_batches) {
   const ValueId w1 = m.weight("w1", random_normal(3, 5, 1)), b1 = m.weight("b1", random_normal(1, 5, 2));

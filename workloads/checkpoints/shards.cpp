@@ -24,8 +24,9 @@ namespace fs = std::filesystem;
 
 constexpr const char* kShardIndex = "shards.json";
 constexpr int kVersion = 2;
-constexpr std::array kTokenizerFiles = {"tokenizer.json",          "tokenizer.model", "tokenizer_config.json",
-                                        "special_tokens_map.json", "vocab.txt",       "generation_config.json"};
+constexpr std::array kTokenizerFiles = {"tokenizer.json",        "tokenizer.model",         "spiece.model",
+                                        "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
+                                        "generation_config.json"};
 
 std::string file_name(std::string_view state, ShardRank rank) {
   return fmt::format("{}_tp{:02}_pp{:02}.safetensors", state, rank.tensor, rank.pipeline);

@@ -35,10 +35,18 @@ constexpr std::array kFormats = {RecordKeys{CorpusFormat::kInstructions, "instru
                                  RecordKeys{CorpusFormat::kTasks, "instruction", nullptr, "instances"},
                                  RecordKeys{CorpusFormat::kQuestions, "question", nullptr, "answer"},
                                  RecordKeys{CorpusFormat::kTexts, nullptr, nullptr, "text"}};
+/// Those of pairs alone. Source: the data sets of transformers' run_summarization.py and run_translation.py.
+constexpr std::array kPairFormats = {RecordKeys{CorpusFormat::kPairs, "source", nullptr, "target"},
+                                     RecordKeys{CorpusFormat::kPairs, "document", nullptr, "summary"},
+                                     RecordKeys{CorpusFormat::kPairs, "text", nullptr, "summary"},
+                                     RecordKeys{CorpusFormat::kPairs, "dialogue", nullptr, "summary"},
+                                     RecordKeys{CorpusFormat::kPairs, "article", nullptr, "highlights"},
+                                     RecordKeys{CorpusFormat::kPairs, "input", nullptr, "output"}};
 
 /// A row as text, or what is wrong with it.
 struct Row {
   std::string text{};
+  std::string answer{};  // of pairs
   std::string problem{};
 };
 
@@ -50,13 +58,14 @@ class CorpusReader {
 
   Corpus read() {
     const std::string ending = file_.extension().string();
-    if (ending == ".txt")
+    if (ending == ".txt" && !options_.pairs)
       read_plain();
     else if (ending == ".jsonl" || ending == ".json")
       read_json_lines();
     else
       throw Error{Fault::kUsage, corpus_.source, "has an ending that names no known format of text",
-                  "rename it to .jsonl (one object a line) or .txt (plain text)"};
+                  options_.pairs ? "give .jsonl (one object a line) with what is read and what is written"
+                                 : "rename it to .jsonl (one object a line) or .txt (plain text)"};
     if (!corpus_.texts.empty()) return std::move(corpus_);
     const std::string first = corpus_.problems.empty() ? std::string{}
                                                        : fmt::format("; the first: {}: {}", corpus_.problems[0].where,
@@ -70,8 +79,10 @@ class CorpusReader {
   bool full() const { return options_.max_rows > 0 && corpus_.texts.size() >= options_.max_rows; }
 
   void take(Row row, std::size_t line) {
-    if (row.problem.empty() && first_invalid_utf8(row.text)) row.problem = "the text is not valid UTF-8";
+    if (row.problem.empty() && (first_invalid_utf8(row.text) || first_invalid_utf8(row.answer)))
+      row.problem = "the text is not valid UTF-8";
     if (row.problem.empty()) {
+      if (options_.pairs) corpus_.answers.push_back(std::move(row.answer));
       corpus_.texts.push_back(std::move(row.text));
       return;
     }
@@ -139,21 +150,25 @@ class CorpusReader {
 
   void choose_format(const json& object, std::size_t line) {
     for (const RecordKeys& keys : kFormats)
-      if (object.contains(keys.answer) && (!keys.ask || object.contains(keys.ask))) keys_ = keys;
+      if (object.contains(keys.answer) && (keys.ask ? object.contains(keys.ask) : !options_.pairs)) keys_ = keys;
+    for (const RecordKeys& keys : kPairFormats)
+      if (options_.pairs && !keys_ && object.contains(keys.answer) && object.contains(keys.ask)) keys_ = keys;
     if (keys_) {
       corpus_.format = keys_->format;
       return;
     }
     std::vector<std::string> names;
     for (const auto& [name, value] : object.items()) names.push_back(name);
-    throw Error{
-        Fault::kData, fmt::format("{}:{}", corpus_.source, line),
-        fmt::format("has the keys {}, which are of no known format", fmt::join(names, ", ")),
-        "give each row instruction and response (and perhaps context), or instruction and instances, or question "
-        "and answer, or text"};
+    throw Error{Fault::kData, fmt::format("{}:{}", corpus_.source, line),
+                fmt::format("has the keys {}, which are of no known format", fmt::join(names, ", ")),
+                options_.pairs
+                    ? "give each row source and target, document and summary, article and highlights, or instruction "
+                      "and response"
+                    : "give each row instruction and response (and perhaps context), or instruction and instances, "
+                      "or question and answer, or text"};
   }
 
-  static Row row_of(const json& object, const RecordKeys& keys) {
+  Row row_of(const json& object, const RecordKeys& keys) const {
     Row row;
     const auto text = [&](const char* key, bool needed) -> std::string {
       if (!key || !row.problem.empty()) return {};
@@ -171,7 +186,10 @@ class CorpusReader {
     };
     const std::string ask = text(keys.ask, true), context = text(keys.context, false);
     const std::string answer = text(keys.answer, true);
-    row.text = keys.ask ? instruction_text({ask, context, answer}) : answer;
+    if (options_.pairs)
+      row.text = instruction_source({ask, context, {}}), row.answer = answer;
+    else
+      row.text = keys.ask ? instruction_text({ask, context, answer}) : answer;
     return row;
   }
 
@@ -201,6 +219,10 @@ std::string instruction_prompt(const Instruction& row) {
   std::string text = fmt::format("### Instruction\n{}\n\n", row.instruction);
   if (!row.context.empty()) text += fmt::format("### Context\n{}\n\n", row.context);
   return text + "### Answer\n";
+}
+
+std::string instruction_source(const Instruction& row) {
+  return row.context.empty() ? row.instruction : row.instruction + "\n" + row.context;
 }
 
 std::string instruction_text(const Instruction& row) { return instruction_prompt(row) + row.response; }
@@ -247,6 +269,42 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
                             base::counted(packed.dropped, "token"), length),
                 "give more text, or shorter sequences"};
   return packed;
+}
+
+PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length) {
+  if (length < 2 || answer_length < 2)
+    throw Error{Fault::kUsage, length < 2 ? "`max_length`" : "`max_target_length`",
+                "leaves no token before the end of a text", "set it to 2 or more"};
+  const auto eos = tokenizer.eos_id();
+  if (!eos)
+    throw Error{Fault::kData, "tokenizer", "has no end-of-sequence token to end a text with",
+                "name its \"eos_token\" in tokenizer_config.json"};
+  PackedDataset out{.length = length, .answer_length = answer_length, .documents = corpus.texts.size()};
+  /// Appends the tokens and their end, filled up to `most`; returns how many there are.
+  const auto append = [&](std::vector<std::int32_t>& to, const std::string& text, std::size_t i, std::size_t most,
+                          std::int32_t fill) {
+    std::vector<std::int32_t> ids = tokenizer.tokenize(text, fmt::format("{}: text {}", corpus.source, i + 1));
+    ids.resize(std::min(ids.size(), most - 1));
+    ids.push_back(*eos);
+    const std::size_t count = ids.size();
+    ids.resize(most, fill);
+    to.insert(to.end(), ids.begin(), ids.end());
+    return count;
+  };
+  for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
+    const std::size_t read = append(out.ids, corpus.texts[i], i, length, tokenizer.pad_id());
+    out.read.push_back(static_cast<std::int32_t>(read));
+    append(out.answers, corpus.answers.at(i), i, answer_length, Batch::kIgnoredLabel);
+  }
+  return out;
+}
+
+std::size_t PackedDataset::targets(std::span<const std::uint32_t> sequences) const {
+  if (answer_length == 0) return sequences.size() * (length - 1);
+  std::size_t count = 0;
+  for (const std::uint32_t s : sequences)
+    for (const std::int32_t id : answer(s)) count += id == Batch::kIgnoredLabel ? 0 : 1;
+  return count;
 }
 
 CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,

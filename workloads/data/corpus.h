@@ -29,26 +29,31 @@ struct Instruction {
 std::string instruction_text(const Instruction& row);
 /// The same up to and including "### Answer\n": what a model is asked to go on from.
 std::string instruction_prompt(const Instruction& row);
+/// What a model reads that writes the response apart: instruction and context, a line each.
+std::string instruction_source(const Instruction& row);
 
 enum class CorpusFormat {
   kInstructions,  // jsonl: instruction, response, and perhaps context
   kTasks,         // jsonl: instruction, instances: a list of input (the context, perhaps empty) and output
   kQuestions,     // jsonl: question, answer; in the same template, without context
   kTexts,         // jsonl: text
-  kPlain,         // a text file: documents between lines of "<|endoftext|>"; without any, one document
+  kPairs,  // jsonl, of pairs alone: source and target, document or article and summary or highlights, input and output
+  kPlain,  // a text file: documents between lines of "<|endoftext|>"; without any, one document
 };
 
 struct Corpus {
   std::string source{};
   CorpusFormat format = CorpusFormat::kPlain;
-  std::vector<std::string> texts{};  // templates applied, valid UTF-8, none empty
-  std::size_t skipped = 0;           // malformed rows
+  std::vector<std::string> texts{};    // templates applied, valid UTF-8, none empty; of pairs what is read
+  std::vector<std::string> answers{};  // of pairs: what is written for each text
+  std::size_t skipped = 0;             // malformed rows
   std::vector<RowProblem> problems{};
 };
 
 struct CorpusOptions {
   bool strict = false;       // the first malformed row is an error
   std::size_t max_rows = 0;  // 0: all
+  bool pairs = false;        // a text that is read and one that is written, without a template
 };
 
 /// Reads one file, or from a folder its train.jsonl, train.json or train.txt. The first row of a jsonl says which
@@ -68,17 +73,26 @@ struct CorpusFiles {
 /// A file is its own training file. Errors: Fault::kData when a folder has no training file, or two for one part.
 CorpusFiles corpus_files(const std::filesystem::path& file_or_folder);
 
-/// Sequences of one length, one after the other. The labels are the ids: the model shifts them itself.
+/// Sequences of one length, one after the other. The labels are the ids: the model shifts them itself. Of pairs of
+/// texts these are what is read, with padding behind, and `answers` what is written.
 struct PackedDataset {
   std::vector<std::int32_t> ids{};
   std::size_t length = 0;
-  std::size_t dropped = 0;  // tokens at the end that fill no sequence
+  std::vector<std::int32_t> answers{};  // [size(), answer_length], Batch::kIgnoredLabel behind the end of each
+  std::size_t answer_length = 0;        // 0: no pairs
+  std::vector<std::int32_t> read{};     // of pairs: tokens of each sequence before its padding
+  std::size_t dropped = 0;              // tokens at the end that fill no sequence
   std::size_t documents = 0;
 
   std::size_t size() const { return ids.size() / length; }
   std::span<const std::int32_t> sequence(std::size_t index) const {
     return std::span{ids}.subspan(index * length, length);
   }
+  std::span<const std::int32_t> answer(std::size_t index) const {
+    return std::span{answers}.subspan(index * answer_length, answer_length);
+  }
+  /// Tokens that the model learns to write: each of a sequence has a next one but the last.
+  std::size_t targets(std::span<const std::uint32_t> sequences) const;
 };
 
 /// Tokenizes every text with its special tokens and an end-of-sequence token (unless the tokenizer adds one itself),
@@ -86,6 +100,10 @@ struct PackedDataset {
 /// Errors: Fault::kUsage when `length` is below 2 (a label is the next token), Fault::kData when the tokenizer has no
 /// end-of-sequence token, or when there are too few tokens for one sequence.
 PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length);
+
+/// Pairs of texts, each cut to its length and ended by the end-of-sequence token. Errors: Fault::kUsage when a length
+/// has no room for it; as pack().
+PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length);
 
 /// What one rank computes on: [rows, length], row by row.
 struct CausalBatch {

@@ -24,9 +24,10 @@ struct Place {
 };
 
 Place place_of(const std::string& name, std::string_view repeated) {
-  if (repeated.empty() || !name.starts_with(repeated)) return {-1, name};
+  const std::size_t at = repeated.empty() ? std::string::npos : name.find(repeated);
+  if (at == std::string::npos) return {-1, name};
   Place place;
-  const char* begin = name.data() + repeated.size();
+  const char* begin = name.data() + at + repeated.size();
   const auto [end, error] = std::from_chars(begin, name.data() + name.size(), place.layer);
   if (error != std::errc{}) return {-1, name};
   place.label = name.substr(static_cast<std::size_t>(end - name.data()) + 1);

@@ -16,6 +16,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/t5/t5.h"
 #include "workloads/models/vit/vit.h"
 #include "workloads/presets.h"
 #include "workloads/published.h"
@@ -82,6 +83,8 @@ constexpr std::array kFamilies = {
               [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }, vit_presets, vit_words},
+    FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
+              [] { return make_model(T5Config{}); }, t5_presets, t5_words},
 };
 // clang-format on
 

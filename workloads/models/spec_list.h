@@ -26,6 +26,8 @@ class SpecList {
   void matrix(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
     tensor(name + ".weight", {out, in}, Init::kNormal, true, split);
   }
+  /// Of the first values of the last tensor.
+  void deviation(double value) { specs_.back().deviation = value; }
   /// The last tensor is rows of another one of a file.
   void stored_in(std::vector<FilePiece> pieces) { specs_.back().pieces = std::move(pieces); }
   /// `count` linear weights [out, in] as one, a rank's share of them one after the other; a file has them apart, as

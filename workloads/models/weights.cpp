@@ -130,7 +130,7 @@ std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config
     for (float& value : values) value = static_cast<float>((2 * random.uniform() - 1) * bound);
     return values;
   }
-  const double deviation = deviation_of(spec.init, config);
+  const double deviation = spec.deviation > 0 ? spec.deviation : deviation_of(spec.init, config);
   for (float& value : values) value = static_cast<float>(random.normal() * deviation);
   if (spec.init == Init::kNormalPadZero) {
     const auto row = static_cast<std::ptrdiff_t>(config->pad_row().value() * spec.shape.at(1));

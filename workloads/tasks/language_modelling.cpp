@@ -30,7 +30,7 @@ struct Parts {
 
 Corpus read(const std::filesystem::path& file, const LanguageModellingOptions& o, std::size_t most,
             LanguageModelling& out) {
-  Corpus corpus = read_corpus(file, {.strict = o.strict, .max_rows = most});
+  Corpus corpus = read_corpus(file, {.strict = o.strict, .max_rows = most, .pairs = o.target_length > 0});
   if (corpus.skipped > 0) out.notes.push_back(describe_problems(corpus));
   return corpus;
 }
@@ -39,21 +39,24 @@ Parts synthetic_parts(const LanguageModellingOptions& o, LanguageModelling& out)
   out.synthetic = true;
   const std::size_t texts = o.max_train_samples > 0 ? std::min(o.max_train_samples, kSyntheticTexts) : kSyntheticTexts;
   const std::size_t held = o.max_eval_samples > 0 ? std::min(o.max_eval_samples, kSyntheticHeldOut) : kSyntheticHeldOut;
-  return {.train = synthetic_corpus(SyntheticSplit::kTrain, texts, o.seed),
-          .validation = synthetic_corpus(SyntheticSplit::kValidation, held, o.seed)};
+  const bool pairs = o.target_length > 0;
+  return {.train = synthetic_corpus(SyntheticSplit::kTrain, texts, o.seed, pairs),
+          .validation = synthetic_corpus(SyntheticSplit::kValidation, held, o.seed, pairs)};
 }
 
 /// Takes every so many-th sequence out of the training data. Nothing when there are fewer.
 std::optional<PackedDataset> held_out(PackedDataset& train) {
   if (train.size() < kHeldOutOneOf) return std::nullopt;
-  PackedDataset held{.length = train.length};
-  std::vector<std::int32_t> kept;
+  PackedDataset held{.length = train.length, .answer_length = train.answer_length}, kept = held;
   for (std::size_t i = 0; i < train.size(); ++i) {
-    const auto sequence = train.sequence(i);
-    std::vector<std::int32_t>& to = (i + 1) % kHeldOutOneOf == 0 ? held.ids : kept;
-    to.insert(to.end(), sequence.begin(), sequence.end());
+    const auto sequence = train.sequence(i), answer = train.answer(train.answer_length > 0 ? i : 0);
+    PackedDataset& to = (i + 1) % kHeldOutOneOf == 0 ? held : kept;
+    to.ids.insert(to.ids.end(), sequence.begin(), sequence.end());
+    to.answers.insert(to.answers.end(), answer.begin(), answer.end());
+    if (train.answer_length > 0) to.read.push_back(train.read[i]);
   }
-  train.ids = std::move(kept);
+  kept.dropped = train.dropped, kept.documents = train.documents;
+  train = std::move(kept);
   return held;
 }
 
@@ -74,13 +77,16 @@ void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, L
     return;
   }
   if (!out.synthetic) out.notes.push_back("no `vocab`: a BPE vocabulary is made from the training data, not Llama's");
-  out.tokenizer = train_bpe(train.texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
+  std::vector<std::string> texts = train.texts;
+  texts.insert(texts.end(), train.answers.begin(), train.answers.end());
+  out.tokenizer = train_bpe(texts, out.synthetic ? kSyntheticTokens : kOwnTokens, train.source);
 }
 
 /// A new model whose table fits the tokenizer.
 ModelPtr new_model(const std::string& preset, const Tokenizer& tokenizer) {
   const auto tokens = static_cast<std::int64_t>(tokenizer.vocab_size());
   return model_preset(preset)->with_tokens({.vocabulary = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether,
+                                            .pad = tokenizer.pad_id(),
                                             .begin = tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)),
                                             .end = tokenizer.eos_id()});
 }
@@ -94,9 +100,14 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
     out.config = std::move(config), out.weights = std::move(weights);
     for (const std::string& note : out.weights.notes) out.notes.push_back(note);
   }
-  if (out.config->task() != Task::kNextToken)
-    throw Error{Fault::kUsage, o.model_folder.empty() ? o.preset : o.model_folder, "is an encoder, not a decoder",
-                "use trnsim run bert_emotion for it"};
+  const std::string name = o.model_folder.empty() ? o.preset : o.model_folder;
+  if (out.config->task() == Task::kClassification)
+    throw Error{Fault::kUsage, name, "is an encoder, not a decoder", "use trnsim run bert_emotion for it"};
+  if ((out.config->pairs() != nullptr) != (o.target_length > 0))
+    throw Error{
+        Fault::kUsage, "`max_target_length`",
+        fmt::format("{} {}", name, out.config->pairs() ? "writes a text of its own" : "goes on with what it reads"),
+        out.config->pairs() ? "say how long it may be" : "leave it out"};
   if (o.lora) {
     out.config = out.config->with_lora(o.lora);
     draw_adapters(out.config, out.weights, o.seed);
@@ -108,7 +119,7 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
                 fmt::format("the vocabulary has {}, the model's table {}",
                             base::counted(out.tokenizer->vocab_size(), "token"), rows),
                 "use the vocabulary that the model was trained with"};
-  if (static_cast<std::int64_t>(o.length) > positions)
+  if (positions > 0 && static_cast<std::int64_t>(o.length) > positions)
     throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("a sequence of {} tokens is longer than the model's {} positions", o.length, positions),
                 fmt::format("use `max_length` {} or less", positions)};
@@ -123,9 +134,13 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
   load_tokenizer_of(o, parts.train, out);
   load_model_of(o, out);
   out.texts = parts.train.texts.size();
-  out.train = pack(parts.train, *out.tokenizer, o.length);
+  const auto sequences = [&](const Corpus& corpus) {
+    return o.target_length > 0 ? pair_up(corpus, *out.tokenizer, o.length, o.target_length)
+                               : pack(corpus, *out.tokenizer, o.length);
+  };
+  out.train = sequences(parts.train);
   if (parts.validation) {
-    out.validation = pack(*parts.validation, *out.tokenizer, o.length);
+    out.validation = sequences(*parts.validation);
   } else if (o.hold_out) {
     out.validation = held_out(out.train);
     out.notes.push_back(out.validation ? fmt::format("one of {} sequences is held out for evaluation", kHeldOutOneOf)
@@ -133,7 +148,7 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
                                                      "`validation_file`, or `eval_strategy` no",
                                                      out.train.size()));
   }
-  if (parts.test) out.test = pack(*parts.test, *out.tokenizer, o.length);
+  if (parts.test) out.test = sequences(*parts.test);
   return out;
 }
 
@@ -142,6 +157,10 @@ std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesy
   if (is_adapter_folder(model) && !fs::exists(model / "tokenizer.json") && !fs::exists(model / "tokenizer.model"))
     return tokenizer_path({}, base_of_adapter(model));
   return model.extension() == ".bin" ? model.parent_path() : model;
+}
+
+std::size_t count_pairs(const fs::path& dataset, std::size_t max_rows, bool strict) {
+  return read_corpus(dataset, {.strict = strict, .max_rows = max_rows, .pairs = true}).texts.size();
 }
 
 TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,

@@ -1,4 +1,4 @@
-// SentencePiece models (tokenizer.model), read by Google's own library.
+// SentencePiece models (tokenizer.model, spiece.model), read by Google's own library.
 #include <fmt/format.h>
 #include <sentencepiece_processor.h>
 
@@ -46,7 +46,8 @@ std::optional<std::int32_t> role(int id) {  // the library says -1 for a token t
 
 std::unique_ptr<Tokenizer> load_sentencepiece(const fs::path& source, std::string config) {
   CausalParts parts;
-  std::string& model = parts.files["tokenizer.model"] = base::read_file(source);
+  const bool of_t5 = source.filename() == "spiece.model";  // as T5 calls it
+  std::string& model = parts.files[of_t5 ? "spiece.model" : "tokenizer.model"] = base::read_file(source);
   auto processor = std::make_unique<SentencePieceProcessor>();
   if (const auto status = processor->LoadFromSerializedProto(model); !status.ok())
     refuse_tokenizer(source, fmt::format("is not a SentencePiece model ({})", status.ToString()));

@@ -16,7 +16,8 @@ using nlohmann::json;
 namespace fs = std::filesystem;
 
 /// In order of preference.
-constexpr std::array<std::string_view, 4> kNames = {"tokenizer.json", "tokenizer.model", "vocab.txt", "tokenizer.bin"};
+constexpr std::array<std::string_view, 5> kNames = {"spiece.model", "tokenizer.json", "tokenizer.model", "vocab.txt",
+                                                    "tokenizer.bin"};
 
 fs::path find_source(const fs::path& folder) {
   for (const std::string_view name : kNames)

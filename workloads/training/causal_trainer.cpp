@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
 
 #include "base/hash.h"
 #include "base/interrupt.h"
@@ -38,10 +39,13 @@ std::span<const std::uint32_t> part(std::span<const std::uint32_t> list, std::si
   return list.subspan(begin, std::min(size, list.size() - begin));
 }
 
-/// Tokens of a sequence that have a next one to predict.
-double targets(const PackedDataset& data) { return static_cast<double>(data.length - 1); }
-
-std::uint64_t hash_of(const PackedDataset& data) { return base::hash64(std::as_bytes(std::span{data.ids})); }
+std::uint64_t hash_of(const PackedDataset& data) {
+  if (data.answer_length == 0) return base::hash64(std::as_bytes(std::span{data.ids}));
+  base::Hasher hasher;
+  hasher.add(std::as_bytes(std::span{data.ids}));
+  hasher.add(std::as_bytes(std::span{data.answers}));
+  return hasher.digest();
+}
 
 }  // namespace
 
@@ -82,18 +86,33 @@ std::int64_t CausalTrainer::samples(Split split) const {
   return data ? static_cast<std::int64_t>(data->size()) : 0;
 }
 
+DecoderBatch CausalTrainer::batch_of(const PackedDataset& data, std::span<const std::uint32_t> sequences,
+                                     std::int64_t rows, double weight) const {
+  const CausalBatch batch = make_batch(data, sequences, static_cast<std::size_t>(rows), data_.tokenizer->pad_id());
+  DecoderBatch out{.ids = batch.input_ids, .targets = {}, .weights = {}};
+  if (data.answer_length > 0) {
+    for (const std::uint32_t s : sequences)
+      out.targets.insert(out.targets.end(), data.answer(s).begin(), data.answer(s).end());
+    out.targets.resize(static_cast<std::size_t>(rows) * data.answer_length, Batch::kIgnoredLabel);
+    out.source = std::exchange(
+        out.ids, predecessors(out.targets, static_cast<std::int64_t>(data.answer_length), *config_->pairs()));
+    for (std::size_t row = 0; row < batch.rows; ++row)
+      for (std::size_t c = 0; c < data.length; ++c)
+        out.source_mask.push_back(row >= sequences.size() || static_cast<std::int64_t>(c) < data.read[sequences[row]]);
+  } else {
+    for (std::size_t row = 0; row < batch.rows; ++row)
+      for (std::size_t c = 0; c < batch.length; ++c)
+        out.targets.push_back(c + 1 == batch.length ? Batch::kIgnoredLabel : batch.labels[row * batch.length + c + 1]);
+  }
+  for (const std::int32_t target : out.targets)
+    out.weights.push_back(target == Batch::kIgnoredLabel ? 0.0F : static_cast<float>(weight));
+  return out;
+}
+
 void CausalTrainer::write_batch(runtime::Session& session, const DecoderIo& io, std::uint32_t data_rank,
                                 std::int64_t micro_batch, const PackedDataset& data,
                                 std::span<const std::uint32_t> sequences, std::int64_t rows, double weight) const {
-  const CausalBatch batch = make_batch(data, sequences, static_cast<std::size_t>(rows), data_.tokenizer->pad_id());
-  DecoderBatch out{.ids = batch.input_ids, .targets = {}, .weights = {}};
-  for (std::size_t row = 0; row < batch.rows; ++row)
-    for (std::size_t c = 0; c < batch.length; ++c) {
-      const bool last = c + 1 == batch.length;
-      out.targets.push_back(last ? Batch::kIgnoredLabel : batch.labels[row * batch.length + c + 1]);
-      out.weights.push_back(out.targets.back() == Batch::kIgnoredLabel ? 0.0F : static_cast<float>(weight));
-    }
-  io.write_batch(session, data_rank, micro_batch, out);
+  io.write_batch(session, data_rank, micro_batch, batch_of(data, sequences, rows, weight));
 }
 
 double CausalTrainer::read_loss(runtime::Session& session, const Step& spec) {
@@ -112,7 +131,7 @@ Trainer::StepResult CausalTrainer::train_step(const Place& place) {
   const Step& spec = options_.step;
   sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
   const std::vector<std::uint32_t> chosen = sampler_.batch(static_cast<std::size_t>(place.in_epoch), 0);
-  const double weight = 1 / (static_cast<double>(chosen.size()) * targets(*data_.train));
+  const double weight = 1 / static_cast<double>(data_.train->targets(chosen));
   for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
     for (std::uint32_t d = 0; d < spec.plan.data; ++d)
       write_batch(io, io_, d, m, *data_.train,
@@ -144,7 +163,7 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
     loss += read_loss(io, spec);
   }
   record.samples = static_cast<std::int64_t>(data.size());
-  record.loss = loss / (static_cast<double>(data.size()) * targets(data));
+  record.loss = loss / static_cast<double>(data.targets(all));
   record.scores = {{"perplexity", std::exp(record.loss)}};
 }
 

@@ -31,6 +31,16 @@ void require_computable(const ModelPtr& config, const Step& spec) {
 
 }  // namespace
 
+std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, std::int64_t length,
+                                       const TextPairs& pairs) {
+  std::vector<std::int32_t> out;
+  for (std::size_t i = 0; i < targets.size(); ++i) {
+    const bool first = i % static_cast<std::size_t>(length) == 0;
+    out.push_back(static_cast<std::int32_t>(first ? pairs.start : targets[i - 1] < 0 ? pairs.pad : targets[i - 1]));
+  }
+  return out;
+}
+
 DecoderIo::DecoderIo(const ModelPtr& config, const Step& spec, std::vector<ZeroBucket> zero)
     : DecoderIo{config, spec, std::vector<std::vector<ZeroBucket>>{std::move(zero)}} {}
 
@@ -50,6 +60,11 @@ template <class Body>
 void DecoderIo::for_holders(const WeightSpec& whole, const Body& body) const {
   for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
     for (std::int64_t t = 0; t < spec_.plan.tensor && is_on_stage(whole, config_, plan_, stage); ++t) body(stage, t);
+}
+
+std::int64_t DecoderIo::predicted() const {
+  const StepKind& kind = spec_.kind;
+  return config_->pairs() && kind.target_length > 0 ? kind.target_length : kind.length;
 }
 
 std::int64_t DecoderIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
@@ -88,28 +103,47 @@ void DecoderIo::write_tables(runtime::Session& session) const {
     const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
     for (std::int64_t i = 0; i < rows; ++i)
       places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.kind.length));
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) session.write(spec_.plan.rank_of(d, t, 0), "places", places);
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
+      if (const std::uint32_t rank = spec_.plan.rank_of(d, t, 0); session.has(rank, "places"))
+        session.write(rank, "places", places);
   }
+  for (const HostTable& one : config_->tables(spec_.kind))
+    for (std::uint32_t r = 0; r < spec_.plan.world(); ++r)
+      if (session.has(r, one.name)) session.write(r, one.name, one.values);
+}
+
+void DecoderIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const char* ids,
+                          const char* mine, std::span<const std::int32_t> all, std::int64_t tensor) const {
+  const std::int64_t part = vocabulary_part();
+  std::vector<std::int32_t> counted;
+  std::vector<float> is_mine;
+  for (const std::int32_t id : all) {
+    const bool here = id >= tensor * part && id < (tensor + 1) * part;
+    counted.push_back(here ? id - static_cast<std::int32_t>(tensor * part) : 0);
+    is_mine.push_back(here ? 1.0F : 0.0F);
+  }
+  session.write(rank, micro_name(ids, micro_batch), counted);
+  if (spec_.plan.tensor > 1) session.write(rank, micro_name(mine, micro_batch), is_mine);
 }
 
 void DecoderIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                             const DecoderBatch& batch) const {
   const std::int64_t part = vocabulary_part();
   for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
-    std::vector<std::int32_t> ids, labels;
-    std::vector<float> mine;
-    const auto begin = static_cast<std::int32_t>(t * part);
-    const auto is_mine = [&](std::int32_t id) { return id >= begin && id < begin + part; };
-    for (const std::int32_t id : batch.ids) {
-      ids.push_back(is_mine(id) ? id - begin : 0);
-      mine.push_back(is_mine(id) ? 1.0F : 0.0F);
-    }
-    for (const std::int32_t id : batch.targets) labels.push_back(is_mine(id) ? id - begin : -1);
     const std::uint32_t first = spec_.plan.rank_of(data_rank, t, 0),
                         last = spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage());
-    session.write(first, micro_name("input_ids", micro_batch), ids);
-    if (spec_.plan.tensor > 1) session.write(first, micro_name("vocabulary", micro_batch), mine);
+    if (config_->pairs()) {
+      write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.source, t);
+      write_ids(session, last, micro_batch, "decoder_input_ids", "decoder_vocabulary", batch.ids, t);
+      for (const std::uint32_t rank : {first, last})
+        session.write(rank, micro_name("source_mask", micro_batch), batch.source_mask);
+    } else {
+      write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.ids, t);
+    }
     if (!spec_.kind.training && !spec_.kind.with_loss) continue;
+    std::vector<std::int32_t> labels;
+    for (const std::int32_t id : batch.targets)
+      labels.push_back(id >= t * part && id < (t + 1) * part ? id - static_cast<std::int32_t>(t * part) : -1);
     session.write(last, micro_name("labels", micro_batch), labels);
     session.write(last, micro_name("weights", micro_batch), batch.weights);
   }
@@ -122,7 +156,7 @@ void DecoderIo::write_hyper(runtime::Session& session, std::span<const float> va
 std::vector<float> DecoderIo::logits(runtime::Session& session, std::uint32_t data_rank,
                                      std::int64_t micro_batch) const {
   const std::int64_t part = vocabulary_part(), all = part * spec_.plan.tensor,
-                     rows = spec_.plan.micro_batch * spec_.kind.length;
+                     rows = spec_.plan.micro_batch * predicted();
   std::vector<float> out(static_cast<std::size_t>(rows * all));
   for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
     const std::vector<float> some =

@@ -163,11 +163,14 @@ Instruction synthetic_instruction(std::uint64_t seed, SyntheticSplit split, std:
   return InstructionWriter{random}.write();
 }
 
-Corpus synthetic_corpus(SyntheticSplit split, std::size_t count, std::uint64_t seed) {
+Corpus synthetic_corpus(SyntheticSplit split, std::size_t count, std::uint64_t seed, bool pairs) {
   Corpus corpus{.source = std::string{kSyntheticInstructions}, .format = CorpusFormat::kInstructions};
   corpus.texts.reserve(count);
-  for (std::size_t i = 0; i < count; ++i)
-    corpus.texts.push_back(instruction_text(synthetic_instruction(seed, split, i)));
+  for (std::size_t i = 0; i < count; ++i) {
+    const Instruction one = synthetic_instruction(seed, split, i);
+    corpus.texts.push_back(pairs ? instruction_source(one) : instruction_text(one));
+    if (pairs) corpus.answers.push_back(one.response);
+  }
   return corpus;
 }
 

@@ -17,7 +17,7 @@ inline constexpr std::string_view kSyntheticInstructions = "synthetic instructio
 /// Sample `index` of a split depends on seed, split and index alone, not on how many are made.
 Instruction synthetic_instruction(std::uint64_t seed, SyntheticSplit split, std::uint64_t index);
 
-/// The texts of `count` samples.
-Corpus synthetic_corpus(SyntheticSplit split, std::size_t count, std::uint64_t seed = 42);
+/// The texts of `count` samples; as pairs, without the template.
+Corpus synthetic_corpus(SyntheticSplit split, std::size_t count, std::uint64_t seed = 42, bool pairs = false);
 
 }  // namespace workloads

@@ -27,11 +27,13 @@ struct DecoderArch {
   bool rms, gated, rotary, bias, tied;
   isa::Fn activation;
   double dropout = 0, embedding_dropout = 0, attention_dropout = 0;
-  const char *blocks, *norm1, *norm2, *last_norm, *query, *key, *value, *out, *up, *down, *embedding;
+  const char *blocks = nullptr, *norm1 = nullptr, *norm2 = nullptr, *last_norm = nullptr, *query = nullptr,
+             *key = nullptr, *value = nullptr, *out = nullptr, *up = nullptr, *down = nullptr, *embedding = nullptr;
   const char *query_norm = nullptr, *key_norm = nullptr;  // of each head, before it is turned
   double norm_offset = 0;                                 // norms multiply by weight + this
   double embedding_scale = 1, residual_scale = 1;         // of the embeddings, and of what is added to them
   double logit_scale = 1;
+  double last_dropout = 0;                 // behind the last norm
   double score_scale = 0;                  // of q k^T; 0: 1 / sqrt(head)
   std::int64_t window = 0;                 // tokens that a query sees, itself among them; 0: all
   std::vector<double> frequencies{};       // radians per position of each rotated pair of a head

@@ -33,7 +33,7 @@ void require_step(const DecoderArch& arch, const Step& spec) {
 DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec) {
   DecoderPipeline out;
   for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage) {
-    StepGraph step = decoder_step(config, of_stage(spec, stage));
+    StepGraph step = config->step(of_stage(spec, stage));
     out.graphs.push_back(std::move(step.graph));
     out.zero.push_back(std::move(step.zero));
   }

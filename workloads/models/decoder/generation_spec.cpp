@@ -15,12 +15,22 @@ namespace workloads {
 using base::Error;
 using base::Fault;
 
-void check(const GenerationSpec& spec, const ModelPtr& config) {
+void require_generator(const ModelPtr& config) {
   const DecoderArch arch = decoder_arch(config);
+  if (config->pairs())
+    throw Error{
+        Fault::kUsage, "model",
+        fmt::format("{} reads one text and writes another, which no program here writes text with", config->family()),
+        "train or project it, or take a model that goes on with a text"};
   if (arch.mixture)
     throw Error{Fault::kUsage, "model",
                 fmt::format("{} has experts, which no program here writes text with", config->family()),
                 "train or project it, or take a model without experts"};
+}
+
+void check(const GenerationSpec& spec, const ModelPtr& config) {
+  require_generator(config);
+  const DecoderArch arch = decoder_arch(config);
   check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)

@@ -1,0 +1,90 @@
+// What the graphs of models share whose layers several cores hold: ranks, stages, micro-batches, repeated parts, a
+// table of tokens at both ends, and the loss of each token.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "runtime/graph.h"
+#include "workloads/model.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/optimizer_step.h"
+#include "workloads/pipeline.h"
+#include "workloads/step.h"
+
+namespace workloads {
+
+class SplitGraph {
+ public:
+  using ValueId = runtime::ValueId;
+
+  virtual ~SplitGraph() = default;
+  SplitGraph(const SplitGraph&) = delete;
+  SplitGraph& operator=(const SplitGraph&) = delete;
+
+  /// The step of spec.stage, with its update. Once.
+  StepGraph run();
+
+ protected:
+  /// `rows`: tokens of a micro-batch whose next ones are predicted. Keeps references to model and spec.
+  SplitGraph(const ModelPtr& config, const Step& spec, std::int64_t rows);
+
+  /// What all micro-batches read alike.
+  virtual void declare_tables() {}
+  /// The forward pass of the present micro-batch through a chunk of layers. Returns where gradients begin: the loss, or
+  /// what the next stage gets, and others.
+  virtual std::vector<ValueId> forward(std::int64_t chunk) = 0;
+  /// Whether the weight is of single heads that every rank holds: each has the gradient of its own heads alone.
+  virtual bool of_heads(const WeightSpec&) const { return false; }
+
+  // ---- places in the program
+
+  void enter(std::string name, std::int64_t number);
+  /// A part of a layer. With one rank a layer is one block; ranks wait for each other between parts.
+  void enter_part(const std::string& part, const char* layer = "layer");
+
+  // ---- between ranks
+
+  runtime::CollectiveAttrs group() const { return {.ranks = spec_.plan.tensor, .group = tensor_group(spec_.plan)}; }
+  /// The operand of work that is split by columns or heads: all tokens, on every rank.
+  ValueId shared(ValueId x);
+  /// The sum of what the ranks have computed; under sequence parallelism each gets its tokens of it.
+  ValueId summed(ValueId x);
+  /// What the stage before has sent: `rows` tokens. What the next one gets stands for the loss.
+  ValueId receive(std::int64_t chunk, std::int64_t rows, std::uint8_t from);
+  ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to);
+
+  // ---- nodes
+
+  ValueId w(const std::string& name) const { return weights_.at(name); }
+  ValueId input(const char* name, std::int64_t rows, std::int64_t cols, isa::Dtype type);
+  ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true);
+  ValueId times(const std::string& label, ValueId x, double factor);
+  ValueId norm(const std::string& label, ValueId x, const std::string& name);
+  ValueId dropout(const std::string& label, ValueId x, double p);
+  /// The embeddings of `rows` tokens, whose inputs are named `ids` and `mine`, in scope `place`.
+  ValueId tokens(const char* place, const char* ids, const char* mine, std::int64_t rows);
+  /// Logits of the last norm of x, or with labels their loss.
+  ValueId head(ValueId x);
+
+  const ModelPtr& config_;
+  const DecoderArch arch_;
+  const Step& spec_;
+  runtime::Graph graph_;
+  const std::vector<WeightSpec> specs_;
+  std::map<std::string, ValueId> weights_;
+  const std::int64_t rows_;
+  const bool split_, sequence_;
+  std::int64_t micro_ = 0, layer_ = 0;
+  std::uint32_t stream_ = 0;  // of random numbers, within a layer
+
+ private:
+  std::int32_t segment_of(const runtime::Node& node) const;
+  ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);
+  ValueId loss(ValueId logits);
+  ParameterSets parameter_sets() const;
+};
+
+}  // namespace workloads

@@ -1,0 +1,285 @@
+#include "workloads/models/t5/t5.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdlib>
+
+#include "workloads/models/config_model.h"
+#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/spec_list.h"
+#include "workloads/shards.h"
+
+namespace workloads {
+namespace {
+
+struct T5Row {
+  std::string_view name;
+  std::int64_t hidden, head, ffn, layers, heads, vocab;
+  bool v1_1;  // gated, and with a head of its own
+  std::string_view source;
+};
+constexpr std::string_view kPaper = "Raffel et al., arXiv:1910.10683, section 3.7; config.json of google-t5/t5-*";
+constexpr std::string_view kNewer = "config.json of google/t5-v1_1-*, whose sizes google/flan-t5-* have too";
+// clang-format off
+constexpr std::array kT5 = {
+    T5Row{"t5-small",       512, 64,  2048,  6,  8, 32128, false, kPaper},
+    T5Row{"t5-base",        768, 64,  3072, 12, 12, 32128, false, kPaper},
+    T5Row{"t5-large",      1024, 64,  4096, 24, 16, 32128, false, kPaper},
+    T5Row{"t5-v1_1-small",  512, 64,  1024,  8,  6, 32128, true,  kNewer},
+    T5Row{"t5-v1_1-base",   768, 64,  2048, 12, 12, 32128, true,  kNewer},
+    T5Row{"t5-v1_1-large", 1024, 64,  2816, 24, 16, 32128, true,  kNewer},
+    T5Row{"t5-v1_1-xl",    2048, 64,  5120, 24, 32, 32128, true,  kNewer},
+    T5Row{"t5-tiny",        128, 32,   384,  2,  4,   512, false, "ours, for quick runs"},
+};
+// clang-format on
+
+T5Config make(const T5Row& row) {
+  T5Config c;
+  c.vocab_size = row.vocab, c.d_model = row.hidden, c.d_kv = row.head, c.d_ff = row.ffn;
+  c.num_layers = c.num_decoder_layers = row.layers, c.num_heads = row.heads;
+  c.gated = row.v1_1, c.tie_word_embeddings = !row.v1_1;
+  return c;
+}
+
+DecoderArch arch_of(const T5Config& c) {
+  return {.layers = c.num_layers + c.num_decoder_layers,
+          .hidden = c.d_model,
+          .heads = c.num_heads,
+          .kv_heads = c.num_heads,
+          .head = c.d_kv,
+          .ffn = c.d_ff,
+          .vocabulary = c.vocab_size,
+          .positions = c.n_positions,
+          .eps = c.layer_norm_epsilon,
+          .rms = true,
+          .gated = c.gated,
+          .rotary = false,
+          .bias = false,
+          .tied = c.tie_word_embeddings,
+          .activation = c.gated ? isa::Fn::kGeluTanh : isa::Fn::kRelu,
+          .dropout = c.dropout_rate,
+          .embedding_dropout = c.dropout_rate,
+          .attention_dropout = c.dropout_rate,
+          .blocks = ".block.",
+          .last_norm = "decoder.final_layer_norm",
+          .embedding = "shared.weight",
+          .logit_scale = c.tie_word_embeddings ? 1 / std::sqrt(static_cast<double>(c.d_model)) : 1,
+          .last_dropout = c.dropout_rate,
+          .score_scale = 1,
+          .end_tokens = {c.eos_token_id}};
+}
+
+/// Source of the first values: transformers, modeling_t5.py, _init_weights.
+void attention(SpecList& list, const T5Config& c, const std::string& name) {
+  const double hidden = 1 / std::sqrt(static_cast<double>(c.d_model));
+  for (const char* part : {"q", "k", "v"}) {
+    list.matrix(name + part, c.d_model, c.inner(), TensorSplit::kAxis0);
+    list.deviation(c.initializer_range * (*part == 'q' ? hidden / std::sqrt(static_cast<double>(c.d_kv)) : hidden));
+  }
+  list.matrix(name + "o", c.inner(), c.d_model, TensorSplit::kAxis1);
+  list.deviation(c.initializer_range / std::sqrt(static_cast<double>(c.inner())));
+}
+
+void feed_forward(SpecList& list, const T5Config& c, const std::string& name) {
+  const auto up = [&](const char* part) {
+    list.matrix(name + part, c.d_model, c.d_ff, TensorSplit::kAxis0);
+    list.deviation(c.initializer_range / std::sqrt(static_cast<double>(c.d_model)));
+  };
+  if (c.gated)
+    up("wi_0"), up("wi_1");
+  else
+    up("wi");
+  list.matrix(name + "wo", c.d_ff, c.d_model, TensorSplit::kAxis1);
+  list.deviation(c.initializer_range / std::sqrt(static_cast<double>(c.d_ff)));
+}
+
+void stack(SpecList& list, const T5Config& c, bool decoder) {
+  const std::string name = decoder ? "decoder" : "encoder";
+  for (std::int64_t l = 0; l < (decoder ? c.num_decoder_layers : c.num_layers); ++l) {
+    list.at(decoder ? c.num_layers + l : l);
+    const auto part = [&](int number) { return fmt::format("{}.block.{}.layer.{}.", name, l, number); };
+    attention(list, c, part(0) + "SelfAttention.");
+    if (l == 0) {  // [heads, buckets] on the device, because heads are rows of the scores
+      list.tensor(part(0) + "SelfAttention.relative_attention_bias.weight",
+                  {c.relative_attention_num_buckets, c.num_heads}, Init::kNormal, true, TensorSplit::kAxis1);
+      list.deviation(c.initializer_range / std::sqrt(static_cast<double>(c.d_model)));
+    }
+    list.rms_norm(part(0) + "layer_norm", c.d_model);
+    if (decoder) {
+      attention(list, c, part(1) + "EncDecAttention.");
+      list.rms_norm(part(1) + "layer_norm", c.d_model);
+    }
+    feed_forward(list, c, part(decoder ? 2 : 1) + "DenseReluDense.");
+    list.rms_norm(part(decoder ? 2 : 1) + "layer_norm", c.d_model);
+  }
+  if (decoder) list.at(WeightSpec::kAfterLayers);
+  list.rms_norm(name + ".final_layer_norm", c.d_model);
+}
+
+class T5Model final : public ConfigModel<T5Config> {
+ public:
+  explicit T5Model(T5Config config)
+      : ConfigModel{std::move(config)},
+        arch_{arch_of(config_)},
+        pairs_{.start = config_.decoder_start_token_id, .end = config_.eos_token_id, .pad = config_.pad_token_id} {}
+
+  std::string_view family() const override { return "T5"; }
+  Sizes sizes() const override {
+    return {.layers = arch_.layers,
+            .hidden = arch_.hidden,
+            .heads = arch_.heads,
+            .kv_heads = arch_.heads,
+            .head = arch_.head,
+            .ffn = arch_.ffn,
+            .vocabulary = arch_.vocabulary};
+  }
+  std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
+  StepGraph step(const Step& step) const override { return t5_step(shared_from_this(), config_, step); }
+  double flops(const Step& step) const override;
+  FrameworkOps traced_ops(const Step& step) const override;
+  std::optional<Problem> refuses(const Plan& plan) const override;
+
+  Task task() const override { return Task::kTextToText; }
+  bool splits() const override { return true; }
+  /// Of the encoder's layers: how much is written is not known here.
+  double kept_elements(const Plan& plan, std::int64_t length) const override {
+    return decoder_kept_elements(sizes(), plan, length) * static_cast<double>(config_.num_layers) /
+           static_cast<double>(arch_.layers);
+  }
+  const DecoderArch* decoder() const override { return &arch_; }
+  const TextPairs* pairs() const override { return &pairs_; }
+  std::vector<HostTable> tables(const StepKind& kind) const override;
+  bool ends_text(std::int64_t id) const override { return id == config_.eos_token_id; }
+
+  std::optional<std::string> tied_to(std::string_view name) const override {
+    const bool head = name == "lm_head.weight" && config_.tie_word_embeddings;
+    if (head || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight") return arch_.embedding;
+    return std::nullopt;
+  }
+  /// What the first release's files have and nobody reads.
+  bool is_left_out(std::string_view name) const override {
+    return name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
+  }
+
+  /// Layers of both stacks: as many of each as the model has of all.
+  ModelPtr with_sizes(const Sizes& s) const override {
+    return changed([&](T5Config& c) {
+      if (s.layers > 0) {
+        const std::int64_t all = c.num_layers + c.num_decoder_layers;
+        c.num_layers = std::max<std::int64_t>(1, all > 0 ? s.layers * c.num_layers / all : s.layers / 2);
+        c.num_decoder_layers = std::max<std::int64_t>(1, s.layers - c.num_layers);
+      }
+      set(c.d_model, s.hidden), set(c.num_heads, s.heads), set(c.d_kv, s.head), set(c.d_ff, s.ffn);
+      set(c.vocab_size, s.vocabulary);
+    });
+  }
+  ModelPtr with_tokens(const TokenIds& ids) const override {
+    return changed([&](T5Config& c) {
+      c.vocab_size = ids.vocabulary;
+      c.eos_token_id = ids.end.value_or(c.eos_token_id);
+      c.pad_token_id = ids.pad.value_or(c.pad_token_id);
+      c.decoder_start_token_id = ids.begin.value_or(c.pad_token_id);
+    });
+  }
+  ModelPtr with_own_head() const override {
+    return changed([](T5Config& c) { c.tie_word_embeddings = false; });
+  }
+  ModelPtr without_dropout() const override {
+    return changed([](T5Config& c) { c.dropout_rate = 0; });
+  }
+
+ private:
+  const DecoderArch arch_;
+  const TextPairs pairs_;
+};
+
+/// Keys and values of what is read are made once in each layer of the decoder; all pairs of tokens are counted.
+double T5Model::flops(const Step& step) const {
+  const auto h = static_cast<double>(config_.d_model), inner = static_cast<double>(config_.inner());
+  const auto read = static_cast<double>(step.kind.length), written = static_cast<double>(target_length(step.kind));
+  const double mlp = (config_.gated ? 3 : 2) * h * static_cast<double>(config_.d_ff);
+  const double encoder = read * (2 * (4 * h * inner + mlp) + 4 * inner * read);
+  const double cross = 2 * h * inner * (2 * written + 2 * read) + 4 * inner * written * read;
+  const double decoder = written * (2 * (4 * h * inner + mlp) + 4 * inner * written) + cross;
+  const double sequence = static_cast<double>(config_.num_layers) * encoder +
+                          static_cast<double>(config_.num_decoder_layers) * decoder +
+                          2 * h * static_cast<double>(config_.vocab_size) * written;
+  return (step.kind.training ? 3 : 1) * sequence * static_cast<double>(step.plan.sequences_per_step());
+}
+
+/// modeling_t5 in bf16, with dropout, counted as FrameworkOps says; of the ends, what two decoders' do not have.
+FrameworkOps T5Model::traced_ops(const Step& step) const {
+  const DecoderOps encoder{
+      .forward = config_.gated ? 104.0 : 92.0, .backward = config_.gated ? 160.0 : 138.0, .core = 34};
+  const DecoderOps decoder{
+      .forward = encoder.forward + 64, .backward = encoder.backward + 93, .core = 2 * encoder.core};
+  constexpr double kEndsForward = 81, kEndsBackward = -10;
+  const FrameworkOps read = decoder_traced_ops(encoder, config_.num_layers, step.plan),
+                     written = decoder_traced_ops(decoder, config_.num_decoder_layers, step.plan);
+  return {read.forward + written.forward + kEndsForward, read.backward + written.backward + kEndsBackward,
+          static_cast<double>(weights().size())};
+}
+
+std::optional<Problem> T5Model::refuses(const Plan& plan) const {
+  const bool halves = plan.pipeline == 2 && config_.num_layers == config_.num_decoder_layers;
+  if (plan.chunks > 1 || (plan.pipeline > 1 && !halves))
+    return Problem{plan.chunks > 1 ? "`virtual_pipeline_size`" : "`pipeline_parallel_size`",
+                   "an encoder-decoder is cut in two stages alone, between encoder and decoder of equally many layers",
+                   "use `pipeline_parallel_size` 1, or 2 where they have equally many, with one chunk each"};
+  return problem(shard_plan(plan), sizes());
+}
+
+std::vector<HostTable> T5Model::tables(const StepKind& kind) const {
+  std::vector<HostTable> out;
+  for (const bool encoder : {true, false}) {
+    const std::int64_t length = encoder ? kind.length : target_length(kind), columns = 2 * length - 1;
+    HostTable table{encoder ? "distances.encoder" : "distances.decoder", {}};
+    table.values.resize(static_cast<std::size_t>(config_.relative_attention_num_buckets * columns));
+    for (std::int64_t d = 0; d < columns; ++d)
+      table.values[static_cast<std::size_t>(t5_bucket(config_, encoder, d - (length - 1)) * columns + d)] = 1;
+    out.push_back(std::move(table));
+  }
+  return out;
+}
+
+}  // namespace
+
+std::int64_t t5_bucket(const T5Config& c, bool both_ways, std::int64_t distance) {
+  const std::int64_t buckets = c.relative_attention_num_buckets / (both_ways ? 2 : 1), exact = buckets / 2;
+  const std::int64_t side = both_ways && distance > 0 ? buckets : 0;
+  const std::int64_t far = both_ways ? std::abs(distance) : std::max<std::int64_t>(0, -distance);
+  if (far < exact) return side + far;
+  // In fp32, as PyTorch computes it: a distance on the edge of a bucket must fall to the same side.
+  const float ratio =
+      std::log(static_cast<float>(far) / static_cast<float>(exact)) /
+      static_cast<float>(std::log(static_cast<double>(c.relative_attention_max_distance) / static_cast<double>(exact)));
+  const auto further = static_cast<std::int64_t>(ratio * static_cast<float>(buckets - exact));
+  return side + std::min(buckets - 1, exact + further);
+}
+
+std::vector<WeightSpec> t5_weights(const T5Config& c) {
+  SpecList list;
+  list.at(WeightSpec::kBeforeAndAfterLayers);  // of what is read and of what is written
+  list.embedding("shared", c.vocab_size, c.d_model, TensorSplit::kVocabulary);
+  stack(list, c, false);
+  stack(list, c, true);
+  if (!c.tie_word_embeddings) list.matrix("lm_head", c.d_model, c.vocab_size, TensorSplit::kVocabulary);
+  return list.take();
+}
+
+ModelPtr make_model(T5Config config) { return std::make_shared<T5Model>(std::move(config)); }
+
+std::vector<Preset> t5_presets() {
+  std::vector<Preset> out;
+  for (const T5Row& row : kT5) out.push_back({row.name, row.source, make_model(make(row))});
+  return out;
+}
+
+/// A published table states one length, T5 has two.
+std::vector<FamilyWord> t5_words() { return {{.word = "t5", .other = true}}; }
+
+}  // namespace workloads
