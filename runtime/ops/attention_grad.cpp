@@ -108,15 +108,15 @@ class AttentionGrad {
   }
 
   void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
-    for (std::int64_t t = 0; t < h_.tiles() && !long_; ++t)
-      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), first * h_.size, group * h_.size, 1),
-               dq_[static_cast<std::size_t>(t)]);
-    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) {
-      const std::int64_t row = b * h_.keys + t * kPartitions, rows = h_.key_rows(t);
+    for (std::int64_t t = 0; t < std::max(h_.tiles(), h_.key_tiles()); ++t) {
+      const std::int64_t own = b * h_.seq + t * kPartitions, row = b * h_.keys + t * kPartitions;
       const auto i = static_cast<std::size_t>(t);
+      if (t < h_.tiles() && !long_)
+        e_.store(e_.hbm(node_.out[0], own, h_.tile_rows(t), first * h_.size, group * h_.size, 1), dq_[i]);
+      if (t >= h_.key_tiles()) continue;
       if (long_) end_sums(t, kv_group);
-      e_.store(e_.hbm(node_.out[1], row, rows, kv_first_, kv_group * h_.size, 1), dk_[i]);
-      e_.store(e_.hbm(node_.out[2], row, rows, kv_first_, kv_group * h_.size, 1), dv_[i]);
+      e_.store(e_.hbm(node_.out[1], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dk_[i]);
+      e_.store(e_.hbm(node_.out[2], row, h_.key_rows(t), kv_first_, kv_group * h_.size, 1), dv_[i]);
     }
   }
 

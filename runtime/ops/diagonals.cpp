@@ -16,19 +16,19 @@ std::int64_t rows_of(const Node& node) { return node.attrs.as<DiagonalsAttrs>().
 /// Each row of x becomes S rows, each of them one place further left: y[h * S + i, j] = x[h, S - 1 - i + j].
 /// Shapes: x [H, S + K - 1], S attrs.rows -> y [H * S, K]. Lowering: x lies in SBUF, H partitions, and transfers read
 /// it row by row from one place further left.
-std::vector<Shape> infer(const Contract& c) {
+std::vector<Shape> diagonals_infer(const Contract& c) {
   const std::int64_t rows = rows_of(c.node), cols = c.in(0).cols - rows + 1;
   if (rows < 1 || cols < 1) c.fail("has fewer columns than diagonals", "give rows + columns - 1 of them");
   return {{c.in(0).rows * rows, cols, c.result_type()}};
 }
 
-Tensors forward(const Attrs& attrs, std::span<const Tensor> in) {
+Tensors diagonals_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const std::int64_t rows = attrs.as<DiagonalsAttrs>().rows;
   return {generate(in[0].rows * rows, in[0].cols - rows + 1,
                    [&](auto r, auto c) { return in[0].at(r / rows, rows - 1 - r % rows + c); })};
 }
 
-void backward(Backward& b, const Node& node) {
+void diagonals_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kDiagonalsGrad, node, "grad", {b.grad(node)}, DiagonalsAttrs{.rows = rows_of(node)}));
 }
 
@@ -48,7 +48,7 @@ void for_each_part(Emitter& e, ValueId v, std::int64_t rows, const Body& body) {
   }
 }
 
-void lower(Emitter& e, const Node& node) {
+void diagonals_lower(Emitter& e, const Node& node) {
   const std::int64_t rows = rows_of(node);
   const Value& y = e.value(node.out[0]);
   Tile x{};
@@ -104,10 +104,10 @@ void grad_lower(Emitter& e, const Node& node) {
 const Op kDiagonals{.name = "diagonals",
                     .text = "rows that are shifted against each other: a bias by distance",
                     .attrs = DiagonalsAttrs{},
-                    .infer = infer,
-                    .forward = forward,
-                    .backward = backward,
-                    .lower_whole = lower};
+                    .infer = diagonals_infer,
+                    .forward = diagonals_forward,
+                    .backward = diagonals_backward,
+                    .lower_whole = diagonals_lower};
 const Op kDiagonalsGrad{.name = "diagonals_grad",
                         .text = "sums along diagonals",
                         .attrs = DiagonalsAttrs{},
