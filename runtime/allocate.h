@@ -1,8 +1,9 @@
 // From virtual buffers to addresses in SBUF and PSUM, with spills to HBM when SBUF does not suffice.
 #pragma once
 
+#include <cstdint>
+#include <functional>
 #include <optional>
-#include <span>
 
 #include "runtime/emitter.h"
 
@@ -16,15 +17,19 @@ struct Allocation {
   std::int64_t psum_bytes = 0;
   std::int64_t spill_bytes = 0;  // of HBM
   std::int64_t spills = 0;       // stores; each is loaded again
+  std::size_t moved = 0;         // instructions that no longer stand where they were written
 };
+
+/// Numbers of instructions, each once, one at a call: who sees early that an order is no good need not wait for its
+/// end.
+using NextInstr = std::function<std::uint32_t()>;
 
 /// Gives every buffer an address, in program order. With `rotate`, freed space is used again as late as possible, so
 /// that the next tile's load need not wait for this tile's last reader: double buffering falls out of it. Without, as
 /// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
 Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate);
-/// The same with the instructions in another order: `order` has their numbers. Nothing, and the block as it was, when
-/// more than `most_spills` are needed. Errors: as above, with the block as it was.
-std::optional<Allocation> allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
-                                   std::span<const std::uint32_t> order, std::int64_t most_spills);
+/// The same with the instructions in another order. Nothing, and the block as it was, when that is more than fits.
+std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
+                                                  const NextInstr& next);
 
 }  // namespace runtime

@@ -145,13 +145,13 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
   p.memory = std::move(compiled.memory);
   p.micro_batches = compiled.micro_batches;
   if (!p.memory.fits() && !options.any_memory) return p;
-  const StepTime time = simulate_stages(
-      job, compiled, shared,
-      {.exact = options.exact, .any_memory = options.any_memory, .in_child = options.in_child, .trace = options.trace});
+  const SimulateStages simulate{
+      .exact = options.exact, .any_memory = options.any_memory, .in_child = options.in_child, .trace = options.trace};
+  const StepTime time = simulate_stages(job, compiled, shared, simulate);
   p.stages = std::move(compiled.stages);
   p.slowest = time.slowest;
   p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;
-  if (job.sizes.eval_samples > 0) p.eval_seconds = simulate_evaluation(job, options.exact);
+  if (job.sizes.eval_samples > 0) p.eval_seconds = simulate_evaluation(job, shared, simulate);
   time_job(job, p);
   return p;
 }

@@ -111,8 +111,11 @@ constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory";
 void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
   Projection p;
   try {
-    p = project_if_it_fits(job,
-                           {.exact = exact, .micro_batches = kTimedMicroBatches, .shared = &shared, .give_up = true});
+    p = project_if_it_fits(job, {.exact = exact,
+                                 .in_child = false,  // this process is one already
+                                 .micro_batches = kTimedMicroBatches,
+                                 .shared = &shared,
+                                 .give_up = true});
   } catch (const Error& e) {
     if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
     out[name_of(i, kMemory)] = 0;

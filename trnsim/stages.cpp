@@ -134,7 +134,7 @@ runtime::Compiled compile_stage(const Job& job, std::int64_t stage) {
       workloads::compile_options(workloads::of_stage(job.step, stage), "train", job.passes, job.programs.get()));
 }
 
-std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
+std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::BlockCache* blocks) {
   std::vector<runtime::Compiled> out;
   for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) {
     workloads::Step step = workloads::of_stage(job.step, s);
@@ -142,8 +142,9 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job) {
     step.kind.with_loss = true;
     step.plan.micro_batch = job.sizes.eval_batch;
     step.plan.micro_batches = step.plan.pipeline;
-    out.push_back(runtime::compile(job.model->step(step).graph, job.machine.target(),
-                                   workloads::compile_options(step, "evaluate", job.passes, job.programs.get())));
+    runtime::CompileOptions compile = workloads::compile_options(step, "evaluate", job.passes, job.programs.get());
+    compile.blocks = blocks;
+    out.push_back(runtime::compile(job.model->step(step).graph, job.machine.target(), compile));
   }
   return out;
 }
@@ -176,11 +177,13 @@ StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks&
   return time;
 }
 
-double simulate_evaluation(const Job& job, bool exact) {
-  const std::vector<runtime::Compiled> stages = compile_evaluation(job);
+double simulate_evaluation(const Job& job, SharedBlocks& shared, const SimulateStages& options) {
+  const std::vector<runtime::Compiled> stages = compile_evaluation(job, &shared.compiled);
   isa::Programs programs;
   for (const runtime::Compiled& stage : stages) programs.push_back(&stage.program);
-  const hw::SimResult result = hw::simulate_in_child(programs, job.machine, {.exact = exact, .any_memory = true});
+  const auto simulate = options.in_child ? hw::simulate_each_in_child : hw::simulate_each;
+  const hw::SimResult result = hw::slowest(
+      simulate(programs, job.machine, {.exact = options.exact, .any_memory = true, .times = &shared.times}));
   return hw::seconds(result.total - result.lead_in);
 }
 

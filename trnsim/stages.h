@@ -20,9 +20,9 @@ struct SharedBlocks {
   /// parallelism.
   static constexpr std::size_t kKept = 4'000'000;
 
-  explicit SharedBlocks(const isa::Target& target) : checker{target} {}
+  explicit SharedBlocks(const isa::Target& target, std::size_t kept = kKept) : compiled{kept}, checker{target} {}
 
-  runtime::BlockCache compiled{kKept};
+  runtime::BlockCache compiled;
   isa::Checker checker;
   hw::BlockTimes times;
 };
@@ -57,7 +57,7 @@ CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const Compil
 runtime::Graph stage_graph(const Job& job, std::int64_t stage);
 runtime::Compiled compile_stage(const Job& job, std::int64_t stage);
 /// The program of an evaluation batch for each stage: forward only, one batch for each so that all are at work.
-std::vector<runtime::Compiled> compile_evaluation(const Job& job);
+std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::BlockCache* blocks = nullptr);
 
 /// A step on the clock, a core of every stage simulated.
 struct StepTime {
@@ -77,8 +77,8 @@ struct SimulateStages {
 /// when the machine cannot form the groups; as hw::simulate().
 StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
                          const SimulateStages& options = {});
-/// Seconds of an evaluation batch on all stages.
-double simulate_evaluation(const Job& job, bool exact);
+/// Seconds of an evaluation batch on all stages; of the options, `exact` and `in_child` count.
+double simulate_evaluation(const Job& job, SharedBlocks& shared, const SimulateStages& options = {});
 
 /// Errors: Fault::kProgram, naming legal ones, when the machine cannot form the plan's replica groups.
 void require_groups(const Job& job);

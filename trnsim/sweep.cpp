@@ -8,6 +8,7 @@
 #include <deque>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <utility>
 
@@ -155,7 +156,8 @@ void require_effect(const workloads::Workload& workload, const SweepPoint& point
                         "sweep over a machine parameter, or a setting that the projection reads"};
 }
 
-/// The last projections of this process: jobs with the same device part share it.
+/// The last projections of this process, which was made for them: jobs with the same device part share it, and jobs on
+/// one machine their blocks.
 class Projections {
  public:
   Projection of(const Job& job) {
@@ -163,13 +165,18 @@ class Projections {
     const auto found = std::ranges::find(kept_, key, &Kept::first);
     if (found != kept_.end()) return with_host_of(job, found->second);
     if (kept_.size() == kMost) kept_.pop_front();
-    return kept_.emplace_back(key, project(job)).second;
+    if (!blocks_ || machine_ != job.machine.hash) blocks_.emplace(job.machine.target(), kInstructions);
+    machine_ = job.machine.hash;
+    return kept_.emplace_back(key, project(job, {.in_child = false, .shared = &*blocks_})).second;
   }
 
  private:
-  static constexpr std::size_t kMost = 2;  // kin come one after the other; a projection has megabytes
+  static constexpr std::size_t kInstructions = 1'000'000;  // of blocks, kept by each process: 0.4 GB
+  static constexpr std::size_t kMost = 2;                  // kin come one after the other; a projection has megabytes
   using Kept = std::pair<std::uint64_t, Projection>;
   std::deque<Kept> kept_;
+  std::optional<SharedBlocks> blocks_;
+  std::uint64_t machine_ = 0;
 };
 
 /// Of the whole job: over those of its step.

@@ -26,6 +26,7 @@ void Dma::submit(std::uint8_t ring, const Transfer& transfer, std::uint32_t inde
   auto place = jobs.end();
   while (place != jobs.begin() && !std::prev(place)->moving && std::prev(place)->ready > job.ready) --place;
   jobs.insert(place, job);
+  filled_ |= 1u << ring;
   ++pending_;
   step_.notify(time_until(job.ready));
 }
@@ -49,46 +50,47 @@ void Dma::step() {
 /// Moves everything on to `now`; completes what has nothing left.
 void Dma::advance(Fs now) {
   const auto elapsed = static_cast<double>(now - last_);
-  const auto is_moving = [](const auto& jobs) { return !jobs.empty() && jobs.front().moving; };
-  if (std::ranges::any_of(rings_, is_moving)) active_ += now - last_;
+  if (moving_ != 0) active_ += now - last_;
   last_ = now;
-  for (std::uint8_t ring = 0; ring < isa::kDmaQueues; ++ring) {
+  each(moving_, [&](std::uint8_t ring) {
     auto& jobs = rings_[ring];
-    if (!is_moving(jobs)) continue;
     Job& job = jobs.front();
     job.left -= elapsed * job.width;
     // next_event() rounds up to whole femtoseconds, so a job is done at its event but for the rounding of a double.
-    if (job.left > 1e-6 * job.work && job.left > job.width) continue;
+    if (job.left > 1e-6 * job.work && job.left > job.width) return;
     const Job done = job;
     jobs.pop_front();
+    moving_ &= ~(1u << ring);
+    if (jobs.empty()) filled_ &= ~(1u << ring);
     --pending_;
     listener_.completes(done.index, ring, done.begin, now);
-  }
+  });
 }
 
 void Dma::start_ready(Fs now) {
-  for (std::uint8_t ring = 0; ring < isa::kDmaQueues; ++ring) {
-    auto& jobs = rings_[ring];
-    if (jobs.empty() || jobs.front().moving || jobs.front().ready > now) continue;
-    Job& job = jobs.front();
+  each(filled_ & ~moving_, [&](std::uint8_t ring) {
+    Job& job = rings_[ring].front();
+    if (job.ready > now) return;
     job.moving = true;
+    moving_ |= 1u << ring;
     job.begin = now;
     job.left = job.work = job.transfer->work + static_cast<double>(job.transfer->tail) * job.transfer->width;
     listener_.begins(job.index, ring, now);
-  }
+  });
 }
 
 /// Gives out the engines: equal shares, nobody more than it can use; then everything slows down by what the engines'
 /// common path or HBM lack.
 void Dma::share(Fs now) {
-  std::array<Job*, isa::kDmaQueues> open{};
+  if (moving_ == 0) return;
+  std::array<Job*, isa::kDmaQueues> open;  // the narrowest first, of equal ones the lowest ring
   std::size_t count = 0;
-  for (auto& jobs : rings_) {
-    if (!jobs.empty() && jobs.front().moving) open[count++] = &jobs.front();
-  }
-  if (count == 0) return;
-  std::sort(open.begin(), open.begin() + count,
-            [](const Job* a, const Job* b) { return a->transfer->width < b->transfer->width; });
+  each(moving_, [&](std::uint8_t ring) {
+    Job* const job = &rings_[ring].front();
+    std::size_t place = count++;
+    for (; place > 0 && open[place - 1]->transfer->width > job->transfer->width; --place) open[place] = open[place - 1];
+    open[place] = job;
+  });
   const double free = std::max(engines_ - collectives_.booked(now), engines_ / 16);
   double left = free, demand = 0, shared = 0;  // demand: bytes per femtosecond of HBM; shared: of the path, 0..1
   for (std::size_t i = 0; i < count; ++i) {
@@ -107,14 +109,11 @@ void Dma::share(Fs now) {
 
 Fs Dma::next_event(Fs now) {
   Fs next = Bookings::kNever;
-  bool moving = false;
-  for (const auto& jobs : rings_) {
-    if (jobs.empty()) continue;
-    const Job& job = jobs.front();
-    moving |= job.moving;
+  each(filled_, [&](std::uint8_t ring) {
+    const Job& job = rings_[ring].front();
     next = std::min(next, job.moving ? now + static_cast<Fs>(std::ceil(job.left / job.width)) : job.ready);
-  }
-  if (!moving) return next;
+  });
+  if (moving_ == 0) return next;
   return std::min({next, collectives_.next_change(now), hbm_.next_change(now)});
 }
 

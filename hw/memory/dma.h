@@ -2,6 +2,8 @@
 #pragma once
 
 #include <array>
+#include <bit>
+#include <cstdint>
 #include <deque>
 #include <functional>
 
@@ -52,6 +54,11 @@ class Dma : public sc_core::sc_module {
     bool moving = false;
   };
 
+  /// f(ring) for the rings of a set, a bit each, from the lowest on.
+  static void each(std::uint32_t rings, const auto& f) {
+    for (; rings != 0; rings &= rings - 1) f(static_cast<std::uint8_t>(std::countr_zero(rings)));
+  }
+
   void wake();
   void step();
   void advance(Fs now);
@@ -64,6 +71,7 @@ class Dma : public sc_core::sc_module {
   HbmStack& hbm_;
   Listener listener_;
   std::array<std::deque<Job>, isa::kDmaQueues> rings_;
+  std::uint32_t filled_ = 0, moving_ = 0;  // a bit for each ring with jobs, and for those whose first one moves
   Bookings collectives_;
   sc_core::sc_event step_;
   Fs last_ = 0;

@@ -4,9 +4,8 @@
 
 #include <algorithm>
 #include <array>
-#include <limits>
-#include <map>
-#include <numeric>
+#include <utility>
+#include <vector>
 
 #include "base/error.h"
 #include "isa/operands.h"
@@ -31,7 +30,7 @@ class FreeSpace {
     std::int64_t at = stays ? find_last(bytes) : rotate_ ? find(cursor_, bytes) : -1;
     if (at < 0) at = find(0, bytes);
     if (at < 0) return -1;
-    used_[at] = bytes;
+    used_.insert(from(at), {at, at + bytes});
     if (!stays) cursor_ = at + bytes;
     in_use_ += bytes;
     peak_ = std::max(peak_, in_use_);
@@ -39,35 +38,42 @@ class FreeSpace {
   }
 
   void give_back(std::int64_t at) {
-    in_use_ -= used_.at(at);
-    used_.erase(at);
+    const auto place = from(at);
+    in_use_ -= place->end - place->begin;
+    used_.erase(place);
   }
   std::int64_t peak() const { return peak_; }
   std::int64_t grain() const { return grain_; }
 
  private:
-  std::int64_t find(std::int64_t from, std::int64_t bytes) const {
-    auto next = used_.lower_bound(from);
-    if (next != used_.begin()) {
-      const auto before = std::prev(next);
-      from = std::max(from, before->first + before->second);
-    }
-    for (; next != used_.end() && next->first - from < bytes; ++next) from = next->first + next->second;
-    return size_ - from >= bytes ? from : -1;
+  struct Range {
+    std::int64_t begin, end;
+  };
+
+  /// The first used range that begins at `at` or behind it.
+  std::vector<Range>::const_iterator from(std::int64_t at) const {
+    return std::ranges::lower_bound(used_, at, {}, &Range::begin);
+  }
+
+  std::int64_t find(std::int64_t at, std::int64_t bytes) const {
+    auto next = from(at);
+    if (next != used_.begin()) at = std::max(at, std::prev(next)->end);
+    for (; next != used_.end() && next->begin - at < bytes; ++next) at = next->end;
+    return size_ - at >= bytes ? at : -1;
   }
 
   std::int64_t find_last(std::int64_t bytes) const {
     std::int64_t end = size_;
     for (auto it = used_.rbegin(); it != used_.rend(); ++it) {
-      if (end - (it->first + it->second) >= bytes) return end - bytes;
-      end = it->first;
+      if (end - it->end >= bytes) return end - bytes;
+      end = it->begin;
     }
     return end >= bytes ? end - bytes : -1;
   }
 
   const std::int64_t size_, grain_;
   const bool rotate_;
-  std::map<std::int64_t, std::int64_t> used_;  // begin -> bytes
+  std::vector<Range> used_;  // from the lowest on; tens of them
   std::int64_t cursor_ = 0, in_use_ = 0, peak_ = 0;
 };
 
@@ -78,39 +84,41 @@ void for_buffers(auto& instr, const auto& f) {
 
 class Allocator {
  public:
-  Allocator(const VirtualBlock& block, const isa::Geometry& geometry, bool rotate, std::span<const std::uint32_t> order,
-            std::int64_t most_spills)
+  /// The order is read no further ahead than places depend on it, unless spills, which do on all of it, are allowed.
+  Allocator(const VirtualBlock& block, const isa::Geometry& geometry, bool rotate, const NextInstr& next,
+            bool may_spill)
       : block_{block},
         save_ring_{static_cast<std::uint8_t>(geometry.dma_rings - 2)},
-        order_{order},
-        most_spills_{most_spills},
+        next_instr_{next},
+        may_spill_{may_spill},
         registers_{block.registers},
         uses_(block.buffers.size() + 1),
         where_(block.buffers.size() + 1, kNowhere),
         slot_(block.buffers.size() + 1, kNowhere),
-        next_(block.buffers.size() + 1, 0),
         sbuf_{geometry.sbuf_partition_bytes, kGrain, rotate},
         psum_{geometry.psum_partition_bytes, geometry.psum_bank_bytes, rotate} {
-    for (std::uint32_t i = 0; i < order.size(); ++i)
-      for_buffers(block.instrs[order[i]], [&](const Tile& t) {
-        if (uses_[t.reg].empty() || uses_[t.reg].back() != i) uses_[t.reg].push_back(i);
-      });
+    std::uint32_t count = 0;
+    for (const Instr& instr : block.instrs) for_named(instr, [&](std::uint32_t b) { ++uses_[b].count; });
+    for (Uses& u : uses_) u.begin = std::exchange(count, count + u.count);
+    places_.resize(count);
+    order_.reserve(block.instrs.size());
   }
 
-  /// False when too many buffers spill.
+  /// False when something would spill and must not.
   bool run() {
-    out_.reserve(order_.size());
-    for (std::uint32_t i = 0; i < order_.size(); ++i) {
+    out_.reserve(block_.instrs.size());
+    for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
+      look_ahead(may_spill_ ? block_.instrs.size() : std::size_t{i} + kStays + 1);
       const Instr& instr = block_.instrs[order_[i]];
-      std::array<std::uint32_t, 5> names{};
-      std::size_t count = 0;
-      for_buffers(instr, [&](const Tile& t) { names[count++] = t.reg; });
-      busy_.assign(names.begin(), names.begin() + static_cast<std::ptrdiff_t>(count));
-      for (const std::uint32_t b : busy_) ensure_placed(b, instr);
-      if (result_.spills > most_spills_) return false;
+      busy_.clear();
+      for_named(instr, [&](std::uint32_t b) { busy_.push_back(b); });
+      for (const std::uint32_t b : busy_)
+        if (!ensure_placed(b, instr)) return false;
+      result_.moved += order_[i] != i;
       out_.push_back(instr);
       for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
-      for (const std::uint32_t b : busy_) release_after(b, i);
+      for (const std::uint32_t b : busy_)
+        if (++uses_[b].done == uses_[b].count) free(b);
     }
     return true;
   }
@@ -126,32 +134,65 @@ class Allocator {
  private:
   static constexpr std::int64_t kNowhere = -1;
 
+  /// The instructions that name a buffer: from `begin` on in places_, by their places in the order.
+  struct Uses {
+    std::uint32_t begin = 0, count = 0;
+    std::uint32_t read = 0;  // of the order so far
+    std::uint32_t done = 0;  // have an address
+  };
+
+  /// f(buffer) for each buffer that an instruction names, once.
+  static void for_named(const Instr& instr, const auto& f) {
+    std::array<std::uint32_t, 5> seen{};
+    std::size_t count = 0;
+    for_buffers(instr, [&](const Tile& t) {
+      if (std::find(seen.begin(), seen.begin() + count, t.reg) != seen.begin() + count) return;
+      seen[count++] = t.reg;
+      f(t.reg);
+    });
+  }
+
+  /// Reads the order as far as `end` instructions.
+  void look_ahead(std::size_t end) {
+    for (end = std::min(end, block_.instrs.size()); order_.size() < end;) {
+      const auto place = static_cast<std::uint32_t>(order_.size());
+      order_.push_back(next_instr_());
+      for_named(block_.instrs[order_.back()], [&](std::uint32_t b) {
+        Uses& u = uses_[b];
+        places_[u.begin + u.read++] = place;
+      });
+    }
+  }
+
+  /// Whether its last use is long after its first: behind all that was read of the order, or known to be.
+  bool stays(std::uint32_t b) const {
+    const Uses& u = uses_[b];
+    return u.read < u.count || places_[u.begin + u.count - 1] - places_[u.begin] > kStays;
+  }
+
   const Buffer& buffer(std::uint32_t b) const { return block_.buffers[b - 1]; }
   FreeSpace& space(std::uint32_t b) { return buffer(b).space == isa::Space::kSbuf ? sbuf_ : psum_; }
 
-  void ensure_placed(std::uint32_t b, const Instr& instr) {
-    if (where_[b] != kNowhere) return;
-    const bool stays = uses_[b].back() - uses_[b].front() > kStays;
-    std::int64_t at = space(b).take(buffer(b).bytes, stays);
+  /// False when there is no room and nothing may spill.
+  bool ensure_placed(std::uint32_t b, const Instr& instr) {
+    if (where_[b] != kNowhere) return true;
+    const bool long_lived = stays(b);
+    std::int64_t at = space(b).take(buffer(b).bytes, long_lived);
     while (at < 0) {
+      if (!may_spill_) return false;
       spill_one(b, instr);
-      at = space(b).take(buffer(b).bytes, stays);
+      at = space(b).take(buffer(b).bytes, long_lived);
     }
     where_[b] = at;
-    live_.push_back(b);
+    if (may_spill_) live_.push_back(b);
     if (slot_[b] != kNowhere) out_.push_back(move(b, instr, false));
-  }
-
-  void release_after(std::uint32_t b, std::uint32_t i) {
-    while (next_[b] < uses_[b].size() && uses_[b][next_[b]] <= i) ++next_[b];
-    if (next_[b] < uses_[b].size() || where_[b] == kNowhere) return;
-    free(b);
+    return true;
   }
 
   void free(std::uint32_t b) {
     space(b).give_back(where_[b]);
     where_[b] = kNowhere;
-    live_.erase(std::ranges::find(live_, b));
+    if (may_spill_) live_.erase(std::ranges::find(live_, b));
   }
 
   /// Moves the buffer that is needed last to HBM.
@@ -159,7 +200,7 @@ class Allocator {
     std::uint32_t victim = 0, latest = 0;
     for (const std::uint32_t b : live_) {
       if (buffer(b).space != buffer(wanted).space || std::ranges::find(busy_, b) != busy_.end()) continue;
-      const std::uint32_t next = uses_[b][next_[b]];
+      const std::uint32_t next = places_[uses_[b].begin + uses_[b].done];
       if (next >= latest) victim = b, latest = next;
     }
     if (victim == 0 || buffer(wanted).space == isa::Space::kPsum)
@@ -204,14 +245,14 @@ class Allocator {
 
   const VirtualBlock& block_;
   const std::uint8_t save_ring_;
-  const std::span<const std::uint32_t> order_;
-  const std::int64_t most_spills_;
+  const NextInstr& next_instr_;
+  const bool may_spill_;
   std::vector<ValueId> registers_;
-  std::vector<std::vector<std::uint32_t>> uses_;  // of each buffer: instructions that name it
-  std::vector<std::int64_t> where_, slot_;        // address; place in the spill area
-  std::vector<std::size_t> next_;
+  std::vector<Uses> uses_;  // of each buffer
+  std::vector<std::uint32_t> order_, places_;
+  std::vector<std::int64_t> where_, slot_;  // address; place in the spill area
   FreeSpace sbuf_, psum_;
-  std::vector<std::uint32_t> live_, busy_;
+  std::vector<std::uint32_t> live_, busy_;  // have an address, if any may spill; the instruction names
   std::vector<Instr> out_;
   std::int64_t spill_register_ = -1;
   Allocation result_;
@@ -220,14 +261,15 @@ class Allocator {
 }  // namespace
 
 Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate) {
-  std::vector<std::uint32_t> order(block.instrs.size());
-  std::iota(order.begin(), order.end(), 0u);
-  return *allocate(block, geometry, rotate, order, std::numeric_limits<std::int64_t>::max());
+  const NextInstr as_written = [i = 0u]() mutable { return i++; };
+  Allocator allocator{block, geometry, rotate, as_written, true};
+  allocator.run();
+  return allocator.take(block);
 }
 
-std::optional<Allocation> allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
-                                   std::span<const std::uint32_t> order, std::int64_t most_spills) {
-  Allocator allocator{block, geometry, rotate, order, most_spills};
+std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
+                                                  const NextInstr& next) {
+  Allocator allocator{block, geometry, rotate, next, false};
   if (!allocator.run()) return std::nullopt;
   return allocator.take(block);
 }

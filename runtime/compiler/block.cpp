@@ -1,7 +1,6 @@
 #include "runtime/block.h"
 
 #include <algorithm>
-#include <array>
 #include <optional>
 #include <set>
 
@@ -21,27 +20,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-
-/// Order and addresses. Running ahead costs memory: the furthest that does not spill is taken.
-Allocation arrange(VirtualBlock& block, const isa::Target& target, const BlockPasses& passes, std::size_t& moved) {
-  const isa::Geometry& geometry = target.geometry;
-  std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
-  for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
-  const bool rotate = passes.double_buffering;
-  std::optional<Allocation> found;
-  const auto take = [&](const std::vector<std::uint32_t>& order) {
-    try {
-      found = allocate(block, geometry, rotate, order, 0);
-    } catch (const Error& e) {
-      if (e.fault() != Fault::kCapacity) throw;
-    }
-    if (!found) return false;
-    for (std::size_t i = 0; i < order.size(); ++i) moved += order[i] != i;
-    return true;
-  };
-  if (passes.reorder && schedule(block, target, limits, take)) return *found;
-  return allocate(block, geometry, rotate);
-}
 
 /// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
 std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vector<NodeId>& nodes) {
@@ -162,7 +140,10 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
   VirtualBlock virtual_block = emitter.finish();
   out.dropped = drop_unread(graph, virtual_block, nodes);
-  const Allocation allocation = arrange(virtual_block, target, passes, out.moved);
+  std::optional<Allocation> found;
+  if (passes.reorder) found = schedule(virtual_block, target, passes.double_buffering);
+  const Allocation allocation = found ? *found : allocate(virtual_block, target.geometry, passes.double_buffering);
+  out.moved = allocation.moved;
   out.waits = synchronize(virtual_block.instrs, target.geometry);
   out.spills = static_cast<std::size_t>(allocation.spills);
   out.spill_bytes = allocation.spill_bytes;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <optional>
+#include <unordered_map>
 
 #include "isa/operands.h"
 
@@ -32,8 +33,8 @@ class Finder {
           return i.registers != isa::Registers::kDefault || i.op == isa::Opcode::kSetRngSeed;
         })} {}
 
-  std::vector<std::vector<std::uint32_t>> run() {
-    std::vector<std::vector<std::uint32_t>> out(block_.instrs.size());
+  Lists run() {
+    Lists out;
     for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
       const Instr& instr = block_.instrs[i];
       found_.clear();
@@ -44,7 +45,8 @@ class Finder {
       if (chained_) follow_state(instr, i);
       std::ranges::sort(found_);
       found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
-      out[i] = found_;
+      out.items.insert(out.items.end(), found_.begin(), found_.end());
+      out.end_list();
     }
     return out;
   }
@@ -157,6 +159,6 @@ bool HbmRect::meets(const HbmRect& o) const {
   return row0 < o.row1 && o.row0 < row1 && col0 < o.col1 && o.col0 < col1;
 }
 
-std::vector<std::vector<std::uint32_t>> dependences(const VirtualBlock& block) { return Finder{block}.run(); }
+Lists dependences(const VirtualBlock& block) { return Finder{block}.run(); }
 
 }  // namespace runtime

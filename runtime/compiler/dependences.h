@@ -2,7 +2,7 @@
 #pragma once
 
 #include <cstdint>
-#include <unordered_map>
+#include <span>
 #include <vector>
 
 #include "runtime/emitter.h"
@@ -23,8 +23,18 @@ struct ByteRange {
   static ByteRange of(const Tile& tile);
 };
 
+/// Lists of different lengths, one after the other.
+struct Lists {
+  std::vector<std::uint32_t> begin{0}, items;
+  std::size_t size() const { return begin.size() - 1; }
+  std::span<const std::uint32_t> operator[](std::size_t i) const {
+    return {items.data() + begin[i], items.data() + begin[i + 1]};
+  }
+  void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
+};
+
 /// For each instruction those before it that it must follow: it reads what they wrote, or writes what they read or
 /// wrote. Dependences that others imply through the same bytes are omitted.
-std::vector<std::vector<std::uint32_t>> dependences(const VirtualBlock& block);
+Lists dependences(const VirtualBlock& block);
 
 }  // namespace runtime

@@ -5,7 +5,6 @@
 #include <bit>
 #include <limits>
 #include <numeric>
-#include <span>
 
 #include "isa/operands.h"
 #include "runtime/compiler/dependences.h"
@@ -63,15 +62,6 @@ class Profile {
   std::vector<std::vector<std::int64_t>> levels_;
 };
 
-/// Lists of different lengths, one after the other.
-struct Lists {
-  std::vector<std::uint32_t> begin{0}, items;
-  std::span<const std::uint32_t> operator[](std::size_t i) const {
-    return {items.data() + begin[i], items.data() + begin[i + 1]};
-  }
-  void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
-};
-
 /// Numbers below a limit, visited by words.
 class Members {
  public:
@@ -121,11 +111,12 @@ struct Facts {
 
   Facts(const VirtualBlock& block, const isa::Target& target) {
     read_buffers(block, target);
-    const std::vector<std::vector<std::uint32_t>> before = dependences(block);
+    const Lists before = dependences(block);
     std::vector<std::uint32_t> next(before.size() + 1, 0);
-    for (const auto& list : before) {
-      missing.push_back(static_cast<std::uint32_t>(list.size()));
-      for (const std::uint32_t p : list) ++next[p + 1];
+    missing.reserve(before.size());
+    for (std::size_t i = 0; i < before.size(); ++i) {
+      missing.push_back(static_cast<std::uint32_t>(before[i].size()));
+      for (const std::uint32_t p : before[i]) ++next[p + 1];
     }
     for (std::size_t i = 1; i < next.size(); ++i) next[i] += next[i - 1];
     after.begin = next;
@@ -255,14 +246,10 @@ class Scheduler {
   Scheduler(const Scheduler&) = delete;
   Scheduler& operator=(const Scheduler&) = delete;
 
-  std::vector<std::uint32_t> run() {
-    std::vector<std::uint32_t> out;
-    out.reserve(missing_.size());
-    while (out.size() < missing_.size()) {
-      out.push_back(choose());
-      issue(out.back());
-    }
-    return out;
+  std::uint32_t next() {
+    const std::uint32_t chosen = choose();
+    issue(chosen);
+    return chosen;
   }
 
  private:
@@ -351,12 +338,14 @@ class Scheduler {
 
 }  // namespace
 
-bool schedule(const VirtualBlock& block, const isa::Target& target, std::span<const std::int64_t> sbuf_limits,
-              const std::function<bool(const std::vector<std::uint32_t>&)>& take, bool keep_room) {
+std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& target, bool rotate, bool keep_room) {
   const Facts facts{block, target};
-  return std::ranges::any_of(sbuf_limits, [&](std::int64_t limit) {
-    return take(Scheduler{facts, target, limit, keep_room}.run());
-  });
+  for (const std::int64_t part : {23, 20, 17, 14}) {  // 24ths of SBUF
+    Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, keep_room};
+    const NextInstr next = [&scheduler] { return scheduler.next(); };
+    if (auto found = allocate_without_spills(block, target.geometry, rotate, next)) return found;
+  }
+  return std::nullopt;
 }
 
 }  // namespace runtime

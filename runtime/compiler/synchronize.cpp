@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <bit>
+#include <span>
 #include <unordered_map>
 
 #include "isa/operands.h"
@@ -68,13 +69,16 @@ class Synchronizer {
     for (const Tile* t : isa::reads(instr)) read(*t, lane, instr.accumulate && t == &instr.dst);
     for (const Tile* t : isa::writes(instr)) before_write(*t, lane);
     Clock& known = known_[issuer];
+    found_.clear();
     for (std::size_t l = 0; l < kLanes; ++l) {
       if (need_[l] <= known[l]) continue;
-      needs_[i].push_back({static_cast<std::uint16_t>(l), 0, need_[l]});
+      found_.push_back({static_cast<std::uint16_t>(l), 0, need_[l]});
     }
     // What one wait implies may make another superfluous.
-    for (const isa::Wait& w : needs_[i]) merge(known, clocks_[order_[w.sem][w.count - 1]]);
-    prune(needs_[i]);
+    for (const isa::Wait& w : found_) merge(known, clocks_[order_[w.sem][w.count - 1]]);
+    prune(found_);
+    needs_[i] = {static_cast<std::uint32_t>(waits_.size()), static_cast<std::uint32_t>(found_.size())};
+    waits_.insert(waits_.end(), found_.begin(), found_.end());
     clocks_[i] = known;
     clocks_[i][lane] = number;
     order_[lane].push_back(static_cast<std::uint32_t>(i));
@@ -162,44 +166,53 @@ class Synchronizer {
 
   /// Turns places in lanes into semaphore counts; what does not fit into four waits goes in front.
   std::size_t write() {
-    for (const auto& waits : needs_)
-      for (const isa::Wait& w : waits)
-        if (w.sem < isa::kEngineCount) instrs_[order_[w.sem][w.count - 1]].signal = true;
+    for (const isa::Wait& w : waits_)
+      if (w.sem < isa::kEngineCount) instrs_[order_[w.sem][w.count - 1]].signal = true;
     std::array<std::vector<std::uint32_t>, isa::kEngineCount> counts;
     for (std::size_t e = 0; e < isa::kEngineCount; ++e) {
       std::uint32_t count = 0;
       for (const std::uint32_t i : order_[e]) counts[e].push_back(count += instrs_[i].signal);
     }
-    std::size_t total = 0;
-    std::vector<Instr> out;
-    out.reserve(instrs_.size());
-    for (std::size_t i = 0; i < instrs_.size(); ++i) {
-      std::vector<isa::Wait>& waits = needs_[i];
-      for (isa::Wait& w : waits)
+    std::size_t holds = 0;
+    for (Needs& need : needs_) {
+      for (isa::Wait& w : waits_of(need))
         if (w.sem < isa::kEngineCount) w.count = counts[w.sem][w.count - 1];
-      total += waits.size();
-      while (waits.size() > isa::kMaxWaits) {
-        Instr hold{.op = Opcode::kWait, .engine = instrs_[i].engine, .label = instrs_[i].label};
-        take(waits, hold);
-        out.push_back(hold);
-      }
-      take(waits, instrs_[i]);
-      out.push_back(instrs_[i]);
+      holds += need.count == 0 ? 0 : (need.count - 1) / isa::kMaxWaits;
     }
-    instrs_ = std::move(out);
-    return total;
+    // From the back on, so that what moves behind finds its place free: the list is long, and its copy would be too.
+    instrs_.resize(instrs_.size() + holds);
+    for (std::size_t i = needs_.size(); i-- > 0;) {
+      if (holds > 0) instrs_[i + holds] = instrs_[i];
+      Instr& instr = instrs_[i + holds];
+      std::span<const isa::Wait> waits = waits_of(needs_[i]);
+      const std::size_t in_front = waits.empty() ? 0 : (waits.size() - 1) / isa::kMaxWaits;
+      for (std::size_t h = 0; h < in_front; ++h) {
+        Instr hold{.op = Opcode::kWait, .engine = instr.engine, .label = instr.label};
+        take(waits, hold);
+        instrs_[i + holds - in_front + h] = hold;
+      }
+      take(waits, instr);
+      holds -= in_front;
+    }
+    return waits_.size();
   }
 
-  static void take(std::vector<isa::Wait>& waits, Instr& instr) {
+  /// The last of `waits`, as many as an instruction has room for.
+  static void take(std::span<const isa::Wait>& waits, Instr& instr) {
     while (!waits.empty() && instr.wait_count < isa::kMaxWaits) {
       instr.waits[instr.wait_count++] = waits.back();
-      waits.pop_back();
+      waits = waits.first(waits.size() - 1);
     }
   }
 
   struct HbmTensor {
     std::vector<Rect> writes, reads;
   };
+  /// An instruction's part of waits_.
+  struct Needs {
+    std::uint32_t first = 0, count = 0;
+  };
+  std::span<isa::Wait> waits_of(const Needs& need) { return std::span{waits_}.subspan(need.first, need.count); }
 
   std::vector<Instr>& instrs_;
   std::vector<Cell> sbuf_, psum_;
@@ -208,7 +221,8 @@ class Synchronizer {
   std::array<Clock, isa::kEngineCount> known_{};
   Clock need_{};
   std::vector<Clock> clocks_;
-  std::vector<std::vector<isa::Wait>> needs_;
+  std::vector<Needs> needs_;  // of each instruction
+  std::vector<isa::Wait> waits_, found_;
 };
 
 }  // namespace

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,25 +17,6 @@
 namespace runtime::nki {
 namespace {
 
-/// Order and addresses: of the orders that run furthest ahead the first that does not spill.
-Allocation place(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
-  const isa::Geometry& geometry = target.geometry;
-  if (options.as_written) return allocate(block, geometry, true);
-  std::array<std::int64_t, 4> limits{23, 20, 17, 14};  // 24ths of SBUF
-  for (std::int64_t& limit : limits) limit = geometry.sbuf_partition_bytes * limit / 24;
-  std::optional<Allocation> found;
-  const auto take = [&](const std::vector<std::uint32_t>& order) {
-    try {
-      found = allocate(block, geometry, true, order, 0);
-    } catch (const base::Error& e) {
-      if (e.fault() != base::Fault::kCapacity) throw;
-    }
-    return found.has_value();
-  };
-  if (schedule(block, target, limits, take, true)) return *found;
-  return allocate(block, geometry, true);
-}
-
 /// The same as a mistake in the kernel's line, where no operator's name stands in front.
 base::Error at_line(const base::Error& e, const std::string& name) {
   const std::string front = fmt::format("block {}, ", name);
@@ -47,7 +26,9 @@ base::Error at_line(const base::Error& e, const std::string& name) {
 
 Allocation placed(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
   try {
-    return place(block, target, options);
+    std::optional<Allocation> found;
+    if (!options.as_written) found = schedule(block, target, true, true);
+    return found ? *found : allocate(block, target.geometry, true);
   } catch (const base::Error& e) {
     if (e.fault() != base::Fault::kCapacity) throw;
     throw at_line(e, block.name);
