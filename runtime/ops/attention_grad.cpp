@@ -99,21 +99,25 @@ class AttentionGrad {
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
     if (long_) return begin_sums(kv_group);
-    for (std::int64_t t = 0; t < h_.tiles(); ++t)
-      dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
-    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) {
+    for (std::int64_t t = 0; t < most_tiles(); ++t) {
+      if (t < h_.tiles()) dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
+      if (t >= h_.key_tiles()) continue;
       dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
       dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
     }
   }
 
+  std::int64_t most_tiles() const { return std::max(h_.tiles(), h_.key_tiles()); }
+
   void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
-    for (std::int64_t t = 0; t < h_.tiles() && !long_; ++t)
-      e_.store(e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), first * h_.size, group * h_.size, 1),
-               dq_[static_cast<std::size_t>(t)]);
-    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) {
-      const std::int64_t row = b * h_.keys + t * kPartitions, rows = h_.key_rows(t);
+    for (std::int64_t t = 0; t < most_tiles(); ++t) {
       const auto i = static_cast<std::size_t>(t);
+      if (!long_ && t < h_.tiles())
+        e_.store(
+            e_.hbm(node_.out[0], b * h_.seq + t * kPartitions, h_.tile_rows(t), first * h_.size, group * h_.size, 1),
+            dq_[i]);
+      if (t >= h_.key_tiles()) continue;
+      const std::int64_t row = b * h_.keys + t * kPartitions, rows = h_.key_rows(t);
       if (long_) end_sums(t, kv_group);
       e_.store(e_.hbm(node_.out[1], row, rows, kv_first_, kv_group * h_.size, 1), dk_[i]);
       e_.store(e_.hbm(node_.out[2], row, rows, kv_first_, kv_group * h_.size, 1), dv_[i]);
