@@ -122,7 +122,8 @@ std::vector<Shape> attention_infer(const Contract& c) {
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
   if (q.cols / a.heads > kPartitions) c.fail("a head is wider than 128", "use more heads");
-  const std::int64_t kv = q.cols / a.heads * a.kv_heads, keys = a.causal ? a.seq : c.in(1).rows / a.batch;
+  const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
+  const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
   c.need(1, a.batch * keys, kv, "k");
   c.need(2, a.batch * keys, kv, "v");
@@ -179,8 +180,11 @@ void attention_backward(Backward& b, const Node& node) {
   for (std::size_t i = 0; i < 3; ++i) b.add(node, i, grads[i]);
   const std::size_t bias = node.in.size() - 1;
   if (!node.attrs.as<AttentionAttrs>().biased || !b.needs(node, bias)) return;
-  const std::int64_t rows = b.graph().value(node.in[bias]).rows;
-  b.add(node, bias, b.op(kPositionsGrad, node, "bias", {grads[3]}, PositionsGradAttrs{.seq = rows, .rows = rows}));
+  const Value& like = b.graph().value(node.in[bias]);
+  const std::int64_t rows = like.rows;
+  b.add(node, bias,
+        b.op(kPositionsGrad, node, "bias", {grads[3]},
+             PositionsGradAttrs{.seq = rows, .rows = rows, .dtype = like.dtype}));
 }
 
 class Attention {

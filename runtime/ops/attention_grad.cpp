@@ -99,16 +99,18 @@ class AttentionGrad {
     k_ = load_rows(e_, h_, node_.in[1], b, kv_first_, kv_group * h_.size);
     v_ = load_rows(e_, h_, node_.in[2], b, kv_first_, kv_group * h_.size);
     if (long_) return begin_sums(kv_group);
-    for (std::int64_t t = 0; t < h_.tiles(); ++t)
-      dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
-    for (std::int64_t t = 0; t < h_.key_tiles(); ++t) {
+    for (std::int64_t t = 0; t < most_tiles(); ++t) {
+      if (t < h_.tiles()) dq_.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
+      if (t >= h_.key_tiles()) continue;
       dk_.push_back(e_.sbuf(e_.value(node_.out[1]).dtype, h_.key_rows(t), kv_group * h_.size));
       dv_.push_back(e_.sbuf(e_.value(node_.out[2]).dtype, h_.key_rows(t), kv_group * h_.size));
     }
   }
 
+  std::int64_t most_tiles() const { return std::max(h_.tiles(), h_.key_tiles()); }
+
   void store(std::int64_t b, std::int64_t first, std::int64_t group, std::int64_t kv_group) {
-    for (std::int64_t t = 0; t < std::max(h_.tiles(), h_.key_tiles()); ++t) {
+    for (std::int64_t t = 0; t < most_tiles(); ++t) {
       const std::int64_t own = b * h_.seq + t * kPartitions, row = b * h_.keys + t * kPartitions;
       const auto i = static_cast<std::size_t>(t);
       if (t < h_.tiles() && !long_)

@@ -36,7 +36,8 @@ void matmul_backward(Backward& b, const Node& node) {
   const ValueId dy = b.grad(node), x = node.in[0], w = node.in[1];
   const auto& a = node.attrs.as<MatmulAttrs>();
   base::ensure(!a.blocked, node.label, "a blocked weight has no gradient");
-  const MatmulAttrs dx{.alpha = a.alpha, .trans_b = !a.trans_b, .operand = a.operand};
+  MatmulAttrs dx{.alpha = a.alpha, .trans_b = !a.trans_b, .operand = a.operand};
+  if (b.graph().value(x).kind == Kind::kWeight) dx.dtype = b.graph().numerics().gradient;
   if (b.needs(node, 0)) b.add(node, 0, b.op(kMatmul, node, "grad", {dy, w}, dx));
   const MatmulTnAttrs dw{.alpha = a.alpha, .dtype = b.graph().numerics().gradient, .operand = a.operand};
   if (b.needs(node, 1))
