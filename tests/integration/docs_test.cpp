@@ -27,6 +27,8 @@ struct Exception {
 
 const std::vector<Exception> kExceptions = {
     {"trnsim run bert_emotion --model_id bert/ --dataset_path tweets.csv", "the reader's model and data", ""},
+    {"trnsim run t5_small_summarize --model_id t5-small/ --dataset_path cnn.jsonl --mode timed",
+     "the reader's model and data", "trnsim run t5_small_summarize --mode timed"},
     {"trnsim run llama2_7b_dolly --model_id llama/ --dataset_path dolly.jsonl", "the reader's model and data", ""},
     {"trnsim run llama2_7b_dolly", "trains for minutes", "trnsim run llama2_7b_dolly --mode timed"},
     {"trnsim run llama2_7b_dolly --compile_cache programs", "trains for minutes",
