@@ -30,7 +30,7 @@ constexpr std::array kTakes = {
           "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps "
           "label_smoothing_factor"},
     Takes{"run compile ablate estimate plan",
-          "max_length per_device_train_batch_size weight_decay max_grad_norm nnodes stack passes"},
+          "max_length max_target_length per_device_train_batch_size weight_decay max_grad_norm nnodes stack passes"},
     Takes{"run compile ablate verify estimate",
           "gradient_accumulation_steps tensor_parallel_size pipeline_parallel_size zero_1 recompute"},
     Takes{"run",

@@ -16,7 +16,8 @@ extern const Op kMatmul, kLayerNorm, kLayerNormGrad, kRmsNorm, kRmsNormGrad, kHe
 extern const Op kMatmulTn, kAttention, kAttentionGrad, kEmbeddingGrad, kPositionsGrad, kPutRows, kAdamW, kLamb, kSgd,
     kSumSquares, kClipScale, kAllReduce, kWideColSum, kAccumulate, kDiagonals, kDiagonalsGrad;
 // generation: few rows, and keys and values that stay
-extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, kCacheFill, kCachedAttention;
+extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, kCacheFill, kCacheAppend,
+    kCachedAttention;
 // between tensor-parallel ranks, and over a vocabulary that they share
 extern const Op kRankSum, kRankFork, kRankGather, kRankGatherAgain, kRankScatter, kRowMax, kLossSums, kSplitLoss;
 extern const Op kStageSend, kStageReceive;

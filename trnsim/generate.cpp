@@ -120,7 +120,8 @@ void check(const GenerationJob& job, const hw::MachineParams& machine) {
 GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams& machine) {
   check(job, machine);
   // The first new token comes from the prompt; token i of the others is at position prompt_tokens + i.
-  const std::int64_t others = job.new_tokens - 1, first = job.prompt_tokens;
+  // Of a text that is written apart, at position i.
+  const std::int64_t others = job.new_tokens - 1, first = job.config->pairs() ? 1 : job.prompt_tokens;
   const std::int64_t last = first + std::max<std::int64_t>(others, 1) - 1;
   const workloads::GenerationPrograms programs{job.config, job.spec, first, last, machine.target(), job.programs.get()};
   GenerationTime out;

@@ -69,7 +69,9 @@ std::vector<Ids> prompts_of(const GenerateSettings& o, const Source& source) {
   if (!source.tokenizer) return std::vector<Ids>(batch, Ids(static_cast<std::size_t>(o.prompt_length)));
   std::vector<Ids> out;
   for (const std::string& text : o.prompt.empty() ? std::vector<std::string>{""} : o.prompt) {
-    Ids ids = source.tokenizer->encode(text, 0, "`prompt`").ids;
+    const workloads::TextPairs* pairs = source.config->pairs();
+    Ids ids = pairs ? source.tokenizer->tokenize(text, "`prompt`") : source.tokenizer->encode(text, 0, "`prompt`").ids;
+    if (pairs) ids.push_back(static_cast<std::int32_t>(pairs->end));
     if (ids.empty()) {  // GPT-2 begins with the token that ends a text
       const auto first = source.tokenizer->bos_id() ? source.tokenizer->bos_id() : source.tokenizer->eos_id();
       if (!first) throw Error{Fault::kUsage, "`prompt`", "has no token", "give a text to go on with"};
@@ -89,8 +91,9 @@ GenerationJob job_of(const GenerateSettings& o, const Source& source, const std:
   const auto longest =
       static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
   workloads::require_generator(source.config);
+  const bool apart = source.config->pairs() != nullptr;  // what is written has caches of its own
   const std::int64_t positions = source.config->sizes().positions;
-  const std::int64_t wanted = longest + o.max_new_tokens;
+  const std::int64_t wanted = (apart ? 0 : longest) + o.max_new_tokens;
   if (wanted > positions)
     throw Error{Fault::kUsage, longest >= positions ? "`prompt`" : "`max_new_tokens`",
                 fmt::format("a prompt of {} and {} new ones, the model has {}", base::counted(longest, "token"),
@@ -104,7 +107,7 @@ GenerationJob job_of(const GenerateSettings& o, const Source& source, const std:
               .length = workloads::cache_length(length),
               .tensor_parallel = o.tensor_parallel_size,
               .numerics = workloads::generation_numerics(type)};
-  job.spec.prompt = workloads::prompt_bucket(longest, std::min(job.spec.length, positions));
+  job.spec.prompt = workloads::prompt_bucket(longest, apart ? positions : std::min(job.spec.length, positions));
   job.prompt_tokens = longest, job.new_tokens = o.max_new_tokens;
   job.stack = o.stack, job.exact = o.exact;
   return job;
@@ -133,9 +136,10 @@ class Writer {
                                               .top_k = settings.top_k,
                                               .top_p = settings.top_p,
                                               .seed = static_cast<std::uint64_t>(settings.seed)};
+    const bool apart = source.config->pairs() != nullptr;  // the prompt is no part of the text
     for (std::size_t b = 0; b < prompts.size(); ++b)
-      sequences_.push_back({{prompts[b], ""}, {sampling, b}, {*source.tokenizer, true}});
-    for (std::size_t b = 0; b < prompts.size(); ++b)
+      sequences_.push_back({{apart ? Ids{} : prompts[b], ""}, {sampling, b}, {*source.tokenizer, true}});
+    for (std::size_t b = 0; b < prompts.size() && !apart; ++b)
       for (const std::int32_t id : prompts[b]) grow(b, sequences_[b].stream.push(id));
   }
 

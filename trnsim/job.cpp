@@ -49,7 +49,7 @@ std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
 /// Of what is written. Errors: Fault::kUsage when the model writes no text of its own.
 std::int64_t target_length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (model->pairs()) return s.max_target_length > 0 ? s.max_target_length : 128;  // run_summarization.py
-  if (s.max_target_length > 0 && s.given.contains("max_target_length"))
+  if (s.max_target_length > 0)
     throw Error{Fault::kUsage, "`max_target_length`",
                 fmt::format("a {} model does not read one text and write another", model->family()),
                 "leave it out, or take a T5"};

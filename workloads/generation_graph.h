@@ -55,6 +55,7 @@ runtime::Graph token_graph(const ModelPtr& config, const GenerationSpec& spec);
 struct GenerationWeight {
   WeightSpec spec;       // its shape is the rank's part, as in the file
   bool blocked = false;  // a matrix [in, out] on the device, rows in the order of runtime::blocked_row()
+  bool once = false;     // read by the prompt's program alone
 };
 /// As decoder_weights(), and the head "lm_head.weight", which is a copy when it is tied to the embeddings: a head is
 /// read by columns, embeddings by rows.

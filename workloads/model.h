@@ -20,6 +20,7 @@ namespace workloads {
 
 struct DecoderArch;     // workloads/models/decoder/decoder_arch.h
 struct PublishedModel;  // workloads/published.h
+struct GenerationSpec;  // workloads/generation_graph.h
 
 /// 0: the family has no such size; given to Model::with_sizes(): as it is.
 struct Sizes {
@@ -54,6 +55,7 @@ enum class Task : std::uint8_t {
 /// behind the last, and the one that fills rows.
 struct TextPairs {
   std::int64_t start = 0, end = 1, pad = 0;
+  std::int64_t layers = 0;  // that write
 };
 
 /// A tensor of a step that stays the same from step to step, for every rank that has it.
@@ -120,6 +122,10 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual const TextPairs* pairs() const { return nullptr; }
   /// What the host writes before the first step, besides weights.
   virtual std::vector<HostTable> tables(const StepKind&) const { return {}; }
+  /// What the host writes before a token at `position` of a text of at most `length` that is written.
+  virtual HostTable step_table(std::int64_t, std::int64_t) const { return {}; }
+  /// prompt_graph() or token_graph() of workloads/generation_graph.h.
+  virtual runtime::Graph generation(const GenerationSpec& spec, bool prompt) const;
   /// What a model of images looks at, or null.
   virtual const ImageShape* image() const { return nullptr; }
   /// The adapters that are trained beside frozen weights, if there are any.

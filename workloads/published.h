@@ -19,7 +19,7 @@ struct PublishedModel {
 
 /// The preset of that name or another model of the family that the name says, in the published sizes. What it has
 /// otherwise than the model, and what nobody published, is said in `assumed`. Or why there is none: no family here
-/// computes it (T5), or a size is missing. Errors: Fault::kUsage when sizes
+/// computes it (DeBERTa), or a size is missing. Errors: Fault::kUsage when sizes
 /// contradict each other.
 std::variant<ModelPtr, std::string> published_model(const PublishedModel& published, std::vector<std::string>& assumed);
 

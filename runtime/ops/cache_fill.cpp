@@ -1,5 +1,6 @@
 #include "runtime/emitter.h"
 #include "runtime/ops.h"
+#include "runtime/ops/slots.h"
 
 namespace runtime {
 namespace {
@@ -32,7 +33,53 @@ void fill_lower(Emitter& e, const Node& node) {
             e.hbm_flat(node.in[0], b * a.seq * width, 1, a.seq * width, 0));
 }
 
+/// A row of each sequence becomes a row of its part of a cache. Shapes: rows [B, W], B <= 128, cache [B * N, W], B * N
+/// <= 65535, positions [B, 1] int32, each below N -> cache in place.
+std::vector<Shape> append_infer(const Contract& c) {
+  const Value &rows = c.in(0), &cache = c.in(1);
+  constexpr std::int64_t kMostRows = 65535;  // that one indexed transfer reaches
+  if (rows.rows > kPartitions || cache.rows % rows.rows != 0 || cache.rows > kMostRows)
+    c.fail("the cache has not as many parts, or too many rows", "use a smaller batch, or a shorter cache");
+  c.need(1, cache.rows, rows.cols, "cache");
+  c.need(2, rows.rows, 1, "positions");
+  return {{cache.rows, cache.cols, cache.dtype, c.node.in[1]}};
+}
+
+Tensors append_forward(const Attrs&, std::span<const Tensor> in) {
+  Tensor cache = in[1];
+  const std::int64_t length = cache.rows / in[0].rows;
+  for (std::int64_t b = 0; b < in[0].rows; ++b)
+    for (std::int64_t c = 0; c < cache.cols; ++c)
+      cache.at(b * length + static_cast<std::int64_t>(in[2].at(b, 0)), c) = in[0].at(b, c);
+  return {cache};
+}
+
+void append_lower(Emitter& e, const Node& node) {
+  const std::int64_t batch = e.value(node.in[0]).rows;
+  const Value& cache = e.value(node.in[1]);
+  const Tile place = e.loaded(Dtype::kInt32, e.hbm(node.in[2], 0, batch));
+  const Tile begin = e.sbuf(Dtype::kInt32, batch, 1), slot = e.sbuf(Dtype::kInt32, batch, 1);
+  e.emit({.op = Opcode::kIota,
+          .engine = isa::Engine::kGpSimd,
+          .imm1 = static_cast<float>(cache.rows / batch),
+          .imm2 = 0,
+          .dst = begin});
+  e.emit({.op = Opcode::kTensorTensor,
+          .engine = isa::Engine::kGpSimd,
+          .alu0 = Alu::kAdd,
+          .dst = slot,
+          .a = begin,
+          .b = place});
+  e.scatter(table_of(e, node.out[0]), e.loaded(cache.dtype, e.hbm(node.in[0], 0, batch)), slot);
+}
+
 }  // namespace
+
+const Op kCacheAppend{.name = "cache_append",
+                      .text = "a row of each sequence becomes a row of its part of a cache",
+                      .infer = append_infer,
+                      .forward = append_forward,
+                      .lower_whole = append_lower};
 
 const Op kCacheFill{.name = "cache_fill",
                     .text = "a prompt's keys or values become the first rows of a cache",

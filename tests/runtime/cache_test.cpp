@@ -9,6 +9,17 @@ using namespace runtime_test;
 using runtime::kCachedAttention;
 using runtime::kCacheFill;
 
+TEST(CacheAppend, ARowOfEachSequenceFindsItsPlace) {
+  const Tensor positions = random_ids(7, 40, 3);
+  for (const Dtype type : {Dtype::kFp32, Dtype::kBf16})
+    expect_reference(
+        runtime::kCacheAppend,
+        {{random_normal(7, 24, 1), type}, {random_normal(7 * 40, 24, 2), type}, {positions, Dtype::kInt32}}, {},
+        {Tolerance{}});
+  const Inputs wrong{random_normal(7, 24, 1), random_normal(40, 24, 2), {positions, Dtype::kInt32}};
+  EXPECT_TRUE(fails(base::Fault::kProgram, [&] { run_on_device(runtime::kCacheAppend, wrong); }, {"as many parts"}));
+}
+
 struct CacheCase {
   std::int64_t batch, length, heads, kv_heads, size;
   Dtype dtype;

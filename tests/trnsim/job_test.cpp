@@ -12,6 +12,7 @@
 #include "runtime/numerics.h"
 #include "trnsim/listing.h"
 #include "trnsim/memory.h"
+#include "trnsim/project.h"
 #include "workloads/model.h"
 
 namespace trnsim {
@@ -40,6 +41,7 @@ const Change kChanges[] = {
     {"master_weights", [](Job& j) { j.step.plan.master_weights = !j.step.plan.master_weights; }},
     {"numerics", [](Job& j) { j.step.plan.numerics = runtime::numerics("fp32+sr"); }},
     {"length", [](Job& j) { j.step.kind.length = 64; }},
+    {"target_length", [](Job& j) { j.step.kind.target_length = 64; }},
     {"max_grad_norm", [](Job& j) { j.step.optimizer.max_grad_norm = 0; }},
     {"weight_decay", [](Job& j) { j.step.optimizer.weight_decay = 0.5; }},
     {"samples", [](Job& j) { j.sizes.samples += 1000; }},
@@ -117,6 +119,7 @@ const Mistake kMistakes[] = {
     {"UnknownStack", [](Settings& s) { s.stack = "pytorch"; }, "stack"},
     {"NoLayersOfTheName", [](Settings& s) { s.lora_r = 16, s.lora_target_modules = "q_proj,qproj"; }, "'qproj'"},
     {"AlphaWithoutARank", [](Settings& s) { s.lora_alpha = 16; }, "`lora_alpha`"},
+    {"ATextOfItsOwn", [](Settings& s) { s.max_target_length = 64; }, "`max_target_length`"},
     {"UnknownPurchase", [](Settings& s) { s.price = "monthly"; }, "`price`"},
 };
 
@@ -145,6 +148,19 @@ TEST(Job, AnEncoderTakesNoAdapters) {
   } catch (const base::Error& error) {
     EXPECT_THAT(std::string{error.what()}, HasSubstr("BERT models take no adapters"));
   }
+}
+
+// 4 texts of 1024 tokens on a core are read, 128 tokens are written: logits in fp32 are of these alone.
+TEST(Job, ATextThatIsWrittenHasALengthOfItsOwn) {
+  const Job job = load_job("t5_small_summarize");
+  EXPECT_THAT(describe(job), HasSubstr("1 micro-batch of 4 x 1024 to 128"));
+  const Projection p = project(job, {.micro_batches = 1});
+  EXPECT_EQ(p.memory.by_kind.at("weights"), 2 * 60'506'624u);  // of the model card, in bf16
+  EXPECT_GE(p.memory.total, least_memory(job).total);
+  EXPECT_LT(p.mfu, 0.5);
+  Settings longer;
+  longer.max_target_length = 256;
+  EXPECT_GT(project(load_job("t5_small_summarize", longer), {.micro_batches = 1}).device_seconds, p.device_seconds);
 }
 
 class JobMistake : public testing::TestWithParam<Mistake> {};

@@ -91,6 +91,17 @@ TEST(T5, FlopsAreTheGraphs) {
   }
 }
 
+/// Whatever TensorE multiplies in, gradients lie in buckets of one type.
+TEST(T5, EveryNumberFormatCompiles) {
+  const ModelPtr model = model_preset("t5-tiny");
+  for (const char* numerics : {"fp32", "fp32+bf16-matmul", "fp32+bf16-all", "bf16", "bf16+sr", "bf16+fp32-optimizer"}) {
+    const Step step{.plan = {.data = 2, .zero1 = true, .numerics = runtime::numerics(numerics)},
+                    .kind = {.length = 16, .target_length = 8}};
+    EXPECT_NO_THROW(runtime::compile(model->step(step).graph, trn1_target(), compile_options(step, "t5", {})))
+        << numerics;
+  }
+}
+
 TEST(T5, RefusesToCutAStack) {
   const ModelPtr model = model_preset("t5-small");
   const auto with = [&](const Plan& plan) { return [&model, plan] { model->step({.plan = plan}); }; };

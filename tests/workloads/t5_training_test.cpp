@@ -92,7 +92,7 @@ class T5Training : public testing::Test {
     return o;
   }
   CausalTrainer trainer(const TrainerOptions& options) const {
-    return {config_, job_.weights, {job_.tokenizer.get(), &job_.train, &*job_.validation}, options};
+    return {config_, weights_, {job_.tokenizer.get(), &job_.train, &*job_.validation}, options};
   }
   std::vector<double> losses(const TrainerOptions& options) const {
     CausalTrainer one = trainer(options);
@@ -103,7 +103,9 @@ class T5Training : public testing::Test {
   }
 
   const LanguageModelling job_ = pairs_job();
-  const ModelPtr config_ = job_.config->without_dropout();
+  const ModelPtr config_ =
+      job_.config->with_sizes({.layers = 2, .hidden = 32, .head = 8, .ffn = 48})->without_dropout();
+  const Weights weights_ = initial_weights(config_, 1);
 };
 
 TEST_F(T5Training, PlansSeeTheSamePairs) {

@@ -39,7 +39,9 @@ GenerationPrograms::GenerationPrograms(const ModelPtr& config, const GenerationS
   runtime::CompileOptions options = options_of("token", spec, cache);
   options.shared = &prompt.program.regions;
   std::uint64_t bytes = prompt.program.hbm_bytes;
-  for (const std::int64_t read : token_buckets(first, last, spec.length)) {
+  const auto buckets =
+      config->pairs() ? std::vector{spec.length} : token_buckets(first, last, spec.length);  // caches are read whole
+  for (const std::int64_t read : buckets) {
     GenerationSpec bucket = spec;
     bucket.read = read;
     tokens.push_back({read, runtime::compile(token_graph(config, bucket), target, options)});
@@ -119,6 +121,29 @@ struct Generator::State {
       if (ranks() > 1) io.write(r, "vocabulary", is_mine);
       io.write(r, name, places);
     }
+    return run_loaded();
+  }
+
+  /// Of a model that reads one text and writes another: the next token of each text behind `tokens`, which are at
+  /// `place`. What is read came with begin().
+  std::vector<float> write_after(std::span<const std::int32_t> tokens, std::int64_t place) {
+    runtime::Session io = session();
+    const auto batch = static_cast<std::size_t>(spec.batch);
+    std::vector<float> seen;
+    for (std::size_t b = 0; b < batch; ++b)
+      for (std::int64_t key = 0; key < spec.length; ++key) seen.push_back(key <= place ? 1.0F : 0.0F);
+    const HostTable distances = config->step_table(spec.length, place);
+    io.write(0, "decoder_input_ids", std::vector<std::int32_t>(tokens.begin(), tokens.end()));
+    io.write(0, "positions", std::vector<std::int32_t>(batch, static_cast<std::int32_t>(place)));
+    io.write(0, "seen", seen);
+    io.write(0, distances.name, distances.values);
+    io.write(0, "source_mask", source_mask);
+    return run_loaded();
+  }
+
+  std::vector<float> run_loaded() {
+    runtime::Session io = session();
+    const std::int64_t part = vocabulary_part();
     device->run({.step = step++, .host_threads = host_threads});
     std::vector<float> logits(static_cast<std::size_t>(spec.batch * arch.vocabulary));
     for (std::uint32_t r = 0; r < ranks(); ++r) {
@@ -138,6 +163,7 @@ struct Generator::State {
   const int host_threads;
   const isa::Program* loaded = nullptr;
   std::vector<std::int32_t> positions;  // of the next token of each sequence
+  std::vector<float> source_mask;       // of texts that are read: 1 where there is a token
   std::uint32_t step = 0;
 };
 
@@ -157,8 +183,11 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
   State& s = *state_;
   base::ensure(prompts.size() == static_cast<std::size_t>(s.spec.batch), "generation",
                "not as many prompts as planned");
-  std::vector<std::int32_t> ids(static_cast<std::size_t>(s.spec.batch * s.spec.prompt)), last;
+  const TextPairs* pairs = s.config->pairs();
+  const auto fill = static_cast<std::int32_t>(pairs ? pairs->pad : 0);
+  std::vector<std::int32_t> ids(static_cast<std::size_t>(s.spec.batch * s.spec.prompt), fill), last;
   s.positions.clear();
+  s.source_mask.assign(ids.size(), 0);
   for (std::size_t b = 0; b < prompts.size(); ++b) {
     const auto tokens = static_cast<std::int64_t>(prompts[b].size()),
                row = static_cast<std::int64_t>(b) * s.spec.prompt;
@@ -166,11 +195,17 @@ std::vector<float> Generator::begin(const std::vector<std::vector<std::int32_t>>
       throw Error{Fault::kUsage, "`prompt`", fmt::format("prompt {} has {}", b + 1, base::counted(tokens, "token")),
                   fmt::format("use 1 to {}", s.spec.prompt)};
     std::ranges::copy(prompts[b], ids.begin() + row);
+    std::fill_n(s.source_mask.begin() + row, tokens, 1.0F);
     last.push_back(static_cast<std::int32_t>(row + tokens - 1));
     s.positions.push_back(static_cast<std::int32_t>(tokens));
   }
   s.use(s.programs.prompt.program);
-  return s.run(ids, "last", last);
+  if (!pairs) return s.run(ids, "last", last);
+  s.positions.assign(prompts.size(), 1);
+  s.session().write(0, "input_ids", ids);
+  for (const HostTable& table : s.config->tables({.length = s.spec.prompt}))
+    if (s.session().has(0, table.name)) s.session().write(0, table.name, table.values);
+  return s.write_after(std::vector<std::int32_t>(prompts.size(), static_cast<std::int32_t>(pairs->start)), 0);
 }
 
 std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
@@ -182,7 +217,8 @@ std::vector<float> Generator::next(std::span<const std::int32_t> tokens) {
                 "generate fewer tokens"};
   const auto token = std::ranges::find_if(s.programs.tokens, [&](const auto& t) { return last <= t.read; });
   s.use(token->compiled.program);
-  std::vector<float> logits = s.run({tokens.begin(), tokens.end()}, "positions", s.positions);
+  std::vector<float> logits =
+      s.config->pairs() ? s.write_after(tokens, last) : s.run({tokens.begin(), tokens.end()}, "positions", s.positions);
   for (std::int32_t& p : s.positions) ++p;
   return logits;
 }

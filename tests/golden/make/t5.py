@@ -3,7 +3,9 @@
 
 Written after transformers' modeling_t5.py. Stacks of different depth, heads wider than d_model / num_heads, more
 buckets than one side needs, and targets that are shorter than what is read, padded to their own lengths."""
+import json
 import math
+import pathlib
 import sys
 
 import torch
@@ -133,6 +135,15 @@ def batches(c):
     return out
 
 
+def greedy(w, ids, mask, c, tokens):
+    """generate() without an end: the likeliest token, one after the other."""
+    written = torch.full((len(ids), 1), c["decoder_start_token_id"])
+    for _ in range(tokens):
+        next_ids = forward(w, ids, mask, written, c)[:, -1].argmax(-1)
+        written = torch.cat([written, next_ids[:, None]], 1)
+    return written[:, 1:].tolist()
+
+
 def main():
     family, folder = sys.argv[1:]
     config = FAMILIES[family]
@@ -144,8 +155,11 @@ def main():
         logits = forward(w, batch["input_ids"], batch["attention_mask"], shifted(labels, config), config)
         return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1))
 
-    weights = common.draw(shapes(config), 0.3)
-    common.train(folder, config, weights, batches(config), loss_of)
+    weights, data = common.draw(shapes(config), 0.3), batches(config)
+    common.train(folder, config, weights, data, loss_of)
+    exact = {name: tensor.double() for name, tensor in weights.items()}
+    written = greedy(exact, data["step0.input_ids"], data["step0.attention_mask"], config, WRITTEN)
+    (pathlib.Path(folder) / "generated.json").write_text(json.dumps({"step0.input_ids": written}) + "\n")
 
 
 if __name__ == "__main__":

@@ -297,6 +297,11 @@ class Generation {
   std::string owed_bias_;  // of the sum that x is still owed, if it has one
 };
 
+/// Whether it makes keys or values of what an encoder has read.
+bool is_of_source(const std::string& name) {
+  return name.ends_with("EncDecAttention.k.weight") || name.ends_with("EncDecAttention.v.weight");
+}
+
 }  // namespace
 
 std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel) {
@@ -306,34 +311,44 @@ std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::in
     const bool table = spec.name == arch.embedding || spec.name == "transformer.wpe.weight";
     const bool head = spec.name == kHead;
     if (head) spec.transposed = true;  // GPT's file has [vocabulary, hidden] too
-    const bool blocked = spec.shape.size() == 2 && !table;
-    out.push_back({std::move(spec), blocked});
+    const bool of_distances = spec.name.find("relative_attention_bias") != std::string::npos;  // rows are heads
+    const bool blocked = spec.shape.size() == 2 && !table && !of_distances;
+    const bool once = config->pairs() && (spec.name.starts_with("encoder.") || is_of_source(spec.name));
+    out.push_back({std::move(spec), blocked, once});
   }
   if (arch.tied) {
     WeightSpec head = std::ranges::find(out, arch.embedding, [](const auto& w) { return w.spec.name; })->spec;
     head.name = kHead, head.transposed = true;
-    out.push_back({std::move(head), true});
+    out.push_back({std::move(head), true, false});
   }
   return out;
 }
 
-Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec) { return Generation{config, spec, true}.run(); }
+Graph Model::generation(const GenerationSpec& spec, bool prompt) const {
+  return Generation{shared_from_this(), spec, prompt}.run();
+}
 
-Graph token_graph(const ModelPtr& config, const GenerationSpec& spec) { return Generation{config, spec, false}.run(); }
+Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec) { return config->generation(spec, true); }
+
+Graph token_graph(const ModelPtr& config, const GenerationSpec& spec) { return config->generation(spec, false); }
 
 TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
   const DecoderArch arch = decoder_arch(config);
   TokenWork work;
   const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
   for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
-    if (!w.blocked) continue;  // of tables only rows are read
+    if (!w.blocked || w.once) continue;  // of tables only rows are read
     const auto elements = static_cast<double>(element_count(w.spec.shape));
     work.weight_bytes += elements * size;
     work.flops += 2 * batch * elements;
   }
   const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
   const double groups = std::max(1.0, static_cast<double>(arch.kv_heads) / ranks);
-  const double rows = batch * static_cast<double>(rows_read(spec) * arch.head) * layers;
+  double rows = batch * static_cast<double>(rows_read(spec) * arch.head) * layers;
+  if (config->pairs()) {  // each layer that writes has caches of both texts
+    const double written = static_cast<double>(config->pairs()->layers) / layers;
+    rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(rows_read(spec));
+  }
   work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
   work.flops += 4 * rows * static_cast<double>(arch.heads) / ranks;
   return work;

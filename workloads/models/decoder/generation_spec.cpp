@@ -17,11 +17,6 @@ using base::Fault;
 
 void require_generator(const ModelPtr& config) {
   const DecoderArch arch = decoder_arch(config);
-  if (config->pairs())
-    throw Error{
-        Fault::kUsage, "model",
-        fmt::format("{} reads one text and writes another, which no program here writes text with", config->family()),
-        "train or project it, or take a model that goes on with a text"};
   if (arch.mixture)
     throw Error{Fault::kUsage, "model",
                 fmt::format("{} has experts, which no program here writes text with", config->family()),
@@ -31,6 +26,9 @@ void require_generator(const ModelPtr& config) {
 void check(const GenerationSpec& spec, const ModelPtr& config) {
   require_generator(config);
   const DecoderArch arch = decoder_arch(config);
+  if (config->pairs() && spec.tensor_parallel > 1)
+    throw Error{Fault::kUsage, "`tensor_parallel_size`",
+                fmt::format("{} writes text on one core alone", config->family()), "use 1, or leave it out"};
   check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
@@ -46,10 +44,14 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
                 fmt::format("a cache of {} is longer than the sliding window of {}",
                             base::counted(spec.length, "token"), arch.window),
                 "use a shorter prompt and fewer new tokens"};
-  if (spec.prompt < 1 || spec.prompt > spec.length)
+  if (spec.prompt < 1 || (!config->pairs() && spec.prompt > spec.length))
     throw Error{Fault::kUsage, "`prompt`",
                 fmt::format("{} do not fit in a cache of {}", base::counted(spec.prompt, "token"), spec.length),
                 "use a shorter prompt or more `max_length`"};
+  if (config->pairs() && spec.batch * spec.length > kMostTokens)
+    throw Error{Fault::kUsage, "`batch_size`",
+                fmt::format("{} of up to {}", base::counted(spec.batch, "text"), base::counted(spec.length, "token")),
+                fmt::format("use a smaller one, or fewer `max_new_tokens`: {} tokens at most", kMostTokens)};
   if (spec.batch * spec.prompt > kMostTokens || spec.length > kMostTokens)
     throw Error{Fault::kUsage, "`prompt`",
                 fmt::format("{} of {}", base::counted(spec.batch, "prompt"), base::counted(spec.prompt, "token")),

@@ -14,6 +14,9 @@
 #include "workloads/shards.h"
 
 namespace workloads {
+
+using nlohmann::json;
+
 namespace {
 
 struct T5Row {
@@ -45,6 +48,8 @@ T5Config make(const T5Row& row) {
   return c;
 }
 
+constexpr std::int64_t kMostWritten = 1 << 14;  // tokens: its biases have no end, caches have
+
 DecoderArch arch_of(const T5Config& c) {
   return {.layers = c.num_layers + c.num_decoder_layers,
           .hidden = c.d_model,
@@ -53,7 +58,7 @@ DecoderArch arch_of(const T5Config& c) {
           .head = c.d_kv,
           .ffn = c.d_ff,
           .vocabulary = c.vocab_size,
-          .positions = c.n_positions,
+          .positions = kMostWritten,
           .eps = c.layer_norm_epsilon,
           .rms = true,
           .gated = c.gated,
@@ -125,7 +130,10 @@ class T5Model final : public ConfigModel<T5Config> {
   explicit T5Model(T5Config config)
       : ConfigModel{std::move(config)},
         arch_{arch_of(config_)},
-        pairs_{.start = config_.decoder_start_token_id, .end = config_.eos_token_id, .pad = config_.pad_token_id} {}
+        pairs_{.start = config_.decoder_start_token_id,
+               .end = config_.eos_token_id,
+               .pad = config_.pad_token_id,
+               .layers = config_.num_decoder_layers} {}
 
   std::string_view family() const override { return "T5"; }
   Sizes sizes() const override {
@@ -135,7 +143,8 @@ class T5Model final : public ConfigModel<T5Config> {
             .kv_heads = arch_.heads,
             .head = arch_.head,
             .ffn = arch_.ffn,
-            .vocabulary = arch_.vocabulary};
+            .vocabulary = arch_.vocabulary,
+            .positions = arch_.positions};
   }
   std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
   StepGraph step(const Step& step) const override { return t5_step(shared_from_this(), config_, step); }
@@ -153,6 +162,10 @@ class T5Model final : public ConfigModel<T5Config> {
   const DecoderArch* decoder() const override { return &arch_; }
   const TextPairs* pairs() const override { return &pairs_; }
   std::vector<HostTable> tables(const StepKind& kind) const override;
+  runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
+    return t5_generation(shared_from_this(), config_, spec, prompt);
+  }
+  HostTable step_table(std::int64_t length, std::int64_t position) const override;
   bool ends_text(std::int64_t id) const override { return id == config_.eos_token_id; }
 
   std::optional<std::string> tied_to(std::string_view name) const override {
@@ -246,6 +259,14 @@ std::vector<HostTable> T5Model::tables(const StepKind& kind) const {
   return out;
 }
 
+HostTable T5Model::step_table(std::int64_t length, std::int64_t position) const {
+  HostTable table{"distances", {}};
+  table.values.resize(static_cast<std::size_t>(config_.relative_attention_num_buckets * length));
+  for (std::int64_t key = 0; key < length; ++key)
+    table.values[static_cast<std::size_t>(t5_bucket(config_, false, key - position) * length + key)] = 1;
+  return table;
+}
+
 }  // namespace
 
 std::int64_t t5_bucket(const T5Config& c, bool both_ways, std::int64_t distance) {
@@ -281,5 +302,93 @@ std::vector<Preset> t5_presets() {
 
 /// A published table states one length, T5 has two.
 std::vector<FamilyWord> t5_words() { return {{.word = "t5", .other = true}}; }
+
+// ---- config.json
+
+namespace {
+
+bool is_gated(const Keys& keys) {
+  const json& form = keys.at("feed_forward_proj");
+  if (form == "relu") return false;
+  if (form == "gated-gelu") return true;
+  keys.fail("\"feed_forward_proj\" is " + form.dump(), "use \"relu\" or \"gated-gelu\"");
+}
+
+}  // namespace
+
+T5Config read_t5(const Keys& keys) {
+  T5Config c;
+  keys.required("vocab_size", c.vocab_size);
+  keys.required("d_model", c.d_model);
+  keys.required("d_kv", c.d_kv);
+  keys.required("d_ff", c.d_ff);
+  keys.required("num_layers", c.num_layers);
+  keys.required("num_heads", c.num_heads);
+  c.num_decoder_layers = c.num_layers;
+  keys.optional("num_decoder_layers", c.num_decoder_layers);
+  keys.optional("relative_attention_num_buckets", c.relative_attention_num_buckets);
+  keys.optional("relative_attention_max_distance", c.relative_attention_max_distance);
+  keys.optional("n_positions", c.n_positions);
+  keys.optional("dropout_rate", c.dropout_rate);
+  keys.optional("layer_norm_epsilon", c.layer_norm_epsilon);
+  keys.optional("initializer_factor", c.initializer_range);
+  if (keys.has("feed_forward_proj")) c.gated = is_gated(keys);
+  keys.optional("tie_word_embeddings", c.tie_word_embeddings);
+  keys.optional("pad_token_id", c.pad_token_id);
+  keys.optional("eos_token_id", c.eos_token_id);
+  c.decoder_start_token_id = c.pad_token_id;
+  keys.optional("decoder_start_token_id", c.decoder_start_token_id);
+  keys.only("is_encoder_decoder", true);
+  check(c, keys.where());
+  return c;
+}
+
+void check(const T5Config& c, std::string_view where) {
+  const Rules rules{where};
+  rules.positive("vocab_size", c.vocab_size);
+  rules.positive("d_model", c.d_model);
+  rules.positive("d_kv", c.d_kv, 128);
+  rules.positive("d_ff", c.d_ff);
+  rules.positive("num_layers", c.num_layers, 10'000);
+  rules.positive("num_decoder_layers", c.num_decoder_layers, 10'000);
+  rules.positive("num_heads", c.num_heads);
+  rules.positive("relative_attention_num_buckets", c.relative_attention_num_buckets, 1024);
+  if (c.relative_attention_num_buckets % 4 != 0) rules.fail("relative_attention_num_buckets", "is no multiple of 4");
+  rules.positive("relative_attention_max_distance", c.relative_attention_max_distance);
+  if (2 * c.relative_attention_max_distance <= c.relative_attention_num_buckets)
+    rules.fail("relative_attention_max_distance", "leaves no distance to the last buckets");
+  rules.positive("n_positions", c.n_positions);
+  rules.positive("layer_norm_epsilon", c.layer_norm_epsilon);
+  rules.positive("initializer_factor", c.initializer_range);
+  rules.probability("dropout_rate", c.dropout_rate);
+  rules.token("pad_token_id", c.pad_token_id, c.vocab_size);
+  rules.token("eos_token_id", c.eos_token_id, c.vocab_size);
+  rules.token("decoder_start_token_id", c.decoder_start_token_id, c.vocab_size);
+}
+
+json to_json(const T5Config& c) {
+  return {{"architectures", {"T5ForConditionalGeneration"}},
+          {"d_ff", c.d_ff},
+          {"d_kv", c.d_kv},
+          {"d_model", c.d_model},
+          {"decoder_start_token_id", c.decoder_start_token_id},
+          {"dropout_rate", c.dropout_rate},
+          {"eos_token_id", c.eos_token_id},
+          {"feed_forward_proj", c.gated ? "gated-gelu" : "relu"},
+          {"initializer_factor", c.initializer_range},
+          {"is_encoder_decoder", true},
+          {"layer_norm_epsilon", c.layer_norm_epsilon},
+          {"model_type", "t5"},
+          {"n_positions", c.n_positions},
+          {"num_decoder_layers", c.num_decoder_layers},
+          {"num_heads", c.num_heads},
+          {"num_layers", c.num_layers},
+          {"pad_token_id", c.pad_token_id},
+          {"relative_attention_max_distance", c.relative_attention_max_distance},
+          {"relative_attention_num_buckets", c.relative_attention_num_buckets},
+          {"tie_word_embeddings", c.tie_word_embeddings},
+          {"torch_dtype", "float32"},
+          {"vocab_size", c.vocab_size}};
+}
 
 }  // namespace workloads

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workloads/config.h"
+#include "workloads/generation_graph.h"
 #include "workloads/model.h"
 #include "workloads/models/registry.h"
 #include "workloads/weights.h"
@@ -58,6 +59,14 @@ std::int64_t target_length(const StepKind& kind);
 /// them. A pipeline has two stages, encoder and decoder: the first has what is read, the last the rest, and both the
 /// mask. Errors: Fault::kUsage for another plan, or lengths that sequence parallelism does not divide.
 StepGraph t5_step(const ModelPtr& model, const T5Config& config, const Step& step);
+
+/// Generation reads and writes what prompt_graph() and token_graph() say, but all texts of a batch are written in step,
+/// the prompt's program writes their first token. Tensors that the host writes: in the prompt's program "input_ids"
+/// [batch
+/// * prompt, 1] int32 and "distances.encoder" (Model::tables()); in both "source_mask" [batch, prompt], 1 where there
+/// is a token, "decoder_input_ids" [batch, 1] int32, "positions" [batch, 1] int32, the place of these, "seen" [batch,
+/// length], 1 up to that place, and "distances" (Model::step_table()). One core. Errors: as check(GenerationSpec).
+runtime::Graph t5_generation(const ModelPtr& model, const T5Config& config, const GenerationSpec& spec, bool prompt);
 
 ModelPtr make_model(T5Config config);
 
