@@ -185,6 +185,13 @@ struct SlotAttrs {
   bool operator==(const SlotAttrs&) const = default;
 };
 
+/// Of a column that stands for an expert.
+struct ColumnAttrs {
+  std::int64_t column = 0;
+  OptionalType dtype{};
+  bool operator==(const ColumnAttrs&) const = default;
+};
+
 /// Of rows in blocks of equal parts.
 struct BlocksAttrs {
   std::int64_t blocks = 1, parts = 1;
@@ -211,11 +218,11 @@ struct ReceiveAttrs {
   bool operator==(const ReceiveAttrs&) const = default;
 };
 
-using AnyAttrs =
-    std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
-                 SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
-                 EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, StrideAttrs, OptimizerAttrs, ClipAttrs,
-                 CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, BlocksAttrs, BalanceAttrs>;
+using AnyAttrs = std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs,
+                              MatmulTnAttrs, SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs,
+                              CachedAttentionAttrs, CacheFillAttrs, EmbeddingGradAttrs, PositionsAttrs,
+                              PositionsGradAttrs, StrideAttrs, OptimizerAttrs, ClipAttrs, CollectiveAttrs, SendAttrs,
+                              ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs, BalanceAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

@@ -15,7 +15,8 @@ std::span<const Op* const> all_ops() {
       &kLossSums,     &kSplitLoss,    &kBucketScatter, &kBucketGather,    &kWideColSum,    &kAccumulate,
       &kSkinnyMatmul, &kSkinnyActive, &kSkinnyRmsNorm, &kSkinnyLayerNorm, &kCacheFill,     &kCachedAttention,
       &kStageSend,    &kStageReceive, &kHeadSum,       &kRoute,           &kRouteGrad,     &kToSlots,
-      &kFromSlots,    &kGateGrad,     &kSplitBlocks,   &kJoinBlocks,      &kRankExchange,  &kBalance};
+      &kGates,        &kGatedSum,     &kFromSlots,     &kGateGrad,        &kSplitBlocks,   &kJoinBlocks,
+      &kRankExchange, &kBalance};
   return kOps;
 }
 

@@ -27,6 +27,8 @@ struct Exception {
 
 const std::vector<Exception> kExceptions = {
     {"trnsim run bert_emotion --model_id bert/ --dataset_path tweets.csv", "the reader's model and data", ""},
+    {"trnsim estimate bert-base-uncased --dataset_path tweets.csv --buckets 32,64,128 --instance_type trn1.2xlarge",
+     "the reader's data", ""},
     {"trnsim run llama2_7b_dolly --model_id llama/ --dataset_path dolly.jsonl", "the reader's model and data", ""},
     {"trnsim run llama2_7b_dolly", "trains for minutes", "trnsim run llama2_7b_dolly --mode timed"},
     {"trnsim run llama2_7b_dolly --compile_cache programs", "trains for minutes",

@@ -46,14 +46,14 @@ Parts synthetic_parts(const LanguageModellingOptions& o, LanguageModelling& out)
 /// Takes every so many-th sequence out of the training data. Nothing when there are fewer.
 std::optional<PackedDataset> held_out(PackedDataset& train) {
   if (train.size() < kHeldOutOneOf) return std::nullopt;
-  PackedDataset held{.length = train.length};
-  std::vector<std::int32_t> kept;
+  PackedDataset held{.length = train.length}, kept{.length = train.length};
   for (std::size_t i = 0; i < train.size(); ++i) {
     const auto sequence = train.sequence(i);
-    std::vector<std::int32_t>& to = (i + 1) % kHeldOutOneOf == 0 ? held.ids : kept;
-    to.insert(to.end(), sequence.begin(), sequence.end());
+    PackedDataset& to = (i + 1) % kHeldOutOneOf == 0 ? held : kept;
+    to.ids.insert(to.ids.end(), sequence.begin(), sequence.end());
+    if (!train.used.empty()) to.used.push_back(train.used[i]);
   }
-  train.ids = std::move(kept);
+  train.ids = std::move(kept.ids), train.used = std::move(kept.used);
   return held;
 }
 
@@ -123,9 +123,14 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
   load_tokenizer_of(o, parts.train, out);
   load_model_of(o, out);
   out.texts = parts.train.texts.size();
-  out.train = pack(parts.train, *out.tokenizer, o.length);
+  const auto sequences = [&](const Corpus& texts) {
+    return o.packing ? pack(texts, *out.tokenizer, o.length) : pad(texts, *out.tokenizer, o.length);
+  };
+  out.train = sequences(parts.train);
+  if (!o.packing && out.train.dropped > 0)
+    out.notes.push_back(fmt::format("{} tokens of texts longer than {} are cut", out.train.dropped, o.length));
   if (parts.validation) {
-    out.validation = pack(*parts.validation, *out.tokenizer, o.length);
+    out.validation = sequences(*parts.validation);
   } else if (o.hold_out) {
     out.validation = held_out(out.train);
     out.notes.push_back(out.validation ? fmt::format("one of {} sequences is held out for evaluation", kHeldOutOneOf)
@@ -133,7 +138,7 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
                                                      "`validation_file`, or `eval_strategy` no",
                                                      out.train.size()));
   }
-  if (parts.test) out.test = pack(*parts.test, *out.tokenizer, o.length);
+  if (parts.test) out.test = sequences(*parts.test);
   return out;
 }
 
@@ -144,18 +149,23 @@ std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesy
   return model.extension() == ".bin" ? model.parent_path() : model;
 }
 
-TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
-                        std::size_t max_rows, bool strict) {
+TokenLengths token_lengths(const PackedDataset& data, std::string source) {
+  TokenLengths out{.samples = {}, .source = std::move(source)};
+  for (std::size_t i = 0; i < data.size(); ++i) ++out.samples[static_cast<std::int64_t>(data.used_of(i))];
+  return out;
+}
+
+TokenLengths token_lengths(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
+                           std::size_t max_rows, bool strict) {
   const Corpus corpus = read_corpus(dataset, {.strict = strict, .max_rows = max_rows});
-  TokenCount count{.estimated = tokenizer.empty()};
-  for (const std::string& text : corpus.texts) count.bytes += text.size();
-  if (count.estimated) {
-    count.tokens = count.bytes / kBytesPerToken + corpus.texts.size();
-    return count;
+  TokenLengths out{.samples = {}, .source = corpus.source, .estimated = tokenizer.empty()};
+  const auto loaded = out.estimated ? nullptr : load_tokenizer(tokenizer);
+  for (const std::string& text : corpus.texts) {
+    const std::size_t tokens = loaded ? loaded->encode(text, 0, corpus.source).ids.size()
+                                      : (text.size() + kBytesPerToken / 2) / kBytesPerToken;
+    ++out.samples[static_cast<std::int64_t>(tokens) + 1];
   }
-  const auto loaded = load_tokenizer(tokenizer);
-  for (const std::string& text : corpus.texts) count.tokens += loaded->encode(text, 0, corpus.source).ids.size() + 1;
-  return count;
+  return out;
 }
 
 }  // namespace workloads

@@ -38,10 +38,17 @@ std::span<const std::uint32_t> part(std::span<const std::uint32_t> list, std::si
   return list.subspan(begin, std::min(size, list.size() - begin));
 }
 
-/// Tokens of a sequence that have a next one to predict.
-double targets(const PackedDataset& data) { return static_cast<double>(data.length - 1); }
+/// Of these sequences.
+double targets(const PackedDataset& data, std::span<const std::uint32_t> sequences) {
+  std::size_t sum = 0;
+  for (const std::uint32_t index : sequences) sum += data.targets(index);
+  return static_cast<double>(std::max<std::size_t>(sum, 1));
+}
 
-std::uint64_t hash_of(const PackedDataset& data) { return base::hash64(std::as_bytes(std::span{data.ids})); }
+std::uint64_t hash_of(const PackedDataset& data) {
+  const std::uint64_t ids = base::hash64(std::as_bytes(std::span{data.ids}));
+  return data.used.empty() ? ids : ids ^ base::hash64(std::as_bytes(std::span{data.used}));
+}
 
 }  // namespace
 
@@ -112,7 +119,7 @@ Trainer::StepResult CausalTrainer::train_step(const Place& place) {
   const Step& spec = options_.step;
   sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
   const std::vector<std::uint32_t> chosen = sampler_.batch(static_cast<std::size_t>(place.in_epoch), 0);
-  const double weight = 1 / (static_cast<double>(chosen.size()) * targets(*data_.train));
+  const double weight = 1 / targets(*data_.train, chosen);
   for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
     for (std::uint32_t d = 0; d < spec.plan.data; ++d)
       write_batch(io, io_, d, m, *data_.train,
@@ -144,7 +151,7 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
     loss += read_loss(io, spec);
   }
   record.samples = static_cast<std::int64_t>(data.size());
-  record.loss = loss / (static_cast<double>(data.size()) * targets(data));
+  record.loss = loss / targets(data, all);
   record.scores = {{"perplexity", std::exp(record.loss)}};
 }
 
