@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/error.h"
+#include "base/log.h"
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/tables.h"
@@ -33,14 +34,17 @@ struct EstimateOptions {
 
 void estimate(const EstimateOptions& options) {
   const base::Format form = base::parse_format(options.settings.format);
-  const trnsim::Estimate e = trnsim::estimate(options.model, options.settings, options.sequences);
+  const trnsim::Estimate e =
+      trnsim::estimate(options.model, options.settings, options.sequences,
+                       [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
   const auto& [job, p, changes] = e;
   if (!e.fits()) refuse(job, p.memory);
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
   if (form == base::Format::kCsv) return print(figure_table(job, p).render(form, columns()));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
   print(answer_text(answer(job, p, changes)) + "\n");
-  print(figure_table(job, p).render(form, columns()) + "\n" + memory_table(p.memory).render(form, columns()));
+  print(figure_table(job, p).render(form, columns()) + "\n" + lengths_text(job, p, form) +
+        memory_table(p.memory).render(form, columns()));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
 }
 

@@ -79,6 +79,7 @@ void generate(const GenerateOptions& options) {
   const Generation g = trnsim::generate(options.settings, people ? observer_of(model) : GenerateObserver{});
   if (form == base::Format::kJson) return print(to_json(g, model).dump(2) + "\n");
   print(figures_of(g.job, g.time).render(form, columns()));
+  if (const std::string experts = experts_text(g.job); people && !experts.empty()) print(paragraph(experts));
   if (people) print(bounds_text(g.time) + "\n" + memory_table(g.time.memory).render(form, columns()));
 }
 

@@ -29,6 +29,10 @@ constexpr std::array kTakes = {
           "max_train_samples max_eval_samples strict per_device_eval_batch_size learning_rate adam_beta1 "
           "adam_beta2 adam_epsilon num_train_epochs max_steps lr_scheduler_type warmup_ratio warmup_steps "
           "label_smoothing_factor"},
+    Takes{"estimate",
+          "dataset_path validation_file vocab text_column label_column max_train_samples max_eval_samples strict "
+          "per_device_eval_batch_size eval_strategy backslash_escapes"},
+    Takes{"run estimate", "buckets packing"},
     Takes{"run compile ablate estimate plan",
           "max_length max_target_length per_device_train_batch_size weight_decay max_grad_norm nnodes stack passes"},
     Takes{"run compile ablate verify estimate",

@@ -125,6 +125,7 @@ void print_projection(const RunResult& run, base::Format form) {
   }
   print(job_table(run).render(form, columns()) + "\n");
   print(figure_table(*run.job, p).render(form, columns()) + "\n");
+  print(lengths_text(*run.job, p, form));
   if (run.job->purchase != analysis::Purchase::kOnDemand)
     print(fmt::format("price: {}, {} per instance and hour\n",
                       analysis::kPurchaseNames[static_cast<std::size_t>(run.job->purchase)],

@@ -13,6 +13,7 @@
 #include "cli/output.h"
 #include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
+#include "trnsim/lengths.h"
 
 namespace cli {
 namespace {
@@ -164,6 +165,46 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   add_compilation(table, job, p);
   row("dollars", p.dollars ? with(*p.dollars, 2) : Cell{"no price"}, "$");
   return table;
+}
+
+Table length_table(const trnsim::Job& job, const Projection& p) {
+  Table table{{{"length", ""},
+               {"samples", ""},
+               {"padding_percent", "padding %"},
+               {"steps", ""},
+               {"device_step_seconds", "device ms"},
+               {"step_seconds", "step ms"},
+               {"share", "% of time"}}};
+  for (std::size_t i = 0; i < p.lengths.size(); ++i) {
+    const trnsim::LengthShare& of = job.sizes.lengths.at(i);
+    const trnsim::LengthTime& time = p.lengths[i];
+    table.add_row({of.length, with(of.share * job.sizes.samples, 0),
+                   percent(100 * (1 - of.tokens / static_cast<double>(of.length))), with(time.steps, 0),
+                   number(time.device_seconds, fmt::format("{:.1f}", time.device_seconds * 1e3)),
+                   number(time.step_seconds, fmt::format("{:.1f}", time.step_seconds * 1e3)),
+                   percent(100 * time.seconds / p.time.total)});
+  }
+  return table;
+}
+
+Table length_plan_table(const trnsim::Job& job, const Projection& p) {
+  Table table{{{"name", "samples are brought to"},
+               {"programs", ""},
+               {"compile_seconds", "compile h:mm:ss"},
+               {"sequences", "sequences"},
+               {"tokens", "Mtokens"},
+               {"padding_percent", "padding %"},
+               {"epoch_seconds", "epoch h:mm:ss"}}};
+  for (const trnsim::LengthPlan& plan : length_plans(job, p))
+    table.add_row({plan.name, with(plan.programs, 0), clock(plan.compile_seconds), with(plan.sequences, 0),
+                   number(plan.tokens, fmt::format("{:.3f}", plan.tokens / 1e6)), percent(100 * plan.padding),
+                   clock(plan.epoch_seconds)});
+  return table;
+}
+
+std::string lengths_text(const trnsim::Job& job, const Projection& p, base::Format form) {
+  if (p.lengths.empty()) return "";
+  return length_table(job, p).render(form, columns()) + "\n" + length_plan_table(job, p).render(form, columns()) + "\n";
 }
 
 Table engine_table(const Projection& projection) {

@@ -15,6 +15,11 @@ namespace cli {
 base::Table job_table(const trnsim::RunResult& run);
 /// Of a step and of the job, with the plan's sizes.
 base::Table figure_table(const trnsim::Job& job, const trnsim::Projection& projection);
+/// Of a job whose samples are padded to several lengths: each of them, and what they are worth against one length and
+/// packing; of another nothing.
+base::Table length_table(const trnsim::Job& job, const trnsim::Projection& projection);
+base::Table length_plan_table(const trnsim::Job& job, const trnsim::Projection& projection);
+std::string lengths_text(const trnsim::Job& job, const trnsim::Projection& projection, base::Format form);
 base::Table engine_table(const trnsim::Projection& projection);
 base::Table time_table(const trnsim::Projection& projection);
 base::Table memory_table(const trnsim::Memory& memory);

@@ -60,7 +60,7 @@ Json figures_of(const trnsim::Job& job, const Projection& p) {
           {"stack", job.stack},
           {"parameters", job.parameters()},
           {"samples_per_second", p.samples_per_second()},
-          {"tokens_per_second", p.samples_per_second() * static_cast<double>(job.step.kind.length)},
+          {"tokens_per_second", p.samples_per_second() * job.mean_length()},
           {"seconds", p.time.total},
           {"step_seconds", p.time.step},
           {"device_step_seconds", p.time.device_step},

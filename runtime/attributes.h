@@ -193,6 +193,13 @@ struct SlotAttrs {
   bool operator==(const SlotAttrs&) const = default;
 };
 
+/// Of a column that stands for an expert.
+struct ColumnAttrs {
+  std::int64_t column = 0;
+  OptionalType dtype{};
+  bool operator==(const ColumnAttrs&) const = default;
+};
+
 /// Of rows in blocks of equal parts.
 struct BlocksAttrs {
   std::int64_t blocks = 1, parts = 1;
@@ -223,7 +230,8 @@ using AnyAttrs =
     std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
                  SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
                  EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
-                 ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, BlocksAttrs, BalanceAttrs>;
+                 ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
+                 BalanceAttrs>;
 
 template <class T, class Variant>
 inline constexpr bool kIsAlternative = false;

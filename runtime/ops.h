@@ -22,7 +22,8 @@ extern const Op kSkinnyMatmul, kSkinnyActive, kSkinnyRmsNorm, kSkinnyLayerNorm, 
 extern const Op kRankSum, kRankFork, kRankGather, kRankGatherAgain, kRankScatter, kRowMax, kLossSums, kSplitLoss;
 extern const Op kStageSend, kStageReceive;
 // a mixture of experts
-extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlocks, kJoinBlocks, kRankExchange, kBalance;
+extern const Op kRoute, kRouteGrad, kToSlots, kFromSlots, kGateGrad, kSplitBlocks, kJoinBlocks, kRankExchange, kBalance,
+    kGates, kGatedSum;
 // optimizer state that data-parallel ranks share
 extern const Op kBucketScatter, kBucketGather;
 

@@ -20,6 +20,7 @@ struct Passes {
   bool double_buffering = true;
   bool merge_blocks = true;
   bool flash_attention = false;
+  bool operator==(const Passes&) const = default;
 };
 
 struct PassInfo {

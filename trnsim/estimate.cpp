@@ -2,10 +2,14 @@
 
 #include <fmt/format.h>
 
+#include <filesystem>
+
 #include "base/error.h"
 #include "base/units.h"
 #include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
+#include "trnsim/data_size.h"
+#include "trnsim/lengths.h"
 #include "trnsim/run.h"
 
 namespace trnsim {
@@ -13,13 +17,23 @@ namespace trnsim {
 Settings estimate_settings(Settings given) {
   if (!given.given.contains("instance_type")) given.instance_type = "trn1.32xlarge";
   if (!given.given.contains("per_device_train_batch_size")) given.per_device_train_batch_size = 1;
+  if (!given.given.contains("eval_strategy")) given.eval_strategy = "no";
   given.num_train_epochs = 1;  // the sequences are those of the whole job
   return given;
 }
 
-Estimate estimate(const std::string& name, const Settings& settings, double sequences) {
-  const workloads::ModelPtr model = load_model_config(name);
-  const auto job = [&](const Settings& s) { return job_of(s, model, sequences); };
+Estimate estimate(const std::string& name, const Settings& settings, double sequences,
+                  const std::function<void(const std::string&)>& note) {
+  workloads::ModelPtr model = load_model_config(name);
+  DataSize data;
+  if (!settings.dataset_path.empty()) {
+    Settings own = settings;  // the tokenizer may lie beside the model
+    if (own.vocab.empty() && std::filesystem::exists(name)) own.model_id = name;
+    data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});
+    if (data.of_words) model = model->with_head(workloads::Head::kTokens);
+  }
+  if (sequences <= 0) sequences = data.samples;
+  const auto job = [&](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
   Estimate out{.job = job(settings), .projection = {}, .changes = {}};
   out.projection.memory = least_memory(out.job);
   if (!out.fits()) return out;
@@ -74,6 +88,7 @@ nlohmann::ordered_json to_json(const Estimate& e) {
                              {"refusal", compile.refusal()},
                              {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json()}};
   out["answer"] = answer_json(answer(job, p, changes), changes);
+  if (!p.lengths.empty()) out["lengths"] = lengths_json(job, p);
   for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
   out["memory"]["total"] = p.memory.total;
   out["memory"]["capacity"] = p.memory.capacity;

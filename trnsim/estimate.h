@@ -2,6 +2,7 @@
 // workload file, nothing is trained.
 #pragma once
 
+#include <functional>
 #include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
@@ -25,8 +26,10 @@ struct Estimate {
 };
 
 /// `model`: a preset ("llama2-7b") or a Hugging Face folder; `settings` of estimate_settings(); `sequences` of the
-/// whole job, 0: one step. Errors: as job_of() and project_if_it_fits().
-Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0);
+/// whole job, 0: those of the setting `dataset_path`, without it one step; `note`: what a user should know, one
+/// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().
+Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0,
+                  const std::function<void(const std::string&)>& note = {});
 /// Errors: Fault::kCapacity with the memory by kind and the nearest plan that fits, unless it fits.
 void require_fit(const Estimate& estimate);
 

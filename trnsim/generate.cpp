@@ -38,7 +38,7 @@ std::uint64_t sum(const std::map<std::string, std::uint64_t>& bytes) {
 
 bool is_legal(const GenerationJob& job) {
   try {
-    workloads::check(workloads::ShardPlan{.tensor_parallel_size = job.spec.tensor_parallel}, job.config);
+    workloads::check(workloads::generation_plan(job.spec.tensor_parallel), job.config);
     return true;
   } catch (const Error&) {
     return false;
@@ -117,8 +117,10 @@ void check(const GenerationJob& job, const hw::MachineParams& machine) {
   require_room(job, machine, least_bytes(job));
 }
 
-GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams& machine) {
-  check(job, machine);
+GenerationTime generation_time(const GenerationJob& given, const hw::MachineParams& machine) {
+  check(given, machine);
+  GenerationJob job = given;
+  job.spec.expected_experts = true;
   // The first new token comes from the prompt; token i of the others is at position prompt_tokens + i.
   // Of a text that is written apart, at position i.
   const std::int64_t others = job.new_tokens - 1, first = job.config->pairs() ? 1 : job.prompt_tokens;
@@ -148,6 +150,16 @@ GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams
   out.per_token = median(out.tokens);
   out.tokens_per_second = static_cast<double>(job.spec.batch * job.new_tokens) / out.total;
   return out;
+}
+
+std::string experts_text(const GenerationJob& job) {
+  const std::int64_t experts = job.config->sizes().experts;
+  if (experts == 0) return "";
+  return fmt::format(
+      "of each layer's {} experts the prompt reads {}, a token of each sequence {}: as many as are expected to be "
+      "chosen by a router that prefers none; all tokens of a program pass through each of them",
+      experts, workloads::expected_experts(job.config, job.spec.batch * job.spec.prompt),
+      workloads::expected_experts(job.config, job.spec.batch));
 }
 
 std::string bound_of(const GenerationStep& step) {

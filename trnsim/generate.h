@@ -57,9 +57,12 @@ struct GenerationTime {
 void check(const GenerationJob& job, const hw::MachineParams& machine);
 
 /// Compiles and simulates. The token program of each bucket speaks for all tokens in it: data does not change its time.
+/// Of a mixture the programs read as many experts as their tokens are expected to choose.
 /// Errors: as check().
 GenerationTime generation_time(const GenerationJob& job, const hw::MachineParams& machine);
 
+/// How many experts the programs read, in words; of a model without experts nothing.
+std::string experts_text(const GenerationJob& job);
 /// What a step is bound by, in words: the host, or the busiest resource of the device.
 std::string bound_of(const GenerationStep& step);
 

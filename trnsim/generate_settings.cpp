@@ -54,6 +54,7 @@ nlohmann::ordered_json to_json(const Generation& generation, const std::string& 
   out["tokens_per_second"] = t.tokens_per_second;
   out["total_seconds"] = t.total;
   out["prompt_bound_by"] = bound_of(t.prompt);
+  if (const std::string experts = experts_text(job); !experts.empty()) out["experts"] = experts;
   out["buckets"] = nlohmann::ordered_json::array();
   for (const GenerationStep& step : t.tokens) {
     nlohmann::ordered_json bucket{{"positions", step.read}, {"tokens", step.tokens}, {"seconds", step.seconds}};

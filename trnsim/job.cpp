@@ -12,6 +12,7 @@
 #include "base/hash.h"
 #include "base/text.h"
 #include "isa/names.h"
+#include "trnsim/lengths.h"
 #include "workloads/model_files.h"
 #include "workloads/presets.h"
 
@@ -42,8 +43,8 @@ std::string numerics_of(const Settings& s) {
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
   if (s.max_length > 0) return model->sequence_length(s.max_length);
   if (model->task() == workloads::Task::kTextToText) return 1024;  // run_summarization.py
-  return model->sequence_length(model->task() == workloads::Task::kNextToken ? 2048
-                                                                             : 128);  // what HF packs to, and cuts to
+  return model->sequence_length(model->task() == workloads::Task::kNextToken ? kDefaultTextLength
+                                                                             : 128);  // what HF cuts to
 }
 
 /// Of what is written. Errors: Fault::kUsage when the model writes no text of its own.
@@ -81,7 +82,24 @@ runtime::Plan plan_of(const Settings& s, const hw::MachineParams& machine) {
 
 double Job::parameters() const { return static_cast<double>(workloads::parameter_count(model->weights())); }
 
+double Job::mean_length() const {
+  if (sizes.lengths.empty()) return static_cast<double>(step.kind.length);
+  double sum = 0;
+  for (const LengthShare& one : sizes.lengths) sum += one.share * static_cast<double>(one.length);
+  return sum;
+}
+
+double Job::evaluations() const {
+  if (sizes.eval_samples <= 0) return 0;
+  if (sizes.max_steps >= 0 && sizes.samples > 0)
+    return std::ceil(static_cast<double>(sizes.max_steps) * sequences_per_step() / sizes.samples);
+  return std::ceil(sizes.epochs);
+}
+
 double Job::steps() const {
+  double steps = 0;  // of each length those that its samples fill
+  for (std::size_t i = 0; i < sizes.lengths.size(); ++i) steps += of_length(*this, i).steps();
+  if (!sizes.lengths.empty()) return steps;
   if (sizes.max_steps >= 0) return static_cast<double>(sizes.max_steps);
   const double samples = sizes.samples > 0 ? sizes.samples : sequences_per_step();
   return std::max(1.0, std::ceil(samples / sequences_per_step() * sizes.epochs));
@@ -114,6 +132,12 @@ std::vector<std::pair<std::string, std::string>> fields_of(const Job& job) {
   add("bucket_bytes", o.bucket_bytes);
   add("samples", job.sizes.samples), add("eval_samples", job.sizes.eval_samples);
   add("eval_batch", job.sizes.eval_batch), add("epochs", job.sizes.epochs), add("max_steps", job.sizes.max_steps);
+  for (const LengthShare& one : job.sizes.lengths) {
+    add("bucket", one.length), add("bucket_share", one.share), add("bucket_tokens", one.tokens);
+    for (const runtime::PassInfo& pass : runtime::kPasses)
+      if (one.passes.*pass.flag) add("bucket_pass", pass.name);
+  }
+  add("one_length", job.sizes.one_length.length);
   add("log_every", job.sizes.log_every), add("loaders", job.sizes.loaders), add("stack", job.stack),
       add("purchase", static_cast<int>(job.purchase));
   add("price_per_hour", job.price_per_hour.value_or(-1));
@@ -192,7 +216,13 @@ hw::MachineParams load_machine(const std::string& instance_type, std::vector<std
   return hw::load_machine(instance_type, set);
 }
 
-Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
+namespace {
+
+runtime::Passes passes_of(const Job& job, const Settings& s, std::int64_t length) {
+  return runtime::parse_passes(analysis::passes_of(job.load_stack(), static_cast<double>(length), s.passes));
+}
+
+Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   if (!model->splits()) refuse_shared_model(s, model->family());
   Job job{.machine = load_machine(s.instance_type, s.set, s.nnodes),
           .model = adapted(s, headed(s, model)),
@@ -221,13 +251,53 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
   if (!s.stack.empty()) job.stack = s.stack;
   job.stack_changes = s.stack_changes;
   job.programs = s.programs;
-  job.passes =
-      runtime::parse_passes(analysis::passes_of(job.load_stack(), static_cast<double>(job.step.kind.length), s.passes));
+  job.passes = passes_of(job, s, job.step.kind.length);
   job.purchase = analysis::parse_purchase(s.price, "`price`");
   job.price_per_hour = analysis::price_per_hour(job.machine.name, {.purchase = job.purchase, .set = s.set});
   if (!job.price_per_hour && job.purchase != analysis::Purchase::kOnDemand)
     throw Error{Fault::kUsage, "`price`", fmt::format("{} has no {} price", job.machine.name, s.price),
                 "add it to analysis/cost/prices/aws.toml, or choose another `instance_type`"};
+  return job;
+}
+
+/// What a sample may have at most, and who says so. A workload's own `max_length` is of one length.
+std::pair<std::int64_t, std::string> longest_of(const Settings& s, const workloads::Model& model) {
+  const std::int64_t positions = model.sizes().positions;
+  const bool own = s.max_length > 0 && (s.buckets.empty() || s.buckets == "auto" || s.given.contains("max_length"));
+  if (own && (positions == 0 || s.max_length <= positions)) return {s.max_length, "`max_length`"};
+  return {positions, fmt::format("the positions of {}", model.family())};
+}
+
+}  // namespace
+
+Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
+  require_lengths(s, *model);
+  if (pads_to_lengths(s, *model))
+    throw Error{Fault::kUsage, s.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",
+                "give `dataset_path`"};
+  return job_of_one_length(s, std::move(model), samples, eval_samples);
+}
+
+Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
+           const workloads::TokenLengths& data) {
+  require_lengths(s, *model);
+  Job job = job_of_one_length(s, std::move(model), samples, eval_samples);
+  if (!pads_to_lengths(s, *job.model) || data.samples.empty()) return job;
+  auto [longest, limit] = longest_of(s, *job.model);
+  if (s.buckets.empty()) longest = job.step.kind.length;
+  const auto count = static_cast<double>(data.count());
+  for (const workloads::Bucket& b : dealt(data, buckets_of(s.buckets, data, longest, limit)))
+    job.sizes.lengths.push_back({.length = b.length,
+                                 .share = static_cast<double>(b.samples) / count,
+                                 .tokens = static_cast<double>(b.tokens) / static_cast<double>(b.samples),
+                                 .passes = passes_of(job, s, b.length)});
+  const workloads::Bucket one = dealt(data, {std::max(s.max_length, job.sizes.lengths.back().length)}).front();
+  job.sizes.one_length = {.length = one.length,
+                          .share = 1,
+                          .tokens = static_cast<double>(one.tokens) / count,
+                          .passes = passes_of(job, s, one.length)};
+  job.step.kind.length = job.sizes.lengths.back().length;
+  job.passes = job.sizes.lengths.back().passes;
   return job;
 }
 

@@ -15,11 +15,24 @@
 #include "runtime/passes.h"
 #include "trnsim/settings.h"
 #include "workloads/config.h"
+#include "workloads/lengths.h"
 #include "workloads/model.h"
 #include "workloads/step.h"
 #include "workloads/workload.h"
 
 namespace trnsim {
+
+/// Samples of a job that are padded to one length, when they are not all: each length has programs of its own.
+struct LengthShare {
+  std::int64_t length = 0;
+  double share = 0;   // of the samples, of 1
+  double tokens = 0;  // of such a sample, on average
+  runtime::Passes passes{};
+  bool operator==(const LengthShare&) const = default;
+};
+
+/// Tokens of a decoder's sequences when nobody says another number: what optimum-neuron's tutorials pack to.
+inline constexpr std::int64_t kDefaultTextLength = 2048;
 
 /// How much is trained and evaluated.
 struct Sizes {
@@ -30,6 +43,9 @@ struct Sizes {
   std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
   double log_every = 10;        // steps between two read-backs of the loss
   double loaders = 0;           // processes that load data; 0: a thread beside the loop
+  /// By rising length, the last is step.kind.length; empty: all samples have that length, and nobody counted tokens.
+  std::vector<LengthShare> lengths{};
+  LengthShare one_length{};  // what all samples would be padded to, if there were one length
   bool operator==(const Sizes&) const = default;
 };
 
@@ -49,10 +65,14 @@ struct Job {
   std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
   double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
   double parameters() const;  // of the whole model
-  double tokens_per_step() const { return sequences_per_step() * static_cast<double>(step.kind.length); }
+  /// Tokens of a sequence with its padding, on average over the lengths.
+  double mean_length() const;
+  double tokens_per_step() const { return sequences_per_step() * mean_length(); }
   /// Optimizer steps of the whole job, and the sequences that they train on.
   double steps() const;
   double samples() const;
+  /// Whole evaluations in it: after each epoch that is begun.
+  double evaluations() const;
   /// Errors: as analysis::load_stack().
   analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }
 
@@ -77,6 +97,10 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
 /// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan of
 /// another family.
 Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples = 0);
+/// The same with samples of many lengths, padded as the settings `buckets` and `packing` say. Errors: also as
+/// buckets_of().
+Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
+           const workloads::TokenLengths& lengths);
 
 /// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
 runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);

@@ -9,6 +9,7 @@
 #include "analysis/stack.h"
 #include "base/error.h"
 #include "runtime/program_cache.h"
+#include "trnsim/lengths.h"
 #include "workloads/decoder_graph.h"
 #include "workloads/model.h"
 
@@ -55,7 +56,7 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
   shape.log_every = job.sizes.log_every;
   if (p.eval_seconds > 0) {
     const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);
-    shape.eval_passes = std::floor(job.sizes.epochs);
+    shape.eval_passes = job.evaluations();
     shape.eval_steps = std::ceil(static_cast<double>(job.sizes.eval_samples) / at_once);
     shape.eval_device_step_seconds = p.eval_seconds;
     shape.eval_traced_ops = ops.forward;
@@ -63,12 +64,45 @@ analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const 
   return shape;
 }
 
-void time_job(const Job& job, Projection& p) {
+/// The time of a job of one length.
+void time_one(const Job& job, const analysis::Stack& stack, Projection& p) {
   p.steps = job.steps();
   p.samples = job.samples();
-  const analysis::Stack stack = job.load_stack();
   p.time = analysis::job_time(stack, shape_of(job, stack, p));
   p.model_flops = flops_of(job);
+}
+
+void add_time(analysis::JobTime& to, const analysis::JobTime& more, double share) {
+  to.total += more.total, to.compile += more.compile, to.start += more.start;
+  to.step += share * more.step, to.host_step += share * more.host_step, to.device_step += share * more.device_step;
+  to.compile_first = std::max(to.compile_first, more.compile_first), to.overlapped = more.overlapped;
+  for (std::size_t i = 0; i < more.parts.size(); ++i) {
+    if (i == to.parts.size()) to.parts.push_back({more.parts[i].name, 0});
+    to.parts[i].seconds += more.parts[i].seconds;
+  }
+}
+
+/// Steps of each length one after the other, in whatever order: what a step takes is their mean.
+void time_lengths(const Job& job, const analysis::Stack& stack, Projection& p) {
+  p.steps = job.steps(), p.samples = job.samples();
+  p.time = {}, p.model_flops = p.device_seconds = 0;
+  for (std::size_t i = 0; i < p.lengths.size(); ++i) {
+    LengthTime& of = p.lengths[i];
+    const Job part = of_length(job, i);
+    if (part.steps() <= 0) continue;
+    Projection q;
+    q.device_seconds = of.device_seconds, q.eval_seconds = of.eval_seconds;
+    time_one(part, stack, q);
+    const double share = q.steps / p.steps;
+    of.samples = q.samples, of.steps = q.steps, of.step_seconds = q.time.step, of.seconds = q.time.total;
+    p.device_seconds += share * of.device_seconds, p.model_flops += share * q.model_flops;
+    add_time(p.time, q.time, share);
+  }
+}
+
+void time_job(const Job& job, Projection& p) {
+  const analysis::Stack stack = job.load_stack();
+  p.lengths.empty() ? time_one(job, stack, p) : time_lengths(job, stack, p);
   const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
   p.mfu = p.model_flops / (p.device_seconds * peak);
   p.job_mfu = p.model_flops / (p.time.step * peak);
@@ -134,9 +168,33 @@ std::string text_of(const runtime::CacheUse& use) {
   return fmt::format("programs: {} from the cache, {} compiled", use.found, use.compiled);
 }
 
-Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
-  std::optional<SharedBlocks> own;  // stages have the same layers
-  SharedBlocks& shared = options.shared ? *options.shared : own.emplace(job.machine.target());
+namespace {
+
+LengthTime time_of(std::int64_t length, const Projection& p) {
+  return {.length = length, .device_seconds = p.device_seconds, .eval_seconds = p.eval_seconds};
+}
+
+/// The lengths beside the longest, which `p` has, and the one length instead of them.
+void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
+  options.trace = {};
+  for (std::size_t i = 0; i + 1 < job.sizes.lengths.size(); ++i)
+    p.lengths.push_back(time_of(job.sizes.lengths[i].length, project_if_it_fits(of_length(job, i), options)));
+  p.lengths.push_back(time_of(job.step.kind.length, p));
+  const Job one = of_one_length(job);
+  if (one.step.kind.length == job.step.kind.length) {
+    p.one_length = p.lengths.back();
+  } else if (const Projection q = project_if_it_fits(one, options); q.memory.fits()) {
+    p.one_length = time_of(one.step.kind.length, q);
+  }
+}
+
+}  // namespace
+
+Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
+  std::optional<SharedBlocks> own;  // stages and lengths have the same layers
+  ProjectOptions options = given;
+  if (!options.shared) options.shared = &own.emplace(job.machine.target());
+  SharedBlocks& shared = *options.shared;
   CompiledStages compiled =
       compile_stages(job, shared,
                      {.micro_batches = options.micro_batches,
@@ -152,6 +210,7 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
   p.slowest = time.slowest;
   p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;
   if (job.sizes.eval_samples > 0) p.eval_seconds = simulate_evaluation(job, shared, simulate);
+  if (!job.sizes.lengths.empty()) add_lengths(job, options, p);
   time_job(job, p);
   return p;
 }
@@ -169,7 +228,10 @@ std::uint64_t device_hash(const Job& job) {
   Job device = job;
   // Evaluation has a program of its own; of the software the device sees what it keeps in memory.
   device.sizes = {.eval_samples = std::min<std::int64_t>(job.sizes.eval_samples, 1),
-                  .eval_batch = job.sizes.eval_batch};
+                  .eval_batch = job.sizes.eval_batch,
+                  .one_length = {.length = job.sizes.one_length.length, .passes = job.sizes.one_length.passes}};
+  for (const LengthShare& one : job.sizes.lengths)
+    device.sizes.lengths.push_back({.length = one.length, .passes = one.passes});
   device.stack = fmt::format("{} {}", stack.ring_share.value, stack.runtime_bytes.value);
   device.stack_changes = {}, device.purchase = {}, device.price_per_hour = {};
   return hash_of(device);

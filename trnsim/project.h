@@ -13,6 +13,14 @@
 
 namespace trnsim {
 
+/// Of the samples that are padded to one of several lengths.
+struct LengthTime {
+  std::int64_t length = 0;
+  double device_seconds = 0, eval_seconds = 0;  // as a projection's
+  double samples = 0, steps = 0;                // of the job
+  double step_seconds = 0, seconds = 0;         // of such a step, and of all of them with the host's part
+};
+
 struct Projection {
   Memory memory;                           // of the core that needs most
   std::vector<Stage> stages;               // in their order, as they were simulated
@@ -22,6 +30,8 @@ struct Projection {
   double micro_seconds = 0;                // from micro-batch to micro-batch
   double bubble_seconds = 0;               // what the slowest stage waits for the others in a step
   double eval_seconds = 0;                 // of the device, an evaluation batch; 0: nothing is evaluated
+  std::vector<LengthTime> lengths;         // of a job with several; the stages are of the last, times are means
+  std::optional<LengthTime> one_length{};  // if all samples were padded to that; none: it does not fit
   analysis::JobTime time;                  // of the job
   double steps = 0, samples = 0;           // of the job
   std::optional<double> price_per_hour{};  // dollars of one instance; none: it has no price

@@ -10,8 +10,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/interrupt.h"
-#include "workloads/classification.h"
-#include "workloads/language_modelling.h"
+#include "trnsim/data_size.h"
 
 namespace trnsim {
 namespace {
@@ -48,60 +47,8 @@ Settings timed_settings(const workloads::Workload& workload, Settings settings) 
   return settings;
 }
 
-/// How much a job trains on and evaluates: the workload's data, or the user's.
-struct DataSize {
-  double samples = 0;
-  std::int64_t eval_samples = 0;
-  bool of_words = false;  // labels are of words
-};
-
-std::int64_t at_most(std::int64_t count, std::int64_t most) { return most > 0 ? std::min(count, most) : count; }
-
-/// Packed sequences of `length` in the user's texts.
-double packed_sequences(const Settings& s, std::int64_t length, const std::function<void(const std::string&)>& note) {
-  const workloads::TokenCount count =
-      workloads::count_tokens(s.dataset_path, workloads::tokenizer_path(s.vocab, s.model_id),
-                              static_cast<std::size_t>(s.max_train_samples), s.strict);
-  if (count.estimated && note)
-    note(fmt::format("{} tokens are assumed from {} bytes of text, {} each: give `vocab` to count them", count.tokens,
-                     count.bytes, workloads::kBytesPerToken));
-  if (count.tokens < static_cast<std::size_t>(length))
-    throw Error{Fault::kData, s.dataset_path,
-                fmt::format("has {} tokens in total, which fill no sequence of {}", count.tokens, length),
-                "give more text, or shorter sequences: `max_length`"};
-  return static_cast<double>(count.tokens / static_cast<std::size_t>(length));
-}
-
-DataSize data_size(const workloads::Workload& workload, const Settings& s, const workloads::ModelPtr& model,
-                   const TrainingData* data, const std::function<void(const std::string&)>& note) {
-  DataSize size{.samples = static_cast<double>(at_most(workload.samples, s.max_train_samples)),
-                .eval_samples = at_most(workload.eval_samples, s.max_eval_samples)};
-  if (s.dataset_path.empty()) return size;
-  const bool text = model->task() != workloads::Task::kClassification;
-  if (data && (!text || !s.model_id.empty()))
-    return {static_cast<double>(data->samples()), data->validation(),
-            data->model()->head() == workloads::Head::kTokens};
-  if (model->pairs())
-    return {static_cast<double>(
-                workloads::count_pairs(s.dataset_path, static_cast<std::size_t>(s.max_train_samples), s.strict)),
-            size.eval_samples};
-  if (text) return {packed_sequences(s, s.max_length, note), size.eval_samples};
-  if (model->image()) {
-    const workloads::SampleCount count = workloads::count_images(s.dataset_path);
-    return {static_cast<double>(at_most(count.train, s.max_train_samples)),
-            at_most(count.validation, s.max_eval_samples)};
-  }
-  workloads::ClassificationOptions files;
-  files.dataset_path = s.dataset_path, files.validation_file = s.validation_file;
-  files.read.text_column = s.text_column, files.read.label_column = s.label_column;
-  files.read.backslash_escapes = s.backslash_escapes, files.read.strict = s.strict;
-  const workloads::SampleCount count = workloads::count_samples(files);
-  return {static_cast<double>(at_most(count.train, s.max_train_samples)), at_most(count.validation, s.max_eval_samples),
-          count.of_words};
-}
-
 std::string text_of(const workloads::Workload& workload, const Settings& given) {
-  if (given.model_id.empty() && given.dataset_path.empty()) return workload.text;
+  if (given.model_id.empty() && given.dataset_path.empty() && given.buckets.empty()) return workload.text;
   return fmt::format("{} on {}", given.model_id.empty() ? workload.model : given.model_id,
                      given.dataset_path.empty() ? "the workload's data" : given.dataset_path);
 }
@@ -111,9 +58,9 @@ Job job_on(const workloads::Workload& workload, const Settings& settings, const 
   const Settings timed = timed_settings(workload, settings);
   const workloads::ModelPtr model =
       data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
-  const DataSize size = data_size(workload, timed, model, data, note);
+  const DataSize size = data_size(timed, model, data, {&workload, note});
   return job_of(timed, size.of_words ? model->with_head(workloads::Head::kTokens) : model, size.samples,
-                size.eval_samples);
+                size.eval_samples, size.lengths);
 }
 
 class Run {

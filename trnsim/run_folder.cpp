@@ -21,6 +21,7 @@
 #include "hw/sim_device.h"
 #include "trnsim/compile_cost.h"
 #include "trnsim/compiler_memory.h"
+#include "trnsim/lengths.h"
 #include "trnsim/run.h"
 #include "trnsim/version.h"
 #include "workloads/model.h"
@@ -47,7 +48,7 @@ ordered_json job_json(const RunResult& run) {
           {"compile_seconds", p.time.compile},
           {"compile_first_seconds", p.time.compile_first},
           {"host_memory_bytes", compile_cost(*run.job, p).host_bytes},
-          {"tokens", p.samples * static_cast<double>(run.job->step.kind.length)},
+          {"tokens", p.samples * run.job->mean_length()},
           {"model_flops", p.model_flops * p.steps},
           {"parts", parts}};
 }
@@ -294,9 +295,9 @@ std::optional<double> predicted(const std::string& name, const RunResult& run) {
   if (name == "end_to_end") return p.end_to_end;
   if (name == "dollars_end_to_end" && p.dollars) return *p.dollars * p.end_to_end / p.time.total;
   if (name == "core_utilisation") return p.time.device_step / p.time.step;
-  if (name == "eval_runtime" && run.job->sizes.epochs >= 1)
+  if (name == "eval_runtime" && run.job->evaluations() > 0)
     for (const analysis::TimeItem& part : p.time.parts)
-      if (part.name == "evaluation") return part.seconds / std::floor(run.job->sizes.epochs);
+      if (part.name == "evaluation") return part.seconds / run.job->evaluations();
   return {};
 }
 
@@ -337,6 +338,7 @@ ordered_json result_body(const RunResult& run) {
     const Projection& p = *run.projection;
     body["answer"] = answer_json(answer(*run.job, p, run.changes), run.changes);
     body["job"] = job_json(run);
+    if (!p.lengths.empty()) body["lengths"] = lengths_json(*run.job, p);
     body["plan"] = plan_json(run);
     body["cost"] = cost_json(run);
     body["utilisation"] = utilisation_json(p.stage());

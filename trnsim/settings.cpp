@@ -49,6 +49,11 @@ const std::array kRows = {
     Setting{"vocab", &T::vocab, kModel, "vocab.txt or tokenizer.json; default: the model folder's"},
     Setting{"max_length,max_seq_length,max_source_length", &T::max_length, kModel,
          "tokens of a padded or cut sample; 0: the workload's", "", "", 0, 1 << 20},
+    Setting{"buckets", &T::buckets, kModel,
+         "lengths that samples are padded to, each to the least that holds it: 128,256,512; auto: fitted to the data; "
+         "default: one length"},
+    Setting{"packing", &T::packing, kModel,
+         "a decoder's texts are joined and cut to one length; false: each is padded"},
     Setting{"max_target_length", &T::max_target_length, kModel,
          "tokens that a model writes which reads one text and writes another; 0: the workload's", "", "", 0, 1 << 20},
     Setting{"text_column", &T::text_column, kModel, "column of the text; default: found by its name"},
@@ -291,6 +296,23 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
                             fmt::join(there->targets, ",")),
                 "leave the settings of LoRA out to train those on, or merge them into the base first"};
   return out;
+}
+
+bool pads_to_lengths(const Settings& settings, const workloads::Model& model) {
+  if (model.image()) return false;
+  return !settings.buckets.empty() || (model.task() == workloads::Task::kNextToken && !settings.packing);
+}
+
+void require_lengths(const Settings& settings, const workloads::Model& model) {
+  const bool decoder = model.task() == workloads::Task::kNextToken;
+  if (model.image() && !settings.buckets.empty())
+    throw Error{Fault::kUsage, "`buckets`", fmt::format("the pictures of {} have one length", model.family()),
+                "leave it out"};
+  if (decoder && settings.packing && !settings.buckets.empty())
+    throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
+  if (!decoder && settings.packing && settings.given.contains("packing"))
+    throw Error{Fault::kUsage, "`packing`", fmt::format("{} is an encoder, whose samples are padded", model.family()),
+                "leave it out, or name the workload of a decoder"};
 }
 
 void apply_defaults(Settings& settings, const std::map<std::string, std::string>& values, std::string_view where) {

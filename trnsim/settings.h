@@ -29,6 +29,8 @@ struct Settings {
   std::int64_t max_length = 0, max_target_length = 0, max_train_samples = 0, max_eval_samples = 0;
   bool strict = false;
   std::string task;  // empty: what the data has labels for
+  std::string buckets;
+  bool packing = true;
   // optimisation
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8, gradient_accumulation_steps = 1;
   double learning_rate = 5e-5, weight_decay = 0, adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
@@ -90,6 +92,12 @@ workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& 
 
 /// Encoders are data parallel alone. Errors: Fault::kUsage when the user gave a setting of another plan.
 void refuse_shared_model(const Settings& settings, std::string_view model);
+
+/// Whether samples are padded to lengths of their own. Packed texts, pictures and samples that all have one length are
+/// not.
+bool pads_to_lengths(const Settings& settings, const workloads::Model& model);
+/// Errors: Fault::kUsage for buckets of packed texts or of pictures, and for an encoder that is to pack.
+void require_lengths(const Settings& settings, const workloads::Model& model);
 
 /// Values by the settings' names; those in `given` stay. Errors: Fault::kUsage with a suggestion for an unknown name,
 /// and what the setting itself refuses; `where` is the file.

@@ -50,6 +50,20 @@ void require_host_memory(const Job& job) {
               "use `numerics` off, which projects time and cost alone, or a smaller model"};
 }
 
+/// What a sample is cut to: the last of lengths that the user gives.
+std::int64_t most_tokens(const Settings& s) {
+  const bool given = !s.buckets.empty() && s.buckets != "auto";
+  return given ? workloads::listed_buckets(s.buckets).back() : s.max_length;
+}
+
+/// Errors: Fault::kUsage for what is projected, but not trained here.
+void require_trainable_lengths(const Settings& s, const workloads::Model& model) {
+  require_lengths(s, model);
+  if (model.task() == workloads::Task::kNextToken && !s.buckets.empty())
+    throw Error{Fault::kUsage, "`buckets`", "a decoder is trained for real at one length alone",
+                "use `numerics` off, which projects time and cost, or leave it out: `max_length` pads"};
+}
+
 std::shared_ptr<const workloads::Classification> load_texts(const workloads::Workload& workload, const Settings& s) {
   return std::make_shared<const workloads::Classification>(
       workloads::load_classification({.model_folder = s.model_id,
@@ -64,7 +78,7 @@ std::shared_ptr<const workloads::Classification> load_texts(const workloads::Wor
                                                .backslash_escapes = s.backslash_escapes,
                                                .strict = s.strict},
                                       .head = head_of(s),
-                                      .max_length = static_cast<std::size_t>(s.max_length),
+                                      .max_length = static_cast<std::size_t>(most_tokens(s)),
                                       .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
                                       .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
                                       .seed = static_cast<std::uint64_t>(s.seed)}));
@@ -80,6 +94,7 @@ std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads:
                                           .test_file = s.test_file,
                                           .vocab = s.vocab,
                                           .strict = s.strict,
+                                          .packing = s.packing,
                                           .hold_out = s.eval_strategy == "epoch",
                                           .length = static_cast<std::size_t>(kind.length),
                                           .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
@@ -111,6 +126,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .cache = job.programs.get(),
       .checkpoint = checkpoint,
       .resume = s.resume_from_checkpoint};
+  for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
   if (s.mode == "full")
     t.make_device = [machine = job.machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   return t;
@@ -127,6 +143,10 @@ bool TrainingData::synthetic() const { return texts ? texts->synthetic : tokens-
 std::int64_t TrainingData::samples() const {
   return texts ? texts->train_samples() : static_cast<std::int64_t>(tokens->train.size());
 }
+workloads::TokenLengths TrainingData::lengths() const {
+  if (texts && texts->tokenizer) return workloads::token_lengths(texts->train, texts->source);
+  return tokens ? workloads::token_lengths(tokens->train, tokens->source) : workloads::TokenLengths{};
+}
 std::int64_t TrainingData::validation() const {
   if (texts) return texts->validation_samples();
   return tokens->validation ? static_cast<std::int64_t>(tokens->validation->size()) : 0;
@@ -135,9 +155,12 @@ std::int64_t TrainingData::documents() const { return texts ? samples() : static
 
 TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
   const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
+  require_trainable_lengths(settings, *model);
   TrainingData data;
   if (model->task() != workloads::Task::kClassification) {
-    const Job job = job_of(settings, model, 0);
+    Settings one = settings;  // the data is not here yet
+    one.packing = true;
+    const Job job = job_of(one, model, 0);
     require_host_memory(job);
     data.tokens = load_tokens(workload, settings, job.step.kind);
     data.model_ = data.tokens->config;
@@ -149,7 +172,8 @@ TrainingData load_training(const workloads::Workload& workload, const Settings& 
 }
 
 Job training_job(const TrainingData& data, const Settings& settings) {
-  return job_of(settings, data.model(), static_cast<double>(data.samples()));
+  return job_of(settings, data.model(), static_cast<double>(data.samples()), 0,
+                pads_to_lengths(settings, *data.model()) ? data.lengths() : workloads::TokenLengths{});
 }
 
 std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Job& job, const Settings& settings,
@@ -165,7 +189,13 @@ std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const
 }
 
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact) {
-  return hw::seconds(hw::simulate_in_child(trainer.programs(), machine, {.exact = exact}).total);
+  double seconds = 0, steps = 0;
+  for (const auto& [programs, count] : trainer.programs_of_lengths()) {
+    if (count <= 0) continue;
+    seconds += count * hw::seconds(hw::simulate_in_child(programs, machine, {.exact = exact}).total);
+    steps += count;
+  }
+  return seconds / steps;
 }
 
 Training train(workloads::Trainer& trainer, const TrainingData& data, std::string model_name,

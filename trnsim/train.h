@@ -31,9 +31,10 @@ struct TrainingData {
   const std::vector<std::string>& notes() const;  // what a user should know, one sentence each
   const std::string& source() const;
   bool synthetic() const;
-  std::int64_t samples() const;     // for training
-  std::int64_t validation() const;  // 0: there is none
-  std::int64_t documents() const;   // texts that packed sequences are made of
+  std::int64_t samples() const;             // for training
+  workloads::TokenLengths lengths() const;  // of these, as they are trained on; of pictures nothing
+  std::int64_t validation() const;          // 0: there is none
+  std::int64_t documents() const;           // texts that packed sequences are made of
 
   workloads::ModelPtr model_;
 };
@@ -78,8 +79,8 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
 std::string metrics_block(const workloads::EvalRecord& evaluation);
 std::string metrics_block(const Training& training);
 
-/// Device time of a step of the trainer's programs. Errors: as hw::simulate(), among them groups of cores that the
-/// machine cannot form.
+/// Device time of a step of the trainer's programs, on average over the lengths. Errors: as hw::simulate(), among them
+/// groups of cores that the machine cannot form.
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
 
 /// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,

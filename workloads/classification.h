@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "workloads/data/dataset.h"
+#include "workloads/lengths.h"
 #include "workloads/model.h"
 #include "workloads/task.h"
 #include "workloads/tokenizer.h"
@@ -59,6 +60,11 @@ struct SampleCount {
   bool of_words = false;  // labels are of words
 };
 SampleCount count_samples(const ClassificationOptions& options);
+/// Tokens of its training samples, by the tokenizer that a training of it would have. Errors: as
+/// load_classification().
+TokenLengths token_lengths(const ClassificationOptions& options);
+/// Of samples as they are trained on.
+TokenLengths token_lengths(const TokenizedDataset& data, std::string source);
 /// The same of a folder of pictures. Errors: as read_image_folder().
 SampleCount count_images(const std::filesystem::path& folder);
 

@@ -1,6 +1,8 @@
 // Trains a classifier on simulated cores: data parallel, every replica with all of the model.
 #pragma once
 
+#include <optional>
+
 #include "workloads/model.h"
 #include "workloads/task.h"
 #include "workloads/trainer.h"
@@ -22,14 +24,18 @@ class ClassifierTrainer final : public Trainer {
   StepResult train_step(const Place& place) override;
   void score(Split split, EvalRecord& record) override;
   void save(const TrainProgress& progress) override;
+  std::vector<double> steps_of_lengths() const override;
   double flops_per_step() const override;
   std::string fingerprint() const override;
   const ClassifierTask* data_of(Split split) const;
+  void write_samples(const Place& place);
+  void write_length(const Place& place);
 
   const ModelPtr model_;
   const ClassifierData data_;
   const std::vector<WeightSpec> specs_;
   Sampler sampler_;
+  std::optional<LengthSampler> lengths_;  // instead, when samples are padded to several
 };
 
 }  // namespace workloads

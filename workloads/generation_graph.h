@@ -9,6 +9,7 @@
 #include "runtime/graph.h"
 #include "runtime/numerics.h"
 #include "workloads/config.h"
+#include "workloads/shards.h"
 #include "workloads/weights.h"
 
 namespace workloads {
@@ -20,7 +21,18 @@ struct GenerationSpec {
   std::int64_t read = 0;      // of them a token's program reads the first so many; 0: all
   std::int64_t tensor_parallel = 1;
   runtime::Numerics numerics;
+  /// Of a mixture: programs read as many experts of a layer as their tokens are expected to choose, for their time.
+  /// Otherwise all, whose gates are 0 where a token did not choose them.
+  bool expected_experts = false;
 };
+/// Experts of a layer that so many tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
+std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
+/// Of a model; 0 without experts.
+std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens);
+/// How tensor-parallel ranks share weights: as in training, but each expert's feed-forward size instead of their
+/// number, so that all ranks work for every token.
+ShardPlan generation_plan(std::int64_t tensor_parallel);
+
 /// Errors: Fault::kUsage for a model that writes no text, or none that these programs write.
 void require_generator(const ModelPtr& config);
 /// Errors: as require_generator(); Fault::kUsage naming the flag: a length that the model has no positions for, a

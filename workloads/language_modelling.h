@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "workloads/data/corpus.h"
+#include "workloads/lengths.h"
 #include "workloads/model.h"
 #include "workloads/tokenizer.h"
 #include "workloads/weights.h"
@@ -22,6 +23,7 @@ struct LanguageModellingOptions {
   std::string dataset_path{};  // file or folder; empty: the embedded data set
   std::string validation_file{}, test_file{}, vocab{};
   bool strict = false;
+  bool packing = true;   // texts are joined and cut; otherwise each is cut or padded
   bool hold_out = true;  // without a validation file, some sequences become one
   std::size_t length = 0, max_train_samples = 0, max_eval_samples = 0;  // tokens of a sequence; texts
   std::size_t target_length = 0;  // of a model that reads one text and writes another: tokens of the latter
@@ -49,23 +51,22 @@ struct LanguageModelling {
 /// vocabulary has more tokens than the model's table.
 LanguageModelling load_language_modelling(const LanguageModellingOptions& options);
 
+/// Of sequences as they are trained on.
+TokenLengths token_lengths(const PackedDataset& data, std::string source);
+
 /// Where the tokenizer is: `vocab`, or without it the model's folder, which for a llama2.c file is the one it lies in.
 /// Empty for neither.
 std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesystem::path& model);
 
-/// Tokens of a training file with the end of each text, as pack() would join them.
-struct TokenCount {
-  std::size_t tokens = 0, bytes = 0;
-  bool estimated = false;  // without a vocabulary: kBytesPerToken each
-};
 /// assumed: about what a vocabulary of 32,000 pieces makes of English.
 inline constexpr std::size_t kBytesPerToken = 4;
 
+/// Tokens of the texts of a training file, each with its end, as pack() would join them. `tokenizer`: what
+/// load_tokenizer() reads, or empty: kBytesPerToken each. Errors: as the readers.
+TokenLengths token_lengths(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
+                           std::size_t max_rows, bool strict);
+
 /// Pairs of texts in a training file. Errors: as the readers.
 std::size_t count_pairs(const std::filesystem::path& dataset, std::size_t max_rows, bool strict);
-
-/// `tokenizer`: what load_tokenizer() reads, or empty. Errors: as the readers.
-TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
-                        std::size_t max_rows, bool strict);
 
 }  // namespace workloads

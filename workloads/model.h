@@ -28,6 +28,7 @@ struct Sizes {
   std::int64_t head = 0;  // elements of one
   std::int64_t ffn = 0, vocabulary = 0, positions = 0;
   std::int64_t experts = 0;  // of a layer, each with an ffn of its own
+  bool joint_heads = false;  // all heads of a layer are normed as one: no rank can have some of them alone
 };
 
 /// What a model's table of tokens holds.

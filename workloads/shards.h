@@ -21,6 +21,7 @@ struct ShardPlan {
   std::int64_t tensor_parallel_size = 1;
   std::int64_t pipeline_parallel_size = 1;
   std::int64_t virtual_pipeline_size = 1;  // chunks of layers per stage of the interleaved schedule
+  bool split_experts = false;  // tensor-parallel ranks share each expert, as generation does, and not their number
   bool operator==(const ShardPlan&) const = default;
 };
 /// What of a plan decides which part of which tensor a rank holds.

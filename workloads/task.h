@@ -27,6 +27,8 @@ class ClassifierTask {
  public:
   virtual ~ClassifierTask() = default;
   virtual std::size_t size() const = 0;
+  /// Tokens of each sample without padding; of pictures nothing.
+  virtual std::vector<std::int64_t> lengths() const { return {}; }
   /// Of each row of the model's logits: of a sample, or of a token. kIgnoredLabel where there is none to learn.
   virtual std::vector<std::int32_t> labels(const RankBatch& batch) const = 0;
   /// What distinguishes the data from other data of as many samples, for checkpoints.

@@ -22,8 +22,11 @@
 namespace workloads {
 
 struct TrainerOptions {
-  isa::Target target;           // the core that is trained on
-  Step step;                    // of training; evaluation uses the same length, ranks and numerics
+  isa::Target target;  // the core that is trained on
+  Step step;           // of training; evaluation uses the same length, ranks and numerics
+  /// That samples are padded to, each to the least that holds it, by rising length up to that of the step; empty: all
+  /// to that of the step. Of data-parallel models. Evaluation has one length.
+  std::vector<std::int64_t> lengths{};
   std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
   double epochs = 3;
   std::int64_t max_steps = -1;  // instead of epochs when not negative
@@ -83,6 +86,12 @@ class Trainer {
   std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
   /// What the cores run in a step, one program for each stage of a pipeline.
   isa::Programs programs() const { return programs_of(programs_.train); }
+  /// The same of each length, and how many steps of an epoch run it.
+  struct LengthPrograms {
+    isa::Programs programs;
+    double steps = 0;
+  };
+  std::vector<LengthPrograms> programs_of_lengths() const;
   const TrainerOptions& options() const { return options_; }
 
   /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C, which
@@ -99,9 +108,10 @@ class Trainer {
   /// pipeline.
   struct Programs {
     std::vector<runtime::Compiled> train, evaluation;
+    std::vector<std::vector<runtime::Compiled>> shorter{};  // training, of the lengths but the last
   };
   static Programs compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
-                          const TrainerOptions& options);
+                          const TrainerOptions& options, std::vector<std::vector<runtime::Graph>> shorter = {});
   /// The step that evaluates: forward only, of one evaluation batch for each stage, so that all have one at work.
   static Step eval_spec(const TrainerOptions& options);
 
@@ -118,6 +128,8 @@ class Trainer {
   /// Fills loss, samples and scores; begins no batch once a signal came.
   virtual void score(Split split, EvalRecord& record) = 0;
   virtual void save(const TrainProgress& progress) = 0;
+  /// Steps of an epoch that run each of options().lengths.
+  virtual std::vector<double> steps_of_lengths() const { return {}; }
   virtual double flops_per_step() const = 0;
   /// What must be the same for a checkpoint of this run, whatever its plan: batches and data.
   virtual std::string fingerprint() const = 0;
@@ -128,6 +140,7 @@ class Trainer {
   std::string settings_text(const Model& model) const;
   runtime::Session session() { return {*device_, loaded_}; }
   void use_training() { use(programs_.train); }
+  void use_length(std::size_t i) { use(i < programs_.shorter.size() ? programs_.shorter[i] : programs_.train); }
   void use_evaluation() { use(programs_.evaluation); }
   /// Runs the programs in use once.
   void run_device(std::int64_t step);

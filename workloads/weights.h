@@ -54,8 +54,9 @@ struct WeightSpec {
   std::int64_t third = 0;              // and which of them this is
   bool frozen = false;                 // not trained: it has no gradient and no optimizer state
   std::int64_t stack = 0;              // not 0: on a device it is several tensors of so many rows; `third` says which
-  double deviation = 0;                // of the first values; 0: as the model draws them
-  std::vector<FilePiece> pieces{};     // where a file has it in other tensors: their rows, one after the other
+  TensorSplit stack_split = TensorSplit::kAxis0;  // of each of these, where ranks share each of them
+  double deviation = 0;                           // of the first values; 0: as the model draws them
+  std::vector<FilePiece> pieces{};  // where a file has it in other tensors: their rows, one after the other
 
   /// The file's tensor that has it.
   const std::string& in_file() const { return fused.empty() ? name : fused; }

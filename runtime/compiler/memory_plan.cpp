@@ -49,7 +49,8 @@ class Planner {
       : graph_{graph}, calls_{calls} {
     if (!shared) return;
     for (const isa::Region& region : *shared) {
-      if (region.kind == "weights" || region.kind == "cache") taken_[region.name] = &region;
+      if (region.kind == "weights" || region.kind == "optimizer" || region.kind == "cache")
+        taken_[region.name] = &region;
       if (region.kind == "activations" || region.kind == "workspace") continue;
       plan_.persistent_end = std::max(plan_.persistent_end, region.offset + region.bytes);
     }

@@ -63,19 +63,27 @@ RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::i
   return out;
 }
 
-Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale) {
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale) {
+  HeadPanels out;
   const std::int64_t length = std::ssize(rows) * kPartitions - kPartitions + rows.back().partitions;
-  const Tile out = e.sbuf(h.type, h.size, length);
-  for (std::int64_t first = 0; first < length; first += kChunk) {
-    const std::int64_t width = std::min(kChunk, length - first);
-    const Tile bank = e.psum(h.size, width, h.type);
-    for (std::int64_t c = 0; c < width; c += kPartitions) {
-      const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
-      e.transpose(columns(bank, c, tile.partitions), columns(tile, col, h.size));
+  for (std::int64_t part = 0; part < h.size; part += kPartitions) {
+    const std::int64_t depth = std::min(kPartitions, h.size - part);
+    out.push_back(e.sbuf(h.type, depth, length));
+    for (std::int64_t first = 0; first < length; first += kChunk) {
+      const std::int64_t width = std::min(kChunk, length - first);
+      const Tile bank = e.psum(depth, width, h.type);
+      for (std::int64_t c = 0; c < width; c += kPartitions) {
+        const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
+        e.transpose(columns(bank, c, tile.partitions), columns(tile, col + part, depth));
+      }
+      e.copy(columns(out.back(), first, width), bank, scale);
     }
-    e.copy(columns(out, first, width), bank, scale);
   }
   return out;
+}
+
+void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, const HeadPanels& moving, std::int64_t c) {
+  for (std::size_t i = 0; i < weights.size(); ++i) e.matmul(sum, weights[i], columns(moving[i], c, sum.cols()), i > 0);
 }
 
 std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type) {
@@ -121,7 +129,7 @@ std::vector<Shape> attention_infer(const Contract& c) {
   const Value& q = c.in(0);
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
-  if (q.cols / a.heads > kPartitions) c.fail("a head is wider than 128", "use more heads");
+  if (q.cols / a.heads > kWidestHead) c.fail("a head is wider than 256", "use more heads");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
   const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
@@ -210,11 +218,11 @@ class Attention {
         RowTiles context;
         for (std::int64_t t = 0; t < h_.tiles(); ++t)
           context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), group * h_.size));
-        Tile keys;
+        HeadPanels keys;
         for (std::int64_t i = 0; i < group; ++i) {
           const std::int64_t kv_col = i / ratio * h_.size;
           if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
-          const Tile queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(a_.scale));
+          const HeadPanels queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(a_.scale));
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
             one(b, first + i, t, queries, keys, v, kv_col,
                 columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
@@ -237,8 +245,8 @@ class Attention {
   }
 
   /// 128 queries of one head.
-  void one(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& queries, const Tile& keys, const RowTiles& v,
-           std::int64_t kv_col, const Tile& context) {
+  void one(std::int64_t b, std::int64_t head, std::int64_t t, const HeadPanels& queries, const HeadPanels& keys,
+           const RowTiles& v, std::int64_t kv_col, const Tile& context) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
     Tile bias{};
@@ -271,13 +279,15 @@ class Attention {
     return spills_ ? e_.loaded(x.dtype, e_.hbm(node_.out[1], row_, x.partitions, 0, x.cols(), 1)) : x;
   }
 
-  Tile scores(std::int64_t t, std::int64_t parts, std::int64_t seen, const Tile& queries, const Tile& keys,
+  Tile scores(std::int64_t t, std::int64_t parts, std::int64_t seen, const HeadPanels& queries, const HeadPanels& keys,
               const Tile& bias) {
     const Tile x = e_.sbuf(h_.score, parts, seen);
+    HeadPanels some;
+    for (const Tile& panel : queries) some.push_back(columns(panel, t * kPartitions, parts));
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
-      e_.matmul(sum, columns(queries, t * kPartitions, parts), columns(keys, c, width), false);
+      contract_heads(e_, sum, some, keys, c);
       if (mask_)
         e_.tensor_tensor(columns(x, c, width), sum, Alu::kAdd, columns(partitions(mask_, parts), c, width));
       else if (!bias)

@@ -43,8 +43,14 @@ struct Heads {
 double heads_and_sequences(const Node& node);
 /// Loads columns [col, col + cols) of sequence b of queries or keys.
 RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols);
+/// A head's elements on the partitions: one tile, or two of 128 for a head of up to 256.
+using HeadPanels = std::vector<Tile>;
+inline constexpr std::int64_t kWidestHead = 2 * kPartitions;
 /// [size, rows] from columns [col, col + size) of the tiles; four transposes fill a PSUM bank.
-Tile transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale = 1);
+/// sum = transposed `weights` times `moving`, columns [c, c + sum.cols()), both with a head's elements on the
+/// partitions.
+void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, const HeadPanels& moving, std::int64_t c);
 /// Keys that come after their query, of the queries of tile t: `dst`, which begins at key `first`, becomes `value`.
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
 /// The same for keys before a sliding window of its last keys; `dst` begins at key 0.

@@ -170,12 +170,12 @@ class AttentionGrad {
     const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
     const Tile p = e_.loaded(h_.score, e_.hbm(node_.in[3], row, parts, 0, seen, 1));
     p_.push_back(dropped(p, place));
-    const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
+    const HeadPanels dy_t = transpose_tile(e_, dy, h_.type);
     const Tile dp = e_.sbuf(h_.score, parts, seen);
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
-      e_.matmul(sum, dy_t, columns(values_, c, width), false);
+      contract_heads(e_, sum, dy_t, values_, c);
       if (a_.p > 0)
         drop_piece(e_, h_, node_, place, c, columns(dp, c, width), sum);
       else
@@ -196,12 +196,13 @@ class AttentionGrad {
         e_.loaded(Dtype::kFp32, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kPartitions, parts, 0, 1, 1));
     const Tile less = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_scalar(less, logarithm, Alu::kMul, -1.0F);
-    const Tile q_t = transpose_tile(e_, q, h_.type).front(), p = e_.sbuf(h_.score, parts, seen);
+    const HeadPanels q_t = transpose_tile(e_, q, h_.type);
+    const Tile p = e_.sbuf(h_.score, parts, seen);
     const auto alpha = static_cast<float>(a_.scale);
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
-      e_.matmul(sum, q_t, columns(keys_, c, width), false);
+      contract_heads(e_, sum, q_t, keys_, c);
       if (!mask_) {
         e_.activation(columns(p, c, width), Fn::kExp, sum, alpha, less);
         continue;
@@ -221,7 +222,7 @@ class AttentionGrad {
     const Tile p = probabilities(b, head, t, q);
     const bool drops = a_.p > 0;
     p_.push_back(dropped(p, place));
-    const Tile dy_t = transpose_tile(e_, dy, h_.type).front();
+    const HeadPanels dy_t = transpose_tile(e_, dy, h_.type);
     const Tile product = e_.sbuf(Dtype::kFp32, parts, h_.size), dot = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_tensor(product, dy, Alu::kMul, o);
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
@@ -229,7 +230,7 @@ class AttentionGrad {
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
       Tile dp = e_.psum(parts, width);
-      e_.matmul(dp, dy_t, columns(values_, c, width), false);
+      contract_heads(e_, dp, dy_t, values_, c);
       if (drops) {
         const Tile piece = e_.sbuf(h_.score, parts, width);
         drop_piece(e_, h_, node_, place, c, piece, dp);
@@ -325,7 +326,8 @@ class AttentionGrad {
   bool long_ = false;
   std::int64_t kv_first_ = 0, width_ = 0;
   RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
-  Tile values_{}, keys_{}, mask_{}, sum_k_{}, sum_v_{};
+  HeadPanels values_, keys_;
+  Tile mask_{}, sum_k_{}, sum_v_{};
 };
 
 void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }

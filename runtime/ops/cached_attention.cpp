@@ -1,84 +1,19 @@
 // Generation: keys and values of earlier tokens stay in HBM; a step reads them and adds one row to each.
 #include <algorithm>
-#include <cmath>
-#include <limits>
 #include <vector>
 
 #include "runtime/compiler/row_tiler.h"
 #include "runtime/emitter.h"
 #include "runtime/ops.h"
 #include "runtime/ops/attention.h"
+#include "runtime/ops/cached_attention.h"
 
 namespace runtime {
 namespace {
 
 constexpr std::int64_t kScoreCols = 4096;      // fp32 scores that a group of sequences keeps in each partition
 constexpr std::int64_t kLoadBytes = 8 * 1024;  // of a cache in each partition per transfer: two DMA packets
-constexpr std::int64_t kMostRows = 65535;      // that one indexed transfer reaches
-
-/// Attention of one new token per sequence to the tokens before it and to itself: with p = positions[b], head h of
-/// sequence b sees rows [0, p) of its part of the caches and the new key and value, which then become row p.
-/// Shapes: q [B, H * d], k and v [B, G * d], caches [B * N, G * d], positions [B, 1] int32; B = attrs.batch <= 128,
-/// H = attrs.heads, G = attrs.kv_heads -> context [B, H * d], both caches in place. Only the first attrs.seq rows of
-/// each sequence are read: at most 128 or a multiple of it, and p <= attrs.seq. Errors: Fault::kProgram for sizes that
-/// do not fit this; on a device, Fault::kData for p >= N. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer,
-/// arXiv:1911.02150, for what is kept. Lowering: keys are on the partitions, so that scores of all heads and sequences
-/// lie side by side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each
-/// partition reads one long stretch of HBM.
-std::vector<Shape> cached_infer(const Contract& c) {
-  const auto& a = c.node.attrs.as<CachedAttentionAttrs>();
-  const Value& q = c.in(0);
-  if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
-    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
-  if (q.cols / a.heads > kPartitions || a.heads > kPartitions)
-    c.fail("a head is wider than 128, or they are more than 128", "use more ranks");
-  if (a.batch < 1 || a.batch > kPartitions) c.fail("more than 128 sequences", "use a smaller batch");
-  if (a.seq < 1 || (a.seq > kPartitions && a.seq % kPartitions != 0))
-    c.fail("the rows that are read are no multiple of 128", "round them up");
-  const std::int64_t rows = c.in(3).rows / a.batch;
-  if (rows < a.seq || rows > kMostRows) c.fail("the cache is shorter than what is read, or too long", "resize it");
-  const std::int64_t kv = q.cols / a.heads * a.kv_heads;
-  c.need(0, a.batch, q.cols, "q");
-  c.need(1, a.batch, kv, "k");
-  c.need(2, a.batch, kv, "v");
-  c.need(3, a.batch * rows, kv, "keys");
-  c.need(4, a.batch * rows, kv, "values");
-  c.need(5, a.batch, 1, "positions");
-  const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, kv, c.in(i).dtype, c.node.in[i]}; };
-  return {{a.batch, q.cols, c.result_type()}, in_place(3), in_place(4)};
-}
-
-Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
-  const auto& a = attrs.as<CachedAttentionAttrs>();
-  const Tensor& q = in[0];
-  Tensor context(q.rows, q.cols), keys = in[3], values = in[4];
-  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
-  for (std::int64_t b = 0; b < a.batch; ++b) {
-    const auto place = static_cast<std::int64_t>(in[5].at(b, 0)), first = b * (keys.rows / a.batch);
-    for (std::int64_t c = 0; c < keys.cols; ++c) {
-      keys.at(first + place, c) = in[1].at(b, c);
-      values.at(first + place, c) = in[2].at(b, c);
-    }
-    for (std::int64_t h = 0; h < a.heads; ++h) {
-      std::vector<double> x(static_cast<std::size_t>(place + 1));
-      double most = -std::numeric_limits<double>::infinity(), sum = 0;
-      for (std::int64_t j = 0; j <= place; ++j) {
-        double& s = x[static_cast<std::size_t>(j)];
-        for (std::int64_t c = 0; c < d; ++c)
-          s += static_cast<double>(q.at(b, h * d + c)) * keys.at(first + j, h / ratio * d + c);
-        most = std::max(most, s *= a.scale);
-      }
-      for (double& s : x) sum += s = std::exp(s - most);
-      for (std::int64_t c = 0; c < d; ++c) {
-        double y = 0;
-        for (std::int64_t j = 0; j <= place; ++j)
-          y += x[static_cast<std::size_t>(j)] * values.at(first + j, h / ratio * d + c);
-        context.at(b, h * d + c) = static_cast<float>(y / sum);
-      }
-    }
-  }
-  return {context, keys, values};
-}
+constexpr std::int64_t kMostRows = kMostCacheRows;
 
 /// Sizes, as the contract names them; `length` rows of a cache are read, `keys` in each of `tiles` tiles.
 struct Sizes {
@@ -98,6 +33,12 @@ struct Sizes {
         keys{std::min(kPartitions, length)},
         tiles{length / keys},
         type{operand_type(graph, node)} {}
+
+  /// A head's elements lie in so many tiles, this deep.
+  std::size_t panels() const { return static_cast<std::size_t>(ceil_div(d, kPartitions)); }
+  std::int64_t depth(std::size_t panel) const {
+    return std::min(kPartitions, d - static_cast<std::int64_t>(panel) * kPartitions);
+  }
 
   /// Partitions that sums over keys need: the new tokens' keys are one tile more.
   std::int64_t rows() const { return std::max(keys, batch); }
@@ -155,18 +96,25 @@ class CachedAttention {
   }
 
   /// [B, heads * d] -> [d, B * heads]: column b * heads + h.
-  Tile turned(const Tile& rows, std::int64_t heads, float scale) {
-    const Tile out = e_.sbuf(n_.type, n_.d, n_.batch * heads);
+  HeadPanels turned(const Tile& rows, std::int64_t heads, float scale) {
+    HeadPanels out;
     const std::int64_t per_bank = std::max<std::int64_t>(1, e_.bank_columns(rows.dtype) / n_.batch);
-    for (std::int64_t first = 0; first < heads; first += per_bank) {
-      const std::int64_t count = std::min(per_bank, heads - first);
-      const Tile bank = e_.psum(n_.d, count * n_.batch, rows.dtype);
-      for (std::int64_t i = 0; i < count; ++i)
-        e_.transpose(columns(bank, i * n_.batch, n_.batch), columns(rows, (first + i) * n_.d, n_.d));
-      e_.copy(view(out, first, dim(1, count), dim(heads, n_.batch)),
-              view(bank, 0, dim(n_.batch, count), dim(1, n_.batch)), scale);
+    for (std::size_t part = 0; part < n_.panels(); ++part) {
+      out.push_back(e_.sbuf(n_.type, n_.depth(part), n_.batch * heads));
+      for (std::int64_t first = 0; first < heads; first += per_bank) {
+        const std::int64_t count = std::min(per_bank, heads - first);
+        const Tile bank = e_.psum(n_.depth(part), count * n_.batch, rows.dtype);
+        for (std::int64_t i = 0; i < count; ++i)
+          e_.transpose(columns(bank, i * n_.batch, n_.batch), panel_of(rows, first + i, part));
+        e_.copy(view(out.back(), first, dim(1, count), dim(heads, n_.batch)),
+                view(bank, 0, dim(n_.batch, count), dim(1, n_.batch)), scale);
+      }
     }
     return out;
+  }
+  /// Panel `part` of head `head` in rows of heads side by side.
+  Tile panel_of(const Tile& rows, std::int64_t head, std::size_t part) const {
+    return columns(rows, head * n_.d + static_cast<std::int64_t>(part) * kPartitions, n_.depth(part));
   }
 
   /// Tiles [tile, tile + count) of sequence b's part of a cache: [keys, count * groups * d].
@@ -198,14 +146,17 @@ class CachedAttention {
     e_.tensor_tensor(fresh, fresh, Alu::kSub, partitions(most, n_.batch));
     e_.activation(fresh_p, Fn::kExp, fresh);
     const Tile inverse = inverse_sums(p, fresh_p, cols);
-    const Tile sum = e_.psum(n_.d, cols);
+    HeadPanels sums, context;
+    for (std::size_t part = 0; part < n_.panels(); ++part) sums.push_back(e_.psum(n_.depth(part), cols));
     for (std::int64_t b = 0; b < count; ++b)
-      weigh(first + b, columns(p, b * n_.heads * n_.tiles, n_.heads * n_.tiles), columns(sum, b * n_.heads, n_.heads));
+      weigh(first + b, columns(p, b * n_.heads * n_.tiles, n_.heads * n_.tiles), b * n_.heads, sums);
     const Tile values = new_values_.dtype == n_.type ? new_values_ : converted(new_values_);
-    for (std::int64_t g = 0; g < n_.groups; ++g)
-      e_.matmul(of_group(sum, g, count), columns(values, g * n_.d, n_.d), of_group(fresh_p, g, count), true);
-    const Tile context = e_.sbuf(e_.value(node_.out[0]).dtype, n_.d, cols);
-    e_.tensor_tensor(context, sum, Alu::kMul, inverse);
+    for (std::size_t part = 0; part < n_.panels(); ++part) {
+      for (std::int64_t g = 0; g < n_.groups; ++g)
+        e_.matmul(of_group(sums[part], g, count), panel_of(values, g, part), of_group(fresh_p, g, count), true);
+      context.push_back(e_.sbuf(e_.value(node_.out[0]).dtype, n_.depth(part), cols));
+      e_.tensor_tensor(context.back(), sums[part], Alu::kMul, partitions(inverse, n_.depth(part)));
+    }
     finish(first, count, context);
   }
 
@@ -242,17 +193,22 @@ class CachedAttention {
     for_tiles(3, b, [&](std::int64_t tile, std::int64_t count, const Tile& keys) {
       for (std::int64_t g = 0; g < n_.groups; ++g) {
         const Tile bank = e_.psum(n_.keys, count * n_.ratio);
-        const Tile queries = columns(queries_, b * n_.heads + g * n_.ratio, n_.ratio);
+        const std::int64_t queries = b * n_.heads + g * n_.ratio;
         const std::int64_t per_bank = e_.bank_columns(n_.type) / n_.keys;
         for (std::int64_t t = 0; t < count; t += per_bank) {
           const std::int64_t some = std::min(per_bank, count - t);
-          const Tile square = e_.psum(n_.d, some * n_.keys, n_.type), turned = e_.sbuf(n_.type, n_.d, some * n_.keys);
+          HeadPanels turned;
+          for (std::size_t part = 0; part < n_.panels(); ++part) {
+            const Tile square = e_.psum(n_.depth(part), some * n_.keys, n_.type);
+            turned.push_back(e_.sbuf(n_.type, n_.depth(part), some * n_.keys));
+            for (std::int64_t i = 0; i < some; ++i)
+              e_.transpose(columns(square, i * n_.keys, n_.keys), panel_of(keys, (t + i) * n_.groups + g, part));
+            e_.copy(turned.back(), square);
+          }
           for (std::int64_t i = 0; i < some; ++i)
-            e_.transpose(columns(square, i * n_.keys, n_.keys), columns(keys, ((t + i) * n_.groups + g) * n_.d, n_.d));
-          e_.copy(turned, square);
-          for (std::int64_t i = 0; i < some; ++i)
-            e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(turned, i * n_.keys, n_.keys), queries,
-                      false);
+            for (std::size_t part = 0; part < n_.panels(); ++part)
+              e_.matmul(columns(bank, (t + i) * n_.ratio, n_.ratio), columns(turned[part], i * n_.keys, n_.keys),
+                        columns(queries_[part], queries, n_.ratio), part > 0);
         }
         e_.tensor_tensor(view(scores, (g * n_.tiles + tile) * n_.ratio, dim(n_.ratio, count), dim(1, n_.ratio)),
                          fold(bank, count, n_.ratio), Alu::kAdd, view(mask, tile, dim(1, count), dim(0, n_.ratio)));
@@ -264,11 +220,13 @@ class CachedAttention {
   Tile new_scores(std::int64_t first, std::int64_t count) {
     const std::int64_t cols = count * n_.heads, heads = n_.heads;
     const Tile bank = e_.psum(n_.batch, cols), own = e_.sbuf(Dtype::kFp32, n_.batch, cols);
-    for (std::int64_t g = 0; g < n_.groups; ++g) {
-      Tile keys = columns(turned_keys_, g, n_.batch);
-      keys.free[0].step = static_cast<std::int32_t>(n_.groups);
-      e_.matmul(of_group(bank, g, count), keys, of_group(columns(queries_, first * heads, cols), g, count), false);
-    }
+    for (std::int64_t g = 0; g < n_.groups; ++g)
+      for (std::size_t part = 0; part < n_.panels(); ++part) {
+        Tile keys = columns(turned_keys_[part], g, n_.batch);
+        keys.free[0].step = static_cast<std::int32_t>(n_.groups);
+        e_.matmul(of_group(bank, g, count), keys, of_group(columns(queries_[part], first * heads, cols), g, count),
+                  part > 0);
+      }
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
     e_.copy(own, bank);
@@ -293,42 +251,46 @@ class CachedAttention {
     return back;
   }
 
-  /// 1 / the sum of each column, in d partitions.
+  /// 1 / the sum of each column, in as many partitions as a panel of a head has.
   Tile inverse_sums(const Tile& p, const Tile& fresh, std::int64_t cols) {
     const std::int64_t rows = n_.rows();
-    const Tile sums = e_.sbuf(Dtype::kFp32, rows, cols), all = e_.psum(n_.d, cols);
+    const std::int64_t depth = n_.depth(0);
+    const Tile sums = e_.sbuf(Dtype::kFp32, rows, cols), all = e_.psum(depth, cols);
     if (n_.keys < rows) e_.fill(sums, 0);
     e_.reduce(partitions(sums, n_.keys), Alu::kAdd, by_head(p));
     e_.tensor_tensor(partitions(sums, n_.batch), partitions(sums, n_.batch), Alu::kAdd, fresh);
-    e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kPartitions), 0, n_.d), rows), sums, false);
-    const Tile inverse = e_.sbuf(Dtype::kFp32, n_.d, cols);
+    e_.matmul(all, partitions(columns(e_.ones(Dtype::kFp32, kPartitions), 0, depth), rows), sums, false);
+    const Tile inverse = e_.sbuf(Dtype::kFp32, depth, cols);
     e_.activation(inverse, Fn::kReciprocal, all);
     return inverse;
   }
 
-  /// Sums of the values of sequence b's cache: [d, heads].
-  void weigh(std::int64_t b, const Tile& p, const Tile& sum) {
+  /// Sums of the values of sequence b's cache, in columns [col, col + heads): [d, heads].
+  void weigh(std::int64_t b, const Tile& p, std::int64_t col, const HeadPanels& sums) {
     for_tiles(4, b, [&](std::int64_t tile, std::int64_t count, const Tile& values) {
       for (std::int64_t g = 0; g < n_.groups; ++g)
         for (std::int64_t t = 0; t < count; ++t)
-          e_.matmul(columns(sum, g * n_.ratio, n_.ratio), columns(values, (t * n_.groups + g) * n_.d, n_.d),
-                    columns(p, (g * n_.tiles + tile + t) * n_.ratio, n_.ratio), tile + t > 0);
+          for (std::size_t part = 0; part < n_.panels(); ++part)
+            e_.matmul(columns(sums[part], col + g * n_.ratio, n_.ratio), panel_of(values, t * n_.groups + g, part),
+                      columns(p, (g * n_.tiles + tile + t) * n_.ratio, n_.ratio), tile + t > 0);
     });
   }
 
   /// [d, sequences and heads] -> rows of the result.
-  void finish(std::int64_t first, std::int64_t count, const Tile& context) {
+  void finish(std::int64_t first, std::int64_t count, const HeadPanels& context) {
     const ValueId out = node_.out[0];
-    const Tile rows = e_.sbuf(context.dtype, count, n_.heads * n_.d);
-    const std::int64_t per_bank = e_.bank_columns(context.dtype) / n_.d;
+    const Dtype type = context.front().dtype;
+    const Tile rows = e_.sbuf(type, count, n_.heads * n_.d);
+    const std::int64_t per_bank = e_.bank_columns(type) / n_.d;
     for (std::int64_t h = 0; h < n_.heads; h += per_bank) {
       const std::int64_t some = std::min(per_bank, n_.heads - h);
-      const Tile bank = e_.psum(count, some * n_.d, context.dtype);
-      for (std::int64_t i = 0; i < some; ++i) {
-        Tile head = columns(context, h + i, count);
-        head.free[0].step = static_cast<std::int32_t>(n_.heads);
-        e_.transpose(columns(bank, i * n_.d, n_.d), head);
-      }
+      const Tile bank = e_.psum(count, some * n_.d, type);
+      for (std::int64_t i = 0; i < some; ++i)
+        for (std::size_t part = 0; part < n_.panels(); ++part) {
+          Tile head = columns(context[part], h + i, count);
+          head.free[0].step = static_cast<std::int32_t>(n_.heads);
+          e_.transpose(panel_of(bank, i, part), head);
+        }
       e_.copy(columns(rows, h * n_.d, some * n_.d), bank);
     }
     e_.store(e_.hbm(out, first, count), rows);
@@ -368,7 +330,7 @@ class CachedAttention {
   const Node& node_;
   const Sizes n_;
   const Tile new_keys_, new_values_;  // [B, groups * d]
-  Tile queries_{}, turned_keys_{};    // [d, B * heads], [d, B * groups]
+  HeadPanels queries_, turned_keys_;  // [d, B * heads], [d, B * groups]
   Tile places_{}, key_numbers_{};     // [keys, B], [keys, tiles]
 };
 
@@ -382,8 +344,8 @@ double cached_pieces(const Node& node) {
 /// q k^T and p v over all rows of the caches, the same with the new rows of all sequences, and the sums over keys.
 double cached_flops(const Graph& g, const Node& node) {
   const Sizes n{g, node};
-  return 2.0 * static_cast<double>(n.batch * n.heads * n.d) *
-         static_cast<double>(2 * n.length + 2 * n.batch + n.rows());
+  return 2.0 * static_cast<double>(n.batch * n.heads) *
+         static_cast<double>(n.d * (2 * n.length + 2 * n.batch) + n.depth(0) * n.rows());
 }
 
 }  // namespace

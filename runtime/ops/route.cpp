@@ -18,7 +18,6 @@ namespace {
 
 constexpr std::int64_t kMostExperts = isa::kMovingColumns;
 constexpr std::int64_t kMostSlots = 65535;  // rows that a gather can name
-constexpr float kFar = 1e30F;               // below every logit when subtracted
 
 const RouteAttrs& route_of(const Node& node) { return node.attrs.as<RouteAttrs>(); }
 
@@ -92,22 +91,6 @@ void route_backward(Backward& b, const Node& node) {
 Tile one_hot_of(Emitter& e, const Tile& which, std::int64_t experts) {
   const Tile hot = e.sbuf(Dtype::kFp32, which.partitions, experts);
   e.tensor_scalar(hot, partitions(e.ramp(experts), which.partitions), Alu::kEq, which);
-  return hot;
-}
-
-/// The largest of `left` in each row, by number, and no longer in `left`: [P, 1].
-Tile take_largest(Emitter& e, const Tile& left, const Tile& ramp, const Tile& which) {
-  const std::int64_t experts = left.cols();
-  const Tile most = e.sbuf(Dtype::kFp32, left.partitions, 1), hot = e.sbuf(Dtype::kFp32, left.partitions, experts);
-  const Tile numbers = e.sbuf(Dtype::kFp32, left.partitions, experts), first = e.sbuf(Dtype::kFp32, left.partitions, 1);
-  e.reduce(most, Alu::kMax, left);
-  e.tensor_scalar(hot, left, Alu::kEq, most);
-  e.tensor_scalar(numbers, ramp, Alu::kSub, static_cast<float>(experts));  // below 0, the first one the least
-  e.tensor_tensor(numbers, numbers, Alu::kMul, hot);
-  e.reduce(first, Alu::kMin, numbers);
-  e.tensor_scalar(which, first, Alu::kAdd, static_cast<float>(experts));
-  e.tensor_scalar(hot, ramp, Alu::kEq, which);
-  e.scalar_tensor_tensor(left, hot, Alu::kMul, -kFar, Alu::kAdd, left);
   return hot;
 }
 

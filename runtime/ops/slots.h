@@ -16,4 +16,22 @@ inline Tile table_of(Emitter& e, ValueId v) {
   return all;
 }
 
+inline constexpr float kBelowAll = 1e30F;  // below every logit when subtracted
+
+/// The largest of `left` in each row, by number, and no longer in `left`: [P, 1].
+inline Tile take_largest(Emitter& e, const Tile& left, const Tile& ramp, const Tile& which) {
+  const std::int64_t experts = left.cols();
+  const Tile most = e.sbuf(Dtype::kFp32, left.partitions, 1), hot = e.sbuf(Dtype::kFp32, left.partitions, experts);
+  const Tile numbers = e.sbuf(Dtype::kFp32, left.partitions, experts), first = e.sbuf(Dtype::kFp32, left.partitions, 1);
+  e.reduce(most, Alu::kMax, left);
+  e.tensor_scalar(hot, left, Alu::kEq, most);
+  e.tensor_scalar(numbers, ramp, Alu::kSub, static_cast<float>(experts));  // below 0, the first one the least
+  e.tensor_tensor(numbers, numbers, Alu::kMul, hot);
+  e.reduce(first, Alu::kMin, numbers);
+  e.tensor_scalar(which, first, Alu::kAdd, static_cast<float>(experts));
+  e.tensor_scalar(hot, ramp, Alu::kEq, which);
+  e.scalar_tensor_tensor(left, hot, Alu::kMul, -kBelowAll, Alu::kAdd, left);
+  return hot;
+}
+
 }  // namespace runtime

@@ -1,4 +1,5 @@
 // `trnsim run` from the command line to the folder of the run: what it prints, leaves, and continues.
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 
 #include <map>
@@ -56,6 +57,35 @@ TEST_F(RunJob, LeavesACompleteFolder) {
   EXPECT_GT(result["job"]["step_seconds"], 0);
   EXPECT_GT(result["memory"]["peak"], 0);
   EXPECT_EQ(result["workload"]["options"]["per_device_train_batch_size"], 4);
+}
+
+// Short and long samples in batches of their own: the same samples, epochs and scores, and bits that come back.
+TEST_F(RunJob, PadsToSeveralLengths) {
+  std::string rows = "text,label\n";
+  for (int i = 0; i < 24; ++i)
+    rows += fmt::format("i feel {}{},{}\n", i % 2 ? "fine" : "sad", i < 12 ? "" : " i i i i i i i i i", i % 2);
+  write("data.csv", rows);
+  const auto padded = [&](const std::string& out, const std::string& buckets, const std::string& mode) {
+    return run(flags() + " --dataset_path " + at("data.csv") + " --validation_file " + at("data.csv") +
+               " --max_length 32 --num_train_epochs 2 --buckets " + buckets + " --mode " + mode + " --output_dir " +
+               at(out));
+  };
+  const Ran ran = padded("out", "8,16,24", "full");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const Json result = Json::parse(slurp(folder_ / "out/result.json"));
+  ASSERT_EQ(result["lengths"]["of"].size(), 2u);  // nobody needs 24
+  EXPECT_EQ(result["lengths"]["of"][0]["length"], 8);
+  EXPECT_EQ(result["lengths"]["of"][1]["samples"], 12);
+  EXPECT_EQ(result["lengths"]["plans"].size(), 3u);
+  EXPECT_EQ(result["metrics"]["steps"], 2 * (3 + 3));
+  EXPECT_LT(result["metrics"]["eval_loss"], 1.0);
+  EXPECT_THAT(ran.out, HasSubstr("lengths 8, 16"));
+  EXPECT_THAT(ran.out, HasSubstr("packed to 32"));
+  ASSERT_EQ(padded("again", "8,16,24", "numeric").code, 0);
+  EXPECT_EQ(steps("again"), steps("out"));
+  EXPECT_EQ(weights("again"), weights("out"));
+  expect_refused(padded("none", "16,8", "numeric"), "8 stands behind 16", "none");
+  expect_refused(padded("none", "8,99", "numeric"), "longer than --max_length, 32", "none");
 }
 
 TEST_F(RunJob, TheMachineOfARunIsAMachine) {

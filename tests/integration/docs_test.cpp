@@ -27,6 +27,8 @@ struct Exception {
 
 const std::vector<Exception> kExceptions = {
     {"trnsim run bert_emotion --model_id bert/ --dataset_path tweets.csv", "the reader's model and data", ""},
+    {"trnsim estimate bert-base-uncased --dataset_path tweets.csv --buckets 32,64,128 --instance_type trn1.2xlarge",
+     "the reader's data", ""},
     {"trnsim run t5_small_summarize --model_id t5-small/ --dataset_path cnn.jsonl --mode timed",
      "the reader's model and data", "trnsim run t5_small_summarize --mode timed"},
     {"trnsim run llama2_7b_dolly --model_id llama/ --dataset_path dolly.jsonl", "the reader's model and data", ""},

@@ -113,6 +113,8 @@ INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
                                                           AttentionCase{1, 1024, 1, 1, 32, false, true, Dtype::kFp32},
                                                           // keys' gradients add up in SBUF
                                                           AttentionCase{1, 1100, 2, 1, 64, false, false, Dtype::kFp32},
+                                                          AttentionCase{2, 200, 2, 1, 256, true, true, Dtype::kFp32},
+                                                          AttentionCase{1, 140, 1, 1, 160, true, false, Dtype::kBf16},
                                                           AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16}),
                                           testing::Bool()));
 

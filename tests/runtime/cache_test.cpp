@@ -68,15 +68,15 @@ TEST_P(CachedAttentionTest, SequencesSeeTheirOwnPastAndThemselves) {
   expect_right(positions);
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, CachedAttentionTest,
-                         testing::Values(CacheCase{1, 16, 2, 2, 8, Dtype::kFp32},
-                                         CacheCase{3, 128, 4, 2, 32, Dtype::kFp32},
-                                         CacheCase{2, 384, 6, 1, 64, Dtype::kFp32},
-                                         CacheCase{40, 32, 2, 1, 16, Dtype::kFp32},   // more sequences than keys
-                                         CacheCase{5, 256, 32, 32, 8, Dtype::kFp32},  // sequences in groups
-                                         CacheCase{4, 256, 8, 4, 128, Dtype::kBf16},
-                                         CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
-                                         CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, CachedAttentionTest,
+    testing::Values(CacheCase{3, 256, 4, 2, 256, Dtype::kFp32}, CacheCase{2, 40, 2, 1, 160, Dtype::kBf16},
+                    CacheCase{1, 16, 2, 2, 8, Dtype::kFp32}, CacheCase{3, 128, 4, 2, 32, Dtype::kFp32},
+                    CacheCase{2, 384, 6, 1, 64, Dtype::kFp32},
+                    CacheCase{40, 32, 2, 1, 16, Dtype::kFp32},   // more sequences than keys
+                    CacheCase{5, 256, 32, 32, 8, Dtype::kFp32},  // sequences in groups
+                    CacheCase{4, 256, 8, 4, 128, Dtype::kBf16}, CacheCase{8, 1024, 1, 1, 128, Dtype::kBf16},
+                    CacheCase{1, 8192, 4, 2, 128, Dtype::kBf16}));
 
 // What comes behind the rows that are read is neither seen nor changed, but for the new row.
 TEST(CachedAttention, AShorterBucketReadsTheFirstRowsOnly) {

@@ -73,6 +73,37 @@ TEST(Slots, RowsGoToTheirSlotsAndBack) {
                    {{.ulps = 64, .floor = 8}});
 }
 
+TEST(Gates, AreThoseOfTheRouter) {
+  for (const auto& [tokens, experts, top_k] : {std::tuple{1, 8, 2}, {7, 4, 1}, {129, 128, 8}})
+    for (const bool normalised : {true, false}) {
+      const RouteAttrs attrs{.top_k = top_k, .capacity = tokens, .normalised = normalised};
+      const Inputs logits{router_logits(tokens, experts)};
+      expect_reference(runtime::kGates, logits, attrs, {kRouted});
+      // The same gates that slots have, each in the column of its expert.
+      const Tensor gates = runtime::kGates.forward(attrs, std::vector<Tensor>{router_logits(tokens, experts)})[0];
+      const Tensors r = runtime::kRoute.forward(attrs, std::vector<Tensor>{router_logits(tokens, experts)});
+      for (std::int64_t t = 0; t < tokens; ++t) {
+        int chosen = 0;
+        for (std::int64_t e = 0; e < experts; ++e) chosen += gates.at(t, e) > 0;
+        EXPECT_EQ(chosen, top_k);
+        for (std::int64_t j = 0; j < top_k; ++j)
+          EXPECT_FLOAT_EQ(gates.at(t, static_cast<std::int64_t>(r[5].at(t, j))), r[1].at(t, j));
+      }
+    }
+  const auto too_many = [] {
+    run_on_device(runtime::kGates, {random_normal(8, 4, 1)}, RouteAttrs{.top_k = 5, .capacity = 8});
+  };
+  EXPECT_TRUE(fails(base::Fault::kProgram, too_many, {"gates", "top_k"}));
+}
+
+TEST(Gates, WeighWhatAnExpertAdds) {
+  for (const std::int64_t tokens : {1, 129}) {
+    const Inputs in{random_normal(tokens, 700, 1), random_normal(tokens, 9, 2), random_normal(tokens, 700, 3)};
+    expect_reference(runtime::kGatedSum, in, runtime::ColumnAttrs{.column = 8}, {{.ulps = 2, .floor = 1}});
+    expect_reference(runtime::kGatedSum, {in[0], in[1]}, runtime::ColumnAttrs{.column = 0}, {{.ulps = 2, .floor = 0}});
+  }
+}
+
 TEST(Blocks, AreSplitAndJoined) {
   const BlocksAttrs attrs{.blocks = 3, .parts = 4};
   expect_reference(runtime::kSplitBlocks, {random_normal(60, 130, 1)}, attrs, {kBits, kBits, kBits, kBits});

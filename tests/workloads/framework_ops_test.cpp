@@ -44,6 +44,16 @@ TEST(FrameworkOps, RanksAddCollectives) {
   EXPECT_DOUBLE_EQ(one.tensors, two.tensors);
 }
 
+// Router, slots and experts beside what a dense layer dispatches; how many experts does not matter.
+TEST(FrameworkOps, ExpertsAreCounted) {
+  const auto llama = workloads::model_preset("llama3-8b");
+  const auto mixtral = workloads::model_preset("mixtral-8x7b");  // as many layers and heads
+  const FrameworkOps dense = llama->traced_ops({}), experts = mixtral->traced_ops({});
+  EXPECT_DOUBLE_EQ(experts.forward - dense.forward, 32 * 42 + 19);
+  EXPECT_DOUBLE_EQ(experts.backward - dense.backward, 32 * 20 + 16);
+  EXPECT_DOUBLE_EQ(experts.tensors - dense.tensors, 32);  // the routers: experts are three tensors as well
+}
+
 TEST(FrameworkOps, GroupedQueriesAreSpread) {
   EXPECT_GT(ops_of("llama3-8b", {}).forward, ops_of("llama2-7b", {}).forward);
 }

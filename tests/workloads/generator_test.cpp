@@ -94,7 +94,7 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
   constexpr int kSteps = 9;
   Grown first;
   for (const std::int64_t ranks : {1, 2, 4, 8}) {
-    if (form.heads % ranks != 0) continue;
+    if (problem(generation_plan(ranks), model.config->sizes())) continue;
     Generator generator{model.config, spec_of(2, ranks), model.weights, trn1_target()};
     isa::check(generator.programs().prompt.program, trn1_target());
     for (const auto& token : generator.programs().tokens) isa::check(token.compiled.program, trn1_target());
@@ -118,7 +118,29 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
 // llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8, gpt_tiny 4.
 INSTANTIATE_TEST_SUITE_P(Decoders, Golden,
                          testing::Values("llama_gqa", "llama_tiny", "gpt_tiny", "qwen2_tiny", "qwen3_tiny",
-                                         "gemma_tiny", "granite_tiny", "llama_linear_tiny"));
+                                         "gemma_tiny", "granite_tiny", "llama_linear_tiny", "mixtral_tiny",
+                                         "qwen3_moe_tiny", "gemma_wide_tiny", "olmo2_tiny", "llama_llama3_tiny"));
+
+// On average: tokens choose 2 of 8 experts each. One token touches 2, two 3.5, four 5.5, many all.
+TEST(Experts, ATokenProgramReadsThoseThatAreExpectedToBeChosen) {
+  EXPECT_EQ(expected_experts(8, 2, 1), 2);
+  EXPECT_EQ(expected_experts(8, 2, 2), 4);
+  EXPECT_EQ(expected_experts(8, 2, 4), 5);
+  EXPECT_EQ(expected_experts(8, 2, 128), 8);
+  EXPECT_EQ(expected_experts(128, 8, 16), 82);
+  const ModelPtr model = model_preset("mixtral-small");
+  GenerationSpec spec = spec_of(1, 1, "bf16");
+  const double all = token_work(model, spec).weight_bytes;
+  spec.expected_experts = true;
+  const double some = token_work(model, spec).weight_bytes;
+  EXPECT_DOUBLE_EQ(all - some, 2 * 2 * 3 * 128.0 * 128 * 2);  // 2 of 4 experts in 2 layers, three matrices in bf16
+  const auto read = [&](bool expected) {
+    spec.expected_experts = expected;
+    const GenerationPrograms programs{model, spec, 1, spec.length, trn1_target()};
+    return programs.tokens.back().compiled.program.model_flops;
+  };
+  EXPECT_NEAR(read(false) - read(true), 2 * 2 * 2 * 3 * 128.0 * 128, 1e-6 * read(false));
+}
 
 LlamaConfig small_llama() {
   LlamaConfig c;

@@ -143,11 +143,12 @@ TEST(LanguageModelling, CountsTokensAsPackingDoes) {
   const auto file = s.write("q.jsonl",
                             "{\"question\": \"Once upon\", \"answer\": \"a time\"}\n"
                             "{\"question\": \"Who?\", \"answer\": \"Lily\"}\n");
-  const TokenCount counted = count_tokens(file, tests::tale(), 0, false);
+  const TokenLengths counted = token_lengths(file, tests::tale(), 0, false);
   const PackedDataset packed = pack(read_corpus(file), *load_tokenizer(tests::tale()), 2);
   EXPECT_FALSE(counted.estimated);
-  EXPECT_EQ(counted.tokens, packed.ids.size() + packed.dropped);
-  EXPECT_TRUE(count_tokens(file, "", 0, false).estimated);
+  EXPECT_EQ(counted.tokens(), std::ssize(packed.ids) + static_cast<std::int64_t>(packed.dropped));
+  EXPECT_EQ(counted.count(), 2);
+  EXPECT_TRUE(token_lengths(file, "", 0, false).estimated);
 }
 
 }  // namespace

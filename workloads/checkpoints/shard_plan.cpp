@@ -18,14 +18,15 @@ using base::Fault;
 std::int64_t rows_of_vocabulary(std::int64_t size, std::int64_t ranks) { return (size + ranks - 1) / ranks; }
 
 /// Why the model cannot be split over so many tensor-parallel ranks; empty: it can.
-std::string tensor_obstacle(const Sizes& sizes, std::int64_t ranks) {
+std::string tensor_obstacle(const Sizes& sizes, const ShardPlan& plan, std::int64_t ranks) {
+  const bool by_expert = sizes.experts > 0 && !plan.split_experts;
   if (ranks < 1) return "must be 1 or more";
+  if (sizes.joint_heads && ranks > 1) return "would part heads that are normed as one";
   if (sizes.heads % ranks != 0) return fmt::format("does not divide the {} attention heads", sizes.heads);
   if (sizes.kv_heads % ranks != 0 && ranks % sizes.kv_heads != 0)
     return fmt::format("neither divides the {} key-value heads nor is a multiple of them", sizes.kv_heads);
-  if (sizes.experts % ranks != 0) return fmt::format("does not divide the {} experts", sizes.experts);
-  if (sizes.experts == 0 && sizes.ffn % ranks != 0)
-    return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
+  if (by_expert && sizes.experts % ranks != 0) return fmt::format("does not divide the {} experts", sizes.experts);
+  if (!by_expert && sizes.ffn % ranks != 0) return fmt::format("does not divide the feed-forward size {}", sizes.ffn);
   if (sizes.vocabulary > 0 && (ranks - 1) * rows_of_vocabulary(sizes.vocabulary, ranks) >= sizes.vocabulary)
     return fmt::format("leaves a rank without a row of the vocabulary of {}", sizes.vocabulary);
   return {};
@@ -36,14 +37,19 @@ struct AxisPart {
   std::int64_t outer = 1, size = 1, inner = 1, begin = 0, count = 1;
 };
 
-AxisPart part_of(const WeightSpec& spec, const ModelPtr& config, std::int64_t ranks, std::int64_t rank) {
+bool splits_each(const WeightSpec& spec, const ShardPlan& plan) { return spec.stack > 0 && plan.split_experts; }
+
+AxisPart part_of(const WeightSpec& spec, const ModelPtr& config, const ShardPlan& plan, std::int64_t rank) {
+  const std::int64_t ranks = plan.tensor_parallel_size;
   const auto all = static_cast<std::int64_t>(element_count(spec.shape));
   const std::int64_t rows = spec.shape.at(0), row = all / rows;
   const auto equal = [&](std::int64_t outer, std::int64_t size, std::int64_t inner) {
     base::ensure(size % ranks == 0, spec.name, "the plan does not divide it");
     return AxisPart{outer, size, inner, rank * (size / ranks), size / ranks};
   };
-  switch (spec.split) {
+  if (splits_each(spec, plan) && spec.stack_split == TensorSplit::kAxis0)
+    return equal(rows / spec.stack, spec.stack, row);
+  switch (splits_each(spec, plan) ? spec.stack_split : spec.split) {
     case TensorSplit::kNone: return {1, 1, all, 0, 1};
     case TensorSplit::kAxis0: return equal(1, rows, row);
     case TensorSplit::kAxis1: return equal(rows, row, 1);
@@ -62,12 +68,11 @@ AxisPart part_of(const WeightSpec& spec, const ModelPtr& config, std::int64_t ra
   return {};
 }
 
-Shape part_shape(const WeightSpec& spec, const AxisPart& part) {
+Shape part_shape(const WeightSpec& spec, const ShardPlan& plan, const AxisPart& part) {
   Shape shape = spec.shape;
-  if (spec.split == TensorSplit::kNone) return shape;
-  const std::size_t axis = spec.split == TensorSplit::kAxis1   ? 1
-                           : spec.split == TensorSplit::kFused ? shape.size() - 1
-                                                               : 0;
+  const TensorSplit split = splits_each(spec, plan) ? spec.stack_split : spec.split;
+  if (split == TensorSplit::kNone) return shape;
+  const std::size_t axis = split == TensorSplit::kAxis1 ? 1 : split == TensorSplit::kFused ? shape.size() - 1 : 0;
   shape[axis] = shape[axis] / part.size * part.count;
   return shape;
 }
@@ -89,10 +94,10 @@ ShardPlan shard_plan(const runtime::Plan& plan) {
 }
 
 std::optional<Problem> problem(const ShardPlan& plan, const Sizes& sizes) {
-  if (const std::string why = tensor_obstacle(sizes, plan.tensor_parallel_size); !why.empty()) {
+  if (const std::string why = tensor_obstacle(sizes, plan, plan.tensor_parallel_size); !why.empty()) {
     std::vector<std::int64_t> legal;
     for (std::int64_t ranks = 1; ranks <= sizes.heads; ++ranks)
-      if (tensor_obstacle(sizes, ranks).empty()) legal.push_back(ranks);
+      if (tensor_obstacle(sizes, plan, ranks).empty()) legal.push_back(ranks);
     return Problem{"`tensor_parallel_size`", fmt::format("{} {}", plan.tensor_parallel_size, why),
                    fmt::format("use one of: {}", fmt::join(legal, ", "))};
   }
@@ -136,7 +141,8 @@ std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& pla
   std::vector<WeightSpec> specs;
   for (WeightSpec& spec : config->weights()) {
     if (!is_on_stage(spec, config, plan, rank.pipeline)) continue;
-    spec.shape = part_shape(spec, part_of(spec, config, plan.tensor_parallel_size, rank.tensor));
+    spec.shape = part_shape(spec, plan, part_of(spec, config, plan, rank.tensor));
+    if (splits_each(spec, plan) && spec.stack_split == TensorSplit::kAxis0) spec.stack /= plan.tensor_parallel_size;
     specs.push_back(std::move(spec));
   }
   return specs;
@@ -145,7 +151,7 @@ std::vector<WeightSpec> shard_specs(const ModelPtr& config, const ShardPlan& pla
 std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> values, const ModelPtr& config,
                             const ShardPlan& plan, std::int64_t tensor_rank) {
   base::ensure(values.size() == element_count(whole.shape), whole.name, "has not as many values as its shape");
-  const AxisPart part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
+  const AxisPart part = part_of(whole, config, plan, tensor_rank);
   std::vector<float> out(static_cast<std::size_t>(part.outer * part.count * part.inner));
   for_each_run(part, [&](std::int64_t in_whole, std::int64_t in_part, std::int64_t length) {
     std::copy_n(values.begin() + in_whole, length, out.begin() + in_part);
@@ -155,7 +161,7 @@ std::vector<float> shard_of(const WeightSpec& whole, std::span<const float> valu
 
 void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const float> part_values,
                const ModelPtr& config, const ShardPlan& plan, std::int64_t tensor_rank) {
-  const AxisPart part = part_of(whole, config, plan.tensor_parallel_size, tensor_rank);
+  const AxisPart part = part_of(whole, config, plan, tensor_rank);
   base::ensure(values.size() == element_count(whole.shape) &&
                    part_values.size() == static_cast<std::size_t>(part.outer * part.count * part.inner),
                whole.name, "has not as many values as its shape");
@@ -166,7 +172,7 @@ void put_shard(const WeightSpec& whole, std::span<float> values, std::span<const
 
 std::int64_t shard_offset(const WeightSpec& whole, const ModelPtr& config, const ShardPlan& plan,
                           std::int64_t tensor_rank) {
-  return part_of(whole, config, plan.tensor_parallel_size, tensor_rank).begin;
+  return part_of(whole, config, plan, tensor_rank).begin;
 }
 
 std::vector<WeightSpec> of_state(std::vector<WeightSpec> specs, std::string_view state) {

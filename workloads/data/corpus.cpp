@@ -246,7 +246,15 @@ std::string describe_problems(const Corpus& corpus) {
   return describe_problems(corpus.source, corpus.skipped, corpus.texts.size(), corpus.problems);
 }
 
-PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
+std::size_t PackedDataset::targets() const {
+  std::size_t sum = 0;
+  for (std::size_t i = 0; i < size(); ++i) sum += targets(i);
+  return sum;
+}
+
+namespace {
+
+std::int32_t end_token(const Tokenizer& tokenizer, std::size_t length) {
   if (length < 2) {
     throw Error{Fault::kUsage, "sequence length", fmt::format("is {}, but a label is the token after", length),
                 "set it to 2 or more"};
@@ -255,11 +263,23 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
   if (!eos)
     throw Error{Fault::kData, "tokenizer", "has no end-of-sequence token to put between texts",
                 "name its \"eos_token\" in tokenizer_config.json"};
+  return *eos;
+}
+
+std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const Tokenizer& tokenizer, std::int32_t eos) {
+  Encoding encoding = tokenizer.encode(corpus.texts[i], 0, fmt::format("{}: text {}", corpus.source, i + 1));
+  if (encoding.ids.empty() || encoding.ids.back() != eos) encoding.ids.push_back(eos);
+  return std::move(encoding.ids);
+}
+
+}  // namespace
+
+PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
+  const std::int32_t eos = end_token(tokenizer, length);
   PackedDataset packed{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
-    const Encoding encoding = tokenizer.encode(corpus.texts[i], 0, fmt::format("{}: text {}", corpus.source, i + 1));
-    packed.ids.insert(packed.ids.end(), encoding.ids.begin(), encoding.ids.end());
-    if (encoding.ids.empty() || encoding.ids.back() != *eos) packed.ids.push_back(*eos);
+    const std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
+    packed.ids.insert(packed.ids.end(), ids.begin(), ids.end());
   }
   packed.dropped = packed.ids.size() % length;
   packed.ids.resize(packed.ids.size() - packed.dropped);
@@ -269,6 +289,20 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
                             base::counted(packed.dropped, "token"), length),
                 "give more text, or shorter sequences"};
   return packed;
+}
+
+PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
+  const std::int32_t eos = end_token(tokenizer, length);
+  PackedDataset padded{.length = length, .documents = corpus.texts.size()};
+  for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
+    std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
+    const std::size_t used = std::min(ids.size(), length);
+    padded.dropped += ids.size() - used;
+    padded.used.push_back(static_cast<std::uint32_t>(used));
+    ids.resize(length, tokenizer.pad_id());
+    padded.ids.insert(padded.ids.end(), ids.begin(), ids.end());
+  }
+  return padded;
 }
 
 PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length) {
@@ -300,10 +334,13 @@ PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::siz
 }
 
 std::size_t PackedDataset::targets(std::span<const std::uint32_t> sequences) const {
-  if (answer_length == 0) return sequences.size() * (length - 1);
   std::size_t count = 0;
-  for (const std::uint32_t s : sequences)
-    for (const std::int32_t id : answer(s)) count += id == Batch::kIgnoredLabel ? 0 : 1;
+  for (const std::uint32_t s : sequences) {
+    if (answer_length == 0)
+      count += targets(s);
+    else
+      for (const std::int32_t id : answer(s)) count += id == Batch::kIgnoredLabel ? 0 : 1;
+  }
   return count;
 }
 
@@ -318,6 +355,11 @@ CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32
     batch.input_ids.insert(batch.input_ids.end(), sequence.begin(), sequence.end());
   }
   batch.labels = batch.input_ids;
+  for (std::size_t row = 0; row < sequences.size(); ++row) {
+    const auto begin = batch.labels.begin() + static_cast<std::ptrdiff_t>(row * dataset.length);
+    std::fill(begin + static_cast<std::ptrdiff_t>(dataset.used_of(sequences[row])),
+              begin + static_cast<std::ptrdiff_t>(dataset.length), Batch::kIgnoredLabel);
+  }
   batch.input_ids.resize(rows * dataset.length, pad_id);
   batch.labels.resize(rows * dataset.length, Batch::kIgnoredLabel);
   return batch;

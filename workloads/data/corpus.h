@@ -81,8 +81,15 @@ struct PackedDataset {
   std::vector<std::int32_t> answers{};  // [size(), answer_length], Batch::kIgnoredLabel behind the end of each
   std::size_t answer_length = 0;        // 0: no pairs
   std::vector<std::int32_t> read{};     // of pairs: tokens of each sequence before its padding
-  std::size_t dropped = 0;              // tokens at the end that fill no sequence
+  std::size_t dropped = 0;              // tokens at the end that fill no sequence, or of texts that were cut
   std::size_t documents = 0;
+  std::vector<std::uint32_t> used{};  // tokens of each that are no padding; empty: all
+
+  std::size_t used_of(std::size_t index) const { return used.empty() ? length : used[index]; }
+  /// Tokens of a sequence that have a next one to predict.
+  std::size_t targets(std::size_t index) const { return used_of(index) - 1; }
+  /// Of all sequences.
+  std::size_t targets() const;
 
   std::size_t size() const { return ids.size() / length; }
   std::span<const std::int32_t> sequence(std::size_t index) const {
@@ -101,6 +108,8 @@ struct PackedDataset {
 /// end-of-sequence token, or when there are too few tokens for one sequence.
 PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length);
 
+/// Each text with its end as a sequence of its own, cut to `length` or padded to it. Errors: as pack().
+PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length);
 /// Pairs of texts, each cut to its length and ended by the end-of-sequence token. Errors: Fault::kUsage when a length
 /// has no room for it; as pack().
 PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length);
@@ -111,7 +120,7 @@ struct CausalBatch {
   std::size_t length = 0;
   std::size_t samples = 0;  // rows that hold a sequence; the others are filler
   std::vector<std::int32_t> input_ids{};
-  std::vector<std::int32_t> labels{};  // Batch::kIgnoredLabel in filler rows
+  std::vector<std::int32_t> labels{};  // Batch::kIgnoredLabel in filler rows and of padding
 };
 
 /// Adds filler rows of pad tokens up to `rows`. Errors: Fault::kInternal when there are more sequences than rows.

@@ -79,6 +79,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kPhi3>("phi3", "Phi3"),
     relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
+    relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },

@@ -33,9 +33,10 @@ class SpecList {
   /// `count` linear weights [out, in] as one, a rank's share of them one after the other; a file has them apart, as
   /// PREFIX0.NAME.weight and so on.
   void stacked(const std::string& prefix, const std::string& name, std::int64_t count, std::int64_t in,
-               std::int64_t out) {
+               std::int64_t out, TensorSplit of_each = TensorSplit::kAxis0) {
     tensor(prefix + name + ".weight", {count * out, in}, Init::kNormal, true, TensorSplit::kAxis0);
     specs_.back().stack = out;
+    specs_.back().stack_split = of_each;
     for (std::int64_t i = 0; i < count; ++i)
       specs_.back().pieces.push_back({prefix + std::to_string(i) + "." + name + ".weight", {out, in}, 0, out});
   }

@@ -210,6 +210,19 @@ SampleCount count_images(const std::filesystem::path& folder) {
           .validation = static_cast<std::int64_t>(splits.test.labels.size())};
 }
 
+TokenLengths token_lengths(const TokenizedDataset& data, std::string source) {
+  TokenLengths out{.samples = {}, .source = std::move(source)};
+  for (std::size_t i = 0; i < data.size(); ++i) ++out.samples[static_cast<std::int64_t>(data.length(i))];
+  return out;
+}
+
+TokenLengths token_lengths(const ClassificationOptions& o) {
+  Classification read;
+  Splits splits = read_data(o, read);
+  cut(splits.train, o.max_train_samples);
+  return token_lengths(tokenize(splits.train, *make_tokenizer(o, splits.train, read), 0), read.source);
+}
+
 SampleCount count_samples(const ClassificationOptions& o) {
   const Splits splits = read_splits(o.dataset_path, o.read);
   SampleCount count{.train = static_cast<std::int64_t>(splits.train.samples.size()),

@@ -20,6 +20,11 @@ class TextTask final : public ClassifierTask {
   explicit TextTask(const TokenizedDataset& data) : data_{data} {}
 
   std::size_t size() const override { return data_.size(); }
+  std::vector<std::int64_t> lengths() const override {
+    std::vector<std::int64_t> out;
+    for (std::size_t i = 0; i < data_.size(); ++i) out.push_back(static_cast<std::int64_t>(data_.length(i)));
+    return out;
+  }
   std::vector<std::int32_t> labels(const RankBatch& b) const override {
     if (data_.token_labels.empty()) return sample_labels(data_.labels, b);
     std::vector<std::int32_t> out(static_cast<std::size_t>(b.rows * b.length), Batch::kIgnoredLabel);

@@ -54,6 +54,7 @@ std::optional<PackedDataset> held_out(PackedDataset& train) {
     to.ids.insert(to.ids.end(), sequence.begin(), sequence.end());
     to.answers.insert(to.answers.end(), answer.begin(), answer.end());
     if (train.answer_length > 0) to.read.push_back(train.read[i]);
+    if (!train.used.empty()) to.used.push_back(train.used[i]);
   }
   kept.dropped = train.dropped, kept.documents = train.documents;
   train = std::move(kept);
@@ -134,11 +135,13 @@ LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
   load_tokenizer_of(o, parts.train, out);
   load_model_of(o, out);
   out.texts = parts.train.texts.size();
-  const auto sequences = [&](const Corpus& corpus) {
-    return o.target_length > 0 ? pair_up(corpus, *out.tokenizer, o.length, o.target_length)
-                               : pack(corpus, *out.tokenizer, o.length);
+  const auto sequences = [&](const Corpus& texts) {
+    if (o.target_length > 0) return pair_up(texts, *out.tokenizer, o.length, o.target_length);
+    return o.packing ? pack(texts, *out.tokenizer, o.length) : pad(texts, *out.tokenizer, o.length);
   };
   out.train = sequences(parts.train);
+  if (!o.packing && out.train.dropped > 0)
+    out.notes.push_back(fmt::format("{} tokens of texts longer than {} are cut", out.train.dropped, o.length));
   if (parts.validation) {
     out.validation = sequences(*parts.validation);
   } else if (o.hold_out) {
@@ -163,18 +166,23 @@ std::size_t count_pairs(const fs::path& dataset, std::size_t max_rows, bool stri
   return read_corpus(dataset, {.strict = strict, .max_rows = max_rows, .pairs = true}).texts.size();
 }
 
-TokenCount count_tokens(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
-                        std::size_t max_rows, bool strict) {
+TokenLengths token_lengths(const PackedDataset& data, std::string source) {
+  TokenLengths out{.samples = {}, .source = std::move(source)};
+  for (std::size_t i = 0; i < data.size(); ++i) ++out.samples[static_cast<std::int64_t>(data.used_of(i))];
+  return out;
+}
+
+TokenLengths token_lengths(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,
+                           std::size_t max_rows, bool strict) {
   const Corpus corpus = read_corpus(dataset, {.strict = strict, .max_rows = max_rows});
-  TokenCount count{.estimated = tokenizer.empty()};
-  for (const std::string& text : corpus.texts) count.bytes += text.size();
-  if (count.estimated) {
-    count.tokens = count.bytes / kBytesPerToken + corpus.texts.size();
-    return count;
+  TokenLengths out{.samples = {}, .source = corpus.source, .estimated = tokenizer.empty()};
+  const auto loaded = out.estimated ? nullptr : load_tokenizer(tokenizer);
+  for (const std::string& text : corpus.texts) {
+    const std::size_t tokens = loaded ? loaded->encode(text, 0, corpus.source).ids.size()
+                                      : (text.size() + kBytesPerToken / 2) / kBytesPerToken;
+    ++out.samples[static_cast<std::int64_t>(tokens) + 1];
   }
-  const auto loaded = load_tokenizer(tokenizer);
-  for (const std::string& text : corpus.texts) count.tokens += loaded->encode(text, 0, corpus.source).ids.size() + 1;
-  return count;
+  return out;
 }
 
 }  // namespace workloads

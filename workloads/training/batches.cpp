@@ -127,4 +127,45 @@ std::vector<std::uint32_t> Sampler::batch(std::size_t step, std::size_t rank) co
   return indices;
 }
 
+LengthSampler::LengthSampler(const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& lengths,
+                             std::size_t batch, std::uint64_t seed)
+    : samples_(lengths.size()), batch_{batch}, seed_{seed} {
+  if (tokens.empty()) throw Error{Fault::kData, "data set", "is empty", "give at least one sample"};
+  for (std::size_t i = 0; i < tokens.size(); ++i) {
+    const auto holds = std::ranges::lower_bound(lengths, tokens[i]);
+    base::ensure(holds != lengths.end(), "sampler", "a sample is longer than all lengths");
+    samples_[static_cast<std::size_t>(holds - lengths.begin())].push_back(static_cast<std::uint32_t>(i));
+  }
+  set_epoch(0);
+}
+
+std::size_t LengthSampler::steps_per_epoch() const {
+  std::size_t steps = 0;
+  for (const auto& of : samples_) steps += ceil_div(of.size(), batch_);
+  return steps;
+}
+
+std::vector<double> LengthSampler::steps_of_lengths() const {
+  std::vector<double> out;
+  for (const auto& of : samples_) out.push_back(static_cast<double>(ceil_div(of.size(), batch_)));
+  return out;
+}
+
+void LengthSampler::set_epoch(std::uint64_t epoch) {
+  std::vector<Step> steps;
+  for (std::size_t length = 0; length < samples_.size(); ++length) {
+    const std::vector<std::uint32_t>& all = samples_[length];
+    const auto order = shuffled(all.size(), seed_, stream_of(fmt::format("sampler.{}", length)) + epoch);
+    for (std::size_t first = 0; first < order.size(); first += batch_) {
+      Step step{.length = length};
+      for (std::size_t i = first; i < std::min(order.size(), first + batch_); ++i)
+        step.samples.push_back(all[order[i]]);
+      steps.push_back(std::move(step));
+    }
+  }
+  steps_.clear();
+  for (const std::uint32_t i : shuffled(steps.size(), seed_, stream_of("sampler.steps") + epoch))
+    steps_.push_back(std::move(steps[i]));
+}
+
 }  // namespace workloads

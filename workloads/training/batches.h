@@ -78,4 +78,32 @@ class Sampler {
   std::vector<std::uint32_t> order_;
 };
 
+/// Which samples a step has when they are padded to several lengths: all of one length, those of a length in a random
+/// order, the steps of an epoch too. The last step of a length has fewer samples. The order depends on seed and epoch
+/// alone.
+class LengthSampler {
+ public:
+  struct Step {
+    std::size_t length = 0;  // which of the lengths
+    std::vector<std::uint32_t> samples{};
+  };
+
+  /// `tokens` of each sample, `lengths` rising, the last of which holds all; `batch` samples of a step on all ranks.
+  /// Errors: Fault::kData when there are no samples.
+  LengthSampler(const std::vector<std::int64_t>& tokens, const std::vector<std::int64_t>& lengths, std::size_t batch,
+                std::uint64_t seed);
+
+  std::size_t steps_per_epoch() const;
+  /// Of an epoch, by length.
+  std::vector<double> steps_of_lengths() const;
+  void set_epoch(std::uint64_t epoch);
+  const Step& step(std::size_t in_epoch) const { return steps_.at(in_epoch); }
+
+ private:
+  std::vector<std::vector<std::uint32_t>> samples_;  // by length
+  std::size_t batch_;
+  std::uint64_t seed_;
+  std::vector<Step> steps_;
+};
+
 }  // namespace workloads

@@ -40,9 +40,10 @@ std::span<const std::uint32_t> part(std::span<const std::uint32_t> list, std::si
 }
 
 std::uint64_t hash_of(const PackedDataset& data) {
-  if (data.answer_length == 0) return base::hash64(std::as_bytes(std::span{data.ids}));
+  if (data.answer_length == 0 && data.used.empty()) return base::hash64(std::as_bytes(std::span{data.ids}));
   base::Hasher hasher;
   hasher.add(std::as_bytes(std::span{data.ids}));
+  hasher.add(std::as_bytes(std::span{data.used}));
   hasher.add(std::as_bytes(std::span{data.answers}));
   return hasher.digest();
 }
@@ -131,7 +132,7 @@ Trainer::StepResult CausalTrainer::train_step(const Place& place) {
   const Step& spec = options_.step;
   sampler_.set_epoch(static_cast<std::uint64_t>(place.epoch));
   const std::vector<std::uint32_t> chosen = sampler_.batch(static_cast<std::size_t>(place.in_epoch), 0);
-  const double weight = 1 / static_cast<double>(data_.train->targets(chosen));
+  const double weight = 1 / static_cast<double>(std::max<std::size_t>(data_.train->targets(chosen), 1));
   for (std::int64_t m = 0; m < spec.plan.micro_batches; ++m)
     for (std::uint32_t d = 0; d < spec.plan.data; ++d)
       write_batch(io, io_, d, m, *data_.train,
@@ -163,7 +164,7 @@ void CausalTrainer::score(Split split, EvalRecord& record) {
     loss += read_loss(io, spec);
   }
   record.samples = static_cast<std::int64_t>(data.size());
-  record.loss = loss / static_cast<double>(data.targets(all));
+  record.loss = loss / static_cast<double>(std::max<std::size_t>(data.targets(all), 1));
   record.scores = {{"perplexity", std::exp(record.loss)}};
 }
 

@@ -75,7 +75,7 @@ struct Generator::State {
   void write(const GenerationWeight& w, const WeightSpec& whole, const std::vector<float>& part, std::uint32_t rank) {
     std::vector<float> values = part;
     values.resize(element_count(w.spec.shape));  // the last rank's part of a vocabulary may be smaller
-    if (w.spec.transposed)
+    if (w.spec.transposed && w.spec.stack == 0)  // parts of a stack are turned when they are taken out
       values = transpose(values, static_cast<std::size_t>(w.spec.shape[0]), static_cast<std::size_t>(w.spec.shape[1]));
     if (w.blocked) values = in_blocks(values, w.spec.shape[w.spec.transposed ? 1 : 0]);
     base::ensure(whole.shape.size() == w.spec.shape.size(), w.spec.name, "has another shape on the device");
@@ -84,7 +84,7 @@ struct Generator::State {
 
   void write_weights(const Weights& weights) {
     const auto all = generation_weights(config, spec.tensor_parallel);
-    const ShardPlan plan{.tensor_parallel_size = spec.tensor_parallel};
+    const ShardPlan plan = generation_plan(spec.tensor_parallel);
     for (const WeightSpec& whole : config->weights())
       for (std::uint32_t r = 0; r < ranks(); ++r) {
         Weights shard;

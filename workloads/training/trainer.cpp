@@ -33,7 +33,7 @@ TrainerState new_history(const TrainerOptions& options, std::int64_t max_steps) 
 }  // namespace
 
 Trainer::Programs Trainer::compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
-                                   const TrainerOptions& options) {
+                                   const TrainerOptions& options, std::vector<std::vector<runtime::Graph>> shorter) {
   base::ensure(train.size() == evaluation.size(), "trainer", "a stage has no program");
   Programs out;
   std::uint64_t bytes = 0;
@@ -46,9 +46,31 @@ Trainer::Programs Trainer::compile(std::vector<runtime::Graph> train, std::vecto
     out.evaluation.push_back(runtime::compile(std::move(evaluation[stage]), options.target, eval));
     bytes = std::max({bytes, out.train.back().program.hbm_bytes, out.evaluation.back().program.hbm_bytes});
   }
-  // One device runs both in turn, so it needs room for the larger one.
-  for (auto* programs : {&out.train, &out.evaluation})
-    for (runtime::Compiled& stage : *programs) stage.program.hbm_bytes = bytes;
+  for (std::vector<runtime::Graph>& graphs : shorter) {
+    out.shorter.emplace_back();
+    for (std::size_t stage = 0; stage < graphs.size(); ++stage) {
+      runtime::CompileOptions same = compile_options(of_stage(options.step, static_cast<std::int64_t>(stage)), "train",
+                                                     options.passes, options.cache);
+      same.shared = &out.train[stage].program.regions;
+      out.shorter.back().push_back(runtime::compile(std::move(graphs[stage]), options.target, same));
+      bytes = std::max(bytes, out.shorter.back().back().program.hbm_bytes);
+    }
+  }
+  // One device runs all in turn, so it needs room for the largest.
+  const auto make_room = [bytes](std::vector<runtime::Compiled>& stages) {
+    for (runtime::Compiled& stage : stages) stage.program.hbm_bytes = bytes;
+  };
+  make_room(out.train), make_room(out.evaluation);
+  std::ranges::for_each(out.shorter, make_room);
+  return out;
+}
+
+std::vector<Trainer::LengthPrograms> Trainer::programs_of_lengths() const {
+  const std::vector<double> steps = steps_of_lengths();
+  if (steps.empty()) return {{programs(), static_cast<double>(steps_per_epoch_)}};
+  std::vector<LengthPrograms> out;
+  for (std::size_t i = 0; i < steps.size(); ++i)
+    out.push_back({i < programs_.shorter.size() ? programs_of(programs_.shorter[i]) : programs(), steps[i]});
   return out;
 }
 

@@ -3,8 +3,8 @@
 settings of the optimizer than the others.
 
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
-modeling_gemma.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py and
-modeling_rope_utils.py."""
+modeling_gemma.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
+modeling_olmo2.py and modeling_rope_utils.py."""
 import math
 import sys
 
@@ -37,6 +37,14 @@ FAMILIES = {
                   "decoder_sparse_step": 1, "mlp_only_layers": [], "router_aux_loss_coef": 0.001,
                   "output_router_logits": False},
 }
+FAMILIES["gemma_wide"] = {**FAMILIES["gemma"], "num_attention_heads": 2, "head_dim": 144}
+FAMILIES["llama_llama3"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"],
+                            "rope_scaling": {"rope_type": "llama3", "factor": 8.0, "low_freq_factor": 1.0,
+                                             "high_freq_factor": 4.0, "original_max_position_embeddings": 16}}
+FAMILIES["phi3_long"] = {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "sliding_window": None,
+                         "original_max_position_embeddings": 12,
+                         "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.5], "long_factor": [2.0, 4.0]}}
+FAMILIES["olmo2"] = {"model_type": "olmo2", "architectures": ["Olmo2ForCausalLM"]}
 # Slots for so many times an even share of the tokens; later tokens of a full expert are dropped there.
 FAMILIES["mixtral_capacity"] = {**FAMILIES["mixtral"], "capacity_factor": 0.75}
 
@@ -81,6 +89,12 @@ def router_loss(routers, c):
     return c["router_aux_loss_coef"] * experts(c) * (load * probs.mean(0)[None]).sum()
 
 
+def norms(c):
+    if c["model_type"] == "olmo2":
+        return "post_attention_layernorm", "post_feedforward_layernorm"
+    return "input_layernorm", "post_attention_layernorm"
+
+
 def shapes(c):
     h, head, ffn = c["hidden_size"], c["head_dim"], c["intermediate_size"]
     q, kv = c["num_attention_heads"] * head, c["num_key_value_heads"] * head
@@ -95,6 +109,8 @@ def shapes(c):
                 out[p + f"self_attn.{name}_proj.bias"] = (size,)
         if c["model_type"].startswith("qwen3"):
             out[p + "self_attn.q_norm.weight"] = out[p + "self_attn.k_norm.weight"] = (head,)
+        if c["model_type"] == "olmo2":
+            out[p + "self_attn.q_norm.weight"], out[p + "self_attn.k_norm.weight"] = (q,), (kv,)
         out[p + "self_attn.o_proj.weight"] = (h, q)
         if experts(c):
             router, prefix, gate, up, down = expert_names(c)
@@ -108,28 +124,50 @@ def shapes(c):
         else:
             out[p + "mlp.gate_proj.weight"] = out[p + "mlp.up_proj.weight"] = (ffn, h)
             out[p + "mlp.down_proj.weight"] = (h, ffn)
-        out[p + "input_layernorm.weight"] = out[p + "post_attention_layernorm.weight"] = (h,)
+        first, second = norms(c)
+        out[p + first + ".weight"] = out[p + second + ".weight"] = (h,)
     out["model.norm.weight"] = (h,)
     if not c["tie_word_embeddings"]:
         out["lm_head.weight"] = (c["vocab_size"], h)
     return out
 
 
+def rope(c, frequencies, length):
+    """Scaled frequencies, and the factor of cosines and sines."""
+    scaling = c.get("rope_scaling", {"type": "default"})
+    kind = scaling.get("rope_type", scaling.get("type"))
+    if kind == "linear":
+        return frequencies / scaling["factor"], 1
+    if kind == "longrope":
+        original = c["original_max_position_embeddings"]
+        divisors = scaling["long_factor" if length > original else "short_factor"]
+        stretch = c["max_position_embeddings"] / original
+        return frequencies / torch.tensor(divisors).double(), math.sqrt(1 + math.log(stretch) / math.log(original))
+    if kind == "llama3":
+        low, high = scaling["low_freq_factor"], scaling["high_freq_factor"]
+        context = scaling["original_max_position_embeddings"]
+        waves = 2 * math.pi / frequencies
+        smooth = (context / waves - low) / (high - low)
+        between = (1 - smooth) * frequencies / scaling["factor"] + smooth * frequencies
+        scaled = torch.where(waves > context / low, frequencies / scaling["factor"], frequencies)
+        return torch.where((waves <= context / low) & (waves >= context / high), between, scaled), 1
+    return frequencies, 1
+
+
 def rotate(x, c):
     """x: [batch, heads, length, head]."""
     head, length = x.shape[-1], x.shape[-2]
-    frequencies = c["rope_theta"] ** (-torch.arange(0, head, 2).double() / head)
-    if "rope_scaling" in c:
-        frequencies = frequencies / c["rope_scaling"]["factor"]
+    frequencies, magnitude = rope(c, c["rope_theta"] ** (-torch.arange(0, head, 2).double() / head), length)
     # As the device has them: cosines and sines are tables of fp32.
     angles = torch.outer(torch.arange(length).double(), frequencies)
-    cos, sin = (torch.cat((t, t), -1).float().double() for t in (angles.cos(), angles.sin()))
+    cos, sin = (torch.cat((t, t), -1).float().double() for t in (magnitude * angles.cos(), magnitude * angles.sin()))
     half = head // 2
     return (x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin).to(x.dtype)
 
 
 def forward(w, ids, c, routers):
     gemma, qwen3 = c["model_type"] == "gemma", c["model_type"].startswith("qwen3")
+    behind, (norm1, norm2) = c["model_type"] == "olmo2", norms(c)
     windowed = c["model_type"] in ("mistral", "phi3")
     heads, kv_heads, head = c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
 
@@ -155,12 +193,14 @@ def forward(w, ids, c, routers):
         x = x * math.sqrt(c["hidden_size"])
     for i in range(c["num_hidden_layers"]):
         p = f"model.layers.{i}."
-        y = norm(x, p + "input_layernorm")
+        y = x if behind else norm(x, p + norm1)
         if c["model_type"] == "phi3":
             sizes = [heads * head, kv_heads * head, kv_heads * head]
             qkv = linear(y, p + "self_attn.qkv_proj").split(sizes, -1)
         else:
             qkv = [linear(y, p + f"self_attn.{n}_proj") for n in "qkv"]
+        if behind:
+            qkv = [norm(qkv[0], p + "self_attn.q_norm"), norm(qkv[1], p + "self_attn.k_norm"), qkv[2]]
         q, k, v = (t.view(batch, length, -1, head) for t in qkv)
         if qwen3:
             q, k = norm(q, p + "self_attn.q_norm"), norm(k, p + "self_attn.k_norm")
@@ -168,8 +208,8 @@ def forward(w, ids, c, routers):
         k, v = (t.repeat_interleave(heads // kv_heads, 1) for t in (k, v))
         p_attention = (q @ k.transpose(2, 3) * scale).masked_fill(hidden, float("-inf")).softmax(-1)
         y = linear((p_attention @ v).transpose(1, 2).reshape(batch, length, heads * head), p + "self_attn.o_proj")
-        x = x + residual * y
-        y = norm(x, p + "post_attention_layernorm")
+        x = x + residual * (norm(y, p + norm1) if behind else y)
+        y = x if behind else norm(x, p + norm2)
         if experts(c):
             y = mixture(w, y, p, c, routers)
         elif c["model_type"] == "phi3":
@@ -177,7 +217,7 @@ def forward(w, ids, c, routers):
             y = linear(up * act(gate), p + "mlp.down_proj")
         else:
             y = linear(act(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
-        x = x + residual * y
+        x = x + residual * (norm(y, p + norm2) if behind else y)
     top = w["model.embed_tokens.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
     return norm(x, "model.norm") @ top.T / c.get("logits_scaling", 1)
 

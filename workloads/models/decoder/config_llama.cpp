@@ -19,9 +19,31 @@ struct RopeName {
   std::string_view name;
   RopeScaling::Type type;
 };
-constexpr std::array kRopes = {RopeName{"llama3", RopeScaling::Type::kLlama3},
-                               RopeName{"linear", RopeScaling::Type::kLinear},
-                               RopeName{"dynamic", RopeScaling::Type::kDynamic}};
+constexpr std::array kRopes = {
+    RopeName{"llama3", RopeScaling::Type::kLlama3}, RopeName{"linear", RopeScaling::Type::kLinear},
+    RopeName{"dynamic", RopeScaling::Type::kDynamic}, RopeName{"longrope", RopeScaling::Type::kLong},
+    RopeName{"su", RopeScaling::Type::kLong}};  // as Phi-3's first files call it
+
+std::vector<double> factors(const Keys& keys, const char* key, std::int64_t pairs) {
+  const json list = keys.has(key) ? keys.at(key) : json();
+  const bool numbers = list.is_array() && std::ranges::all_of(list, [](const json& x) { return x.is_number(); });
+  if (!numbers || std::ssize(list) != pairs)
+    keys.fail(fmt::format("\"{}\" is no list of {} numbers, one for each pair of a head", key, pairs),
+              "copy the model's config.json as it is published");
+  return list.get<std::vector<double>>();
+}
+
+/// Source: transformers, modeling_rope_utils.py _compute_longrope_parameters(); Ding et al., arXiv:2402.13753.
+void read_long_rope(const Keys& keys, LlamaConfig& c) {
+  RopeScaling& rope = *c.rope_scaling;
+  rope.short_factor = factors(keys, "short_factor", c.head_dim / 2);
+  rope.long_factor = factors(keys, "long_factor", c.head_dim / 2);
+  keys.optional("attention_factor", rope.attention_factor);
+  keys.optional("original_max_position_embeddings", rope.original_max_position_embeddings);
+  rope.factor = static_cast<double>(c.max_position_embeddings) /
+                static_cast<double>(std::max<std::int64_t>(1, rope.original_max_position_embeddings));
+  keys.optional("factor", rope.factor);
+}
 
 void read_rope(const Keys& keys, LlamaConfig& c) {
   keys.optional("rope_theta", c.rope_theta);
@@ -31,9 +53,11 @@ void read_rope(const Keys& keys, LlamaConfig& c) {
   const auto* known = std::ranges::find(kRopes, type.is_string() ? type.get<std::string>() : "", &RopeName::name);
   if (known == kRopes.end())
     keys.fail(fmt::format("the rotary scaling of type {} is not modelled", type.dump()),
-              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\" or \"dynamic\"");
+              "use a model without scaled rotary embedding, or with rope_type \"llama3\", \"linear\", \"dynamic\" or "
+              "\"longrope\"");
   RopeScaling& rope = c.rope_scaling.emplace();
   rope.type = known->type;
+  if (rope.type == RopeScaling::Type::kLong) return read_long_rope(keys, c);
   keys.required("factor", rope.factor);
   if (rope.type != RopeScaling::Type::kLlama3) return;
   keys.required("low_freq_factor", rope.low_freq_factor);
@@ -41,7 +65,18 @@ void read_rope(const Keys& keys, LlamaConfig& c) {
   keys.required("original_max_position_embeddings", rope.original_max_position_embeddings);
 }
 
-double scaled(double frequency, const RopeScaling& rope) {
+/// The original positions stand beside the scaling in Phi-3's files.
+void settle_long_rope(const Keys& keys, LlamaConfig& c) {
+  if (!keys.has("original_max_position_embeddings")) return;
+  RopeScaling& rope = *c.rope_scaling;
+  keys.optional("original_max_position_embeddings", rope.original_max_position_embeddings);
+  rope.factor = static_cast<double>(c.max_position_embeddings) /
+                static_cast<double>(std::max<std::int64_t>(1, rope.original_max_position_embeddings));
+}
+
+double scaled(double frequency, const RopeScaling& rope, std::size_t pair, bool longer) {
+  if (rope.type == RopeScaling::Type::kLong)
+    return frequency / (longer ? rope.long_factor : rope.short_factor).at(pair);
   if (rope.type != RopeScaling::Type::kLlama3)
     return rope.type == RopeScaling::Type::kLinear ? frequency / rope.factor : frequency;
   const double wavelength = 2 * std::numbers::pi / frequency;
@@ -142,6 +177,7 @@ LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
   keys.optional("eos_token_id", c.eos_token_ids);
   for (const char* key : {"rope_scaling", "rope_parameters"})  // transformers 5 renamed it and moved rope_theta inside
     if (keys.has(key)) read_rope(Keys{keys, key}, c);
+  if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong) settle_long_rope(keys, c);
   if (keys.has("lora")) c.lora = settled(lora_from(keys.at("lora"), keys.where()), llama_weights(c));
   check(c, keys.where());
   return c;
@@ -175,26 +211,43 @@ void check(const LlamaConfig& c, std::string_view where) {
       rules.fail("rope_scaling.high_freq_factor",
                  fmt::format("{} is not above low_freq_factor {}", rope->high_freq_factor, rope->low_freq_factor));
     rules.positive("rope_scaling.original_max_position_embeddings", rope->original_max_position_embeddings);
+    if (rope->attention_factor != 0) rules.positive("rope_scaling.attention_factor", rope->attention_factor);
+    for (const auto* list : {&rope->short_factor, &rope->long_factor})
+      for (const double factor : *list) rules.positive("rope_scaling.long_factor", factor);
   }
   rules.token("bos_token_id", c.bos_token_id, c.vocab_size);
   if (c.eos_token_ids.empty()) rules.fail("eos_token_id", "has no id");
   for (const std::int64_t id : c.eos_token_ids) rules.token("eos_token_id", id, c.vocab_size);
 }
 
-std::vector<double> rope_frequencies(const LlamaConfig& c) {
+std::vector<double> rope_frequencies(const LlamaConfig& c, bool longer) {
   std::vector<double> frequencies;
   for (std::int64_t j = 0; j < c.head_dim / 2; ++j) {
     const double exponent = 2 * static_cast<double>(j) / static_cast<double>(c.head_dim);
     const double frequency = std::pow(c.rope_theta, -exponent);
-    frequencies.push_back(c.rope_scaling ? scaled(frequency, *c.rope_scaling) : frequency);
+    frequencies.push_back(c.rope_scaling ? scaled(frequency, *c.rope_scaling, static_cast<std::size_t>(j), longer)
+                                         : frequency);
   }
   return frequencies;
+}
+
+double rope_magnitude(const LlamaConfig& c) {
+  const auto& rope = c.rope_scaling;
+  if (!rope || rope->type != RopeScaling::Type::kLong) return 1;
+  if (rope->attention_factor > 0) return rope->attention_factor;
+  if (rope->factor <= 1) return 1;
+  return std::sqrt(1 + std::log(rope->factor) / std::log(static_cast<double>(rope->original_max_position_embeddings)));
 }
 
 namespace {
 
 json to_json(const std::optional<RopeScaling>& rope) {
   if (!rope) return {};
+  if (rope->type == RopeScaling::Type::kLong) {
+    json out = {{"rope_type", "longrope"}, {"short_factor", rope->short_factor}, {"long_factor", rope->long_factor}};
+    if (rope->attention_factor > 0) out["attention_factor"] = rope->attention_factor;
+    return out;
+  }
   json out = {{"rope_type", std::ranges::find(kRopes, rope->type, &RopeName::type)->name}, {"factor", rope->factor}};
   if (rope->type == RopeScaling::Type::kLlama3)
     out.update({{"low_freq_factor", rope->low_freq_factor},
@@ -230,6 +283,8 @@ json to_json(const LlamaConfig& c) {
                {"torch_dtype", "float32"},
                {"vocab_size", c.vocab_size}};
   put_experts(file, c);
+  if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong)
+    file["original_max_position_embeddings"] = c.rope_scaling->original_max_position_embeddings;
   if (dialect.window) file["sliding_window"] = c.sliding_window > 0 ? json(c.sliding_window) : json();
   if (dialect.gemma) file["hidden_activation"] = name_of(c.hidden_act);
   if (dialect.multipliers)

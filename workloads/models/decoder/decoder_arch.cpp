@@ -75,10 +75,11 @@ FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Pla
 
 RopeTable rope_table(const DecoderArch& arch, std::int64_t length) {
   RopeTable table;
+  const bool longer = !arch.long_frequencies.empty() && length > arch.long_from;
   for (std::int64_t p = 0; p < length; ++p)
-    for (const double f : arch.frequencies) {
-      table.cos.push_back(static_cast<float>(std::cos(static_cast<double>(p) * f)));
-      table.sin.push_back(static_cast<float>(std::sin(static_cast<double>(p) * f)));
+    for (const double f : longer ? arch.long_frequencies : arch.frequencies) {
+      table.cos.push_back(static_cast<float>(arch.rope_magnitude * std::cos(static_cast<double>(p) * f)));
+      table.sin.push_back(static_cast<float>(arch.rope_magnitude * std::sin(static_cast<double>(p) * f)));
     }
   return table;
 }

@@ -37,6 +37,10 @@ struct DecoderArch {
   double score_scale = 0;                  // of q k^T; 0: 1 / sqrt(head)
   std::int64_t window = 0;                 // tokens that a query sees, itself among them; 0: all
   std::vector<double> frequencies{};       // radians per position of each rotated pair of a head
+  std::vector<double> long_frequencies{};  // the same in sequences of more than `long_from` tokens, if they differ
+  std::int64_t long_from = 0;
+  double rope_magnitude = 1;               // of cosines and sines
+  bool norms_behind = false;               // norm1 and norm2 are of what a layer's parts give, not of what they get
   std::vector<std::int64_t> end_tokens{};  // text ends at any of them
   std::optional<Lora> lora{};              // adapters beside frozen weights
   double adapter_parameters = 0;           // in all of them

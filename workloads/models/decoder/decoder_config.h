@@ -19,16 +19,20 @@ namespace workloads {
 /// kept, and those between blended. kLinear: all are slowed. kDynamic: none within max_position_embeddings, the only
 /// lengths that are modelled. Source: transformers, modeling_rope_utils.py.
 struct RopeScaling {
-  enum class Type { kLlama3, kLinear, kDynamic };
+  enum class Type { kLlama3, kLinear, kDynamic, kLong };
   Type type = Type::kLlama3;
-  double factor = 8;
+  double factor = 8;  // of kLong: positions over original_max_position_embeddings
+  /// Of kLong: what each pair's frequency is divided by, in sequences of up to original_max_position_embeddings tokens
+  /// and in longer ones, and the factor of cosines and sines; 0: transformers' formula.
+  std::vector<double> short_factor{}, long_factor{};
+  double attention_factor = 0;
   double low_freq_factor = 1;
   double high_freq_factor = 4;
   std::int64_t original_max_position_embeddings = 8192;
   bool operator==(const RopeScaling&) const = default;
 };
 
-enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite, kPhi3, kMixtral, kQwen3Moe };
+enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite, kPhi3, kMixtral, kQwen3Moe, kOlmo2 };
 
 /// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
 struct ExpertNames {
@@ -42,6 +46,7 @@ struct LlamaDialect {
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
   bool qkv_bias = false;                        // queries, keys and values have a bias
   bool head_norms = false;                      // RMSNorm of each head of queries and keys
+  bool joint_norms = false;  // the same of all heads together, and norms stand behind a layer's parts, not before them
   bool gemma = false;        // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
   bool window = false;       // "sliding_window" says how far back a token sees
   bool multipliers = false;  // of embeddings, residuals, scores and logits
@@ -119,8 +124,11 @@ void check(const GptConfig& config, std::string_view where);
 nlohmann::json to_json(const LlamaConfig& config);
 nlohmann::json to_json(const GptConfig& config);
 
-/// Radians per position of each of the head_dim / 2 rotated pairs (element j goes with j + head_dim / 2).
-std::vector<double> rope_frequencies(const LlamaConfig& config);
+/// Radians per position of each of the head_dim / 2 rotated pairs (element j goes with j + head_dim / 2); `longer`: in
+/// sequences beyond the original positions of a model that knows such.
+std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = false);
+/// Of cosines and sines.
+double rope_magnitude(const LlamaConfig& config);
 
 std::vector<Preset> llama_presets();
 /// Of a relative.

@@ -117,8 +117,16 @@ class Decoder final : public SplitGraph {
     return graph_.add1(runtime::kAdd, label, {dropout(label + ".dropout", y, arch_.dropout), x});
   }
 
+  /// A layer whose norms are of what its parts give; it is on one rank.
+  ValueId layer_with_norms_behind(ValueId x) {
+    enter_part("attention");
+    x = residual("attention.residual", norm("attention.norm", attention(x), layer_name(arch_.norm1)), x, arch_.out);
+    return residual("mlp.residual", norm("mlp.norm", mlp(x), layer_name(arch_.norm2)), x, arch_.down);
+  }
+
   ValueId layer(ValueId x) {
     stream_ = 0;
+    if (arch_.norms_behind) return layer_with_norms_behind(x);
     enter_part("norm1");
     ValueId h = norm("attention.norm", x, layer_name(arch_.norm1));
     enter_part("share1");

@@ -34,9 +34,10 @@ class DecoderModel : public ConfigModel<Config> {
 
   Sizes sizes() const final {
     const DecoderArch& a = *this->decoder();
-    return {a.layers,     a.hidden,    a.heads,
-            a.kv_heads,   a.head,      a.ffn,
-            a.vocabulary, a.positions, a.mixture ? a.mixture->experts : 0};
+    return {a.layers,      a.hidden,    a.heads,
+            a.kv_heads,    a.head,      a.ffn,
+            a.vocabulary,  a.positions, a.mixture ? a.mixture->experts : 0,
+            a.norms_behind};
   }
   StepGraph step(const Step& step) const final { return decoder_step(this->shared_from_this(), step); }
   isa::GroupTables groups(const Plan& plan) const final {

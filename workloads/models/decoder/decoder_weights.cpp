@@ -58,15 +58,23 @@ std::vector<WeightSpec> device_parts(WeightSpec spec) {
   return out;
 }
 
-std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const Step& spec) {
+namespace {
+
+std::vector<WeightSpec> parts_of_rank(const ModelPtr& config, const ShardPlan& plan, std::int64_t stage) {
   std::vector<WeightSpec> out;
-  for (WeightSpec& whole : shard_specs(config, shard_plan(spec.plan), {.pipeline = spec.stage}))
+  for (WeightSpec& whole : shard_specs(config, plan, {.pipeline = stage}))
     for (WeightSpec& part : device_parts(std::move(whole))) out.push_back(std::move(part));
   return out;
 }
 
-std::vector<WeightSpec> decoder_weights(const ModelPtr& config, std::int64_t tensor_parallel) {
-  return decoder_weights(config, Step{.plan = {.tensor = tensor_parallel}});
+}  // namespace
+
+std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const Step& spec) {
+  return parts_of_rank(config, shard_plan(spec.plan), spec.stage);
+}
+
+std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const ShardPlan& plan) {
+  return parts_of_rank(config, plan, 0);
 }
 
 std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel) {

@@ -18,6 +18,12 @@ using runtime::ValueId;
 
 constexpr const char* kHead = "lm_head.weight";
 
+/// Of each layer of a mixture, by a program of so many tokens.
+std::int64_t experts_read(const DecoderArch& arch, const GenerationSpec& spec, std::int64_t tokens) {
+  return spec.expected_experts ? expected_experts(arch.mixture->experts, arch.mixture->top_k, tokens)
+                               : arch.mixture->experts;
+}
+
 std::int64_t rows_read(const GenerationSpec& spec) { return spec.read > 0 ? spec.read : spec.length; }
 
 class Generation {
@@ -216,29 +222,53 @@ class Generation {
   }
 
   ValueId mlp(ValueId h) {
+    if (arch_.mixture) return experts(h, *arch_.mixture);
     std::vector<std::string> names{layer_name(arch_.up)};
     if (arch_.gated) names.insert(names.begin(), layer_name("mlp.gate_proj"));
+    return feed_forward(h, names, layer_name(arch_.down));
+  }
+
+  ValueId feed_forward(ValueId h, const std::vector<std::string>& names, const std::string& down) {
     if (!prompt_)
       return output("mlp.down",
                     graph_.add1(runtime::kSkinnyActive, "mlp.up", skinny(h, names),
                                 runtime::SkinnyAttrs{.fn = arch_.activation, .operand = spec_.numerics.operand}),
-                    layer_name(arch_.down));
+                    down);
     const auto wide = products("mlp.up", h, names);
     ValueId active =
         graph_.add1(runtime::kActivate, "mlp.activation", {wide[0]}, runtime::ActivationAttrs{.fn = arch_.activation});
     if (arch_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, wide[1]});
-    return output("mlp.down", active, layer_name(arch_.down));
+    return output("mlp.down", active, down);
+  }
+
+  /// Every expert on all rows, whatever they chose.
+  ValueId experts(ValueId h, const MixtureArch& m) {
+    const std::string router = layer_name(m.router);
+    const isa::Dtype operand = spec_.numerics.operand, fp32 = isa::Dtype::kFp32;
+    const ValueId logits = prompt_
+                               ? graph_.add1(runtime::kMatmul, "router", {h, w(router + ".weight")},
+                                             runtime::MatmulAttrs{.blocked = true, .dtype = fp32, .operand = operand})
+                               : graph_.add1(runtime::kSkinnyMatmul, "router", skinny(h, {router}),
+                                             runtime::SkinnyAttrs{.dtype = fp32, .operand = operand});
+    const ValueId gates = graph_.add1(runtime::kGates, "router.gates", {logits},
+                                      runtime::RouteAttrs{.top_k = m.top_k, .normalised = m.normalised});
+    ValueId sum = runtime::kNoValue;
+    for (std::int64_t e = 0; e < experts_read(arch_, spec_, rows_); ++e) {
+      const auto name = [&](const std::string& part) { return layer_name(fmt::format("{}{}.{}", m.prefix, e, part)); };
+      std::vector<ValueId> in{feed_forward(h, {name(m.gate), name(m.up)}, name(m.down)), gates};
+      if (sum != runtime::kNoValue) in.push_back(sum);
+      sum = graph_.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
+    }
+    return sum;
   }
 
   /// x becomes its sum with what a part of the model has left in owed_; the result is the norm of that. A residual is
   /// added only where it is needed, which saves a way through HBM and, between ranks, a call.
   ValueId settled_norm(const std::string& label, ValueId& x, const std::string& name) {
     if (!prompt_) return skinny_norm(label, x, name);
-    if (owed_ != runtime::kNoValue) {
-      if (!owed_bias_.empty()) owed_ = graph_.add1(runtime::kAdd, label + ".bias", {owed_, w(owed_bias_)});
-      x = graph_.add1(runtime::kAdd, label + ".residual", {owed_, x});
-    }
-    owed_ = runtime::kNoValue;
+    if (owed_ != runtime::kNoValue && !owed_bias_.empty())
+      owed_ = graph_.add1(runtime::kAdd, label + ".bias", {owed_, w(owed_bias_)});
+    x = settled(label, x);
     return norm(label, x, name);
   }
   ValueId skinny_norm(const std::string& label, ValueId& x, const std::string& name) {
@@ -260,7 +290,25 @@ class Generation {
     owed_bias_ = split_ && arch_.bias ? layer_name(name) + ".bias" : "";
   }
 
+  /// x with what it is owed.
+  ValueId settled(const std::string& label, ValueId x) {
+    if (owed_ != runtime::kNoValue) x = graph_.add1(runtime::kAdd, label + ".residual", {owed_, x});
+    owed_ = runtime::kNoValue;
+    return x;
+  }
+  /// A layer whose norms are of what its parts give; it is on one rank.
+  ValueId layer_with_norms_behind(ValueId x) {
+    enter_part("attention");
+    x = settled("attention", x);
+    owe(norm("attention.norm", attention(x), layer_name(arch_.norm1)), "sum1", arch_.out);
+    enter_part("mlp");
+    x = settled("mlp", x);
+    owe(norm("mlp.norm", mlp(x), layer_name(arch_.norm2)), "sum2", arch_.down);
+    return x;
+  }
+
   ValueId layer(ValueId x) {
+    if (arch_.norms_behind) return layer_with_norms_behind(x);
     enter_part("attention");
     owe(attention(settled_norm("attention.norm", x, layer_name(arch_.norm1))), "sum1", arch_.out);
     enter_part("mlp");
@@ -307,7 +355,7 @@ bool is_of_source(const std::string& name) {
 std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel) {
   const DecoderArch arch = decoder_arch(config);
   std::vector<GenerationWeight> out;
-  for (WeightSpec& spec : decoder_weights(config, tensor_parallel)) {
+  for (WeightSpec& spec : decoder_weights(config, generation_plan(tensor_parallel))) {
     const bool table = spec.name == arch.embedding || spec.name == "transformer.wpe.weight";
     const bool head = spec.name == kHead;
     if (head) spec.transposed = true;  // GPT's file has [vocabulary, hidden] too
@@ -338,7 +386,10 @@ TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
   const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
   for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
     if (!w.blocked || w.once) continue;  // of tables only rows are read
-    const auto elements = static_cast<double>(element_count(w.spec.shape));
+    auto elements = static_cast<double>(element_count(w.spec.shape));
+    if (w.spec.stack > 0)
+      elements *=
+          static_cast<double>(experts_read(arch, spec, spec.batch)) / static_cast<double>(arch.mixture->experts);
     work.weight_bytes += elements * size;
     work.flops += 2 * batch * elements;
   }

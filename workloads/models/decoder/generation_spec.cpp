@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 
 #include "base/error.h"
 #include "base/text.h"
@@ -15,13 +16,7 @@ namespace workloads {
 using base::Error;
 using base::Fault;
 
-void require_generator(const ModelPtr& config) {
-  const DecoderArch arch = decoder_arch(config);
-  if (arch.mixture)
-    throw Error{Fault::kUsage, "model",
-                fmt::format("{} has experts, which no program here writes text with", config->family()),
-                "train or project it, or take a model without experts"};
-}
+void require_generator(const ModelPtr& config) { decoder_arch(config); }
 
 void check(const GenerationSpec& spec, const ModelPtr& config) {
   require_generator(config);
@@ -29,7 +24,7 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
   if (config->pairs() && spec.tensor_parallel > 1)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{} writes text on one core alone", config->family()), "use 1, or leave it out"};
-  check(ShardPlan{.tensor_parallel_size = spec.tensor_parallel}, config);
+  check(generation_plan(spec.tensor_parallel), config);
   constexpr std::int64_t kMostBatch = 128, kMostTokens = 65535;
   if (spec.batch < 1 || spec.batch > kMostBatch)
     throw Error{Fault::kUsage, "`batch_size`", fmt::format("{} at once", base::counted(spec.batch, "sequence")),
@@ -56,6 +51,21 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
     throw Error{Fault::kUsage, "`prompt`",
                 fmt::format("{} of {}", base::counted(spec.batch, "prompt"), base::counted(spec.prompt, "token")),
                 fmt::format("use a smaller `batch_size` or shorter prompts: {} tokens at most", kMostTokens)};
+}
+
+ShardPlan generation_plan(std::int64_t tensor_parallel) {
+  return {.tensor_parallel_size = tensor_parallel, .split_experts = true};
+}
+
+std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) {
+  const auto all = static_cast<double>(experts);
+  const double chosen = all * (1 - std::pow(1 - static_cast<double>(top_k) / all, static_cast<double>(tokens)));
+  return std::clamp<std::int64_t>(std::llround(chosen), top_k, experts);
+}
+
+std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens) {
+  const std::optional<MixtureArch> mixture = decoder_arch(config).mixture;
+  return mixture ? expected_experts(mixture->experts, mixture->top_k, tokens) : 0;
 }
 
 runtime::Numerics generation_numerics(std::string_view name) {

@@ -3,6 +3,8 @@
 
 #include <array>
 #include <cmath>
+#include <tuple>
+#include <utility>
 
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/decoder_model.h"
@@ -65,7 +67,7 @@ void feed_forward(SpecList& list, const LlamaConfig& c, const std::string& prefi
     list.matrix(prefix + names.router, hidden, c.num_experts);
     list.stacked(prefix + names.prefix, names.gate, c.num_experts, hidden, ffn);
     list.stacked(prefix + names.prefix, names.up, c.num_experts, hidden, ffn);
-    return list.stacked(prefix + names.prefix, names.down, c.num_experts, ffn, hidden);
+    return list.stacked(prefix + names.prefix, names.down, c.num_experts, ffn, hidden, TensorSplit::kAxis1);
   }
   std::int64_t first = 0;
   for (const char* name : {"mlp.gate_proj", "mlp.up_proj"}) {
@@ -74,6 +76,12 @@ void feed_forward(SpecList& list, const LlamaConfig& c, const std::string& prefi
     first += ffn;
   }
   list.matrix(prefix + "mlp.down_proj", ffn, hidden, TensorSplit::kAxis1);
+}
+
+/// Of a layer's attention and of its feed-forward part.
+std::pair<const char*, const char*> norms_of(const LlamaDialect& dialect) {
+  if (dialect.joint_norms) return {"post_attention_layernorm", "post_feedforward_layernorm"};
+  return {"input_layernorm", "post_attention_layernorm"};
 }
 
 void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
@@ -101,8 +109,11 @@ void llama_layer(SpecList& list, const LlamaConfig& c, std::int64_t layer) {
   feed_forward(list, c, prefix);
   if (dialect.head_norms)
     for (const char* name : {"self_attn.q_norm", "self_attn.k_norm"}) list.rms_norm(prefix + name, c.head_dim);
-  list.tensor(prefix + "input_layernorm.weight", {c.hidden_size}, gain);
-  list.tensor(prefix + "post_attention_layernorm.weight", {c.hidden_size}, gain);
+  if (dialect.joint_norms)
+    list.rms_norm(prefix + "self_attn.q_norm", query), list.rms_norm(prefix + "self_attn.k_norm", key);
+  const auto [first, second] = norms_of(dialect);
+  list.tensor(fmt::format("{}{}.weight", prefix, first), {c.hidden_size}, gain);
+  list.tensor(fmt::format("{}{}.weight", prefix, second), {c.hidden_size}, gain);
 }
 
 std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
@@ -153,7 +164,10 @@ DecoderArch shape_of(const LlamaConfig& c) {
 DecoderArch arch_of(const LlamaConfig& c) {
   const LlamaDialect& dialect = dialect_of(c.kind);
   DecoderArch arch = shape_of(c);
-  if (dialect.head_norms) arch.query_norm = "self_attn.q_norm", arch.key_norm = "self_attn.k_norm";
+  std::tie(arch.norm1, arch.norm2) = norms_of(dialect);
+  arch.norms_behind = dialect.joint_norms;
+  if (dialect.head_norms || dialect.joint_norms)
+    arch.query_norm = "self_attn.q_norm", arch.key_norm = "self_attn.k_norm";
   arch.norm_offset = dialect.gemma ? 1.0 : 0.0;
   arch.embedding_scale = dialect.gemma ? std::sqrt(static_cast<double>(c.hidden_size)) : c.embedding_multiplier;
   arch.residual_scale = c.residual_multiplier;
@@ -161,6 +175,10 @@ DecoderArch arch_of(const LlamaConfig& c) {
   arch.score_scale = c.attention_multiplier;
   arch.window = c.sliding_window;
   arch.frequencies = rope_frequencies(c);
+  arch.rope_magnitude = rope_magnitude(c);
+  if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong)
+    arch.long_frequencies = rope_frequencies(c, true),
+    arch.long_from = c.rope_scaling->original_max_position_embeddings;
   arch.end_tokens = c.eos_token_ids;
   arch.lora = c.lora;
   if (c.lora) arch.adapter_parameters = static_cast<double>(trained_count(with_adapters(llama_weights(c), c.lora)));
@@ -184,7 +202,16 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
     DecoderOps layer{.forward = 109, .backward = 157, .core = 22};
     if (config_.num_key_value_heads != config_.num_attention_heads)  // heads share keys and values
       layer.forward += 14, layer.backward += 14;
-    return decoder_ops(layer, step);
+    const LlamaDialect& dialect = dialect_of(config_.kind);
+    if (dialect.head_norms || dialect.joint_norms) layer.forward += 2 * 9, layer.backward += 2 * 25;  // two more norms
+    if (config_.num_experts == 0) return decoder_ops(layer, step);
+    // Beyond a dense feed-forward part, of a router and experts that are one tensor each of gate, up and down, as
+    // neuronx-distributed's ExpertMLPs has them: their number does not matter. transformers' loop over experts, whose
+    // shapes depend on the data, would have 19 more for each of them. The router's loss is of all layers.
+    layer.forward += config_.norm_topk_prob ? 42 : 40, layer.backward += config_.norm_topk_prob ? 20 : 12;
+    FrameworkOps ops = decoder_ops(layer, step);
+    if (config_.output_router_logits) ops.forward += 19, ops.backward += 16;
+    return ops;
   }
 
   std::string canonical_name(std::string name) const override {

@@ -21,7 +21,8 @@ constexpr std::array kDialects = {
                  .head_norms = true,
                  .source = "Yang et al., arXiv:2505.09388, table 1; config.json of Qwen/Qwen3-*"},
     LlamaDialect{.kind = LlamaKind::kGemma, .family = "Gemma", .type = "gemma", .architecture = "GemmaForCausalLM",
-                 .gemma = true, .tied = true, .activation = Activation::kGeluTanh},
+                 .gemma = true, .tied = true, .activation = Activation::kGeluTanh,
+                 .source = "Mesnard et al., arXiv:2403.08295, table 1; config.json of google/gemma-*"},
     LlamaDialect{.kind = LlamaKind::kGranite, .family = "Granite", .type = "granite",
                  .architecture = "GraniteForCausalLM", .multipliers = true,
                  .source = "config.json of ibm-granite/granite-3.0-*-base"},
@@ -40,6 +41,9 @@ constexpr std::array kDialects = {
                  .experts = {.count = "num_experts", .size = "moe_intermediate_size", .router = "mlp.gate",
                              .prefix = "mlp.experts.", .gate = "gate_proj", .up = "up_proj", .down = "down_proj"},
                  .source = "Yang et al., arXiv:2505.09388, table 2; config.json of Qwen/Qwen3-*-A*"},
+    LlamaDialect{.kind = LlamaKind::kOlmo2, .family = "OLMo-2", .type = "olmo2", .architecture = "Olmo2ForCausalLM",
+                 .joint_norms = true,
+                 .source = "OLMo et al., arXiv:2501.00656, table 1; config.json of allenai/OLMo-2-*"},
 };
 
 struct Kin {
@@ -53,6 +57,7 @@ struct Kin {
   double logits_scaling = 1;
   std::int64_t experts = 0, top_k = 0;
   double balance = 0;  // weight of the router's loss
+  std::string_view source{};  // where it is not the family's
 };
 using K = LlamaKind;
 constexpr std::array kRelatives = {
@@ -78,13 +83,31 @@ constexpr std::array kRelatives = {
     Kin{K::kMixtral, "mixtral-8x22b", 32768,  6144, 56, 48, 8, 128, 16384,  65536, 1e6, 1e-5, false, 1, 2, 0, 1,
         8, 2, 0.001},
     Kin{K::kMixtral, "mixtral-small",   512,   128,  2,  8, 8,  16,   128,   2048, 1e4, 1e-5, false, 1, 2, 0, 1,
-        4, 2, 0.02},
+        4, 2, 0.02, "ours, for quick runs"},
     Kin{K::kQwen3Moe, "qwen3-30b-a3b",   151936, 2048, 48, 32, 4, 128,  768, 40960, 1e6, 1e-6, false, 151643, 151645,
         0, 1, 128, 8, 0.001},
     Kin{K::kQwen3Moe, "qwen3-235b-a22b", 151936, 4096, 94, 64, 4, 128, 1536, 40960, 1e6, 1e-6, false, 151643, 151645,
         0, 1, 128, 8, 0.001},
+    Kin{K::kGemma, "gemma-2b",       256000,  2048, 18,  8, 1, 256, 16384,  8192, 1e4, 1e-6, true, 2, 1},
+    Kin{K::kGemma, "gemma-7b",       256000,  3072, 28, 16, 16, 256, 24576, 8192, 1e4, 1e-6, true, 2, 1},
+    Kin{K::kPhi3, "phi3.5-mini",      32064,  3072, 32, 32, 32, 96,  8192, 131072, 1e4, 1e-5, false, 1, 32000, 262144},
+    Kin{K::kOlmo2, "olmo2-1b",       100352,  2048, 16, 16, 16, 128,  8192,  4096, 5e5, 1e-6, false, 100257, 100257},
+    Kin{K::kOlmo2, "olmo2-7b",       100352,  4096, 32, 32, 32, 128, 11008,  4096, 5e5, 1e-6, false, 100257, 100257},
+    Kin{K::kOlmo2, "olmo2-13b",      100352,  5120, 40, 40, 40, 128, 13824,  4096, 5e5, 1e-6, false, 100257, 100257},
     Kin{K::kGranite, "granite-3.0-8b",  49155,  4096, 40, 32, 8, 128, 12800,   4096, 1e4, 1e-5, true,  0, 0, 0, 16},
 };
+// clang-format on
+
+/// Of Phi-3.5-mini. Source: config.json of microsoft/Phi-3.5-mini-instruct.
+// clang-format off
+constexpr std::array kPhiLong = {
+    1.08, 1.11, 1.14, 1.34, 1.59, 1.6, 1.62, 2.62, 3.23, 3.23, 4.79, 7.4, 7.7, 9.09, 12.2, 17.67,
+    24.46, 28.57, 30.42, 30.84, 32.59, 32.93, 42.32, 44.96, 50.34, 50.45, 57.55, 57.93, 58.21, 60.14, 62.61, 62.62,
+    62.71, 63.14, 63.14, 63.77, 63.93, 63.96, 63.97, 64.03, 64.07, 64.08, 64.12, 64.41, 64.48, 64.51, 64.53, 64.84};
+constexpr std::array kPhiShort = {
+    1.0, 1.02, 1.03, 1.03, 1.05, 1.05, 1.05, 1.05, 1.05, 1.07, 1.1, 1.11, 1.16, 1.16, 1.17, 1.29,
+    1.34, 1.68, 1.79, 1.82, 1.85, 1.88, 1.91, 1.94, 1.99, 2.02, 2.02, 2.02, 2.02, 2.02, 2.02, 2.03,
+    2.03, 2.03, 2.03, 2.03, 2.03, 2.03, 2.03, 2.03, 2.08, 2.09, 2.19, 2.22, 2.59, 2.73, 2.75, 2.84};
 // clang-format on
 
 LlamaConfig make(const Kin& row) {
@@ -112,6 +135,12 @@ LlamaConfig make(const Kin& row) {
   if (row.kind == LlamaKind::kGranite)
     c.embedding_multiplier = 12, c.residual_multiplier = 0.22,
     c.attention_multiplier = 1.0 / static_cast<double>(row.head);
+  if (row.kind == LlamaKind::kPhi3 && row.positions == 131072)
+    c.rope_scaling = RopeScaling{.type = RopeScaling::Type::kLong,
+                                 .factor = 32,
+                                 .short_factor = {kPhiShort.begin(), kPhiShort.end()},
+                                 .long_factor = {kPhiLong.begin(), kPhiLong.end()},
+                                 .original_max_position_embeddings = 4096};
   return c;
 }
 
@@ -127,7 +156,8 @@ ModelPtr blank_llama(LlamaKind kind) {
 std::vector<Preset> llama_presets(LlamaKind kind) {
   std::vector<Preset> out;
   for (const Kin& row : kRelatives)
-    if (row.kind == kind) out.push_back({row.name, dialect_of(kind).source, make_model(make(row))});
+    if (row.kind == kind)
+      out.push_back({row.name, row.source.empty() ? dialect_of(kind).source : row.source, make_model(make(row))});
   return out;
 }
 
@@ -141,6 +171,7 @@ std::vector<FamilyWord> llama_words(LlamaKind kind) {
     case LlamaKind::kGranite: return {{"granite"}};
     case LlamaKind::kPhi3: return {{"phi-3"}, {"phi3"}, {"phi-4"}};
     case LlamaKind::kMixtral: return {{"mixtral"}};
+    case LlamaKind::kOlmo2: return {{"olmo2"}, {"olmo-2"}};
     case LlamaKind::kQwen3Moe: return {{"qwen3-30b-a3b"}, {"qwen3-235b-a22b"}, {"qwen3-moe"}};
   }
   return {};

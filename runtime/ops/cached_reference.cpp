@@ -1,0 +1,75 @@
+// What attention to caches computes.
+#include <cmath>
+#include <limits>
+#include <vector>
+
+#include "runtime/ops/attention.h"
+#include "runtime/ops/cached_attention.h"
+
+namespace runtime {
+
+/// Attention of one new token per sequence to the tokens before it and to itself: with p = positions[b], head h of
+/// sequence b sees rows [0, p) of its part of the caches and the new key and value, which then become row p.
+/// Shapes: q [B, H * d], k and v [B, G * d], caches [B * N, G * d], positions [B, 1] int32; B = attrs.batch <= 128,
+/// H = attrs.heads, G = attrs.kv_heads -> context [B, H * d], both caches in place. Only the first attrs.seq rows of
+/// each sequence are read: at most 128 or a multiple of it, and p <= attrs.seq. Errors: Fault::kProgram for sizes that
+/// do not fit this; on a device, Fault::kData for p >= N. Source: Vaswani et al., arXiv:1706.03762, eq. 1; Shazeer,
+/// arXiv:1911.02150, for what is kept. Lowering: keys are on the partitions, so that scores of all heads and sequences
+/// lie side by side and softmax takes a few wide instructions; key j is in partition j / (N / 128), so that each
+/// partition reads one long stretch of HBM.
+std::vector<Shape> cached_infer(const Contract& c) {
+  const auto& a = c.node.attrs.as<CachedAttentionAttrs>();
+  const Value& q = c.in(0);
+  if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
+    c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
+  if (q.cols / a.heads > kWidestHead || a.heads > kPartitions)
+    c.fail("a head is wider than 256, or they are more than 128", "use more ranks");
+  if (a.batch < 1 || a.batch > kPartitions) c.fail("more than 128 sequences", "use a smaller batch");
+  if (a.seq < 1 || (a.seq > kPartitions && a.seq % kPartitions != 0))
+    c.fail("the rows that are read are no multiple of 128", "round them up");
+  const std::int64_t rows = c.in(3).rows / a.batch;
+  if (rows < a.seq || rows > kMostCacheRows) c.fail("the cache is shorter than what is read, or too long", "resize it");
+  const std::int64_t kv = q.cols / a.heads * a.kv_heads;
+  c.need(0, a.batch, q.cols, "q");
+  c.need(1, a.batch, kv, "k");
+  c.need(2, a.batch, kv, "v");
+  c.need(3, a.batch * rows, kv, "keys");
+  c.need(4, a.batch * rows, kv, "values");
+  c.need(5, a.batch, 1, "positions");
+  const auto in_place = [&](std::size_t i) { return Shape{c.in(i).rows, kv, c.in(i).dtype, c.node.in[i]}; };
+  return {{a.batch, q.cols, c.result_type()}, in_place(3), in_place(4)};
+}
+
+Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<CachedAttentionAttrs>();
+  const Tensor& q = in[0];
+  Tensor context(q.rows, q.cols), keys = in[3], values = in[4];
+  const std::int64_t d = q.cols / a.heads, ratio = a.heads / a.kv_heads;
+  for (std::int64_t b = 0; b < a.batch; ++b) {
+    const auto place = static_cast<std::int64_t>(in[5].at(b, 0)), first = b * (keys.rows / a.batch);
+    for (std::int64_t c = 0; c < keys.cols; ++c) {
+      keys.at(first + place, c) = in[1].at(b, c);
+      values.at(first + place, c) = in[2].at(b, c);
+    }
+    for (std::int64_t h = 0; h < a.heads; ++h) {
+      std::vector<double> x(static_cast<std::size_t>(place + 1));
+      double most = -std::numeric_limits<double>::infinity(), sum = 0;
+      for (std::int64_t j = 0; j <= place; ++j) {
+        double& s = x[static_cast<std::size_t>(j)];
+        for (std::int64_t c = 0; c < d; ++c)
+          s += static_cast<double>(q.at(b, h * d + c)) * keys.at(first + j, h / ratio * d + c);
+        most = std::max(most, s *= a.scale);
+      }
+      for (double& s : x) sum += s = std::exp(s - most);
+      for (std::int64_t c = 0; c < d; ++c) {
+        double y = 0;
+        for (std::int64_t j = 0; j <= place; ++j)
+          y += x[static_cast<std::size_t>(j)] * values.at(first + j, h / ratio * d + c);
+        context.at(b, h * d + c) = static_cast<float>(y / sum);
+      }
+    }
+  }
+  return {context, keys, values};
+}
+
+}  // namespace runtime

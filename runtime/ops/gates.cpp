@@ -1,0 +1,108 @@
+// Experts without slots: the gates of all of them, zero where a token did not choose one, and the sum of what experts
+// made of the same tokens. For tokens that are few, or all of whose experts are computed. Source: as route.cpp.
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "runtime/elementwise.h"
+#include "runtime/emitter.h"
+#include "runtime/ops.h"
+#include "runtime/ops/slots.h"
+
+namespace runtime {
+namespace {
+
+/// Shapes: logits [T, E] -> gates [T, E] fp32: the softmax of the attrs.top_k largest logits of each row, over those
+/// alone if attrs.normalised, elsewhere 0. Ties: the first expert. Errors: Fault::kProgram for more choices than
+/// experts.
+std::vector<Shape> gates_infer(const Contract& c) {
+  const std::int64_t top_k = c.node.attrs.as<RouteAttrs>().top_k;
+  if (top_k < 1 || top_k > c.in(0).cols)
+    c.fail("does not choose between 1 and all experts", "choose top_k from 1 to the experts");
+  return {{c.in(0).rows, c.in(0).cols, Dtype::kFp32}};
+}
+
+Tensors gates_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const auto& a = attrs.as<RouteAttrs>();
+  const Tensor& x = in[0];
+  Tensor gates(x.rows, x.cols);
+  for (std::int64_t t = 0; t < x.rows; ++t) {
+    double most = x.at(t, 0), all = 0, chosen = 0;
+    std::vector<std::int64_t> order;
+    for (std::int64_t e = 0; e < x.cols; ++e) most = std::max<double>(most, x.at(t, e)), order.push_back(e);
+    std::ranges::stable_sort(order, std::greater{}, [&](std::int64_t e) { return x.at(t, e); });
+    for (std::int64_t e = 0; e < x.cols; ++e) all += std::exp(x.at(t, e) - most);
+    order.resize(static_cast<std::size_t>(a.top_k));
+    for (const std::int64_t e : order) chosen += std::exp(x.at(t, e) - most);
+    for (const std::int64_t e : order)
+      gates.at(t, e) = static_cast<float>(std::exp(x.at(t, e) - most) / (a.normalised ? chosen : all));
+  }
+  return {gates};
+}
+
+void gates_lower(RowTiler& r, const Node& node) {
+  const auto& a = node.attrs.as<RouteAttrs>();
+  Emitter& e = r.e();
+  const Tile x = r.in(node, 0), gates = r.out(node, 0);
+  const std::int64_t experts = x.cols();
+  const auto column = [&] { return r.scratch(Dtype::kFp32, 1); };
+  const Tile left = r.scratch(Dtype::kFp32, experts), shares = r.scratch(Dtype::kFp32, experts);
+  const Tile chosen = r.scratch(Dtype::kFp32, experts), kept = r.scratch(Dtype::kFp32, experts);
+  const Tile most = column(), all = column(), sum = column(), inverse = column(), which = column();
+  e.copy(left, x);
+  e.reduce(most, Alu::kMax, left);
+  e.tensor_scalar(most, most, Alu::kMul, -1.0F);
+  e.activation(shares, Fn::kExp, left, 1.0F, most, &all);
+  const Tile ramp = partitions(e.ramp(experts), r.parts());
+  for (std::int64_t j = 0; j < a.top_k; ++j) {
+    const Tile hot = take_largest(e, left, ramp, which);
+    j == 0 ? e.copy(chosen, hot) : e.tensor_tensor(chosen, chosen, Alu::kAdd, hot);
+  }
+  e.tensor_tensor(kept, shares, Alu::kMul, chosen);
+  if (a.normalised) e.reduce(sum, Alu::kAdd, kept);
+  e.activation(inverse, Fn::kReciprocal, a.normalised ? sum : all);
+  e.tensor_scalar(gates, kept, Alu::kMul, inverse);
+}
+
+/// What one more expert adds: y times its gate, plus the sum so far. Shapes: y [T, C], gates [T, E], sum [T, C] or none
+/// -> [T, C]; attrs.column: the expert.
+std::vector<Shape> gated_infer(const Contract& c) {
+  const std::int64_t column = c.node.attrs.as<ColumnAttrs>().column;
+  c.need(1, c.in(0).rows, c.in(1).cols, "gates");
+  if (column < 0 || column >= c.in(1).cols) c.fail("names a gate that is not there", "choose an expert");
+  if (c.inputs() > 2) c.need(2, c.in(0).rows, c.in(0).cols, "sum");
+  return {{c.in(0).rows, c.in(0).cols, c.result_type()}};
+}
+
+Tensors gated_forward(const Attrs& attrs, std::span<const Tensor> in) {
+  const std::int64_t column = attrs.as<ColumnAttrs>().column;
+  return {generate(in[0].rows, in[0].cols, [&](auto t, auto c) {
+    return static_cast<float>(static_cast<double>(in[0].at(t, c)) * in[1].at(t, column) +
+                              (in.size() > 2 ? in[2].at(t, c) : 0.0F));
+  })};
+}
+
+void gated_lower(RowTiler& r, const Node& node) {
+  const Tile y = r.in(node, 0), gate = columns(r.in(node, 1), node.attrs.as<ColumnAttrs>().column, 1);
+  if (node.in.size() > 2)
+    r.e().scalar_tensor_tensor(r.out(node, 0), y, Alu::kMul, gate, Alu::kAdd, r.in(node, 2));
+  else
+    r.e().tensor_scalar(r.out(node, 0), y, Alu::kMul, gate);
+}
+
+}  // namespace
+
+const Op kGates{.name = "gates",
+                .text = "a router's gates of all experts, 0 where a token did not choose one",
+                .attrs = RouteAttrs{},
+                .infer = gates_infer,
+                .forward = gates_forward,
+                .lower_rows = gates_lower};
+const Op kGatedSum{.name = "gated_sum",
+                   .text = "rows times their gates of one expert, plus the sum so far",
+                   .attrs = ColumnAttrs{},
+                   .infer = gated_infer,
+                   .forward = gated_forward,
+                   .lower_rows = gated_lower};
+
+}  // namespace runtime

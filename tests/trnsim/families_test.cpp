@@ -1,0 +1,145 @@
+// Every family answers the same question alike, whoever is asked: a projection, an estimate, a search of plans, a run's
+// price; decoders write text; adapters take less memory.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
+
+#include "analysis/cost.h"
+#include "base/error.h"
+#include "tests/fails.h"
+#include "trnsim/estimate.h"
+#include "trnsim/generate.h"
+#include "trnsim/project.h"
+#include "trnsim/search.h"
+#include "workloads/presets.h"
+
+namespace trnsim {
+namespace {
+
+/// A preset of each family, made small: two layers, the family's traits.
+struct Member {
+  const char* preset;
+  bool tensor = true;  // ranks may share a layer
+};
+const Member kMembers[] = {{"bert-base-uncased"}, {"roberta-base"},    {"distilbert-base-uncased"},
+                           {"electra-small"},     {"albert-base"},     {"vit-mnist"},
+                           {"llama2-7b"},         {"mistral-7b"},      {"qwen2-0.5b"},
+                           {"qwen3-0.6b"},        {"gemma-2b"},        {"granite-3.0-2b"},
+                           {"phi3-mini"},         {"phi3.5-mini"},     {"mixtral-8x7b"},
+                           {"qwen3-30b-a3b"},     {"olmo2-1b", false}, {"gpt2"}};
+
+workloads::ModelPtr small(const char* preset) {
+  const workloads::ModelPtr model = workloads::model_preset(preset);
+  if (model->image()) return model;
+  const workloads::Sizes s = model->sizes();
+  workloads::Sizes to{.layers = 2, .hidden = 64, .heads = 4, .ffn = 96};
+  if (model->task() == workloads::Task::kNextToken) {
+    to.kv_heads = s.kv_heads < s.heads ? 2 : 4, to.head = s.head;
+    to.vocabulary = 264;
+  }
+  return model->with_sizes(to)->with_tokens({.vocabulary = 264, .begin = 1, .end = 2});
+}
+
+class Families : public testing::TestWithParam<Member> {
+ protected:
+  void SetUp() override {
+    model_ = small(GetParam().preset);
+    folder_ = std::filesystem::path{testing::TempDir()} / ("family-" + std::string{GetParam().preset});
+    std::filesystem::create_directories(folder_);
+    std::ofstream{folder_ / "config.json"} << model_->config_json();
+    settings_.given = {"instance_type", "per_device_train_batch_size"};
+    settings_.per_device_train_batch_size = 2, settings_.max_length = 64, settings_.nproc_per_node = 2;
+    settings_.suggestions = 0;
+    if (model_->splits()) settings_.tensor_parallel_size = GetParam().tensor ? 2 : 1;
+    settings_ = estimate_settings(settings_);
+  }
+  void TearDown() override { std::filesystem::remove_all(folder_); }
+  bool decodes() const { return model_->task() == workloads::Task::kNextToken; }
+
+  workloads::ModelPtr model_;
+  std::filesystem::path folder_;
+  Settings settings_;
+};
+
+TEST_P(Families, EstimateProjectionAndPlansAgree) {
+  const Estimate asked = estimate(folder_.string(), settings_, 1000);
+  ASSERT_TRUE(asked.fits());
+  const Job job = job_of(settings_, load_model_config(folder_.string()), 1000);
+  const Projection p = project(job);
+  EXPECT_EQ(asked.job, job);
+  EXPECT_EQ(asked.projection.time.total, p.time.total);
+  EXPECT_EQ(asked.projection.memory.total, p.memory.total);
+  ASSERT_TRUE(p.dollars);
+  EXPECT_NEAR(*p.dollars, p.time.total / 3600 * *p.price_per_hour, 1e-9);
+  const auto json = to_json(asked);
+  EXPECT_EQ(json["train_runtime"], p.time.total);
+  EXPECT_EQ(json["step_seconds"], p.time.step);
+  if (!model_->splits()) return;
+  std::vector<TriedPlan> plans =
+      plans_of(job, {.batch = static_cast<std::int64_t>(job.sequences_per_step()), .micro_batches = {2}});
+  const auto same = [&](const TriedPlan& plan) {
+    Job other = plan.job;
+    other.sizes = job.sizes;
+    return other == job;
+  };
+  std::erase_if(plans, [&](const TriedPlan& plan) { return !same(plan); });
+  ASSERT_EQ(plans.size(), 1u);
+  time_plans(plans, 1);
+  EXPECT_EQ(plans.front().refused, "");
+  EXPECT_DOUBLE_EQ(plans.front().seconds, p.time.step);
+  EXPECT_EQ(plans.front().memory, p.memory.total);
+}
+
+TEST_P(Families, AdaptersTakeLessMemoryAndTheSameBase) {
+  Settings lora = settings_;
+  lora.lora_r = 4;
+  if (!decodes() || model_->family() == "GPT") {
+    EXPECT_TRUE(tests::fails(base::Fault::kUsage, [&] { job_of(lora, model_, 1000); }, {"`lora_r`", "no adapters"}));
+    return;
+  }
+  const Projection all = project(job_of(settings_, model_, 1000)), adapted = project(job_of(lora, model_, 1000));
+  EXPECT_LT(adapted.memory.total, all.memory.total);
+  EXPECT_LT(adapted.memory.by_kind.at("optimizer"), all.memory.by_kind.at("optimizer"));
+  EXPECT_LT(adapted.model_flops, all.model_flops);
+}
+
+TEST_P(Families, DecodersWriteTextAndOthersSayWhyNot) {
+  const auto time = [&] {
+    const GenerationJob job{.config = model_,
+                            .spec = {.batch = 1,
+                                     .prompt = 8,
+                                     .length = 12,
+                                     .tensor_parallel = settings_.tensor_parallel_size,
+                                     .numerics = workloads::generation_numerics("bf16")},
+                            .prompt_tokens = 8,
+                            .new_tokens = 4};
+    return generation_time(job, hw::load_machine("trn1.2xlarge", {}));
+  };
+  if (!decodes()) {
+    EXPECT_TRUE(tests::fails(base::Fault::kUsage, time, {"encoder"}));
+    return;
+  }
+  const GenerationTime t = time();
+  EXPECT_GT(t.per_token, 0);
+  EXPECT_LT(t.per_token, t.total);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, Families, testing::ValuesIn(kMembers), [](const auto& info) {
+  std::string name = info.param.preset;
+  std::ranges::replace_if(
+      name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
+  return name;
+});
+
+// A row of the test for every family that has presets.
+TEST(FamiliesOfTheTest, AreAllThatThereAre) {
+  std::vector<std::string_view> tested;
+  for (const Member& m : kMembers) tested.push_back(workloads::model_preset(m.preset)->family());
+  for (const std::string& name : workloads::model_preset_names())
+    EXPECT_NE(std::ranges::find(tested, workloads::model_preset(name)->family()), tested.end()) << name;
+}
+
+}  // namespace
+}  // namespace trnsim
