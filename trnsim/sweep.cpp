@@ -131,6 +131,7 @@ std::vector<std::string> probes(const Setting& setting) {
   if (std::holds_alternative<bool Settings::*>(setting.member)) return {"true", "false"};
   if (setting.name() == "instance_type") return hw::machine_names();
   if (setting.name() == "passes") return {"-fusion", "+fusion"};
+  if (setting.name() == "buckets") return {"64"};
   if (std::holds_alternative<std::string Settings::*>(setting.member)) return {};
   return {"0", "1", "2", "3", "64"};
 }
