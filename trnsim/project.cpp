@@ -88,7 +88,6 @@ Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
   Job to = from;
   runtime::Plan& plan = to.step.plan;
   const std::int64_t factor = tensor * pipeline;
-  if (plan.data % factor != 0) return to;
   plan.data /= static_cast<std::uint32_t>(factor);
   plan.micro_batches *= factor;
   plan.tensor *= tensor;
@@ -100,25 +99,40 @@ Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
 std::vector<Job> other_plans(const Job& job) {
   using runtime::Recompute;
   std::vector<Job> out;
-  for (const auto& [tensor, pipeline] :
-       {std::pair{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {8, 1}, {1, 4}, {4, 2}, {8, 2}})
+  for (const auto& [tensor, pipeline] : {std::pair{1, 1},
+                                         {2, 1},
+                                         {4, 1},
+                                         {1, 2},
+                                         {2, 2},
+                                         {8, 1},
+                                         {1, 4},
+                                         {4, 2},
+                                         {8, 2},
+                                         {8, 4},
+                                         {32, 1},
+                                         {32, 2},
+                                         {32, 4},
+                                         {32, 8}}) {
+    if (job.step.plan.data % (tensor * pipeline) != 0) continue;
     for (const bool zero : {job.step.plan.zero1, true})
       for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
         out.push_back(narrower(job, tensor, pipeline));
         out.back().step.plan.zero1 = zero;
         out.back().step.plan.recompute = again;
       }
+  }
   return out;
 }
 
 /// For cores that only share data: smaller micro-batches, the same batch for the optimizer.
 std::vector<Job> smaller_batches(const Job& job) {
   std::vector<Job> out;
-  Job next = job;
-  while (next.step.plan.micro_batch % 2 == 0) {
-    next.step.plan.micro_batch /= 2;
-    next.step.plan.micro_batches *= 2;
-    out.push_back(next);
+  const std::int64_t all = job.step.plan.micro_batch;
+  for (std::int64_t parts = 2; parts <= all; ++parts) {
+    if (all % parts != 0) continue;
+    out.push_back(job);
+    out.back().step.plan.micro_batch = all / parts;
+    out.back().step.plan.micro_batches *= parts;
   }
   return out;
 }
@@ -135,6 +149,11 @@ std::string text_of(const runtime::CacheUse& use) {
 }
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
+  // To compile what cannot fit by far takes longer than to see that it does not.
+  if (!options.any_memory) {
+    Memory least = least_memory(job);
+    if (!least.fits()) return {.memory = std::move(least), .stages = {}, .time = {}};
+  }
   std::optional<SharedBlocks> own;  // stages have the same layers
   SharedBlocks& shared = options.shared ? *options.shared : own.emplace(job.machine.target());
   CompiledStages compiled =
@@ -157,8 +176,6 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& options) {
 }
 
 Projection project(const Job& job, const ProjectOptions& options) {
-  // To compile what cannot fit by far takes longer than to see that it does not.
-  if (!options.any_memory) require_fit(job, least_memory(job));
   Projection p = project_if_it_fits(job, options);
   if (!options.any_memory) require_fit(job, p.memory);
   return p;
@@ -187,7 +204,7 @@ std::optional<Job> nearest_that_fits(const Job& job) {
       const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
       return least_memory(candidate).fits() && compile_stages(candidate, shared, {.give_up_at = there}).memory.fits();
     } catch (const Error& e) {
-      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
+      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return false;
       throw;
     }
   };
