@@ -27,10 +27,17 @@ struct HostLoad {
 /// Chips with a link to `chip`, in ascending order.
 std::vector<int> neighbours(const Devices& devices, int chip);
 
-/// neuron-ls: the table, `--topology`, `--json-output`. Buses and CPUs are not simulated: "-", absent in JSON.
-std::string ls_table(const Devices& devices);
+/// Whose processes are at work: one on each of the first `cores` cores.
+struct Processes {
+  int cores = 0;
+  std::string command, runtime;
+};
+
+/// neuron-ls: the table (`wide`: with whole command lines), `--topology`, `--json-output`. Buses and CPUs are not
+/// simulated: "-", absent in JSON; a process has the number of its core.
+std::string ls_table(const Devices& devices, const Processes& processes = {}, bool wide = false);
 std::string ls_topology(const Devices& devices);
-nlohmann::ordered_json ls_json(const Devices& devices);
+nlohmann::ordered_json ls_json(const Devices& devices, const Processes& processes = {});
 
 /// One report of neuron-monitor for `period` seconds of a steady training: the record is one device step,
 /// `step_seconds` the time from step to step (not below the device's). Groups that trnsim does not simulate carry an

@@ -17,8 +17,9 @@ namespace analysis {
 /// What export_run() can write, by the name that `report_to` has for it.
 inline constexpr std::array<std::string_view, 4> kExports = {"tensorboard", "prometheus", "jsonl", "parquet"};
 
-/// Of `names` (with commas) those that export_run() writes; the others are put into `unknown`, but "none". "all": all.
-std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& unknown);
+/// Of `names` (with commas) those that export_run() writes; those that only the Trainer's callbacks serve are put into
+/// `elsewhere`. "all": all, "none": none. Errors: Fault::kUsage, with the nearest name, for one that nobody knows.
+std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& elsewhere);
 
 /// What the files are made from. `steps` as in steps.jsonl; `record`: null when nothing was projected.
 struct ExportRun {

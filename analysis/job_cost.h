@@ -3,11 +3,13 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/prices.h"
+#include "analysis/record.h"
 #include "base/table.h"
 
 namespace analysis {
@@ -38,6 +40,8 @@ struct JobToPrice {
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
 JobToPrice job_of_run(const std::filesystem::path& folder);
+/// The same of what these files would hold; `where` names them in errors.
+JobToPrice job_to_price(const nlohmann::ordered_json& body, const Record& record, const std::string& where);
 
 enum class Basis {
   kGiven,     // the job's own time

@@ -4,6 +4,7 @@
 #include <CLI/CLI.hpp>
 #include <string>
 
+#include "base/error.h"
 #include "cli/options.h"
 #include "trnsim/option_table.h"
 
@@ -11,13 +12,25 @@ namespace cli {
 
 using trnsim::OptionRow;
 
+/// The choices as help shows them. Those that lie in files may not be found; who only asks for help need not care, and
+/// who gives a value is told.
+template <class Options>
+std::string shown_choices(const OptionRow<Options>& row) {
+  try {
+    return row.legal();
+  } catch (const base::Error& error) {
+    if (error.fault() != base::Fault::kEnvironment) throw;
+    return "";
+  }
+}
+
 /// Adds a CLI11 option for the row; its value lands in `options`, which must outlive the parse. The environment is left
 /// to the caller: CLI11 would read and check it for verbs that were not asked for.
 template <class Options>
 CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row) {
   const bool flag = std::holds_alternative<bool Options::*>(row.member);
   const bool list = std::holds_alternative<std::vector<std::string> Options::*>(row.member);
-  const std::string flags = flags_of(row.names), legal = row.legal();
+  const std::string flags = flags_of(row.names), legal = shown_choices(row);
   const std::string help = flags_in(row.help) + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
   const auto take = [&options, &row](const CLI::results_t& texts) {
     for (const std::string& text : texts) trnsim::set_option(options, row, text);

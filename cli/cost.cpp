@@ -1,7 +1,9 @@
-// `trnsim cost RUN` or `--runtime TIME --instance_type TYPE`: a job priced on every instance type.
+// `trnsim cost RUN`, `trnsim cost WORKLOAD` or `--runtime TIME --instance_type TYPE`: a job priced on every instance
+// type.
 #include <fmt/format.h>
 
 #include <charconv>
+#include <filesystem>
 #include <memory>
 #include <nlohmann/json.hpp>
 
@@ -52,10 +54,10 @@ double duration(const std::string& text) {
 analysis::JobToPrice job_of(const CostOptions& options) {
   const bool given = !options.runtime.empty();
   if (given == !options.run.empty()) {
-    throw Error{Fault::kUsage, "trnsim cost", given ? "has a run folder and --runtime" : "has no job to price",
-                "give a run folder, or --runtime and --instance_type"};
+    throw Error{Fault::kUsage, "trnsim cost", given ? "has a run and --runtime" : "has no job to price",
+                "give a run folder or a workload, or --runtime and --instance_type"};
   }
-  analysis::JobToPrice job = given ? analysis::JobToPrice{} : analysis::job_of_run(options.run);
+  analysis::JobToPrice job = given ? analysis::JobToPrice{} : trnsim::job_to_price(options.run);
   if (given) {
     job.seconds = duration(options.runtime);
     job.instance_type = options.instance_type.empty() ? "trn1.2xlarge" : options.instance_type;
@@ -70,15 +72,22 @@ analysis::JobToPrice job_of(const CostOptions& options) {
   return job;
 }
 
-/// The largest batch of a core, found by compiling the job's step with ever larger ones.
-std::int64_t searched_batch(const std::string& run) {
-  if (run.empty()) throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder"};
+/// The job that a run's folder tells of, or a workload.
+trnsim::Job program_of(const std::string& run) {
+  if (run.empty())
+    throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder or a workload"};
+  if (!std::filesystem::is_directory(run)) return trnsim::load_job(run);
   const Json body = analysis::read_result(run).body;
   const Json workload = body.value("workload", Json::object());
   if (!workload.contains("options") || !workload.contains("name"))
     throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
-  const trnsim::Job job = projected_job(workloads::load_workload(workload["name"].get<std::string>()),
-                                        trnsim::settings_from(workload["options"]));
+  return projected_job(workloads::load_workload(workload["name"].get<std::string>()),
+                       trnsim::settings_from(workload["options"]));
+}
+
+/// The largest batch of a core, found by compiling the job's step with ever larger ones.
+std::int64_t searched_batch(const std::string& run) {
+  const trnsim::Job job = program_of(run);
   const std::int64_t batch = largest_batch(job);
   base::log_info("largest batch that fits into a core: {}; the job has {}", batch, job.step.plan.micro_batch);
   return batch;
@@ -107,7 +116,7 @@ void cost(const CostOptions& options) {
 
 void add_cost(CLI::App& app) {
   auto options = std::make_shared<CostOptions>();
-  app.add_option("RUN", options->run, "folder of a run");
+  app.add_option("RUN", options->run, "folder of a run, or a workload");
   app.add_option("--runtime", options->runtime, "time of a job without a run folder, as in 8:30 or \"2.5 h\"");
   app.add_option("--instance_type", options->instance_type, "that it ran on [trn1.2xlarge]");
   app.add_option("--instances", options->instances, "numbers of instances, with commas; with --runtime the job's first")

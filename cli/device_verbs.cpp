@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <filesystem>
 #include <memory>
 #include <thread>
 
@@ -24,13 +25,18 @@ using base::Fault;
 
 struct LsOptions {
   std::string machine = "trn1.2xlarge";
-  bool topology = false, json = false;
+  bool topology = false, json = false, wide = false, all = false;
 };
 
+/// `all` adds nothing: in a simulation nobody else uses the devices.
 void ls(const LsOptions& options) {
-  const analysis::Devices devices = trnsim::devices_of(trnsim::load_machine(options.machine));
-  if (options.json) return print(ls_json(devices).dump(2) + "\n");
-  print(options.topology ? ls_topology(devices) : ls_table(devices));
+  const bool is_run = std::filesystem::is_directory(options.machine);
+  const trnsim::RunDevices run =
+      is_run ? trnsim::devices_of_run(options.machine)
+             : trnsim::RunDevices{trnsim::devices_of(trnsim::load_machine(options.machine)), {}};
+  const auto& [devices, processes] = run;
+  if (options.json) return print(ls_json(devices, processes).dump(2) + "\n");
+  print(options.topology ? ls_topology(devices) : ls_table(devices, processes, options.wide));
 }
 
 struct MonitorOptions {
@@ -87,7 +93,10 @@ void top(const TopOptions& options) {
 
 void add_ls(CLI::App& app) {
   auto options = std::make_shared<LsOptions>();
-  app.add_option("MACHINE", options->machine, "machine or file (trnsim list machines)")->capture_default_str();
+  app.add_option("MACHINE", options->machine, "machine or file (trnsim list machines), or the folder of a run")
+      ->capture_default_str();
+  app.add_flag("-a,--show-all-procs", options->all, "all processes: those of the run, which has the devices alone");
+  app.add_flag("-w,--wide", options->wide, "whole command lines");
   app.add_flag("-t,--topology", options->topology, "how the devices are linked");
   app.add_flag("-j,--json-output", options->json, "as JSON");
   app.final_callback([options] { ls(*options); });

@@ -23,22 +23,13 @@ struct EstimateOptions {
   double sequences = 0;
 };
 
-/// Exit code 3 with the memory and the nearest plan that fits.
-[[noreturn]] void refuse(const trnsim::Job& job, const trnsim::Memory& memory) {
-  const auto nearest = nearest_that_fits(job);
-  throw base::Error{
-      base::Fault::kCapacity, "trnsim estimate",
-      fmt::format("{} does not fit:\n{}", describe(job), memory_table(memory).render(base::Format::kTable)),
-      nearest ? "this one does: " + plan_flags(*nearest) : "no plan on these cores fits: use more --nnodes"};
-}
-
 void estimate(const EstimateOptions& options) {
   const base::Format form = base::parse_format(options.settings.format);
   const trnsim::Estimate e =
       trnsim::estimate(options.model, options.settings, options.sequences,
                        [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
-  const auto& [job, p, changes] = e;
-  if (!e.fits()) refuse(job, p.memory);
+  require_fit(e);
+  const auto& [job, p, changes, remedy] = e;
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
   if (form == base::Format::kCsv) return print(figure_table(job, p).render(form, columns()));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));

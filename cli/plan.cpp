@@ -40,38 +40,47 @@ std::vector<std::size_t> ranked(const std::vector<TriedPlan>& plans) {
   return order;
 }
 
+base::Cell with(double value, fmt::format_string<double&> form) { return {value, fmt::format(form, value)}; }
+
 /// Of a million tokens.
-std::string dollars_of(const TriedPlan& plan) {
+base::Cell dollars_of(const TriedPlan& plan) {
   const auto price = plan.job.price_per_hour;
   if (!price) return "no price";
   const double step = plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances());
-  return fmt::format("{:.3f}", step / plan.job.tokens_per_step() * 1e6);
+  return with(step / plan.job.tokens_per_step() * 1e6, "{:.3f}");
 }
 
-std::string verdict_of(const TriedPlan& plan) {
-  trnsim::Memory memory;
-  memory.total = plan.memory, memory.capacity = plan.job.machine.hbm_bytes_per_core();
-  return std::string{verdict(memory)};
+trnsim::Memory memory_of(const TriedPlan& plan) {
+  return {.by_kind = plan.by_kind, .total = plan.memory, .capacity = plan.job.machine.hbm_bytes_per_core()};
 }
 
+/// Programs get each plan's memory in the compiler's words too.
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
-  base::Table table{{{"rank", ""},
-                     {"plan", ""},
-                     {"step", "step s"},
-                     {"rate", "sequences/s"},
-                     {"mfu", "MFU %"},
-                     {"memory", "HBM GiB"},
-                     {"verdict", ""},
-                     {"dollars", "$ per million tokens"},
-                     {"flags", ""}}};
+  const bool for_programs = form == base::Format::kJson || form == base::Format::kCsv;
+  std::vector<base::Column> head{
+      {"rank", ""},     {"plan", ""},          {"step", "step s"}, {"rate", "sequences/s"},
+      {"mfu", "MFU %"}, {"memory", "HBM GiB"}, {"verdict", ""},    {"dollars", "$ per million tokens"},
+      {"flags", ""}};
+  if (for_programs)
+    for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});
+  base::Table table{std::move(head)};
   int rank = 0;
   for (const std::size_t i : ranked(plans)) {
     if (++rank > options.limit) break;
     const TriedPlan& r = plans[i];
-    table.add_row({fmt::format("{}", rank), describe(r.job), fmt::format("{:.5g}", r.seconds),
-                   fmt::format("{:.2f}", r.job.sequences_per_step() / r.seconds), fmt::format("{:.1f}", 100 * r.mfu),
-                   fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30)), verdict_of(r), dollars_of(r),
-                   plan_flags(r.job)});
+    const trnsim::Memory memory = memory_of(r);
+    std::vector<base::Cell> row{rank,
+                                describe(r.job),
+                                with(r.seconds, "{:.5g}"),
+                                with(r.job.sequences_per_step() / r.seconds, "{:.2f}"),
+                                with(100 * r.mfu, "{:.1f}"),
+                                with(static_cast<double>(r.memory) / (1 << 30), "{:.1f}"),
+                                std::string{verdict(memory)},
+                                dollars_of(r),
+                                plan_flags(r.job)};
+    if (for_programs)
+      for (const auto& [part, bytes] : compiler_parts(memory)) row.emplace_back(bytes);
+    table.add_row(std::move(row));
   }
   print(table.render(form, columns()));
 }
@@ -121,6 +130,10 @@ void plan(const PlanOptions& options) {
   } else {
     require_some(plans, options);
     print_ranked(plans, options, form);
+    const TriedPlan& first = plans[ranked(plans).front()];
+    if (form == base::Format::kTable || form == base::Format::kMarkdown)
+      print("\n" + paragraph("memory of " + describe(first.job)) + "\n" +
+            memory_table(memory_of(first)).render(form, columns()));
   }
   const auto large = static_cast<std::size_t>(std::ranges::count(plans, true, &TriedPlan::too_large));
   const std::size_t good = ranked(plans).size();

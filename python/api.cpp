@@ -83,7 +83,7 @@ Json records(const Json& arguments, const Listener&) {
 /// What `trnsim cost` prints of a run folder, or of a job of so many seconds.
 Json cost(const Json& arguments, const Listener&) {
   const std::string folder = text_in(arguments, "folder");
-  analysis::JobToPrice job = folder.empty() ? analysis::JobToPrice{} : analysis::job_of_run(folder);
+  analysis::JobToPrice job = folder.empty() ? analysis::JobToPrice{} : trnsim::job_to_price(folder);
   const auto counts = arguments.value("instances", std::vector<int>{});
   if (folder.empty()) {
     job.seconds = arguments.value("seconds", 0.0);

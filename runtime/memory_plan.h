@@ -22,9 +22,10 @@ struct MemoryPlan {
   std::uint64_t activations_without_reuse = 0;  // what liveness saves is the difference to "activations"
 };
 
-/// Errors: Fault::kCapacity at `where` with the memory by kind when it does not fit into `capacity` bytes per core.
+/// Errors: Fault::kCapacity at `where` with the memory by kind when it does not fit into `capacity` bytes per core;
+/// `least`: it is a lower bound.
 void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
-                 std::uint64_t capacity, std::string_view fix);
+                 std::uint64_t capacity, std::string_view fix, bool least = false);
 
 /// `calls`: nodes of each call in order; `in_hbm`: tensors (roots) that any block touches in HBM, the others never
 /// leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the call that writes them to

@@ -34,34 +34,20 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
   }
   if (sequences <= 0) sequences = data.samples;
   const auto job = [&](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
-  Estimate out{.job = job(settings), .projection = {}, .changes = {}};
-  out.projection.memory = least_memory(out.job);
-  if (!out.fits()) return out;
+  Estimate out{.job = job(settings), .projection = {}, .changes = {}, .remedy = {}};
   out.projection = project_if_it_fits(out.job, {.exact = settings.exact});
   const auto most = static_cast<std::size_t>(settings.suggestions);
   if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most);
+  if (!out.fits()) out.remedy = remedy(settings, job);
   return out;
 }
 
 void require_fit(const Estimate& e) {
-  if (e.fits()) return;
-  std::string memory, plan;
-  for (const auto& [kind, bytes] : e.projection.memory.by_kind)
-    memory += fmt::format("{} {}, ", kind, base::readable(static_cast<double>(bytes), base::Dimension::kBytes));
-  const auto nearest = nearest_that_fits(e.job);
-  if (nearest)
-    for (const auto& [setting, value] : plan_settings(*nearest))
-      plan += fmt::format("{}`{}` {}", plan.empty() ? "" : ", ", setting, value.empty() ? "true" : value);
-  throw base::Error{
-      base::Fault::kCapacity, describe(e.job),
-      fmt::format(
-          "does not fit: {}{}", memory,
-          base::readable(static_cast<double>(e.projection.memory.capacity), base::Dimension::kBytes) + " there are"),
-      nearest ? "this plan does: " + plan : "no plan on these cores fits: use more `nnodes`"};
+  if (!e.fits()) require_fit(e.job, e.projection.memory, fix_text(e.remedy));
 }
 
 nlohmann::ordered_json to_json(const Estimate& e) {
-  const auto& [job, p, changes] = e;
+  const auto& [job, p, changes, remedy] = e;
   const CompileCost compile = compile_cost(job, p);
   nlohmann::ordered_json out{{"plan", describe(job)},
                              {"instance_type", job.machine.name},

@@ -22,6 +22,8 @@ struct Estimate {
   Projection projection;                       // of what does not fit: the memory alone
   std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
 
+  std::optional<Change> remedy;  // of what does not fit
+
   bool fits() const { return projection.memory.fits(); }
 };
 
@@ -30,7 +32,7 @@ struct Estimate {
 /// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().
 Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0,
                   const std::function<void(const std::string&)>& note = {});
-/// Errors: Fault::kCapacity with the memory by kind and the nearest plan that fits, unless it fits.
+/// Errors: Fault::kCapacity with the memory by kind and what would fit, unless it fits.
 void require_fit(const Estimate& estimate);
 
 /// As `trnsim estimate` in JSON prints it; of one that fits.

@@ -54,6 +54,16 @@ analysis::Devices devices_of(const hw::MachineParams& machine) {
           .host_memory = machine.host_memory.value};
 }
 
+RunDevices devices_of_run(const std::filesystem::path& folder) {
+  const analysis::RecordInfo info = analysis::read_record(folder).info;
+  RunDevices out{.devices = devices_of(load_machine(info.instance_type)), .processes = {}};
+  const auto machine = analysis::read_result(folder).body.value("machine", nlohmann::ordered_json::object());
+  const int all = out.devices.chips * out.devices.cores_per_chip;
+  const auto cores = static_cast<int>(machine.value("cores", std::int64_t{all}));
+  out.processes = {.cores = std::min(all, cores), .command = info.command, .runtime = "trnsim " + info.trnsim};
+  return out;
+}
+
 nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period) {
   const analysis::Record record = analysis::read_record(folder, stage);
   const analysis::Devices devices = devices_of(load_machine(record.info.instance_type));

@@ -20,6 +20,13 @@ base::Table parameter_table(const base::ParamFile& machine, std::string_view pre
 
 analysis::Devices devices_of(const hw::MachineParams& machine);
 
+/// Who is at work in a run, as neuron-ls shows it. Errors: as analysis::read_record().
+struct RunDevices {
+  analysis::Devices devices;
+  analysis::Processes processes;
+};
+RunDevices devices_of_run(const std::filesystem::path& folder);
+
 /// neuron-monitor's report of `period` seconds of a run (analysis/device_view.h). `stage` of a pipeline; -1: the one
 /// that sets its pace. Errors: as analysis::read_record() and monitor_report().
 nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period);

@@ -124,12 +124,12 @@ std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro
   return static_cast<std::uint64_t>(messages * rows * hidden * isa::size_of(p.numerics.activation));
 }
 
-void require_fit(const Job& job, const Memory& memory) {
-  runtime::require_fit(memory.least ? "train, at the very least," : "train", memory.by_kind, memory.total,
-                       memory.capacity,
-                       job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
-                                             "smaller `per_device_train_batch_size`"
-                                           : "use a smaller `per_device_train_batch_size` or `max_length`");
+void require_fit(const Job& job, const Memory& memory, const std::string& fix) {
+  const char* general = job.model->splits() ? "use `recompute` full, `zero_1`, a larger `tensor_parallel_size` or a "
+                                              "smaller `per_device_train_batch_size`"
+                                            : "use a smaller `per_device_train_batch_size` or `max_length`";
+  runtime::require_fit("train", memory.by_kind, memory.total, memory.capacity, fix.empty() ? general : fix,
+                       memory.least);
 }
 
 }  // namespace trnsim

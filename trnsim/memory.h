@@ -36,7 +36,7 @@ Memory least_memory(const Job& job);
 /// turns of both decide how far ahead it can get. 0 without stages. Source: workloads/pipeline.h, the turns.
 std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro_batches);
 
-/// Errors: Fault::kCapacity with the memory by kind, unless it fits.
-void require_fit(const Job& job, const Memory& memory);
+/// Errors: Fault::kCapacity with the memory by kind, unless it fits; `fix`: instead of the general one.
+void require_fit(const Job& job, const Memory& memory, const std::string& fix = "");
 
 }  // namespace trnsim

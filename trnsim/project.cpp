@@ -122,7 +122,6 @@ Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
   Job to = from;
   runtime::Plan& plan = to.step.plan;
   const std::int64_t factor = tensor * pipeline;
-  if (plan.data % factor != 0) return to;
   plan.data /= static_cast<std::uint32_t>(factor);
   plan.micro_batches *= factor;
   plan.tensor *= tensor;
@@ -134,25 +133,40 @@ Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
 std::vector<Job> other_plans(const Job& job) {
   using runtime::Recompute;
   std::vector<Job> out;
-  for (const auto& [tensor, pipeline] :
-       {std::pair{1, 1}, {2, 1}, {4, 1}, {1, 2}, {2, 2}, {8, 1}, {1, 4}, {4, 2}, {8, 2}})
+  for (const auto& [tensor, pipeline] : {std::pair{1, 1},
+                                         {2, 1},
+                                         {4, 1},
+                                         {1, 2},
+                                         {2, 2},
+                                         {8, 1},
+                                         {1, 4},
+                                         {4, 2},
+                                         {8, 2},
+                                         {8, 4},
+                                         {32, 1},
+                                         {32, 2},
+                                         {32, 4},
+                                         {32, 8}}) {
+    if (job.step.plan.data % (tensor * pipeline) != 0) continue;
     for (const bool zero : {job.step.plan.zero1, true})
       for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
         out.push_back(narrower(job, tensor, pipeline));
         out.back().step.plan.zero1 = zero;
         out.back().step.plan.recompute = again;
       }
+  }
   return out;
 }
 
 /// For cores that only share data: smaller micro-batches, the same batch for the optimizer.
 std::vector<Job> smaller_batches(const Job& job) {
   std::vector<Job> out;
-  Job next = job;
-  while (next.step.plan.micro_batch % 2 == 0) {
-    next.step.plan.micro_batch /= 2;
-    next.step.plan.micro_batches *= 2;
-    out.push_back(next);
+  const std::int64_t all = job.step.plan.micro_batch;
+  for (std::int64_t parts = 2; parts <= all; ++parts) {
+    if (all % parts != 0) continue;
+    out.push_back(job);
+    out.back().step.plan.micro_batch = all / parts;
+    out.back().step.plan.micro_batches *= parts;
   }
   return out;
 }
@@ -191,6 +205,12 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
 }  // namespace
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
+  // To compile what cannot fit by far takes longer than to see that it does not.
+  Projection p;
+  if (!given.any_memory) {
+    p.memory = least_memory(job);
+    if (!p.memory.fits()) return p;
+  }
   std::optional<SharedBlocks> own;  // stages and lengths have the same layers
   ProjectOptions options = given;
   if (!options.shared) options.shared = &own.emplace(job.machine.target());
@@ -199,7 +219,6 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
       compile_stages(job, shared,
                      {.micro_batches = options.micro_batches,
                       .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
-  Projection p;
   p.memory = std::move(compiled.memory);
   p.micro_batches = compiled.micro_batches;
   if (!p.memory.fits() && !options.any_memory) return p;
@@ -216,8 +235,6 @@ Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
 }
 
 Projection project(const Job& job, const ProjectOptions& options) {
-  // To compile what cannot fit by far takes longer than to see that it does not.
-  if (!options.any_memory) require_fit(job, least_memory(job));
   Projection p = project_if_it_fits(job, options);
   if (!options.any_memory) require_fit(job, p.memory);
   return p;
@@ -249,7 +266,7 @@ std::optional<Job> nearest_that_fits(const Job& job) {
       const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
       return least_memory(candidate).fits() && compile_stages(candidate, shared, {.give_up_at = there}).memory.fits();
     } catch (const Error& e) {
-      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram) return false;
+      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return false;
       throw;
     }
   };

@@ -59,7 +59,8 @@ struct ProjectOptions {
 /// Errors: Fault::kCapacity when it does not fit; Fault::kUsage, Fault::kProgram for a plan that model or machine do
 /// not allow.
 Projection project(const Job& job, const ProjectOptions& options = {});
-/// The same, but what does not fit is not an error: it has a memory alone (memory.fits() is false).
+/// The same, but what does not fit is not an error: it has a memory alone (memory.fits() is false), the least that it
+/// needs when that is too much already.
 Projection project_if_it_fits(const Job& job, const ProjectOptions& options = {});
 
 /// Of all that decides what the machine does and what its memory holds: jobs that differ in their hosts, sizes or

@@ -77,10 +77,10 @@ class Run {
   RunResult run() {
     const auto begin = Clock::now();
     require_free(request_.given);
-    std::vector<std::string> unknown;
-    analysis::exports_of(out_.settings.report_to, unknown);
-    if (!unknown.empty() && observer_.note)
-      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(unknown, ","),
+    std::vector<std::string> elsewhere;
+    analysis::exports_of(out_.settings.report_to, elsewhere);
+    if (!elsewhere.empty() && observer_.note)
+      observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(elsewhere, ","),
                                  fmt::join(analysis::kExports, ", ")));
     if (trains(out_.settings)) load();
     if (out_.settings.mode != "numeric") project_job();
@@ -125,17 +125,26 @@ class Run {
       out_.job = out_.gain->cases.back().job;
       out_.projection = out_.gain->cases.back().projection;
     } else {
-      out_.projection = project(*out_.job, {.exact = out_.settings.exact, .trace = request_.trace});
+      out_.projection = project_if_it_fits(*out_.job, {.exact = out_.settings.exact, .trace = request_.trace});
+      if (!out_.projection->memory.fits()) refuse();
     }
     out_.machine = out_.job->machine;
     if (out_.settings.suggestions > 0) suggest();
+  }
+
+  Job job_with(const Settings& s) const { return job_on(workload_, s, data_ ? &*data_ : nullptr, {}); }
+
+  [[noreturn]] void refuse() const {
+    const auto change = remedy(out_.settings, [this](const Settings& s) { return job_with(s); });
+    require_fit(*out_.job, out_.projection->memory, fix_text(change));
+    throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};
   }
 
   void suggest() {
     Settings settings = out_.settings;
     // The compiler's last case has found its batch; its changes start from there.
     settings.per_device_train_batch_size = out_.job->step.plan.micro_batch;
-    const auto job = [this](const Settings& s) { return job_on(workload_, s, data_ ? &*data_ : nullptr, {}); };
+    const auto job = [this](const Settings& s) { return job_with(s); };
     out_.changes = advise(settings, job, *out_.projection, static_cast<std::size_t>(settings.suggestions));
   }
 

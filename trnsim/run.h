@@ -11,6 +11,10 @@
 #include "trnsim/project.h"
 #include "trnsim/train.h"
 
+namespace analysis {
+struct JobToPrice;  // analysis/job_cost.h
+}
+
 namespace trnsim {
 
 struct RunRequest {
@@ -63,6 +67,11 @@ std::optional<double> predicted(const std::string& name, const RunResult& run);
 
 /// The sections of docs/result_schema.md.
 nlohmann::ordered_json result_body(const RunResult& run);
+/// Writes run.sqlite, of the slowest stage, which sets the time of a step; of a pipeline also a file of each stage.
+void write_records(const std::filesystem::path& folder, const RunResult& run);
+/// A job for a buyer: of a run's folder, or of a workload (by name or file) as it was published. Errors:
+/// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
+analysis::JobToPrice job_to_price(const std::string& run_or_workload);
 /// Removes what an earlier run left in `folder`, its result first: a run that dies is not taken for that one. Of a run
 /// that goes on from `checkpoint`, which lies in the folder, steps and checkpoint stay; other files always do. Errors:
 /// Fault::kEnvironment.

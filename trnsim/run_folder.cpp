@@ -148,34 +148,6 @@ ordered_json cost_json(const RunResult& run) {
           {"per_1k_samples", cost.per_1k_samples}};
 }
 
-/// run.sqlite is of the slowest stage, which sets the time of a step; a pipeline has a file of each stage beside it.
-void write_records(const std::filesystem::path& folder, const RunResult& run) {
-  const Projection& p = *run.projection;
-  analysis::RecordInfo info;
-  info.trnsim = version();
-  info.workload = run.workload;
-  info.command = run.command;
-  info.instance_type = run.machine.name;
-  info.instances = static_cast<std::uint32_t>(run.machine.instances.value);
-  info.cores_per_chip = static_cast<std::uint32_t>(run.machine.cores.value);
-  info.hbm_bytes_per_core = run.machine.hbm_bytes_per_core();
-  info.machine_hash = run.machine.hash;
-  info.machine_toml = run.machine.toml;
-  info.stages = static_cast<std::uint32_t>(p.stages.size());
-  info.recorded_micro_batches = p.micro_batches;
-  info.micro_batches = run.job->step.plan.micro_batches;
-  if (run.trace.until > run.trace.from) {
-    info.trace_from = hw::fs_of(run.trace.from), info.trace_until = hw::fs_of(run.trace.until);
-    info.trace_layer = run.trace.layer;
-  }
-  for (std::size_t s = 0; s < p.stages.size(); ++s) {
-    info.stage = static_cast<std::uint32_t>(s);
-    const analysis::Record record = analysis::make_record(p.stages[s].device, p.stages[s].compiled.program, info);
-    if (p.stages.size() > 1) analysis::write_record(folder / analysis::record_name(s), record);
-    if (s == p.slowest) analysis::write_record(folder, record);
-  }
-}
-
 double peak_bytes() {
   rusage usage{};
   getrusage(RUSAGE_SELF, &usage);

@@ -106,7 +106,7 @@ Kin kin_of(const Job& job) { return {job.step.plan.micro_batch, job.step.plan.te
 
 /// Names of what a child process says of plan `i`.
 std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
-constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory";
+constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory", *kKind = "memory of ";
 
 void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
   Projection p;
@@ -125,6 +125,7 @@ void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, an
   if (!p.memory.fits()) return;
   out[name_of(i, kSeconds)] = p.time.step;
   out[name_of(i, kMfu)] = p.mfu;
+  for (const auto& [kind, bytes] : p.memory.by_kind) out[name_of(i, kKind) + kind] = static_cast<double>(bytes);
 }
 
 void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
@@ -132,6 +133,9 @@ void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
   if (const auto found = metrics.find(name_of(i, kSeconds)); found != metrics.end()) {
     plan.seconds = found->second;
     plan.mfu = metrics.at(name_of(i, kMfu));
+    const std::string kind = name_of(i, kKind);
+    for (auto at = metrics.lower_bound(kind); at != metrics.end() && at->first.starts_with(kind); ++at)
+      plan.by_kind[at->first.substr(kind.size())] = static_cast<std::uint64_t>(at->second);
     return;
   }
   plan.too_large = true;

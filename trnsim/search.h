@@ -1,6 +1,7 @@
 // Ways to share a model's training between cores: which there are, which cannot be, and how long the others take.
 #pragma once
 
+#include <map>
 #include <string>
 #include <vector>
 
@@ -19,8 +20,9 @@ struct TriedPlan {
   std::string refused{};     // why it is out; empty: it has a time
   bool too_large = false;    // that is why
   std::uint64_t memory = 0;  // of the fullest core; of one that is too large by far what it needs at least
-  double seconds = 0;        // a step
-  double mfu = 0;            // of the device's time
+  std::map<std::string, std::uint64_t> by_kind{};  // of one that was timed, as Memory has it
+  double seconds = 0;                              // a step
+  double mfu = 0;                                  // of the device's time
 };
 
 /// All mixes of degrees, ZeRO, recomputation and micro-batches that use all of the job's cores and make the batch; of

@@ -24,6 +24,11 @@ struct GenerationSpec {
   /// Of a mixture: programs read as many experts of a layer as their tokens are expected to choose, for their time.
   /// Otherwise all, whose gates are 0 where a token did not choose them.
   bool expected_experts = false;
+
+  /// Of the cache, by a token's program.
+  std::int64_t rows_read() const { return read > 0 ? read : length; }
+  /// Of each layer of a mixture, by a program of so many tokens.
+  std::int64_t experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const;
 };
 /// Experts of a layer that so many tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
 std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);

@@ -9,7 +9,7 @@ namespace {
 
 struct NumericEvent {
   const char* name;
-  std::uint64_t isa::NumericEvents::* count;
+  std::uint64_t isa::NumericEvents::*count;
   const char* text;
 };
 constexpr std::array kNumericEvents = {

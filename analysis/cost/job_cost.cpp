@@ -29,10 +29,10 @@ double figure(const Json& body, const char* section, const char* key) {
   return value != found->end() && value->is_number() ? value->get<double>() : 0;
 }
 
-double needed(const std::filesystem::path& folder, const Json& body, const char* section, const char* key) {
+double needed(const std::string& where, const Json& body, const char* section, const char* key) {
   const double value = figure(body, section, key);
   if (value > 0) return value;
-  throw Error{Fault::kData, (folder / "result.json").string(), fmt::format("has no {}.{}", section, key),
+  throw Error{Fault::kData, where, fmt::format("has no {}.{}", section, key),
               "run the job again with this trnsim, or give `runtime` and `instance_type`"};
 }
 
@@ -139,13 +139,15 @@ double JobToPrice::core_bytes(double cores) const {
 }
 
 JobToPrice job_of_run(const std::filesystem::path& folder) {
-  const Json body = read_result(folder).body;
-  const Record record = read_record(folder);
+  return job_to_price(read_result(folder).body, read_record(folder), (folder / "result.json").string());
+}
+
+JobToPrice job_to_price(const Json& body, const Record& record, const std::string& where) {
   JobToPrice job;
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
-  job.seconds = needed(folder, body, "job", "train_runtime");
-  const double steps = needed(folder, body, "job", "train_steps_per_second") * job.seconds;
+  job.seconds = needed(where, body, "job", "train_runtime");
+  const double steps = needed(where, body, "job", "train_steps_per_second") * job.seconds;
   const double device = figure(body, "job", "device_step_seconds") * steps;
   job.fixed_seconds = std::max(0.0, job.seconds - device);
   job.samples = figure(body, "job", "train_samples_per_second") * job.seconds;

@@ -2,10 +2,13 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "analysis/export.h"
+#include "base/error.h"
 #include "base/files.h"
+#include "base/suggest.h"
 #include "base/text.h"
 #include "isa/names.h"
 #include "isa/table.h"
@@ -114,18 +117,28 @@ void write_parquet(const std::filesystem::path& folder, const Record& record) {
   if (!record.result.collectives.empty()) base::write_file(folder / "collectives.parquet", parquet_file(collectives));
 }
 
+/// Other places that `report_to` of Hugging Face's Trainer knows: a name of them is no mistake. Source: transformers,
+/// integrations/integration_utils.py, INTEGRATION_TO_CALLBACK.
+constexpr std::array kTrackers = {"azure_ml", "clearml", "codecarbon", "comet_ml", "dagshub", "dvclive",
+                                  "flyte",    "mlflow",  "neptune",    "swanlab",  "trackio", "wandb"};
+
 }  // namespace
 
-std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& unknown) {
-  std::vector<std::string> out;
+std::vector<std::string> exports_of(std::string_view names, std::vector<std::string>& elsewhere) {
+  std::vector<std::string> known{kExports.begin(), kExports.end()}, out;
+  known.insert(known.end(), {"all", "none"});
+  known.insert(known.end(), kTrackers.begin(), kTrackers.end());
+  bool all = false;
   for (const std::string& name : base::split(names, ',')) {
-    if (name == "all") return {kExports.begin(), kExports.end()};
-    if (std::ranges::find(kExports, name) != kExports.end())
-      out.push_back(name);
-    else if (!name.empty() && name != "none")
-      unknown.push_back(name);
+    if (name.empty()) continue;
+    if (std::ranges::find(known, name) == known.end())
+      throw base::Error{base::Fault::kUsage, "`report_to`", fmt::format("'{}' is no place to report to", name),
+                        base::suggest_fix(name, known)};
+    all |= name == "all";
+    if (std::ranges::find(kExports, name) != kExports.end()) out.push_back(name);
+    if (std::ranges::find(kTrackers, name) != kTrackers.end()) elsewhere.push_back(name);
   }
-  return out;
+  return all ? std::vector<std::string>{kExports.begin(), kExports.end()} : out;
 }
 
 std::string prometheus_text(const ExportRun& run) {

@@ -198,16 +198,28 @@ std::vector<int> neighbours(const Devices& devices, int chip) {
   return {chips.begin(), chips.end()};
 }
 
-std::string ls_table(const Devices& devices) {
-  std::vector<Cells> rows;
+std::string ls_table(const Devices& devices, const Processes& processes, bool wide) {
+  constexpr std::size_t kShown = 40;  // letters of a command line
+  std::string command = processes.command;
+  if (!wide && command.size() > kShown) command = command.substr(0, kShown - 3) + "...";
+  std::vector<Cells> rows, head = {{"NEURON", "NEURON", "NEURON", "NEURON", "CONNECTED", "PCI", "CPU", "NUMA"},
+                                   {"DEVICE", "CORES", "CORE IDS", "MEMORY", "DEVICES", "BDF", "AFFINITY", "NODE"}};
+  if (processes.cores > 0)
+    head[0].insert(head[0].end(), {"PID", "COMMAND", "RUNTIME"}), head[1].insert(head[1].end(), {"", "", "VERSION"});
   for (int chip = 0; chip < devices.chips; ++chip) {
     const auto cores = core_ids(devices, chip);
     rows.push_back({std::to_string(chip), std::to_string(devices.cores_per_chip),
                     fmt::format("{}-{}", cores.front(), cores.back()), memory_text(devices.memory),
                     fmt::format("{}", fmt::join(neighbours(devices, chip), ", ")), "-", "-", "-"});
+    if (processes.cores == 0) continue;
+    const std::size_t first = rows.size() - 1;
+    for (const int core : cores) {
+      if (core >= processes.cores) break;
+      if (core > cores.front()) rows.emplace_back(8, "");
+      rows.back().insert(rows.back().end(), {std::to_string(core), command, processes.runtime});
+    }
+    rows[first].resize(head[0].size());
   }
-  const std::vector<Cells> head = {{"NEURON", "NEURON", "NEURON", "NEURON", "CONNECTED", "PCI", "CPU", "NUMA"},
-                                   {"DEVICE", "CORES", "CORE IDS", "MEMORY", "DEVICES", "BDF", "AFFINITY", "NODE"}};
   return fmt::format("instance-type: {}\ninstance-id: simulated\n", devices.instance_type) + framed(head, rows);
 }
 
@@ -226,15 +238,19 @@ std::string ls_topology(const Devices& devices) {
   return out;
 }
 
-Json ls_json(const Devices& devices) {
+Json ls_json(const Devices& devices, const Processes& processes) {
   Json list = Json::array();
   for (int chip = 0; chip < devices.chips; ++chip) {
+    Json own = Json::array();
+    for (const int core : core_ids(devices, chip))
+      if (core < processes.cores)
+        own.push_back({{"pid", core}, {"command", processes.command}, {"neuron_runtime_version", processes.runtime}});
     list.push_back({{"neuron_device", chip},
                     {"connected_to", neighbours(devices, chip)},
                     {"nc_count", devices.cores_per_chip},
                     {"neuroncore_ids", core_ids(devices, chip)},
                     {"memory_size", static_cast<std::int64_t>(devices.memory)},
-                    {"neuron_processes", Json::array()}});
+                    {"neuron_processes", own}});
   }
   return list;
 }

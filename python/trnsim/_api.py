@@ -172,8 +172,8 @@ def ablate(job, *, machine=None, progress=None, **settings):
 
 
 def cost(run=None, *, seconds=None, instance_type=None, instances=None, efficiency=None, prices=None, **work):
-    """A job priced on every instance type: of a run folder (or Run), or of so many `seconds` on
-    `instance_type`.
+    """A job priced on every instance type: of a run folder (or Run), of a workload by its name, or of so many
+    `seconds` on `instance_type`.
 
     instances: numbers of instances. efficiency: of the peaks in roofline estimates, 0..1. work: epochs,
     samples, tokens, flops (FLOP), hbm_bytes (B) of the job. Answers a Table: instance_type, instances,

@@ -202,16 +202,17 @@ class Planner {
 }  // namespace
 
 void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
-                 std::uint64_t capacity, std::string_view fix) {
+                 std::uint64_t capacity, std::string_view fix, bool least) {
   if (total <= capacity) return;
   const auto readable = [](std::uint64_t bytes) {
     return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
   };
   std::string table;
   for (const auto& [kind, bytes] : by_kind) table += fmt::format("\n  {:<12} {:>12}", kind, readable(bytes));
-  throw base::Error{
-      base::Fault::kCapacity, where,
-      fmt::format("needs {} of HBM per core, there are {}:{}", readable(total), readable(capacity), table), fix};
+  throw base::Error{base::Fault::kCapacity, where,
+                    fmt::format("does not fit: it needs {}{} of HBM per core, there are {}:{}",
+                                least ? "at the very least " : "", readable(total), readable(capacity), table),
+                    fix};
 }
 
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,

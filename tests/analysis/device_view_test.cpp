@@ -59,6 +59,16 @@ TEST(Ls, JsonHasTheKeysOfNeuronLs) {
   EXPECT_EQ(list[3]["memory_size"], 34'359'738'368);
 }
 
+TEST(Ls, CommandLinesAreCutUnlessTheTableIsWide) {
+  const analysis::Processes three{.cores = 3, .command = std::string(60, 'x'), .runtime = "1.0"};
+  EXPECT_THAT(ls_table(kLarge, three), HasSubstr("| 2   | " + std::string(37, 'x') + "... | 1.0"));
+  EXPECT_THAT(ls_table(kLarge, three, true), HasSubstr("| 2   | " + three.command + " | 1.0"));
+  const auto list = ls_json(kLarge, three);
+  EXPECT_EQ(list[0]["neuron_processes"].size(), 2u);
+  EXPECT_EQ(list[1]["neuron_processes"][0]["command"], three.command);
+  EXPECT_TRUE(list[2]["neuron_processes"].empty());
+}
+
 TEST(Monitor, TheReportHasNeuronMonitorsForm) {
   const analysis::Record record = recorded::record(false);
   const double device = hw::seconds(record.result.total);

@@ -151,11 +151,12 @@ TEST(Parquet, ApacheReadsTheRecordsBack) {
 }
 
 TEST(Exports, NamesThatNobodyWritesAreTold) {
-  std::vector<std::string> unknown;
-  EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", unknown), std::vector<std::string>{"tensorboard"});
-  EXPECT_EQ(unknown, std::vector<std::string>{"wandb"});
-  EXPECT_EQ(analysis::exports_of("all", unknown).size(), analysis::kExports.size());
-  EXPECT_TRUE(analysis::exports_of("", unknown).empty());
+  std::vector<std::string> elsewhere;
+  EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", elsewhere), std::vector<std::string>{"tensorboard"});
+  EXPECT_EQ(elsewhere, std::vector<std::string>{"wandb"});
+  EXPECT_EQ(analysis::exports_of("all", elsewhere).size(), analysis::kExports.size());
+  EXPECT_TRUE(analysis::exports_of("", elsewhere).empty());
+  EXPECT_THROW(analysis::exports_of("tensorbord", elsewhere), base::Error);
 }
 
 }  // namespace

@@ -111,11 +111,11 @@ TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
   const Ran ran = run(flags + "--tensor_parallel_size 1");
   EXPECT_EQ(ran.code, 3);
   EXPECT_EQ(ran.out, "");
-  EXPECT_THAT(ran.err, HasSubstr("does not fit"));
-  const std::string mark = "fix: this one does: ";
+  EXPECT_THAT(ran.err, HasSubstr("of HBM per core, there are"));
+  const std::string mark = "fix: this fits: ";
   const std::size_t at = ran.err.find(mark);
   ASSERT_NE(at, std::string::npos) << ran.err;
-  const std::string fix = ran.err.substr(at + mark.size(), ran.err.find('\n', at) - at - mark.size());
+  const std::string fix = ran.err.substr(at + mark.size(), ran.err.find(": ", at + mark.size()) - at - mark.size());
   EXPECT_EQ(run(flags + fix).code, 0) << fix;
 }
 
@@ -136,14 +136,26 @@ TEST_F(DecoderVerbs, PlanRanksWhatFitsAndTimesItAsItsEstimateDoes) {
   EXPECT_EQ(ran.code, 0) << ran.err;
   const json plans = json::parse(ran.out);
   ASSERT_GT(plans.size(), 5u);
-  const auto number = [](const json& row) { return std::stod(row["step"].get<std::string>()); };
+  const auto number = [](const json& row) { return row["step"].get<double>(); };
   for (std::size_t i = 1; i < plans.size(); ++i) EXPECT_GE(number(plans[i]), number(plans[i - 1]));
   for (const std::size_t i : {std::size_t{0}, plans.size() / 3, plans.size() / 2, plans.size() - 1}) {
     const json one = estimate(plans[i]["flags"].get<std::string>());
     EXPECT_NEAR(number(plans[i]) / one["step_seconds"].get<double>(), 1, 0.001) << plans[i];
     const double memory = one["memory"]["total"].get<double>() / (1 << 30);
-    EXPECT_NEAR(std::stod(plans[i]["memory"].get<std::string>()), memory, 0.051) << plans[i];  // one decimal
+    EXPECT_NEAR(plans[i]["memory"].get<double>(), memory, 0.051) << plans[i];  // of three micro-batches
+    double words = 0;
+    for (const auto& [part, bytes] : one["memory"]["compiler"].items()) words += plans[i].at(part).get<double>();
+    EXPECT_NEAR(words / (1 << 30), plans[i]["memory"].get<double>(), 1e-9) << plans[i];
   }
+}
+
+// As of a run and of an estimate.
+TEST_F(DecoderVerbs, PlanPrintsTheMemoryOfTheBestInTheCompilersWords) {
+  const Ran ran = run("plan " + model() + " --max_length 512 --nproc_per_node 2 --global_batch_size 2");
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::string memory = ran.out.substr(ran.out.find("memory of "));
+  for (const char* row : {"weights", "compiler: io_tensors", "compiler: scratchpad", "compiler: runtime", "verdict"})
+    EXPECT_THAT(memory, HasSubstr(row));
 }
 
 TEST_F(DecoderVerbs, PlansThatAreOutHaveAReason) {

@@ -2,6 +2,8 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,6 +13,7 @@
 
 #include "analysis/record.h"
 #include "analysis/trace.h"
+#include "isa/names.h"
 #include "tests/cli/run_binary.h"
 
 namespace {
@@ -183,6 +186,38 @@ TEST_F(FirstSight, WhateverPartOfAStepIsAskedForIsRecorded) {
   }
 }
 
+struct Slice {
+  double begin = 0, end = 0;  // us
+  bool instruction = false;
+};
+
+/// Of each track of a trace in Chrome's form.
+std::map<std::string, std::vector<Slice>> slices_of(const Json& trace) {
+  std::map<int, std::string> names;
+  std::map<std::string, std::vector<Slice>> out;
+  for (const Json& e : trace["traceEvents"])
+    if (e["ph"] == "M" && e["name"] == "thread_name") names[e["tid"]] = e["args"]["name"];
+  for (const Json& e : trace["traceEvents"])
+    if (e["ph"] == "X")
+      out[names.at(e["tid"])].push_back(
+          {e["ts"], e["ts"].get<double>() + e["dur"].get<double>(), e["cat"] == "instruction"});
+  return out;
+}
+
+/// Each slice is inside or beside any other one; both ends are rounded to a picosecond.
+bool nest(std::vector<Slice> slices) {
+  constexpr double kRounding = 3e-6;
+  std::ranges::sort(
+      slices, [](const Slice& a, const Slice& b) { return a.begin != b.begin ? a.begin < b.begin : a.end > b.end; });
+  std::vector<double> open;
+  for (const Slice& s : slices) {
+    while (!open.empty() && open.back() <= s.begin + kRounding) open.pop_back();
+    if (!open.empty() && s.end > open.back() + kRounding) return false;
+    open.push_back(s.end);
+  }
+  return true;
+}
+
 // What the instructions of a layer's calls do is what the calls say of themselves.
 TEST_F(FirstSight, ATraceOfALayerIsThatLayer) {
   ASSERT_EQ(run("run llama2_7b_dolly --mode timed --model_id " + llama() +
@@ -198,6 +233,15 @@ TEST_F(FirstSight, ATraceOfALayerIsThatLayer) {
   for (const hw::CallTime& call : record.result.calls)
     for (std::size_t e = 0; call.layer == 1 && e < calls.size(); ++e) calls[e] += hw::seconds(call.engines[e].busy);
   for (std::size_t e = 0; e < calls.size(); ++e) EXPECT_NEAR(events[e], calls[e], 0.01 * calls[e]) << e;
+  // The trace of it is read back: its slices nest, and each engine is as busy as the record says.
+  ASSERT_EQ(run("trace " + at("a") + " --format json --detail instructions --output " + at("t.json")).code, 0);
+  std::map<std::string, double> busy;
+  for (const auto& [track, slices] : slices_of(Json::parse(cli_test::slurp(at("t.json"))))) {
+    EXPECT_TRUE(nest(slices)) << track;
+    for (const Slice& s : slices) busy[track] += s.instruction ? (s.end - s.begin) / 1e6 : 0;
+  }
+  for (std::size_t e = 0; e < calls.size(); ++e)
+    EXPECT_NEAR(busy[fmt::format("core 0 {}", isa::name_of(static_cast<isa::Engine>(e)))], events[e], 1e-6) << e;
   EXPECT_EQ(run("run llama2_7b_dolly --mode timed --trace_layer 32 --output_dir " + at("b")).code, 2);
 }
 

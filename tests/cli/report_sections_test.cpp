@@ -3,8 +3,10 @@
 #include <gmock/gmock.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <thread>
 
 #include "base/files.h"
 #include "tests/browser.h"
@@ -60,14 +62,19 @@ class ReportSections : public testing::Test {
     return folder;
   }
 
+  /// The title of the job's report with `probe` at its end, in a window of that size.
+  std::string probed(const std::filesystem::path& job, const char* probe, const std::string& size) const {
+    std::string page = base::read_file(job / "report.html");
+    page.replace(page.rfind("</body>"), 7, probe);
+    base::write_file(folder_ / "probe.html", page);
+    return browser::title(folder_ / "probe.html", size);
+  }
+
   /// What the probe says of the job's report; a picture on request.
   std::string shown(const std::filesystem::path& job) const {
     const std::filesystem::path page = folder_ / "probe.html";
     const std::string report = base::read_file(job / "report.html");
-    std::string probe = report;
-    probe.replace(probe.rfind("</body>"), 7, kSectionsProbe);
-    base::write_file(page, probe);
-    const std::string title = browser::title(page, "1280,900");
+    const std::string title = probed(job, kSectionsProbe, "1280,900");
     if (const char* to = std::getenv("TRNSIM_SCREENSHOTS")) {
       std::filesystem::create_directories(to);
       base::write_file(page, report);
@@ -116,6 +123,34 @@ TEST_F(ReportSections, OfALlamaOn32CoresAreAllFilledButTheCurves) {
   EXPECT_THAT(title, HasSubstr("empty no; says none whatif training;"));
   EXPECT_THAT(base::read_file(llama / "report.html"), HasSubstr("32 cores run the same program"));
   EXPECT_THAT(title, Not(HasSubstr("wider")));
+  for (const char* size : {"390,844", "768,1024", "1440,900", "2560,1440"}) {
+    const std::string there = probed(llama, kSectionsProbe, size);
+    EXPECT_THAT(there, HasSubstr("empty no;")) << size;
+    EXPECT_THAT(there, Not(HasSubstr("wider"))) << size;
+  }
+}
+
+/// Milliseconds from the request of the page until all of it is there and drawn on, in the title.
+constexpr const char* kOpened = R"js(<script>
+addEventListener("load", function () { document.title = Math.round(performance.now()); });
+</script></body>)js";
+
+// As many cores as the largest published jobs have.
+TEST_F(ReportSections, OfAThousandCoresIsTwoMegabytesAtMostAndOpensInASecond) {
+  const std::filesystem::path large = job("thousand", std::string{kLlama} + " --nnodes 32");
+  EXPECT_THAT(base::read_file(large / "result.json"), HasSubstr("\"cores\": 1024"));
+  EXPECT_LE(std::filesystem::file_size(large / "report.html"), 2'000'000u);
+  // The best of three, on a host with nothing else to do: what it does beside is not the page's fault.
+  double best = 1e9, load = 0;
+  for (int i = 0; i < 3; ++i) {
+    const std::string title = probed(large, kOpened, "1440,900");
+    ASSERT_FALSE(title.empty());
+    best = std::min(best, std::stod(title));
+  }
+  getloadavg(&load, 1);
+  const double busy = std::max(1.0, load / std::max(1u, std::thread::hardware_concurrency()));
+  if (busy > 2) GTEST_SKIP() << "opened in " << best << " ms; the host is " << busy << " times as busy as it can be";
+  EXPECT_LE(best, 1000 * busy);
 }
 
 // Light and dark, desktop and phone: console, network, tables, numbers, and axe-core's rules.

@@ -121,7 +121,8 @@ TEST_F(Refused, AHugeBatchAtOnce) {
   const Ran ran = run("run bert_emotion --mode timed --per_device_train_batch_size 4096 --output_dir " + at("out"));
   EXPECT_EQ(ran.code, 3);
   EXPECT_THAT(ran.err, HasSubstr("at the very least"));
-  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{10});
+  EXPECT_THAT(ran.err, HasSubstr("fix: this fits: --"));
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds{30});
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 

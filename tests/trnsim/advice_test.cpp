@@ -3,7 +3,12 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <filesystem>
+
+#include "base/files.h"
+#include "trnsim/ablate.h"
 #include "trnsim/answer.h"
+#include "trnsim/estimate.h"
 #include "trnsim/run.h"
 #include "workloads/workload.h"
 
@@ -31,6 +36,49 @@ Asked llama() {
   s.per_device_train_batch_size = 1, s.gradient_accumulation_steps = 8, s.max_length = 512;
   const workloads::ModelPtr model = load_model_config("llama3.2-1b");
   return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 1024); }};
+}
+
+/// The model of a Hugging Face folder with this config.json.
+workloads::ModelPtr folder_of(const std::string& config) {
+  std::string pattern = (std::filesystem::temp_directory_path() / "trnsim_advice_XXXXXX").string();
+  const std::filesystem::path folder = mkdtemp(pattern.data());
+  base::write_file(folder / "config.json", config);
+  workloads::ModelPtr model = load_model_config(folder.string());
+  std::filesystem::remove_all(folder);
+  return model;
+}
+
+Asked llama_folder() {
+  Settings s;
+  s.instance_type = "trn1.32xlarge", s.nproc_per_node = 8, s.tensor_parallel_size = 4,
+  s.per_device_train_batch_size = 1;
+  s.gradient_accumulation_steps = 4, s.max_length = 1024, s.zero_1 = true, s.recompute = "selective";
+  const workloads::ModelPtr model = folder_of(
+      R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "vocab_size": 32000,
+  "intermediate_size": 2816, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 8,
+  "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "hidden_act": "silu", "rope_theta": 10000.0})");
+  return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 4096); }};
+}
+
+Asked roberta_folder() {
+  Settings s;
+  s.instance_type = "trn1.2xlarge", s.nproc_per_node = 2, s.per_device_train_batch_size = 4, s.max_length = 256;
+  const workloads::ModelPtr model = folder_of(
+      R"({"architectures": ["RobertaForSequenceClassification"], "model_type": "roberta", "hidden_size": 512,
+  "intermediate_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 50265,
+  "max_position_embeddings": 514, "type_vocab_size": 1, "pad_token_id": 1, "layer_norm_eps": 1e-5,
+  "hidden_act": "gelu", "hidden_dropout_prob": 0.1, "attention_probs_dropout_prob": 0.1})");
+  return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 8000, 1000); }};
+}
+
+/// The compiler's last case, from which a run looks for changes.
+Asked compiler() {
+  const workloads::Workload w = workloads::load_workload("bert_training_compiler");
+  Asked asked = workload(w.name);
+  const Job job = asked.job_of(asked.settings);
+  asked.settings.per_device_train_batch_size =
+      compiler_gain(job, asked.settings.learning_rate, {}, w.most_batch).cases.back().job.step.plan.micro_batch;
+  return asked;
 }
 
 class Advice : public testing::TestWithParam<Asked (*)()> {};
@@ -62,7 +110,46 @@ Asked published() {
 
 INSTANTIATE_TEST_SUITE_P(Jobs, Advice,
                          testing::Values(published<0>, published<1>, published<2>, published<3>, published<4>,
-                                         published<5>, llama));
+                                         published<5>, compiler, llama, llama_folder, roberta_folder));
+
+/// A Llama-2-7B that is not shared, and batches of BERT that are too large.
+Asked whole_llama() {
+  Settings s = estimate_settings({});
+  const workloads::ModelPtr model = load_model_config("llama2-7b");
+  return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 0); }};
+}
+Asked large_batch() {
+  Asked asked = workload("bert_emotion");
+  asked.settings.per_device_train_batch_size = 201;  // no power of two divides it
+  asked.settings.given = {"per_device_train_batch_size"};
+  return asked;
+}
+
+class Remedy : public testing::TestWithParam<Asked (*)()> {};
+
+TEST_P(Remedy, OfWhatDoesNotFitFitsAndTakesWhatItPromises) {
+  const Asked asked = GetParam()();
+  const Job before = asked.job_of(asked.settings);
+  ASSERT_FALSE(project_if_it_fits(before).memory.fits());
+  const std::optional<Change> change = remedy(asked.settings, asked.job_of);
+  ASSERT_TRUE(change);
+  const Job with = asked.job_of(changed(asked.settings, *change));
+  const Projection p = project(with);
+  EXPECT_TRUE(p.memory.fits()) << settings_text(*change);
+  EXPECT_NEAR(change->seconds, p.time.total, 0.03 * p.time.total) << settings_text(*change);
+  EXPECT_EQ(change->dollars, p.dollars);
+  EXPECT_EQ(with.sequences_per_step(), before.sequences_per_step()) << settings_text(*change);
+  EXPECT_THAT(fix_text(change), HasSubstr("this fits: `"));
+}
+
+INSTANTIATE_TEST_SUITE_P(Jobs, Remedy, testing::Values(whole_llama, large_batch));
+
+TEST(Remedies, ThereIsNoneForASampleThatNoCoreHolds) {
+  Asked asked = workload("bert_emotion");
+  asked.settings.set = {"hbm.bytes=1 GiB"};
+  EXPECT_FALSE(remedy(asked.settings, asked.job_of));
+  EXPECT_EQ(fix_text({}), "");
+}
 
 TEST(Advice, ChangesThatDoNotFitAreNotNamed) {
   Asked asked = workload("bert_tweets");

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cctype>
 #include <regex>
+#include <utility>
 #include <variant>
 
 #include "base/text.h"
@@ -69,28 +70,37 @@ std::string refusal(const Row& row) {
   return "";
 }
 
-/// "3 epochs x 16000 samples", "25,000 reviews", "3000 steps": of the job that a metric such as "minutes for 3 epochs"
-/// is about.
+/// "3 epochs x 16000 samples", "25,000 reviews", "3000 steps", "an evaluation of 2,000 samples after each epoch": of
+/// the job that a metric such as "minutes for 3 epochs" is about.
 struct JobSize {
-  std::int64_t samples = 16000;
+  std::int64_t samples = 16000, eval_samples = 0;
   double epochs = 3;
   std::int64_t steps = -1;
   bool told = false;
 };
+
+/// "16,000".
+std::int64_t counted(std::string digits) {
+  std::erase(digits, ',');
+  return std::stoll(digits);
+}
+
 JobSize size_of(const Row& row) {
   static const std::regex kSamples{
       R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows|images|pictures))"};
   static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"}, kSteps{R"(([0-9]+)\s+steps)"};
+  static const std::regex kEvaluation{R"(evaluation of ([0-9][0-9,]*) samples after each epoch)"};
   JobSize size;
   if (is_trial(row)) size.samples = 1000, size.epochs = 2;
   std::smatch found;
-  if (std::regex_search(row.notes, found, kSamples)) {
-    std::string digits = found[1];
-    std::erase(digits, ',');
-    size.samples = std::stoll(digits), size.told = size.samples > 0;
+  std::string notes = row.notes;
+  if (std::regex_search(notes, found, kEvaluation)) {
+    size.eval_samples = counted(found[1]);
+    notes.erase(static_cast<std::size_t>(found.position()), static_cast<std::size_t>(found.length()));
   }
-  if (std::regex_search(row.notes, found, kSteps)) size.steps = std::stoll(found[1]), size.told = true;
-  for (const std::string* text : {&row.notes, &row.metric})
+  if (std::regex_search(notes, found, kSamples)) size.samples = counted(found[1]), size.told = size.samples > 0;
+  if (std::regex_search(notes, found, kSteps)) size.steps = std::stoll(found[1]), size.told = true;
+  for (const std::string* text : {&std::as_const(notes), &row.metric})
     if (std::regex_search(*text, found, kEpochs)) size.epochs = std::stod(found[1]);
   return size;
 }
@@ -169,6 +179,13 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
                        std::move(assumed), shares(time), work_of(device));
 }
 
+/// What the Trainer counts as training has its evaluations in it.
+std::string evaluations_of(const Sizes& sizes) {
+  if (sizes.eval_samples == 0) return "evaluations between epochs, if there were any, are left out";
+  return fmt::format("an evaluation of {} samples after each epoch, {} a batch, is counted", sizes.eval_samples,
+                     sizes.eval_batch);
+}
+
 /// The model's own training loop, an epoch like the other.
 Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
                             const PredictContext& context) {
@@ -190,13 +207,17 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
                         .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
                .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
-  plan.sizes = {.samples = static_cast<double>(size.samples), .epochs = size.epochs, .max_steps = size.steps};
+  plan.sizes = {.samples = static_cast<double>(size.samples),
+                .eval_samples = size.eval_samples,
+                .epochs = size.epochs,
+                .max_steps = size.steps};
   if (is_trial(row)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
   const Projection p = project(plan, {.exact = context.exact, .any_memory = true});
   const double per_step = plan.sequences_per_step();
   assumed.push_back("stack " + plan.stack);
   assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
   assumed.push_back("the loss is read back every 10 steps");
+  if (clips && size.told) assumed.push_back(evaluations_of(plan.sizes));
   assumed.push_back(
       fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
   return in_row_metric(row,

@@ -18,14 +18,6 @@ using runtime::ValueId;
 
 constexpr const char* kHead = "lm_head.weight";
 
-/// Of each layer of a mixture, by a program of so many tokens.
-std::int64_t experts_read(const DecoderArch& arch, const GenerationSpec& spec, std::int64_t tokens) {
-  return spec.expected_experts ? expected_experts(arch.mixture->experts, arch.mixture->top_k, tokens)
-                               : arch.mixture->experts;
-}
-
-std::int64_t rows_read(const GenerationSpec& spec) { return spec.read > 0 ? spec.read : spec.length; }
-
 class Generation {
  public:
   Generation(const ModelPtr& config, const GenerationSpec& spec, bool prompt)
@@ -203,7 +195,7 @@ class Generation {
     } else {
       const runtime::CachedAttentionAttrs attrs{.scale = scale,
                                                 .batch = spec_.batch,
-                                                .seq = rows_read(spec_),
+                                                .seq = spec_.rows_read(),
                                                 .heads = heads,
                                                 .kv_heads = kv_heads,
                                                 .operand = spec_.numerics.operand};
@@ -253,7 +245,7 @@ class Generation {
     const ValueId gates = graph_.add1(runtime::kGates, "router.gates", {logits},
                                       runtime::RouteAttrs{.top_k = m.top_k, .normalised = m.normalised});
     ValueId sum = runtime::kNoValue;
-    for (std::int64_t e = 0; e < experts_read(arch_, spec_, rows_); ++e) {
+    for (std::int64_t e = 0; e < spec_.experts_read(arch_.mixture->experts, arch_.mixture->top_k, rows_); ++e) {
       const auto name = [&](const std::string& part) { return layer_name(fmt::format("{}{}.{}", m.prefix, e, part)); };
       std::vector<ValueId> in{feed_forward(h, {name(m.gate), name(m.up)}, name(m.down)), gates};
       if (sum != runtime::kNoValue) in.push_back(sum);
@@ -379,30 +371,5 @@ Graph Model::generation(const GenerationSpec& spec, bool prompt) const {
 Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec) { return config->generation(spec, true); }
 
 Graph token_graph(const ModelPtr& config, const GenerationSpec& spec) { return config->generation(spec, false); }
-
-TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
-  const DecoderArch arch = decoder_arch(config);
-  TokenWork work;
-  const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
-  for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
-    if (!w.blocked || w.once) continue;  // of tables only rows are read
-    auto elements = static_cast<double>(element_count(w.spec.shape));
-    if (w.spec.stack > 0)
-      elements *=
-          static_cast<double>(experts_read(arch, spec, spec.batch)) / static_cast<double>(arch.mixture->experts);
-    work.weight_bytes += elements * size;
-    work.flops += 2 * batch * elements;
-  }
-  const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
-  const double groups = std::max(1.0, static_cast<double>(arch.kv_heads) / ranks);
-  double rows = batch * static_cast<double>(rows_read(spec) * arch.head) * layers;
-  if (config->pairs()) {  // each layer that writes has caches of both texts
-    const double written = static_cast<double>(config->pairs()->layers) / layers;
-    rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(rows_read(spec));
-  }
-  work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
-  work.flops += 4 * rows * static_cast<double>(arch.heads) / ranks;
-  return work;
-}
 
 }  // namespace workloads

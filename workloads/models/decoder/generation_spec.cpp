@@ -97,4 +97,33 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
   }
 }
 
+std::int64_t GenerationSpec::experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const {
+  return expected_experts ? workloads::expected_experts(experts, top_k, tokens) : experts;
+}
+
+TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
+  const DecoderArch arch = decoder_arch(config);
+  TokenWork work;
+  const auto batch = static_cast<double>(spec.batch), size = static_cast<double>(isa::size_of(spec.numerics.weight));
+  for (const GenerationWeight& w : generation_weights(config, spec.tensor_parallel)) {
+    if (!w.blocked || w.once) continue;  // of tables only rows are read
+    auto elements = static_cast<double>(element_count(w.spec.shape));
+    if (w.spec.stack > 0)
+      elements *= static_cast<double>(spec.experts_read(arch.mixture->experts, arch.mixture->top_k, spec.batch)) /
+                  static_cast<double>(arch.mixture->experts);
+    work.weight_bytes += elements * size;
+    work.flops += 2 * batch * elements;
+  }
+  const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
+  const double groups = std::max(1.0, static_cast<double>(arch.kv_heads) / ranks);
+  double rows = batch * static_cast<double>(spec.rows_read() * arch.head) * layers;
+  if (config->pairs()) {  // each layer that writes has caches of both texts
+    const double written = static_cast<double>(config->pairs()->layers) / layers;
+    rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(spec.rows_read());
+  }
+  work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
+  work.flops += 4 * rows * static_cast<double>(arch.heads) / ranks;
+  return work;
+}
+
 }  // namespace workloads

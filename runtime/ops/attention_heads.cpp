@@ -1,0 +1,108 @@
+// What attention, its gradient and attention with a cache have in common: heads as tiles.
+#include "runtime/ops/attention.h"
+
+namespace runtime {
+
+Heads::Heads(const Graph& graph, const Node& node) : Heads{graph, node, node.attrs.as<AttentionAttrs>()} {}
+
+Heads::Heads(const Graph& graph, const Node& node, const AttentionAttrs& a)
+    : batch{a.batch},
+      seq{a.seq},
+      keys{graph.value(node.in[1]).rows / a.batch},
+      heads{a.heads},
+      kv_heads{a.kv_heads},
+      size{graph.value(node.in[0]).cols / a.heads},
+      type{operand_type(graph, node)},
+      score{a.softmax.value_or(graph.value(node.in[0]).dtype)},
+      skips{a.causal && a.flash} {}
+
+double heads_and_sequences(const Node& node) {
+  const auto& a = node.attrs.as<AttentionAttrs>();
+  return static_cast<double>(a.batch * a.heads);
+}
+
+double Heads::pairs() const {
+  double pairs = 0;
+  for (std::int64_t t = 0; t < tiles(); ++t)
+    pairs += static_cast<double>(tile_rows(t)) * static_cast<double>(visible(t));
+  return pairs * static_cast<double>(batch * heads);
+}
+
+void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value) {
+  // Query p of the tile, key i of dst: kept where t * 128 + p - first - i >= 0.
+  e.affine_select(dst, static_cast<float>(t * kPartitions - first), 1, -1, value);
+}
+
+void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value) {
+  // Kept where i + window - 1 - (t * 128 + p) >= 0.
+  e.affine_select(dst, static_cast<float>(window - 1 - t * kPartitions), -1, 1, value);
+}
+
+std::int64_t Heads::group() const {
+  const std::int64_t ratio = heads / kv_heads;
+  const std::int64_t budget = 12 * 1024 / (std::max(tiles(), key_tiles()) * size * isa::size_of(type));
+  std::int64_t best = ratio;
+  for (std::int64_t g = ratio; g <= heads; g += ratio)
+    if (heads % g == 0 && g <= budget) best = g;
+  return best;
+}
+
+RowTiles load_rows(Emitter& e, const Heads& h, ValueId v, std::int64_t b, std::int64_t col, std::int64_t cols) {
+  RowTiles out;
+  const std::int64_t length = e.value(v).rows / h.batch;
+  for (std::int64_t at = 0; at < length; at += kPartitions) {
+    const std::int64_t row = b * length + at, rows = std::min(kPartitions, length - at);
+    const Tile* kept = e.kept(v, row, rows);
+    const bool fits = kept && kept->dtype == h.type;
+    out.push_back(fits ? columns(*kept, col, cols) : e.loaded(h.type, e.hbm(v, row, rows, col, cols, 1)));
+  }
+  return out;
+}
+
+HeadPanels transpose_rows(Emitter& e, const Heads& h, const RowTiles& rows, std::int64_t col, float scale) {
+  HeadPanels out;
+  const std::int64_t length = std::ssize(rows) * kPartitions - kPartitions + rows.back().partitions;
+  for (std::int64_t part = 0; part < h.size; part += kPartitions) {
+    const std::int64_t depth = std::min(kPartitions, h.size - part);
+    out.push_back(e.sbuf(h.type, depth, length));
+    for (std::int64_t first = 0; first < length; first += kChunk) {
+      const std::int64_t width = std::min(kChunk, length - first);
+      const Tile bank = e.psum(depth, width, h.type);
+      for (std::int64_t c = 0; c < width; c += kPartitions) {
+        const Tile& tile = rows[static_cast<std::size_t>((first + c) / kPartitions)];
+        e.transpose(columns(bank, c, tile.partitions), columns(tile, col + part, depth));
+      }
+      e.copy(columns(out.back(), first, width), bank, scale);
+    }
+  }
+  return out;
+}
+
+void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, const HeadPanels& moving, std::int64_t c) {
+  for (std::size_t i = 0; i < weights.size(); ++i) e.matmul(sum, weights[i], columns(moving[i], c, sum.cols()), i > 0);
+}
+
+std::vector<Tile> transpose_tile(Emitter& e, const Tile& tile, Dtype type) {
+  std::vector<Tile> panels;
+  const std::int64_t parts = tile.partitions, per_bank = kChunk / kPartitions;
+  for (std::int64_t first = 0; first < tile.cols(); first += per_bank * kPartitions) {
+    const std::int64_t width = std::min(per_bank * kPartitions, tile.cols() - first);
+    const std::int64_t depth = std::min(kPartitions, width), whole = width / depth;
+    const Tile bank = e.psum(depth, ceil_div(width, kPartitions) * parts, tile.dtype);
+    const Tile panel = e.sbuf(type, depth, ceil_div(width, kPartitions) * parts);
+    for (std::int64_t c = 0; c < width; c += kPartitions) {
+      const std::int64_t here = std::min(kPartitions, width - c);
+      e.transpose(columns(partitions(bank, here), c / kPartitions * parts, parts), columns(tile, first + c, here));
+      panels.push_back(columns(partitions(panel, here), c / kPartitions * parts, parts));
+    }
+    e.copy(columns(panel, 0, whole * parts), columns(bank, 0, whole * parts));
+    if (whole * depth < width) {
+      const std::int64_t here = width - whole * depth;
+      e.copy(columns(partitions(panel, here), whole * parts, parts),
+             columns(partitions(bank, here), whole * parts, parts));
+    }
+  }
+  return panels;
+}
+
+}  // namespace runtime

@@ -1,0 +1,186 @@
+// One question, one answer, whichever verb is asked; and the first list of what misled newcomers where money, memory
+// and pictures are concerned (tests/cli/first_sight_test.cpp has the rest).
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <filesystem>
+#include <fstream>
+#include <nlohmann/json.hpp>
+
+#include "base/error.h"
+#include "cli/add_option.h"
+#include "tests/cli/run_binary.h"
+
+namespace {
+
+namespace fs = std::filesystem;
+using cli_test::Ran;
+using cli_test::run;
+using Json = nlohmann::json;
+using testing::HasSubstr;
+using testing::Not;
+
+class AnswersAgree : public testing::Test {
+ protected:
+  AnswersAgree() {
+    std::string pattern = (fs::temp_directory_path() / "trnsim_agree_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~AnswersAgree() override { fs::remove_all(folder_); }
+
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  Json result(const std::string& name) const { return Json::parse(cli_test::slurp(folder_ / name / "result.json")); }
+  /// result.json of `trnsim run ARGUMENTS`.
+  Json ran(const std::string& name, const std::string& arguments) const {
+    const Ran ran = run("run " + arguments + " --mode timed --output_dir " + at(name));
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return result(name);
+  }
+  Json json_of(const std::string& arguments) const {
+    const Ran ran = run(arguments + " --format json");
+    EXPECT_EQ(ran.code, 0) << ran.err;
+    return Json::parse(ran.out);
+  }
+
+  fs::path folder_;
+};
+
+TEST_F(AnswersAgree, RunAndEstimateOfOnePlan) {
+  const Json job = ran("a", "llama2_7b_dolly");
+  const std::string plan =
+      "estimate llama2-7b --tensor_parallel_size 8 --zero_1 --gradient_accumulation_steps 16 --recompute full ";
+  const Json same = json_of(plan + "--stack hf-trainer");
+  EXPECT_EQ(job["job"]["step_seconds"], same["step_seconds"]);
+  EXPECT_EQ(job["job"]["device_step_seconds"], same["device_step_seconds"]);
+  EXPECT_EQ(job["memory"]["peak"], same["memory"]["total"]);
+  EXPECT_EQ(job["memory"]["compiler"], same["memory"]["compiler"]);
+  EXPECT_NEAR(job["job"]["mfu_percent"].get<double>(), 100 * same["job_mfu"].get<double>(), 1e-9);
+  // Without a word the stack is another one: both say which.
+  EXPECT_THAT(run(plan).out, HasSubstr("stack torch-xla"));
+  EXPECT_THAT(run("run llama2_7b_dolly --mode timed --output_dir " + at("b")).out, HasSubstr("stack hf-trainer"));
+}
+
+// The published rate is that of the whole job, with its evaluations: so is ours, whoever asks.
+TEST_F(AnswersAgree, RunAndValidateOfThePublishedJob) {
+  const Json row = json_of("validate " TRNSIM_TEST_DIR "/validation/training.csv --only emotion_512").at(0);
+  const double rate = ran("a", "bert_emotion")["job"]["train_samples_per_second"];
+  EXPECT_NEAR(row["predicted"].get<double>(), rate, 1e-3 * rate);
+  EXPECT_THAT(row.dump(), HasSubstr("an evaluation of 2000 samples after each epoch, 8 a batch, is counted"));
+}
+
+TEST_F(AnswersAgree, CostOfAWorkloadIsThatOfItsRun) {
+  ran("a", "bert_emotion");
+  EXPECT_EQ(json_of("cost bert_emotion --instances 1,2"), json_of("cost " + at("a") + " --instances 1,2"));
+  const Ran wrong = run("cost bert_emotoin");
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("neither the folder of a run nor a workload"));
+  EXPECT_THAT(wrong.err, HasSubstr("write \"bert_emotion\""));
+}
+
+// Two small instances are not the best place for a job that they cannot hold, and a GPU does not come without a host.
+TEST_F(AnswersAgree, CostHoldsJobsThatFitAgainstEachOther) {
+  for (const Json& row : json_of("cost llama2_7b_dolly --instances 1,2,4")) {
+    const std::string basis = row["basis"], name = row["instance_type"];
+    EXPECT_THAT(basis, Not(HasSubstr("without a host")));
+    if (name != "trn1.2xlarge" || row["instances"] == 4) continue;
+    EXPECT_THAT(basis, HasSubstr("does not fit")) << row;
+    EXPECT_TRUE(row["pareto"] != true && row["on_demand"].is_null()) << row;
+  }
+}
+
+TEST_F(AnswersAgree, TheReportShowsWhatWasPublishedAndWhatToDo) {
+  ran("a", "bert_emotion --suggestions 1");
+  const std::string page = cli_test::slurp(folder_ / "a/report.html");
+  EXPECT_THAT(page, HasSubstr("HF optimum-neuron tutorial fine_tune_bert"));
+  EXPECT_THAT(page, Not(HasSubstr("darker: busier")));  // in dark mode it was the other way round
+  const std::size_t change = page.find("% samples/s");  // what helps most
+  EXPECT_LT(change, page.find("<table")) << "the answer is above the tables";
+}
+
+// ---- what does not fit
+
+/// The flags of the fix "this fits: FLAGS: what it takes".
+std::string remedy_in(const std::string& error) {
+  const std::string mark = "fix: this fits: ";
+  const std::size_t at = error.find(mark);
+  if (at == std::string::npos) return "";
+  const std::size_t begin = at + mark.size();
+  return error.substr(begin, error.find(": ", begin) - begin);
+}
+
+TEST_F(AnswersAgree, WhatDoesNotFitIsToldWhatDoesAndWhatThatTakes) {
+  const std::string job = "run bert_emotion --mode timed --per_device_train_batch_size 128 ";
+  const Ran large = run(job + "--output_dir " + at("a"));
+  EXPECT_EQ(large.code, 3);
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  const std::string flags = remedy_in(large.err);
+  ASSERT_THAT(flags, HasSubstr("--gradient_accumulation_steps 4 --per_device_train_batch_size 32")) << large.err;
+  ASSERT_EQ(run("run bert_emotion --mode timed " + flags + " --output_dir " + at("b")).code, 0);
+  const Json fits = result("b");
+  std::ostringstream promised;
+  promised.precision(1);
+  promised << std::fixed << 1e3 * fits["job"]["step_seconds"].get<double>() << " ms a step";
+  EXPECT_THAT(large.err, HasSubstr(promised.str()));
+}
+
+TEST_F(AnswersAgree, AModelTooLargeForAnInstanceIsToldHowManyItWants) {
+  const Ran large = run("estimate llama2-13b --instance_type trn1.2xlarge");
+  EXPECT_EQ(large.code, 3);
+  const std::string flags = remedy_in(large.err);
+  EXPECT_THAT(flags, HasSubstr("--instance_type trn1.32xlarge")) << large.err;
+  EXPECT_EQ(run("estimate llama2-13b " + flags).code, 0);
+}
+
+// ---- flags
+
+TEST_F(AnswersAgree, PlacesToReportToAreKnownOrRefused) {
+  const Ran wrong = run("run bert_tweets --mode timed --report_to wandbx --output_dir " + at("a"));
+  EXPECT_EQ(wrong.code, 2);
+  EXPECT_THAT(wrong.err, HasSubstr("--report_to: 'wandbx' is no place to report to\n  fix: write \"wandb\""));
+  EXPECT_FALSE(fs::exists(folder_ / "a"));
+  const Ran elsewhere = run("run bert_tweets --mode timed --report_to wandb,jsonl --output_dir " + at("b"));
+  EXPECT_EQ(elsewhere.code, 0);
+  EXPECT_THAT(elsewhere.err, HasSubstr("--report_to wandb: nothing is sent there"));
+  EXPECT_TRUE(fs::exists(folder_ / "b/mlperf.jsonl"));
+}
+
+struct Choice {
+  std::string kind;
+};
+
+// A binary that was copied alone has no stacks, and help all the same.
+TEST(Help, DoesNotWantTheFolderOfData) {
+  trnsim::OptionRow<Choice> row{"kind", &Choice::kind, "group", "help"};
+  row.registry = []() -> std::string {
+    throw base::Error{base::Fault::kEnvironment, "stacks", "is in no folder", "set TRNSIM_HOME"};
+  };
+  EXPECT_EQ(cli::shown_choices(row), "");
+  Choice choice;
+  EXPECT_THROW(trnsim::set_option(choice, row, "x"), base::Error);
+}
+
+TEST_F(AnswersAgree, NeuronLsShowsWhoIsAtWork) {
+  ran("a", "bert_tweets --nproc_per_node 4");
+  for (const char* flags : {" -a", " -w", " --show-all-procs --wide"}) {
+    const Ran ls = run("ls " + at("a") + flags);
+    EXPECT_EQ(ls.code, 0) << ls.err;
+    EXPECT_THAT(ls.out, HasSubstr("| 3   | trnsim run bert_tweets | trnsim "));
+  }
+  const Json chips = Json::parse(run("ls " + at("a") + " -j").out);
+  EXPECT_EQ(chips[0]["neuron_processes"].size(), 2u);
+  EXPECT_EQ(chips[1]["neuron_processes"][0]["pid"], 2);
+  EXPECT_TRUE(chips[2]["neuron_processes"].empty());
+}
+
+// What its exporters index, by name.
+TEST_F(AnswersAgree, NeuronMonitorSaysWhichInstanceItIs) {
+  ran("a", "bert_tweets");
+  const Json report = Json::parse(run("monitor " + at("a")).out);
+  const Json& instance = report["instance_info"];
+  EXPECT_EQ(instance["instance_type"], "trn1.32xlarge");
+  for (const char* key : {"instance_name", "instance_id", "instance_availability_zone", "instance_availability_zone_id",
+                          "instance_region", "ami_id", "subnet_id", "error"})
+    EXPECT_TRUE(instance.at(key).is_string()) << key;
+}
+
+}  // namespace
