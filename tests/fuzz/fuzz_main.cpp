@@ -1,6 +1,5 @@
 // libFuzzer's side: TRNSIM_FUZZ_TARGET names the reader. Built with -DTRNSIM_FUZZ=ON by clang alone (./dev fuzz).
 #include <unistd.h>
-#include <systemc>
 
 #include <algorithm>
 #include <cstdint>
@@ -29,5 +28,3 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   std::fprintf(stderr, "%s\n", broken.c_str());
   std::abort();
 }
-
-int sc_main(int, char**) { return 0; }  // SystemC's main wants one
