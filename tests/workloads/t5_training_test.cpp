@@ -38,6 +38,14 @@ TEST(Pairs, AreReadFromTheColumnsOfSummaries) {
   const Corpus context = read(R"({"instruction": "a", "context": "b", "response": "c"})", true);
   EXPECT_THAT(context.texts, ElementsAre("a\nb"));
   EXPECT_TRUE(read(R"({"instruction": "a", "response": "c"})", false).answers.empty());
+  const Corpus table = read_corpus(
+      s.write("train.csv", "id,article,highlights\n1,\"long, in \"\"quotes\"\"\",short\n2,,none\n3,more,less\n"),
+      {.pairs = true});
+  EXPECT_THAT(table.texts, ElementsAre("long, in \"quotes\"", "more"));
+  EXPECT_THAT(table.answers, ElementsAre("short", "less"));
+  EXPECT_EQ(table.skipped, 1U);
+  EXPECT_TRUE(fails(Fault::kData, [&] { read_corpus(s.write("a.csv", "a,b\n1,2\n"), {.pairs = true}); },
+                    {"keys a, b", "source and target"}));
   EXPECT_TRUE(fails(Fault::kData, [&] { read(R"({"text": "alone"})", true); }, {"text", "source and target"}));
   EXPECT_TRUE(fails(Fault::kUsage, [&] { read_corpus(s.write("a.txt", "alone"), {.pairs = true}); }, {".jsonl"}));
 }

@@ -62,9 +62,11 @@ class CorpusReader {
       read_plain();
     else if (ending == ".jsonl" || ending == ".json")
       read_json_lines();
+    else if (options_.pairs && (ending == ".csv" || ending == ".tsv"))
+      read_table(ending == ".tsv");
     else
       throw Error{Fault::kUsage, corpus_.source, "has an ending that names no known format of text",
-                  options_.pairs ? "give .jsonl (one object a line) with what is read and what is written"
+                  options_.pairs ? "give .jsonl (one object a line), .csv or .tsv with what is read and what is written"
                                  : "rename it to .jsonl (one object a line) or .txt (plain text)"};
     if (!corpus_.texts.empty()) return std::move(corpus_);
     const std::string first = corpus_.problems.empty() ? std::string{}
@@ -134,6 +136,32 @@ class CorpusReader {
       else
         take(row_of(object, *keys_), lines.number());
     }
+  }
+
+  /// A table whose header names what is read and what is written.
+  void read_table(bool tabs) {
+    std::istringstream in{base::read_file(file_)};
+    std::string header;
+    base::LineReader{in}.next(header);
+    json names = json::object();
+    for (std::size_t begin = 0; begin < header.size();) {
+      const std::size_t end = std::min(header.find(tabs ? '\t' : ',', begin), header.size());
+      const std::string name = header.substr(begin, end - begin);
+      names[name.size() > 1 && name.front() == '"' ? name.substr(1, name.size() - 2) : name] = "";
+      begin = end + 1;
+    }
+    choose_format(names, 1);
+    if (keys_->format == CorpusFormat::kTasks || (keys_->context && names.contains(keys_->context)))
+      throw Error{Fault::kUsage, corpus_.source, "has more columns than one that is read and one that is written",
+                  "give .jsonl (one object a line)"};
+    const ReadOptions columns{.text_column = keys_->ask, .label_column = keys_->answer};
+    std::istringstream all{base::read_file(file_)};
+    (tabs ? read_tsv_rows : read_csv_rows)({all, corpus_.source, columns}, [this](RawRow&& row) {
+      if (row.problem.empty() && (row.text.empty() || row.label.empty()))
+        row.problem = fmt::format("\"{}\" is empty", row.text.empty() ? keys_->ask : keys_->answer);
+      take({.text = std::move(row.text), .answer = std::move(row.label), .problem = std::move(row.problem)}, row.line);
+      return !full();
+    });
   }
 
   /// A task is as many rows as it has instances.

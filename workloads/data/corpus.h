@@ -37,7 +37,8 @@ enum class CorpusFormat {
   kTasks,         // jsonl: instruction, instances: a list of input (the context, perhaps empty) and output
   kQuestions,     // jsonl: question, answer; in the same template, without context
   kTexts,         // jsonl: text
-  kPairs,  // jsonl, of pairs alone: source and target, document or article and summary or highlights, input and output
+  kPairs,  // jsonl or a table, of pairs alone: source and target, document or article and summary or highlights, input
+           // and output
   kPlain,  // a text file: documents between lines of "<|endoftext|>"; without any, one document
 };
 
