@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
+#include <optional>
 
 #include "base/error.h"
 #include "base/interrupt.h"
@@ -57,6 +59,37 @@ std::vector<std::string> flag_names_of(const CLI::App& app) {
   return flags;
 }
 
+/// Words of other tools for a flag of ours.
+struct OtherWord {
+  std::string_view typed, ours;
+};
+constexpr std::array kOtherWords = {
+    OtherWord{"--lr", "--learning_rate"},
+    OtherWord{"--epochs", "--num_train_epochs"},
+    OtherWord{"--batch_size", "--per_device_train_batch_size"},
+    OtherWord{"--per_device_batch_size", "--per_device_train_batch_size"},
+    OtherWord{"--train_batch_size", "--per_device_train_batch_size"},
+    OtherWord{"--seq_length", "--max_length"},
+    OtherWord{"--sequence_length", "--max_length"},
+    OtherWord{"--tp_degree", "--tensor_parallel_size"},
+    OtherWord{"--pp_degree", "--pipeline_parallel_size"},
+    OtherWord{"--fp16", "--numerics fp16"},
+    OtherWord{"--mixed_precision", "--numerics bf16"},
+};
+
+/// The flag that was meant, of those that the verb has.
+std::optional<std::string> meant(const std::string& typed, const std::vector<std::string>& flags) {
+  const auto has = [&](std::string_view ours) {
+    return std::ranges::find(flags, ours.substr(0, ours.find(' '))) != flags.end();
+  };
+  std::string word = typed;
+  std::ranges::replace(word, '-', '_');
+  word.replace(0, std::min<std::size_t>(2, word.size()), "--");
+  const auto other = std::ranges::find(kOtherWords, word, &OtherWord::typed);
+  if (other != kOtherWords.end() && has(other->ours)) return std::string{other->ours};
+  return base::closest(typed, flags);
+}
+
 /// What the parser did not know, as an error with the nearest thing it does know.
 Error unknown(const CLI::App& app) {
   const std::vector<CLI::App*> chosen = app.get_subcommands();
@@ -68,9 +101,35 @@ Error unknown(const CLI::App& app) {
     return {Fault::kUsage, where, fmt::format("unexpected argument '{}'", typed), fmt::format("see {} --help", where)};
   }
   typed = typed.substr(0, typed.find('='));
-  const auto near = base::closest(typed, flag_names_of(verb));
+  const auto near = meant(typed, flag_names_of(verb));
   return {Fault::kUsage, where, fmt::format("unknown flag '{}'", typed),
           near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
+}
+
+/// CLI11 prints a bound that is none as 308 digits.
+std::string plain(std::string text) {
+  const std::size_t range = text.find(" not in range 0.000000 to 1797");
+  if (range != std::string::npos) text.replace(range, std::string::npos, " is not above 0");
+  return text;
+}
+
+/// A mistyped flag is told before an argument is missed.
+void require_known_flags(const CLI::App& app, const std::vector<std::string>& args) {
+  if (args.front().starts_with("-")) return;
+  const CLI::App& verb = *app.get_subcommand(args.front());
+  const std::string where = "trnsim " + verb.get_name();
+  for (std::size_t i = 1; i < args.size() && args[i] != "--"; ++i) {
+    const std::string flag = args[i].substr(0, args[i].find('='));
+    if (flag.size() < 3 || !flag.starts_with("--")) continue;
+    if (const CLI::Option* option = verb.get_option_no_throw(flag)) {
+      const bool apart = args[i].size() == flag.size();  // its value is the next word, whatever that looks like
+      if (apart && option->get_items_expected_max() > 0) ++i;
+      continue;
+    }
+    const auto near = meant(flag, flag_names_of(verb));
+    throw Error{Fault::kUsage, where, fmt::format("unknown flag '{}'", flag),
+                near ? fmt::format("did you mean {}?", *near) : fmt::format("see {} --help", where)};
+  }
 }
 
 /// The first word must be a verb: CLI11 alone would only say that one is missing.
@@ -123,12 +182,18 @@ void check_flag_values(const CLI::App& app, const std::vector<std::string>& args
 }  // namespace
 
 int dispatch(int argc, const char* const* argv) {
+  // "trnsim help run" is "trnsim run --help".
+  if (argc > 1 && std::string_view{argv[1]} == "help") {
+    const std::array<const char*, 3> asked = {argv[0], argc > 2 ? argv[2] : "--help", "--help"};
+    return dispatch(argc > 2 ? 3 : 2, asked.data());
+  }
   require_verb(argc, argv);
   const auto asks_help = [](std::string_view word) { return word == "--help" || word == "-h"; };
   if (std::string_view{argv[1]} == "nki" && (argc < 3 || !asks_help(argv[2]))) exec_nki(argc - 2, argv + 2);
   const auto app = make_app();
   std::vector<std::string> args{argv + 1, argv + argc};
   if (!args.front().starts_with("-")) args = our_flags(*app->get_subcommand(args.front()), args);
+  require_known_flags(*app, args);
   check_flag_values(*app, args);
   try {
     std::ranges::reverse(args);  // as CLI11 takes them
@@ -142,7 +207,7 @@ int dispatch(int argc, const char* const* argv) {
   } catch (const CLI::ParseError& error) {
     const auto chosen = app->get_subcommands();
     const std::string where = chosen.empty() ? "trnsim" : "trnsim " + chosen.front()->get_name();
-    throw Error{Fault::kUsage, where, error.what(), fmt::format("see {} --help", where)};
+    throw Error{Fault::kUsage, where, plain(error.what()), fmt::format("see {} --help", where)};
   }
   flush();
   if (const auto& cache = compile_cache()) base::log_info("{}", trnsim::text_of(cache->use()));

@@ -7,6 +7,7 @@
 #include <array>
 #include <optional>
 
+#include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "trnsim/option_table.h"
@@ -98,6 +99,11 @@ class Reader {
     } else if (with_underscores(given.name) == "gradient_checkpointing" && verb_.get_option_no_throw("--recompute")) {
       take_value(given);
       if (!given.value || trnsim::parse_bool(arg, *given.value)) out_.insert(out_.end(), {"--recompute", "full"});
+    } else if (with_underscores(given.name) == "optim" && verb_.get_option_no_throw("--adam_beta1")) {
+      take_value(given);
+      if (!base::lower(given.value.value_or("")).starts_with("adamw"))
+        throw base::Error{base::Fault::kUsage, arg, "trains with AdamW alone", "leave it out, or give adamw_torch"};
+      left_out_.push_back(arg);
     } else if (std::ranges::find(kWithoutMeaning, with_underscores(given.name)) != kWithoutMeaning.end() &&
                verb_.get_option_no_throw("--instance_type")) {
       take_value(given);

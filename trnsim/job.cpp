@@ -197,9 +197,13 @@ std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job) {
 }
 
 workloads::ModelPtr load_model_config(const std::string& name_or_folder) {
-  if (workloads::is_model_preset(name_or_folder) || !std::filesystem::exists(name_or_folder))
-    return workloads::model_preset(name_or_folder);
-  return workloads::load_model_config(name_or_folder);
+  if (workloads::is_model_preset(name_or_folder)) return workloads::model_preset(name_or_folder);
+  if (std::filesystem::exists(name_or_folder)) return workloads::load_model_config(name_or_folder);
+  const std::vector<std::string> jobs = workloads::workload_names();
+  if (std::ranges::find(jobs, name_or_folder) != jobs.end())
+    throw Error{Fault::kUsage, name_or_folder, "is a workload, and a model is asked for",
+                fmt::format("use trnsim run {} with `mode` timed, or a model of trnsim list models", name_or_folder)};
+  return workloads::model_preset(name_or_folder);  // says which there are
 }
 
 workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset,

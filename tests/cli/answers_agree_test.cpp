@@ -144,6 +144,23 @@ TEST_F(AnswersAgree, PlacesToReportToAreKnownOrRefused) {
   EXPECT_TRUE(fs::exists(folder_ / "b/mlperf.jsonl"));
 }
 
+// Other tools' words, a flag before an argument that is missing, and numbers without a bound.
+TEST_F(AnswersAgree, MistypedFlagsAreToldWhatWasMeant) {
+  const auto told = [](const std::string& arguments) { return run(arguments).err; };
+  EXPECT_THAT(told("run --hlep"), HasSubstr("unknown flag '--hlep'"));
+  EXPECT_THAT(told("run bert_tweets --per_device_batch_size 8"),
+              HasSubstr("did you mean --per_device_train_batch_size?"));
+  EXPECT_THAT(told("run bert_tweets --fp16"), HasSubstr("did you mean --numerics fp16?"));
+  EXPECT_THAT(told("run bert_tweets --lr=1"), HasSubstr("did you mean --learning_rate?"));
+  EXPECT_THAT(told("estimate llama2-7b --tp-degree 2"), HasSubstr("did you mean --tensor_parallel_size?"));
+  EXPECT_THAT(told("estimate llama2-7b --sequences 0"), HasSubstr("is not above 0\n"));
+  EXPECT_THAT(told("estimate bert_tweets"), HasSubstr("trnsim run bert_tweets with --mode timed"));
+  EXPECT_THAT(told("run bert_tweets --optim adafactor"), HasSubstr("trains with AdamW alone"));
+  EXPECT_EQ(run("run bert_tweets --mode timed --optim adamw_torch --output_dir " + at("a")).code, 0);
+  EXPECT_EQ(run("help ls").out, run("ls --help").out);
+  EXPECT_EQ(run("help").out, run("--help").out);
+}
+
 struct Choice {
   std::string kind;
 };
