@@ -374,6 +374,7 @@ Settings settings_from(const nlohmann::ordered_json& json) {
     const std::string name{s.name()};
     if (!json.contains(name)) continue;  // of a run by an older trnsim
     std::visit([&](auto member) { json.at(name).get_to(settings.*member); }, s.member);
+    if (name == "packing" && settings.packing) continue;  // stands there of encoders too, which may not ask for it
     settings.given.insert(name);
   }
   return settings;
