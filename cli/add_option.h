@@ -42,7 +42,6 @@ CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options
   CLI::Option* option = flag ? app.add_flag_function(flags, raise, help) : app.add_option(flags, take, help);
   option->group(std::string{row.group});
   if (list) option->expected(1)->take_all();  // repeatable, one value each
-  if (!flag && !list) option->take_last();  // flags pasted behind a command replace its own
   if (!flag) option->type_name(legal.empty() ? "VALUE" : legal);
   const std::string initial = std::visit([&](auto member) { return trnsim::show(options.*member); }, row.member);
   if (!flag && !initial.empty()) option->default_str(initial);

@@ -15,7 +15,7 @@ using namespace trnsim;
 namespace {
 
 /// Text that troff prints as it is.
-std::string plain(std::string_view text) {
+std::string troff(std::string_view text) {
   std::string out;
   for (const char c : text) {
     if (c == '\\') {
@@ -33,13 +33,13 @@ std::string heading(const CLI::Option& option) {
   std::string names;
   for (const std::string& name : option.get_snames()) names += fmt::format("{}-{}", names.empty() ? "" : ", ", name);
   for (const std::string& name : option.get_lnames()) names += fmt::format("{}--{}", names.empty() ? "" : ", ", name);
-  if (names.empty()) return fmt::format("\\fI{}\\fR", plain(option.get_name(true)));
-  std::string out = fmt::format("\\fB{}\\fR", plain(names));
+  if (names.empty()) return fmt::format("\\fI{}\\fR", troff(option.get_name(true)));
+  std::string out = fmt::format("\\fB{}\\fR", troff(names));
   if (option.get_items_expected_max() > 0) {
     const std::string words = option.get_type_name(), type = words.substr(0, words.find(':'));  // then CLI11's checks
-    out += fmt::format(" \\fI{}\\fR", plain(type.empty() || type == "TEXT" ? "VALUE" : type));
+    out += fmt::format(" \\fI{}\\fR", troff(type.empty() || type == "TEXT" ? "VALUE" : type));
   }
-  if (!option.get_default_str().empty()) out += fmt::format(" (default: {})", plain(option.get_default_str()));
+  if (!option.get_default_str().empty()) out += fmt::format(" (default: {})", troff(option.get_default_str()));
   return out;
 }
 
@@ -51,15 +51,15 @@ std::string list(const CLI::App& app, bool of_all_verbs) {
   std::string out;
   for (const CLI::Option* option : app.get_options()) {
     if (common(*option) != of_all_verbs) continue;
-    out += fmt::format(".TP\n{}\n{}\n", heading(*option), plain(option->get_description()));
+    out += fmt::format(".TP\n{}\n{}\n", heading(*option), troff(option->get_description()));
   }
   return out;
 }
 
 std::string verb_section(const CLI::App& sub, const Verb& verb) {
-  std::string out = fmt::format(".SS \"trnsim {}\"\n{}\n", plain(verb.name), plain(verb.help));
+  std::string out = fmt::format(".SS \"trnsim {}\"\n{}\n", troff(verb.name), troff(verb.help));
   out += ".PP\n.nf\n";
-  for (const std::string_view example : verb.examples) out += fmt::format(".RS\n{}\n.RE\n", plain(example));
+  for (const std::string_view example : verb.examples) out += fmt::format(".RS\n{}\n.RE\n", troff(example));
   return out + ".fi\n" + list(sub, false);
 }
 
@@ -78,7 +78,7 @@ std::string manual_page() {
   const auto app = make_app();
   const std::string about = app->get_description();
   std::string out = fmt::format(".TH TRNSIM 1 \"\" \"trnsim {}\" \"User Commands\"\n.SH NAME\ntrnsim \\- {}\n",
-                                version(), plain(about.substr(0, about.find('\n'))));
+                                version(), troff(about.substr(0, about.find('\n'))));
   out += ".SH SYNOPSIS\n.B trnsim\n.I VERB\n[\\fIflags\\fR]\n.SH FLAGS OF ALL VERBS\n";
   std::string verbs = ".SH VERBS\n";
   for (const Verb& verb : kVerbs) {
