@@ -59,13 +59,13 @@ TEST(Pairs, EndWithTheEndAndAreCutToTheirLengths) {
   const Corpus corpus{.source = "test", .texts = {"one two three"}, .answers = {"four"}};
   const PackedDataset cut = pair_up(corpus, *job.tokenizer, 3, 64);
   EXPECT_THAT(cut.sequence(0), ElementsAre(read[0], read[1], end));
-  EXPECT_EQ(cut.read, std::vector<std::int32_t>{3});
+  EXPECT_EQ(cut.used, std::vector<std::uint32_t>{3});
   EXPECT_EQ(cut.targets(std::vector<std::uint32_t>{0}), written.size() + 1);
   EXPECT_EQ(cut.answer(0)[written.size()], end);
   EXPECT_EQ(cut.answer(0)[written.size() + 1], kNone);
   const PackedDataset whole = pair_up(corpus, *job.tokenizer, read.size() + 3, 64);
   EXPECT_EQ(whole.sequence(0).back(), pad);
-  EXPECT_EQ(whole.read.front(), static_cast<std::int32_t>(read.size()) + 1);
+  EXPECT_EQ(whole.used.front(), read.size() + 1);
   EXPECT_TRUE(fails(Fault::kUsage, [&] { pair_up(corpus, *job.tokenizer, 8, 1); }, {"max_target_length"}));
 }
 

@@ -274,24 +274,21 @@ std::string describe_problems(const Corpus& corpus) {
   return describe_problems(corpus.source, corpus.skipped, corpus.texts.size(), corpus.problems);
 }
 
-std::size_t PackedDataset::targets() const {
-  std::size_t sum = 0;
-  for (std::size_t i = 0; i < size(); ++i) sum += targets(i);
-  return sum;
-}
-
 namespace {
 
-std::int32_t end_token(const Tokenizer& tokenizer, std::size_t length) {
-  if (length < 2) {
+/// `use`: "end a text with".
+std::int32_t end_token(const Tokenizer& tokenizer, std::string_view use) {
+  if (const auto eos = tokenizer.eos_id()) return *eos;
+  throw Error{Fault::kData, "tokenizer", fmt::format("has no end-of-sequence token to {}", use),
+              "name its \"eos_token\" in tokenizer_config.json"};
+}
+
+/// Of texts whose labels are their own tokens.
+std::int32_t end_of_texts(const Tokenizer& tokenizer, std::size_t length) {
+  if (length < 2)
     throw Error{Fault::kUsage, "sequence length", fmt::format("is {}, but a label is the token after", length),
                 "set it to 2 or more"};
-  }
-  const auto eos = tokenizer.eos_id();
-  if (!eos)
-    throw Error{Fault::kData, "tokenizer", "has no end-of-sequence token to put between texts",
-                "name its \"eos_token\" in tokenizer_config.json"};
-  return *eos;
+  return end_token(tokenizer, "put between texts");
 }
 
 std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const Tokenizer& tokenizer, std::int32_t eos) {
@@ -303,7 +300,7 @@ std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const To
 }  // namespace
 
 PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
-  const std::int32_t eos = end_token(tokenizer, length);
+  const std::int32_t eos = end_of_texts(tokenizer, length);
   PackedDataset packed{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
     const std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
@@ -320,7 +317,7 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
 }
 
 PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
-  const std::int32_t eos = end_token(tokenizer, length);
+  const std::int32_t eos = end_of_texts(tokenizer, length);
   PackedDataset padded{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
     std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
@@ -337,25 +334,22 @@ PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::siz
   if (length < 2 || answer_length < 2)
     throw Error{Fault::kUsage, length < 2 ? "`max_length`" : "`max_target_length`",
                 "leaves no token before the end of a text", "set it to 2 or more"};
-  const auto eos = tokenizer.eos_id();
-  if (!eos)
-    throw Error{Fault::kData, "tokenizer", "has no end-of-sequence token to end a text with",
-                "name its \"eos_token\" in tokenizer_config.json"};
+  const std::int32_t eos = end_token(tokenizer, "end a text with");
   PackedDataset out{.length = length, .answer_length = answer_length, .documents = corpus.texts.size()};
   /// Appends the tokens and their end, filled up to `most`; returns how many there are.
   const auto append = [&](std::vector<std::int32_t>& to, const std::string& text, std::size_t i, std::size_t most,
                           std::int32_t fill) {
     std::vector<std::int32_t> ids = tokenizer.tokenize(text, fmt::format("{}: text {}", corpus.source, i + 1));
     ids.resize(std::min(ids.size(), most - 1));
-    ids.push_back(*eos);
+    ids.push_back(eos);
     const std::size_t count = ids.size();
     ids.resize(most, fill);
     to.insert(to.end(), ids.begin(), ids.end());
     return count;
   };
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
-    const std::size_t read = append(out.ids, corpus.texts[i], i, length, tokenizer.pad_id());
-    out.read.push_back(static_cast<std::int32_t>(read));
+    const std::size_t used = append(out.ids, corpus.texts[i], i, length, tokenizer.pad_id());
+    out.used.push_back(static_cast<std::uint32_t>(used));
     append(out.answers, corpus.answers.at(i), i, answer_length, Batch::kIgnoredLabel);
   }
   return out;
@@ -364,10 +358,8 @@ PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::siz
 std::size_t PackedDataset::targets(std::span<const std::uint32_t> sequences) const {
   std::size_t count = 0;
   for (const std::uint32_t s : sequences) {
-    if (answer_length == 0)
-      count += targets(s);
-    else
-      for (const std::int32_t id : answer(s)) count += id == Batch::kIgnoredLabel ? 0 : 1;
+    const auto written = answer(s);  // empty unless there are pairs
+    count += answer_length == 0 ? used_of(s) - 1 : written.size() - std::ranges::count(written, Batch::kIgnoredLabel);
   }
   return count;
 }

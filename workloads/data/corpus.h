@@ -81,16 +81,11 @@ struct PackedDataset {
   std::size_t length = 0;
   std::vector<std::int32_t> answers{};  // [size(), answer_length], Batch::kIgnoredLabel behind the end of each
   std::size_t answer_length = 0;        // 0: no pairs
-  std::vector<std::int32_t> read{};     // of pairs: tokens of each sequence before its padding
   std::size_t dropped = 0;              // tokens at the end that fill no sequence, or of texts that were cut
   std::size_t documents = 0;
   std::vector<std::uint32_t> used{};  // tokens of each that are no padding; empty: all
 
   std::size_t used_of(std::size_t index) const { return used.empty() ? length : used[index]; }
-  /// Tokens of a sequence that have a next one to predict.
-  std::size_t targets(std::size_t index) const { return used_of(index) - 1; }
-  /// Of all sequences.
-  std::size_t targets() const;
 
   std::size_t size() const { return ids.size() / length; }
   std::span<const std::int32_t> sequence(std::size_t index) const {
@@ -99,7 +94,7 @@ struct PackedDataset {
   std::span<const std::int32_t> answer(std::size_t index) const {
     return std::span{answers}.subspan(index * answer_length, answer_length);
   }
-  /// Tokens that the model learns to write: each of a sequence has a next one but the last.
+  /// Tokens that the model learns to write: of pairs the answers', else those with a token before them.
   std::size_t targets(std::span<const std::uint32_t> sequences) const;
 };
 

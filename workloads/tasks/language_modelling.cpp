@@ -53,7 +53,6 @@ std::optional<PackedDataset> held_out(PackedDataset& train) {
     PackedDataset& to = (i + 1) % kHeldOutOneOf == 0 ? held : kept;
     to.ids.insert(to.ids.end(), sequence.begin(), sequence.end());
     to.answers.insert(to.answers.end(), answer.begin(), answer.end());
-    if (train.answer_length > 0) to.read.push_back(train.read[i]);
     if (!train.used.empty()) to.used.push_back(train.used[i]);
   }
   kept.dropped = train.dropped, kept.documents = train.documents;

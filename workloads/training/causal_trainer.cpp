@@ -99,7 +99,7 @@ DecoderBatch CausalTrainer::batch_of(const PackedDataset& data, std::span<const 
         out.ids, predecessors(out.targets, static_cast<std::int64_t>(data.answer_length), *config_->pairs()));
     for (std::size_t row = 0; row < batch.rows; ++row)
       for (std::size_t c = 0; c < data.length; ++c)
-        out.source_mask.push_back(row >= sequences.size() || static_cast<std::int64_t>(c) < data.read[sequences[row]]);
+        out.source_mask.push_back(row >= sequences.size() || c < data.used_of(sequences[row]));
   } else {
     for (std::size_t row = 0; row < batch.rows; ++row)
       for (std::size_t c = 0; c < batch.length; ++c)
