@@ -34,6 +34,19 @@ isa::Fn device_function(Activation a) {
   return a == Activation::kSilu ? isa::Fn::kSilu : a == Activation::kGelu ? isa::Fn::kGelu : isa::Fn::kGeluTanh;
 }
 
+Sizes sizes_of(const DecoderArch& arch) {
+  return {.layers = arch.layers,
+          .hidden = arch.hidden,
+          .heads = arch.heads,
+          .kv_heads = arch.kv_heads,
+          .head = arch.head,
+          .ffn = arch.ffn,
+          .vocabulary = arch.vocabulary,
+          .positions = arch.positions,
+          .experts = arch.mixture ? arch.mixture->experts : 0,
+          .joint_heads = arch.norms_behind};
+}
+
 double score_scale(const DecoderArch& arch) {
   return arch.score_scale > 0 ? arch.score_scale : 1 / std::sqrt(static_cast<double>(arch.head));
 }

@@ -48,6 +48,7 @@ struct DecoderArch {
 };
 /// Errors: Fault::kUsage for an encoder.
 DecoderArch decoder_arch(const ModelPtr& model);
+Sizes sizes_of(const DecoderArch& arch);
 
 /// Errors: Fault::kUsage for a step that the decoder or its plan cannot have.
 void require_step(const DecoderArch& arch, const Step& spec);

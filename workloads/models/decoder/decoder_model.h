@@ -32,13 +32,7 @@ class DecoderModel : public ConfigModel<Config> {
  public:
   using ConfigModel<Config>::ConfigModel;
 
-  Sizes sizes() const final {
-    const DecoderArch& a = *this->decoder();
-    return {a.layers,      a.hidden,    a.heads,
-            a.kv_heads,    a.head,      a.ffn,
-            a.vocabulary,  a.positions, a.mixture ? a.mixture->experts : 0,
-            a.norms_behind};
-  }
+  Sizes sizes() const final { return sizes_of(*this->decoder()); }
   StepGraph step(const Step& step) const final { return decoder_step(this->shared_from_this(), step); }
   isa::GroupTables groups(const Plan& plan) const final {
     return replica_groups(plan, std::max<std::int64_t>(1, plan.tensor / this->decoder()->kv_heads));

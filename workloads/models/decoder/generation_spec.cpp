@@ -19,7 +19,6 @@ using base::Fault;
 void require_generator(const ModelPtr& config) { decoder_arch(config); }
 
 void check(const GenerationSpec& spec, const ModelPtr& config) {
-  require_generator(config);
   const DecoderArch arch = decoder_arch(config);
   if (config->pairs() && spec.tensor_parallel > 1)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",

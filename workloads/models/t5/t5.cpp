@@ -136,16 +136,7 @@ class T5Model final : public ConfigModel<T5Config> {
                .layers = config_.num_decoder_layers} {}
 
   std::string_view family() const override { return "T5"; }
-  Sizes sizes() const override {
-    return {.layers = arch_.layers,
-            .hidden = arch_.hidden,
-            .heads = arch_.heads,
-            .kv_heads = arch_.heads,
-            .head = arch_.head,
-            .ffn = arch_.ffn,
-            .vocabulary = arch_.vocabulary,
-            .positions = arch_.positions};
-  }
+  Sizes sizes() const override { return sizes_of(arch_); }
   std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
   StepGraph step(const Step& step) const override { return t5_step(shared_from_this(), config_, step); }
   double flops(const Step& step) const override;
