@@ -20,16 +20,8 @@ using Json = nlohmann::json;
 using testing::HasSubstr;
 using testing::Not;
 
-class AnswersAgree : public testing::Test {
+class AnswersAgree : public cli_test::Runs {
  protected:
-  AnswersAgree() {
-    std::string pattern = (fs::temp_directory_path() / "trnsim_agree_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~AnswersAgree() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  Json result(const std::string& name) const { return Json::parse(cli_test::slurp(folder_ / name / "result.json")); }
   /// result.json of `trnsim run ARGUMENTS`.
   Json ran(const std::string& name, const std::string& arguments) const {
     const Ran ran = run("run " + arguments + " --mode timed --output_dir " + at(name));
@@ -41,8 +33,6 @@ class AnswersAgree : public testing::Test {
     EXPECT_EQ(ran.code, 0) << ran.err;
     return Json::parse(ran.out);
   }
-
-  fs::path folder_;
 };
 
 TEST_F(AnswersAgree, RunAndEstimateOfOnePlan) {

@@ -32,25 +32,14 @@ constexpr const char* kSmallLlama =
   "vocab_size": 32000, "max_position_embeddings": 2048, "rms_norm_eps": 1e-5, "hidden_act": "silu",
   "rope_theta": 10000.0, "tie_word_embeddings": false})";
 
-class FirstSight : public testing::Test {
+class FirstSight : public cli_test::Runs {
  protected:
-  FirstSight() {
-    std::string pattern = (fs::temp_directory_path() / "trnsim_first_XXXXXX").string();
-    folder_ = mkdtemp(pattern.data());
-  }
-  ~FirstSight() override { fs::remove_all(folder_); }
-
-  std::string at(const std::string& name) const { return (folder_ / name).string(); }
-  Json result(const std::string& name) const { return Json::parse(cli_test::slurp(folder_ / name / "result.json")); }
-
   /// A Hugging Face folder with a small Llama.
   std::string llama() const {
     fs::create_directories(folder_ / "llama");
     std::ofstream{folder_ / "llama/config.json"} << kSmallLlama;
     return at("llama");
   }
-
-  fs::path folder_;
 };
 
 TEST_F(FirstSight, TheAnswerComesFirstAndItsChangesArePasted) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <fcntl.h>
+#include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -12,6 +13,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <nlohmann/json.hpp>
 #include <string>
 #include <thread>
 
@@ -40,6 +42,23 @@ inline Ran run(const std::string& arguments, const std::string& before = "") {
   std::filesystem::remove_all(folder);
   return ran;
 }
+
+/// A scratch folder that runs leave theirs in.
+class Runs : public testing::Test {
+ protected:
+  Runs() {
+    std::string pattern = (std::filesystem::temp_directory_path() / "trnsim_runs_XXXXXX").string();
+    folder_ = mkdtemp(pattern.data());
+  }
+  ~Runs() override { std::filesystem::remove_all(folder_); }
+
+  std::string at(const std::string& name) const { return (folder_ / name).string(); }
+  nlohmann::json result(const std::string& name) const {
+    return nlohmann::json::parse(slurp(folder_ / name / "result.json"));
+  }
+
+  std::filesystem::path folder_;
+};
 
 /// Starts trnsim, waits until something is in `log`, and presses Ctrl-C or sends another signal. Returns its exit code,
 /// -1 when it has none.
