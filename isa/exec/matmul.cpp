@@ -144,11 +144,13 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
 
 /// Counts numbers that the array takes for zero: subnormal bf16.
 void count_flushed(const Rows& rows, std::int64_t partitions, std::int64_t cols, Context& context) {
-  std::size_t flushed = 0;
-  for (std::int64_t p = 0; p < partitions; ++p)
-    flushed += kernels::kernels().subnormal16(reinterpret_cast<const std::uint16_t*>(rows.data + p * rows.stride),
-                                              static_cast<std::size_t>(cols));
-  tally(context.memory.events().flushed, static_cast<std::int64_t>(flushed));
+  split(context.team, partitions, partitions * cols >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
+    std::size_t flushed = 0;
+    for (std::int64_t p = begin; p < end; ++p)
+      flushed += kernels::kernels().subnormal16(reinterpret_cast<const std::uint16_t*>(rows.data + p * rows.stride),
+                                                static_cast<std::size_t>(cols));
+    tally(context.memory.events().flushed, static_cast<std::int64_t>(flushed));
+  });
 }
 
 /// Whether an element is infinite or NaN.

@@ -206,7 +206,7 @@ inline std::size_t subnormal_loop(const std::uint16_t* in, std::size_t n) {
     std::uint16_t some = 0;
     const std::size_t to = from + 4096 < n ? from + 4096 : n;
     for (std::size_t i = from; i < to; ++i)
-      some = static_cast<std::uint16_t>(some + ((in[i] & 0x7f80) == 0 && (in[i] & 0x7f) != 0 ? 1 : 0));
+      some = static_cast<std::uint16_t>(some + (static_cast<std::uint16_t>((in[i] & 0x7fff) - 1) < 0x7f));
     count += some;
   }
   return count;
