@@ -8,8 +8,9 @@ set(kernel_avx512 ${kernel_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mpr
 set(kernel_flags_generic ${kernel_flags})
 set(kernel_flags_avx2 ${kernel_flags} ${kernel_avx2})
 set(kernel_flags_avx512 ${kernel_flags} ${kernel_avx512})
+set(kernel_flags_avx512bf16 ${kernel_flags} ${kernel_avx512} -mavx512bf16)
 set(kernel_flags_amx ${kernel_flags} ${kernel_avx512} -mamx-tile -mamx-bf16)
-foreach(target generic avx2 avx512 amx)
+foreach(target generic avx2 avx512 avx512bf16 amx)
   set_source_files_properties(isa/kernels/target_${target}.cpp PROPERTIES
                               COMPILE_OPTIONS "${kernel_flags_${target}}" SKIP_PRECOMPILE_HEADERS ON)
 endforeach()

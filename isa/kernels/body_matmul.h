@@ -53,6 +53,21 @@ inline int chain_steps(int left, int parity) {
   return mine < kGroup / 2 ? mine + 1 : kGroup / 2;
 }
 
+/// sum[r][v] += a[r] * b[v], as Simd multiplies.
+template <class Simd>
+[[gnu::always_inline]] inline void add_products(const std::uint32_t* a, const std::uint32_t* b,
+                                                typename Simd::Vector (&sum)[Simd::kRows][Simd::kVectors]) {
+  typename Simd::Vector column[Simd::kVectors];
+#pragma GCC unroll 8
+  for (int v = 0; v < Simd::kVectors; ++v) column[v] = Simd::load_operand(b + v * Simd::kWidth);
+#pragma GCC unroll 8
+  for (int r = 0; r < Simd::kRows; ++r) {
+    const auto scalar = Simd::broadcast(a[r]);
+#pragma GCC unroll 8
+    for (int v = 0; v < Simd::kVectors; ++v) sum[r][v] = Simd::multiply_add(scalar, column[v], sum[r][v]);
+  }
+}
+
 /// take(r, v, sum over `steps` rows of a[row][r] * b[row][v]), each product added with one rounding; a and b move on.
 template <class Simd, class Take>
 [[gnu::always_inline]] inline void chain(int steps, const std::uint32_t*& a, const std::uint32_t*& b, Take take) {
@@ -61,15 +76,7 @@ template <class Simd, class Take>
   for (auto& row : sum)
     for (auto& vector : row) vector = Simd::zero();
   for (int i = 0; i < steps; ++i) {
-    typename Simd::Vector column[Simd::kVectors];
-#pragma GCC unroll 8
-    for (int v = 0; v < Simd::kVectors; ++v) column[v] = Simd::load_operand(b + v * Simd::kWidth);
-#pragma GCC unroll 8
-    for (int r = 0; r < Simd::kRows; ++r) {
-      const auto scalar = Simd::broadcast(a[r]);
-#pragma GCC unroll 8
-      for (int v = 0; v < Simd::kVectors; ++v) sum[r][v] = Simd::multiply_add(scalar, column[v], sum[r][v]);
-    }
+    add_products<Simd>(a, b, sum);
     a += kStationaryStride;
     b += kColumns;
   }
@@ -102,7 +109,8 @@ struct InOrder {
   }
 };
 
-/// bf16: see kernels.h. Operands as PackGroups leaves them.
+/// bf16: see kernels.h. Operands as Packer leaves them, PackGroups or PackGroupPairs.
+template <class Packer>
 struct EvenOdd {
   template <class Simd>
   static void block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
@@ -111,9 +119,8 @@ struct EvenOdd {
     const auto at = [](int r, int v) { return (r * Simd::kVectors + v) * Simd::kWidth; };
     alignas(64) float even[kSize], total[kSize] = {};
     for (int first = 0; first < k; first += kGroup) {
-      chain<Simd>(chain_steps(k - first, 0), a, b,
-                  [&](int r, int v, Vector sum) { Simd::store(even + at(r, v), sum); });
-      chain<Simd>(chain_steps(k - first, 1), a, b, [&](int r, int v, Vector odd) {
+      chain<Simd>(Packer::steps(k - first), a, b, [&](int r, int v, Vector sum) { Simd::store(even + at(r, v), sum); });
+      chain<Simd>(Packer::steps(k - first), a, b, [&](int r, int v, Vector odd) {
         const Vector sum = Simd::add(Simd::load(even + at(r, v)), odd);
         Simd::store(total + at(r, v), Simd::add(Simd::load(total + at(r, v)), sum));
       });
@@ -186,11 +193,12 @@ struct PackFp32 {
 /// chains.
 struct PackGroups {
   static constexpr int kBytes = 2;
+  static int steps(int left) { return chain_steps(left, 0); }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int first = 0; first < k; first += kGroup)
       for (int parity = 0; parity < 2; ++parity)
-        for (int i = 0, steps = chain_steps(k - first, parity); i < steps; ++i, out += stride) {
+        for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
           const int row = first + 2 * i + parity;
           pack_row(in + row * in_stride, row < k ? used : 0, width, out);
         }
@@ -200,6 +208,35 @@ struct PackGroups {
   static void pack_row(const std::byte* in, int used, int width, std::uint32_t* out) {
     const Half* source = reinterpret_cast<const Half*>(in);
     for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(source[j]) << 16;
+    for (int j = used; j < width; ++j) out[j] = 0;
+  }
+};
+
+/// Pairs of bf16 numbers that follow each other in a chain, the first in the upper half, which VDPBF16PS adds first;
+/// otherwise as PackGroups. An odd last step is paired with zeros.
+struct PackGroupPairs {
+  static constexpr int kBytes = 2;
+  /// Of the chain of even k and of that of odd k, which may get zeros more.
+  static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
+  static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+                   int stride) {
+    for (int first = 0; first < k; first += kGroup)
+      for (int parity = 0; parity < 2; ++parity)
+        for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
+          const int row = first + 4 * i + parity;
+          pack_rows(in + row * in_stride, row + 2 < k ? in_stride * 2 : 0, row < k ? used : 0, width, out);
+        }
+  }
+
+ private:
+  /// `apart`: bytes from the first row to the second, 0 when there is none.
+  static void pack_rows(const std::byte* in, std::int64_t apart, int used, int width, std::uint32_t* out) {
+    const Half* upper = reinterpret_cast<const Half*>(in);
+    const Half* lower = reinterpret_cast<const Half*>(in + apart);
+    if (apart != 0)
+      for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(upper[j]) << 16 | lower[j];
+    else
+      for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(upper[j]) << 16;
     for (int j = used; j < width; ++j) out[j] = 0;
   }
 };

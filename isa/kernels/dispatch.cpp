@@ -41,6 +41,7 @@ bool detect(Level level) {
 
 Kernels build(Level level) {
   Kernels table = level >= Level::kAvx512 ? avx512_table() : level == Level::kAvx2 ? avx2_table() : generic_table();
+  if (level >= Level::kAvx512Bf16 && host_supports(level)) add_avx512bf16(table);
   if (level >= Level::kAmx) add_amx(table);
   table.level = level;
   table.name = name_of(level);

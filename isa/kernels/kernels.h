@@ -19,7 +19,7 @@ namespace isa::kernels {
 ///   sum of the groups before, from +0, and all to what is accumulated to. Subnormal operands and results are zeros of
 ///   their sign. fp32: the products are added in order of k, each with one rounding, then all to what is accumulated
 ///   to. Subnormal numbers count.
-/// A result that is no number is 0x7fc00000. avx512bf16 has no kernel of its own: its VDPBF16PS adds pairs.
+/// A result that is no number is 0x7fc00000.
 enum class Level : std::uint8_t { kGeneric, kAvx2, kAvx512, kAvx512Bf16, kAmx };
 inline constexpr std::size_t kLevelCount = 5;
 
@@ -108,6 +108,8 @@ std::string_view name_of(Level level);  // "generic", "avx2", "avx512", "avx512b
 Kernels generic_table();
 Kernels avx2_table();
 Kernels avx512_table();
+/// On a host that has it. Leaves the table as it is where VDPBF16PS does not add as defined.
+void add_avx512bf16(Kernels& table);
 void add_amx(Kernels& table);
 
 }  // namespace isa::kernels

@@ -31,7 +31,7 @@ struct Wide {
 
 void matmul_bf16(const MatMul& args) {
   const FlushSubnormals flush;
-  matmul_tile<Avx2, EvenOdd, PackGroups>(args);
+  matmul_tile<Avx2, EvenOdd<PackGroups>, PackGroups>(args);
 }
 
 }  // namespace

@@ -59,7 +59,7 @@ Kernels generic_table() {
   table.level = Level::kGeneric;
   fill_elementwise(table);
   fill_convert<Wide>(table);
-  table.matmul_bf16 = matmul_tile<ScalarWithoutSubnormals, EvenOdd, PackGroups>;
+  table.matmul_bf16 = matmul_tile<ScalarWithoutSubnormals, EvenOdd<PackGroups>, PackGroups>;
   table.matmul_fp32 = matmul_tile<Scalar, InOrder, PackFp32>;
   return table;
 }
