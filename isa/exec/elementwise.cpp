@@ -74,49 +74,39 @@ View tile_like(const Instr& instr, const Tile& tile, std::string_view name, cons
 }
 
 /// What a function of ScalarE may be given. Source: AWS Neuron documentation, NKI, "Supported Activation Functions".
-struct InputRange {
-  float least, most;
-  bool of_magnitude = false;  // of either sign
-};
-std::optional<InputRange> documented_range(Fn fn) {
+std::optional<kernels::Range> documented_range(Fn fn) {
+  constexpr float kPi = std::numbers::pi_v<float>;
   switch (fn) {
-    case Fn::kLog: return InputRange{0x1p-64, 0x1p64};
-    case Fn::kSin: return InputRange{-std::numbers::pi_v<float>, std::numbers::pi_v<float>};
-    case Fn::kArctan: return InputRange{-std::numbers::pi_v<float> / 2, std::numbers::pi_v<float> / 2};
-    case Fn::kSqrt: return InputRange{0x1p-116, 0x1p118};
-    case Fn::kRsqrt: return InputRange{0x1p-87, 0x1p97};
-    case Fn::kReciprocal: return InputRange{0x1p-42, 0x1p42, true};
+    case Fn::kLog: return kernels::Range{0x1p-64, 0x1p64};
+    case Fn::kSin: return kernels::Range{-kPi, kPi};
+    case Fn::kArctan: return kernels::Range{-kPi / 2, kPi / 2};
+    case Fn::kSqrt: return kernels::Range{0x1p-116, 0x1p118, false, true};  // 0: moments that have had no gradient yet
+    case Fn::kRsqrt: return kernels::Range{0x1p-87, 0x1p97};
+    case Fn::kReciprocal: return kernels::Range{0x1p-42, 0x1p42, true};
     default: return {};
   }
 }
 
-/// Counts what ScalarE's function is not documented for.
-void count_inputs(const Instr& instr, const float* a, Values scale, Values bias, std::int64_t n, Context& context) {
-  const auto range = documented_range(instr.fn);
-  if (!range || instr.engine != Engine::kScalar) return;
-  std::int64_t outside = 0;
-  for (std::int64_t i = 0; i < n; ++i) {
-    const float x = std::fma(a[i], scale.data ? scale.data[i] : scale.scalar, bias.data ? bias.data[i] : bias.scalar);
-    const float size = range->of_magnitude ? std::fabs(x) : x;
-    const bool root_of_zero = instr.fn == Fn::kSqrt && x == 0;  // as of moments that have had no gradient yet
-    outside += !root_of_zero && !(size >= range->least && size <= range->most);
-  }
-  tally(context.memory.events().out_of_range, outside);
-}
-
+/// out = fn(fma(a, scale, bias)); counts inputs that ScalarE's function is not documented for.
 void apply_function(const Instr& instr, const float* a, Values scale, Values bias, float* out, std::int64_t n,
                     Context& context) {
-  count_inputs(instr, a, scale, bias, n, context);
-  const auto function = kernels::kernels().unary.at(static_cast<std::size_t>(instr.fn));
+  const kernels::Kernels& k = kernels::kernels();
   const auto count = static_cast<std::size_t>(n);
+  const auto apply = [&](const float* x, float factor, float offset) {
+    const auto range = instr.engine == Engine::kScalar ? documented_range(instr.fn) : std::nullopt;
+    if (range)
+      tally(context.memory.events().out_of_range,
+            static_cast<std::int64_t>(k.outside(x, factor, offset, *range, count)));
+    k.unary.at(static_cast<std::size_t>(instr.fn))(x, factor, offset, out, count);
+  };
   if (!scale.data && !bias.data) {
-    function(a, scale.scalar, bias.scalar, out, count);
+    apply(a, scale.scalar, bias.scalar);
     return;
   }
   Block scaled;  // a column of numbers with a scale each
   for (std::int64_t i = 0; i < n; ++i)
     scaled[i] = std::fma(a[i], scale.data ? scale.data[i] : scale.scalar, bias.data ? bias.data[i] : bias.scalar);
-  function(scaled, 1, 0, out, count);
+  apply(scaled, 1, 0);
 }
 
 }  // namespace

@@ -77,18 +77,24 @@ void run_matmul(const kernels::MatMul& whole, bool as_bf16, Context& context) {
   const bool worth = std::int64_t{whole.k} * whole.m * whole.n >= kWorth;
   split(context.team, parts, worth, [&](std::int64_t begin, std::int64_t end) {
     kernels::MatMul part = whole;
+    std::size_t flushed = 0;
+    part.flushed = as_bf16 ? &flushed : nullptr;
     if (by_rows) {
       part.a += begin * kRows * size;
       part.c += begin * kRows * whole.c_stride / 4;
       part.m = static_cast<int>(std::min<std::int64_t>(end * kRows, whole.m) - begin * kRows);
       // Away from the next part: a host that foresees the stride of rows would take its lines from the other processor.
       part.falling = begin == 0;
+      part.turns = static_cast<int>(parts);
+      part.turn = static_cast<int>(begin), part.turns_end = static_cast<int>(end);
     } else {
       part.b += begin * kPanel * size;
       part.c += begin * kPanel;
       part.n = static_cast<int>(std::min<std::int64_t>(end * kPanel, whole.n) - begin * kPanel);
+      part.counts_a = begin == 0;
     }
     kernel(part);
+    tally(context.memory.events().flushed, static_cast<std::int64_t>(flushed));
   });
 }
 
@@ -140,17 +146,6 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
           });
   }
   if (to.base != dst.base) copy_rows(dst, to, how, context);
-}
-
-/// Counts numbers that the array takes for zero: subnormal bf16.
-void count_flushed(const Rows& rows, std::int64_t partitions, std::int64_t cols, Context& context) {
-  split(context.team, partitions, partitions * cols >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
-    std::size_t flushed = 0;
-    for (std::int64_t p = begin; p < end; ++p)
-      flushed += kernels::kernels().subnormal16(reinterpret_cast<const std::uint16_t*>(rows.data + p * rows.stride),
-                                                static_cast<std::size_t>(cols));
-    tally(context.memory.events().flushed, static_cast<std::int64_t>(flushed));
-  });
 }
 
 /// Whether an element is infinite or NaN.
@@ -208,10 +203,6 @@ void matmul(const Instr& instr, std::uint32_t index, Context& context) {
   const bool as_bf16 = fits_bf16(a.dtype) && fits_bf16(b.dtype);
   const Dtype as = as_bf16 ? Dtype::kBf16 : Dtype::kFp32;
   const Rows left = stage(a, as, stationary, context), right = stage(b, as, moving, context);
-  if (as_bf16) {
-    count_flushed(left, a.partitions, a.cols, context);
-    count_flushed(right, b.partitions, b.cols, context);
-  }
   const bool direct = dst.dtype == Dtype::kFp32 && dst.contiguous();
   if (!direct) sums.resize(static_cast<std::size_t>(dst.elements()));
   if (!direct && instr.accumulate) fetch(dst, sums.data(), context);

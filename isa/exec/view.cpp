@@ -153,14 +153,14 @@ void encode_each(Dtype dtype, const float* in, std::int64_t n, const Rounder& ho
   }
 }
 
-/// How many finite numbers of `in` became infinite in `out`, or the limit of an integer type.
-std::int64_t overflowed(Dtype dtype, const float* in, const std::byte* out, std::int64_t n) {
-  if (dtype == Dtype::kFp32 || dtype == Dtype::kTf32) return 0;
+/// How many finite numbers of `in` became infinite in `out`, or the limit of an integer type. `special`: one of 16 bits
+/// may have.
+std::int64_t overflowed(Dtype dtype, const float* in, const std::byte* out, std::int64_t n, bool special) {
+  if (dtype == Dtype::kFp32 || dtype == Dtype::kTf32 || !special) return 0;
   std::int64_t count = 0;
-  if (dtype == Dtype::kBf16 || dtype == Dtype::kFp16) {  // nearly always none: one look at the results
+  if (dtype == Dtype::kBf16 || dtype == Dtype::kFp16) {
     const std::uint16_t exponent = dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00;
     const auto* bits = reinterpret_cast<const std::uint16_t*>(out);
-    if (!kernels::kernels().special16(bits, static_cast<std::size_t>(n), exponent)) return 0;
     for (std::int64_t i = 0; i < n; ++i) count += std::isfinite(in[i]) && (bits[i] & exponent) == exponent;
   } else if (!is_integer(dtype)) {
     const auto values = values_of(dtype);
@@ -180,16 +180,17 @@ void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& h
   const kernels::Kernels& k = kernels::kernels();
   const auto count = static_cast<std::size_t>(n);
   const bool nearest = how.rounding == Rounding::kNearestEven;
+  bool special = true;
   if (dtype == Dtype::kFp32) {
     std::memmove(out, in, count * 4);
   } else if (dtype == Dtype::kBf16 && nearest) {
-    k.to_bf16(in, reinterpret_cast<std::uint16_t*>(out), count);
+    special = k.to_bf16(in, reinterpret_cast<std::uint16_t*>(out), count);
   } else if (dtype == Dtype::kBf16) {
     alignas(64) std::uint16_t random[kBlock];
     random_row(how.stream, p, first, n, random);
-    k.to_bf16_stochastic(in, random, reinterpret_cast<std::uint16_t*>(out), count);
+    special = k.to_bf16_stochastic(in, random, reinterpret_cast<std::uint16_t*>(out), count);
   } else if (dtype == Dtype::kFp16 && nearest) {
-    k.to_fp16(in, reinterpret_cast<std::uint16_t*>(out), count);
+    special = k.to_fp16(in, reinterpret_cast<std::uint16_t*>(out), count);
   } else if (dtype >= Dtype::kFp8E4m3 && dtype <= Dtype::kFp8E3m4 && nearest) {
     const auto which = static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::kFp8E4m3);
     k.to_fp8[which](in, reinterpret_cast<std::uint8_t*>(out), count);
@@ -198,7 +199,7 @@ void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& h
   } else {
     encode_each(dtype, in, n, how, p, first, out);
   }
-  if (how.events) tally(how.events->overflowed, overflowed(dtype, in, out, n));
+  if (how.events) tally(how.events->overflowed, overflowed(dtype, in, out, n, special));
 }
 
 }  // namespace

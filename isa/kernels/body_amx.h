@@ -40,6 +40,7 @@ void amx_block(Tiles& tiles, AmxPacked& packed, int steps, int m) {
 inline void amx_pack(const MatMul& args, AmxPacked& packed, int steps, int padded) {
   const int rows = (args.m + 31) / 32 * 32;
   PackBf16Pairs::pack(args.a, args.a_stride, args.k, args.m, rows, packed.pairs, kStationaryStride);
+  if (args.flushed && args.counts_a) *args.flushed += subnormal(packed.pairs, steps, rows, kStationaryStride);
   for (int m = 0; m < rows; ++m)
     for (int k = 0; k < padded; ++k)
       packed.stationary[m * kAmxPairs + k] = k < steps ? packed.pairs[k * kStationaryStride + m] : 0;
@@ -55,6 +56,7 @@ template <class Tiles>
   for (int n = 0; n < args.n; n += kAmxColumns) {
     const int columns = args.n - n < kAmxColumns ? args.n - n : kAmxColumns;
     PackBf16Pairs::pack(args.b + n * 2, args.b_stride, args.k, columns, kAmxColumns, packed.moving, kAmxColumns);
+    count_panel(args, n / kAmxColumns, packed.moving, steps, kAmxColumns);
     for (int m = 0; m < args.m; m += 2 * kTileRows) {
       amx_block(tiles, packed, padded, m);
       for (int r = 0; r < 2 * kTileRows && m + r < args.m; ++r) {

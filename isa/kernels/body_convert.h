@@ -30,25 +30,36 @@ inline std::uint32_t bf16_nearest(std::uint32_t bits) {
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return (bits & 0x7fffffffu) > 0x7f800000u ? ((bits >> 16) & 0x8000u) | 0x7fc0u : rounded;
 }
-void to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+bool to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
   Half* target = out;
+  std::uint32_t largest = 0;  // exponent
 #pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) target[i] = static_cast<std::uint16_t>(bf16_nearest(bits_of(in[i])));
+  for (std::size_t i = 0; i < n; ++i) {
+    const std::uint32_t value = bf16_nearest(bits_of(in[i])), exponent = value & 0x7f80u;
+    largest = exponent > largest ? exponent : largest;
+    target[i] = static_cast<std::uint16_t>(value);
+  }
+  return largest == 0x7f80u;
 }
-void to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) {
+bool to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) {
   Half* target = out;
+  std::uint32_t largest = 0;  // exponent
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t bits = bits_of(in[i]);
     const std::uint32_t rounded = (bits + random[i]) >> 16;
     const bool special = (bits & 0x7f800000u) == 0x7f800000u;
-    target[i] = static_cast<std::uint16_t>(special ? bf16_nearest(bits) : rounded);
+    const std::uint32_t value = special ? bf16_nearest(bits) : rounded, exponent = value & 0x7f80u;
+    largest = exponent > largest ? exponent : largest;
+    target[i] = static_cast<std::uint16_t>(value);
   }
+  return largest == 0x7f80u;
 }
 
 /// Normal results by integer rounding; subnormal ones by adding 0.5, whose unit in the last place is theirs.
-void to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+bool to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
   Half* target = out;
+  std::uint32_t largest = 0;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t bits = bits_of(in[i]);
@@ -60,8 +71,10 @@ void to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
     std::uint32_t value = (subnormal & is_subnormal) | (normal & ~is_subnormal);
     value = magnitude >= 0x477ff000u ? 0x7c00u : value;  // rounds to 65536 or more
     value = magnitude > 0x7f800000u ? 0x7e00u : value;
+    largest = value > largest ? value : largest;
     target[i] = static_cast<std::uint16_t>(sign | value);
   }
+  return largest >= 0x7c00u;
 }
 /// IEEE-like bytes (isa/dtype.cpp), with to_fp16_loop's two paths.
 template <int kExponent, int kMantissa>
@@ -200,18 +213,6 @@ bool special_loop(const Bits* in, std::size_t n, Bits exponent) {
   return most == exponent;
 }
 
-inline std::size_t subnormal_loop(const std::uint16_t* in, std::size_t n) {
-  std::size_t count = 0;
-  for (std::size_t from = 0; from < n; from += 4096) {  // a sum of 16 bits makes whole vectors
-    std::uint16_t some = 0;
-    const std::size_t to = from + 4096 < n ? from + 4096 : n;
-    for (std::size_t i = from; i < to; ++i)
-      some = static_cast<std::uint16_t>(some + (static_cast<std::uint16_t>((in[i] & 0x7fff) - 1) < 0x7f));
-    count += some;
-  }
-  return count;
-}
-
 template <class Wide>
 void fill_convert(Kernels& table) {
   table.from_bf16 = from_bf16_loop;
@@ -223,7 +224,6 @@ void fill_convert(Kernels& table) {
   table.to_bf16_stochastic = to_bf16_stochastic_loop;
   table.random_block = random_block_loop<Wide>;
   table.special16 = special_loop<std::uint16_t>;
-  table.subnormal16 = subnormal_loop;
   table.special32 = special_loop<std::uint32_t>;
   table.transpose16 = transpose_loop<std::uint16_t, 16>;
   table.transpose32 = transpose_loop<std::uint32_t, 8>;

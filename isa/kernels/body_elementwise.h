@@ -66,6 +66,18 @@ void unary_loop(const float* a, float scale, float bias, float* out, std::size_t
   for (std::size_t i = 0; i < n; ++i) out[i] = kFunction(fma1(a[i], scale, bias));
 }
 
+inline std::size_t outside_loop(const float* a, float scale, float bias, const Range& range, std::size_t n) {
+  const float least = range.least, most = range.most;
+  const std::uint32_t sign = range.of_magnitude ? 0x80000000u : 0u, zero = range.zero_too ? 1 : 0;
+  std::uint32_t count = 0;
+  for (std::size_t i = 0; i < n; ++i) {
+    const float x = fma1(a[i], scale, bias), size = float_of(bits_of(x) & ~sign);
+    const std::uint32_t inside = static_cast<std::uint32_t>(size >= least) & static_cast<std::uint32_t>(size <= most);
+    count += 1u - (inside | (zero & static_cast<std::uint32_t>(x == 0.0f)));
+  }
+  return count;
+}
+
 void dropout_loop(const float* a, const std::uint16_t* random, std::uint32_t threshold, float scale, float* out,
                   std::size_t n) {
 #pragma GCC ivdep
@@ -124,6 +136,7 @@ void fill_binary(Kernels& table) {
   fn[at(Fn::kReciprocal)] = unary_loop<f_reciprocal>;
   fn[at(Fn::kSign)] = unary_loop<f_sign>;
   fn[at(Fn::kAbs)] = unary_loop<absolute>;
+  table.outside = outside_loop;
   table.dropout = dropout_loop;
   table.choose = choose_loop;
 }

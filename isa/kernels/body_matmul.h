@@ -149,17 +149,38 @@ void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, const Tar
     for (int i = 0; i < columns; ++i) row(r)[i] = block[r][i];
 }
 
+/// How many of `rows` rows of packed bf16 numbers are subnormal, at most 2^15 numbers.
+inline std::size_t subnormal(const std::uint32_t* packed, int rows, int width, int stride) {
+  std::uint16_t count = 0;  // of the numbers' own size, so that vectors are full
+  for (int i = 0; i < rows; ++i) {
+    const Half* row = reinterpret_cast<const Half*>(packed + i * stride);
+    for (int j = 0; j < 2 * width; ++j)
+      count = static_cast<std::uint16_t>(count + (static_cast<std::uint16_t>((row[j] & 0x7fff) - 1) < 0x7f));
+  }
+  return count;
+}
+
+/// Adds those of a panel of b, if it is this call's turn.
+inline void count_panel(const MatMul& args, int panel, const std::uint32_t* packed, int rows, int width) {
+  const int turn = panel % args.turns;
+  if (args.flushed && turn >= args.turn && turn < args.turns_end)
+    *args.flushed += subnormal(packed, rows, width, width);
+}
+
 template <class Simd, class Sum, class Packer>
 [[gnu::noinline]] void matmul_tile(const MatMul& args) {
   Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
   const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;
   Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
+  if (args.flushed && args.counts_a)
+    *args.flushed += subnormal(packed.stationary, Packer::rows(args.k), padded_rows, kStationaryStride);
   const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows;
   for (int n = 0; n < args.n; n += kColumns) {
     const int columns = args.n - n < kColumns ? args.n - n : kColumns;
     const std::byte* panel = args.b + n * Packer::kBytes;
     Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns);
+    count_panel(args, n / kColumns, packed.moving, Packer::rows(args.k), kColumns);
     const int ahead = n + 2 * kColumns <= args.n ? 2 * Simd::kRows : 0;  // rows of the next panel, block by block
     for (int block = 0; block < blocks; ++block) {
       const int m = (args.falling ? blocks - 1 - block : block) * Simd::kRows;
@@ -180,6 +201,7 @@ template <class Simd, class Sum, class Packer>
 /// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart.
 struct PackFp32 {
   static constexpr int kBytes = 4;
+  static int rows(int k) { return k; }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int i = 0; i < k; ++i, in += in_stride, out += stride) {
@@ -194,6 +216,7 @@ struct PackFp32 {
 struct PackGroups {
   static constexpr int kBytes = 2;
   static int steps(int left) { return chain_steps(left, 0); }
+  static int rows(int k) { return k / kGroup * kGroup + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int first = 0; first < k; first += kGroup)
@@ -218,6 +241,7 @@ struct PackGroupPairs {
   static constexpr int kBytes = 2;
   /// Of the chain of even k and of that of odd k, which may get zeros more.
   static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
+  static int rows(int k) { return k / kGroup * kGroup / 2 + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
   static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int first = 0; first < k; first += kGroup)

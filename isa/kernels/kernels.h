@@ -40,6 +40,19 @@ struct MatMul {
   std::int64_t c_stride = 0;
   bool accumulate = false;
   bool falling = false;  // rows of c from the last to the first; changes no result
+
+  /// bf16: where to add how many operands are taken for zero; null: nowhere. Calls that have a or b in common divide
+  /// them: this one counts a, or not, and of each `turns` panels of b those from `turn` to before `turns_end`.
+  std::size_t* flushed = nullptr;
+  bool counts_a = true;
+  int turn = 0, turns_end = 1, turns = 1;
+};
+
+/// What numbers a function of ScalarE is documented for.
+struct Range {
+  float least, most;
+  bool of_magnitude = false;  // of either sign
+  bool zero_too = false;
 };
 
 inline constexpr int kMaxK = 128;
@@ -64,13 +77,14 @@ struct Kernels {
 
   void (*from_bf16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
   void (*from_fp16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
-  void (*to_bf16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
-  void (*to_fp16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
+  /// These return whether a result is infinite or NaN.
+  bool (*to_bf16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
+  bool (*to_fp16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
   /// fp8_e4m3, fp8_e5m2, fp8_e3m4.
   std::array<void (*)(const float* in, std::uint8_t* out, std::size_t n), 3> to_fp8{};
   void (*to_tf32)(const float* in, float* out, std::size_t n) = nullptr;
-  /// Stochastic: adds random[i] below the kept mantissa, then truncates.
-  void (*to_bf16_stochastic)(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) = nullptr;
+  /// Stochastic: adds random[i] below the kept mantissa, then truncates. Returns as to_bf16 does.
+  bool (*to_bf16_stochastic)(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) = nullptr;
   /// The random bits of elements [128*block, 128*(block+1)) of row `row`; see random16() in random.h.
   void (*random_block)(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) = nullptr;
   /// out[i] = random[i] >= threshold ? a[i] * scale : 0.
@@ -86,8 +100,8 @@ struct Kernels {
   /// Whether one of n numbers is infinite or NaN: all bits of `exponent` are set.
   bool (*special16)(const std::uint16_t* in, std::size_t n, std::uint16_t exponent) = nullptr;
   bool (*special32)(const std::uint32_t* in, std::size_t n, std::uint32_t exponent) = nullptr;
-  /// How many of n bf16 numbers are subnormal.
-  std::size_t (*subnormal16)(const std::uint16_t* in, std::size_t n) = nullptr;
+  /// How many of fma(a[i], scale, bias) are outside of `range`; NaN is.
+  std::size_t (*outside)(const float* a, float scale, float bias, const Range& range, std::size_t n) = nullptr;
   void (*matmul_bf16)(const MatMul& args) = nullptr;
   void (*matmul_fp32)(const MatMul& args) = nullptr;
 };

@@ -163,6 +163,19 @@ TEST_P(Conversion, EncodesAsTheScalarCode) {
   }
 }
 
+TEST_P(Conversion, TellsWhetherAResultIsNotFinite) {
+  const float inf = std::numeric_limits<float>::infinity();
+  for (const float bad : {inf, -inf, std::nanf(""), -std::numeric_limits<float>::max(), 1.0F})
+    for (const std::size_t at : {std::size_t{0}, std::size_t{17}, std::size_t{99}}) {
+      std::vector<float> x(100, -65504.0F);
+      x[at] = bad;
+      std::vector<std::uint16_t> out(x.size()), random(x.size(), 0xffff);
+      EXPECT_EQ(host().to_bf16(x.data(), out.data(), x.size()), bad != 1) << bad;
+      EXPECT_EQ(host().to_fp16(x.data(), out.data(), x.size()), bad != 1) << bad;
+      EXPECT_EQ(host().to_bf16_stochastic(x.data(), random.data(), out.data(), x.size()), bad != 1) << bad;
+    }
+}
+
 TEST_P(Conversion, EncodesBytesAsTheScalarCode) {
   const std::vector<float> x = patterns();
   std::vector<std::uint8_t> bytes(x.size());

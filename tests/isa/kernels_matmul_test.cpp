@@ -111,6 +111,20 @@ struct Problem {
     return out;
   }
 
+  /// bf16 operands that are subnormal.
+  std::size_t subnormal() const {
+    const auto count = [&](const std::vector<std::uint16_t>& half, int width) {
+      std::size_t sum = 0;
+      for (int i = 0; i < k; ++i)
+        for (int j = 0; j < width; ++j) {
+          const std::uint16_t x = half[at(i, width, j)];
+          sum += (x & 0x7f80) == 0 && (x & 0x7f) != 0 ? 1 : 0;
+        }
+      return sum;
+    };
+    return count(a16, m) + count(b16, n);
+  }
+
   void expect_right(bool accumulate) const {
     // Values below 1/2: k products of at most 1/4, each sum rounded: k * k/4 * 2^-24.
     const double tolerance = 0.25 * k * k * 0x1p-24 + 1e-7;
@@ -153,9 +167,24 @@ void expect_defined_bits(bool only_bf16, const std::function<void(const MatMul&,
     Problem problem{up_to(128), up_to(40), up_to(seed % 7 == 0 ? 200 : 70), bf16, seed};
     if (seed >= 10) problem.make_wild(seed);
     const std::vector<std::uint32_t> wanted = problem.defined(accumulate);
-    multiply(problem.args(accumulate), bf16);
-    ASSERT_EQ(problem.bits(), wanted) << "seed " << seed << ", " << problem.k << " x " << problem.m << " x "
-                                      << problem.n;
+    const std::vector<float> before = problem.c;
+    const auto expect = [&](std::size_t flushed) {
+      ASSERT_EQ(problem.bits(), wanted) << "seed " << seed << ", " << problem.k << " x " << problem.m << " x "
+                                        << problem.n;
+      EXPECT_EQ(flushed, bf16 ? problem.subnormal() : 0) << "seed " << seed;
+    };
+    std::size_t flushed = 0;
+    MatMul args = problem.args(accumulate);
+    args.flushed = bf16 ? &flushed : nullptr;
+    multiply(args, bf16);
+    expect(flushed);
+    flushed = 0, args.turns = 3;  // as two that divide the panels of b
+    for (const bool first : {true, false}) {
+      problem.c = before;
+      args.counts_a = first, args.turn = first ? 0 : 1, args.turns_end = first ? 1 : 3;
+      multiply(args, bf16);
+    }
+    expect(flushed);
   }
 }
 
