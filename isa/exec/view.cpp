@@ -92,9 +92,21 @@ void scatter(const std::byte* from, std::byte* to, std::int64_t step, std::int64
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * step, from + i * kSize, kSize);
 }
 
+/// Asks for the same block of a later row: rows lie a partition apart, which the host does not foresee.
+template <bool kToWrite>
+void prefetch(const View& view, std::int64_t p, std::int64_t first, std::int64_t n) {
+  constexpr std::int64_t kAhead = 2, kLine = 64;
+  if (p + kAhead >= view.partitions) return;
+  const std::byte* block = view.row(p + kAhead) + first * view.size;
+  for (std::int64_t at = 0; at < n * view.size; at += kLine) __builtin_prefetch(block + at, kToWrite ? 1 : 0);
+}
+
 /// The bytes of a block in flat order: in place when contiguous, else gathered into `scratch`.
 const std::byte* raw(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, std::byte* scratch) {
-  if (view.contiguous()) return view.row(p) + first * view.size;
+  if (view.contiguous()) {
+    prefetch<false>(view, p, first, n);
+    return view.row(p) + first * view.size;
+  }
   for_runs(view, view.row(p), first, n, [&](std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
     std::byte* to = scratch + at * view.size;
     if (view.size == 4)
@@ -312,6 +324,7 @@ float* target(const View& view, std::int64_t p, std::int64_t first, float* scrat
 
 void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const float* in, const Rounder& how) {
   if (view.contiguous()) {
+    prefetch<true>(view, p, first, n);
     std::byte* out = view.row(p) + first * view.size;
     if (reinterpret_cast<const std::byte*>(in) != out) encode_block(view.dtype, in, n, how, p, first, out);
     return;
