@@ -30,30 +30,42 @@ inline std::uint32_t bf16_nearest(std::uint32_t bits) {
   const std::uint32_t rounded = (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16;
   return (bits & 0x7fffffffu) > 0x7f800000u ? ((bits >> 16) & 0x8000u) | 0x7fc0u : rounded;
 }
-bool to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+inline std::uint32_t bf16_stochastic(std::uint32_t bits, std::uint32_t random) {
+  return (bits & 0x7f800000u) == 0x7f800000u ? bf16_nearest(bits) : (bits + random) >> 16;
+}
+
+/// target[i] = fast(i), which is right for numbers that cannot round to an infinity. When there are others, all by
+/// `safe`: most blocks have none, and the look at each number would cost as much as its rounding.
+template <class Fast, class Safe>
+[[gnu::always_inline]] inline bool to_bf16_numbers(const float* in, std::uint16_t* out, std::size_t n, Fast fast,
+                                                   Safe safe) {
+  constexpr std::uint32_t kLargest = 0x7f800000u - 0x10000u;
   Half* target = out;
-  std::uint32_t largest = 0;  // exponent
+  std::uint32_t largest = 0;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t value = bf16_nearest(bits_of(in[i])), exponent = value & 0x7f80u;
-    largest = exponent > largest ? exponent : largest;
-    target[i] = static_cast<std::uint16_t>(value);
+    const std::uint32_t bits = bits_of(in[i]), magnitude = bits & 0x7fffffffu;
+    largest = magnitude > largest ? magnitude : largest;
+    target[i] = static_cast<std::uint16_t>(fast(bits, i));
   }
-  return largest == 0x7f80u;
+  if (largest <= kLargest) return false;
+  bool special = false;
+  for (std::size_t i = 0; i < n; ++i) {
+    target[i] = static_cast<std::uint16_t>(safe(bits_of(in[i]), i));
+    special |= (target[i] & 0x7f80u) == 0x7f80u;
+  }
+  return special;
+}
+bool to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+  return to_bf16_numbers(
+      in, out, n, [](std::uint32_t bits, std::size_t) { return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16; },
+      [](std::uint32_t bits, std::size_t) { return bf16_nearest(bits); });
 }
 bool to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) {
-  Half* target = out;
-  std::uint32_t largest = 0;  // exponent
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t bits = bits_of(in[i]);
-    const std::uint32_t rounded = (bits + random[i]) >> 16;
-    const bool special = (bits & 0x7f800000u) == 0x7f800000u;
-    const std::uint32_t value = special ? bf16_nearest(bits) : rounded, exponent = value & 0x7f80u;
-    largest = exponent > largest ? exponent : largest;
-    target[i] = static_cast<std::uint16_t>(value);
-  }
-  return largest == 0x7f80u;
+  const Half* bits16 = random;
+  return to_bf16_numbers(
+      in, out, n, [&](std::uint32_t bits, std::size_t i) { return (bits + bits16[i]) >> 16; },
+      [&](std::uint32_t bits, std::size_t i) { return bf16_stochastic(bits, bits16[i]); });
 }
 
 /// Normal results by integer rounding; subnormal ones by adding 0.5, whose unit in the last place is theirs.
