@@ -109,7 +109,7 @@ struct Kernels {
 /// The best the host supports, or what TRNSIM_HOST_ISA names. Errors: Fault::kUsage when that is unknown,
 /// Fault::kEnvironment when the host lacks it.
 const Kernels& best_kernels();
-inline const Kernels& kernels() {
+[[gnu::always_inline]] inline const Kernels& kernels() {
   static const Kernels& kChosen = best_kernels();  // asked for with each row: no call
   return kChosen;
 }
