@@ -74,17 +74,12 @@ TEST_F(FirstSight, AChangeOfWhatWasTypedIsPastedInFull) {
                       "COLUMNS=60 TRNSIM_SUGGESTIONS=1");
   ASSERT_EQ(ran.code, 0) << ran.err;
   const std::string better = in_full(ran.out);
-  EXPECT_THAT(better, HasSubstr("--mode timed --per_device_train_batch_size 16"));
+  EXPECT_THAT(better, HasSubstr(" --per_device_train_batch_size 16"));
   EXPECT_EQ(run(better + " --output_dir " + at("b")).code, 0) << better;
   const Json change = result("a")["answer"]["changes"][0];
   EXPECT_THAT(change["command"], testing::EndsWith("run bert_emotion --mode timed --per_device_train_batch_size 16"));
   EXPECT_THAT(cli_test::slurp(folder_ / "a/report.html"), HasSubstr(change["command"].get<std::string>()));
   EXPECT_EQ(in_full(run("run bert_emotion --mode timed --output_dir " + at("c"), "TRNSIM_SUGGESTIONS=1").out), "");
-
-  const Ran large = run("run bert_tweets --mode timed --per_device_train_batch_size 500 --output_dir " + at("d"));
-  EXPECT_EQ(large.code, 3);
-  EXPECT_EQ(run(in_full(large.err)).code, 0) << large.err;
-  EXPECT_TRUE(fs::exists(folder_ / "d/result.json"));
 }
 
 TEST_F(FirstSight, TwoInstancesArePricedAsTwo) {
