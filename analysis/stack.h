@@ -40,6 +40,7 @@ struct Stack {
   std::string passes;                // switches as of --passes
   std::string sequence_parallel;     // "yes", "no"
   std::string recompute;             // "none", "selective", "full"
+  std::string splits_models;         // "yes": made for models whose layers several cores share, "no": for any
   base::Sourced<double> flash_from;  // tokens of a sequence from which on its scripts ask for flash attention
 
   struct Field {

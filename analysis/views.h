@@ -35,14 +35,14 @@ struct Difference {
   std::string part;  // "job", "total", "phase", "engine", "waiting", "op"
   std::string name;
   double before = 0, after = 0;
-  std::string unit;  // "s", "%", "B"
-  double change() const { return after - before; }
+  std::string unit;        // "s", "%", "B"
+  double change() const;   // 0 for what differs by rounding alone
   double percent() const;  // of `before`; NaN when that is 0 and `after` is not
 };
 /// Totals first, then phases, engines' busy time, what engines waited for and ops, each with the largest change first.
 /// Units: s, B and %.
 std::vector<Difference> compare(const Record& before, const Record& after);
-/// Figures of the job that both bodies of result.json have: its step, time, rate and dollars.
+/// Figures of the job that both bodies of result.json have: its step, time, rate, dollars and memory.
 std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
 /// `ops`: at most so many ops, and only those that changed; 0: all.
 base::Table difference_table(const std::vector<Difference>& differences, std::size_t ops);

@@ -195,6 +195,8 @@ int dispatch(int argc, const char* const* argv) {
   if (!args.front().starts_with("-")) args = our_flags(*app->get_subcommand(args.front()), args);
   require_known_flags(*app, args);
   check_flag_values(*app, args);
+  typed_command().assign(1, argv[0]);
+  typed_command().insert(typed_command().end(), args.begin(), args.end());
   try {
     std::ranges::reverse(args);  // as CLI11 takes them
     app->parse(std::move(args));

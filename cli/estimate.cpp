@@ -25,15 +25,16 @@ struct EstimateOptions {
 
 void estimate(const EstimateOptions& options) {
   const base::Format form = base::parse_format(options.settings.format);
-  const trnsim::Estimate e =
+  trnsim::Estimate e =
       trnsim::estimate(options.model, options.settings, options.sequences,
                        [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
+  e.typed = typed_command();
   require_fit(e);
-  const auto& [job, p, changes, remedy] = e;
+  const auto& [job, p, changes, remedy, typed] = e;
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
   if (form == base::Format::kCsv) return print(figure_table(job, p).render(form, columns()));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
-  print(answer_text(answer(job, p, changes)) + "\n");
+  print(answer_text(answer(job, p, changes, typed)) + "\n");
   print(figure_table(job, p).render(form, columns()) + "\n" + lengths_text(job, p, form) +
         memory_table(p.memory).render(form, columns()));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");

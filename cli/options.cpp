@@ -61,6 +61,17 @@ bool takes(const Setting& setting, std::string_view verb) {
       kTakes, [&](const Takes& t) { return has_word(t.verbs, verb) && has_word(t.settings, setting.name()); });
 }
 
+/// A flag that nothing reads is a mistake.
+void refuse_unread(const CLI::App& app, std::string_view verb, const Settings& settings) {
+  if (!settings.dataset_path.empty()) return;
+  for (const char* name : {"validation_file", "test_file", "text_column", "label_column"}) {
+    const auto row = std::ranges::find(trnsim::settings_table(), name, &Setting::name);
+    if (takes(*row, verb) && app.get_option(fmt::format("--{}", name))->count() > 0)
+      throw Error{Fault::kUsage, fmt::format("--{}", name), "has no effect without --dataset_path",
+                  "add --dataset_path, or leave it out"};
+  }
+}
+
 }  // namespace
 
 void add_settings(CLI::App& app, std::string_view verb, Settings& settings) {
@@ -71,6 +82,11 @@ void add_settings(CLI::App& app, std::string_view verb, Settings& settings) {
 std::shared_ptr<runtime::ProgramCache>& compile_cache() {
   static std::shared_ptr<runtime::ProgramCache> cache;
   return cache;
+}
+
+std::vector<std::string>& typed_command() {
+  static std::vector<std::string> words;
+  return words;
 }
 
 void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
@@ -86,6 +102,7 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
   settle_numerics(settings);
   trnsim::open_compile_cache(settings);
   if (settings.programs) compile_cache() = settings.programs;
+  refuse_unread(app, verb, settings);
   if (settings.given.contains("warmup_ratio") && settings.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }

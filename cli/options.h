@@ -6,6 +6,7 @@
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trnsim/settings.h"
 
@@ -20,6 +21,9 @@ void settle(const CLI::App& app, std::string_view verb, trnsim::Settings& settin
 
 /// What the settings of this call opened, if they name one: the program says at its end how often it served.
 std::shared_ptr<runtime::ProgramCache>& compile_cache();
+
+/// The words of the command, this program's name first, with flags as it spells them; empty before the parse.
+std::vector<std::string>& typed_command();
 
 /// "model_id,model_name_or_path" as "--model_id,--model_name_or_path".
 std::string flags_of(std::string_view names);

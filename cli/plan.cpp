@@ -57,10 +57,15 @@ trnsim::Memory memory_of(const TriedPlan& plan) {
 /// Programs get each plan's memory in the compiler's words too.
 void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& options, base::Format form) {
   const bool for_programs = form == base::Format::kJson || form == base::Format::kCsv;
-  std::vector<base::Column> head{
-      {"rank", ""},     {"plan", ""},          {"step", "step s"}, {"rate", "sequences/s"},
-      {"mfu", "MFU %"}, {"memory", "HBM GiB"}, {"verdict", ""},    {"dollars", "$ per million tokens"},
-      {"flags", ""}};
+  std::vector<base::Column> head{{"rank", ""},
+                                 {"plan", ""},
+                                 {"step", "step s"},
+                                 {"rate", "sequences/s"},
+                                 {"mfu", "device MFU %"},
+                                 {"memory", "HBM GiB"},
+                                 {"verdict", ""},
+                                 {"dollars", "$ per million tokens"},
+                                 {"flags", ""}};
   if (for_programs)
     for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});
   base::Table table{std::move(head)};
@@ -117,6 +122,13 @@ int processes_of(const trnsim::Settings& s) {
                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
+/// What all plans have in common.
+std::string heading(const PlanOptions& options, const trnsim::Job& job) {
+  return fmt::format("{} on {} x {}, {}, {:.0f} sequences of {} tokens a step, {}, stack {}", options.model,
+                     job.instances(), job.machine.name, base::counted(job.cores(), "core"), job.sequences_per_step(),
+                     job.step.kind.length, flags_in(trnsim::describe(job.step.plan.numerics)), job.stack);
+}
+
 void plan(const PlanOptions& options) {
   const trnsim::Settings& s = options.settings;
   const base::Format form = base::parse_format(s.format);
@@ -129,9 +141,11 @@ void plan(const PlanOptions& options) {
     print_refused(plans, form);
   } else {
     require_some(plans, options);
-    print_ranked(plans, options, form);
     const TriedPlan& first = plans[ranked(plans).front()];
-    if (form == base::Format::kTable || form == base::Format::kMarkdown)
+    const bool people = form == base::Format::kTable || form == base::Format::kMarkdown;
+    if (people) print(paragraph(heading(options, first.job)) + "\n");
+    print_ranked(plans, options, form);
+    if (people)
       print("\n" + paragraph("memory of " + describe(first.job)) + "\n" +
             memory_table(memory_of(first)).render(form, columns()));
   }

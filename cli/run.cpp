@@ -118,7 +118,7 @@ class StepView {
 void print_projection(const RunResult& run, base::Format form) {
   const Projection& p = *run.projection;
   print(paragraph(fmt::format("{}: {}", run.workload, run.text)) + paragraph(setting_of(*run.job)) + "\n");
-  print(answer_text(answer(*run.job, p, run.changes)) + "\n");
+  print(answer_text(answer(*run.job, p, run.changes, run.typed)) + "\n");
   if (run.gain) {
     print(compiler_table(*run.gain).render(form, columns()));
     print(paragraph(gain_text(*run.gain, *run.published_gain)) + "\n");
@@ -196,6 +196,7 @@ void run(const RunOptions& options) {
   const trnsim::RunRequest request{.workload = std::move(workload),
                                    .given = options.settings,
                                    .command = fmt::format("trnsim run {}", options.workload),
+                                   .typed = typed_command(),
                                    .folder = made ? made->path() : std::filesystem::path{options.settings.output_dir},
                                    .trace = trace_window(options)};
   const base::Format form = base::parse_format(options.settings.format);

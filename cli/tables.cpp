@@ -68,8 +68,27 @@ std::string paragraph(const std::string& text) {
   return out;
 }
 
+namespace {
+
+/// A command in lines that a terminal shows whole and a shell takes as one, `indent` columns from its edge.
+std::string over_lines(std::string_view command, std::size_t indent) {
+  const std::size_t width = columns() > 0 ? static_cast<std::size_t>(columns()) : command.size() + indent + 2;
+  std::string out;
+  std::size_t at = indent;
+  while (!command.empty()) {
+    const std::string_view part = command.substr(0, command.find(" --", 1));
+    if (at > indent && at + part.size() + 2 > width) out += " \\\n" + std::string(indent - 1, ' '), at = indent;
+    out += part, at += part.size();
+    command.remove_prefix(part.size());
+  }
+  return out;
+}
+
+}  // namespace
+
 std::string answer_text(const trnsim::Answer& answer) {
   constexpr std::size_t kNames = 9;
+  constexpr std::string_view kInFull = "in full: ";
   std::string out;
   const auto line = [&](std::string name, const std::string& text) {
     const int width = columns() > 0 ? std::max(columns() - static_cast<int>(kNames), 20) : 0;
@@ -83,7 +102,12 @@ std::string answer_text(const trnsim::Answer& answer) {
   line("memory", answer.memory);
   line("bound by", answer.bound);
   line("sure", answer.sure);
-  for (std::size_t i = 0; i < answer.changes.size(); ++i) line(i == 0 ? "try" : "", flags_in(answer.changes[i]));
+  for (std::size_t i = 0; i < answer.changes.size(); ++i) {
+    const trnsim::Suggestion& change = answer.changes[i];
+    line(i == 0 ? "try" : "", flags_in(change.text));
+    if (change.replaces)
+      out += fmt::format("{:{}}{}{}\n", "", kNames, kInFull, over_lines(change.command, kNames + kInFull.size()));
+  }
   return out;
 }
 
@@ -142,8 +166,8 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   const auto row = [&](const char* name, Cell value, Cell unit) {
     table.add_row({name, std::move(value), std::move(unit)});
   };
-  const double per_step = p.time.total / p.steps;
-  row("parameters", with(job.parameters() / 1e9, 3), "1e9");
+  const bool small = job.parameters() < 1e9;
+  row("parameters", with(job.parameters() / (small ? 1e6 : 1e9), 3), small ? "1e6" : "1e9");
   if (job.model->lora())
     row("trained_parameters", with(static_cast<double>(workloads::trained_count(job.model->weights())) / 1e6, 2),
         "1e6");
@@ -158,12 +182,15 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   row("step", with(p.time.step, 4), "s");
   row("device_mfu", with(100 * p.mfu, 1), "% of the device's time");
   row("job_mfu", with(100 * p.job_mfu, 1), "% of the step's time");
-  row("sequences_per_second", with(job.sequences_per_step() / per_step, 2), "1/s");
-  row("tokens_per_second", with(job.tokens_per_step() / per_step, 0), "1/s");
+  row("sequences_per_second", with(p.samples_per_second(), 2), "1/s");
+  row("tokens_per_second", with(p.samples_per_second() * job.tokens_per_step() / job.sequences_per_step(), 0), "1/s");
   row("steps", with(p.steps, 0), "");
-  row("train_runtime", clock(p.time.total), seconds("h:mm:ss"));
+  if (p.time.total < 60)
+    row("train_runtime", with(p.time.total, 2), "s");
+  else
+    row("train_runtime", clock(p.time.total), seconds("h:mm:ss"));
   add_compilation(table, job, p);
-  row("dollars", p.dollars ? with(*p.dollars, 2) : Cell{"no price"}, "$");
+  row("dollars", p.dollars ? with(*p.dollars, *p.dollars < 0.1 ? 5 : 3) : Cell{"no price"}, "$");
   return table;
 }
 

@@ -35,7 +35,7 @@ void tell(const analysis::TraceSummary& summary, const analysis::Record& record,
                  base::counted(summary.flows, "flow"), base::counted(summary.counter_values, "counter value"),
                  summary.detail, base::readable(static_cast<double>(summary.bytes), base::Dimension::kBytes));
   if (options.format != "chakra" && record.result.events.empty())
-    base::log_info("the run recorded no instructions; trnsim run ... --trace-steps 1 does");
+    base::log_info("the run recorded no instructions; trnsim run ... --trace_steps 1 does");
   const analysis::TraceCover cover = analysis::cover_of(record);
   if (cover.asked <= 0) return;
   const auto time = [](double seconds) { return base::readable(seconds, base::Dimension::kTime); };

@@ -60,13 +60,30 @@ SmallTraining small_training(const workloads::Workload& workload, const Settings
   };
 }
 
+namespace {
+
+std::int64_t batch_of(const Job& job, std::int64_t most) {
+  const std::int64_t largest = largest_batch(job);
+  return most > 0 ? std::min(largest, most) : largest;
+}
+
+}  // namespace
+
+JobOf at_largest_batch(JobOf job_of, const Job& known, std::int64_t most) {
+  return [job_of = std::move(job_of), known, most](const Settings& settings) {
+    Job job = job_of(settings);
+    job.step.plan.micro_batch = known.step.plan.micro_batch;
+    if (!same_on_the_device(job, known)) job.step.plan.micro_batch = std::max<std::int64_t>(1, batch_of(job, most));
+    return job;
+  };
+}
+
 CompilerGain compiler_gain(const Job& job, double learning_rate, const TraceWindow& trace, std::int64_t most) {
   Job bare = job, same = job, large = job;
   for (const runtime::PassInfo& pass : runtime::kPasses) bare.passes.*pass.flag = false;
   bare.sizes.eval_samples = same.sizes.eval_samples = 0;  // what is compared is training alone
   std::int64_t& batch = large.step.plan.micro_batch;
-  const std::int64_t largest = largest_batch(job);
-  batch = std::max(batch, most > 0 ? std::min(largest, most) : largest);
+  batch = std::max(batch, batch_of(job, most));
   const double scaled = learning_rate * static_cast<double>(batch) /
                         static_cast<double>(std::max<std::int64_t>(1, job.step.plan.micro_batch));
   CompilerGain gain;

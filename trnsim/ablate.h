@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "trnsim/advice.h"
 #include "trnsim/project.h"
 #include "workloads/workload.h"
 
@@ -32,6 +33,10 @@ std::vector<PassVariant> pass_variants(const Job& job);
 /// The largest micro-batch of one core that its HBM holds; 0 when not even one sample fits. Found by compiling; of
 /// programs that take long to put in order 1 % of the memory is kept free instead.
 std::int64_t largest_batch(const Job& job);
+
+/// `job_of` with each job at its largest batch, `most` of it at most (0: no limit): the batch is found, not given. Jobs
+/// that the device sees as it sees `known`, whose batch was found already, have that one; the others take a search.
+JobOf at_largest_batch(JobOf job_of, const Job& known, std::int64_t most);
 
 /// Loss and gradient norm of each of the first steps of a workload's small model, trained with these passes: numbers by
 /// which two ways to compute can be told apart. On made-up data, rounded to nearest: stochastic rounding draws its

@@ -3,8 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
+#include "analysis/prices.h"
 #include "analysis/stack.h"
 #include "base/error.h"
 
@@ -16,6 +16,9 @@ using base::Fault;
 
 constexpr double kWorthSaying = 0.02;  // less is within what a prediction can tell apart
 constexpr std::int64_t kShown = 2;     // micro-batches of a stage that show what the others take
+constexpr double kSlower = -0.005;     // of samples per second that still counts as no slower
+constexpr double kMuchSlower = -0.1;   // that nobody wants, however cheap
+constexpr double kHalfPrice = 1;       // of samples per dollar: worth to be slower
 constexpr double kDearer = 1.005;      // dollars of a sample over today's that still count as no dearer
 
 void set(Settings& settings, const std::string& name, const std::string& value) {
@@ -32,6 +35,8 @@ class Candidates {
     stacks();
     if (job.model->splits()) plans();
     passes();
+    cores();
+    logs();
     instances();
   }
 
@@ -60,8 +65,7 @@ class Candidates {
     for (const std::string& name : analysis::stack_names()) {
       const analysis::Stack stack = analysis::load_stack(name, job_.stack_changes);
       const bool loop = stack.per_op.value > 0;  // the others stand for no host, or for inference
-      const bool shares_models = !stack.sequence_parallel.empty();
-      if (name != job_.stack && loop && (job_.model->splits() || !shares_models))
+      if (name != job_.stack && loop && (job_.model->splits() || stack.splits_models != "yes"))
         add({{"stack", name}}, "another training loop, see `trnsim list stacks`");
     }
   }
@@ -91,11 +95,39 @@ class Candidates {
     add({{"passes", before + "-flash_attention"}}, "keeps the attention's scores instead of computing them twice");
   }
 
+  /// Of an instance that is paid whole.
+  void cores() {
+    const std::int64_t all = job_.machine.instance_cores(), used = job_.cores() / job_.instances();
+    if (used == all || all % used != 0) return;
+    Values values{{"nproc_per_node", std::to_string(all)}};
+    if (share_data(values, all / used, 1))
+      add(values, "all cores of the instance, the same batch for the optimizer");
+    else
+      add(values, "all cores of the instance, a larger batch for the optimizer");
+  }
+
+  void logs() {
+    const std::int64_t few = Settings{}.logging_steps;
+    if (settings_.logging_steps > 0 && settings_.logging_steps < few)
+      add({{"logging_steps", std::to_string(few)}}, "the host waits for the device at fewer logs");
+  }
+
+  /// With as many cores, or cheaper ones that have all that the job uses.
   void instances() {
-    for (const std::string& name : hw::machine_names())
-      if (name != job_.machine.name &&
-          hw::load_machine(name, settings_.set).instance_cores() == job_.machine.instance_cores())
+    const std::int64_t used = job_.cores() / job_.instances();
+    const auto price = [&](const std::string& name) {
+      return analysis::price_per_hour(name, {.purchase = job_.purchase, .set = settings_.set});
+    };
+    for (const std::string& name : hw::machine_names()) {
+      const std::int64_t cores = hw::load_machine(name, settings_.set).instance_cores();
+      if (name == job_.machine.name || cores < used) continue;
+      const bool cheaper =
+          settings_.nproc_per_node > 0 && price(name) && job_.price_per_hour && *price(name) < *job_.price_per_hour;
+      if (cheaper)
+        add({{"instance_type", name}}, "a cheaper instance with as many cores as the job has");
+      else if (cores == job_.machine.instance_cores())
         add({{"instance_type", name}}, "another instance with as many cores");
+    }
   }
 
   const Settings& settings_;
@@ -129,6 +161,14 @@ bool dearer(const Projection& p, const Projection& now) {
   return before && (!after || *after > *before * kDearer);
 }
 
+/// Samples per dollar over those of `now`, less 1.
+double saving(const Projection& p, const Projection& now) {
+  const auto before = dollars_of_sample(now), after = dollars_of_sample(p);
+  return before && after ? *before / *after - 1 : 0;
+}
+
+double gain_of(const Change& change) { return std::max(change.speed_up, change.saving); }
+
 /// Projects changes of one job.
 class Scales {
  public:
@@ -152,8 +192,10 @@ class Scales {
                             .give_up = true});
     if (!p || dearer(*p, now_)) return false;
     change.speed_up = p->samples_per_second() / now_.samples_per_second() - 1;
+    change.saving = saving(*p, now_);
     change.seconds = p->time.total, change.dollars = p->dollars;
-    return change.speed_up > kWorthSaying;
+    const double least = change.saving > kHalfPrice ? kMuchSlower : kSlower;
+    return change.speed_up > least && gain_of(change) > kWorthSaying;
   }
 
  private:
@@ -174,18 +216,23 @@ Settings changed(Settings settings, const Change& change) {
 std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most) {
   Scales scales{settings, job_of, now};
   std::vector<Change> good;
-  std::set<std::string> found;  // first settings of changes that help: the milder ones of the kind are not looked at
   for (Change& change : Candidates{settings, scales.before()}.take()) {
-    if (found.contains(change.settings.front().first) || !scales.weigh(change, kShown)) continue;
-    found.insert(change.settings.front().first);
-    good.push_back(std::move(change));
+    const std::string& kind = change.settings.front().first;
+    const auto same = std::ranges::find_if(good, [&](const Change& c) { return c.settings.front().first == kind; });
+    const bool ordered = kind != "stack" && kind != "instance_type";
+    if ((ordered && same != good.end()) || !scales.weigh(change, kShown)) continue;
+    if (same == good.end())
+      good.push_back(std::move(change));
+    else if (gain_of(change) > gain_of(*same))
+      *same = std::move(change);
   }
-  std::ranges::stable_sort(good, std::greater{}, &Change::speed_up);
-  if (good.size() > most) good.resize(most);
+  std::ranges::stable_sort(good, std::greater{}, gain_of);
   // What is promised is the projection of the whole step.
-  std::erase_if(good, [&](Change& change) { return !scales.weigh(change, 0); });
-  std::ranges::stable_sort(good, std::greater{}, &Change::speed_up);
-  return good;
+  std::vector<Change> sure;
+  for (Change& change : good)
+    if (sure.size() < most && scales.weigh(change, 0)) sure.push_back(std::move(change));
+  std::ranges::stable_sort(sure, std::greater{}, gain_of);
+  return sure;
 }
 
 }  // namespace trnsim

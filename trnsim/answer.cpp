@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "analysis/stats.h"
 #include "base/progress.h"
 #include "base/text.h"
@@ -17,7 +19,7 @@ bool is_one_step(const Projection& p) { return p.steps <= 1; }
 
 std::string dollars_text(const Projection& p, const std::optional<double>& dollars) {
   if (dollars && is_one_step(p)) return fmt::format("${:.2g}", *dollars);
-  return dollars ? fmt::format("${:.2f}", *dollars) : "no price";
+  return dollars ? fmt::format("${:.3f}", *dollars) : "no price";
 }
 
 std::string duration_text(const Projection& p, double seconds) {
@@ -72,6 +74,12 @@ std::string sure_text(const Projection& p) {
                      duration_text(p, p.time.total / (1 - error / 100)), error);
 }
 
+std::string faster_text(const Change& change) {
+  constexpr double kSame = 0.005;
+  if (std::abs(change.speed_up) < kSame) return "as many samples/s";
+  return fmt::format("{:+.0f} % samples/s", 100 * change.speed_up);
+}
+
 }  // namespace
 
 std::string settings_text(const Change& change) {
@@ -81,13 +89,17 @@ std::string settings_text(const Change& change) {
   return out;
 }
 
-Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes) {
+Answer answer(const Job& job, const Projection& p, const std::optional<std::vector<Change>>& changes,
+              const std::vector<std::string>& typed) {
   Answer out{time_text(job, p), cost_text(job, p), memory_text(p.memory), bound_text(p), sure_text(p), {}};
   if (!changes) return out;
   for (const Change& c : *changes)
-    out.changes.push_back(fmt::format("{}: {:+.0f} % samples/s, {} and {} ({})", settings_text(c), 100 * c.speed_up,
-                                      duration_text(p, c.seconds), dollars_text(p, c.dollars), c.text));
-  if (changes->empty()) out.changes.emplace_back("nothing that was projected is faster for the same dollars");
+    out.changes.push_back({.text = fmt::format("{}: {}, {} and {} ({})", settings_text(c), faster_text(c),
+                                               duration_text(p, c.seconds), dollars_text(p, c.dollars), c.text),
+                           .command = command_with(typed, c, FolderIs::kTaken),
+                           .replaces = replaces(typed, c)});
+  if (changes->empty())
+    out.changes.push_back({.text = "nothing that was projected is faster for the same dollars, or cheaper"});
   return out;
 }
 

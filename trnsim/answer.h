@@ -10,14 +10,23 @@
 
 namespace trnsim {
 
+/// A change that helps.
+struct Suggestion {
+  std::string text;       // the settings and their gain
+  std::string command{};  // the command that was typed, with them; empty: nobody typed one
+  bool replaces = false;  // settings that were typed: the flags alone cannot be added to that command
+};
+
 /// Settings stand in backquotes.
 struct Answer {
   std::string time, dollars, memory, bound, sure;  // sure: the range around the time
-  std::vector<std::string> changes;                // what helps most, each with its gain
+  std::vector<Suggestion> changes;                 // what helps most
 };
 
-/// `changes`: of advise(); none: nobody asked for any. Of none that helps one sentence says so.
-Answer answer(const Job& job, const Projection& projection, const std::optional<std::vector<Change>>& changes);
+/// `changes`: of advise(); none: nobody asked for any. Of none that helps one sentence says so. `typed`: the words of
+/// the command that asks.
+Answer answer(const Job& job, const Projection& projection, const std::optional<std::vector<Change>>& changes,
+              const std::vector<std::string>& typed = {});
 
 /// A change as it is typed: "`per_device_train_batch_size` 32".
 std::string settings_text(const Change& change);

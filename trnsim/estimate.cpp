@@ -43,11 +43,11 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
 }
 
 void require_fit(const Estimate& e) {
-  if (!e.fits()) require_fit(e.job, e.projection.memory, fix_text(e.remedy));
+  if (!e.fits()) require_fit(e.job, e.projection.memory, fix_text(e.remedy, e.typed));
 }
 
 nlohmann::ordered_json to_json(const Estimate& e) {
-  const auto& [job, p, changes, remedy] = e;
+  const auto& [job, p, changes, remedy, typed] = e;
   const CompileCost compile = compile_cost(job, p);
   nlohmann::ordered_json out{{"plan", describe(job)},
                              {"instance_type", job.machine.name},
@@ -73,7 +73,7 @@ nlohmann::ordered_json to_json(const Estimate& e) {
                              {"host_memory_bytes", compile.host_bytes},
                              {"refusal", compile.refusal()},
                              {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json()}};
-  out["answer"] = answer_json(answer(job, p, changes), changes);
+  out["answer"] = answer_json(answer(job, p, changes, typed), changes);
   if (!p.lengths.empty()) out["lengths"] = lengths_json(job, p);
   for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
   out["memory"]["total"] = p.memory.total;

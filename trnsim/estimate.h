@@ -22,7 +22,8 @@ struct Estimate {
   Projection projection;                       // of what does not fit: the memory alone
   std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
 
-  std::optional<Change> remedy;  // of what does not fit
+  std::optional<Change> remedy;      // of what does not fit
+  std::vector<std::string> typed{};  // words of the command that asks, for a change of it
 
   bool fits() const { return projection.memory.fits(); }
 };

@@ -41,6 +41,9 @@ std::string numerics_of(const Settings& s) {
 }
 
 std::int64_t length_of(const Settings& s, const workloads::ModelPtr& model) {
+  const std::int64_t positions = model->sizes().positions;
+  if (s.max_length > 0 && s.buckets.empty() && positions > 0 && !model->image())
+    workloads::require_positions(s.max_length, positions);
   if (s.max_length > 0) return model->sequence_length(s.max_length);
   if (model->task() == workloads::Task::kTextToText) return 1024;  // run_summarization.py
   return model->sequence_length(model->task() == workloads::Task::kNextToken ? kDefaultTextLength

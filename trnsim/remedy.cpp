@@ -64,7 +64,7 @@ std::string what_it_takes(const Projection& p) {
   std::string out = fmt::format("{} of {} per core, {:.1f} ms a step", bytes(p.memory.total), bytes(p.memory.capacity),
                                 p.time.step * 1e3);
   if (p.steps > 1) out += fmt::format(", {} in all", base::clock_text(p.time.total));
-  if (p.steps > 1 && p.dollars) out += fmt::format(" and ${:.2f}", *p.dollars);
+  if (p.steps > 1 && p.dollars) out += fmt::format(" and ${:.3f}", *p.dollars);
   return out;
 }
 
@@ -101,9 +101,12 @@ std::optional<Change> remedy(const Settings& settings, const JobOf& job_of) {
   return {};
 }
 
-std::string fix_text(const std::optional<Change>& remedy) {
+std::string fix_text(const std::optional<Change>& remedy, const std::vector<std::string>& typed) {
   if (!remedy) return "";
-  return fmt::format("this fits: {}: {}", settings_text(*remedy), remedy->text);
+  std::string out = fmt::format("this fits: {}: {}", settings_text(*remedy), remedy->text);
+  if (replaces(typed, *remedy))
+    out += fmt::format("\n       in full: {}", command_with(typed, *remedy, FolderIs::kFree));
+  return out;
 }
 
 }  // namespace trnsim

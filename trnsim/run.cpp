@@ -68,7 +68,7 @@ class Run {
   Run(const RunRequest& request, const RunObserver& observer)
       : request_{request}, workload_{request.workload}, observer_{observer}, trained_{request.given} {
     out_.trace = request.trace;
-    out_.workload = workload_.name, out_.command = request.command;
+    out_.workload = workload_.name, out_.command = request.command, out_.typed = request.typed;
     out_.text = text_of(workload_, request.given);
     out_.settings = projected_settings(workload_, request.given);
     apply_workload(trained_, workload_, WorkloadPart::kTrained);
@@ -136,16 +136,14 @@ class Run {
 
   [[noreturn]] void refuse() const {
     const auto change = remedy(out_.settings, [this](const Settings& s) { return job_with(s); });
-    require_fit(*out_.job, out_.projection->memory, fix_text(change));
+    require_fit(*out_.job, out_.projection->memory, fix_text(change, out_.typed));
     throw Error{Fault::kInternal, workload_.name, "fits and does not fit", "report it with the command"};
   }
 
   void suggest() {
-    Settings settings = out_.settings;
-    // The compiler's last case has found its batch; its changes start from there.
-    settings.per_device_train_batch_size = out_.job->step.plan.micro_batch;
-    const auto job = [this](const Settings& s) { return job_with(s); };
-    out_.changes = advise(settings, job, *out_.projection, static_cast<std::size_t>(settings.suggestions));
+    JobOf job = [this](const Settings& s) { return job_with(s); };
+    if (out_.gain) job = at_largest_batch(std::move(job), *out_.job, workload_.most_batch);
+    out_.changes = advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.suggestions));
   }
 
   /// Whatever does not fit together is refused before the first file is written.

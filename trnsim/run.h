@@ -20,14 +20,16 @@ namespace trnsim {
 struct RunRequest {
   workloads::Workload workload;
   Settings given;
-  std::string command;           // as result.json tells it
-  std::filesystem::path folder;  // of the results
+  std::string command;               // as result.json tells it
+  std::vector<std::string> typed{};  // its words with every flag, for a change of it; empty: nobody typed any
+  std::filesystem::path folder;      // of the results
   TraceWindow trace{};
 };
 
 struct RunResult {
   TraceWindow trace{};                  // whose instructions were recorded
   std::string workload, text, command;  // text: what is trained, in a line
+  std::vector<std::string> typed;       // as asked for
   Settings settings;                    // of the projected job, as resolved
   hw::MachineParams machine;            // of the projected job, or of the one that is trained
   std::optional<Job> job;               // none: nothing was projected

@@ -280,7 +280,8 @@ ordered_json answer_json(const Answer& answer, const std::optional<std::vector<C
     ordered_json settings = ordered_json::object();
     for (const auto& [name, value] : c.settings) settings[name] = value;
     list.push_back({{"settings", settings},
-                    {"text", answer.changes[i]},
+                    {"text", answer.changes[i].text},
+                    {"command", answer.changes[i].command},
                     {"speed_up_percent", 100 * c.speed_up},
                     {"train_runtime", c.seconds},
                     {"dollars", c.dollars ? ordered_json(*c.dollars) : ordered_json()}});
@@ -308,7 +309,7 @@ ordered_json result_body(const RunResult& run) {
   body["seed"] = run.settings.seed;
   if (run.projection) {
     const Projection& p = *run.projection;
-    body["answer"] = answer_json(answer(*run.job, p, run.changes), run.changes);
+    body["answer"] = answer_json(answer(*run.job, p, run.changes, run.typed), run.changes);
     body["job"] = job_json(run);
     if (!p.lengths.empty()) body["lengths"] = lengths_json(*run.job, p);
     body["plan"] = plan_json(run);

@@ -308,6 +308,10 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
   if (model.image() && !settings.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", fmt::format("the pictures of {} have one length", model.family()),
                 "leave it out"};
+  if (model.image() && settings.max_length > 0 && settings.given.contains("max_length"))
+    throw Error{Fault::kUsage, "`max_length`",
+                fmt::format("the pictures of {} have {} patches each", model.family(), model.image()->patches()),
+                "leave it out"};
   if (decoder && settings.packing && !settings.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
   if (!decoder && settings.packing && settings.given.contains("packing"))
@@ -344,7 +348,7 @@ std::string config_text(const Settings& settings) {
   const nlohmann::ordered_json all = to_json(settings), defaults = to_json(Settings{});
   std::string out;
   for (const auto& [name, value] : all.items()) {
-    if (value == defaults.at(name) || name == "config") continue;
+    if (name == "config" || (value == defaults.at(name) && !settings.given.contains(name))) continue;
     out += fmt::format("{} = {}\n", name, value.dump());
   }
   return out;

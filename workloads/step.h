@@ -60,4 +60,7 @@ struct Step {
   std::int64_t stage = 0;  // of plan.pipeline
 };
 
+/// Errors: Fault::kUsage for a sequence of `length` tokens that a model's positions do not reach.
+void require_positions(std::int64_t length, std::int64_t positions);
+
 }  // namespace workloads

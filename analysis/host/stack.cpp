@@ -72,6 +72,7 @@ Stack load_stack(base::ParamFile file) {
   stack.passes = file.read_string("compiler.passes").value;
   stack.sequence_parallel = file.read_string("plan.sequence_parallel").value;
   stack.recompute = file.read_string("plan.recompute").value;
+  stack.splits_models = file.read_string("plan.splits_models").value;
   file.reject_unread();
   if (!(stack.copy_bandwidth.value > 0)) {
     throw base::Error{base::Fault::kUsage, file.name(), "host.copy_bandwidth must be more than 0",

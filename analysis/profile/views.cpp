@@ -131,8 +131,14 @@ std::vector<CollectiveGroup> collectives_by_kind(const hw::SimResult& result) {
   return list;
 }
 
+double Difference::change() const {
+  constexpr double kRounding = 1e-9;  // of sums that were made in another order
+  const double change = after - before;
+  return std::abs(change) <= kRounding * std::max(std::abs(before), std::abs(after)) ? 0 : change;
+}
+
 double Difference::percent() const {
-  if (before == after) return 0;
+  if (change() == 0) return 0;
   return before == 0 ? std::numeric_limits<double>::quiet_NaN() : (after - before) / std::abs(before) * 100;
 }
 
@@ -161,14 +167,16 @@ std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const
                                    Figure{"job", "host_step_seconds", "s"},
                                    Figure{"job", "device_step_seconds", "s"},
                                    Figure{"job", "train_samples_per_second", "1/s"},
-                                   Figure{"cost", "run", "$"}};
+                                   Figure{"cost", "run", "$"},
+                                   Figure{"memory", "peak", "B"}};
   std::vector<Difference> list;
   for (const Figure& figure : kFigures) {
     const auto pointer = nlohmann::ordered_json::json_pointer{fmt::format("/{}/{}", figure.section, figure.key)};
     if (!before.contains(pointer) || !after.contains(pointer)) continue;
     const auto &a = before[pointer], &b = after[pointer];
     if (!a.is_number() || !b.is_number()) continue;
-    const std::string name = figure.unit == std::string_view{"$"} ? "dollars" : figure.key;
+    const std::string section = figure.section;
+    const std::string name = section == "cost" ? "dollars" : section == "memory" ? "memory_peak" : figure.key;
     list.push_back({"job", name, a.get<double>(), b.get<double>(), figure.unit});
   }
   return list;

@@ -35,13 +35,14 @@ std::string answer_html(const ReportRun& run) {
     if (answer.contains(key)) line(name, answer.value(key, ""));
   const Json changes = answer.value("changes", Json{});
   if (!changes.is_array()) return out + "</dl>\n";
-  for (const Json& change : changes) {  // its flags as they are pasted, and what they gain
-    const std::string text = change.value("text", ""), flags = flags_of(change.value("settings", Json{}));
+  for (const Json& change : changes) {  // the command to paste, or its flags alone, and what they gain
+    const std::string text = change.value("text", ""), flags = flags_of(change.value("settings", Json{})),
+                      command = change.value("command", "");
     const std::size_t gain = text.find(": ");
-    out += fmt::format("<dt>Try</dt><dd><code>{}</code>{}</dd>", escape(flags),
+    out += fmt::format("<dt>Try</dt><dd><code>{}</code>{}</dd>", escape(command.empty() ? flags : command),
                        sentence_html(gain == std::string::npos ? text : text.substr(gain)));
   }
-  if (changes.empty()) line("Try", "nothing that was projected is faster for the same dollars");
+  if (changes.empty()) line("Try", "nothing that was projected is faster for the same dollars, or cheaper");
   return out + "</dl>\n";
 }
 

@@ -93,13 +93,15 @@ std::string what_if_html(const ReportRun& run) {
   std::vector<Bar> bars{{.name = "as it is", .value = 100, .text = "100 %", .css = "soft"}};
   for (const Json& change : changes) {
     const double gain = change.value("speed_up_percent", 0.0);
+    const Json dollars = change.value("dollars", Json{});
     bars.push_back({.name = flags_of(change.value("settings", Json{})),
                     .value = 100 + gain,
-                    .text = fmt::format("{:+.0f} %: {}", gain, base::clock_text(change.value("train_runtime", 0.0))),
+                    .text = fmt::format("{:+.0f} %: {}{}", gain, base::clock_text(change.value("train_runtime", 0.0)),
+                                        dollars.is_number() ? fmt::format(", ${:.3f}", dollars.get<double>()) : ""),
                     .css = "best"});
   }
   if (bars.size() == 1)
-    return why + out + "<p>Nothing that was projected makes the job faster for the same dollars.</p>\n";
+    return why + out + "<p>Nothing that was projected makes the job faster for the same dollars, or cheaper.</p>\n";
   return why + bars_html("samples per second with each change alone", bars) + out;
 }
 

@@ -170,14 +170,25 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
     if (what === "right") show(from + part, to + part);
     if (what === "all") show(0, data.total);
   }
+  function gap(when, collective) {
+    var begin = 0, end = data.total;
+    data.calls.forEach(function (c) {
+      if (c[0] + c[1] <= when) begin = Math.max(begin, c[0] + c[1]);
+      if (c[0] > when) end = Math.min(end, c[0]);
+    });
+    return "no call for " + time(end - begin) + " from " + time(begin) +
+      (collective ? ": waits for " + data.names[collective[2]] : "");
+  }
   function tell(event) {
     var rect = canvas.getBoundingClientRect(), when = at(event.clientX - rect.left);
     var lane = Math.floor((event.clientY - rect.top) / high), found;
     var inside = function (c) { return c[0] <= when && when < c[0] + c[1]; };
-    if (lane === 8) found = data.collectives.find(inside);
-    if (found) return data.names[found[2]] + ", " + found[3] + " bytes: " + time(found[1]) + " from " + time(found[0]);
+    if (when < 0 || when > data.total) return said;
+    var collective = data.collectives.find(inside);
+    if (lane === 8 && collective) return data.names[collective[2]] + ", " + collective[3] + " bytes: " +
+      time(collective[1]) + " from " + time(collective[0]);
     found = data.calls.find(inside);
-    if (!found) return said;
+    if (!found) return gap(when, collective);
     return data.names[found[4]] + ", " + data.names[found[2]] + (found[3] >= 0 ? ", layer " + found[3] : "") + ": " +
       time(found[1]) + " from " + time(found[0]) + "; busy: " +
       engines.map(function (e, i) { return e + " " + found[5 + i] + " %"; }).join(", ");

@@ -43,16 +43,43 @@ class FirstSight : public cli_test::Runs {
 };
 
 TEST_F(FirstSight, TheAnswerComesFirstAndItsChangesArePasted) {
-  const Ran ran = run("run bert_tweets --mode timed --output_dir " + at("a"), "TRNSIM_SUGGESTIONS=1");
+  for (const std::string job : {"run bert_tweets --mode timed", "run bert_training_compiler --mode timed"}) {
+    fs::remove_all(folder_ / "a"), fs::remove_all(folder_ / "b");
+    const Ran ran = run(job + " --output_dir " + at("a"), "TRNSIM_SUGGESTIONS=1");
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    for (const char* line : {"\ntime     ", "\ndollars  ", "\nmemory   ", "\nbound by ", "\ntry      --"})
+      EXPECT_THAT(ran.out.substr(0, ran.out.find("figure ")), HasSubstr(line));
+    const Json change = result("a")["answer"]["changes"][0];
+    std::string flags;
+    for (const auto& [name, value] : change["settings"].items()) flags += " --" + name + " " + value.get<std::string>();
+    ASSERT_EQ(run(job + " --output_dir " + at("b") + flags).code, 0);
+    const auto rate = [&](const char* name) { return result(name)["job"]["train_samples_per_second"].get<double>(); };
+    EXPECT_NEAR(100 * (rate("b") / rate("a") - 1), change["speed_up_percent"].get<double>(), 3) << job;
+  }
+}
+
+/// The command behind "in full: " of what trnsim printed, after its name, the lines of a terminal put together.
+std::string in_full(std::string printed) {
+  const std::string mark = "in full: ", goes_on = " \\\n";
+  const std::size_t begin = printed.find(mark);
+  if (begin == std::string::npos) return "";
+  printed.erase(0, printed.find(' ', begin + mark.size()) + 1);
+  for (std::size_t at = 0; (at = printed.find(goes_on)) != std::string::npos;) printed.replace(at, goes_on.size(), " ");
+  return printed.substr(0, printed.find('\n'));
+}
+
+// What a change replaces must not be given twice.
+TEST_F(FirstSight, AChangeOfWhatWasTypedIsPastedInFull) {
+  const Ran ran = run("run bert_emotion --mode timed --per-device-train-batch-size 4 --output_dir " + at("a"),
+                      "COLUMNS=60 TRNSIM_SUGGESTIONS=1");
   ASSERT_EQ(ran.code, 0) << ran.err;
-  for (const char* line : {"\ntime     ", "\ndollars  ", "\nmemory   fits", "\nbound by ", "\ntry      --"})
-    EXPECT_THAT(ran.out.substr(0, ran.out.find("figure ")), HasSubstr(line));
+  const std::string better = in_full(ran.out);
+  EXPECT_THAT(better, HasSubstr(" --per_device_train_batch_size 16"));
+  EXPECT_EQ(run(better + " --output_dir " + at("b")).code, 0) << better;
   const Json change = result("a")["answer"]["changes"][0];
-  std::string flags;
-  for (const auto& [name, value] : change["settings"].items()) flags += " --" + name + " " + value.get<std::string>();
-  ASSERT_EQ(run("run bert_tweets --mode timed --output_dir " + at("b") + flags).code, 0);
-  const auto rate = [&](const char* name) { return result(name)["job"]["train_samples_per_second"].get<double>(); };
-  EXPECT_NEAR(100 * (rate("b") / rate("a") - 1), change["speed_up_percent"].get<double>(), 3);
+  EXPECT_THAT(change["command"], testing::EndsWith("run bert_emotion --mode timed --per_device_train_batch_size 16"));
+  EXPECT_THAT(cli_test::slurp(folder_ / "a/report.html"), HasSubstr(change["command"].get<std::string>()));
+  EXPECT_EQ(in_full(run("run bert_emotion --mode timed --output_dir " + at("c"), "TRNSIM_SUGGESTIONS=1").out), "");
 }
 
 TEST_F(FirstSight, TwoInstancesArePricedAsTwo) {
@@ -314,6 +341,9 @@ TEST_F(FirstSight, SettingsComeFromAFileAndGoIntoOne) {
           .code,
       0);
   EXPECT_EQ(result("a")["job"], result("b")["job"]);
+  // What is given as it is by default stands against the workload.
+  const Ran alone = run("run llama2_7b_dolly --dump_config --tensor_parallel_size 1");
+  EXPECT_THAT(alone.out, HasSubstr("tensor_parallel_size = 1\n"));
   std::ofstream{folder_ / "wrong.toml"} << "per_device_batch_size = 4\n";
   const Ran wrong = run("run bert_tweets --config " + at("wrong.toml"));
   EXPECT_EQ(wrong.code, 2);

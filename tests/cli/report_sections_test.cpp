@@ -164,7 +164,8 @@ TEST_F(ReportSections, PlaywrightAndAxeFindNothingWrong) {
   std::filesystem::create_directories(pictures);
   for (const auto& [name, arguments] : {std::pair{"bert_emotion", kBert}, {"llama2_7b_dolly", kLlama}}) {
     const std::string command = "node " TRNSIM_TEST_DIR "/browser/report.mjs " + modules.string() + " " +
-                                job(name, arguments).string() + " " + pictures.string() + " >" + out.string() + " 2>&1";
+                                job(name, std::string{arguments} + " --suggestions 2").string() + " " +
+                                pictures.string() + " >" + out.string() + " 2>&1";
     EXPECT_EQ(std::system(command.c_str()), 0) << base::read_file(out);
     EXPECT_THAT(base::read_file(out), HasSubstr("nothing is wrong"));
     for (const char* look :

@@ -115,6 +115,30 @@ TEST_F(Refused, WhatDoesNotFitIntoMemoryWithThreeAndTheTable) {
   EXPECT_FALSE(std::filesystem::exists(folder_ / "out"));
 }
 
+// Not the memory that such a length would take.
+TEST_F(Refused, MoreTokensThanTheModelHasPositionsFor) {
+  for (const char* job : {"bert_emotion --max_length 4096", "llama2_7b_dolly --max_length 100000"}) {
+    const Ran ran = run(std::string{"run --mode timed "} + job + " --output_dir " + at("out"));
+    EXPECT_EQ(ran.code, 2);
+    EXPECT_THAT(ran.err, HasSubstr("usage error: --max_length: a sequence of ")) << ran.err;
+    EXPECT_THAT(ran.err, HasSubstr(job[0] == 'b' ? "fix: use --max_length 512 or less" : "fix: use --max_length 4096"));
+  }
+}
+
+TEST_F(Refused, AColumnOfNoData) {
+  for (const char* flags : {"--text_column text", "--label_column label", "--validation_file x.csv"}) {
+    const Ran ran = run(std::string{"run bert_emotion --mode timed "} + flags + " --output_dir " + at("out"));
+    EXPECT_EQ(ran.code, 2) << flags;
+    EXPECT_THAT(ran.err, HasSubstr("has no effect without --dataset_path"));
+  }
+}
+
+TEST_F(Refused, ALengthOfPictures) {
+  const Ran ran = run("run vit_mnist --mode timed --max_length 64 --output_dir " + at("out"));
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr("--max_length: the pictures of ViT have 16 patches each"));
+}
+
 // Not worth compiling: what each layer must keep is more than there is.
 TEST_F(Refused, AHugeBatchAtOnce) {
   const auto begin = std::chrono::steady_clock::now();

@@ -119,10 +119,7 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
                 fmt::format("the vocabulary has {}, the model's table {}",
                             base::counted(out.tokenizer->vocab_size(), "token"), rows),
                 "use the vocabulary that the model was trained with"};
-  if (static_cast<std::int64_t>(o.length) > positions)
-    throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("a sequence of {} tokens is longer than the model's {} positions", o.length, positions),
-                fmt::format("use `max_length` {} or less", positions)};
+  require_positions(static_cast<std::int64_t>(o.length), positions);
 }
 
 }  // namespace

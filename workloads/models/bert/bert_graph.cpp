@@ -174,12 +174,7 @@ class Bert : EncoderGraph {
 }  // namespace
 
 runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
-  const std::int64_t places = config.max_position_embeddings - config.first_position();
-  if (spec.kind.length > places)
-    throw base::Error{
-        base::Fault::kUsage, "`max_length`",
-        fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length, places),
-        fmt::format("use `max_length` {} or less", places)};
+  require_positions(spec.kind.length, config.max_position_embeddings - config.first_position());
   if (spec.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
     throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};
   if ((spec.kind.head == Head::kPretraining) != (config.head == BertHead::kPretraining) &&

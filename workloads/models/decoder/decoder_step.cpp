@@ -14,11 +14,7 @@ using base::Fault;
 bool places_by_rank(const Plan& plan) { return plan.sequence && plan.micro_batch % plan.tensor != 0; }
 
 void require_step(const DecoderArch& arch, const Step& spec) {
-  if (spec.kind.length > arch.positions)
-    throw Error{Fault::kUsage, "`max_length`",
-                fmt::format("a sequence of {} tokens is longer than the model's {} positions", spec.kind.length,
-                            arch.positions),
-                fmt::format("use `max_length` {} or less", arch.positions)};
+  require_positions(spec.kind.length, arch.positions);
   if (spec.plan.sequence && spec.plan.micro_batch * spec.kind.length % spec.plan.tensor != 0)
     throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
