@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "runtime/allocate.h"
@@ -225,12 +226,12 @@ class Compiler {
   }
 
   void finish(const std::vector<std::vector<NodeId>>& calls) {
-    std::set<ValueId> in_hbm;
+    std::vector<bool> in_hbm(graph_.value_count());
     std::int64_t spill = 0;
     for (const Use& use : uses_) {
       for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
         const ValueId v = value_of(use, i);
-        if (v != kSpillArea) in_hbm.insert(v);
+        if (v != kSpillArea) in_hbm[v] = true;
       }
       spill = std::max(spill, use.block->spill_bytes);
     }

@@ -40,13 +40,15 @@ Duration duration_of(const Instr& i, const isa::Target& target) {
   return out;
 }
 
-/// What the block needs of a memory at each instruction, in the order as written; the largest over a range in O(1).
+/// What the block needs of a memory at each instruction, in the order as written; the largest over a range of as many
+/// as one may run ahead in O(1).
 class Profile {
  public:
   void set(std::vector<std::int64_t> values) {
     levels_.clear();
     levels_.push_back(std::move(values));
-    for (std::size_t step = 1; 2 * step <= levels_[0].size(); step *= 2) {
+    const std::size_t longest = std::min<std::size_t>(levels_[0].size(), std::max(kAhead, kLoadsAhead) + 1);
+    for (std::size_t step = 1; 2 * step <= longest; step *= 2) {
       const std::vector<std::int64_t>& below = levels_.back();
       std::vector<std::int64_t> level(levels_[0].size() - 2 * step + 1);
       for (std::size_t i = 0; i < level.size(); ++i) level[i] = std::max(below[i], below[i + step]);
@@ -101,7 +103,8 @@ struct Facts {
   };
   std::vector<Step> steps;
   std::vector<std::uint32_t> missing;       // how many must come before
-  Lists after, buffers;                     // who waits for it; the buffers that it names
+  Lists after;                              // who waits for it
+  const Lists buffers;                      // that it names
   std::vector<std::int64_t> size;           // of a buffer: bytes of SBUF with what rounding up costs, or one bank
   std::vector<char> on_chip;                // in SBUF
   std::vector<std::uint32_t> first, users;  // the instruction whose turn it is to open it; how many name it
@@ -109,7 +112,7 @@ struct Facts {
   std::vector<Need> needs;                  // of an instruction, when none of its buffers is open
   Profile sbuf_needed, psum_needed;
 
-  Facts(const VirtualBlock& block, const isa::Target& target) {
+  Facts(const VirtualBlock& block, const isa::Target& target) : buffers{named_buffers(block)} {
     read_buffers(block, target);
     const Lists before = dependences(block);
     std::vector<std::uint32_t> next(before.size() + 1, 0);
@@ -148,17 +151,11 @@ struct Facts {
       size.push_back(on_chip.back() ? (b.bytes + 63) / 64 * 64 : 1);
     }
     users.resize(size.size());
-    for (const Instr& instr : block.instrs) {
+    for (const Instr& instr : block.instrs)
       steps.push_back({.duration = duration_of(instr, target),
                        .engine = static_cast<std::uint8_t>(instr.engine),
                        .dma = isa::is_dma(instr.op)});
-      const auto begin = static_cast<std::ptrdiff_t>(buffers.items.size());
-      for (const Tile* t : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
-        if ((t->space == Space::kSbuf || t->space == Space::kPsum) &&
-            std::find(buffers.items.begin() + begin, buffers.items.end(), t->reg) == buffers.items.end())
-          buffers.items.push_back(t->reg), ++users[t->reg];
-      buffers.end_list();
-    }
+    for (const std::uint32_t b : buffers.items) ++users[b];
   }
 
   void make_profiles() {
@@ -343,7 +340,7 @@ std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& targe
   for (const std::int64_t part : {23, 20, 17, 14}) {  // 24ths of SBUF
     Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, keep_room};
     const NextInstr next = [&scheduler] { return scheduler.next(); };
-    if (auto found = allocate_without_spills(block, target.geometry, rotate, next)) return found;
+    if (auto found = allocate_without_spills(block, facts.buffers, target.geometry, rotate, next)) return found;
   }
   return std::nullopt;
 }
