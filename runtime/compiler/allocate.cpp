@@ -107,7 +107,7 @@ class Allocator {
 
   /// False when something would spill and must not.
   bool run() {
-    out_.reserve(block_.instrs.size());
+    if (may_spill_) out_.reserve(with_holds());
     for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
       look_ahead(may_spill_ ? block_.instrs.size() : std::size_t{i} + kStays + 1);
       const Instr& instr = block_.instrs[order_[i]];
@@ -115,8 +115,7 @@ class Allocator {
       for (const std::uint32_t b : busy_)
         if (!ensure_placed(b, instr)) return false;
       result_.moved += order_[i] != i;
-      out_.push_back(instr);
-      for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+      if (may_spill_) write(instr);
       for (const std::uint32_t b : busy_)
         if (++uses_[b].done == uses_[b].count) free(b);
     }
@@ -124,7 +123,11 @@ class Allocator {
   }
 
   Allocation take(VirtualBlock& block) {
-    block.instrs = std::move(out_);
+    if (!may_spill_) {  // only now: an order that is given up need not be written
+      out_.reserve(with_holds());
+      for (const std::uint32_t i : order_) write(block_.instrs[i]);
+    }
+    block.room = std::exchange(block.instrs, std::move(out_));
     block.registers = std::move(registers_);
     result_.sbuf_bytes = sbuf_.peak();
     result_.psum_bytes = psum_.peak();
@@ -133,6 +136,14 @@ class Allocator {
 
  private:
   static constexpr std::int64_t kNowhere = -1;
+
+  /// As many instructions as there are, and what synchronize() is likely to put in front of some.
+  std::size_t with_holds() const { return block_.instrs.size() + block_.instrs.size() / 16; }
+
+  void write(const Instr& instr) {
+    out_.push_back(instr);
+    for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+  }
 
   /// The instructions that name a buffer: from `begin` on in places_, by their places in the order.
   struct Uses {
@@ -180,8 +191,9 @@ class Allocator {
 
   void free(std::uint32_t b) {
     space(b).give_back(where_[b]);
+    if (!may_spill_) return;  // what had an address once has it for ever: it is written at the end
     where_[b] = kNowhere;
-    if (may_spill_) live_.erase(std::ranges::find(live_, b));
+    live_.erase(std::ranges::find(live_, b));
   }
 
   /// Moves the buffer that is needed last to HBM.

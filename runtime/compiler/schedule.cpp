@@ -8,6 +8,7 @@
 
 #include "isa/operands.h"
 #include "runtime/compiler/dependences.h"
+#include "runtime/compiler/ready.h"
 
 namespace runtime {
 namespace {
@@ -62,36 +63,6 @@ class Profile {
 
  private:
   std::vector<std::vector<std::int64_t>> levels_;
-};
-
-/// Numbers below a limit, visited by words.
-class Members {
- public:
-  explicit Members(std::size_t limit) : words_(limit / 64 + 1) {}
-  void insert(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  void erase(std::uint32_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
-  /// visit(i) for the members in [from, last] from the smallest on, until it returns false.
-  template <class Visit>
-  void each(std::uint32_t from, std::uint32_t last, const Visit& visit) const {
-    std::uint64_t word = words_[from / 64] >> from % 64 << from % 64;
-    for (std::uint32_t w = from / 64;; word = words_[w]) {
-      for (; word != 0; word &= word - 1) {
-        const std::uint32_t i = w * 64 + static_cast<std::uint32_t>(std::countr_zero(word));
-        if (i > last || !visit(i)) return;
-      }
-      if (++w > last / 64) return;
-    }
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
-/// Space that an instruction opens: bytes of SBUF, and banks of PSUM.
-struct Need {
-  std::int64_t bytes = 0, banks = 0;
-
-  std::int64_t& of(bool on_chip) { return on_chip ? bytes : banks; }
 };
 
 /// What does not depend on the limit, by the number of the instruction or of the buffer (from 1).
@@ -224,16 +195,16 @@ class Scheduler {
         missing_{facts.missing},
         users_{facts.users},
         needs_{facts.needs},
+        kinds_{facts.needs},
         ready_at_(facts.steps.size()),
         done_(facts.steps.size()),
         open_(facts.size.size()),
         early_(facts.size.size()),
-        ready_(isa::kEngineCount, Members{facts.steps.size()}),
         closed_{keep_room ? facts.steps.size() : 0},
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
         psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
         dma_start_{target.timing.dma.start} {
-    for (std::uint32_t i = 0; i < missing_.size(); ++i)
+    for (auto i = static_cast<std::uint32_t>(missing_.size()); i-- > 0;)
       if (missing_[i] == 0) make_ready(i);
     if (!keep_room) return;
     sbuf_.closed = &closed_;
@@ -251,6 +222,17 @@ class Scheduler {
 
  private:
   void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i); }
+  /// `b` is there: who names it needs that much less.
+  void open(std::uint32_t b) {
+    const bool on_chip = facts_.on_chip[b];
+    open_[b] = 1;
+    if (on_chip) closed_.add(facts_.first[b], -facts_.size[b]);
+    for (const std::uint32_t n : facts_.named_by[b]) {
+      needs_[n].of(on_chip) -= facts_.size[b];
+      kinds_.set(n, needs_[n]);
+    }
+    if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
+  }
   Budget& budget(std::uint32_t b) { return facts_.on_chip[b] ? sbuf_ : psum_; }
   void no_longer_early(std::uint32_t b) {
     if (early_[b]) early_[b] = 0, budget(b).ahead -= facts_.size[b];
@@ -268,26 +250,33 @@ class Scheduler {
         if (facts_.first[b] == oldest_) no_longer_early(b);
       ++oldest_;
     }
-    std::uint32_t best = oldest_;
-    double best_start = 1e300;
-    for (std::size_t e = 0; e < isa::kEngineCount; ++e) {
-      if (free_[e] >= best_start) continue;  // nothing of this engine starts earlier
-      const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
-      const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
-      sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
-      std::uint32_t looked = 0;
-      ready_[e].each(oldest_, last, [&](std::uint32_t i) {
-        const Need& need = needs_[i];
-        const bool refused = need.bytes >= sbuf_.refused || need.banks >= psum_.refused;  // most are, and end here
-        if ((!refused || i == oldest_) && may_run_ahead(i)) {
-          const double start = std::max(free_[e], ready_at_[i]);
-          if (start < best_start) best = i, best_start = start;
-          if (ready_at_[i] <= free_[e]) return false;  // nothing later of this engine starts earlier
-        }
-        return ++looked < kLook;
-      });
-    }
-    return best;
+    Choice best{.instr = oldest_};
+    for (std::size_t e = 0; e < isa::kEngineCount; ++e)
+      if (free_[e] < best.start) look(e, best);  // otherwise nothing of this engine starts earlier
+    return best.instr;
+  }
+
+  struct Choice {
+    std::uint32_t instr = 0;
+    double start = 1e300;
+  };
+
+  /// Among the first of an engine's ready instructions.
+  void look(std::size_t e, Choice& best) {
+    const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
+    const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
+    sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
+    kinds_.refuse_none();
+    ready_[e].each(last, kLook, [&](std::uint32_t i) {
+      if (kinds_.refused(i)) return true;  // most are
+      if (!may_run_ahead(i)) {
+        kinds_.refuse(sbuf_.refused, psum_.refused);
+        return true;
+      }
+      const double start = std::max(free_[e], ready_at_[i]);
+      if (start < best.start) best = {i, start};
+      return ready_at_[i] > free_[e];  // otherwise nothing later of this engine starts earlier
+    });
   }
 
   void issue(std::uint32_t i) {
@@ -302,12 +291,7 @@ class Scheduler {
     done_[i] = 1;
     ready_[e].erase(i);
     for (const std::uint32_t b : facts_.buffers[i]) {
-      if (!open_[b]) {
-        open_[b] = 1;
-        if (facts_.on_chip[b]) closed_.add(facts_.first[b], -facts_.size[b]);
-        for (const std::uint32_t n : facts_.named_by[b]) needs_[n].of(facts_.on_chip[b]) -= facts_.size[b];
-        if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
-      }
+      if (!open_[b]) open(b);
       if (--users_[b] == 0) no_longer_early(b);
     }
     for (const std::uint32_t n : facts_.after[i]) {
@@ -316,15 +300,16 @@ class Scheduler {
     }
   }
 
-  static constexpr std::uint32_t kLook = 64;  // candidates of one engine
+  static constexpr std::size_t kLook = 64;  // candidates of one engine
 
   const Facts& facts_;
   std::vector<std::uint32_t> missing_;  // instructions that must still come before
   std::vector<std::uint32_t> users_;    // of each buffer: instructions to come
   std::vector<Need> needs_;             // by what is open now
+  Kinds kinds_;                         // of needs_
   std::vector<double> ready_at_;
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
-  std::vector<Members> ready_;             // of each engine
+  std::array<ReadyList, isa::kEngineCount> ready_;
   std::array<double, isa::kEngineCount> free_{};
   double dma_free_ = 0;
   Sums closed_;

@@ -58,7 +58,8 @@ ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dt
 
 std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {
   if (attrs.empty()) attrs = op.attrs;
-  base::ensure(attrs.same_type(op.attrs), label, fmt::format("has attributes that {} does not take", op.name));
+  if (!attrs.same_type(op.attrs))
+    base::ensure(false, label, fmt::format("has attributes that {} does not take", op.name));
   const NodeId id = nodes_.size();
   nodes_.push_back({.op = &op,
                     .attrs = std::move(attrs),
