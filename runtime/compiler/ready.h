@@ -1,34 +1,12 @@
-// Which instructions can be scheduled next, and what they need.
+// Which instructions of an engine can be scheduled next, and what they need.
 #pragma once
 
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 namespace runtime {
-
-/// Numbers from the largest to the smallest: what comes and goes is small, so that little of the list moves.
-class ReadyList {
- public:
-  void insert(std::uint32_t i) { numbers_.insert(place(i), i); }
-  void erase(std::uint32_t i) { numbers_.erase(place(i)); }
-  /// visit(i) for the smallest ones, none larger than `last` and `most` of them at most, from the smallest on, until
-  /// it returns false.
-  void each(std::uint32_t last, std::size_t most, const auto& visit) const {
-    const std::size_t end = numbers_.size() - std::min(most, numbers_.size());
-    for (std::size_t k = numbers_.size(); k-- > end;)
-      if (numbers_[k] > last || !visit(numbers_[k])) return;
-  }
-
- private:
-  std::vector<std::uint32_t>::iterator place(std::uint32_t i) {
-    return std::ranges::lower_bound(numbers_, i, std::greater{});
-  }
-
-  std::vector<std::uint32_t> numbers_;
-};
 
 /// Space that an instruction opens: bytes of SBUF, and banks of PSUM.
 struct Need {
@@ -38,32 +16,82 @@ struct Need {
   bool operator==(const Need&) const = default;
 };
 
-/// Instructions by what they need: who needs as much as was refused to another one need not be looked at.
-class Kinds {
+/// Numbers of instructions from the largest to the smallest: what comes and goes is small, so that little moves.
+class Numbers {
  public:
-  explicit Kinds(const std::vector<Need>& needs) : of_(needs.size()) {
-    for (std::uint32_t i = 0; i < needs.size(); ++i) set(i, needs[i]);
-  }
-  void set(std::uint32_t i, const Need& need) {
-    const auto kind = static_cast<std::size_t>(std::ranges::find(known_, need) - known_.begin());
-    if (kind == known_.size() && kind < kMost - 1) known_.push_back(need);
-    of_[i] = static_cast<std::uint8_t>(kind);
-  }
-
-  void refuse_none() { refused_.fill(0); }
-  /// From now on those that need so much of one of the memories.
-  void refuse(std::int64_t bytes, std::int64_t banks) {
-    for (std::size_t k = 0; k < known_.size(); ++k)
-      refused_[k] = known_[k].bytes >= bytes || known_[k].banks >= banks ? 1 : 0;
-  }
-  /// False for those of too many kinds: nobody knows.
-  bool refused(std::uint32_t i) const { return refused_[of_[i]] != 0; }
+  void insert(std::uint32_t i) { all_.insert(place(i), i); }
+  void erase(std::uint32_t i) { all_.erase(place(i)); }
+  std::size_t size() const { return all_.size(); }
+  /// The k-th smallest, from 0.
+  std::uint32_t operator[](std::size_t k) const { return all_[all_.size() - 1 - k]; }
 
  private:
-  static constexpr std::size_t kMost = 64;  // the last one: all further ones
-  std::vector<Need> known_;                 // of the kinds but the last
-  std::vector<std::uint8_t> of_;            // of an instruction
-  std::array<char, kMost> refused_{};
+  std::vector<std::uint32_t>::iterator place(std::uint32_t i) {
+    return std::ranges::lower_bound(all_, i, std::greater{});
+  }
+  std::vector<std::uint32_t> all_;
+};
+
+/// Ready instructions by what they need: where one is refused, those that need as much are not looked at.
+class Ready {
+ public:
+  void insert(std::uint32_t i, const Need& need) {
+    all_.insert(i);
+    come(i, need);
+  }
+  void erase(std::uint32_t i, const Need& need) {
+    all_.erase(i);
+    go(i, need);
+  }
+  void change(std::uint32_t i, const Need& before, const Need& after) {
+    go(i, before);
+    come(i, after);
+  }
+
+  /// visit(i) for those of the `most` smallest that are not larger than `last` and whose need is still `open` when it
+  /// is their turn, from the smallest on, until it returns false.
+  void each(std::uint32_t last, std::size_t most, const auto& open, const auto& visit) {
+    if (all_.size() > most) last = std::min(last, all_[most - 1]);
+    for (Kind& kind : kinds_) kind.seen = 0;
+    while (Kind* const kind = next(open)) {
+      const std::uint32_t i = kind->numbers[kind->seen++];
+      if (i > last || !visit(i)) return;
+    }
+  }
+
+ private:
+  struct Kind {
+    Need need;
+    Numbers numbers;
+    std::size_t seen = 0;  // by the search that runs
+  };
+
+  /// That with the smallest number not seen yet.
+  Kind* next(const auto& open) {
+    Kind* out = nullptr;
+    for (Kind& kind : kinds_)
+      if (kind.seen < kind.numbers.size() && open(kind.need) &&
+          (!out || kind.numbers[kind.seen] < out->numbers[out->seen]))
+        out = &kind;
+    return out;
+  }
+
+  void come(std::uint32_t i, const Need& need) {
+    auto kind = std::ranges::find(kinds_, need, &Kind::need);
+    if (kind == kinds_.end()) kind = kinds_.insert(kind, {.need = need, .numbers = {}});
+    kind->numbers.insert(i);
+  }
+  void go(std::uint32_t i, const Need& need) {
+    const auto kind = std::ranges::find(kinds_, need, &Kind::need);
+    kind->numbers.erase(i);
+    if (kind->numbers.size() > 0 || kinds_.size() <= kFew) return;
+    std::swap(*kind, kinds_.back());
+    kinds_.pop_back();
+  }
+
+  static constexpr std::size_t kFew = 8;  // kinds that may stay without members
+  Numbers all_;
+  std::vector<Kind> kinds_;
 };
 
 }  // namespace runtime

@@ -195,7 +195,6 @@ class Scheduler {
         missing_{facts.missing},
         users_{facts.users},
         needs_{facts.needs},
-        kinds_{facts.needs},
         ready_at_(facts.steps.size()),
         done_(facts.steps.size()),
         open_(facts.size.size()),
@@ -221,15 +220,16 @@ class Scheduler {
   }
 
  private:
-  void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i); }
+  void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i, needs_[i]); }
   /// `b` is there: who names it needs that much less.
   void open(std::uint32_t b) {
     const bool on_chip = facts_.on_chip[b];
     open_[b] = 1;
     if (on_chip) closed_.add(facts_.first[b], -facts_.size[b]);
     for (const std::uint32_t n : facts_.named_by[b]) {
+      const Need before = needs_[n];
       needs_[n].of(on_chip) -= facts_.size[b];
-      kinds_.set(n, needs_[n]);
+      if (missing_[n] == 0 && !done_[n]) ready_[facts_.steps[n].engine].change(n, before, needs_[n]);
     }
     if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
   }
@@ -266,13 +266,9 @@ class Scheduler {
     const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
     const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
     sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
-    kinds_.refuse_none();
-    ready_[e].each(last, kLook, [&](std::uint32_t i) {
-      if (kinds_.refused(i)) return true;  // most are
-      if (!may_run_ahead(i)) {
-        kinds_.refuse(sbuf_.refused, psum_.refused);
-        return true;
-      }
+    const auto open = [&](const Need& n) { return n.bytes < sbuf_.refused && n.banks < psum_.refused; };
+    ready_[e].each(last, kLook, open, [&](std::uint32_t i) {
+      if (!may_run_ahead(i)) return true;
       const double start = std::max(free_[e], ready_at_[i]);
       if (start < best.start) best = {i, start};
       return ready_at_[i] > free_[e];  // otherwise nothing later of this engine starts earlier
@@ -289,7 +285,7 @@ class Scheduler {
       end = std::max(end, dma_free_ + dma_start_);
     }
     done_[i] = 1;
-    ready_[e].erase(i);
+    ready_[e].erase(i, needs_[i]);
     for (const std::uint32_t b : facts_.buffers[i]) {
       if (!open_[b]) open(b);
       if (--users_[b] == 0) no_longer_early(b);
@@ -306,10 +302,9 @@ class Scheduler {
   std::vector<std::uint32_t> missing_;  // instructions that must still come before
   std::vector<std::uint32_t> users_;    // of each buffer: instructions to come
   std::vector<Need> needs_;             // by what is open now
-  Kinds kinds_;                         // of needs_
   std::vector<double> ready_at_;
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
-  std::array<ReadyList, isa::kEngineCount> ready_;
+  std::array<Ready, isa::kEngineCount> ready_;
   std::array<double, isa::kEngineCount> free_{};
   double dma_free_ = 0;
   Sums closed_;
