@@ -4,6 +4,8 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
+#include <vector>
 
 #include "runtime/emitter.h"
 
@@ -20,6 +22,16 @@ struct Allocation {
   std::size_t moved = 0;         // instructions that no longer stand where they were written
 };
 
+/// Lists of different lengths, one after the other.
+struct Lists {
+  std::vector<std::uint32_t> begin{0}, items;
+  std::size_t size() const { return begin.size() - 1; }
+  std::span<const std::uint32_t> operator[](std::size_t i) const {
+    return {items.data() + begin[i], items.data() + begin[i + 1]};
+  }
+  void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
+};
+
 /// Numbers of instructions, each once, one at a call: who sees early that an order is no good need not wait for its
 /// end.
 using NextInstr = std::function<std::uint32_t()>;
@@ -29,7 +41,10 @@ using NextInstr = std::function<std::uint32_t()>;
 /// early as possible. Errors: Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
 Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate);
 /// The same with the instructions in another order. Nothing, and the block as it was, when that is more than fits.
-std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
-                                                  const NextInstr& next);
+/// `named`: named_buffers() of the block.
+std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const Lists& named,
+                                                  const isa::Geometry& geometry, bool rotate, const NextInstr& next);
+/// Of each instruction the buffers that it names, each once.
+Lists named_buffers(const VirtualBlock& block);
 
 }  // namespace runtime

@@ -3,6 +3,7 @@
 
 #include <functional>
 #include <map>
+#include <unordered_map>
 #include <vector>
 
 #include "runtime/graph.h"
@@ -37,7 +38,7 @@ class Backward {
 
   /// Walks back from `losses`, sums over rows that are all weighted already: their gradients are one. The gradients of
   /// parameters add to those of earlier walks, which must not have passed the same nodes.
-  std::map<ValueId, ValueId> run(const std::vector<ValueId>& losses);
+  void run(const std::vector<ValueId>& losses);
   /// Gives the gradients of the parameters their kind and their names, "grad.WEIGHT". Returns weight -> gradient.
   std::map<ValueId, ValueId> finish();
 
@@ -45,7 +46,8 @@ class Backward {
   void find_needs();
   Node once_more(NodeId n);
   void repeat_segment(NodeId last);
-  void find_ahead(const std::vector<ValueId>& losses);
+  std::vector<NodeId> behind(const std::vector<ValueId>& losses) const;
+  void find_ahead(const std::vector<NodeId>& nodes);
   void come_again(NodeId n);
   void ask_ahead(NodeId last);
   /// The value that `v` repeats, or itself.
@@ -55,11 +57,12 @@ class Backward {
   }
 
   Graph& graph_;
-  std::vector<char> needs_;
+  std::vector<char> needs_;  // of each value: whether it leads to a parameter
+  NodeId looked_at_ = 0;     // as many nodes have been, for that
   std::map<ValueId, ValueId> grads_;
   Segment segment_;
-  std::int32_t repeated_ = -1;                // the segment whose nodes run again now
-  std::map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats
+  std::int32_t repeated_ = -1;                          // the segment whose nodes run again now
+  std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats
   Repeats repeats_;
   std::vector<NodeId> ahead_;          // of this walk: nodes that are repeated and not yet asked for, in order
   std::map<ValueId, ValueId> coming_;  // of their results: what comes again

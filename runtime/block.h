@@ -31,9 +31,10 @@ struct BuiltBlock {
   std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // what the passes did
 };
 
-/// `nodes` in an order in which they can run. Errors: Fault::kCapacity when an instruction needs more than SBUF.
+/// `nodes` in an order in which they can run. `room`: memory for the instructions as they are first written, which
+/// blocks that are built one after the other share. Errors: Fault::kCapacity when an instruction needs more than SBUF.
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const BlockPasses& passes);
+                       const isa::Target& target, const BlockPasses& passes, std::vector<isa::Instr>& room);
 
 /// Blocks of programs that are compiled one after the other for one target: plans of a model that share its layers
 /// alike have the same. Another target's are forgotten.
@@ -58,6 +59,7 @@ class BlockCache {
   isa::Target target_;
   std::uint64_t clock_ = 0;
   std::map<std::string, Entry> entries_;
+  std::vector<isa::Instr> room_;
 };
 
 }  // namespace runtime

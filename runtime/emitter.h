@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <string>
+#include <tuple>
 #include <unordered_map>
 #include <variant>
 #include <vector>
@@ -37,6 +38,7 @@ struct VirtualBlock {
   std::vector<std::string> labels;
   std::vector<ValueId> registers;  // which tensor each HBM register is for
   double movement_flops = 0;       // of matmuls that only move data
+  std::vector<Instr> room;         // memory of a list that `instrs` has replaced, for another one
 };
 
 /// A factor or a bias: one number, or one per partition in a tile [P, 1].
@@ -46,8 +48,8 @@ class Emitter {
  public:
   static constexpr std::int64_t kKeptRows = std::int64_t{4} * isa::kPartitions;  // of tensors that keep() takes
 
-  /// Keeps references to both.
-  Emitter(const Graph& graph, const isa::Target& target, std::string name);
+  /// Keeps references to both. `room`: memory to write the instructions to.
+  Emitter(const Graph& graph, const isa::Target& target, std::string name, std::vector<Instr> room = {});
 
   const Graph& graph() const { return graph_; }
   const isa::Target& target() const { return target_; }
@@ -108,7 +110,7 @@ class Emitter {
                   const Tile* sum = nullptr);
   void reduce(const Tile& dst, Alu op, const Tile& a);
   void dropout(const Tile& dst, const Tile& a, double p, std::uint32_t stream, std::uint32_t tile);
-  void emit(Instr instr);
+  void emit(const Instr& instr);
 
   // --- constants, made once per block
   Tile identity(Dtype dtype);                  // [128, 128]
@@ -134,7 +136,8 @@ class Emitter {
   const isa::Target& target_;
   VirtualBlock block_;
   std::unordered_map<ValueId, std::uint32_t> registers_;
-  std::map<std::string, Tile> constants_;
+  enum class Constant : std::uint8_t { kIdentity, kNumber, kOnes, kZeros, kRamp };
+  std::map<std::tuple<Constant, Dtype, std::int64_t>, Tile> constants_;  // the last: columns, or bits of the number
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;
   std::map<ValueId, Tile> folded_;
   std::array<double, isa::kEngineCount> busy_{};  // seconds of work given to each engine so far

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <map>
-#include <set>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -27,12 +26,13 @@ struct MemoryPlan {
 void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
                  std::uint64_t capacity, std::string_view fix, bool least = false);
 
-/// `calls`: nodes of each call in order; `in_hbm`: tensors (roots) that any block touches in HBM, the others never
+/// `calls`: nodes of each call in order; `in_hbm`: of each value whether it is a
+/// tensor (a root) that any block touches in HBM, the others never
 /// leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the call that writes them to
 /// the last that reads them. Operands of one all_reduce lie side by side. Weights and caches that `shared` has by name
 /// lie where they lie there, all else behind what stays there.
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
-                       const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
+                       const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
 
 /// What the calls need whatever their blocks look like: all that stays, and activations that one call leaves to
 /// another, as if they had no gaps between them. Its activations have no addresses. Never more than plan_memory()

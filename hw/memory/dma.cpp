@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "hw/core/clock.h"
 #include "hw/core/process.h"
@@ -63,6 +64,7 @@ void Dma::advance(Fs now) {
     moving_ &= ~(1u << ring);
     if (jobs.empty()) filled_ &= ~(1u << ring);
     --pending_;
+    changed_ = true;
     listener_.completes(done.index, ring, done.begin, now);
   });
 }
@@ -73,6 +75,7 @@ void Dma::start_ready(Fs now) {
     if (job.ready > now) return;
     job.moving = true;
     moving_ |= 1u << ring;
+    changed_ = true;
     job.begin = now;
     job.left = job.work = job.transfer->work + static_cast<double>(job.transfer->tail) * job.transfer->width;
     listener_.begins(job.index, ring, now);
@@ -83,6 +86,10 @@ void Dma::start_ready(Fs now) {
 /// common path or HBM lack.
 void Dma::share(Fs now) {
   if (moving_ == 0) return;
+  const Free there{.engines = std::max(engines_ - collectives_.booked(now), engines_ / 16),
+                   .hbm = hbm_.available(now) * 1e-15};
+  if (!std::exchange(changed_, false) && there == free_) return;  // everybody keeps its width
+  free_ = there;
   std::array<Job*, isa::kDmaQueues> open;  // the narrowest first, of equal ones the lowest ring
   std::size_t count = 0;
   each(moving_, [&](std::uint8_t ring) {
@@ -91,8 +98,8 @@ void Dma::share(Fs now) {
     for (; place > 0 && open[place - 1]->transfer->width > job->transfer->width; --place) open[place] = open[place - 1];
     open[place] = job;
   });
-  const double free = std::max(engines_ - collectives_.booked(now), engines_ / 16);
-  double left = free, demand = 0, shared = 0;  // demand: bytes per femtosecond of HBM; shared: of the path, 0..1
+  double left = there.engines, demand = 0,
+         shared = 0;  // demand: bytes per femtosecond of HBM; shared: of the path, 0..1
   for (std::size_t i = 0; i < count; ++i) {
     Job& job = *open[i];
     job.width = std::min(job.transfer->width, left / static_cast<double>(count - i));
@@ -101,8 +108,8 @@ void Dma::share(Fs now) {
     demand += pace * static_cast<double>(job.transfer->read_bytes + job.transfer->written_bytes);
     shared += pace * job.transfer->shared;
   }
-  const double common = std::min(1.0, free / engines_ / shared);
-  const double memory = std::min(common, hbm_.available(now) * 1e-15 / demand);
+  const double common = std::min(1.0, there.engines / engines_ / shared);
+  const double memory = std::min(common, there.hbm / demand);
   for (std::size_t i = 0; i < count; ++i)
     open[i]->width *= open[i]->transfer->read_bytes + open[i]->transfer->written_bytes > 0 ? memory : common;
 }

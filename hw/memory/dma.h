@@ -74,6 +74,13 @@ class Dma : public sc_core::sc_module {
   std::uint32_t filled_ = 0, moving_ = 0;  // a bit for each ring with jobs, and for those whose first one moves
   Bookings collectives_;
   sc_core::sc_event step_;
+  /// What jobs have at a time: engines, and bytes per femtosecond of HBM.
+  struct Free {
+    double engines = 0, hbm = 0;
+    bool operator==(const Free&) const = default;
+  };
+  Free free_;             // when it was given out last
+  bool changed_ = false;  // which jobs move, since then
   Fs last_ = 0;
   Fs active_ = 0;
   std::size_t pending_ = 0;

@@ -4,9 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <tuple>
 
 #include "base/error.h"
 #include "isa/asm.h"
@@ -88,19 +86,21 @@ class Stationary {
     const auto is_there = [&](const Held& h) { return h.squares == squares && *h.tile == instr.a; };
     const bool held = std::ranges::any_of(held_, is_there);
     std::erase_if(held_, [&](const Held& h) { return (h.squares & squares) != 0; });
-    held_.push_back({&instr.a, squares});
+    held_.push_back({&instr.a, Extent{instr.a}, squares});
     return held;
   }
 
  private:
   struct Held {
     const isa::Tile* tile;
+    Extent extent;
     std::uint16_t squares;
   };
   void forget_if_written(const isa::Instr& instr) {
     for (const isa::Tile* tile : isa::writes(instr)) {
       if (held_.empty() || tile->space != isa::Space::kSbuf) continue;
-      std::erase_if(held_, [&](const Held& h) { return Extent{*tile}.overlaps(Extent{*h.tile}); });
+      const Extent written{*tile};
+      std::erase_if(held_, [&](const Held& h) { return written.overlaps(h.extent); });
     }
   }
   std::vector<Held> held_;
@@ -244,11 +244,18 @@ class BlockTimer {
   }
 
   std::uint32_t slot_of(const isa::Instr& instr) {
-    const auto key = std::tuple{instr.label, instr.op, instr.engine};
-    const auto [place, fresh] = slots_.try_emplace(key, static_cast<std::uint32_t>(out_.slots.size()));
-    if (fresh) out_.slots.push_back({.label = instr.label, .op = instr.op, .engine = instr.engine});
-    ++out_.slots[place->second].count;
-    return place->second;
+    if (instr.label >= slots_.size()) slots_.resize(instr.label + 1);
+    std::vector<std::uint32_t>& of_label = slots_[instr.label];
+    const auto known = std::ranges::find_if(of_label, [&](std::uint32_t s) {
+      return out_.slots[s].op == instr.op && out_.slots[s].engine == instr.engine;
+    });
+    const std::uint32_t slot = known == of_label.end() ? static_cast<std::uint32_t>(out_.slots.size()) : *known;
+    if (known == of_label.end()) {
+      of_label.push_back(slot);
+      out_.slots.push_back({.label = instr.label, .op = instr.op, .engine = instr.engine});
+    }
+    ++out_.slots[slot].count;
+    return slot;
   }
 
   const isa::Block& block_;
@@ -257,7 +264,7 @@ class BlockTimer {
   TimedBlock out_;
   ActivationTable table_;
   Stationary stationary_;
-  std::map<std::tuple<std::uint32_t, isa::Opcode, isa::Engine>, std::uint32_t> slots_;
+  std::vector<std::vector<std::uint32_t>> slots_;  // of each label: their numbers
   bool sbuf_shared_ = false;
   bool psum_shared_ = false;
   double used_ = 0;  // part of the PE array that the last matmul keeps busy

@@ -85,9 +85,10 @@ void for_buffers(auto& instr, const auto& f) {
 class Allocator {
  public:
   /// The order is read no further ahead than places depend on it, unless spills, which do on all of it, are allowed.
-  Allocator(const VirtualBlock& block, const isa::Geometry& geometry, bool rotate, const NextInstr& next,
-            bool may_spill)
+  Allocator(const VirtualBlock& block, const Lists& named, const isa::Geometry& geometry, bool rotate,
+            const NextInstr& next, bool may_spill)
       : block_{block},
+        named_{named},
         save_ring_{static_cast<std::uint8_t>(geometry.dma_rings - 2)},
         next_instr_{next},
         may_spill_{may_spill},
@@ -98,7 +99,7 @@ class Allocator {
         sbuf_{geometry.sbuf_partition_bytes, kGrain, rotate},
         psum_{geometry.psum_partition_bytes, geometry.psum_bank_bytes, rotate} {
     std::uint32_t count = 0;
-    for (const Instr& instr : block.instrs) for_named(instr, [&](std::uint32_t b) { ++uses_[b].count; });
+    for (const std::uint32_t b : named.items) ++uses_[b].count;
     for (Uses& u : uses_) u.begin = std::exchange(count, count + u.count);
     places_.resize(count);
     order_.reserve(block.instrs.size());
@@ -106,17 +107,15 @@ class Allocator {
 
   /// False when something would spill and must not.
   bool run() {
-    out_.reserve(block_.instrs.size());
+    if (may_spill_) out_.reserve(with_holds());
     for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
       look_ahead(may_spill_ ? block_.instrs.size() : std::size_t{i} + kStays + 1);
       const Instr& instr = block_.instrs[order_[i]];
-      busy_.clear();
-      for_named(instr, [&](std::uint32_t b) { busy_.push_back(b); });
+      busy_ = named_[order_[i]];
       for (const std::uint32_t b : busy_)
         if (!ensure_placed(b, instr)) return false;
       result_.moved += order_[i] != i;
-      out_.push_back(instr);
-      for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+      if (may_spill_) write(instr);
       for (const std::uint32_t b : busy_)
         if (++uses_[b].done == uses_[b].count) free(b);
     }
@@ -124,7 +123,11 @@ class Allocator {
   }
 
   Allocation take(VirtualBlock& block) {
-    block.instrs = std::move(out_);
+    if (!may_spill_) {  // only now: an order that is given up need not be written
+      out_.reserve(with_holds());
+      for (const std::uint32_t i : order_) write(block_.instrs[i]);
+    }
+    block.room = std::exchange(block.instrs, std::move(out_));
     block.registers = std::move(registers_);
     result_.sbuf_bytes = sbuf_.peak();
     result_.psum_bytes = psum_.peak();
@@ -134,6 +137,14 @@ class Allocator {
  private:
   static constexpr std::int64_t kNowhere = -1;
 
+  /// As many instructions as there are, and what synchronize() is likely to put in front of some.
+  std::size_t with_holds() const { return block_.instrs.size() + block_.instrs.size() / 16; }
+
+  void write(const Instr& instr) {
+    out_.push_back(instr);
+    for_buffers(out_.back(), [&](Tile& t) { t.offset += where_[t.reg], t.reg = 0; });
+  }
+
   /// The instructions that name a buffer: from `begin` on in places_, by their places in the order.
   struct Uses {
     std::uint32_t begin = 0, count = 0;
@@ -141,26 +152,15 @@ class Allocator {
     std::uint32_t done = 0;  // have an address
   };
 
-  /// f(buffer) for each buffer that an instruction names, once.
-  static void for_named(const Instr& instr, const auto& f) {
-    std::array<std::uint32_t, 5> seen{};
-    std::size_t count = 0;
-    for_buffers(instr, [&](const Tile& t) {
-      if (std::find(seen.begin(), seen.begin() + count, t.reg) != seen.begin() + count) return;
-      seen[count++] = t.reg;
-      f(t.reg);
-    });
-  }
-
   /// Reads the order as far as `end` instructions.
   void look_ahead(std::size_t end) {
     for (end = std::min(end, block_.instrs.size()); order_.size() < end;) {
       const auto place = static_cast<std::uint32_t>(order_.size());
       order_.push_back(next_instr_());
-      for_named(block_.instrs[order_.back()], [&](std::uint32_t b) {
+      for (const std::uint32_t b : named_[order_.back()]) {
         Uses& u = uses_[b];
         places_[u.begin + u.read++] = place;
-      });
+      }
     }
   }
 
@@ -191,8 +191,9 @@ class Allocator {
 
   void free(std::uint32_t b) {
     space(b).give_back(where_[b]);
+    if (!may_spill_) return;  // what had an address once has it for ever: it is written at the end
     where_[b] = kNowhere;
-    if (may_spill_) live_.erase(std::ranges::find(live_, b));
+    live_.erase(std::ranges::find(live_, b));
   }
 
   /// Moves the buffer that is needed last to HBM.
@@ -244,6 +245,7 @@ class Allocator {
   }
 
   const VirtualBlock& block_;
+  const Lists& named_;
   const std::uint8_t save_ring_;
   const NextInstr& next_instr_;
   const bool may_spill_;
@@ -252,7 +254,8 @@ class Allocator {
   std::vector<std::uint32_t> order_, places_;
   std::vector<std::int64_t> where_, slot_;  // address; place in the spill area
   FreeSpace sbuf_, psum_;
-  std::vector<std::uint32_t> live_, busy_;  // have an address, if any may spill; the instruction names
+  std::vector<std::uint32_t> live_;      // have an address, if any may spill
+  std::span<const std::uint32_t> busy_;  // the instruction names
   std::vector<Instr> out_;
   std::int64_t spill_register_ = -1;
   Allocation result_;
@@ -260,16 +263,30 @@ class Allocator {
 
 }  // namespace
 
+Lists named_buffers(const VirtualBlock& block) {
+  Lists out;
+  out.begin.reserve(block.instrs.size() + 1);
+  for (const Instr& instr : block.instrs) {
+    const auto begin = static_cast<std::ptrdiff_t>(out.items.size());
+    for_buffers(instr, [&](const Tile& t) {
+      if (std::find(out.items.begin() + begin, out.items.end(), t.reg) == out.items.end()) out.items.push_back(t.reg);
+    });
+    out.end_list();
+  }
+  return out;
+}
+
 Allocation allocate(VirtualBlock& block, const isa::Geometry& geometry, bool rotate) {
+  const Lists named = named_buffers(block);
   const NextInstr as_written = [i = 0u]() mutable { return i++; };
-  Allocator allocator{block, geometry, rotate, as_written, true};
+  Allocator allocator{block, named, geometry, rotate, as_written, true};
   allocator.run();
   return allocator.take(block);
 }
 
-std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const isa::Geometry& geometry, bool rotate,
-                                                  const NextInstr& next) {
-  Allocator allocator{block, geometry, rotate, next, false};
+std::optional<Allocation> allocate_without_spills(VirtualBlock& block, const Lists& named,
+                                                  const isa::Geometry& geometry, bool rotate, const NextInstr& next) {
+  Allocator allocator{block, named, geometry, rotate, next, false};
   if (!allocator.run()) return std::nullopt;
   return allocator.take(block);
 }

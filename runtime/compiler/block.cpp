@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <optional>
 #include <set>
+#include <unordered_map>
 
 #include "base/archive.h"
 #include "base/error.h"
@@ -23,15 +24,17 @@ using base::Fault;
 
 /// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
 std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vector<NodeId>& nodes) {
+  constexpr std::uint32_t kNone = ~0U;
   const std::set<NodeId> inside{nodes.begin(), nodes.end()};
+  std::vector<std::uint32_t> reg_of(graph.value_count(), kNone);
+  for (std::uint32_t r = 0; r < block.registers.size(); ++r) reg_of[block.registers[r]] = r;
   std::vector<char> wanted(block.registers.size(), 0);
   for (ValueId v = 0; v < graph.value_count(); ++v) {
-    const auto reg = std::ranges::find(block.registers, graph.root(v));
-    if (reg == block.registers.end()) continue;
+    const std::uint32_t reg = reg_of[graph.root(v)];
+    if (reg == kNone) continue;
     const auto& users = graph.users(v);
     const bool leaves = std::ranges::any_of(users, [&](NodeId u) { return !inside.contains(u); });
-    if (graph.value(v).kind != Kind::kActivation || leaves)
-      wanted[static_cast<std::size_t>(reg - block.registers.begin())] = 1;
+    if (graph.value(v).kind != Kind::kActivation || leaves) wanted[reg] = 1;
   }
   for (const Instr& i : block.instrs)
     for (const Tile* t : {&i.a, &i.b, &i.c})
@@ -71,7 +74,8 @@ struct NodeKey {
 
 class Signer {
  public:
-  Signer(const Graph& graph, const std::vector<NodeId>& nodes) : graph_{graph}, inside_{nodes.begin(), nodes.end()} {
+  Signer(const Graph& graph, const std::vector<NodeId>& nodes) : graph_{graph}, inside_{nodes} {
+    std::ranges::sort(inside_);
     key_(std::string_view{graph.scope_of(graph.node(nodes.front())).name});
     for (const NodeId n : nodes) add(graph.node(n));
   }
@@ -92,7 +96,7 @@ class Signer {
       name(v);
       const auto& users = graph_.users(v);
       const bool leaves = graph_.value(v).kind != Kind::kActivation ||
-                          std::ranges::any_of(users, [&](NodeId u) { return !inside_.contains(u); });
+                          std::ranges::any_of(users, [&](NodeId u) { return !std::ranges::binary_search(inside_, u); });
       key_(leaves);
     }
   }
@@ -113,9 +117,9 @@ class Signer {
   }
 
   const Graph& graph_;
-  const std::set<NodeId> inside_;
+  std::vector<NodeId> inside_;  // in order
   base::ArchiveWriter key_;
-  std::map<ValueId, std::uint32_t> numbers_;
+  std::unordered_map<ValueId, std::uint32_t> numbers_;
   std::vector<ValueId> values_;
 };
 
@@ -124,8 +128,8 @@ class Signer {
 Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes) { return Signer{graph, nodes}.take(); }
 
 BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
-                       const isa::Target& target, const BlockPasses& passes) {
-  Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name};
+                       const isa::Target& target, const BlockPasses& passes, std::vector<Instr>& room) {
+  Emitter emitter{graph, target, graph.scope_of(graph.node(nodes.front())).name, std::move(room)};
   const auto groups = fuse_nodes(graph, nodes, target.geometry, passes.fusion);
   for (const FusedGroup& group : groups) {
     if (group.by_rows) {
@@ -143,6 +147,7 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
   std::optional<Allocation> found;
   if (passes.reorder) found = schedule(virtual_block, target, passes.double_buffering);
   const Allocation allocation = found ? *found : allocate(virtual_block, target.geometry, passes.double_buffering);
+  room = std::move(virtual_block.room);
   out.moved = allocation.moved;
   out.waits = synchronize(virtual_block.instrs, target.geometry);
   out.spills = static_cast<std::size_t>(allocation.spills);
@@ -170,7 +175,7 @@ const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>&
   const std::string key = writer.take();
   auto place = entries_.find(key);
   if (place == entries_.end()) {
-    BuiltBlock built = build_block(graph, nodes, signature, target, passes);
+    BuiltBlock built = build_block(graph, nodes, signature, target, passes, room_);
     kept_ += built.block.instrs.size();
     make_room();
     place = entries_.emplace(key, Entry{.built = std::move(built)}).first;

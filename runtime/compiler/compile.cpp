@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <set>
 
 #include "base/error.h"
 #include "runtime/allocate.h"
@@ -215,7 +216,7 @@ class Compiler {
   Made add_block(const std::vector<NodeId>& nodes, const Signature& signature) {
     const BlockPasses passes = block_passes(options_.passes);
     BuiltBlock built = options_.blocks ? options_.blocks->get(graph_, nodes, signature, target_, passes)
-                                       : build_block(graph_, nodes, signature, target_, passes);
+                                       : build_block(graph_, nodes, signature, target_, passes, room_);
     fused_ += built.fused, dropped_ += built.dropped, moved_ += built.moved;
     spills_ += built.spills, waits_ += built.waits;
     result_.program.blocks.push_back(std::move(built.block));
@@ -225,12 +226,12 @@ class Compiler {
   }
 
   void finish(const std::vector<std::vector<NodeId>>& calls) {
-    std::set<ValueId> in_hbm;
+    std::vector<bool> in_hbm(graph_.value_count());
     std::int64_t spill = 0;
     for (const Use& use : uses_) {
       for (std::size_t i = 0; i < use.block->registers.size(); ++i) {
         const ValueId v = value_of(use, i);
-        if (v != kSpillArea) in_hbm.insert(v);
+        if (v != kSpillArea) in_hbm[v] = true;
       }
       spill = std::max(spill, use.block->spill_bytes);
     }
@@ -329,6 +330,7 @@ class Compiler {
   const CompileOptions& options_;
   Compiled result_;
   std::map<std::string, Made> made_;
+  std::vector<Instr> room_;  // of build_block()
   std::vector<Use> uses_;
   std::map<ValueId, std::uint32_t> reduced_, ahead_;  // results of collectives: which of their queue they are
   std::uint32_t awaited_ = 0;                         // of the activations' queue, by all calls from now on

@@ -4,20 +4,28 @@
 #include <array>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "isa/operands.h"
 
 namespace runtime {
 namespace {
 
+constexpr std::uint32_t kNone = ~0U;
+
+/// An access to a buffer, and the place of the next of its list.
 struct Access {
   std::int64_t low = 0, high = 0;
-  std::uint32_t instr = 0;
+  std::uint32_t instr = 0, next = kNone;
+
+  bool meets(const Access& o) const { return low < o.high && o.low < high; }
+  bool covers(const Access& o) const { return low <= o.low && o.high <= high; }
 };
 
-/// Who touched a buffer. A write that covers an earlier access stands for it: what follows it follows that one too.
+/// Who touched a buffer: the first of each list. A write that covers an earlier access stands for it: what follows it
+/// follows that one too.
 struct BufferLog {
-  std::vector<Access> writes, reads;
+  std::uint32_t writes = kNone, reads = kNone;
 };
 
 struct HbmLog {
@@ -35,13 +43,17 @@ class Finder {
 
   Lists run() {
     Lists out;
+    out.begin.reserve(block_.instrs.size() + 1);
     for (std::uint32_t i = 0; i < block_.instrs.size(); ++i) {
       const Instr& instr = block_.instrs[i];
       found_.clear();
-      for (const Tile* t : isa::reads(instr)) read(*t);
-      for (const Tile* t : isa::writes(instr)) write(*t);
-      for (const Tile* t : isa::reads(instr)) note_read(*t, i);
-      for (const Tile* t : isa::writes(instr)) note_write(*t, i);
+      read_.clear(), written_.clear();
+      for (const Tile* t : isa::reads(instr)) read_.emplace_back(*t, i);
+      for (const Tile* t : isa::writes(instr)) written_.emplace_back(*t, i);
+      for (const Operand& o : read_) follow_writes(o);
+      for (const Operand& o : written_) follow_writes(o), follow_reads(o);
+      for (const Operand& o : read_) note_read(o);
+      for (const Operand& o : written_) note_write(o);
       if (chained_) follow_state(instr, i);
       std::ranges::sort(found_);
       found_.erase(std::unique(found_.begin(), found_.end()), found_.end());
@@ -52,11 +64,22 @@ class Finder {
   }
 
  private:
-  static Access access(const Tile& t, std::uint32_t i) {
-    const ByteRange range = ByteRange::of(t);
-    return {t.offset + range.low, t.offset + range.high, i};
-  }
-  static bool meet(const Access& a, const Access& b) { return a.low < b.high && b.low < a.high; }
+  /// What an instruction touches, in HBM or of a buffer.
+  struct Operand {
+    std::uint32_t reg;
+    bool in_hbm;
+    HbmRect rect;
+    Access access;
+
+    Operand(const Tile& t, std::uint32_t i) : reg{t.reg}, in_hbm{t.space == isa::Space::kHbm}, access{.instr = i} {
+      if (in_hbm) {
+        rect = HbmRect::of(t);
+        return;
+      }
+      const ByteRange range = ByteRange::of(t);
+      access.low = t.offset + range.low, access.high = t.offset + range.high;
+    }
+  };
 
   /// Accumulator registers and the generator's state have no address: who uses them on one engine keeps its order.
   void follow_state(const Instr& instr, std::uint32_t i) {
@@ -67,54 +90,68 @@ class Finder {
     last = i;
   }
 
-  void read(const Tile& t) {
-    if (t.space == isa::Space::kHbm) {
-      const HbmRect r = HbmRect::of(t);
-      for (const auto& [w, i] : hbm_[t.reg].writes)
-        if (r.meets(w)) found_.push_back(i);
-      return;
-    }
-    const Access a = access(t, 0);
-    for (const Access& w : buffers_[t.reg].writes)
-      if (meet(a, w)) found_.push_back(w.instr);
+  void follow(const HbmRect& rect, const std::vector<std::pair<HbmRect, std::uint32_t>>& list) {
+    for (const auto& [other, i] : list)
+      if (rect.meets(other)) found_.push_back(i);
+  }
+  void follow(const Access& access, std::uint32_t list) {
+    for (; list != kNone; list = accesses_[list].next)
+      if (access.meets(accesses_[list])) found_.push_back(accesses_[list].instr);
+  }
+  void follow_writes(const Operand& o) {
+    o.in_hbm ? follow(o.rect, hbm_[o.reg].writes) : follow(o.access, buffers_[o.reg].writes);
+  }
+  void follow_reads(const Operand& o) {
+    o.in_hbm ? follow(o.rect, hbm_[o.reg].reads) : follow(o.access, buffers_[o.reg].reads);
   }
 
-  void write(const Tile& t) {
-    read(t);
-    if (t.space == isa::Space::kHbm) {
-      const HbmRect r = HbmRect::of(t);
-      for (const auto& [o, i] : hbm_[t.reg].reads)
-        if (r.meets(o)) found_.push_back(i);
-      return;
-    }
-    const Access a = access(t, 0);
-    for (const Access& r : buffers_[t.reg].reads)
-      if (meet(a, r)) found_.push_back(r.instr);
-  }
-
-  void note_read(const Tile& t, std::uint32_t i) {
-    if (t.space == isa::Space::kHbm)
-      hbm_[t.reg].reads.emplace_back(HbmRect::of(t), i);
+  void note_read(const Operand& o) {
+    if (o.in_hbm)
+      hbm_[o.reg].reads.emplace_back(o.rect, o.access.instr);
     else
-      buffers_[t.reg].reads.push_back(access(t, i));
+      put(buffers_[o.reg].reads, o.access);
   }
 
-  void note_write(const Tile& t, std::uint32_t i) {
-    if (t.space == isa::Space::kHbm) {
-      hbm_[t.reg].writes.emplace_back(HbmRect::of(t), i);
+  void note_write(const Operand& o) {
+    if (o.in_hbm) {
+      hbm_[o.reg].writes.emplace_back(o.rect, o.access.instr);
       return;
     }
-    const Access a = access(t, i);
-    const auto covered = [&](const Access& b) { return a.low <= b.low && b.high <= a.high; };
-    BufferLog& log = buffers_[t.reg];
-    std::erase_if(log.writes, covered);
-    std::erase_if(log.reads, covered);
-    log.writes.push_back(a);
+    BufferLog& log = buffers_[o.reg];
+    drop_covered(log.writes, o.access);
+    drop_covered(log.reads, o.access);
+    put(log.writes, o.access);
+  }
+
+  void put(std::uint32_t& list, Access access) {
+    access.next = list;
+    if (unused_ == kNone) {
+      list = static_cast<std::uint32_t>(accesses_.size());
+      accesses_.push_back(access);
+    } else {
+      list = unused_;
+      unused_ = std::exchange(accesses_[list], access).next;
+    }
+  }
+
+  void drop_covered(std::uint32_t& list, const Access& by) {
+    for (std::uint32_t* link = &list; *link != kNone;) {
+      Access& access = accesses_[*link];
+      if (!by.covers(access)) {
+        link = &access.next;
+        continue;
+      }
+      const std::uint32_t dropped = std::exchange(*link, access.next);
+      access.next = std::exchange(unused_, dropped);
+    }
   }
 
   const VirtualBlock& block_;
   std::vector<BufferLog> buffers_;
   std::unordered_map<std::uint32_t, HbmLog> hbm_;
+  std::vector<Access> accesses_;         // of all lists
+  std::uint32_t unused_ = kNone;         // the first of those in no list any more
+  std::vector<Operand> read_, written_;  // of this instruction
   std::vector<std::uint32_t> found_;
   bool chained_;  // some instruction continues what another one began in the state of its engine
   std::array<std::optional<std::uint32_t>, isa::kEngineCount> last_{};

@@ -2,9 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
+#include "runtime/allocate.h"
 #include "runtime/emitter.h"
 
 namespace runtime {
@@ -21,16 +21,6 @@ struct HbmRect {
 struct ByteRange {
   std::int64_t low = 0, high = 0;
   static ByteRange of(const Tile& tile);
-};
-
-/// Lists of different lengths, one after the other.
-struct Lists {
-  std::vector<std::uint32_t> begin{0}, items;
-  std::size_t size() const { return begin.size() - 1; }
-  std::span<const std::uint32_t> operator[](std::size_t i) const {
-    return {items.data() + begin[i], items.data() + begin[i + 1]};
-  }
-  void end_list() { begin.push_back(static_cast<std::uint32_t>(items.size())); }
 };
 
 /// For each instruction those before it that it must follow: it reads what they wrote, or writes what they read or

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <bit>
 #include <utility>
 
 #include "base/error.h"
@@ -24,8 +25,11 @@ void put(const Scalar& s, float& imm, Tile& tile) {
 
 }  // namespace
 
-Emitter::Emitter(const Graph& graph, const isa::Target& target, std::string name) : graph_{graph}, target_{target} {
+Emitter::Emitter(const Graph& graph, const isa::Target& target, std::string name, std::vector<Instr> room)
+    : graph_{graph}, target_{target} {
   block_.name = std::move(name);
+  block_.instrs = std::move(room);
+  block_.instrs.clear();
   label("");
 }
 
@@ -41,13 +45,15 @@ Tile Emitter::buffer(Space space, Dtype dtype, std::int64_t parts, std::int64_t 
 }
 
 Tile Emitter::sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols) {
-  base::ensure(parts >= 1 && parts <= kPartitions && cols >= 1, block_.name,
-               fmt::format("a buffer of {}, {}", base::counted(parts, "partition"), base::counted(cols, "column")));
+  if (parts < 1 || parts > kPartitions || cols < 1)
+    base::ensure(false, block_.name,
+                 fmt::format("a buffer of {}, {}", base::counted(parts, "partition"), base::counted(cols, "column")));
   return buffer(Space::kSbuf, dtype, parts, cols);
 }
 
 Tile Emitter::psum(std::int64_t parts, std::int64_t cols, Dtype dtype) {
-  base::ensure(cols <= bank_columns(dtype), block_.name, fmt::format("{} columns do not fit in a PSUM bank", cols));
+  if (cols > bank_columns(dtype))
+    base::ensure(false, block_.name, fmt::format("{} columns do not fit in a PSUM bank", cols));
   return buffer(Space::kPsum, dtype, parts, cols);
 }
 
@@ -64,8 +70,10 @@ Tile Emitter::hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t 
 Tile Emitter::hbm(ValueId id, std::int64_t row, std::int64_t rows, std::int64_t col, std::int64_t cols,
                   std::int64_t stride) {
   const Value& v = value(id);
-  base::ensure(row + (rows - 1) * stride < v.rows && col + cols <= v.cols, block_.name,
-               fmt::format("row {} x {}, column {} + {} of {} [{}, {}]", row, rows, col, cols, v.name, v.rows, v.cols));
+  if (row + (rows - 1) * stride >= v.rows || col + cols > v.cols)
+    base::ensure(
+        false, block_.name,
+        fmt::format("row {} x {}, column {} + {} of {} [{}, {}]", row, rows, col, cols, v.name, v.rows, v.cols));
   return hbm_flat(id, row * v.cols + col, rows, cols, stride * v.cols);
 }
 
@@ -148,15 +156,17 @@ double Emitter::done_after(const Instr& instr) const {
 void Emitter::copy(const Tile& dst, const Tile& src, Scalar scale) {
   const float* factor = std::get_if<float>(&scale);
   const bool plain = factor && *factor == 1.0F;
-  Instr vector{.op = Opcode::kTensorCopy, .engine = Engine::kVector, .dst = dst, .a = src};
-  Instr scalar{.op = Opcode::kTensorCopy, .engine = Engine::kScalar, .dst = dst, .a = src};
-  if (!plain) {
-    vector.op = Opcode::kTensorScalar, vector.alu0 = Alu::kMul;
-    scalar.op = Opcode::kActivation;
-    put(scale, vector.imm0, vector.b);
-    put(scale, scalar.imm0, scalar.b);
-  }
-  emit(done_after(vector) <= done_after(scalar) ? vector : scalar);
+  Instr i{.op = Opcode::kTensorCopy, .dst = dst, .a = src};
+  if (!plain) put(scale, i.imm0, i.b);
+  const auto done_by = [&](Engine engine) {
+    i.engine = engine;
+    if (!plain) i.op = engine == Engine::kVector ? Opcode::kTensorScalar : Opcode::kActivation;
+    if (!plain) i.alu0 = engine == Engine::kVector ? Alu::kMul : Alu::kNone;
+    return done_after(i);
+  };
+  const double scalar = done_by(Engine::kScalar);
+  if (done_by(Engine::kVector) > scalar) done_by(Engine::kScalar);
+  emit(i);
 }
 
 void Emitter::fill(const Tile& dst, float value) {
@@ -264,7 +274,7 @@ void Emitter::dropout(const Tile& dst, const Tile& a, double p, std::uint32_t st
 }
 
 Tile Emitter::identity(Dtype dtype) {
-  const auto [place, added] = constants_.try_emplace(fmt::format("identity{}", static_cast<int>(dtype)));
+  const auto [place, added] = constants_.try_emplace({Constant::kIdentity, dtype, 0});
   if (added) {
     const Tile difference = sbuf(Dtype::kFp32, kPartitions, kPartitions);
     emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm1 = -1, .imm2 = 1, .dst = difference});
@@ -276,7 +286,8 @@ Tile Emitter::identity(Dtype dtype) {
 }
 
 Tile Emitter::constant(float value) {
-  const auto [place, added] = constants_.try_emplace(fmt::format("constant{}", value));
+  const auto [place, added] =
+      constants_.try_emplace({Constant::kNumber, Dtype::kFp32, std::bit_cast<std::int32_t>(value)});
   if (added) {
     const Tile tile = place->second = sbuf(Dtype::kFp32, kPartitions, 1);
     emit({.op = Opcode::kMemset, .engine = Engine::kVector, .imm0 = value, .dst = tile});
@@ -285,19 +296,19 @@ Tile Emitter::constant(float value) {
 }
 
 Tile Emitter::ones(Dtype dtype, std::int64_t cols) {
-  const auto [place, added] = constants_.try_emplace(fmt::format("ones{} {}", static_cast<int>(dtype), cols));
+  const auto [place, added] = constants_.try_emplace({Constant::kOnes, dtype, cols});
   if (added) fill(place->second = sbuf(dtype, kPartitions, cols), 1);
   return place->second;
 }
 
 Tile Emitter::zeros(Dtype dtype, std::int64_t cols) {
-  const auto [place, added] = constants_.try_emplace(fmt::format("zeros{} {}", static_cast<int>(dtype), cols));
+  const auto [place, added] = constants_.try_emplace({Constant::kZeros, dtype, cols});
   if (added) fill(place->second = sbuf(dtype, kPartitions, cols), 0);
   return place->second;
 }
 
 Tile Emitter::ramp(std::int64_t cols) {
-  const auto [place, added] = constants_.try_emplace(fmt::format("ramp {}", cols));
+  const auto [place, added] = constants_.try_emplace({Constant::kRamp, Dtype::kFp32, cols});
   if (added) {
     place->second = sbuf(Dtype::kFp32, kPartitions, cols);
     emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = place->second});
@@ -311,11 +322,11 @@ void Emitter::label(std::string text) {
   if (found == block_.labels.end()) block_.labels.push_back(std::move(text));
 }
 
-void Emitter::emit(Instr instr) {
-  instr.label = label_;
+void Emitter::emit(const Instr& instr) {
   if (!isa::is_dma(instr.op) && !isa::is_collective(instr.op))
     busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
   block_.instrs.push_back(instr);
+  block_.instrs.back().label = label_;
 }
 
 VirtualBlock Emitter::finish() { return std::move(block_); }

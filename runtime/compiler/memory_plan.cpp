@@ -3,7 +3,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <set>
 
 #include "base/error.h"
 #include "base/units.h"
@@ -46,7 +45,7 @@ class Arena {
 class Planner {
  public:
   Planner(const Graph& graph, const std::vector<std::vector<NodeId>>& calls, const std::vector<isa::Region>* shared)
-      : graph_{graph}, calls_{calls} {
+      : graph_{graph}, calls_{calls}, lives_(graph.value_count()), ahead_(graph.value_count(), kNoValue) {
     if (!shared) return;
     for (const isa::Region& region : *shared) {
       if (region.kind == "weights" || region.kind == "optimizer" || region.kind == "cache")
@@ -56,7 +55,7 @@ class Planner {
     }
   }
 
-  MemoryPlan run(const std::set<ValueId>& in_hbm) {
+  MemoryPlan run(const std::vector<bool>& in_hbm) {
     place_what_stays();
     place_activations(in_hbm);
     return std::move(plan_);
@@ -65,8 +64,10 @@ class Planner {
   MemoryPlan least() {
     place_what_stays();
     std::vector<std::uint64_t> begins(calls_.size()), ends(calls_.size());
-    for (const auto& [v, life] : lives_) {
-      if (graph_.value(v).kind != Kind::kActivation || life.first == life.last || plan_.address.contains(v)) continue;
+    for (ValueId v = 0; v < lives_.size(); ++v) {
+      const Life& life = lives_[v];
+      if (!life || graph_.value(v).kind != Kind::kActivation || life.first == life.last || plan_.address.contains(v))
+        continue;
       begins[life.first] += aligned(graph_.value(v).bytes());
       ends[life.last] += aligned(graph_.value(v).bytes());
     }
@@ -81,9 +82,13 @@ class Planner {
   }
 
  private:
+  /// The first and the last call that name a tensor, if any does.
   struct Life {
-    std::size_t first = 0, last = 0;
+    std::size_t first = kNever, last = 0;
+    explicit operator bool() const { return first != kNever; }
+    void reach(std::size_t call) { last = std::max(last, call); }
   };
+  static constexpr std::size_t kNever = ~std::size_t{0};
 
   void place_what_stays() {
     find_lives();
@@ -101,11 +106,10 @@ class Planner {
         const bool beside = node.op->collective == Collective::kBeside;
         for (const auto* list : {&node.in, &node.out})
           for (const ValueId v : *list) {
-            const ValueId root = graph_.root(v);
-            const auto [place, added] = lives_.try_emplace(root, Life{c, c});
-            place->second.last = std::max(place->second.last, beside ? calls_.size() - 1 : c);
-            if (const auto asked = ahead_.find(v); asked != ahead_.end())  // read until somebody waits for the results
-              lives_.at(asked->second).last = std::max(lives_.at(asked->second).last, c);
+            Life& life = lives_[graph_.root(v)];
+            if (!life) life = {c, c};
+            life.reach(beside ? calls_.size() - 1 : c);
+            if (ahead_[v] != kNoValue) lives_[ahead_[v]].reach(c);  // read until somebody waits for the results
           }
         if (node.op->collective == Collective::kAhead)
           for (const ValueId v : node.out) ahead_[v] = graph_.root(node.in[0]);
@@ -131,8 +135,7 @@ class Planner {
 
   void place_kind(Kind kind) {
     for (ValueId v = 0; v < graph_.value_count(); ++v)
-      if (graph_.value(v).kind == kind && graph_.root(v) == v && (kind != Kind::kGradient || lives_.contains(v)))
-        place(v);
+      if (graph_.value(v).kind == kind && graph_.root(v) == v && (kind != Kind::kGradient || lives_[v])) place(v);
   }
 
   void place_buckets() {
@@ -159,27 +162,28 @@ class Planner {
     plan_.persistent_end = begin + static_cast<std::uint64_t>(bucket_elements(graph_, members, ranks)) * size;
   }
 
-  void place_activations(const std::set<ValueId>& in_hbm) {
+  void place_activations(const std::vector<bool>& in_hbm) {
     std::vector<std::vector<ValueId>> born(calls_.size()), dies(calls_.size());
     for (ValueId v = 0; v < graph_.value_count(); ++v) {
       if (graph_.value(v).kind != Kind::kActivation || graph_.root(v) != v) continue;
       // Tensors that never leave their group have no address; which ones, the blocks' registers say.
-      if (!lives_.contains(v) || !in_hbm.contains(v) || plan_.address.contains(v)) continue;
-      const Life life = lives_.at(v);
+      const Life& life = lives_[v];
+      if (!life || !in_hbm[v] || plan_.address.contains(v)) continue;
       born[life.first].push_back(v);
       dies[life.last].push_back(v);
     }
     Arena arena;
-    std::map<ValueId, std::uint64_t> offsets;
+    std::vector<std::uint64_t> offsets(graph_.value_count());
     for (std::size_t c = 0; c < calls_.size(); ++c) {
       for (const ValueId v : born[c]) {
         offsets[v] = arena.take(graph_.value(v).bytes());
         plan_.activations_without_reuse += aligned(graph_.value(v).bytes());
       }
-      for (const ValueId v : dies[c]) arena.give_back(offsets.at(v));
+      for (const ValueId v : dies[c]) arena.give_back(offsets[v]);
     }
     const std::uint64_t base = plan_.persistent_end;
-    for (const auto& [v, offset] : offsets) plan_.address[v] = base + offset;
+    for (const auto& list : born)
+      for (const ValueId v : list) plan_.address[v] = base + offsets[v];
     plan_.total = base + arena.peak();
     plan_.bytes_by_kind["activations"] = arena.peak();
     if (arena.peak() > 0)
@@ -194,8 +198,8 @@ class Planner {
   const Graph& graph_;
   const std::vector<std::vector<NodeId>>& calls_;
   std::map<std::string, const isa::Region*> taken_;
-  std::map<ValueId, Life> lives_;
-  std::map<ValueId, ValueId> ahead_;  // of results that were asked for ahead: what they are gathered from
+  std::vector<Life> lives_;
+  std::vector<ValueId> ahead_;  // of results that were asked for ahead: what they are gathered from
   MemoryPlan plan_;
 };
 
@@ -216,7 +220,7 @@ void require_fit(std::string_view where, const std::map<std::string, std::uint64
 }
 
 MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
-                       const std::set<ValueId>& in_hbm, const std::vector<isa::Region>* shared) {
+                       const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared) {
   return Planner{graph, calls, shared}.run(in_hbm);
 }
 

@@ -8,6 +8,7 @@
 
 #include "isa/operands.h"
 #include "runtime/compiler/dependences.h"
+#include "runtime/compiler/ready.h"
 
 namespace runtime {
 namespace {
@@ -40,13 +41,15 @@ Duration duration_of(const Instr& i, const isa::Target& target) {
   return out;
 }
 
-/// What the block needs of a memory at each instruction, in the order as written; the largest over a range in O(1).
+/// What the block needs of a memory at each instruction, in the order as written; the largest over a range of as many
+/// as one may run ahead in O(1).
 class Profile {
  public:
   void set(std::vector<std::int64_t> values) {
     levels_.clear();
     levels_.push_back(std::move(values));
-    for (std::size_t step = 1; 2 * step <= levels_[0].size(); step *= 2) {
+    const std::size_t longest = std::min<std::size_t>(levels_[0].size(), std::max(kAhead, kLoadsAhead) + 1);
+    for (std::size_t step = 1; 2 * step <= longest; step *= 2) {
       const std::vector<std::int64_t>& below = levels_.back();
       std::vector<std::int64_t> level(levels_[0].size() - 2 * step + 1);
       for (std::size_t i = 0; i < level.size(); ++i) level[i] = std::max(below[i], below[i + step]);
@@ -62,36 +65,6 @@ class Profile {
   std::vector<std::vector<std::int64_t>> levels_;
 };
 
-/// Numbers below a limit, visited by words.
-class Members {
- public:
-  explicit Members(std::size_t limit) : words_(limit / 64 + 1) {}
-  void insert(std::uint32_t i) { words_[i / 64] |= std::uint64_t{1} << i % 64; }
-  void erase(std::uint32_t i) { words_[i / 64] &= ~(std::uint64_t{1} << i % 64); }
-  /// visit(i) for the members in [from, last] from the smallest on, until it returns false.
-  template <class Visit>
-  void each(std::uint32_t from, std::uint32_t last, const Visit& visit) const {
-    std::uint64_t word = words_[from / 64] >> from % 64 << from % 64;
-    for (std::uint32_t w = from / 64;; word = words_[w]) {
-      for (; word != 0; word &= word - 1) {
-        const std::uint32_t i = w * 64 + static_cast<std::uint32_t>(std::countr_zero(word));
-        if (i > last || !visit(i)) return;
-      }
-      if (++w > last / 64) return;
-    }
-  }
-
- private:
-  std::vector<std::uint64_t> words_;
-};
-
-/// Space that an instruction opens: bytes of SBUF, and banks of PSUM.
-struct Need {
-  std::int64_t bytes = 0, banks = 0;
-
-  std::int64_t& of(bool on_chip) { return on_chip ? bytes : banks; }
-};
-
 /// What does not depend on the limit, by the number of the instruction or of the buffer (from 1).
 struct Facts {
   struct Step {
@@ -101,7 +74,8 @@ struct Facts {
   };
   std::vector<Step> steps;
   std::vector<std::uint32_t> missing;       // how many must come before
-  Lists after, buffers;                     // who waits for it; the buffers that it names
+  Lists after;                              // who waits for it
+  const Lists buffers;                      // that it names
   std::vector<std::int64_t> size;           // of a buffer: bytes of SBUF with what rounding up costs, or one bank
   std::vector<char> on_chip;                // in SBUF
   std::vector<std::uint32_t> first, users;  // the instruction whose turn it is to open it; how many name it
@@ -109,7 +83,7 @@ struct Facts {
   std::vector<Need> needs;                  // of an instruction, when none of its buffers is open
   Profile sbuf_needed, psum_needed;
 
-  Facts(const VirtualBlock& block, const isa::Target& target) {
+  Facts(const VirtualBlock& block, const isa::Target& target) : buffers{named_buffers(block)} {
     read_buffers(block, target);
     const Lists before = dependences(block);
     std::vector<std::uint32_t> next(before.size() + 1, 0);
@@ -148,17 +122,11 @@ struct Facts {
       size.push_back(on_chip.back() ? (b.bytes + 63) / 64 * 64 : 1);
     }
     users.resize(size.size());
-    for (const Instr& instr : block.instrs) {
+    for (const Instr& instr : block.instrs)
       steps.push_back({.duration = duration_of(instr, target),
                        .engine = static_cast<std::uint8_t>(instr.engine),
                        .dma = isa::is_dma(instr.op)});
-      const auto begin = static_cast<std::ptrdiff_t>(buffers.items.size());
-      for (const Tile* t : {&instr.dst, &instr.dst2, &instr.a, &instr.b, &instr.c})
-        if ((t->space == Space::kSbuf || t->space == Space::kPsum) &&
-            std::find(buffers.items.begin() + begin, buffers.items.end(), t->reg) == buffers.items.end())
-          buffers.items.push_back(t->reg), ++users[t->reg];
-      buffers.end_list();
-    }
+    for (const std::uint32_t b : buffers.items) ++users[b];
   }
 
   void make_profiles() {
@@ -231,12 +199,11 @@ class Scheduler {
         done_(facts.steps.size()),
         open_(facts.size.size()),
         early_(facts.size.size()),
-        ready_(isa::kEngineCount, Members{facts.steps.size()}),
         closed_{keep_room ? facts.steps.size() : 0},
         sbuf_{.needed = facts.sbuf_needed, .limit = sbuf_limit},
         psum_{.needed = facts.psum_needed, .limit = target.geometry.psum_banks()},
         dma_start_{target.timing.dma.start} {
-    for (std::uint32_t i = 0; i < missing_.size(); ++i)
+    for (auto i = static_cast<std::uint32_t>(missing_.size()); i-- > 0;)
       if (missing_[i] == 0) make_ready(i);
     if (!keep_room) return;
     sbuf_.closed = &closed_;
@@ -253,7 +220,19 @@ class Scheduler {
   }
 
  private:
-  void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i); }
+  void make_ready(std::uint32_t i) { ready_[facts_.steps[i].engine].insert(i, needs_[i]); }
+  /// `b` is there: who names it needs that much less.
+  void open(std::uint32_t b) {
+    const bool on_chip = facts_.on_chip[b];
+    open_[b] = 1;
+    if (on_chip) closed_.add(facts_.first[b], -facts_.size[b]);
+    for (const std::uint32_t n : facts_.named_by[b]) {
+      const Need before = needs_[n];
+      needs_[n].of(on_chip) -= facts_.size[b];
+      if (missing_[n] == 0 && !done_[n]) ready_[facts_.steps[n].engine].change(n, before, needs_[n]);
+    }
+    if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
+  }
   Budget& budget(std::uint32_t b) { return facts_.on_chip[b] ? sbuf_ : psum_; }
   void no_longer_early(std::uint32_t b) {
     if (early_[b]) early_[b] = 0, budget(b).ahead -= facts_.size[b];
@@ -271,26 +250,29 @@ class Scheduler {
         if (facts_.first[b] == oldest_) no_longer_early(b);
       ++oldest_;
     }
-    std::uint32_t best = oldest_;
-    double best_start = 1e300;
-    for (std::size_t e = 0; e < isa::kEngineCount; ++e) {
-      if (free_[e] >= best_start) continue;  // nothing of this engine starts earlier
-      const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
-      const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
-      sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
-      std::uint32_t looked = 0;
-      ready_[e].each(oldest_, last, [&](std::uint32_t i) {
-        const Need& need = needs_[i];
-        const bool refused = need.bytes >= sbuf_.refused || need.banks >= psum_.refused;  // most are, and end here
-        if ((!refused || i == oldest_) && may_run_ahead(i)) {
-          const double start = std::max(free_[e], ready_at_[i]);
-          if (start < best_start) best = i, best_start = start;
-          if (ready_at_[i] <= free_[e]) return false;  // nothing later of this engine starts earlier
-        }
-        return ++looked < kLook;
-      });
-    }
-    return best;
+    Choice best{.instr = oldest_};
+    for (std::size_t e = 0; e < isa::kEngineCount; ++e)
+      if (free_[e] < best.start) look(e, best);  // otherwise nothing of this engine starts earlier
+    return best.instr;
+  }
+
+  struct Choice {
+    std::uint32_t instr = 0;
+    double start = 1e300;
+  };
+
+  /// Among the first of an engine's ready instructions.
+  void look(std::size_t e, Choice& best) {
+    const std::uint32_t ahead = e == static_cast<std::size_t>(Engine::kSync) ? kLoadsAhead : kAhead;
+    const auto last = static_cast<std::uint32_t>(std::min<std::size_t>(missing_.size() - 1, oldest_ + ahead));
+    sbuf_.refused = psum_.refused = std::numeric_limits<std::int64_t>::max();
+    const auto open = [&](const Need& n) { return n.bytes < sbuf_.refused && n.banks < psum_.refused; };
+    ready_[e].each(last, kLook, open, [&](std::uint32_t i) {
+      if (!may_run_ahead(i)) return true;
+      const double start = std::max(free_[e], ready_at_[i]);
+      if (start < best.start) best = {i, start};
+      return ready_at_[i] > free_[e];  // otherwise nothing later of this engine starts earlier
+    });
   }
 
   void issue(std::uint32_t i) {
@@ -303,14 +285,9 @@ class Scheduler {
       end = std::max(end, dma_free_ + dma_start_);
     }
     done_[i] = 1;
-    ready_[e].erase(i);
+    ready_[e].erase(i, needs_[i]);
     for (const std::uint32_t b : facts_.buffers[i]) {
-      if (!open_[b]) {
-        open_[b] = 1;
-        if (facts_.on_chip[b]) closed_.add(facts_.first[b], -facts_.size[b]);
-        for (const std::uint32_t n : facts_.named_by[b]) needs_[n].of(facts_.on_chip[b]) -= facts_.size[b];
-        if (facts_.first[b] > oldest_) early_[b] = 1, budget(b).ahead += facts_.size[b];
-      }
+      if (!open_[b]) open(b);
       if (--users_[b] == 0) no_longer_early(b);
     }
     for (const std::uint32_t n : facts_.after[i]) {
@@ -319,7 +296,7 @@ class Scheduler {
     }
   }
 
-  static constexpr std::uint32_t kLook = 64;  // candidates of one engine
+  static constexpr std::size_t kLook = 64;  // candidates of one engine
 
   const Facts& facts_;
   std::vector<std::uint32_t> missing_;  // instructions that must still come before
@@ -327,7 +304,7 @@ class Scheduler {
   std::vector<Need> needs_;             // by what is open now
   std::vector<double> ready_at_;
   std::vector<char> done_, open_, early_;  // early: opened before its turn, and still open
-  std::vector<Members> ready_;             // of each engine
+  std::array<Ready, isa::kEngineCount> ready_;
   std::array<double, isa::kEngineCount> free_{};
   double dma_free_ = 0;
   Sums closed_;
@@ -343,7 +320,7 @@ std::optional<Allocation> schedule(VirtualBlock& block, const isa::Target& targe
   for (const std::int64_t part : {23, 20, 17, 14}) {  // 24ths of SBUF
     Scheduler scheduler{facts, target, target.geometry.sbuf_partition_bytes * part / 24, keep_room};
     const NextInstr next = [&scheduler] { return scheduler.next(); };
-    if (auto found = allocate_without_spills(block, target.geometry, rotate, next)) return found;
+    if (auto found = allocate_without_spills(block, facts.buffers, target.geometry, rotate, next)) return found;
   }
   return std::nullopt;
 }

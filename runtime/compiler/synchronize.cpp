@@ -33,9 +33,74 @@ void merge(Clock& into, const Clock& from) {
 struct Cell {
   std::uint32_t writer = 0;
   std::uint8_t writer_lane = 0;
-  bool writer_adds = false;
   std::uint32_t readers = 0;  // bit per lane
   std::array<std::uint32_t, kLanes> reader{};
+};
+
+/// A memory on the chip in pieces of equal state: what was written together is one, until a part of it is touched.
+class Pieces {
+ public:
+  explicit Pieces(std::size_t grains) : piece_of_(grains, 0), pieces_{{0, static_cast<std::uint32_t>(grains), {}}} {}
+
+  /// visit(cell) for each piece that has grains from `begin` until `end`.
+  void each(std::uint32_t begin, std::uint32_t end, const auto& visit) const {
+    while (begin < end) {
+      const Piece& piece = pieces_[piece_of_[begin]];
+      visit(piece.cell);
+      begin = piece.end;
+    }
+  }
+
+  /// change(cell) for all of these grains, and for no others.
+  void change(std::uint32_t begin, std::uint32_t end, const auto& change) {
+    split(begin), split(end);
+    while (begin < end) {
+      Piece& piece = pieces_[piece_of_[begin]];
+      change(piece.cell);
+      begin = piece.end;
+    }
+  }
+
+  /// The same state for all of these grains.
+  void set(std::uint32_t begin, std::uint32_t end, const Cell& cell) {
+    split(begin), split(end);
+    const std::uint32_t first = piece_of_[begin];
+    for (std::uint32_t at = pieces_[first].end; at < end; at = pieces_[piece_of_[at]].end)
+      unused_.push_back(piece_of_[at]);
+    std::fill(piece_of_.begin() + pieces_[first].end, piece_of_.begin() + std::max(end, pieces_[first].end), first);
+    pieces_[first].end = end;
+    pieces_[first].cell = cell;
+  }
+
+ private:
+  struct Piece {
+    std::uint32_t begin = 0, end = 0;  // grains
+    Cell cell;
+  };
+
+  /// Makes a piece begin at `at`. The shorter part gets another number.
+  void split(std::uint32_t at) {
+    if (at >= piece_of_.size()) return;
+    const std::uint32_t old = piece_of_[at];
+    if (pieces_[old].begin == at) return;
+    const bool left = at - pieces_[old].begin < pieces_[old].end - at;
+    Piece part = pieces_[old];
+    (left ? part.end : part.begin) = at;
+    (left ? pieces_[old].begin : pieces_[old].end) = at;
+    std::uint32_t number = static_cast<std::uint32_t>(pieces_.size());
+    if (unused_.empty()) {
+      pieces_.push_back(part);
+    } else {
+      number = unused_.back();
+      unused_.pop_back();
+      pieces_[number] = part;
+    }
+    std::fill(piece_of_.begin() + part.begin, piece_of_.begin() + part.end, number);
+  }
+
+  std::vector<std::uint32_t> piece_of_;  // of each grain
+  std::vector<Piece> pieces_;
+  std::vector<std::uint32_t> unused_;  // numbers of pieces
 };
 
 class Synchronizer {
@@ -46,8 +111,8 @@ class Synchronizer {
         psum_(static_cast<std::size_t>(geometry.psum_partition_bytes / kGrain + 1)) {}
 
   std::size_t run() {
-    needs_.resize(instrs_.size());
-    clocks_.resize(instrs_.size());
+    needs_.reserve(instrs_.size());
+    clocks_.reserve(instrs_.size());
     for (std::size_t i = 0; i < instrs_.size(); ++i) visit(i);
     return write();
   }
@@ -58,32 +123,52 @@ class Synchronizer {
   struct Rect : HbmRect {
     std::uint32_t number = 0;
     std::uint8_t lane = 0;
-    bool adds = false;
+  };
+
+  /// What an instruction touches: a part of a tensor in HBM, or grains of a memory on the chip.
+  struct Operand {
+    const Tile* tile;
+    std::uint32_t begin = 0, end = 0;
+    Rect rect{};
+
+    explicit Operand(const Tile& t) : tile{&t} {
+      if (t.space == Space::kHbm) {
+        static_cast<HbmRect&>(rect) = HbmRect::of(t);
+        return;
+      }
+      const ByteRange range = ByteRange::of(t);
+      begin = static_cast<std::uint32_t>((t.offset + range.low) / kGrain);
+      end = static_cast<std::uint32_t>((t.offset + range.high - 1) / kGrain) + 1;
+    }
+    bool in_hbm() const { return tile->space == Space::kHbm; }
   };
 
   void visit(std::size_t i) {
     Instr& instr = instrs_[i];
     const std::size_t lane = lane_of(instr), issuer = static_cast<std::size_t>(instr.engine);
-    need_.fill(0);
+    need_.fill(0), needed_ = 0;
     const std::uint32_t number = static_cast<std::uint32_t>(order_[lane].size() + 1);
-    for (const Tile* t : isa::reads(instr)) read(*t, lane, instr.accumulate && t == &instr.dst);
-    for (const Tile* t : isa::writes(instr)) before_write(*t, lane);
+    read_.clear(), written_.clear();
+    for (const Tile* t : isa::reads(instr)) read_.emplace_back(*t);
+    for (const Tile* t : isa::writes(instr)) written_.emplace_back(*t);
+    for (const Operand& o : read_) read(o, lane, instr.accumulate && o.tile == &instr.dst);
+    for (const Operand& o : written_) before_write(o, lane);
     Clock& known = known_[issuer];
     found_.clear();
-    for (std::size_t l = 0; l < kLanes; ++l) {
-      if (need_[l] <= known[l]) continue;
-      found_.push_back({static_cast<std::uint16_t>(l), 0, need_[l]});
+    for (std::uint32_t set = needed_; set != 0; set &= set - 1) {
+      const auto l = static_cast<std::size_t>(std::countr_zero(set));
+      if (need_[l] > known[l]) found_.push_back({static_cast<std::uint16_t>(l), 0, need_[l]});
     }
     // What one wait implies may make another superfluous.
     for (const isa::Wait& w : found_) merge(known, clocks_[order_[w.sem][w.count - 1]]);
     prune(found_);
-    needs_[i] = {static_cast<std::uint32_t>(waits_.size()), static_cast<std::uint32_t>(found_.size())};
+    needs_.push_back({static_cast<std::uint32_t>(waits_.size()), static_cast<std::uint32_t>(found_.size())});
     waits_.insert(waits_.end(), found_.begin(), found_.end());
-    clocks_[i] = known;
-    clocks_[i][lane] = number;
+    clocks_.push_back(known);
+    clocks_.back()[lane] = number;
     order_[lane].push_back(static_cast<std::uint32_t>(i));
-    for (const Tile* t : isa::reads(instr)) mark_read(*t, lane, number);
-    for (const Tile* t : isa::writes(instr)) mark_write(*t, lane, number, instr.accumulate);
+    for (const Operand& o : read_) mark_read(o, lane, number);
+    for (const Operand& o : written_) mark_write(o, lane, number);
   }
 
   /// Leaves out waits that the completion of another awaited instruction implies.
@@ -99,35 +184,30 @@ class Synchronizer {
     }
   }
 
-  template <class F>
-  void cells(const Tile& t, const F& f) {
-    const ByteRange e = ByteRange::of(t);
-    std::vector<Cell>& all = t.space == Space::kSbuf ? sbuf_ : psum_;
-    const auto first = static_cast<std::size_t>((t.offset + e.low) / kGrain);
-    const auto last = static_cast<std::size_t>((t.offset + e.high - 1) / kGrain);
-    for (std::size_t c = first; c <= last; ++c) f(all[c]);
+  Pieces& pieces(const Operand& o) { return o.tile->space == Space::kSbuf ? sbuf_ : psum_; }
+
+  void require(std::size_t lane, std::uint32_t number) {
+    need_[lane] = std::max(need_[lane], number);
+    needed_ |= 1u << lane;
   }
 
-  void require(std::size_t lane, std::uint32_t number) { need_[lane] = std::max(need_[lane], number); }
-
   /// `adds`: the operand is what the instruction adds to; its lane adds in order by itself.
-  void read(const Tile& t, std::size_t lane, bool adds) {
-    const auto after = [&](std::uint32_t number, std::uint8_t writer_lane, bool) {
+  void read(const Operand& o, std::size_t lane, bool adds) {
+    const auto after = [&](std::uint32_t number, std::uint8_t writer_lane) {
       if (number != 0 && !(adds && writer_lane == lane)) require(writer_lane, number);
     };
-    if (t.space != Space::kHbm) {
-      cells(t, [&](const Cell& c) { after(c.writer, c.writer_lane, c.writer_adds); });
+    if (!o.in_hbm()) {
+      pieces(o).each(o.begin, o.end, [&](const Cell& c) { after(c.writer, c.writer_lane); });
       return;
     }
-    const HbmRect r = HbmRect::of(t);
-    for (const Rect& w : hbm_[t.reg].writes)
-      if (r.meets(w)) after(w.number, w.lane, w.adds);
+    for (const Rect& w : hbm_[o.tile->reg].writes)
+      if (o.rect.meets(w)) after(w.number, w.lane);
   }
 
   /// One lane writes in order, and reads before it writes: only others must be waited for.
-  void before_write(const Tile& t, std::size_t lane) {
-    if (t.space != Space::kHbm) {
-      cells(t, [&](const Cell& c) {
+  void before_write(const Operand& o, std::size_t lane) {
+    if (!o.in_hbm()) {
+      pieces(o).each(o.begin, o.end, [&](const Cell& c) {
         if (c.writer != 0 && c.writer_lane != lane) require(c.writer_lane, c.writer);
         for (std::uint32_t set = c.readers; set != 0; set &= set - 1) {
           const auto l = static_cast<std::size_t>(std::countr_zero(set));
@@ -136,32 +216,30 @@ class Synchronizer {
       });
       return;
     }
-    const HbmRect r = HbmRect::of(t);
-    for (const auto* list : {&hbm_[t.reg].writes, &hbm_[t.reg].reads})
-      for (const Rect& o : *list)
-        if (o.lane != lane && r.meets(o)) require(o.lane, o.number);
+    const HbmTensor& tensor = hbm_[o.tile->reg];
+    for (const auto* list : {&tensor.writes, &tensor.reads})
+      for (const Rect& other : *list)
+        if (other.lane != lane && o.rect.meets(other)) require(other.lane, other.number);
   }
 
-  void mark_read(const Tile& t, std::size_t lane, std::uint32_t number) {
-    if (t.space != Space::kHbm) {
-      cells(t, [&](Cell& c) { c.readers |= 1u << lane, c.reader[lane] = number; });
+  void mark_read(const Operand& o, std::size_t lane, std::uint32_t number) {
+    if (!o.in_hbm()) {
+      pieces(o).change(o.begin, o.end, [&](Cell& c) { c.readers |= 1u << lane, c.reader[lane] = number; });
       return;
     }
-    Rect r{HbmRect::of(t)};
+    Rect r = o.rect;
     r.number = number, r.lane = static_cast<std::uint8_t>(lane);
-    hbm_[t.reg].reads.push_back(r);
+    hbm_[o.tile->reg].reads.push_back(r);
   }
 
-  void mark_write(const Tile& t, std::size_t lane, std::uint32_t number, bool adds) {
-    if (t.space != Space::kHbm) {
-      cells(t, [&](Cell& c) {
-        c.writer = number, c.writer_lane = static_cast<std::uint8_t>(lane), c.writer_adds = adds, c.readers = 0;
-      });
+  void mark_write(const Operand& o, std::size_t lane, std::uint32_t number) {
+    if (!o.in_hbm()) {
+      pieces(o).set(o.begin, o.end, {.writer = number, .writer_lane = static_cast<std::uint8_t>(lane)});
       return;
     }
-    Rect r{HbmRect::of(t)};
-    r.number = number, r.lane = static_cast<std::uint8_t>(lane), r.adds = adds;
-    hbm_[t.reg].writes.push_back(r);
+    Rect r = o.rect;
+    r.number = number, r.lane = static_cast<std::uint8_t>(lane);
+    hbm_[o.tile->reg].writes.push_back(r);
   }
 
   /// Turns places in lanes into semaphore counts; what does not fit into four waits goes in front.
@@ -180,6 +258,7 @@ class Synchronizer {
       holds += need.count == 0 ? 0 : (need.count - 1) / isa::kMaxWaits;
     }
     // From the back on, so that what moves behind finds its place free: the list is long, and its copy would be too.
+    instrs_.reserve(instrs_.size() + holds);  // not twice as much
     instrs_.resize(instrs_.size() + holds);
     for (std::size_t i = needs_.size(); i-- > 0;) {
       if (holds > 0) instrs_[i + holds] = instrs_[i];
@@ -215,11 +294,13 @@ class Synchronizer {
   std::span<isa::Wait> waits_of(const Needs& need) { return std::span{waits_}.subspan(need.first, need.count); }
 
   std::vector<Instr>& instrs_;
-  std::vector<Cell> sbuf_, psum_;
+  Pieces sbuf_, psum_;
+  std::vector<Operand> read_, written_;  // of this instruction
   std::unordered_map<std::uint32_t, HbmTensor> hbm_;
   std::array<std::vector<std::uint32_t>, kLanes> order_;  // instructions of each lane
   std::array<Clock, isa::kEngineCount> known_{};
   Clock need_{};
+  std::uint32_t needed_ = 0;  // lanes of need_, a bit each
   std::vector<Clock> clocks_;
   std::vector<Needs> needs_;  // of each instruction
   std::vector<isa::Wait> waits_, found_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -28,12 +29,12 @@ Scope again_of(Scope scope) {
 
 Backward::Backward(Graph& graph) : graph_{graph} {}
 
+/// Of what has come since the last walk: nodes do not change the needs of those before them.
 void Backward::find_needs() {
-  needs_.assign(graph_.value_count(), 0);
-  for (ValueId v = 0; v < graph_.value_count(); ++v)
-    needs_[v] = graph_.value(v).kind == Kind::kWeight && !graph_.value(v).frozen;
-  for (NodeId n = 0; n < graph_.node_count(); ++n) {
-    const Node& node = graph_.node(n);
+  for (auto v = static_cast<ValueId>(needs_.size()); v < graph_.value_count(); ++v)
+    needs_.push_back(graph_.value(v).kind == Kind::kWeight && !graph_.value(v).frozen);
+  for (; looked_at_ < graph_.node_count(); ++looked_at_) {
+    const Node& node = graph_.node(looked_at_);
     if (!node.op) continue;
     bool any = node.op->reaches_out && node.in.empty();
     for (const ValueId v : node.in) any = any || needs_[v];
@@ -94,26 +95,29 @@ Node Backward::once_more(NodeId n) {
   return again;
 }
 
-/// The nodes behind the losses whose results come again.
-void Backward::find_ahead(const std::vector<ValueId>& losses) {
+/// The nodes that the losses depend on, in order.
+std::vector<NodeId> Backward::behind(const std::vector<ValueId>& losses) const {
+  std::vector<char> seen(graph_.node_count(), 0);
+  std::vector<NodeId> out;
+  const auto visit = [&](ValueId v) {
+    const NodeId from = graph_.value(v).producer;
+    if (from != kNoNode && !std::exchange(seen[from], 1)) out.push_back(from);
+  };
+  for (const ValueId loss : losses) visit(loss);
+  for (std::size_t i = 0; i < out.size(); ++i)
+    for (const ValueId v : graph_.node(out[i]).in) visit(v);
+  std::ranges::sort(out);
+  return out;
+}
+
+/// Those of a walk's nodes whose results come again.
+void Backward::find_ahead(const std::vector<NodeId>& nodes) {
   ahead_.clear();
   coming_.clear();
   if (!repeats_) return;
-  std::vector<char> seen(graph_.node_count(), 0);
-  std::vector<NodeId> open;
-  const auto visit = [&](ValueId v) {
-    const NodeId from = graph_.value(v).producer;
-    if (from != kNoNode && !std::exchange(seen[from], 1)) open.push_back(from);
-  };
-  for (const ValueId loss : losses) visit(loss);
-  while (!open.empty()) {
-    const NodeId n = open.back();
-    open.pop_back();
-    for (const ValueId v : graph_.node(n).in) visit(v);
-  }
-  for (NodeId n = 0; n < seen.size(); ++n) {
+  for (const NodeId n : nodes) {
     const Node& node = graph_.node(n);
-    if (seen[n] && node.op && !(segment_ && segment_(node) >= 0) && repeats_(node)) ahead_.push_back(n);
+    if (node.op && !(segment_ && segment_(node) >= 0) && repeats_(node)) ahead_.push_back(n);
   }
 }
 
@@ -147,16 +151,17 @@ void Backward::ask_ahead(NodeId last) {
   ahead_.pop_back();
 }
 
-std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
+void Backward::run(const std::vector<ValueId>& losses) {
   std::set<NodeId> from;
   for (const ValueId loss : losses) from.insert(graph_.value(loss).producer);
   find_needs();
   base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is not a result of a node");
   // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
   std::erase_if(grads_, [&](const auto& g) { return graph_.value(g.first).kind != Kind::kWeight; });
-  find_ahead(losses);
+  const std::vector<NodeId> nodes = behind(losses);
+  find_ahead(nodes);
   std::uint32_t asked = kNoScope;
-  for (NodeId n = *from.rbegin() + 1; n-- > 0;) {
+  for (const NodeId n : std::views::reverse(nodes)) {
     if (!graph_.node(n).op) continue;
     bool reached = from.contains(n);
     for (const ValueId v : graph_.node(n).out) reached = reached || grads_.contains(v);
@@ -176,7 +181,6 @@ std::map<ValueId, ValueId> Backward::run(const std::vector<ValueId>& losses) {
     graph_.enter(scope);
     node.op->backward(*this, node);
   }
-  return grads_;
 }
 
 std::map<ValueId, ValueId> Backward::finish() {

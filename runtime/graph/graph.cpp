@@ -58,7 +58,8 @@ ValueId Graph::tensor(std::string name, std::int64_t rows, std::int64_t cols, Dt
 
 std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<ValueId> in, Attrs attrs) {
   if (attrs.empty()) attrs = op.attrs;
-  base::ensure(attrs.same_type(op.attrs), label, fmt::format("has attributes that {} does not take", op.name));
+  if (!attrs.same_type(op.attrs))
+    base::ensure(false, label, fmt::format("has attributes that {} does not take", op.name));
   const NodeId id = nodes_.size();
   nodes_.push_back({.op = &op,
                     .attrs = std::move(attrs),
@@ -73,7 +74,7 @@ std::vector<ValueId> Graph::add(const Op& op, std::string label, std::vector<Val
     const Shape& s = shapes[o];
     const bool in_place = s.alias != kNoValue;
     node.out.push_back(static_cast<ValueId>(values_.size()));
-    add_value({.name = fmt::format("{}.{}.{}", node.label, id, o),
+    add_value({.name = node.label + "." + std::to_string(id) + "." + std::to_string(o),
                .rows = s.rows,
                .cols = s.cols,
                .dtype = s.dtype,
@@ -91,7 +92,8 @@ ValueId Graph::add1(const Op& op, std::string label, std::vector<ValueId> in, At
 }
 
 void Graph::enter(Scope scope) {
-  const auto found = std::find(scopes_.rbegin(), scopes_.rend(), scope);  // the last ones are entered again and again
+  const auto same = [&](const Scope& s) { return s.instance == scope.instance && s == scope; };  // cheapest first
+  const auto found = std::find_if(scopes_.rbegin(), scopes_.rend(), same);  // the last are entered again and again
   scope_ = static_cast<std::uint32_t>(found == scopes_.rend() ? scopes_.size() : scopes_.rend() - found - 1);
   if (found == scopes_.rend()) scopes_.push_back(std::move(scope));
 }
@@ -107,6 +109,7 @@ ValueId Graph::root(ValueId id) const {
 }
 
 void Graph::add_value(Value value) {
+  if (value.producer == kNoNode) outside_.push_back(static_cast<ValueId>(values_.size()));
   values_.push_back(std::move(value));
   users_.emplace_back();
 }
@@ -118,9 +121,8 @@ void Graph::add_user(ValueId value, NodeId node) {
 }
 
 ValueId Graph::find(std::string_view name) const {
-  const auto found =
-      std::ranges::find_if(values_, [&](const Value& v) { return v.producer == kNoNode && v.name == name; });
-  return found == values_.end() ? kNoValue : static_cast<ValueId>(found - values_.begin());
+  const auto found = std::ranges::find(outside_, name, [&](ValueId v) -> std::string_view { return values_[v].name; });
+  return found == outside_.end() ? kNoValue : *found;
 }
 
 void Graph::replace(ValueId from, ValueId to) {

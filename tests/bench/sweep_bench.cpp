@@ -1,12 +1,14 @@
-// A thousand machines for one program: how long an architect waits.
+// A thousand machines for one program, and a thousand programs: how long an architect waits.
 #include <benchmark/benchmark.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <filesystem>
 #include <string>
 #include <vector>
 
 #include "analysis/sweep.h"
+#include "base/files.h"
 #include "hw/sim_device.h"
 #include "runtime/compile.h"
 #include "tests/target.h"
@@ -57,5 +59,31 @@ void sweep_1000_points(benchmark::State& state) {
   state.counters["failed"] = static_cast<double>(failed);
 }
 BENCHMARK(sweep_1000_points)->Unit(benchmark::kSecond)->Iterations(1);
+
+/// Batch, stack and passes: 250 programs, as the stacks that are here switch no pass.
+constexpr const char* kPrograms = R"(workload = "bert_emotion"
+[set]
+per_device_train_batch_size = ["1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16",
+                               "18", "20", "22", "24", "26", "28", "30", "32", "40"]
+stack = ["bare", "hf-trainer", "torch-xla", "torch-xla-2025"]
+passes = ["-fusion", "-cse", "-narrow", "-bias_gradient", "-reorder", "-double_buffering", "-merge_blocks",
+          "+flash_attention", "-cse,-fusion", "-narrow,-reorder"]
+)";
+
+/// Target: 60 s for 1,000 points that recompile, in two processes.
+void sweep_1000_programs(benchmark::State& state) {
+  const auto folder = std::filesystem::temp_directory_path() / ("trnsim_sweep_bench_" + std::to_string(getpid()));
+  const std::string file = folder.string() + ".toml";
+  base::write_file(file, kPrograms);
+  const std::string command = TRNSIM_BENCH_BINARY " sweep " + file +
+                              " --processes 2 --quiet --format csv --output_dir " + folder.string() + " >/dev/null";
+  for (auto _ : state) {
+    std::filesystem::remove_all(folder);
+    if (std::system(command.c_str()) != 0) return state.SkipWithError(command.c_str());
+  }
+  std::filesystem::remove_all(folder);
+  std::filesystem::remove(file);
+}
+BENCHMARK(sweep_1000_programs)->Unit(benchmark::kSecond)->Iterations(1)->UseRealTime();
 
 }  // namespace

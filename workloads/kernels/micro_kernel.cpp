@@ -54,9 +54,7 @@ void HandKernel::call(std::uint32_t block, const std::map<ValueId, std::uint64_t
 }
 
 isa::Program HandKernel::finish(double matmul_flops) {
-  std::set<ValueId> all;
-  for (ValueId v = 0; v < graph_.value_count(); ++v) all.insert(v);
-  const runtime::MemoryPlan memory = runtime::plan_memory(graph_, {}, all);
+  const runtime::MemoryPlan memory = runtime::plan_memory(graph_, {}, std::vector<bool>(graph_.value_count(), true));
   double executed = 0;
   for (const Use& use : uses_) {
     isa::Call call{.block = use.block, .bases = {}};

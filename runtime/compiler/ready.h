@@ -1,0 +1,97 @@
+// Which instructions of an engine can be scheduled next, and what they need.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <functional>
+#include <vector>
+
+namespace runtime {
+
+/// Space that an instruction opens: bytes of SBUF, and banks of PSUM.
+struct Need {
+  std::int64_t bytes = 0, banks = 0;
+
+  std::int64_t& of(bool on_chip) { return on_chip ? bytes : banks; }
+  bool operator==(const Need&) const = default;
+};
+
+/// Numbers of instructions from the largest to the smallest: what comes and goes is small, so that little moves.
+class Numbers {
+ public:
+  void insert(std::uint32_t i) { all_.insert(place(i), i); }
+  void erase(std::uint32_t i) { all_.erase(place(i)); }
+  std::size_t size() const { return all_.size(); }
+  /// The k-th smallest, from 0.
+  std::uint32_t operator[](std::size_t k) const { return all_[all_.size() - 1 - k]; }
+
+ private:
+  std::vector<std::uint32_t>::iterator place(std::uint32_t i) {
+    return std::ranges::lower_bound(all_, i, std::greater{});
+  }
+  std::vector<std::uint32_t> all_;
+};
+
+/// Ready instructions by what they need: where one is refused, those that need as much are not looked at.
+class Ready {
+ public:
+  void insert(std::uint32_t i, const Need& need) {
+    all_.insert(i);
+    come(i, need);
+  }
+  void erase(std::uint32_t i, const Need& need) {
+    all_.erase(i);
+    go(i, need);
+  }
+  void change(std::uint32_t i, const Need& before, const Need& after) {
+    go(i, before);
+    come(i, after);
+  }
+
+  /// visit(i) for those of the `most` smallest that are not larger than `last` and whose need is still `open` when it
+  /// is their turn, from the smallest on, until it returns false.
+  void each(std::uint32_t last, std::size_t most, const auto& open, const auto& visit) {
+    if (all_.size() > most) last = std::min(last, all_[most - 1]);
+    for (Kind& kind : kinds_) kind.seen = 0;
+    while (Kind* const kind = next(open)) {
+      const std::uint32_t i = kind->numbers[kind->seen++];
+      if (i > last || !visit(i)) return;
+    }
+  }
+
+ private:
+  struct Kind {
+    Need need;
+    Numbers numbers;
+    std::size_t seen = 0;  // by the search that runs
+  };
+
+  /// That with the smallest number not seen yet.
+  Kind* next(const auto& open) {
+    Kind* out = nullptr;
+    for (Kind& kind : kinds_)
+      if (kind.seen < kind.numbers.size() && open(kind.need) &&
+          (!out || kind.numbers[kind.seen] < out->numbers[out->seen]))
+        out = &kind;
+    return out;
+  }
+
+  void come(std::uint32_t i, const Need& need) {
+    auto kind = std::ranges::find(kinds_, need, &Kind::need);
+    if (kind == kinds_.end()) kind = kinds_.insert(kind, {.need = need, .numbers = {}});
+    kind->numbers.insert(i);
+  }
+  void go(std::uint32_t i, const Need& need) {
+    const auto kind = std::ranges::find(kinds_, need, &Kind::need);
+    kind->numbers.erase(i);
+    if (kind->numbers.size() > 0 || kinds_.size() <= kFew) return;
+    std::swap(*kind, kinds_.back());
+    kinds_.pop_back();
+  }
+
+  static constexpr std::size_t kFew = 8;  // kinds that may stay without members
+  Numbers all_;
+  std::vector<Kind> kinds_;
+};
+
+}  // namespace runtime
