@@ -28,6 +28,7 @@ Cell number(double value, std::string text) { return {value, std::move(text)}; }
 std::string show(const std::string& name, double value) {
   if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
   if (name.starts_with("dollars")) return fmt::format("${:.3f}", value);
+  if (name.ends_with("_runtime")) return base::readable(value, base::Dimension::kTime);
   if (name == "core_utilisation") return fmt::format("{:.0f} %", 100 * value);
   return fmt::format("{:.2f}", value);
 }

@@ -279,9 +279,11 @@ ordered_json answer_json(const Answer& answer, const std::optional<std::vector<C
     const Change& c = (*changes)[i];
     ordered_json settings = ordered_json::object();
     for (const auto& [name, value] : c.settings) settings[name] = value;
+    std::string command = answer.changes[i].command;  // without the program's folder: the file is read elsewhere
+    command.erase(0, command.find_last_of('/', command.find(' ')) + 1);
     list.push_back({{"settings", settings},
                     {"text", answer.changes[i].text},
-                    {"command", answer.changes[i].command},
+                    {"command", command},
                     {"speed_up_percent", 100 * c.speed_up},
                     {"train_runtime", c.seconds},
                     {"dollars", c.dollars ? ordered_json(*c.dollars) : ordered_json()}});

@@ -9,6 +9,7 @@
 #include "analysis/report/report_sections.h"
 #include "analysis/report/report_style.h"
 #include "base/param_file.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -149,15 +150,14 @@ std::string question(std::string_view text) {
   return fmt::format("<p class=\"question\">{}{}</p>\n", escape(out), text.ends_with('?') ? "" : ".");
 }
 
-/// A library's sentence: settings stand in backquotes.
+/// A library's sentence: settings stand in backquotes, and so do commands, which have several words.
 std::string sentence_html(std::string_view text) {
   std::string out;
   bool inside = false;
-  for (const char c : text) {
-    if (c == '`')
-      out += (inside = !inside) ? "<code>--" : "</code>";
-    else
-      out += escape(std::string_view{&c, 1});
+  for (const std::string& part : base::split(text, '`')) {
+    const bool setting = part.find(' ') == std::string::npos;
+    out += inside ? fmt::format("<code>{}{}</code>", setting ? "--" : "", escape(part)) : escape(part);
+    inside = !inside;
   }
   return out;
 }

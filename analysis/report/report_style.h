@@ -125,7 +125,9 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
     var x = Math.max(left, place(begin)), end = Math.min(canvas.clientWidth, place(begin + length));
     if (end < left || x > canvas.clientWidth) return;
     pen.globalAlpha = alpha; pen.fillStyle = fill;
-    pen.fillRect(x, lane * high + 2, Math.max(end - x - (end - x > 3 ? 1 : 0), 0.6), high - 4);
+    // Of more boxes than there are pixels each has its own width, or all would look full.
+    var least = lane === 8 && data.collectives.length > canvas.clientWidth ? 0 : 0.6;
+    pen.fillRect(x, lane * high + 2, Math.max(end - x - (end - x > 3 ? 1 : 0), least), high - 4);
     pen.globalAlpha = 1;
     if (!text || end - x < 7 * text.length + 8) return;
     pen.fillStyle = colours.bg; pen.textAlign = "left"; pen.fillText(text, x + 4, lane * high + 16);
@@ -137,7 +139,7 @@ document.querySelectorAll(".timeline").forEach(function (figure) {
       if (c[3] >= 0) box(pen, 1, c[0], c[1], colours.c3, c[3] % 2 ? 1 : 0.65, String(c[3]));
       for (var e = 0; e < 6; ++e) if (c[5 + e]) box(pen, 2 + e, c[0], c[1], colours.c0, c[5 + e] / 100);
     });
-    data.collectives.forEach(function (c) { box(pen, 8, c[0], c[1], colours.c1, 1, data.names[c[2]]); });
+    data.collectives.forEach(function (c) { box(pen, 8, c[0], c[1], colours.c1, c[4] / 100, data.names[c[2]]); });
   }
   function draw() {
     var scale = window.devicePixelRatio || 1, width = canvas.clientWidth, height = lanes.length * high + 26;

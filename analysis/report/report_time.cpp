@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <span>
 
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"
@@ -114,6 +115,24 @@ Json call_json(const ReportRun& run, std::size_t first, std::size_t last, std::m
   return row;
 }
 
+/// Of collectives that are drawn as one: begin and length in us, name, bytes, and which share of that time one of them
+/// is under way, in per cent.
+Json collectives_json(std::span<const hw::CollectiveTime> list, std::map<std::string, int>& names) {
+  const auto micro = [](hw::Fs time) { return std::round(hw::seconds(time) * 1e8) / 100; };
+  std::string name = fmt::format("{} of {} ranks", isa::row(list.front().op).name, list.front().ranks);
+  if (list.size() > 1) name += fmt::format(" and {} more", list.size() - 1);
+  const hw::Fs begin = list.front().begin;
+  hw::Fs end = begin, active = 0;
+  std::uint64_t bytes = 0;
+  for (const hw::CollectiveTime& c : list) {
+    active += std::max(c.end, end) - std::max(c.begin, end);
+    end = std::max(c.end, end), bytes += c.bytes;
+  }
+  const double share = end > begin ? hw::seconds(active) / hw::seconds(end - begin) : 1;
+  return {micro(begin), micro(end - begin), names.try_emplace(name, static_cast<int>(names.size())).first->second,
+          bytes, std::lround(100 * std::min(1.0, share))};
+}
+
 Json timeline_json(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;
   std::map<std::string, int> names;
@@ -121,13 +140,9 @@ Json timeline_json(const ReportRun& run) {
   const std::size_t together = r.calls.size() / kMostCalls + 1, apart = r.collectives.size() / kMostCalls + 1;
   for (std::size_t c = 0; c < r.calls.size(); c += together)
     calls.push_back(call_json(run, c, std::min(c + together, r.calls.size()) - 1, names));
-  for (std::size_t i = 0; i < r.collectives.size(); i += apart) {
-    const hw::CollectiveTime& c = r.collectives[i];
-    const std::string name = fmt::format("{} of {} ranks", isa::row(c.op).name, c.ranks);
-    collectives.push_back({std::round(hw::seconds(c.begin) * 1e8) / 100,
-                           std::round(hw::seconds(c.end - c.begin) * 1e8) / 100,
-                           names.try_emplace(name, static_cast<int>(names.size())).first->second, c.bytes});
-  }
+  for (std::size_t i = 0; i < r.collectives.size(); i += apart)
+    collectives.push_back(
+        collectives_json(std::span{r.collectives}.subspan(i, std::min(apart, r.collectives.size() - i)), names));
   list = std::vector<std::string>(names.size());
   for (const auto& [name, i] : names) list[static_cast<std::size_t>(i)] = name;
   return {{"total", hw::seconds(r.total) * 1e6}, {"names", list}, {"calls", calls}, {"collectives", collectives}};
