@@ -30,6 +30,7 @@ struct JobToPrice {
   /// they share it; what a core holds beside its part of them; and what one simulated chip has.
   double weight_bytes = 0, optimizer_bytes = 0, other_bytes = 0, chip_bytes = 0;
   double cores_per_chip = 2;
+  double cores = 0;      // that work, on all instances; 0: every one
   double split = 1;      // cores that share one copy of weights and gradients
   bool sharded = false;  // the optimizer's state is on all cores together (ZeRO)
 
@@ -45,7 +46,7 @@ JobToPrice job_to_price(const nlohmann::ordered_json& body, const Record& record
 
 enum class Basis {
   kGiven,     // the job's own time
-  kScaled,    // its device time divided by the number of chips; no communication added
+  kScaled,    // its device time by the number of cores at work; no communication added
   kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks, with the job's own host
 };
 

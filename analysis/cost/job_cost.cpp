@@ -43,8 +43,11 @@ std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& ow
   if (one.simulated && own.simulated) {
     const bool same = one.name == own.name && count == job.instances;
     basis = same ? Basis::kGiven : Basis::kScaled;
-    const double device = job.seconds - job.fixed_seconds;
-    return same ? job.seconds : job.fixed_seconds + device * own.accelerators * job.instances / chips;
+    const double device = job.seconds - job.fixed_seconds, all = own.accelerators * job.instances;
+    // A job on some of its instance's cores has no use for more of them elsewhere.
+    const double used = job.cores > 0 ? std::min(all, job.cores / job.cores_per_chip) : all;
+    const double there = used < all ? std::min(used, chips) : chips;
+    return same ? job.seconds : job.fixed_seconds + device * used / there;
   }
   if (one.name == own.name && count == job.instances) {
     basis = Basis::kGiven;
@@ -156,6 +159,7 @@ JobToPrice job_to_price(const Json& body, const Record& record, const std::strin
   job.tokens = figure(body, "job", "tokens");
   add_job_work(job, body, record, steps);
   add_memory(job, body);
+  job.cores = figure(body, "machine", "cores");
   job.cores_per_chip = std::max(1.0, static_cast<double>(record.info.cores_per_chip));
   job.chip_bytes = static_cast<double>(record.info.hbm_bytes_per_core * record.info.cores_per_chip);
   return job;

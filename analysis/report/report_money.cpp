@@ -20,6 +20,7 @@ using Json = nlohmann::ordered_json;
 std::string figure_text(std::string_view name, double value) {
   if (name.starts_with("dollars")) return fmt::format("${:.2f}", value);
   if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
+  if (name.ends_with("_runtime")) return base::readable(value, base::Dimension::kTime);
   return fmt::format("{:.4g}", value);
 }
 
@@ -114,7 +115,7 @@ std::string cost_html(const ReportRun& run) {
     const CostRow& one = **row;
     const bool given = one.basis == Basis::kGiven;
     std::string name = fmt::format("{} x {}", one.instances, one.instance_type);
-    if (row == best) name += ", the cheapest";
+    if (row == best) name += ", the cheapest that was simulated";
     if (given) name += ", this job";
     if (one.basis == Basis::kRoofline) name += ", a rough estimate";
     bars.push_back({.name = name,

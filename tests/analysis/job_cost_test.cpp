@@ -111,6 +111,17 @@ TEST(JobCost, MoreChipsShortenTheDevicesPartOnly) {
   EXPECT_DOUBLE_EQ(*row(rows, "trn1.32xlarge", 2).run[0], (200 + 800 / 32.0) / 3600 * 21.5 * 2);
 }
 
+// One core of 32 works: two cores are enough, and 32 others no faster.
+TEST(JobCost, AJobOnSomeOfItsCoresNeedsNoMoreElsewhere) {
+  JobToPrice j = job("trn1.32xlarge", 1000);
+  j.fixed_seconds = 200, j.cores = 1;
+  const auto rows = price_job(j, load_prices(std::string_view{}), {}, 0.4);
+  EXPECT_DOUBLE_EQ(row(rows, "trn1.2xlarge").seconds, 1000);
+  EXPECT_DOUBLE_EQ(row(rows, "trn1n.32xlarge").seconds, 1000);
+  j.cores = 16;
+  EXPECT_DOUBLE_EQ(row(price_job(j, load_prices(std::string_view{}), {}, 0.4), "trn1.2xlarge").seconds, 200 + 800 * 8);
+}
+
 TEST(JobCost, OtherAcceleratorsAreRooflinesOfTheJobsWork) {
   JobToPrice j = job("trn1.2xlarge", 1000);
   EXPECT_THROW(row(price_job(j, load_prices(std::string_view{}), {}, 0.5), "p4d.24xlarge"), std::runtime_error);
