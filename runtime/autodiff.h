@@ -56,10 +56,13 @@ class Backward {
     return found == first_.end() ? v : found->second;
   }
 
+  bool is_parameter(ValueId v) const { return graph_.value(v).kind == Kind::kWeight; }
+
+  using Gradients = std::map<ValueId, ValueId>;
   Graph& graph_;
-  std::vector<char> needs_;  // of each value: whether it leads to a parameter
-  NodeId looked_at_ = 0;     // as many nodes have been, for that
-  std::map<ValueId, ValueId> grads_;
+  std::vector<char> needs_;   // of each value: whether it leads to a parameter
+  NodeId looked_at_ = 0;      // as many nodes have been, for that
+  Gradients grads_, others_;  // of parameters; of what else this walk has passed
   Segment segment_;
   std::int32_t repeated_ = -1;                          // the segment whose nodes run again now
   std::unordered_map<ValueId, ValueId> again_, first_;  // of a value: what repeats it, and what it repeats

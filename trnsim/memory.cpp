@@ -95,6 +95,7 @@ Memory least_memory(const Job& job) {
   const double kept =
       static_cast<double>(layers) * job.model->kept_elements(p, job.step.kind.length) * size(p.numerics.activation);
   const auto bytes = [](double n) { return static_cast<std::uint64_t>(n); };
+  const auto runtime = static_cast<std::uint64_t>(job.load_stack().runtime_bytes.value);
   Memory most;
   std::int64_t stage = 0;
   for (const auto& [all, trained] : parameters_of(job)) {
@@ -104,7 +105,7 @@ Memory least_memory(const Job& job) {
     memory.add("gradients", bytes(trained * size(p.numerics.gradient)));
     memory.add("optimizer", bytes(trained * (2 * size(p.numerics.optimizer) + (p.master_weights ? 4 : 0)) / shards));
     memory.add("weights", bytes(all * size(p.numerics.weight)));
-    memory.add("runtime", static_cast<std::uint64_t>(job.load_stack().runtime_bytes.value));
+    memory.add("runtime", runtime);
     if (memory.total >= most.total) most = std::move(memory);
   }
   return most;

@@ -35,7 +35,7 @@ struct Kernel {
   std::mutex turn;
   std::exception_ptr error;  // of the running simulation
   std::unique_ptr<Machine> machine;
-  std::vector<sc_core::sc_simcontext*> contexts;  // of the machines before
+  bool in_first_context = true;
 };
 
 /// Never destroyed: other objects of the process may end later.
@@ -45,9 +45,9 @@ Kernel& kernel() {
 }
 
 /// SystemC elaborates once per simulation context, and refuses to go on after an error: another machine needs another
-/// context. It knows no end of a context, so the old ones stay.
+/// context. In the old one nothing lives any more; but an event of the library itself lives in the first one.
 void begin_another_context() {
-  kernel().contexts.push_back(sc_core::sc_curr_simcontext);
+  if (!std::exchange(kernel().in_first_context, false)) delete sc_core::sc_curr_simcontext;
   sc_core::sc_curr_simcontext = sc_core::sc_default_global_context = new sc_core::sc_simcontext;
 }
 

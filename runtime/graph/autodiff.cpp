@@ -43,14 +43,16 @@ void Backward::find_needs() {
 }
 
 ValueId Backward::grad(const Node& node, std::size_t o) const {
-  const auto found = grads_.find(first(node.out[o]));
-  return found == grads_.end() ? kNoValue : found->second;
+  const ValueId v = first(node.out[o]);
+  const Gradients& known = is_parameter(v) ? grads_ : others_;
+  const auto found = known.find(v);
+  return found == known.end() ? kNoValue : found->second;
 }
 
 void Backward::add(const Node& node, std::size_t i, ValueId gradient) {
   const ValueId v = first(node.in[i]);
   if (!needs_[v]) return;
-  const auto [place, first] = grads_.try_emplace(v, gradient);
+  const auto [place, first] = (is_parameter(v) ? grads_ : others_).try_emplace(v, gradient);
   if (!first) place->second = graph_.add1(kAdd, node.label + ".sum", {place->second, gradient});
 }
 
@@ -157,14 +159,14 @@ void Backward::run(const std::vector<ValueId>& losses) {
   find_needs();
   base::ensure(!losses.empty() && !from.contains(kNoNode), "autodiff", "a loss is not a result of a node");
   // What an earlier walk has found for other than parameters is done with: only parameters add up over walks.
-  std::erase_if(grads_, [&](const auto& g) { return graph_.value(g.first).kind != Kind::kWeight; });
+  others_.clear();
   const std::vector<NodeId> nodes = behind(losses);
   find_ahead(nodes);
   std::uint32_t asked = kNoScope;
   for (const NodeId n : std::views::reverse(nodes)) {
     if (!graph_.node(n).op) continue;
     bool reached = from.contains(n);
-    for (const ValueId v : graph_.node(n).out) reached = reached || grads_.contains(v);
+    for (const ValueId v : graph_.node(n).out) reached = reached || (is_parameter(v) ? grads_ : others_).contains(v);
     bool leads = graph_.node(n).op->reaches_out;
     for (const ValueId v : graph_.node(n).in) leads = leads || (v < needs_.size() && needs_[v]);
     if (!reached || !leads) continue;
@@ -186,7 +188,6 @@ void Backward::run(const std::vector<ValueId>& losses) {
 std::map<ValueId, ValueId> Backward::finish() {
   std::map<ValueId, ValueId> out;
   for (const auto& [value, gradient] : grads_) {
-    if (graph_.value(value).kind != Kind::kWeight) continue;
     graph_.set_kind(gradient, Kind::kGradient);
     graph_.rename(gradient, "grad." + graph_.value(value).name);
     out[value] = gradient;

@@ -2,6 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <malloc.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -257,6 +258,17 @@ TEST(Replay, RepeatsACallThatHasDataBesideItInTheSamePart) {
   EXPECT_EQ(replay.repeat(0, 2'000'000, windows)->time.end, 2'800'000u);
   EXPECT_FALSE(replay.repeat(0, 3'000'000, windows));  // beside another part of it
   EXPECT_FALSE(replay.repeat(0, 4'000'000, windows));  // with nothing beside it: never seen
+}
+
+TEST(Chip, MachinesBeforeLeaveNoMemory) {
+  const isa::Program job = program(layer(), 1);
+  const auto simulate_some = [&](int first) {
+    for (int i = first; i < first + 50; ++i)
+      hw::simulate(job, trn1({"hbm.bandwidth=" + std::to_string(1 + 0.001 * i) + "x"}));
+    return mallinfo2().uordblks;
+  };
+  const std::size_t before = simulate_some(1), after = simulate_some(51);
+  EXPECT_LT(after, before + std::size_t{50} * 2000);  // a context of SystemC has 12 kB
 }
 
 }  // namespace
