@@ -15,6 +15,8 @@ constexpr int kPatienceMs = 60'000;  // for another process that writes
 
 [[noreturn]] void fail(const SQLite::Exception& error, const std::string& file) {
   const char* what = error.what();
+  if (error.getErrorCode() < 0)  // SQLiteCpp's own: a column that is not there
+    throw Error{Fault::kData, file, what, "make the file again: its tables are damaged"};
   switch (error.getErrorCode() & 0xff) {
     case SQLITE_FULL: throw Error{Fault::kEnvironment, file, what, "free space on the disk"};
     case SQLITE_IOERR:
@@ -59,6 +61,22 @@ bool Statement::step() {
     statement_.reset();
     return false;
   });
+}
+
+std::string Statement::column_name(int column) const {
+  return guarded(file_, [&] { return std::string{statement_.getColumnName(column)}; });
+}
+bool Statement::is_null(int column) const {
+  return guarded(file_, [&] { return statement_.isColumnNull(column); });
+}
+std::int64_t Statement::whole(int column) const {
+  return guarded(file_, [&] { return statement_.getColumn(column).getInt64(); });
+}
+double Statement::real(int column) const {
+  return guarded(file_, [&] { return statement_.getColumn(column).getDouble(); });
+}
+std::string Statement::text(int column) const {
+  return guarded(file_, [&] { return statement_.getColumn(column).getString(); });
 }
 
 Database::Database(const std::filesystem::path& path, Mode mode)

@@ -37,11 +37,12 @@ class Statement {
   bool step();
 
   int columns() const { return statement_.getColumnCount(); }
-  std::string column_name(int column) const { return statement_.getColumnName(column); }
-  bool is_null(int column) const { return statement_.isColumnNull(column); }
-  std::int64_t whole(int column) const { return statement_.getColumn(column).getInt64(); }
-  double real(int column) const { return statement_.getColumn(column).getDouble(); }
-  std::string text(int column) const { return statement_.getColumn(column).getString(); }
+  // Errors: Fault::kData for a column that the file's tables lack.
+  std::string column_name(int column) const;
+  bool is_null(int column) const;
+  std::int64_t whole(int column) const;
+  double real(int column) const;
+  std::string text(int column) const;
 
  private:
   template <class Value>
