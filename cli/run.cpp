@@ -135,6 +135,7 @@ void print_projection(const RunResult& run, base::Format form) {
   if (p.stages.size() > 1)
     print(fmt::format("stage {} of {} sets the time of a step: what follows is of one of its cores\n", p.slowest,
                       p.stages.size()));
+  if (!p.lengths.empty()) print(fmt::format("what follows is of the program of length {}\n", p.lengths.back().length));
   print(
       paragraph(fmt::format("of the device's time: MFU {:.1f} % of {:.2f} TFLOPS per core, HFU {:.1f} %, MBU {:.1f} %",
                             u.mfu, device.peaks.matmul_flops / 1e12, u.hfu, u.mbu)) +

@@ -97,6 +97,9 @@ struct Op {
   RowProduct row_product{};                                       // row tiles times an operand that they share
   void (*lower_whole)(Emitter&, const Node&) = nullptr;           // its own loops, HBM to HBM
   double (*matmul_flops)(const Graph&, const Node&) = nullptr;    // analytic: 2 x multiply-adds of the mathematics
+  /// Of these, what is none of the model's: sums as products with ones or with an identity, scores that are computed
+  /// again. Null: nothing.
+  double (*extra_flops)(const Graph&, const Node&) = nullptr;
   Collective collective = Collective::kNone;
   /// It acts on another rank: no pass removes it or joins it with one like it. Without operands its operand lies there,
   /// and gradients go there.

@@ -301,7 +301,9 @@ class Compiler {
       if (!node.op->matmul_flops) continue;
       const double flops = node.op->matmul_flops(graph_, node);
       flops_ += flops;
-      if (!scope.again) result_.program.model_flops += flops;
+      if (scope.again) continue;
+      const double extra = node.op->extra_flops ? node.op->extra_flops(graph_, node) : 0;
+      result_.program.model_flops += flops - extra;
     }
     // Between tensor-parallel ranks nothing overlaps except what was requested ahead: what comes next may use the
     // memory that they read. The queue is in order: a wait for one is a wait for all before it.

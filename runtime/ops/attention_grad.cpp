@@ -342,9 +342,18 @@ bool attention_grad_flash(Graph& graph, NodeId n) {
 }
 
 /// dp, dq, dk and dv; with flash also the scores.
-double attention_grad_flops(const Graph& g, const Node& node) {
+double product_flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
-  return (node.attrs.as<AttentionAttrs>().flash ? 5.0 : 4.0) * 2.0 * h.pairs() * static_cast<double>(h.size);
+  return 2.0 * h.pairs() * static_cast<double>(h.size);
+}
+
+/// Four products, and of the scores that were not kept a fifth.
+double scores_again_flops(const Graph& g, const Node& node) {
+  return node.attrs.as<AttentionAttrs>().flash ? product_flops(g, node) : 0;
+}
+
+double attention_grad_flops(const Graph& g, const Node& node) {
+  return 4 * product_flops(g, node) + scores_again_flops(g, node);
 }
 
 }  // namespace
@@ -356,6 +365,7 @@ const Op kAttentionGrad{.name = "attention_grad",
                         .forward = attention_grad_forward,
                         .lower_whole = attention_grad_lower,
                         .matmul_flops = attention_grad_flops,
+                        .extra_flops = scores_again_flops,
                         .use_flash = attention_grad_flash,
                         .pieces = heads_and_sequences};
 

@@ -141,6 +141,7 @@ const Op kLamb{.name = "lamb",
                .infer = moments_infer,
                .forward = lamb_forward,
                .lower_whole = lamb_lower,
-               .matmul_flops = lamb_flops};
+               .matmul_flops = lamb_flops,
+               .extra_flops = lamb_flops};
 
 }  // namespace runtime

@@ -32,10 +32,13 @@ Tensors matmul_tn_forward(const Attrs& settings, std::span<const Tensor> in) {
   return out;
 }
 
+double sums_flops(const Graph& g, const Node& n) {
+  return sums_rows(n) ? 2.0 * static_cast<double>(g.value(n.in[1]).elements()) : 0;
+}
+
 double matmul_tn_flops(const Graph& g, const Node& n) {
   const Value &a = g.value(n.in[0]), &b = g.value(n.in[1]);
-  const double sums = sums_rows(n) ? static_cast<double>(b.elements()) : 0;
-  return 2.0 * (static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums);
+  return 2.0 * static_cast<double>(a.elements()) * static_cast<double>(b.cols) + sums_flops(g, n);
 }
 
 bool sum_rows_too(Node& node, ValueId of) {
@@ -164,6 +167,7 @@ const Op kMatmulTn{.name = "matmul_tn",
                    .forward = matmul_tn_forward,
                    .lower_whole = matmul_tn_lower,
                    .matmul_flops = matmul_tn_flops,
+                   .extra_flops = sums_flops,
                    .tensor_operands = {0, 1},
                    .sum_rows_too = sum_rows_too};
 

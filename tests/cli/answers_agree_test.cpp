@@ -3,9 +3,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <nlohmann/json.hpp>
+#include <regex>
 
 #include "base/error.h"
 #include "cli/add_option.h"
@@ -48,6 +50,41 @@ TEST_F(AnswersAgree, RunAndEstimateOfOnePlan) {
   // Without a word the stack is another one: both say which.
   EXPECT_THAT(run(plan).out, HasSubstr("stack torch-xla"));
   EXPECT_THAT(run("run llama2_7b_dolly --mode timed --output_dir " + at("b")).out, HasSubstr("stack hf-trainer"));
+}
+
+// The job's FLOPs are a formula's, a program's are counted from its graph; neither counts what only adds.
+TEST_F(AnswersAgree, AJobsDeviceMfuIsThatOfItsProgram) {
+  for (const std::string name : {"bert_emotion", "llama2_7b_dolly", "t5_small_summarize", "llama3_8b_lora"}) {
+    const Ran ran = run("run " + name + " --mode timed --suggestions 0 --output_dir " + at(name));
+    ASSERT_EQ(ran.code, 0) << ran.err;
+    std::smatch job, program;
+    ASSERT_TRUE(std::regex_search(ran.out, job, std::regex{"device_mfu +([0-9.]+)"})) << ran.out;
+    ASSERT_TRUE(std::regex_search(ran.out, program, std::regex{"device's time: MFU ([0-9.]+) %"})) << ran.out;
+    EXPECT_EQ(job.str(1), program.str(1)) << name;
+  }
+}
+
+// Texts of some 20 tokens, padded to 512: lengths near their own gain, and as much as was promised.
+TEST_F(AnswersAgree, LengthsAreNamedForTextsThatAreMostlyPadding) {
+  std::ofstream{at("vocab.txt")} << "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\ni\nfeel\nfine\n";
+  std::ofstream rows{at("data.csv")};
+  rows << "text,label\n";
+  for (int i = 0; i < 3000; ++i) {
+    for (int words = 0; words <= i % 30; ++words) rows << "i feel ";
+    rows << "fine," << i % 2 << "\n";
+  }
+  rows.close();
+  const std::string job = "bert_emotion --dataset_path " + at("data.csv") + " --vocab " + at("vocab.txt");
+  const Json plain = ran("plain", job + " --suggestions 9");
+  const Json changes = plain["answer"]["changes"];
+  const auto lengths =
+      std::ranges::find_if(changes, [](const Json& change) { return change["settings"].contains("buckets"); });
+  ASSERT_NE(lengths, changes.end()) << changes;
+  const double gain = 100 * (ran("own", job + " --buckets auto")["job"]["train_samples_per_second"].get<double>() /
+                                 plain["job"]["train_samples_per_second"].get<double>() -
+                             1);
+  EXPECT_GT(gain, 10);
+  EXPECT_NEAR((*lengths)["speed_up_percent"].get<double>(), gain, 3);
 }
 
 // The published rate is that of the whole job, with its evaluations: so is ours, whoever asks.

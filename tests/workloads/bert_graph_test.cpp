@@ -132,7 +132,7 @@ TEST_P(Modes, FullHasTheBitsOfNumericAndTheClockOfTimed) {
   expect_all_time_is_booked(timed);
   // TensorE also broadcasts rows, which is movement and none of the model's work.
   EXPECT_GE(timed.matmul_flops, compiled.program.model_flops);
-  EXPECT_LE(timed.matmul_flops, 1.01 * compiled.program.model_flops);
+  EXPECT_LE(timed.matmul_flops, 1.02 * compiled.program.model_flops);  // sums of gradients
   EXPECT_TRUE(std::isfinite(numeric.session().read(0, "grad_norm")[0]));
   if (ranks == 2) {  // replicas stay replicas
     runtime::Session session = numeric.session();
@@ -202,7 +202,7 @@ TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
   EXPECT_LE(bytes(four, "activations"), bytes(one, "activations") + 2.1 * bytes(one, "weights"));
 }
 
-// TensorE does what the mathematics needs, which is what the textbook says but for a few sums.
+// TensorE does what the mathematics needs, which is what the textbook says, and a few sums.
 TEST(Bert, FlopsAreTheTextbooks) {
   BertConfig config = bert_preset("bert-base-uncased");
   config.num_hidden_layers = 3;
@@ -210,13 +210,14 @@ TEST(Bert, FlopsAreTheTextbooks) {
     Step spec{.plan = {.micro_batch = 2, .micro_batches = 2, .numerics = runtime::numerics("bf16")},
               .kind = {.length = 128, .training = training}};
     const isa::Program program = compile(config, spec).program;
-    EXPECT_NEAR(program.model_flops / bert_flops(config, spec), 1, 0.01) << training;
+    EXPECT_NEAR(program.model_flops / bert_flops(config, spec), 1, 1e-12) << training;
     double executed = 0;
     for (const isa::Call& call : program.calls) executed += program.blocks[call.block].matmul_flops;
-    EXPECT_DOUBLE_EQ(executed, program.model_flops);
+    EXPECT_NEAR(executed / program.model_flops, 1, training ? 0.01 : 1e-12);
+    EXPECT_GE(executed, program.model_flops);
     spec.kind.head = Head::kNone;
     if (training) continue;
-    EXPECT_NEAR(compile(config, spec).program.model_flops / bert_flops(config, spec), 1, 0.01);
+    EXPECT_NEAR(compile(config, spec).program.model_flops / bert_flops(config, spec), 1, 1e-12);
   }
 }
 

@@ -49,7 +49,8 @@ TEST(DecoderLayers, WhatIsComputedAgainIsNoWorkOfTheModel) {
     for (const isa::Call& call : program.calls) flops += program.blocks[call.block].matmul_flops;
     return flops;
   };
-  EXPECT_EQ(none.model_flops, executed(none));
+  EXPECT_LT(none.model_flops, executed(none));  // sums of gradients
+  EXPECT_NEAR(executed(none) / none.model_flops, 1, 0.001);
   EXPECT_EQ(full.model_flops, none.model_flops);
   EXPECT_GT(executed(full), 1.2 * full.model_flops);  // most of a forward pass, of three
 }

@@ -72,7 +72,7 @@ TEST(Vit, RefusesPlansAndLengthsThatItDoesNotHave) {
 }
 
 // The multiplications of the program: by the textbook, but for the class token's row, of zeros, in front of the
-// patches, and what makes sums of a bias by a matmul.
+// patches.
 TEST(Vit, FlopsAreTheTextbooks) {
   const ModelPtr model = model_preset("vit-tiny-patch16-224")->with_sizes({.layers = 2});
   const Step step{.plan = {.micro_batch = 4, .numerics = runtime::numerics("bf16")},
