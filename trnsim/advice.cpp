@@ -32,6 +32,7 @@ class Candidates {
  public:
   Candidates(const Settings& settings, const Job& job) : settings_{settings}, job_{job}, plan_{job.step.plan} {
     batches();
+    lengths();
     stacks();
     if (job.model->splits()) plans();
     passes();
@@ -59,6 +60,13 @@ class Candidates {
       else
         add({{"per_device_train_batch_size", batch}}, "a larger batch, also for the optimizer");
     }
+  }
+
+  /// Of the user's own data: whose lengths the bundled data has, a published job does not say.
+  void lengths() {
+    const bool texts = job_.model->task() != workloads::Task::kNextToken && !job_.model->image();
+    if (texts && settings_.buckets.empty() && !settings_.dataset_path.empty())
+      add({{"buckets", "auto"}}, "pads a text to a length near its own, compiles a program of each");
   }
 
   void stacks() {
