@@ -46,6 +46,7 @@ JobToPrice job_to_price(const nlohmann::ordered_json& body, const Record& record
 
 enum class Basis {
   kGiven,     // the job's own time
+  kOwnCores,  // the same: as many cores work as in the job, on another instance or beside idle ones
   kScaled,    // its device time by the number of cores at work; no communication added
   kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks, with the job's own host
 };

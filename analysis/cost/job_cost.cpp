@@ -42,11 +42,11 @@ std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& ow
   const double chips = one.accelerators * count;
   if (one.simulated && own.simulated) {
     const bool same = one.name == own.name && count == job.instances;
-    basis = same ? Basis::kGiven : Basis::kScaled;
     const double device = job.seconds - job.fixed_seconds, all = own.accelerators * job.instances;
     // A job on some of its instance's cores has no use for more of them elsewhere.
     const double used = job.cores > 0 ? std::min(all, job.cores / job.cores_per_chip) : all;
     const double there = used < all ? std::min(used, chips) : chips;
+    basis = same ? Basis::kGiven : there == used ? Basis::kOwnCores : Basis::kScaled;
     return same ? job.seconds : job.fixed_seconds + device * used / there;
   }
   if (one.name == own.name && count == job.instances) {
@@ -102,6 +102,7 @@ std::string basis_text(const CostRow& row, double efficiency) {
                        base::readable(row.too_small->needed, base::Dimension::kBytes),
                        base::readable(row.too_small->has, base::Dimension::kBytes));
   if (row.basis == Basis::kGiven) return "the job's own time";
+  if (row.basis == Basis::kOwnCores) return "as many cores as the job's own";
   if (row.basis == Basis::kScaled) return "scaled by chips, no communication added";
   return fmt::format("roofline estimate at {:g} % of the peaks, with this job's host", efficiency * 100);
 }
