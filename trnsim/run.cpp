@@ -94,7 +94,7 @@ class Run {
     if (observer_.projected) observer_.projected(out_);
     if (trainer_) train_model();
     out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    write_run_files(request_.folder, out_);
+    write_results();
     return std::move(out_);
   }
 
@@ -144,6 +144,24 @@ class Run {
     JobOf job = [this](const Settings& s) { return job_with(s); };
     if (out_.gain) job = at_largest_batch(std::move(job), *out_.job, workload_.most_batch);
     out_.changes = advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.suggestions));
+  }
+
+  /// All files. When one cannot be written, a projection leaves none: made again, it is the same. What a training made
+  /// stays.
+  void write_results() {
+    try {
+      write_run_files(request_.folder, out_);
+    } catch (...) {
+      if (!trainer_) remove_written();
+      throw;
+    }
+  }
+
+  void remove_written() {
+    try {
+      remove_run_files(request_.folder, {});
+    } catch (const Error&) {  // the first error is the one to tell
+    }
   }
 
   /// Whatever does not fit together is refused before the first file is written.

@@ -29,9 +29,12 @@ class Faults : public cli_test::SmallJob {
  protected:
   void SetUp() override {
     if (kSanitized) GTEST_SKIP() << "a sanitizer is preloaded";
-    if (std::getenv("TRNSIM_FAULTS") == nullptr) GTEST_SKIP() << "takes minutes: set TRNSIM_FAULTS=all";
+    if (!quick() && std::getenv("TRNSIM_FAULTS") == nullptr) GTEST_SKIP() << "takes minutes: set TRNSIM_FAULTS=all";
     SmallJob::SetUp();
   }
+
+  /// Of a few calls alone, so that every run of the tests has them.
+  virtual bool quick() const { return false; }
 
   std::string fail_io(int n, const std::string& how) const {
     return "FAIL_IO_AT=" + std::to_string(n) + " FAIL_IO_HOW=" + how + " FAIL_IO_COUNT=" + at("count") +
@@ -66,8 +69,10 @@ class Faults : public cli_test::SmallJob {
     }
   }
 
-  /// `before`: a command that the one under test goes on from; empty: none.
-  void walk(const std::string& before, const std::string& command, const std::vector<std::string>& files) {
+  /// `before`: a command that the one under test goes on from; empty: none. `or_none`: a file that a run which ends
+  /// with an error does not leave.
+  void walk(const std::string& before, const std::string& command, const std::vector<std::string>& files,
+            const std::string& or_none = {}) {
     reset(before);
     const Ran whole = run(command, fail_io(0, "EIO"));
     ASSERT_EQ(whole.code, 0) << whole.err;
@@ -89,6 +94,9 @@ class Faults : public cli_test::SmallJob {
           EXPECT_THAT(ran.err, HasSubstr("\n  fix: "));
           EXPECT_THAT(ran.err, Not(HasSubstr("internal error")));
         }
+        if (ran.code == 2 && !or_none.empty()) {
+          EXPECT_FALSE(fs::exists(folder_ / "out" / or_none));
+        }
         if (ran.code != 0) {
           const Ran again = run(command);
           EXPECT_EQ(again.code, 0) << again.err;
@@ -108,7 +116,30 @@ TEST_F(Faults, OfATraining) {
   walk("", job("numeric"), {"model/model.safetensors", "checkpoint/state.safetensors", "model/trainer_state.json"});
 }
 
-TEST_F(Faults, OfAProjection) { walk("", job("timed"), {"stats.txt", "machine.toml", "summary.md"}); }
+TEST_F(Faults, OfAProjection) { walk("", job("timed"), {"stats.txt", "machine.toml", "summary.md"}, "result.json"); }
+
+class FewFaults : public Faults {
+ protected:
+  bool quick() const override { return true; }
+};
+
+// Its record, its page and whatever is written after its result.
+TEST_F(FewFaults, AProjectionThatIsNotWrittenWholeLeavesNoResult) {
+  const Ran whole = run(job("timed"), fail_io(0, "EIO"));
+  ASSERT_EQ(whole.code, 0) << whole.err;
+  const int calls = std::stoi(slurp(at("count")));
+  int failed = 0;
+  for (int n = calls / 3; n < calls; n += calls / 6) {
+    fs::remove_all(folder_ / "out");
+    const Ran ran = run(job("timed"), fail_io(n, "ENOSPC"));
+    if (ran.code == 0) continue;
+    ++failed;
+    EXPECT_EQ(ran.code, 2) << ran.err;
+    for (const char* file : {"result.json", "run.sqlite", "report.html"})
+      EXPECT_FALSE(fs::exists(folder_ / "out" / file));
+  }
+  EXPECT_GT(failed, 1);
+}
 
 TEST_F(Faults, OfAResumedTraining) {
   ASSERT_EQ(run(job("numeric")).code, 0);
