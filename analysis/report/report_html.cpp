@@ -40,7 +40,7 @@ std::string answer_html(const ReportRun& run) {
     const std::string text = change.value("text", ""), flags = flags_of(change.value("settings", Json{})),
                       command = change.value("command", "");
     const std::size_t gain = text.find(": ");
-    out += fmt::format("<dt>Try</dt><dd><code>{}</code>{}</dd>", escape(command.empty() ? flags : command),
+    out += fmt::format("<dt>Try</dt><dd><code>{}</code>{}</dd>", command_html(command.empty() ? flags : command),
                        sentence_html(gain == std::string::npos ? text : text.substr(gain)));
   }
   if (changes.empty()) line("Try", "nothing that was projected is faster for the same dollars, or cheaper");

@@ -78,6 +78,15 @@ std::string folded(std::string_view caption, const base::Table& table, const Lin
                      table_html(caption, table, links));
 }
 
+std::string command_html(std::string_view text) {
+  std::string out;
+  for (const std::string_view word : base::split(text, ' ')) {
+    const std::string_view form = word.starts_with("--") ? "{}<span class=\"flag\">{}</span>" : "{}{}";
+    out += fmt::format(fmt::runtime(form), out.empty() ? "" : " ", escape(word));
+  }
+  return out;
+}
+
 std::string bars_html(std::string_view label, const std::vector<Bar>& bars) {
   double most = 0;
   for (const Bar& bar : bars) most = std::max(most, bar.value);
@@ -87,7 +96,7 @@ std::string bars_html(std::string_view label, const std::vector<Bar>& bars) {
     out += fmt::format(
         "<li{}><span class=\"name\">{}</span><span class=\"track\"><span style=\"width:{:.2f}%\"></span></span>"
         "<span class=\"text\">{}</span></li>",
-        bar.css.empty() ? "" : fmt::format(" class=\"{}\"", bar.css), escape(bar.name),
+        bar.css.empty() ? "" : fmt::format(" class=\"{}\"", bar.css), command_html(bar.name),
         std::max(0.0, bar.value) / most * 100, escape(bar.text));
   return out + "</ul></figure>\n";
 }

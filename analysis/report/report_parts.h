@@ -21,6 +21,9 @@ std::string table_html(std::string_view caption, const base::Table& table, const
 /// The same, folded below its caption.
 std::string folded(std::string_view caption, const base::Table& table, const Links& links = {});
 
+/// Escaped; a flag of a command line breaks at no hyphen while it fits into its line.
+std::string command_html(std::string_view text);
+
 /// A bar with its name on the left and its text on the right; `css`: "best", "soft" (beside the point) or empty.
 struct Bar {
   std::string name;

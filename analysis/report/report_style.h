@@ -58,7 +58,7 @@ figure{margin:.9rem 0}figcaption{color:var(--soft);font-size:.9rem;margin-bottom
 grid-template-columns:minmax(6rem,max-content) 1fr max-content;gap:.35rem .8rem;
 font-size:.92rem;align-items:center}
 .bars li{display:grid;grid-template-columns:subgrid;grid-column:1/-1;align-items:center}
-.bars .name{max-width:27rem}.bars .text{font-variant-numeric:tabular-nums;color:var(--soft)}
+.flag{display:inline-block}.bars .name{max-width:27rem}.bars .text{font-variant-numeric:tabular-nums;color:var(--soft)}
 .track{height:1.1rem;background:var(--card);border-radius:.3rem;overflow:hidden}
 .track span{display:block;height:100%;min-width:2px;background:var(--c0);border-radius:.3rem}
 .soft .track span{background:var(--rest)}.best .track span{background:var(--c2)}.best .name{font-weight:600}
