@@ -118,6 +118,11 @@ TEST(Report, TextFromDataIsEscaped) {
   EXPECT_EQ(analysis::escape("a\x01<'>"), "a&lt;&#39;&gt;");
 }
 
+TEST(Report, AFlagIsOneWord) {
+  EXPECT_EQ(analysis::command_html("trnsim run --seed 3 <b>"),
+            "trnsim run <span class=\"flag\">--seed</span> 3 &lt;b&gt;");
+}
+
 TEST(Report, TheNumbersAreThoseOfTheRun) {
   const auto folder = run_folder();
   const ReportRun run = loaded(folder);

@@ -235,13 +235,15 @@ def batches():
     return out
 
 
-def main():
-    family, folder = sys.argv[1:]
+def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
+    """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
+    BATCH, SEQ, VOCAB."""
+    globals().update(sizes or {})
     chosen = common.OTHER if family.endswith("_recipe") else common.PLAIN
     family = family.removesuffix("_recipe")
-    config = {**BASE, **FAMILIES[family]}
+    config = {**BASE, **FAMILIES[family], **(changes or {})}
     torch.set_num_threads(1)
-    torch.manual_seed(1)
+    torch.manual_seed(seed)
 
     def loss_of(w, batch):
         routers = []
@@ -250,11 +252,11 @@ def main():
         loss = torch.nn.functional.cross_entropy(flat, labels, label_smoothing=chosen["smoothing"])
         return logits, loss, router_loss(routers, config) if config.get("output_router_logits") else 0
 
-    weights = common.draw(shapes(config))
+    weights = common.draw(shapes(config), deviation)
     if config["model_type"] == "gemma":
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
     common.train(folder, config, weights, batches(), loss_of, chosen)
 
 
 if __name__ == "__main__":
-    main()
+    make(*sys.argv[1:])

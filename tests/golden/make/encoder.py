@@ -67,6 +67,10 @@ def layer_names(family, layers, parts, c):
 PROJECTIONS = {"albert": "albert.encoder.embedding_hidden_mapping_in", "electra": "electra.embeddings_project"}
 
 
+def has_projection(family, c):
+    return family == "albert" or c.get("embedding_size", H) != H
+
+
 def shapes(family, tokens, c):
     prefix, layers, parts, pooled, top = naming(family, tokens)
     width = c.get("embedding_size", H)
@@ -79,7 +83,7 @@ def shapes(family, tokens, c):
         out[name + ".weight"], out[name + ".bias"] = weight, (weight[0],)
 
     pair(prefix + "embeddings.LayerNorm", width)
-    if width != H:
+    if has_projection(family, c):
         pair(PROJECTIONS[family], H, width)
     for names in layer_names(family, layers, parts, c):
         for part, name in names.items():
@@ -116,7 +120,7 @@ def forward(w, batch, family, tokens, c):
         types = batch.get("token_type_ids", torch.zeros_like(ids))
         x = x + w[embeddings + "token_type_embeddings.weight"][types]
     x = norm(x, embeddings + "LayerNorm")
-    if width != H:
+    if has_projection(family, c):
         x = linear(x, PROJECTIONS[family])
     for part in layer_names(family, layers, parts, c):
         q, k, v = (linear(x, part[n]).view(rows, length, HEADS, H // HEADS).transpose(1, 2) for n in "qkv")
@@ -150,23 +154,25 @@ def batches(family, tokens, c):
     return out
 
 
-def main():
-    family, folder = sys.argv[1:]
+def make(family, folder, seed=2, changes=None, sizes=None, deviation=0.1):
+    """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
+    BATCH, SEQ, VOCAB, H, LAYERS, HEADS, FFN, LABELS."""
+    globals().update(sizes or {})
     tokens = family.endswith("_tokens")
     family = family.removesuffix("_tokens")
-    config = FAMILIES[family]
+    config = {**FAMILIES[family], **(changes or {})}
     if tokens:
         config = {**config, "architectures": [config["architectures"][0].replace("Sequence", "Token")]}
     torch.set_num_threads(1)
-    torch.manual_seed(2)
+    torch.manual_seed(seed)
 
     def loss_of(w, batch):
         logits = forward(w, batch, family, tokens, config)
         return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, LABELS), batch["labels"].reshape(-1))
 
-    weights = common.draw(shapes(family, tokens, config))
+    weights = common.draw(shapes(family, tokens, config), deviation)
     common.train(folder, config, weights, batches(family, tokens, config), loss_of)
 
 
 if __name__ == "__main__":
-    main()
+    make(*sys.argv[1:])

@@ -144,18 +144,20 @@ def greedy(w, ids, mask, c, tokens):
     return written[:, 1:].tolist()
 
 
-def main():
-    family, folder = sys.argv[1:]
-    config = FAMILIES[family]
+def make(family, folder, seed=5, changes=None, sizes=None, deviation=0.3):
+    """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
+    BATCH, READ, WRITTEN, VOCAB."""
+    globals().update(sizes or {})
+    config = {**FAMILIES[family], **(changes or {})}
     torch.set_num_threads(1)
-    torch.manual_seed(5)
+    torch.manual_seed(seed)
 
     def loss_of(w, batch):
         labels = batch["labels"]
         logits = forward(w, batch["input_ids"], batch["attention_mask"], shifted(labels, config), config)
         return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, VOCAB), labels.reshape(-1))
 
-    weights, data = common.draw(shapes(config), 0.3), batches(config)
+    weights, data = common.draw(shapes(config), deviation), batches(config)
     common.train(folder, config, weights, data, loss_of)
     exact = {name: tensor.double() for name, tensor in weights.items()}
     written = greedy(exact, data["step0.input_ids"], data["step0.attention_mask"], config, WRITTEN)
@@ -163,4 +165,4 @@ def main():
 
 
 if __name__ == "__main__":
-    main()
+    make(*sys.argv[1:])
