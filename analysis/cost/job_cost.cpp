@@ -102,7 +102,7 @@ std::string basis_text(const CostRow& row, double efficiency) {
                        base::readable(row.too_small->needed, base::Dimension::kBytes),
                        base::readable(row.too_small->has, base::Dimension::kBytes));
   if (row.basis == Basis::kGiven) return "the job's own time";
-  if (row.basis == Basis::kOwnCores) return "as many cores as the job's own";
+  if (row.basis == Basis::kOwnCores) return "as many cores as the job's own, with its host";
   if (row.basis == Basis::kScaled) return "scaled by chips, no communication added";
   return fmt::format("roofline estimate at {:g} % of the peaks, with this job's host", efficiency * 100);
 }
