@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
@@ -22,6 +23,7 @@ struct JobToPrice {
   std::string instance_type;
   int instances = 1;
   double seconds = 0;
+  std::map<std::string, double> elsewhere{};  // the same with as many cores on another instance, and its host
   double fixed_seconds = 0;  // of these, what more chips do not shorten: the host's part
   double epochs = 0, samples = 0, tokens = 0;
   double flops = 0;      // model FLOPs of the whole job, all cores
@@ -46,7 +48,7 @@ JobToPrice job_to_price(const nlohmann::ordered_json& body, const Record& record
 
 enum class Basis {
   kGiven,     // the job's own time
-  kOwnCores,  // the same: as many cores work as in the job, on another instance or beside idle ones
+  kOwnCores,  // as many cores as in the job, on another instance and with its host
   kScaled,    // its device time by the number of cores at work; no communication added
   kRoofline,  // FLOPs and bytes at the stated efficiency of the accelerators' peaks, with the job's own host
 };

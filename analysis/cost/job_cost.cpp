@@ -41,13 +41,18 @@ std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& ow
                                  double efficiency, Basis& basis) {
   const double chips = one.accelerators * count;
   if (one.simulated && own.simulated) {
-    const bool same = one.name == own.name && count == job.instances;
     const double device = job.seconds - job.fixed_seconds, all = own.accelerators * job.instances;
     // A job on some of its instance's cores has no use for more of them elsewhere.
     const double used = job.cores > 0 ? std::min(all, job.cores / job.cores_per_chip) : all;
     const double there = used < all ? std::min(used, chips) : chips;
-    basis = same ? Basis::kGiven : there == used ? Basis::kOwnCores : Basis::kScaled;
-    return same ? job.seconds : job.fixed_seconds + device * used / there;
+    basis = Basis::kGiven;
+    if (one.name == own.name && count == job.instances) return job.seconds;
+    basis = Basis::kOwnCores;
+    if (one.name == own.name && there == used) return job.seconds;
+    if (const auto found = job.elsewhere.find(one.name); found != job.elsewhere.end() && there == used)
+      return found->second;
+    basis = Basis::kScaled;
+    return job.fixed_seconds + device * used / there;
   }
   if (one.name == own.name && count == job.instances) {
     basis = Basis::kGiven;
@@ -102,7 +107,7 @@ std::string basis_text(const CostRow& row, double efficiency) {
                        base::readable(row.too_small->needed, base::Dimension::kBytes),
                        base::readable(row.too_small->has, base::Dimension::kBytes));
   if (row.basis == Basis::kGiven) return "the job's own time";
-  if (row.basis == Basis::kOwnCores) return "as many cores as the job's own, with its host";
+  if (row.basis == Basis::kOwnCores) return "as many cores as the job's own, the others idle";
   if (row.basis == Basis::kScaled) return "scaled by chips, no communication added";
   return fmt::format("roofline estimate at {:g} % of the peaks, with this job's host", efficiency * 100);
 }
@@ -151,6 +156,9 @@ JobToPrice job_to_price(const Json& body, const Record& record, const std::strin
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
   job.seconds = needed(where, body, "job", "train_runtime");
+  if (const Json::json_pointer elsewhere{"/job/train_runtime_elsewhere"}; body.contains(elsewhere))
+    for (const auto& [name, seconds] : body.at(elsewhere).items())
+      if (seconds.is_number()) job.elsewhere[name] = seconds.get<double>();
   const double steps = needed(where, body, "job", "train_steps_per_second") * job.seconds;
   const double device = figure(body, "job", "device_step_seconds") * steps;
   job.fixed_seconds = std::max(0.0, job.seconds - device);

@@ -13,6 +13,7 @@
 
 #include "analysis/profile/memory_use.h"
 #include "analysis/report/chart.h"
+#include "analysis/report/report_parts.h"
 #include "analysis/result.h"
 #include "analysis/views.h"
 #include "base/error.h"

@@ -104,6 +104,16 @@ TEST_F(AnswersAgree, CostOfAWorkloadIsThatOfItsRun) {
   EXPECT_THAT(wrong.err, HasSubstr("write \"bert_emotion\""));
 }
 
+// On another instance a job has that instance's host: cost says what a run there says.
+TEST_F(AnswersAgree, CostElsewhereIsThatOfARunThere) {
+  const Json rows = json_of("cost bert_tweets");
+  const double there = ran("small", "bert_tweets --instance_type trn1.2xlarge")["job"]["train_runtime"];
+  const auto row = std::ranges::find_if(rows, [](const Json& r) { return r["instance_type"] == "trn1.2xlarge"; });
+  ASSERT_NE(row, rows.end());
+  EXPECT_NEAR((*row)["seconds"].get<double>(), there, 1e-9 * there);
+  EXPECT_THAT((*row)["basis"].get<std::string>(), HasSubstr("as many cores"));
+}
+
 // Two small instances are not the best place for a job that they cannot hold, and a GPU does not come without a host.
 TEST_F(AnswersAgree, CostHoldsJobsThatFitAgainstEachOther) {
   for (const Json& row : json_of("cost llama2_7b_dolly --instances 1,2,4")) {
