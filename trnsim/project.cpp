@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "analysis/cost.h"
 #include "analysis/stack.h"
@@ -171,6 +172,21 @@ std::vector<Job> smaller_batches(const Job& job) {
   return out;
 }
 
+/// Whether `cores` of one instance take the same time on the devices of both.
+bool same_device(const hw::MachineParams& a, const hw::MachineParams& b, std::int64_t cores) {
+  using hw::MachineParams;
+  std::vector<MachineParams::Number MachineParams::*> beside = {
+      &MachineParams::chips, &MachineParams::vcpus, &MachineParams::host_memory, &MachineParams::efa_bandwidth,
+      &MachineParams::efa_latency};
+  if (static_cast<double>(cores) <= a.cores.value)  // all on one chip: no link
+    beside.insert(beside.end(), {&MachineParams::link_bandwidth, &MachineParams::link_ports, &MachineParams::link_hop,
+                                 &MachineParams::torus_rows, &MachineParams::torus_columns});
+  return std::ranges::all_of(MachineParams::fields(), [&](const MachineParams::Field& field) {
+    return std::ranges::find(beside, field.member) != beside.end() ||
+           (a.*field.member).value == (b.*field.member).value;
+  });
+}
+
 }  // namespace
 
 void open_compile_cache(Settings& settings) {
@@ -257,6 +273,20 @@ std::uint64_t device_hash(const Job& job) {
 Projection with_host_of(const Job& job, Projection device) {
   time_job(job, device);
   return device;
+}
+
+std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection& projection,
+                                                std::span<const std::string> set) {
+  std::map<std::string, double> out;
+  if (job.instances() > 1) return out;
+  for (const std::string& name : hw::machine_names()) {
+    Job there = job;
+    there.machine = hw::load_machine(name, set);
+    const bool enough = there.machine.instance_cores() >= job.cores();
+    if (name != job.machine.name && enough && same_device(job.machine, there.machine, job.cores()))
+      out[name] = with_host_of(there, projection).time.total;
+  }
+  return out;
 }
 
 std::optional<Job> nearest_that_fits(const Job& job) {

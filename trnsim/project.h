@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstddef>
+#include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -70,6 +72,12 @@ std::uint64_t device_hash(const Job& job);
 inline bool same_on_the_device(const Job& a, const Job& b) { return device_hash(a) == device_hash(b); }
 /// `device` with the host, the sizes and the price of `job`, which is the same on the device.
 Projection with_host_of(const Job& job, Projection device);
+
+/// Seconds of a job that is projected, on one instance of each other type that has the same device: as many cores are
+/// at work, and the host is that type's. `set`: changes of a machine's parameters, as the job's. None for a job on
+/// several instances.
+std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection& projection,
+                                                std::span<const std::string> set);
 
 /// A plan that fits, changed as little as may be: recomputation first, then ZeRO, then wider, then longer. Nothing when
 /// none does.

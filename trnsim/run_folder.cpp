@@ -31,36 +31,6 @@ namespace {
 
 using nlohmann::ordered_json;
 
-/// Whether `cores` of an instance of each take the same time on the device.
-bool same_device(const hw::MachineParams& a, const hw::MachineParams& b, std::int64_t cores) {
-  using hw::MachineParams;
-  std::vector<MachineParams::Number MachineParams::*> beside = {
-      &MachineParams::chips, &MachineParams::vcpus, &MachineParams::host_memory, &MachineParams::efa_bandwidth,
-      &MachineParams::efa_latency};
-  if (static_cast<double>(cores) <= a.cores.value)  // all on one chip: no link
-    beside.insert(beside.end(), {&MachineParams::link_bandwidth, &MachineParams::link_ports, &MachineParams::link_hop,
-                                 &MachineParams::torus_rows, &MachineParams::torus_columns});
-  return std::ranges::all_of(MachineParams::fields(), [&](const MachineParams::Field& field) {
-    return std::ranges::find(beside, field.member) != beside.end() ||
-           (a.*field.member).value == (b.*field.member).value;
-  });
-}
-
-/// Seconds of the job on one instance of other types, as many cores at work and that type's host beside them.
-ordered_json elsewhere_json(const RunResult& run) {
-  const Job& job = *run.job;
-  ordered_json out = ordered_json::object();
-  if (job.instances() > 1) return out;
-  for (const std::string& name : hw::machine_names()) {
-    Job there = job;
-    there.machine = hw::load_machine(name, run.settings.set);
-    const bool fits = there.machine.instance_cores() >= job.cores();
-    if (name == job.machine.name || !fits || !same_device(job.machine, there.machine, job.cores())) continue;
-    out[name] = with_host_of(there, *run.projection).time.total;
-  }
-  return out;
-}
-
 ordered_json job_json(const RunResult& run) {
   const Projection& p = *run.projection;
   ordered_json parts = ordered_json::array();
@@ -70,7 +40,7 @@ ordered_json job_json(const RunResult& run) {
           {"host_step_seconds", p.time.host_step},
           {"overlapped", p.time.overlapped},
           {"train_runtime", p.time.total},
-          {"train_runtime_elsewhere", elsewhere_json(run)},
+          {"train_runtime_elsewhere", runtime_elsewhere(*run.job, p, run.settings.set)},
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
           {"mfu_percent", 100 * p.job_mfu},
