@@ -8,6 +8,7 @@
 #include "isa/asm.h"
 #include "tests/analysis/recorded.h"
 #include "tests/cli/run_job.h"
+#include "tests/sanitized.h"
 #include "tests/tale.h"
 
 namespace {
@@ -19,16 +20,10 @@ using testing::HasSubstr;
 using testing::Not;
 namespace fs = std::filesystem;
 
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-constexpr bool kSanitized = true;  // their runtime wants to stand where ours does
-#else
-constexpr bool kSanitized = false;
-#endif
-
 class Faults : public cli_test::SmallJob {
  protected:
   void SetUp() override {
-    if (kSanitized) GTEST_SKIP() << "a sanitizer is preloaded";
+    if (kSanitized) GTEST_SKIP() << "a sanitizer's runtime stands where the failing calls would";
     if (!quick() && std::getenv("TRNSIM_FAULTS") == nullptr) GTEST_SKIP() << "takes minutes: set TRNSIM_FAULTS=all";
     SmallJob::SetUp();
   }
