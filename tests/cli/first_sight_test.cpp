@@ -9,6 +9,7 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <sstream>
 
 #include "analysis/record.h"
@@ -78,8 +79,9 @@ TEST_F(FirstSight, AChangeOfWhatWasTypedIsPastedInFull) {
   EXPECT_EQ(run(better + " --output_dir " + at("b")).code, 0) << better;
   const Json change = result("a")["answer"]["changes"][0];
   EXPECT_EQ(change["command"], "trnsim run bert_emotion --mode timed --per_device_train_batch_size 16");
+  const std::regex spans{"</?span[^>]*>"};  // they keep a flag on one line
   EXPECT_THAT(
-      cli_test::slurp(folder_ / "a/report.html"),
+      std::regex_replace(cli_test::slurp(folder_ / "a/report.html"), spans, ""),
       testing::AllOf(HasSubstr("<code>trnsim run bert_emotion --mode timed --per_device_train_batch_size 16</code>"),
                      Not(HasSubstr("--trnsim"))));
   EXPECT_EQ(in_full(run("run bert_emotion --mode timed --output_dir " + at("c"), "TRNSIM_SUGGESTIONS=1").out), "");
