@@ -149,7 +149,8 @@ TEST_F(ReportSections, OfAThousandCoresIsTwoMegabytesAtMostAndOpensInASecond) {
   }
   getloadavg(&load, 1);
   const double busy = std::max(1.0, load / std::max(1u, std::thread::hardware_concurrency()));
-  if (busy > 2) GTEST_SKIP() << "opened in " << best << " ms; the host is " << busy << " times as busy as it can be";
+  if (best > 1000 && busy > 2)
+    GTEST_SKIP() << "opened in " << best << " ms; the host is " << busy << " times as busy as it can be";
   EXPECT_LE(best, 1000 * busy);
 }
 
