@@ -39,24 +39,20 @@ double needed(const std::string& where, const Json& body, const char* section, c
 /// Seconds on `count` instances of `one`; nothing when the job does not tell enough.
 std::optional<double> seconds_on(const JobToPrice& job, const PricedInstance& own, const PricedInstance& one, int count,
                                  double efficiency, Basis& basis) {
+  basis = Basis::kGiven;
+  if (one.name == own.name && count == job.instances) return job.seconds;
   const double chips = one.accelerators * count;
   if (one.simulated && own.simulated) {
     const double device = job.seconds - job.fixed_seconds, all = own.accelerators * job.instances;
     // A job on some of its instance's cores has no use for more of them elsewhere.
     const double used = job.cores > 0 ? std::min(all, job.cores / job.cores_per_chip) : all;
     const double there = used < all ? std::min(used, chips) : chips;
-    basis = Basis::kGiven;
-    if (one.name == own.name && count == job.instances) return job.seconds;
     basis = Basis::kOwnCores;
     if (one.name == own.name && there == used) return job.seconds;
     if (const auto found = job.elsewhere.find(one.name); found != job.elsewhere.end() && there == used)
       return found->second;
     basis = Basis::kScaled;
     return job.fixed_seconds + device * used / there;
-  }
-  if (one.name == own.name && count == job.instances) {
-    basis = Basis::kGiven;
-    return job.seconds;
   }
   basis = Basis::kRoofline;
   if (one.peak <= 0 || job.flops <= 0) return std::nullopt;
