@@ -279,12 +279,14 @@ std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection
                                                 std::span<const std::string> set) {
   std::map<std::string, double> out;
   if (job.instances() > 1) return out;
+  Projection timed = projection;  // copied once: it holds the programs
   for (const std::string& name : hw::machine_names()) {
     Job there = job;
     there.machine = hw::load_machine(name, set);
     const bool enough = there.machine.instance_cores() >= job.cores();
-    if (name != job.machine.name && enough && same_device(job.machine, there.machine, job.cores()))
-      out[name] = with_host_of(there, projection).time.total;
+    if (name == job.machine.name || !enough || !same_device(job.machine, there.machine, job.cores())) continue;
+    timed = with_host_of(there, std::move(timed));
+    out[name] = timed.time.total;
   }
   return out;
 }
