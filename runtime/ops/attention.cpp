@@ -59,8 +59,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
         double most = -std::numeric_limits<double>::infinity(), sum = 0;
         for (std::int64_t j = 0; j < keys; ++j) {
           double& s = x[static_cast<std::size_t>(j)];
-          for (std::int64_t c = 0; c < d; ++c)
-            s += static_cast<double>(q.at(b * a.seq + i, h * d + c)) * k.at(b * keys + j, h / ratio * d + c);
+          s = dot(q.row(b * a.seq + i) + h * d, k.row(b * keys + j) + h / ratio * d, d);
           s = a.scale * s + added(a, in, b, h, i, j);
           most = std::max(most, s);
         }
@@ -70,8 +69,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
         for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = x[static_cast<std::size_t>(j)] / sum;
           if (!a.flash) p.at(row, j) = static_cast<float>(weight);
-          for (std::int64_t c = 0; c < d; ++c)
-            context.at(b * a.seq + i, h * d + c) += static_cast<float>(weight * v.at(b * keys + j, h / ratio * d + c));
+          add_scaled(context.row(b * a.seq + i) + h * d, weight, v.row(b * keys + j) + h / ratio * d, d);
         }
       }
   return {context, p};

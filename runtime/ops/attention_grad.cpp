@@ -35,29 +35,25 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
       for (std::int64_t i = 0; i < a.seq; ++i) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
         std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size());
-        double dot = 0;
+        const float *qs = q.row(qi) + h * d, *dys = dy.row(qi) + h * d;
+        const auto column = [&](std::int64_t j) { return (b * keys + j) * k.cols + h / ratio * d; };
+        double mean = 0;
         for (std::int64_t j = 0; j < keys; ++j) {
           double& x = dp[static_cast<std::size_t>(j)];
-          for (std::int64_t c = 0; c < d; ++c)
-            x += static_cast<double>(dy.at(qi, h * d + c)) * v.at(b * keys + j, h / ratio * d + c);
-          double s = 0;
-          for (std::int64_t c = 0; a.flash && c < d; ++c)
-            s += static_cast<double>(q.at(qi, h * d + c)) * k.at(b * keys + j, h / ratio * d + c);
+          x = dot(dys, v.data.data() + column(j), d);
+          double s = a.flash ? dot(qs, k.data.data() + column(j), d) : 0;
           s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
-          dot += x * weight;
+          mean += x * weight;
         }
         for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = weights[static_cast<std::size_t>(j)];
-          const double slope = weight * (dp[static_cast<std::size_t>(j)] - dot), ds = a.scale * slope;
+          const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean), ds = a.scale * slope;
           if (a.biased) scores.at(row, j) = static_cast<float>(slope);
-          for (std::int64_t c = 0; c < d; ++c) {
-            const std::int64_t kj = b * keys + j, col = h / ratio * d + c;
-            dv.at(kj, col) += static_cast<float>(weight * dy.at(qi, h * d + c));
-            dq.at(qi, h * d + c) += static_cast<float>(ds * k.at(kj, col));
-            dk.at(kj, col) += static_cast<float>(ds * q.at(qi, h * d + c));
-          }
+          add_scaled(dv.data.data() + column(j), weight, dys, d);
+          add_scaled(dq.row(qi) + h * d, ds, k.data.data() + column(j), d);
+          add_scaled(dk.data.data() + column(j), ds, qs, d);
         }
       }
   Tensors out{dq, dk, dv};

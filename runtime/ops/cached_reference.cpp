@@ -56,8 +56,7 @@ Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
       double most = -std::numeric_limits<double>::infinity(), sum = 0;
       for (std::int64_t j = 0; j <= place; ++j) {
         double& s = x[static_cast<std::size_t>(j)];
-        for (std::int64_t c = 0; c < d; ++c)
-          s += static_cast<double>(q.at(b, h * d + c)) * keys.at(first + j, h / ratio * d + c);
+        s = dot(q.row(b) + h * d, keys.row(first + j) + h / ratio * d, d);
         most = std::max(most, s *= a.scale);
       }
       for (double& s : x) sum += s = std::exp(s - most);

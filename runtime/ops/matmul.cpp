@@ -24,10 +24,10 @@ Tensors matmul_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<MatmulAttrs>();
   const Tensor &x = in[0], &w = in[1];
   return {generate(x.rows, a.trans_b ? w.rows : w.cols, [&](auto r, auto c) {
+    if (a.trans_b) return a.alpha * dot(x.row(r), w.row(c), x.cols);
+    if (!a.blocked) return a.alpha * dot(x.row(r), w.row(0) + c, x.cols, 1, w.cols);
     double sum = 0;
-    for (std::int64_t k = 0; k < x.cols; ++k)
-      sum +=
-          static_cast<double>(x.at(r, k)) * (a.trans_b ? w.at(c, k) : w.at(a.blocked ? blocked_row(k, w.rows) : k, c));
+    for (std::int64_t k = 0; k < x.cols; ++k) sum += static_cast<double>(x.at(r, k)) * w.at(blocked_row(k, w.rows), c);
     return a.alpha * sum;
   })};
 }

@@ -24,9 +24,7 @@ Tensors matmul_tn_forward(const Attrs& settings, std::span<const Tensor> in) {
   const auto& attrs = settings.as<MatmulTnAttrs>();
   const Tensor &a = in[0], &b = in[1];
   Tensors out{generate(a.cols, b.cols, [&](auto r, auto c) {
-    double sum = 0;
-    for (std::int64_t k = 0; k < a.rows; ++k) sum += static_cast<double>(a.at(k, r)) * b.at(k, c);
-    return attrs.alpha * sum;
+    return attrs.alpha * dot(a.row(0) + r, b.row(0) + c, a.rows, a.cols, b.cols);
   })};
   if (attrs.row_sums) out.push_back(kColSum.forward(ResultAttrs{}, in.subspan(1, 1)).front());
   return out;

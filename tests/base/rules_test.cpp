@@ -19,6 +19,7 @@
 #include "base/files.h"
 #include "tests/base/source_scopes.h"
 #include "tests/base/source_text.h"
+#include "tests/sanitized.h"
 
 namespace base {
 namespace {
@@ -146,7 +147,11 @@ Breaches breaches(const SourceRule& rule, const Source& source) {
 
 class Rules : public testing::Test {
  protected:
+  void SetUp() override {
+    if (kSanitized) GTEST_SKIP() << "the sources are the same in every build, and reading them takes a sanitizer minutes";
+  }
   static void SetUpTestSuite() {
+    if (kSanitized) return;
     const fs::path root = TRNSIM_SOURCE_DIR;
     for (const std::string& path : source_paths(root, kFolders)) {
       const Source source = split_source(path, read_file(root / path));
