@@ -3,6 +3,9 @@
 # -fno-trapping-math lets selects become vector code; it changes no result.
 # No precompiled header: code of the standard library must not be compiled for more than the oldest host.
 set(kernel_flags -O3 -fno-trapping-math -fno-math-errno)
+if(TRNSIM_SANITIZE STREQUAL "thread")
+  list(APPEND kernel_flags -fno-sanitize=thread -DTRNSIM_ACCESSES_BY_CALL)  # isa/kernels/accesses.h
+endif()
 set(kernel_avx2 -mavx2 -mfma -mf16c -mbmi2)
 set(kernel_avx512 ${kernel_avx2} -mavx512f -mavx512bw -mavx512dq -mavx512vl -mprefer-vector-width=512)
 set(kernel_flags_generic ${kernel_flags})

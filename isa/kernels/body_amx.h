@@ -48,6 +48,7 @@ inline void amx_pack(const MatMul& args, AmxPacked& packed, int steps, int padde
 
 template <class Tiles>
 [[gnu::noinline]] void amx_matmul(const MatMul& args, Tiles& tiles, AmxPacked& packed) {
+  accesses(args, 2);
   const FlushSubnormals flush;  // tiles do so by themselves
   const int steps = PackBf16Pairs::steps(args.k);
   const int padded = (steps + kTileRows - 1) / kTileRows * kTileRows;

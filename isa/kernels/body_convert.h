@@ -1,6 +1,7 @@
 // Conversions between number formats and random bits; for isa/kernels/target_*.cpp only (see body_math.h).
 #pragma once
 
+#include "isa/kernels/accesses.h"
 #include "isa/kernels/body_math.h"
 #include "isa/kernels/kernels.h"
 
@@ -8,6 +9,7 @@ namespace isa::kernels {
 namespace {
 
 void from_bf16_loop(const std::uint16_t* in, float* out, std::size_t n) {
+  reads(in, n), writes(out, n);
   const Half* source = in;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) out[i] = float_of(static_cast<std::uint32_t>(source[i]) << 16);
@@ -15,6 +17,7 @@ void from_bf16_loop(const std::uint16_t* in, float* out, std::size_t n) {
 
 /// The exponent is moved by a multiplication, which makes subnormals normal and keeps every value exact.
 void from_fp16_loop(const std::uint16_t* in, float* out, std::size_t n) {
+  reads(in, n), writes(out, n);
   const Half* source = in;
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
@@ -40,6 +43,7 @@ template <class Fast, class Safe>
 [[gnu::always_inline]] inline bool to_bf16_numbers(const float* in, std::uint16_t* out, std::size_t n, Fast fast,
                                                    Safe safe) {
   constexpr std::uint32_t kLargest = 0x7f800000u - 0x10000u;
+  reads(in, n), writes(out, n);
   Half* target = out;
   std::uint32_t largest = 0;
 #pragma GCC ivdep
@@ -62,6 +66,7 @@ bool to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
       [](std::uint32_t bits, std::size_t) { return bf16_nearest(bits); });
 }
 bool to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) {
+  reads(random, n);
   const Half* bits16 = random;
   return to_bf16_numbers(
       in, out, n, [&](std::uint32_t bits, std::size_t i) { return (bits + bits16[i]) >> 16; },
@@ -70,6 +75,7 @@ bool to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::
 
 /// Normal results by integer rounding; subnormal ones by adding 0.5, whose unit in the last place is theirs.
 bool to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
+  reads(in, n), writes(out, n);
   Half* target = out;
   std::uint32_t largest = 0;
 #pragma GCC ivdep
@@ -91,6 +97,7 @@ bool to_fp16_loop(const float* in, std::uint16_t* out, std::size_t n) {
 /// IEEE-like bytes (isa/dtype.cpp), with to_fp16_loop's two paths.
 template <int kExponent, int kMantissa>
 void to_fp8_loop(const float* in, std::uint8_t* out, std::size_t n) {
+  reads(in, n), writes(out, n);
   constexpr std::uint32_t kBias = (1u << (kExponent - 1)) - 1, kDrop = 23 - kMantissa;
   constexpr std::uint32_t kInfinity = ((1u << kExponent) - 1) << kMantissa;
   constexpr std::uint32_t kSmallest = (128 - kBias) << 23;       // bits of the smallest normal value
@@ -112,6 +119,7 @@ void to_fp8_loop(const float* in, std::uint8_t* out, std::size_t n) {
   }
 }
 void to_tf32_loop(const float* in, float* out, std::size_t n) {
+  reads(in, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
     const std::uint32_t bits = bits_of(in[i]);
@@ -126,6 +134,7 @@ void to_tf32_loop(const float* in, float* out, std::size_t n) {
 /// 64-bit lanes whose upper halves are arbitrary: Wide::multiply takes the lower halves.
 template <class Wide>
 void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) {
+  writes(out, 128);
   using Vector = typename Wide::Vector;
   constexpr int kLanes = sizeof(Vector) / 8, kVectors = 16 / kLanes;
   Vector c0[kVectors], c1[kVectors], c2[kVectors], c3[kVectors];
@@ -199,6 +208,8 @@ template <class Element, int kN>
 void transpose_loop(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
                     int cols) {
   constexpr auto kSize = static_cast<std::int64_t>(sizeof(Element));
+  reads_rows(in, in_stride, rows, cols * static_cast<int>(kSize));
+  writes_rows(out, out_stride, cols, rows * static_cast<int>(kSize));
   const auto one = [&](int r, int c) {
     __builtin_memcpy(out + c * out_stride + r * kSize, in + r * in_stride + c * kSize, sizeof(Element));
   };
@@ -215,6 +226,7 @@ void transpose_loop(const std::byte* in, std::int64_t in_stride, std::byte* out,
 
 template <class Bits>
 bool special_loop(const Bits* in, std::size_t n, Bits exponent) {
+  reads(in, n);
   using Any [[gnu::may_alias]] = Bits;
   const Any* bits = in;
   Bits most = 0;

@@ -1,6 +1,7 @@
 // Loops over fp32 arrays, one per operation; for isa/kernels/target_*.cpp only (see body_math.h).
 #pragma once
 
+#include "isa/kernels/accesses.h"
 #include "isa/kernels/body_math.h"
 #include "isa/kernels/kernels.h"
 
@@ -37,21 +38,25 @@ inline float apply(float a, float b) {
 
 template <Alu kOp>
 void binary_loop(const float* a, const float* b, float* out, std::size_t n) {
+  reads(a, n), reads(b, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) out[i] = apply<kOp>(a[i], b[i]);
 }
 template <Alu kOp>
 void with_scalar_loop(const float* a, float s, float* out, std::size_t n) {
+  reads(a, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) out[i] = apply<kOp>(a[i], s);
 }
 template <Alu kOp>
 void scalar_first_loop(const float* a, float s, float* out, std::size_t n) {
+  reads(a, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) out[i] = apply<kOp>(s, a[i]);
 }
 template <Alu kOp>
 void fold_loop(const float* x, std::size_t n, float* lanes) {
+  reads(x, n), writes(lanes, 64);
   std::size_t i = 0;
   float local[64];
   for (int l = 0; l < 64; ++l) local[l] = lanes[l];
@@ -62,11 +67,13 @@ void fold_loop(const float* x, std::size_t n, float* lanes) {
 }
 template <float (*kFunction)(float)>
 void unary_loop(const float* a, float scale, float bias, float* out, std::size_t n) {
+  reads(a, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) out[i] = kFunction(fma1(a[i], scale, bias));
 }
 
 inline std::size_t outside_loop(const float* a, float scale, float bias, const Range& range, std::size_t n) {
+  reads(a, n);
   const float least = range.least, most = range.most;
   const std::uint32_t sign = range.of_magnitude ? 0x80000000u : 0u, zero = range.zero_too ? 1 : 0;
   std::uint32_t count = 0;
@@ -80,10 +87,12 @@ inline std::size_t outside_loop(const float* a, float scale, float bias, const R
 
 void dropout_loop(const float* a, const std::uint16_t* random, std::uint32_t threshold, float scale, float* out,
                   std::size_t n) {
+  reads(a, n), reads(random, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) out[i] = random[i] >= threshold ? a[i] * scale : 0.0f;
 }
 void choose_loop(const float* where, const float* a, const float* b, float* out, std::size_t n) {
+  reads(where, n), reads(a, n), reads(b, n), writes(out, n);
 #pragma GCC ivdep
   for (std::size_t i = 0; i < n; ++i) {
     const float x = a[i], y = b[i];

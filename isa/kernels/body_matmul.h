@@ -3,6 +3,7 @@
 // order products are added, which kernels.h defines.
 #pragma once
 
+#include "isa/kernels/accesses.h"
 #include "isa/kernels/body_math.h"
 #include "isa/kernels/kernels.h"
 
@@ -149,6 +150,13 @@ void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, const Tar
     for (int i = 0; i < columns; ++i) row(r)[i] = block[r][i];
 }
 
+/// The memory of a call, operands of `bytes` an element.
+inline void accesses(const MatMul& args, int bytes) {
+  reads_rows(args.a, args.a_stride, args.k, args.m * bytes);
+  reads_rows(args.b, args.b_stride, args.k, args.n * bytes);
+  writes_rows(reinterpret_cast<std::byte*>(args.c), args.c_stride, args.m, args.n * 4);
+}
+
 /// How many of `rows` rows of packed bf16 numbers are subnormal, at most 2^15 numbers.
 inline std::size_t subnormal(const std::uint32_t* packed, int rows, int width, int stride) {
   std::uint16_t count = 0;  // of the numbers' own size, so that vectors are full
@@ -169,6 +177,7 @@ inline void count_panel(const MatMul& args, int panel, const std::uint32_t* pack
 
 template <class Simd, class Sum, class Packer>
 [[gnu::noinline]] void matmul_tile(const MatMul& args) {
+  accesses(args, Packer::kBytes);
   Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
   const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;

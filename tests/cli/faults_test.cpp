@@ -146,19 +146,30 @@ TEST_F(Faults, OfACompileCache) {
   walk("", job("numeric") + "--compile_cache " + at("out/cache"), {"model/model.safetensors"});
 }
 
-TEST_F(Faults, OfADecoder) {
-  std::string rows;
-  for (int i = 0; i < 60; ++i)
-    rows += R"({"question": "What comes after 1?", "answer": "2 or 3"})"
-            "\n";
-  write("own.jsonl", rows);
-  walk(
-      "",
-      "run llama2_7b_dolly --model_id " + tests::tale().string() + " --dataset_path " + at("own.jsonl") +
-          " --max_length 32 --per_device_train_batch_size 2 --mode numeric --nproc_per_node 2 --tensor_parallel_size 2 "
-          "--eval_strategy no --max_steps 2 --save_steps 1 --overwrite_output_dir --output_dir " +
-          at("out"),
-      {"model/model.safetensors", "checkpoint/shards.json", "checkpoint/model_tp01_pp00.safetensors"});
+/// On two cores, tensor parallel.
+class DecoderFaults : public Faults {
+ protected:
+  std::string decoder(const std::string& out) const {
+    std::string rows;
+    for (int i = 0; i < 60; ++i)
+      rows += R"({"question": "What comes after 1?", "answer": "2 or 3"})"
+              "\n";
+    write("own.jsonl", rows);
+    return "run llama2_7b_dolly --model_id " + tests::tale().string() + " --dataset_path " + at("own.jsonl") +
+           " --max_length 32 --per_device_train_batch_size 2 --mode numeric --nproc_per_node 2 --tensor_parallel_size "
+           "2 --eval_strategy no --max_steps 2 --save_steps 1 --overwrite_output_dir --output_dir " +
+           at(out);
+  }
+};
+
+TEST_F(DecoderFaults, OfATraining) {
+  walk("", decoder("out"),
+       {"model/model.safetensors", "checkpoint/shards.json", "checkpoint/model_tp01_pp00.safetensors"});
+}
+
+TEST_F(DecoderFaults, OfAConsolidation) {
+  ASSERT_EQ(run(decoder("first")).code, 0);
+  walk("", "consolidate " + at("first/checkpoint") + " " + at("out"), {"model.safetensors", "config.json"});
 }
 
 TEST_F(Faults, OfASweep) {
