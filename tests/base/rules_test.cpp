@@ -148,7 +148,7 @@ Breaches breaches(const SourceRule& rule, const Source& source) {
 class Rules : public testing::Test {
  protected:
   void SetUp() override {
-    if (kSanitized) GTEST_SKIP() << "the sources are the same in every build, and reading them takes a sanitizer minutes";
+    if (kSanitized) GTEST_SKIP() << "sources are the same in every build, and a sanitizer takes minutes to read them";
   }
   static void SetUpTestSuite() {
     if (kSanitized) return;
