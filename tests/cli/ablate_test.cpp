@@ -6,6 +6,7 @@
 
 #include "runtime/passes.h"
 #include "tests/cli/run_job.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -74,6 +75,7 @@ TEST_F(Ablate, CompileExplainsWithTheSameTable) {
 }
 
 TEST_F(Ablate, ADecoderOnThirtyTwoCoresHasItsTableToo) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const Ran ran =
       run("ablate llama2_7b_dolly --only numbers --max_length 256 --gradient_accumulation_steps 1 --format "
           "json");

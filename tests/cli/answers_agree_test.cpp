@@ -12,6 +12,7 @@
 #include "base/error.h"
 #include "cli/add_option.h"
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -38,6 +39,7 @@ class AnswersAgree : public cli_test::Runs {
 };
 
 TEST_F(AnswersAgree, RunAndEstimateOfOnePlan) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const Json job = ran("a", "llama2_7b_dolly");
   const std::string plan =
       "estimate llama2-7b --tensor_parallel_size 8 --zero_1 --gradient_accumulation_steps 16 --recompute full ";
@@ -54,6 +56,7 @@ TEST_F(AnswersAgree, RunAndEstimateOfOnePlan) {
 
 // The job's FLOPs are a formula's, a program's are counted from its graph; neither counts what only adds.
 TEST_F(AnswersAgree, AJobsDeviceMfuIsThatOfItsProgram) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   for (const std::string name : {"bert_emotion", "llama2_7b_dolly", "t5_small_summarize", "llama3_8b_lora"}) {
     const Ran ran = run("run " + name + " --mode timed --suggestions 0 --output_dir " + at(name));
     ASSERT_EQ(ran.code, 0) << ran.err;
@@ -146,6 +149,7 @@ std::string remedy_in(const std::string& error) {
 }
 
 TEST_F(AnswersAgree, WhatDoesNotFitIsToldWhatDoesAndWhatThatTakes) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const std::string job = "run bert_emotion --mode timed --per_device_train_batch_size 128 ";
   const Ran large = run(job + "--output_dir " + at("a"));
   EXPECT_EQ(large.code, 3);

@@ -10,6 +10,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -121,6 +122,7 @@ TEST_F(DecoderVerbs, WhatDoesNotFitNamesAPlanThatDoes) {
 
 // Eight key-value heads on 32 cores: four neighbours have the same one.
 TEST_F(DecoderVerbs, PlanKnowsRanksThatShareAHead) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const Ran ran = run("plan llama3.2-1b --max_length 128 --global_batch_size 32 --format json --limit 200");
   ASSERT_EQ(ran.code, 0) << ran.err;
   bool shared = false;

@@ -16,6 +16,7 @@
 #include "analysis/trace.h"
 #include "isa/names.h"
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -44,6 +45,7 @@ class FirstSight : public cli_test::Runs {
 };
 
 TEST_F(FirstSight, TheAnswerComesFirstAndItsChangesArePasted) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   for (const std::string job : {"run bert_tweets --mode timed", "run bert_training_compiler --mode timed"}) {
     fs::remove_all(folder_ / "a"), fs::remove_all(folder_ / "b");
     const Ran ran = run(job + " --output_dir " + at("a"), "TRNSIM_SUGGESTIONS=1");
@@ -188,6 +190,7 @@ TEST_F(FirstSight, DollarsAreHeldAgainstDollarsOfTheSameTime) {
 }
 
 TEST_F(FirstSight, WhateverPartOfAStepIsAskedForIsRecorded) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const std::string job =
       "run llama2_7b_dolly --mode timed --model_id " + llama() + " --gradient_accumulation_steps 4 ";
   ASSERT_EQ(run(job + "--output_dir " + at("plain")).code, 0);

@@ -7,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -51,6 +52,7 @@ std::vector<std::string> examples_of(const std::string& verb) {
 
 // Flags are read before anything runs, so an example that goes on to work may be stopped.
 TEST(Frame, TheExamplesOfEveryHelpUseFlagsThatExist) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const std::string elsewhere = testing::TempDir() + "/examples_of_help";
   std::filesystem::create_directories(elsewhere);
   for (const std::string verb : {"run", "compile", "ablate", "estimate", "plan", "verify", "validate", "numerics",

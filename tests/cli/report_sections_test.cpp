@@ -11,6 +11,7 @@
 #include "base/files.h"
 #include "tests/browser.h"
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -117,6 +118,7 @@ TEST_F(ReportSections, AreThePicturesOfTheTutorial) {
 
 // Projected: only the curves of a training have nothing to show.
 TEST_F(ReportSections, OfALlamaOn32CoresAreAllFilledButTheCurves) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const std::filesystem::path llama = job("llama2_7b_dolly", kLlama);
   const std::string title = shown(llama);
   EXPECT_THAT(title, HasSubstr(kAllSections));
@@ -137,6 +139,7 @@ addEventListener("load", function () { document.title = Math.round(performance.n
 
 // As many cores as the largest published jobs have.
 TEST_F(ReportSections, OfAThousandCoresIsTwoMegabytesAtMostAndOpensInASecond) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const std::filesystem::path large = job("thousand", std::string{kLlama} + " --nnodes 32");
   EXPECT_THAT(base::read_file(large / "result.json"), HasSubstr("\"cores\": 1024"));
   EXPECT_LE(std::filesystem::file_size(large / "report.html"), 2'000'000u);

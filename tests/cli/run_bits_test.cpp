@@ -5,6 +5,7 @@
 #include "base/hash.h"
 #include "isa/kernels/kernels.h"
 #include "tests/cli/run_job.h"
+#include "tests/sanitized.h"
 
 namespace {
 
@@ -39,12 +40,14 @@ class RunBits : public cli_test::SmallJob {
 };
 
 TEST_F(RunBits, AHundredLossesHaveOneHashInEachNumberFormat) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   for (const auto& [numerics, hash] : kHashes)
     EXPECT_EQ(base::hash_text(base::hash64(losses(numerics, 100))), hash) << numerics;
 }
 
 // The generic level takes seconds a step: tests/isa/kernels_matmul_test.cpp holds its kernels against the definition.
 TEST_F(RunBits, EveryInstructionSetOfThisHostGivesTheSameLosses) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   using isa::kernels::Level;
   for (const char* numerics : {"fp32", "bf16+sr", "fp8_e4m3"}) {
     const std::string best = losses(numerics, 4);

@@ -12,6 +12,7 @@
 #include "isa/table.h"
 #include "runtime/ops.h"
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 #include "workloads/presets.h"
 #include "workloads/workload.h"
 
@@ -205,6 +206,7 @@ std::map<std::string, double> recorded_errors() {
 
 // One run of all rows serves both: that each has an answer, and that no regime is worse than the page says.
 TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsPage) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   std::map<std::string, std::vector<double>> errors;
   for (const auto& table : std::filesystem::directory_iterator{kTables}) {
     if (table.path().extension() != ".csv") continue;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "tests/integration/shell.h"
+#include "tests/sanitized.h"
 
 namespace integration {
 namespace {
@@ -179,6 +180,7 @@ class Reader {
 class Docs : public testing::TestWithParam<fs::path> {};
 
 TEST_P(Docs, CommandsWork) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   Reader reader;
   for (const Command& command : commands_of(base::read_file(kSource / GetParam()))) reader.follow(command);
 }

@@ -12,6 +12,7 @@
 
 #include "base/files.h"
 #include "tests/cli/run_binary.h"
+#include "tests/sanitized.h"
 
 namespace cli_test {
 namespace {
@@ -69,6 +70,8 @@ std::vector<std::string> differences(const json& got, const json& want) {
 class FrozenAnswer : public testing::TestWithParam<Frozen> {};
 
 TEST_P(FrozenAnswer, IsTheSame) {
+  const bool slow = GetParam().name == "validate_training" || GetParam().name == "ablate_bert_emotion";
+  if (slow && without_slow()) GTEST_SKIP() << kSlow;
   const fs::path file = fs::path{TRNSIM_TEST_DIR} / "integration/frozen" / (GetParam().name + ".json");
   const json got = answer(GetParam());
   if (std::getenv("TRNSIM_UPDATE_FROZEN")) return base::write_file(file, got.dump(1) + "\n");

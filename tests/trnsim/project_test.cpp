@@ -120,6 +120,7 @@ TEST(Projections, AreTheSameInASearchAndAlone) {
 }
 
 TEST(Projections, OfWhatDoesNotFitNameAPlanThatDoes) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   Settings given;
   given.instance_type = "trn1.32xlarge", given.tensor_parallel_size = 8, given.max_length = 2048;
   given.per_device_train_batch_size = 16;

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "runtime/session.h"
+#include "tests/sanitized.h"
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/models.h"
 #include "workloads/presets.h"
@@ -47,6 +48,7 @@ class ExpertTraining : public workloads_test::DecoderTraining {
 double late(const std::vector<double>& losses) { return std::accumulate(losses.end() - 5, losses.end(), 0.0) / 5; }
 
 TEST_F(ExpertTraining, AllExpertsAreUsedAndTheLossFallsAsADenseModels) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   Weights end;
   const std::vector<double> sparse = losses(longer(2), &end);
   for (const std::vector<float>& load : loads(end)) {

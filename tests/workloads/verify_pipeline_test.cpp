@@ -6,6 +6,7 @@
 
 #include "base/files.h"
 #include "hw/sim_device.h"
+#include "tests/sanitized.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
@@ -180,6 +181,7 @@ TEST_F(TiedModel, TheBitsAreThoseOfAnyNumberOfHostThreads) {
 
 // With the clock running: the bits of host threads, and no instruction touches what another one is still at work on.
 TEST(Pipeline, TheClockChangesNoBitAndNothingRaces) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   VerifyOptions options = plan(2, 2);
   const std::vector<double> want = workloads::verify(golden("llama_tiny"), options).losses;
   const hw::MachineParams machine = hw::load_machine("trn1.32xlarge");

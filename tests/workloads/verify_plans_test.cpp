@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include "hw/sim_device.h"
+#include "tests/sanitized.h"
 #include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/verify.h"
@@ -96,6 +97,7 @@ TEST(Plans, Bf16WithMasterWeightsStaysNear) {
 
 // With the clock running, no instruction touches what another one is still at work on.
 TEST(Plans, NothingRaces) {
+  if (without_slow()) GTEST_SKIP() << kSlow;
   const hw::MachineParams machine = hw::load_machine("trn1.32xlarge");
   for (const char* model : {"llama_tiny", "gpt_tiny"}) {
     VerifyOptions options = options_of({"", model, 2, 2, 1, true, true, kFull}, "fp32");

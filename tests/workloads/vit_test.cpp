@@ -153,14 +153,14 @@ TEST(Vit, LearnsDigits) {
   o.step = {.plan = {.data = 2, .micro_batch = 16, .numerics = runtime::numerics("fp32")},
             .kind = {.length = model->sizes().positions},
             .optimizer = {.max_grad_norm = 1}};
-  o.eval_batch = 64, o.epochs = kThreadSanitized ? 1 : 8, o.learning_rate = 2e-3, o.warmup_ratio = 0.1,
+  o.eval_batch = 64, o.epochs = without_slow() ? 1 : 8, o.learning_rate = 2e-3, o.warmup_ratio = 0.1,
   o.eval_each_epoch = false;
   const ImageShape& shape = *model->image();
   ClassifierTrainer trainer{
       model, initial_weights(model, 42), {.train = image_task(&train, shape), .test = image_task(&test, shape)}, o};
   EXPECT_LT(std::get<double>(trainer.evaluate(workloads::Split::kTest).scores.at(0).second), 0.3);
   trainer.run();
-  if (kThreadSanitized) GTEST_SKIP() << "one epoch without a race; eight would take minutes";
+  if (without_slow()) GTEST_SKIP() << "one of its epochs alone: " << kSlow;
   EXPECT_GT(std::get<double>(trainer.evaluate(workloads::Split::kTest).scores.at(0).second), 0.8);
 }
 
