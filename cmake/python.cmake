@@ -28,6 +28,7 @@ endif()
 if(missing)
   list(JOIN missing ", " missing)
   message(STATUS "the Python module is left out: ${missing} not found")
+  file(REMOVE_RECURSE ${CMAKE_BINARY_DIR}/python)  # of a configuration that had it: tests look whether it is there
   return()
 endif()
 
