@@ -5,6 +5,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "workloads/model_files.h"
+#include "workloads/model_folder.h"
 #include "workloads/shards.h"
 
 namespace trnsim {
@@ -33,10 +34,11 @@ Consolidated merge_adapters(const std::filesystem::path& folder, const std::file
   }
   weights = workloads::merged(model, std::move(weights));
   model = model->with_lora(std::nullopt);
-  base::make_output_folder(out, overwrite);
-  workloads::write_config(model, out);
-  workloads::save_weights(out, model, weights);
-  workloads::copy_tokenizer(folder, out);
+  workloads::write_model_folder(out, overwrite, [&](const std::filesystem::path& to) {
+    workloads::write_config(model, to);
+    workloads::save_weights(to, model, weights);
+    workloads::copy_tokenizer(folder, to);
+  });
   done.tensors = static_cast<std::int64_t>(model->weights().size());
   done.parameters = static_cast<std::int64_t>(workloads::parameter_count(model->weights()));
   return done;

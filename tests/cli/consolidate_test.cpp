@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <filesystem>
+#include <fstream>
 #include <string>
 
 #include "tests/cli/run_binary.h"
@@ -58,6 +59,20 @@ TEST_F(Consolidate, MergesAndSaysWhat) {
   EXPECT_EQ(workloads::load_weights(folder_ / "merged", tiny(), 1).values, weights_.values);
   EXPECT_EQ(run(verb()).code, 2);  // the folder holds a model now
   EXPECT_EQ(run(verb() + " --overwrite_output_dir").code, 0);
+}
+
+// What a process that was killed left beside it goes; a name with a slash at its end is the same folder.
+TEST_F(Consolidate, TheModelAppearsAsAWhole) {
+  fs::create_directories(folder_ / "merged.new");
+  std::ofstream{folder_ / "merged.new/config.json"} << "{";
+  EXPECT_EQ(run(verb() + "/").code, 0);
+  EXPECT_FALSE(fs::exists(folder_ / "merged.new"));
+  EXPECT_EQ(workloads::load_weights(folder_ / "merged", tiny(), 1).values, weights_.values);
+  fs::remove_all(folder_ / "merged");
+  fs::resize_file(folder_ / "shards/model_tp01_pp01.safetensors", 200);
+  EXPECT_EQ(run(verb()).code, 2);
+  EXPECT_FALSE(fs::exists(folder_ / "merged"));
+  EXPECT_FALSE(fs::exists(folder_ / "merged.new"));
 }
 
 TEST_F(Consolidate, AMissingShardIsOneErrorAndNoModel) {

@@ -169,7 +169,9 @@ TEST_F(DecoderFaults, OfATraining) {
 
 TEST_F(DecoderFaults, OfAConsolidation) {
   ASSERT_EQ(run(decoder("first")).code, 0);
-  walk("", "consolidate " + at("first/checkpoint") + " " + at("out"), {"model.safetensors", "config.json"});
+  const std::string verb = "consolidate --overwrite_output_dir " + at("first/checkpoint") + " " + at("out");
+  walk("", verb, {"model.safetensors", "config.json", "tokenizer.json"});
+  walk(verb, verb, {"model.safetensors", "config.json", "tokenizer.json"});
 }
 
 TEST_F(Faults, OfASweep) {

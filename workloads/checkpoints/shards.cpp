@@ -13,6 +13,7 @@
 #include "base/text.h"
 #include "workloads/adapter.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/model_folder.h"
 
 namespace workloads {
 namespace {
@@ -229,9 +230,10 @@ void copy_tokenizer(const fs::path& folder, const fs::path& out) {
 void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
   const ShardSet set{folder, "model"};
   if (set.config()->lora()) {
-    base::make_output_folder(out, overwrite);
-    save_adapter(out, set.config(), read_shards(folder), set.type_of(set.specs().front()));
-    return copy_tokenizer(folder, out);
+    return write_model_folder(out, overwrite, [&](const fs::path& to) {
+      save_adapter(to, set.config(), read_shards(folder), set.type_of(set.specs().front()));
+      copy_tokenizer(folder, to);
+    });
   }
   std::vector<NewTensor> tensors;
   for (const StoredTensor& one : stored_tensors(set.specs(), [&](const WeightSpec& spec) { return set.type_of(spec); }))
@@ -239,10 +241,11 @@ void consolidate(const fs::path& folder, const fs::path& out, bool overwrite) {
                          return from_floats(
                              one.type, stored_values(one, [&](const WeightSpec& spec) { return set.whole(spec); }));
                        }});
-  base::make_output_folder(out, overwrite);
-  write_safetensors(out / "model.safetensors", std::move(tensors));
-  write_config(set.config(), out);
-  copy_tokenizer(folder, out);
+  write_model_folder(out, overwrite, [&](const fs::path& to) {
+    write_safetensors(to / "model.safetensors", std::move(tensors));
+    write_config(set.config(), to);
+    copy_tokenizer(folder, to);
+  });
 }
 
 }  // namespace workloads
