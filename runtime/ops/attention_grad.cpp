@@ -36,12 +36,12 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
         std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size());
         const float *qs = q.row(qi) + h * d, *dys = dy.row(qi) + h * d;
-        const auto column = [&](std::int64_t j) { return (b * keys + j) * k.cols + h / ratio * d; };
+        const std::int64_t first = b * keys, column = h / ratio * d;
         double mean = 0;
         for (std::int64_t j = 0; j < keys; ++j) {
           double& x = dp[static_cast<std::size_t>(j)];
-          x = dot(dys, v.data.data() + column(j), d);
-          double s = a.flash ? dot(qs, k.data.data() + column(j), d) : 0;
+          x = dot(dys, v.row(first + j) + column, d);
+          double s = a.flash ? dot(qs, k.row(first + j) + column, d) : 0;
           s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
@@ -51,9 +51,9 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
           const double weight = weights[static_cast<std::size_t>(j)];
           const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean), ds = a.scale * slope;
           if (a.biased) scores.at(row, j) = static_cast<float>(slope);
-          add_scaled(dv.data.data() + column(j), weight, dys, d);
-          add_scaled(dq.row(qi) + h * d, ds, k.data.data() + column(j), d);
-          add_scaled(dk.data.data() + column(j), ds, qs, d);
+          add_scaled(dv.row(first + j) + column, weight, dys, d);
+          add_scaled(dq.row(qi) + h * d, ds, k.row(first + j) + column, d);
+          add_scaled(dk.row(first + j) + column, ds, qs, d);
         }
       }
   Tensors out{dq, dk, dv};

@@ -10,13 +10,13 @@ namespace workloads {
 namespace fs = std::filesystem;
 
 void write_model_folder(const fs::path& place, bool overwrite, const std::function<void(const fs::path&)>& fill) {
-  if (fs::exists(place)) {
+  std::error_code error;
+  if (fs::exists(place, error)) {
     base::make_output_folder(place, overwrite);
     return fill(place);
   }
   const fs::path whole = place.has_filename() ? place : place.parent_path();  // without a slash at its end
   const fs::path beside = whole.string() + ".new";
-  std::error_code error;
   fs::remove_all(beside, error);
   base::make_output_folder(beside, true);
   try {
