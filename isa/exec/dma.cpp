@@ -12,28 +12,31 @@ namespace isa::exec {
 namespace {
 
 /// dst = a, or dst += a in fp32.
-void move_block(const Instr& instr, const View& dst, const View& a, std::int64_t p, std::int64_t first, std::int64_t n,
-                const Rounder& how) {
+void move_strip(const Instr& instr, const View& dst, const View& a, const Strip& strip, const Rounder& how) {
   if (!instr.accumulate) {
-    copy_block(dst, a, p, first, n, how);
+    copy_strip(dst, a, strip, how);
     return;
   }
   alignas(64) float olds[kBlock], news[kBlock], sums[kBlock];
-  float* sum = target(dst, p, first, sums);
-  combine(instr, Alu::kAdd, false, read(dst, p, first, n, olds), {read(a, p, first, n, news), 0}, sum, n);
-  write(dst, p, first, n, sum, how);
+  float* sum = target(dst, strip, sums);
+  combine(instr, Alu::kAdd, false, read(dst, strip, olds), {read(a, strip, news), 0}, sum, strip.elements());
+  write(dst, strip, sum, how);
 }
 
-/// dst = a, rows of equal bytes. Rows of HBM lie too far apart for the host to foresee: asks for the next one.
+/// dst = a, rows of equal bytes. Rows of HBM lie too far apart for the host to foresee: asks for some of the next ones.
 void copy_rows(const View& dst, const View& a, const Context& context) {
   const std::int64_t bytes = dst.cols * dst.size;
   constexpr std::int64_t kAhead = 1024, kPiece = 16384;
   const std::int64_t pieces = (bytes + kPiece - 1) / kPiece;
+  const std::int64_t rows_ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, 8);
   split(context.team, dst.partitions * pieces, dst.elements() >= kWorthSplitting, [&](std::int64_t begin, auto end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t p = i / pieces, first = i % pieces * kPiece;
-      if (i + 1 < end && first + kPiece >= bytes)
-        for (std::int64_t at = 0; at < std::min(bytes, kAhead); at += 64) __builtin_prefetch(a.row(p + 1) + at);
+      if (p + rows_ahead < dst.partitions && first + kPiece >= bytes) {
+        const std::byte *from = a.row(p + rows_ahead), *to = dst.row(p + rows_ahead);
+        for (std::int64_t at = 0; at < std::min(bytes, kAhead); at += 64)
+          __builtin_prefetch(from + at), __builtin_prefetch(to + at, 1);
+      }
       std::memmove(dst.row(p) + first, a.row(p) + first, static_cast<std::size_t>(std::min(kPiece, bytes - first)));
     }
   });
@@ -75,8 +78,7 @@ void dma_copy(const Instr& instr, std::uint32_t index, Context& context) {
     return;
   }
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols,
-             [&](std::int64_t p, std::int64_t first, std::int64_t n) { move_block(instr, dst, a, p, first, n, how); });
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) { move_strip(instr, dst, a, strip, how); });
 }
 
 void dma_gather(const Instr& instr, std::uint32_t index, Context& context) {
@@ -90,7 +92,7 @@ void dma_gather(const Instr& instr, std::uint32_t index, Context& context) {
     if (!place) return;
     const View from = shifted(a, *place, p);
     for (std::int64_t first = 0; first < dst.cols; first += kBlock)
-      move_block(instr, dst, from, p, first, std::min(kBlock, dst.cols - first), how);
+      move_strip(instr, dst, from, {p, first, std::min(kBlock, dst.cols - first)}, how);
   });
 }
 
@@ -110,7 +112,7 @@ void dma_scatter(const Instr& instr, std::uint32_t index, Context& context) {
       const View to = shifted(dst, *place, p);
       const std::int64_t last = std::min(end * kStrip, a.cols);
       for (std::int64_t first = begin * kStrip; first < last; first += kBlock)
-        move_block(instr, to, a, p, first, std::min(kBlock, last - first), how);
+        move_strip(instr, to, a, {p, first, std::min(kBlock, last - first)}, how);
     }
   });
 }

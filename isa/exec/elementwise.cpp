@@ -109,6 +109,22 @@ void apply_function(const Instr& instr, const float* a, Values scale, Values bia
   apply(scaled, 1, 0);
 }
 
+/// The strip's fn(fma(a, scale, bias)): at once, or by rows that have a scale or a bias each.
+void activate(const Instr& instr, const View& a, const Operand& scale, const Operand& bias, const Strip& strip,
+              float* out, Context& context) {
+  alignas(64) Block xs, scales, biases;
+  const float* x = read(a, strip, xs);
+  if (!scale.is_column() && !bias.is_column()) {
+    apply_function(instr, x, scale.block(strip, scales), bias.block(strip, biases), out, strip.elements(), context);
+    return;
+  }
+  for (std::int64_t r = 0; r < strip.rows; ++r) {
+    const Strip row = strip.row(r);
+    apply_function(instr, x + r * strip.n, scale.block(row, scales), bias.block(row, biases), out + r * strip.n, row.n,
+                   context);
+  }
+}
+
 }  // namespace
 
 void tensor_tensor(const Instr& instr, std::uint32_t index, Context& context) {
@@ -124,11 +140,11 @@ void tensor_tensor(const Instr& instr, std::uint32_t index, Context& context) {
   Operand other{b};
   fold_columns(dst, a, {&other});
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs, ys, outs;
-    float* out = target(dst, p, first, outs);
-    combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), other.block(p, first, n, ys), out, n);
-    write(dst, p, first, n, out, how);
+    float* out = target(dst, strip, outs);
+    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), other.block(strip, ys), out, strip.elements());
+    write(dst, strip, out, how);
   });
 }
 
@@ -147,14 +163,14 @@ void tensor_scalar(const Instr& instr, std::uint32_t index, Context& context) {
   }
   fold_columns(dst, a, {&s0, &s1});
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs, ys, middle, outs;
     const bool two = instr.alu1 != Alu::kNone;
-    float* out = target(dst, p, first, outs);
+    float* out = target(dst, strip, outs);
     float* once = two ? middle : out;  // dst may also be an operand that is still to be read
-    combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, ys), once, n);
-    if (two) combine(instr, instr.alu1, instr.reverse1, once, s1.block(p, first, n, ys), out, n);
-    write(dst, p, first, n, out, how);
+    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), s0.block(strip, ys), once, strip.elements());
+    if (two) combine(instr, instr.alu1, instr.reverse1, once, s1.block(strip, ys), out, strip.elements());
+    write(dst, strip, out, how);
   });
 }
 
@@ -173,12 +189,12 @@ void scalar_tensor_tensor(const Instr& instr, std::uint32_t index, Context& cont
   Operand s1{c};
   fold_columns(dst, a, {&s0, &s1});
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs, ys, middle, outs;
-    float* out = target(dst, p, first, outs);
-    combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, ys), middle, n);
-    combine(instr, instr.alu1, instr.reverse1, middle, s1.block(p, first, n, ys), out, n);
-    write(dst, p, first, n, out, how);
+    float* out = target(dst, strip, outs);
+    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), s0.block(strip, ys), middle, strip.elements());
+    combine(instr, instr.alu1, instr.reverse1, middle, s1.block(strip, ys), out, strip.elements());
+    write(dst, strip, out, how);
   });
 }
 
@@ -190,18 +206,18 @@ void activation(const Instr& instr, std::uint32_t index, Context& context) {
   Operand bias{instr, instr.c, "c", instr.imm1, dst.partitions, context};
   fold_columns(dst, a, {&scale, &bias});
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
-    alignas(64) Block xs, scales, biases, outs;
-    float* out = target(dst, p, first, outs);
-    apply_function(instr, read(a, p, first, n, xs), scale.block(p, first, n, scales), bias.block(p, first, n, biases),
-                   out, n, context);
-    write(dst, p, first, n, out, how);
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
+    alignas(64) Block outs;
+    float* out = target(dst, strip, outs);
+    activate(instr, a, scale, bias, strip, out, context);
+    write(dst, strip, out, how);
   });
 }
 
 namespace {
 
-/// dst = compute(a) row by row, its reduction before the cast into the registers, and they into dst2 [P, 1].
+/// dst = compute(a) strip by strip, the reductions of its rows before the cast into the registers, and they into dst2
+/// [P, 1].
 template <class Compute>
 void with_row_reduction(const Instr& instr, std::uint32_t index, Context& context, Alu reduction, const View& dst,
                         const Compute& compute) {
@@ -211,18 +227,33 @@ void with_row_reduction(const Instr& instr, std::uint32_t index, Context& contex
   const Rounder how = rounder(index, context);
   Rounder how2 = how;
   how2.stream.nonce[1] ^= 0x80000000u;  // its roundings are not those of dst's first column
+  const auto end_row = [&](std::int64_t p, float reduced) {
+    const float result = accumulate(instr, reduction, p, reduced, context);
+    if (instr.dst2) write(dst2, p, 0, 1, &result, how2);
+  };
+  if (dst.cols <= kBlock / 2) {  // strips hold whole rows
+    for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
+      alignas(64) Block outs;
+      float* out = target(dst, strip, outs);
+      compute(strip, out);
+      float results[kBlock];
+      for (std::int64_t r = 0; r < strip.rows; ++r) results[r] = reduce(instr, reduction, out + r * strip.n, strip.n);
+      write(dst, strip, out, how);
+      for (std::int64_t r = 0; r < strip.rows; ++r) end_row(strip.p + r, results[r]);
+    });
+    return;
+  }
   for_rows(context, dst.partitions, dst.cols, [&](std::int64_t p) {
     Fold fold{instr, reduction};
     for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
       alignas(64) Block outs;
-      const std::int64_t n = std::min(kBlock, dst.cols - first);
-      float* out = target(dst, p, first, outs);
-      compute(p, first, n, out);
-      fold.add(out, n);
-      write(dst, p, first, n, out, how);
+      const Strip strip{p, first, std::min(kBlock, dst.cols - first)};
+      float* out = target(dst, strip, outs);
+      compute(strip, out);
+      fold.add(out, strip.n);
+      write(dst, strip, out, how);
     }
-    const float result = accumulate(instr, reduction, p, fold.result(), context);
-    if (instr.dst2) write(dst2, p, 0, 1, &result, how2);
+    end_row(p, fold.result());
   });
 }
 
@@ -234,35 +265,30 @@ void activation_reduce(const Instr& instr, std::uint32_t index, Context& context
   const Operand scale{instr, instr.b, "b", instr.imm0, dst.partitions, context};
   const Operand bias{instr, instr.c, "c", instr.imm1, dst.partitions, context};
   with_row_reduction(instr, index, context, Alu::kAdd, dst,
-                     [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
-                       alignas(64) Block xs;
-                       apply_function(instr, read(a, p, first, n, xs), scale.block(p, first, n, nullptr),
-                                      bias.block(p, first, n, nullptr), out, n, context);
-                     });
+                     [&](const Strip& strip, float* out) { activate(instr, a, scale, bias, strip, out, context); });
 }
 
 void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = tile_like(instr, instr.a, "a", dst, context);
   const Operand s0{instr, instr.b, "b", number_of(instr, 0), dst.partitions, context};
-  with_row_reduction(
-      instr, index, context, instr.alu1, dst, [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
-        alignas(64) Block xs;
-        combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, nullptr), out, n);
-      });
+  with_row_reduction(instr, index, context, instr.alu1, dst, [&](const Strip& strip, float* out) {
+    alignas(64) Block xs, ys;
+    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), s0.block(strip, ys), out, strip.elements());
+  });
 }
 
 namespace {
 
 /// What select and select_reduce have in common: b decides where a is taken (reverse0: where it is not).
-void choose(const Instr& instr, const View& predicate, const View& a, const Values& otherwise, std::int64_t p,
-            std::int64_t first, std::int64_t n, float* out) {
+void choose(const Instr& instr, const View& predicate, const View& a, const Values& otherwise, const Strip& strip,
+            float* out) {
   alignas(64) Block where, xs, others;
-  if (!otherwise.data) std::fill_n(others, n, otherwise.scalar);
-  const float* chosen = read(a, p, first, n, xs);
+  if (!otherwise.data) std::fill_n(others, strip.elements(), otherwise.scalar);
+  const float* chosen = read(a, strip, xs);
   const float* other = otherwise.data ? otherwise.data : others;
   if (instr.reverse0) std::swap(chosen, other);
-  kernels::kernels().choose(read(predicate, p, first, n, where), chosen, other, out, static_cast<std::size_t>(n));
+  kernels::kernels().choose(read(predicate, strip, where), chosen, other, out, strip.count());
 }
 
 Operand alternative(const Instr& instr, const View& dst, Context& context) {
@@ -277,11 +303,11 @@ void select(const Instr& instr, std::uint32_t index, Context& context) {
   const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);
   const Operand otherwise = alternative(instr, dst, context);
   const Rounder how = rounder(index, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block others, outs;
-    float* out = target(dst, p, first, outs);
-    choose(instr, b, a, otherwise.block(p, first, n, others), p, first, n, out);
-    write(dst, p, first, n, out, how);
+    float* out = target(dst, strip, outs);
+    choose(instr, b, a, otherwise.block(strip, others), strip, out);
+    write(dst, strip, out, how);
   });
 }
 
@@ -289,11 +315,10 @@ void select_reduce(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const View a = tile_like(instr, instr.a, "a", dst, context), b = tile_like(instr, instr.b, "b", dst, context);
   const Operand otherwise = alternative(instr, dst, context);
-  with_row_reduction(instr, index, context, Alu::kMax, dst,
-                     [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
-                       alignas(64) Block others;
-                       choose(instr, b, a, otherwise.block(p, first, n, others), p, first, n, out);
-                     });
+  with_row_reduction(instr, index, context, Alu::kMax, dst, [&](const Strip& strip, float* out) {
+    alignas(64) Block others;
+    choose(instr, b, a, otherwise.block(strip, others), strip, out);
+  });
 }
 
 void range_select(const Instr& instr, std::uint32_t index, Context& context) {
@@ -301,16 +326,16 @@ void range_select(const Instr& instr, std::uint32_t index, Context& context) {
   const View a = tile_like(instr, instr.a, "a", dst, context);
   const Operand low{instr, instr.b, "b", 0, dst.partitions, context};
   const Operand high{instr, instr.c, "c", 0, dst.partitions, context};
-  with_row_reduction(
-      instr, index, context, Alu::kMax, dst, [&](std::int64_t p, std::int64_t first, std::int64_t n, float* out) {
-        alignas(64) Block places, above, below, xs, others;
-        for (std::int64_t i = 0; i < n; ++i) places[i] = instr.imm0 + static_cast<float>(first + i);
-        combine(instr, instr.alu0, false, places, low.block(p, first, n, nullptr), above, n);
-        combine(instr, instr.alu1, false, places, high.block(p, first, n, nullptr), below, n);
-        for (std::int64_t i = 0; i < n; ++i) above[i] *= below[i];
-        std::fill_n(others, n, instr.imm1);
-        kernels::kernels().choose(above, read(a, p, first, n, xs), others, out, static_cast<std::size_t>(n));
-      });
+  with_row_reduction(instr, index, context, Alu::kMax, dst, [&](const Strip& strip, float* out) {
+    alignas(64) Block places, above, below, xs, others, bounds;
+    const std::int64_t n = strip.elements();
+    for (std::int64_t i = 0; i < n; ++i) places[i] = instr.imm0 + static_cast<float>(strip.first + i % strip.n);
+    combine(instr, instr.alu0, false, places, low.block(strip, bounds), above, n);
+    combine(instr, instr.alu1, false, places, high.block(strip, bounds), below, n);
+    for (std::int64_t i = 0; i < n; ++i) above[i] *= below[i];
+    std::fill_n(others, n, instr.imm1);
+    kernels::kernels().choose(above, read(a, strip, xs), others, out, strip.count());
+  });
 }
 
 void copy_predicated(const Instr& instr, std::uint32_t, Context& context) {

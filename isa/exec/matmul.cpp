@@ -29,8 +29,7 @@ View packed_like(const View& like, std::int64_t partitions, std::int64_t cols, s
 }
 
 void copy_rows(const View& dst, const View& a, const Rounder& how, const Context& context) {
-  for_blocks(context, a.partitions, a.cols,
-             [&](std::int64_t p, std::int64_t first, std::int64_t n) { copy_block(dst, a, p, first, n, how); });
+  for_strips(context, a.partitions, a.cols, [&](const Strip& strip) { copy_strip(dst, a, strip, how); });
 }
 
 /// Rows of an operand as the kernels want them: contiguous, bf16 or fp32.
@@ -51,17 +50,16 @@ Rows stage(const View& v, Dtype as, std::vector<std::byte>& buffer, const Contex
 
 /// What is accumulated to, for the kernel to add to.
 void fetch(const View& dst, float* sums, Context& context) {
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) float old[kBlock];
-    std::copy_n(read(dst, p, first, n, old), n, sums + p * dst.cols + first);
+    std::copy_n(read(dst, strip, old), strip.elements(), sums + strip.p * dst.cols + strip.first);
   });
 }
 
 /// What the kernel left in `sums` [M, N], stored, cast.
 void evict(const View& dst, const float* sums, const Rounder& how, Context& context) {
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
-    write(dst, p, first, n, sums + p * dst.cols + first, how);
-  });
+  for_strips(context, dst.partitions, dst.cols,
+             [&](const Strip& strip) { write(dst, strip, sums + strip.p * dst.cols + strip.first, how); });
 }
 
 /// In parts of the result that do not change how its numbers are summed: rows, which other instructions give to the
@@ -148,25 +146,34 @@ void transpose(const Instr& instr, const View& dst, const View& a, const Rounder
   if (to.base != dst.base) copy_rows(dst, to, how, context);
 }
 
+/// Whether one of rows [begin, end) has an element that is infinite or NaN.
+bool rows_have_special(const View& v, std::int64_t begin, std::int64_t end) {
+  const kernels::Kernels& k = kernels::kernels();
+  const auto count = static_cast<std::size_t>(end - begin), cols = static_cast<std::size_t>(v.cols);
+  const std::uint16_t exponent = v.dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00;
+  if (v.size == 2 && v.contiguous())
+    return k.special16(reinterpret_cast<const std::uint16_t*>(v.row(begin)), {count, cols, v.pstep, 0}, exponent);
+  bool special = false;
+  for (std::int64_t p = begin; p < end; ++p)
+    for (std::int64_t first = 0; first < v.cols; first += kBlock) {
+      alignas(64) float scratch[kBlock];
+      const std::int64_t n = std::min(kBlock, v.cols - first);
+      const auto* bits = reinterpret_cast<const std::uint32_t*>(read(v, p, first, n, scratch));
+      special |= k.special32(bits, {1, static_cast<std::size_t>(n), 0, 0}, 0x7f800000);
+    }
+  return special;
+}
+
 /// Whether an element is infinite or NaN.
 bool has_special(const View& v, Context& context) {
+  constexpr std::int64_t kRows = 8, kLine = 64;  // rows that are asked for while as many are looked at
   std::atomic<bool> special = false;
   split(context.team, v.partitions, v.elements() >= kWorthSplitting, [&](std::int64_t begin, std::int64_t end) {
-    const kernels::Kernels& k = kernels::kernels();
     bool here = false;
-    for (std::int64_t p = begin; p < end; ++p) {
-      if (v.size == 2 && v.contiguous()) {
-        const std::uint16_t exponent = v.dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00;
-        here |=
-            k.special16(reinterpret_cast<const std::uint16_t*>(v.row(p)), static_cast<std::size_t>(v.cols), exponent);
-        continue;
-      }
-      for (std::int64_t first = 0; first < v.cols; first += kBlock) {
-        alignas(64) float scratch[kBlock];
-        const std::int64_t n = std::min(kBlock, v.cols - first);
-        const float* x = read(v, p, first, n, scratch);
-        here |= k.special32(reinterpret_cast<const std::uint32_t*>(x), static_cast<std::size_t>(n), 0x7f800000);
-      }
+    for (std::int64_t p = begin; p < end; p += kRows) {
+      for (std::int64_t next = p + kRows; next < std::min(p + 2 * kRows, end); ++next)
+        for (std::int64_t at = 0; at < v.cols * v.size; at += kLine) __builtin_prefetch(v.row(next) + at);
+      here |= rows_have_special(v, p, std::min(p + kRows, end));
     }
     if (here) special = true;
   });

@@ -26,12 +26,12 @@ void tensor_copy(const Instr& instr, std::uint32_t index, Context& context) {
   const Rounder how = rounder(index, context);
   // ScalarE computes in fp32, which holds every value but those of the 32-bit integers.
   const bool converts = instr.engine == Engine::kScalar && is_integer(a.dtype) && a.size == 4;
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs;
     if (converts)
-      write(dst, p, first, n, read(a, p, first, n, xs), how);
+      write(dst, strip, read(a, strip, xs), how);
     else
-      copy_block(dst, a, p, first, n, how);
+      copy_strip(dst, a, strip, how);
   });
 }
 
@@ -147,17 +147,17 @@ void memset(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context);
   const Rounder how = rounder(index, context);
   const bool exact = instr.integers && is_integer(dst.dtype);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     if (exact) {
       std::uint32_t bits[kBlock];
-      std::fill_n(bits, n, static_cast<std::uint32_t>(integer_of(instr, 0)));
-      write_bits(dst, p, first, n, bits);
+      std::fill_n(bits, strip.n, static_cast<std::uint32_t>(integer_of(instr, 0)));
+      for (std::int64_t r = 0; r < strip.rows; ++r) write_bits(dst, strip.p + r, strip.first, strip.n, bits);
       return;
     }
     alignas(64) Block outs;
-    float* out = target(dst, p, first, outs);
-    std::fill_n(out, n, number_of(instr, 0));
-    write(dst, p, first, n, out, how);
+    float* out = target(dst, strip, outs);
+    std::fill_n(out, strip.elements(), number_of(instr, 0));
+    write(dst, strip, out, how);
   });
 }
 
@@ -236,19 +236,25 @@ void dropout(const Instr& instr, std::uint32_t index, Context& context) {
   const Operand probability{instr, instr.b, "b", instr.imm0, dst.partitions, context};
   const Rounder how = rounder(index, context);
   const kernels::Stream stream = random_stream(Purpose::kDropout, instr.rng, context);
-  for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
-    alignas(64) Block xs, outs;
-    alignas(64) std::uint16_t random[kBlock];
+  // 16 bits decide: the probability is met to 1/131072.
+  const auto threshold = [&](std::int64_t p) {
     const float drop = probability.block(p, 0, 1, nullptr).scalar;
     if (!(drop >= 0 && drop <= 1))
       out_of_range(instr, fmt::format("the probability {} of partition {} is not in [0, 1]", drop, p));
-    // 16 bits decide: the probability is met to 1/131072.
-    const auto threshold = static_cast<std::uint32_t>(std::lround(static_cast<double>(drop) * 65536));
-    random_row(stream, p, first, n, random);
-    float* out = target(dst, p, first, outs);
-    kernels::kernels().dropout(read(a, p, first, n, xs), random, threshold, instr.imm1, out,
-                               static_cast<std::size_t>(n));
-    write(dst, p, first, n, out, how);
+    return static_cast<std::uint32_t>(std::lround(static_cast<double>(drop) * 65536));
+  };
+  for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
+    alignas(64) Block xs, outs;
+    const float* x = read(a, strip, xs);
+    float* out = target(dst, strip, outs);
+    const std::int64_t rows = probability.is_column() ? 1 : strip.rows;  // of one probability
+    for (std::int64_t r = 0; r < strip.rows; r += rows) {
+      const kernels::Draw draw{stream, static_cast<std::uint32_t>(strip.p + r),
+                               static_cast<std::uint32_t>(strip.first)};
+      kernels::kernels().dropout(x + r * strip.n, draw, threshold(strip.p + r), instr.imm1, out + r * strip.n,
+                                 static_cast<std::size_t>(rows), static_cast<std::size_t>(strip.n));
+    }
+    write(dst, strip, out, how);
   });
 }
 

@@ -38,10 +38,13 @@ void Operand::flatten() {
   kind_ = Kind::kTile;
 }
 
-Values Operand::block(std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) const {
+Values Operand::block(const Strip& strip, float* scratch) const {
   if (kind_ == Kind::kImmediate) return {nullptr, immediate_};
-  if (kind_ == Kind::kColumn) return {nullptr, read_one(view_, p, 0)};
-  return {read(view_, p, first, n, scratch), 0};
+  if (kind_ == Kind::kTile) return {read(view_, strip, scratch), 0};
+  if (strip.rows == 1) return {nullptr, read_one(view_, strip.p, 0)};
+  for (std::int64_t r = 0; r < strip.rows; ++r)
+    std::fill_n(scratch + r * strip.n, strip.n, read_one(view_, strip.p + r, 0));
+  return {scratch, 0};
 }
 
 void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y, float* out, std::int64_t n) {
@@ -125,6 +128,13 @@ float Fold::result() const {
   const auto binary = kernels::kernels().binary[at(op_)];
   for (std::size_t half = 32; half > 0; half /= 2) binary(lanes, lanes + half, lanes, half);
   return lanes[0];
+}
+
+float reduce(const Instr& instr, Alu op, const float* x, std::int64_t n) {
+  if (const auto all = kernels::kernels().reduce[at(op)]) return all(x, static_cast<std::size_t>(n));
+  Fold fold{instr, op};
+  fold.add(x, n);
+  return fold.result();
 }
 
 }  // namespace isa::exec

@@ -22,7 +22,13 @@ class Operand {
 
   /// For partitions folded into one row (see fold_columns).
   void flatten();
-  Values block(std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) const;
+  /// What the strip operates with, in `scratch` (kBlock numbers; null will do for one row of a column) or in place.
+  Values block(const Strip& strip, float* scratch) const;
+  Values block(std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) const {
+    return block({p, first, n}, scratch);
+  }
+  /// Rows have a number each.
+  bool is_column() const { return kind_ == Kind::kColumn; }
 
  private:
   enum class Kind { kImmediate, kColumn, kTile };
@@ -58,6 +64,9 @@ class Fold {
   bool first_ = true;  // without lanes: nothing arrived yet
   float last_ = 0;
 };
+
+/// What folding n numbers gives, as Fold does. Errors: as Fold.
+float reduce(const Instr& instr, Alu op, const float* x, std::int64_t n);
 
 /// What an empty accumulator of `op` holds: 0, 1 or an infinity.
 float identity_of(Alu op);

@@ -13,6 +13,10 @@ namespace {
 using Block = float[kBlock];
 
 float fold_range(const Instr& instr, const View& a, std::int64_t p, std::int64_t first, std::int64_t n) {
+  if (n <= kBlock) {
+    alignas(64) Block xs;
+    return reduce(instr, instr.alu0, read(a, p, first, n, xs), n);
+  }
   Fold fold{instr, instr.alu0};
   for (std::int64_t done = 0; done < n; done += kBlock) {
     alignas(64) Block xs;
@@ -127,40 +131,18 @@ void tensor_tensor_scan(const Instr& instr, std::uint32_t index, Context& contex
   });
 }
 
-namespace {
-
-constexpr std::int64_t kStatsLimit = 512;  // elements per partition, AWS Neuron docs, nki.isa.bn_stats
-static_assert(kStatsLimit <= kBlock);
-
-/// Count, mean and sum of squared deviations of every second of `n` elements.
-void half_stats(const Instr& instr, const float* row, std::int64_t n, float* out) {
-  const kernels::Kernels& k = kernels::kernels();
-  alignas(64) Block half;
-  const std::int64_t count = (n + 1) / 2;
-  for (std::int64_t i = 0; i < count; ++i) half[i] = row[2 * i];
-  Fold sum{instr, Alu::kAdd}, squares{instr, Alu::kAdd};
-  sum.add(half, count);
-  const float mean = count > 0 ? sum.result() / static_cast<float>(count) : 0.0f;
-  k.with_scalar[static_cast<std::size_t>(Alu::kSub)](half, mean, half, static_cast<std::size_t>(count));
-  k.binary[static_cast<std::size_t>(Alu::kMul)](half, half, half, static_cast<std::size_t>(count));
-  squares.add(half, count);
-  out[0] = static_cast<float>(count), out[1] = mean, out[2] = squares.result();
-}
-
-}  // namespace
-
 void bn_stats(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.partitions == a.partitions && dst.cols == 6, "dst is not [P, 6]",
        "give it six elements per partition");
-  need(instr, a.cols <= kStatsLimit, "a has more than 512 elements per partition", "split it, then bn_aggr");
+  need(instr, a.cols <= std::int64_t{kernels::kMostStatistics}, "a has more than 512 elements per partition",
+       "split it, then bn_aggr");
   const Rounder how = rounder(index, context);
+  static_assert(kernels::kMostStatistics <= kBlock);
   for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
     alignas(64) Block scratch;
-    const float* row = read(a, p, 0, a.cols, scratch);
     float stats[6];
-    half_stats(instr, row, a.cols, stats);
-    half_stats(instr, row + 1, a.cols - 1, stats + 3);
+    kernels::kernels().statistics(read(a, p, 0, a.cols, scratch), static_cast<std::size_t>(a.cols), stats);
     write(dst, p, 0, 6, stats, how);
   });
 }
@@ -172,11 +154,14 @@ void bn_aggr(const Instr& instr, std::uint32_t index, Context& context) {
   need(instr, a.cols % 3 == 0, "a is not made of triplets", "give it what bn_stats wrote");
   const Rounder how = rounder(index, context);
   for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
-    const std::vector<float> row = whole_row(a, p);
+    alignas(64) Block few;
+    std::vector<float> many;
+    if (a.cols > kBlock) many = whole_row(a, p);
+    const float* row = many.empty() ? read(a, p, 0, a.cols, few) : many.data();
     float count = 0, sum = 0, squares = 0;
-    for (std::size_t i = 0; i < row.size(); i += 3) count += row[i], sum += row[i] * row[i + 1];
+    for (std::int64_t i = 0; i < a.cols; i += 3) count += row[i], sum += row[i] * row[i + 1];
     const float mean = sum / count;
-    for (std::size_t i = 0; i < row.size(); i += 3) {
+    for (std::int64_t i = 0; i < a.cols; i += 3) {
       const float offset = row[i + 1] - mean;
       squares += row[i + 2] + row[i] * offset * offset;
     }

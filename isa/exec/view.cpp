@@ -3,10 +3,8 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <cmath>
 #include <cstring>
 
-#include "isa/exec/random.h"
 #include "isa/table.h"
 
 namespace isa::exec {
@@ -92,43 +90,55 @@ void scatter(const std::byte* from, std::byte* to, std::int64_t step, std::int64
   for (std::int64_t i = 0; i < n; ++i) std::memcpy(to + i * step, from + i * kSize, kSize);
 }
 
-/// Asks for the same block of a later row: rows lie a partition apart, which the host does not foresee.
+/// Asks for the rows that come after the strip: they lie a partition apart, which the host does not foresee. Inlined by
+/// order, for GCC drops calls of functions that do nothing else.
 template <bool kToWrite>
-void prefetch(const View& view, std::int64_t p, std::int64_t first, std::int64_t n) {
+[[gnu::always_inline]] inline void prefetch(const View& view, const Strip& strip) {
   constexpr std::int64_t kAhead = 2, kLine = 64;
-  if (p + kAhead >= view.partitions) return;
-  const std::byte* block = view.row(p + kAhead) + first * view.size;
-  for (std::int64_t at = 0; at < n * view.size; at += kLine) __builtin_prefetch(block + at, kToWrite ? 1 : 0);
+  const std::int64_t first = strip.p + std::max(kAhead, strip.rows);
+  const std::int64_t end = std::min(first + strip.rows, view.partitions);
+  for (std::int64_t p = first; p < end; ++p) {
+    const std::byte* block = view.row(p) + strip.first * view.size;
+    for (std::int64_t at = 0; at < strip.n * view.size; at += kLine) __builtin_prefetch(block + at, kToWrite ? 1 : 0);
+  }
 }
 
-/// The bytes of a block in flat order: in place when contiguous, else gathered into `scratch`.
-const std::byte* raw(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, std::byte* scratch) {
-  if (view.contiguous()) {
-    prefetch<false>(view, p, first, n);
-    return view.row(p) + first * view.size;
-  }
-  for_runs(view, view.row(p), first, n, [&](std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
-    std::byte* to = scratch + at * view.size;
-    if (view.size == 4)
-      gather<4>(from, step, count, to);
-    else if (view.size == 2)
-      gather<2>(from, step, count, to);
-    else
-      gather<1>(from, step, count, to);
-  });
+/// The strip is one stretch of memory, in flat order.
+bool in_place(const View& view, const Strip& strip) {
+  return view.contiguous() && (strip.rows == 1 || view.pstep == strip.n * view.size);
+}
+
+/// The bytes of a strip in flat order: in place when they are so already, else gathered into `scratch`.
+const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
+  if (view.contiguous()) prefetch<false>(view, strip);
+  if (in_place(view, strip)) return view.row(strip.p) + strip.first * view.size;
+  std::byte* out = scratch;
+  for (std::int64_t r = 0; r < strip.rows; ++r, out += strip.n * view.size)
+    for_runs(view, view.row(strip.p + r), strip.first, strip.n,
+             [&](std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
+               std::byte* to = out + at * view.size;
+               if (view.size == 4)
+                 gather<4>(from, step, count, to);
+               else if (view.size == 2)
+                 gather<2>(from, step, count, to);
+               else
+                 gather<1>(from, step, count, to);
+             });
   return scratch;
 }
 
-void put_raw(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const std::byte* in) {
-  for_runs(view, view.row(p), first, n, [&](std::byte* to, std::int64_t step, std::int64_t at, std::int64_t count) {
-    const std::byte* from = in + at * view.size;
-    if (view.size == 4)
-      scatter<4>(from, to, step, count);
-    else if (view.size == 2)
-      scatter<2>(from, to, step, count);
-    else
-      scatter<1>(from, to, step, count);
-  });
+void put_raw(const View& view, const Strip& strip, const std::byte* in) {
+  for (std::int64_t r = 0; r < strip.rows; ++r, in += strip.n * view.size)
+    for_runs(view, view.row(strip.p + r), strip.first, strip.n,
+             [&](std::byte* to, std::int64_t step, std::int64_t at, std::int64_t count) {
+               const std::byte* from = in + at * view.size;
+               if (view.size == 4)
+                 scatter<4>(from, to, step, count);
+               else if (view.size == 2)
+                 scatter<2>(from, to, step, count);
+               else
+                 scatter<1>(from, to, step, count);
+             });
 }
 
 std::uint32_t load_bits(const std::byte* p, int size) {
@@ -144,75 +154,6 @@ std::uint32_t sign_extended(Dtype dtype, std::uint32_t bits) {
 }
 
 using Raw = std::array<std::byte, kBlock * 4>;
-
-/// Casts without a vector kernel: element by element.
-void encode_each(Dtype dtype, const float* in, std::int64_t n, const Rounder& how, std::int64_t p, std::int64_t first,
-                 std::byte* out) {
-  alignas(64) std::uint16_t high[kBlock], low[kBlock];
-  const bool stochastic = how.rounding == Rounding::kStochastic;
-  if (stochastic) {
-    kernels::Stream wide = how.stream;
-    wide.nonce[0] +=
-        static_cast<std::uint32_t>(Purpose::kWideRounding) - static_cast<std::uint32_t>(Purpose::kRounding);
-    random_row(how.stream, p, first, n, high);
-    random_row(wide, p, first, n, low);
-  }
-  const int size = size_of(dtype);
-  for (std::int64_t i = 0; i < n; ++i) {
-    const std::uint32_t random = stochastic ? static_cast<std::uint32_t>(high[i]) << 16 | low[i] : 0;
-    const std::uint32_t bits = encode(dtype, in[i], how.rounding, random);
-    std::memcpy(out + i * size, &bits, static_cast<std::size_t>(size));
-  }
-}
-
-/// How many finite numbers of `in` became infinite in `out`, or the limit of an integer type. `special`: one of 16 bits
-/// may have.
-std::int64_t overflowed(Dtype dtype, const float* in, const std::byte* out, std::int64_t n, bool special) {
-  if (dtype == Dtype::kFp32 || dtype == Dtype::kTf32 || !special) return 0;
-  std::int64_t count = 0;
-  if (dtype == Dtype::kBf16 || dtype == Dtype::kFp16) {
-    const std::uint16_t exponent = dtype == Dtype::kBf16 ? 0x7f80 : 0x7c00;
-    const auto* bits = reinterpret_cast<const std::uint16_t*>(out);
-    for (std::int64_t i = 0; i < n; ++i) count += std::isfinite(in[i]) && (bits[i] & exponent) == exponent;
-  } else if (!is_integer(dtype)) {
-    const auto values = values_of(dtype);
-    for (std::int64_t i = 0; i < n; ++i)
-      count += std::isfinite(in[i]) && !std::isfinite(values[std::to_integer<std::size_t>(out[i])]);
-  } else {
-    const bool is_signed = dtype == Dtype::kInt32 || dtype == Dtype::kInt16 || dtype == Dtype::kInt8;
-    const double range = std::ldexp(1.0, 8 * size_of(dtype)), least = is_signed ? -range / 2 : 0, most = least + range;
-    for (std::int64_t i = 0; i < n; ++i) count += std::isfinite(in[i]) && (in[i] < least - 0.5 || in[i] >= most - 0.5);
-  }
-  return count;
-}
-
-/// Casts a block into contiguous bytes.
-void encode_block(Dtype dtype, const float* in, std::int64_t n, const Rounder& how, std::int64_t p, std::int64_t first,
-                  std::byte* out) {
-  const kernels::Kernels& k = kernels::kernels();
-  const auto count = static_cast<std::size_t>(n);
-  const bool nearest = how.rounding == Rounding::kNearestEven;
-  bool special = true;
-  if (dtype == Dtype::kFp32) {
-    std::memmove(out, in, count * 4);
-  } else if (dtype == Dtype::kBf16 && nearest) {
-    special = k.to_bf16(in, reinterpret_cast<std::uint16_t*>(out), count);
-  } else if (dtype == Dtype::kBf16) {
-    alignas(64) std::uint16_t random[kBlock];
-    random_row(how.stream, p, first, n, random);
-    special = k.to_bf16_stochastic(in, random, reinterpret_cast<std::uint16_t*>(out), count);
-  } else if (dtype == Dtype::kFp16 && nearest) {
-    special = k.to_fp16(in, reinterpret_cast<std::uint16_t*>(out), count);
-  } else if (dtype >= Dtype::kFp8E4m3 && dtype <= Dtype::kFp8E3m4 && nearest) {
-    const auto which = static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::kFp8E4m3);
-    k.to_fp8[which](in, reinterpret_cast<std::uint8_t*>(out), count);
-  } else if (dtype == Dtype::kTf32 && nearest) {
-    k.to_tf32(in, reinterpret_cast<float*>(out), count);
-  } else {
-    encode_each(dtype, in, n, how, p, first, out);
-  }
-  if (how.events) tally(how.events->overflowed, overflowed(dtype, in, out, n, special));
-}
 
 }  // namespace
 
@@ -267,23 +208,27 @@ View flattened(const View& view) {
   return out;
 }
 
-const float* read(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) {
+const float* read(const View& view, const Strip& strip, float* scratch) {
   alignas(64) Raw gathered;
   const kernels::Kernels& k = kernels::kernels();
-  const auto count = static_cast<std::size_t>(n);
+  const std::int64_t n = strip.elements();
   if (view.rank == 1 && view.axes[0].step == 0) {
-    std::fill_n(scratch, n, decode(view.dtype, load_bits(view.row(p), view.size)));
+    for (std::int64_t r = 0; r < strip.rows; ++r)
+      std::fill_n(scratch + r * strip.n, strip.n, decode(view.dtype, load_bits(view.row(strip.p + r), view.size)));
     return scratch;
   }
-  if (view.is_fp32()) {
-    const std::byte* in = raw(view, p, first, n, reinterpret_cast<std::byte*>(scratch));
-    return reinterpret_cast<const float*>(in);
+  if (view.is_fp32()) return reinterpret_cast<const float*>(raw(view, strip, reinterpret_cast<std::byte*>(scratch)));
+  if (view.dtype == Dtype::kBf16 && view.contiguous()) {
+    prefetch<false>(view, strip);
+    k.from_bf16(reinterpret_cast<const std::uint16_t*>(view.row(strip.p) + strip.first * 2), scratch,
+                {static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(strip.n), view.pstep, strip.n * 4});
+    return scratch;
   }
-  const std::byte* in = raw(view, p, first, n, gathered.data());
+  const std::byte* in = raw(view, strip, gathered.data());
   if (view.dtype == Dtype::kBf16) {
-    k.from_bf16(reinterpret_cast<const std::uint16_t*>(in), scratch, count);
+    k.from_bf16(reinterpret_cast<const std::uint16_t*>(in), scratch, {1, strip.count(), 0, 0});
   } else if (view.dtype == Dtype::kFp16) {
-    k.from_fp16(reinterpret_cast<const std::uint16_t*>(in), scratch, count);
+    k.from_fp16(reinterpret_cast<const std::uint16_t*>(in), scratch, strip.count());
   } else if (view.size == 1) {
     const std::span values = values_of(view.dtype);
     for (std::int64_t i = 0; i < n; ++i) scratch[i] = values[std::to_integer<std::size_t>(in[i])];
@@ -300,7 +245,7 @@ float read_one(const View& view, std::int64_t p, std::int64_t i) {
 
 void read_bits(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, std::uint32_t* out) {
   alignas(64) Raw gathered;
-  const std::byte* in = raw(view, p, first, n, gathered.data());
+  const std::byte* in = raw(view, {p, first, n}, gathered.data());
   for (std::int64_t i = 0; i < n; ++i) out[i] = sign_extended(view.dtype, load_bits(in + i * view.size, view.size));
 }
 
@@ -308,46 +253,52 @@ void write_bits(const View& view, std::int64_t p, std::int64_t first, std::int64
   alignas(64) Raw packed;
   for (std::int64_t i = 0; i < n; ++i)
     std::memcpy(packed.data() + i * view.size, in + i, static_cast<std::size_t>(view.size));
-  put_raw(view, p, first, n, packed.data());
+  put_raw(view, {p, first, n}, packed.data());
 }
 
-Rounder rounder(std::uint32_t index, const Context& context) {
-  NumericEvents* events = &context.memory.events();
-  if (context.rounding == Rounding::kNearestEven) return {.stream = {}, .events = events};
-  return {context.rounding, random_stream(Purpose::kRounding, index, context), events};
+float* target(const View& view, const Strip& strip, float* scratch) {
+  if (view.dtype != Dtype::kFp32 || !in_place(view, strip)) return scratch;
+  return reinterpret_cast<float*>(view.row(strip.p) + strip.first * 4);
 }
 
-float* target(const View& view, std::int64_t p, std::int64_t first, float* scratch) {
-  if (view.dtype != Dtype::kFp32 || !view.contiguous()) return scratch;
-  return reinterpret_cast<float*>(view.row(p) + first * 4);
-}
+namespace {
 
-void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const float* in, const Rounder& how) {
+void write_lines(const View& view, const Strip& strip, const Lines& in, const Rounder& how) {
   if (view.contiguous()) {
-    prefetch<true>(view, p, first, n);
-    std::byte* out = view.row(p) + first * view.size;
-    if (reinterpret_cast<const std::byte*>(in) != out) encode_block(view.dtype, in, n, how, p, first, out);
+    prefetch<true>(view, strip);
+    std::byte* out = view.row(strip.p) + strip.first * view.size;
+    if (reinterpret_cast<const std::byte*>(in.data) != out) cast(in, strip, view.dtype, out, view.pstep, how);
     return;
   }
   alignas(64) Raw packed;
-  encode_block(view.dtype, in, n, how, p, first, packed.data());
-  put_raw(view, p, first, n, packed.data());
+  cast(in, strip, view.dtype, packed.data(), strip.n * view.size, how);
+  put_raw(view, strip, packed.data());
+}
+
+}  // namespace
+
+void write(const View& view, const Strip& strip, const float* in, const Rounder& how) {
+  write_lines(view, strip, {in, strip.n * 4}, how);
 }
 
 void copy_bits(const View& dst, std::int64_t to, const View& a, std::int64_t from, std::int64_t n) {
   alignas(64) Raw gathered;
-  put_raw(dst, 0, to, n, raw(a, 0, from, n, gathered.data()));
+  put_raw(dst, {0, to, n}, raw(a, {0, from, n}, gathered.data()));
 }
 
-void copy_block(const View& dst, const View& a, std::int64_t p, std::int64_t first, std::int64_t n,
-                const Rounder& how) {
+void copy_strip(const View& dst, const View& a, const Strip& strip, const Rounder& how) {
   if (dst.dtype == a.dtype) {
     alignas(64) Raw gathered;
-    put_raw(dst, p, first, n, raw(a, p, first, n, gathered.data()));
+    put_raw(dst, strip, raw(a, strip, gathered.data()));
+    return;
+  }
+  if (a.dtype == Dtype::kFp32 && a.contiguous()) {
+    prefetch<false>(a, strip);
+    write_lines(dst, strip, {reinterpret_cast<const float*>(a.row(strip.p) + strip.first * 4), a.pstep}, how);
     return;
   }
   alignas(64) float scratch[kBlock];
-  write(dst, p, first, n, read(a, p, first, n, scratch), how);
+  write(dst, strip, read(a, strip, scratch), how);
 }
 
 }  // namespace isa::exec

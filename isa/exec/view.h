@@ -3,20 +3,18 @@
 #pragma once
 
 #include <array>
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
 
 #include "base/error.h"
 #include "isa/exec.h"
+#include "isa/exec/cast.h"
 #include "isa/exec/thread_team.h"
 #include "isa/kernels/kernels.h"
 
 namespace isa::exec {
 
-/// Elements that pass through the host's first-level cache together; a multiple of the 128 of a random block.
-inline constexpr std::int64_t kBlock = 512;
 /// Elements of work, some microsecond of it, that more host threads than one do faster: a fork and a join take about
 /// 0.1 us.
 inline constexpr std::int64_t kWorthSplitting = 4096;
@@ -49,17 +47,15 @@ View view(const Instr& instr, const Tile& tile, std::string_view name, Context& 
 /// The same elements as one partition, partition axis outermost.
 View flattened(const View& view);
 
-/// Adds to one of the counts of NumericEvents, from any host thread.
-inline void tally(std::uint64_t& events, std::int64_t n) {
-  if (n > 0) std::atomic_ref{events}.fetch_add(static_cast<std::uint64_t>(n), std::memory_order_relaxed);
-}
-
 [[noreturn]] void refuse(const Instr& instr, std::string_view what, std::string_view fix);
 void need(const Instr& instr, bool condition, std::string_view what, std::string_view fix);
 void need_same_shape(const Instr& instr, const View& dst, const View& other, std::string_view other_name);
 
-/// Elements [first, first + n) of row p, n <= kBlock, as fp32: in `scratch`, or in place when they are so already.
-const float* read(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, float* scratch);
+/// The strip's elements as fp32, packed: in `scratch` (kBlock numbers), or in place when they are so already.
+const float* read(const View& view, const Strip& strip, float* scratch);
+inline const float* read(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, float* scratch) {
+  return read(view, {p, first, n}, scratch);
+}
 /// One element, by its flat place in row p.
 float read_one(const View& view, std::int64_t p, std::int64_t i);
 
@@ -67,31 +63,49 @@ float read_one(const View& view, std::int64_t p, std::int64_t i);
 void read_bits(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, std::uint32_t* out);
 void write_bits(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const std::uint32_t* in);
 
-/// How casts of one instruction round.
-struct Rounder {
-  Rounding rounding = Rounding::kNearestEven;
-  kernels::Stream stream;
-  NumericEvents* events = nullptr;  // that casts are counted in
-};
-Rounder rounder(std::uint32_t index, const Context& context);
-
-/// Where the results of a block may be computed: in the destination when it is fp32 and contiguous, else in `scratch`.
-float* target(const View& view, std::int64_t p, std::int64_t first, float* scratch);
+/// Where the results of a strip may be computed, packed: in the destination when it is fp32 and so in memory, else in
+/// `scratch`.
+float* target(const View& view, const Strip& strip, float* scratch);
+inline float* target(const View& view, std::int64_t p, std::int64_t first, float* scratch) {
+  return target(view, {p, first, 0}, scratch);
+}
 /// Casts and stores what was computed at target().
-void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const float* in, const Rounder& how);
+void write(const View& view, const Strip& strip, const float* in, const Rounder& how);
+inline void write(const View& view, std::int64_t p, std::int64_t first, std::int64_t n, const float* in,
+                  const Rounder& how) {
+  write(view, {p, first, n}, in, how);
+}
 
-/// Calls body(p, first, n) for blocks of at most kBlock elements, on the team when it pays.
+/// Calls body(strip) for strips of at most kBlock elements, on the team when it pays: parts of long rows, several short
+/// rows at once.
+template <class Body>
+void for_strips(const Context& context, std::int64_t partitions, std::int64_t cols, const Body& body) {
+  const bool worth = partitions * cols >= kWorthSplitting;
+  if (cols > kBlock / 2) {
+    constexpr std::int64_t kChunk = 8 * kBlock;
+    const std::int64_t chunks = (cols + kChunk - 1) / kChunk;
+    split(context.team, partitions * chunks, worth, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t i = begin; i < end; ++i) {
+        const std::int64_t p = i / chunks, from = i % chunks * kChunk, to = std::min(from + kChunk, cols);
+        for (std::int64_t first = from; first < to; first += kBlock)
+          body(Strip{p, first, std::min(kBlock, to - first)});
+      }
+    });
+    return;
+  }
+  constexpr std::int64_t kDrawn = 64;  // columns that random bits come by
+  const std::int64_t rows = kBlock / ((cols + kDrawn - 1) / kDrawn * kDrawn);
+  split(context.team, (partitions + rows - 1) / rows, worth, [&](std::int64_t begin, std::int64_t end) {
+    for (std::int64_t i = begin; i < end; ++i) body(Strip{i * rows, 0, cols, std::min(rows, partitions - i * rows)});
+  });
+}
+
+/// Calls body(p, first, n) for blocks of at most kBlock elements of one row, on the team when it pays.
 template <class Body>
 void for_blocks(const Context& context, std::int64_t partitions, std::int64_t cols, const Body& body) {
-  constexpr std::int64_t kChunk = 8 * kBlock;
-  const std::int64_t chunks = (cols + kChunk - 1) / kChunk;
-  split(context.team, partitions * chunks, partitions * cols >= kWorthSplitting,
-        [&](std::int64_t begin, std::int64_t end) {
-          for (std::int64_t i = begin; i < end; ++i) {
-            const std::int64_t p = i / chunks, from = i % chunks * kChunk, to = std::min(from + kChunk, cols);
-            for (std::int64_t first = from; first < to; first += kBlock) body(p, first, std::min(kBlock, to - first));
-          }
-        });
+  for_strips(context, partitions, cols, [&](const Strip& strip) {
+    for (std::int64_t r = 0; r < strip.rows; ++r) body(strip.p + r, strip.first, strip.n);
+  });
 }
 
 /// Calls body(p) for every partition, on the team when rows of `cols` elements are worth it.
@@ -129,6 +143,6 @@ void for_runs(const View& view, std::byte* row, std::int64_t first, std::int64_t
 void copy_bits(const View& dst, std::int64_t to, const View& a, std::int64_t from, std::int64_t n);
 
 /// dst = a, bit by bit between equal types, else through fp32; shapes must agree.
-void copy_block(const View& dst, const View& a, std::int64_t p, std::int64_t first, std::int64_t n, const Rounder& how);
+void copy_strip(const View& dst, const View& a, const Strip& strip, const Rounder& how);
 
 }  // namespace isa::exec

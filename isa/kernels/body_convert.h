@@ -1,18 +1,54 @@
-// Conversions between number formats and random bits; for isa/kernels/target_*.cpp only (see body_math.h).
+// Conversions between number formats, transpositions; for isa/kernels/target_*.cpp only (see body_math.h).
 #pragma once
+
+#include <type_traits>
 
 #include "isa/kernels/accesses.h"
 #include "isa/kernels/body_math.h"
+#include "isa/kernels/body_random.h"
 #include "isa/kernels/kernels.h"
 
 namespace isa::kernels {
 namespace {
 
-void from_bf16_loop(const std::uint16_t* in, float* out, std::size_t n) {
-  reads(in, n), writes(out, n);
-  const Half* source = in;
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) out[i] = float_of(static_cast<std::uint32_t>(source[i]) << 16);
+/// Numbers that a vector of the target holds, and as many halves.
+template <class Wide>
+struct Lanes {
+  static constexpr std::size_t kCount = sizeof(typename Wide::Vector) / 4;
+  using Words [[gnu::vector_size(kCount * 4)]] = std::uint32_t;
+  using Halves [[gnu::vector_size(kCount * 2)]] = std::uint16_t;
+};
+
+/// Row `row` of an array whose rows are `stride` bytes apart.
+template <class T>
+inline T* row_of(T* first, std::int64_t stride, std::size_t row) {
+  using Byte = std::conditional_t<std::is_const_v<T>, const std::byte, std::byte>;
+  return reinterpret_cast<T*>(reinterpret_cast<Byte*>(first) + static_cast<std::int64_t>(row) * stride);
+}
+template <class T>
+inline void reads_rows_of(const T* first, std::int64_t stride, const Rows& rows) {
+  reads_rows(reinterpret_cast<const std::byte*>(first), stride, static_cast<int>(rows.count),
+             static_cast<int>(rows.n * sizeof(T)));
+}
+
+template <class Wide>
+void from_bf16_loop(const std::uint16_t* in, float* out, const Rows& rows) {
+  using Of = Lanes<Wide>;
+  reads_rows_of(in, rows.in_stride, rows);
+  writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
+              static_cast<int>(rows.n * 4));
+  for (std::size_t r = 0; r < rows.count; ++r) {
+    const Half* from = row_of(in, rows.in_stride, r);
+    float* to = row_of(out, rows.out_stride, r);
+    std::size_t i = 0;
+    for (; i + Of::kCount <= rows.n; i += Of::kCount) {
+      typename Of::Halves halves;
+      __builtin_memcpy(&halves, from + i, sizeof(halves));
+      const auto words = __builtin_convertvector(halves, typename Of::Words) << 16;
+      __builtin_memcpy(to + i, &words, sizeof(words));
+    }
+    for (; i < rows.n; ++i) to[i] = float_of(static_cast<std::uint32_t>(from[i]) << 16);
+  }
 }
 
 /// The exponent is moved by a multiplication, which makes subnormals normal and keeps every value exact.
@@ -37,22 +73,49 @@ inline std::uint32_t bf16_stochastic(std::uint32_t bits, std::uint32_t random) {
   return (bits & 0x7f800000u) == 0x7f800000u ? bf16_nearest(bits) : (bits + random) >> 16;
 }
 
-/// target[i] = fast(i), which is right for numbers that cannot round to an infinity. When there are others, all by
-/// `safe`: most blocks have none, and the look at each number would cost as much as its rounding.
-template <class Fast, class Safe>
-[[gnu::always_inline]] inline bool to_bf16_numbers(const float* in, std::uint16_t* out, std::size_t n, Fast fast,
-                                                   Safe safe) {
-  constexpr std::uint32_t kLargest = 0x7f800000u - 0x10000u;
-  reads(in, n), writes(out, n);
+/// The largest magnitude that cannot round to an infinity.
+constexpr std::uint32_t kSafe = 0x7f800000u - 0x10000u;
+
+/// out[i] = the upper half of in[i] + rounding, with what below(bits, i, rounding) gives: right for numbers up to
+/// kSafe. Raises `most` to the magnitudes met.
+template <class Wide, class Below>
+[[gnu::always_inline]] inline void to_bf16_row(const float* in, std::uint16_t* out, std::size_t n, const Below& below,
+                                               typename Lanes<Wide>::Words& most) {
+  using Of = Lanes<Wide>;
+  using Words = typename Of::Words;
   Half* target = out;
-  std::uint32_t largest = 0;
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) {
-    const std::uint32_t bits = bits_of(in[i]), magnitude = bits & 0x7fffffffu;
-    largest = magnitude > largest ? magnitude : largest;
-    target[i] = static_cast<std::uint16_t>(fast(bits, i));
+  std::size_t i = 0;
+  for (; i + Of::kCount <= n; i += Of::kCount) {
+    Words bits;
+    __builtin_memcpy(&bits, in + i, sizeof(bits));
+    const Words magnitude = bits & 0x7fffffffu;
+    most = magnitude > most ? magnitude : most;
+    Words rounding;
+    below(bits, i, rounding);
+    const auto halves = __builtin_convertvector((bits + rounding) >> 16, typename Of::Halves);
+    __builtin_memcpy(target + i, &halves, sizeof(halves));
   }
-  if (largest <= kLargest) return false;
+  for (; i < n; ++i) {
+    const std::uint32_t bits = bits_of(in[i]);
+    const std::uint32_t magnitude = bits & 0x7fffffffu;
+    most[0] = magnitude > most[0] ? magnitude : most[0];
+    std::uint32_t rounding;
+    below(bits, i, rounding);
+    target[i] = static_cast<std::uint16_t>((bits + rounding) >> 16);
+  }
+}
+template <class Wide>
+[[gnu::always_inline]] inline bool all_safe(const typename Lanes<Wide>::Words& most) {
+  std::uint32_t largest = 0;
+  for (std::size_t i = 0; i < Lanes<Wide>::kCount; ++i) largest = most[i] > largest ? most[i] : largest;
+  return largest <= kSafe;
+}
+
+/// out[i] = safe(bits of in[i], i), which rounds any number: most arrays need it not, and the look at each number would
+/// cost as much as its rounding. Returns whether a result is infinite or NaN.
+template <class Safe>
+bool to_bf16_safely(const float* in, std::uint16_t* out, std::size_t n, const Safe& safe) {
+  Half* target = out;
   bool special = false;
   for (std::size_t i = 0; i < n; ++i) {
     target[i] = static_cast<std::uint16_t>(safe(bits_of(in[i]), i));
@@ -60,17 +123,51 @@ template <class Fast, class Safe>
   }
   return special;
 }
-bool to_bf16_loop(const float* in, std::uint16_t* out, std::size_t n) {
-  return to_bf16_numbers(
-      in, out, n, [](std::uint32_t bits, std::size_t) { return (bits + 0x7fffu + ((bits >> 16) & 1u)) >> 16; },
-      [](std::uint32_t bits, std::size_t) { return bf16_nearest(bits); });
+
+template <class Wide>
+bool to_bf16_loop(const float* in, std::uint16_t* out, const Rows& rows) {
+  reads_rows_of(in, rows.in_stride, rows);
+  writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
+              static_cast<int>(rows.n * 2));
+  const auto nearest = [](const auto& bits, std::size_t, auto& rounding) { rounding = 0x7fffu + ((bits >> 16) & 1u); };
+  typename Lanes<Wide>::Words most{};
+  for (std::size_t r = 0; r < rows.count; ++r)
+    to_bf16_row<Wide>(row_of(in, rows.in_stride, r), row_of(out, rows.out_stride, r), rows.n, nearest, most);
+  if (all_safe<Wide>(most)) return false;
+  bool special = false;
+  for (std::size_t r = 0; r < rows.count; ++r)
+    special |= to_bf16_safely(row_of(in, rows.in_stride, r), row_of(out, rows.out_stride, r), rows.n,
+                              [](std::uint32_t bits, std::size_t) { return bf16_nearest(bits); });
+  return special;
 }
-bool to_bf16_stochastic_loop(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) {
-  reads(random, n);
-  const Half* bits16 = random;
-  return to_bf16_numbers(
-      in, out, n, [&](std::uint32_t bits, std::size_t i) { return (bits + bits16[i]) >> 16; },
-      [&](std::uint32_t bits, std::size_t i) { return bf16_stochastic(bits, bits16[i]); });
+
+template <class Wide>
+bool to_bf16_stochastic_loop(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) {
+  using Of = Lanes<Wide>;
+  reads_rows_of(in, rows.in_stride, rows);
+  writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
+              static_cast<int>(rows.n * 2));
+  typename Of::Words most{};
+  for_drawn<Wide>(draw, rows.count, rows.n, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
+    const auto drawn = [random](const auto& bits, std::size_t i, auto& rounding) __attribute__((always_inline)) {
+      if constexpr (sizeof(bits) > 4) {
+        typename Of::Halves halves;
+        __builtin_memcpy(&halves, random + i, sizeof(halves));
+        rounding = __builtin_convertvector(halves, typename Of::Words);
+      } else {
+        rounding = random[i];
+      }
+    };
+    to_bf16_row<Wide>(row_of(in, rows.in_stride, row) + first, row_of(out, rows.out_stride, row) + first, n, drawn,
+                      most);
+  });
+  if (all_safe<Wide>(most)) return false;
+  bool special = false;
+  for_drawn<Wide>(draw, rows.count, rows.n, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
+    special |= to_bf16_safely(row_of(in, rows.in_stride, row) + first, row_of(out, rows.out_stride, row) + first, n,
+                              [random](std::uint32_t bits, std::size_t i) { return bf16_stochastic(bits, random[i]); });
+  });
+  return special;
 }
 
 /// Normal results by integer rounding; subnormal ones by adding 0.5, whose unit in the last place is theirs.
@@ -126,46 +223,6 @@ void to_tf32_loop(const float* in, float* out, std::size_t n) {
     const std::uint32_t rounded = (bits + 0xfffu + ((bits >> 13) & 1u)) & 0xffffe000u;
     const bool nan = (bits & 0x7fffffffu) > 0x7f800000u;
     out[i] = float_of(nan ? (bits & 0x80000000u) | 0x7fc00000u : rounded);
-  }
-}
-
-/// Philox4x32-7 (base/philox.h) for 16 counters at once: lane l of block b is counter word 16*b + l. Lanes 0-7 yield
-/// the first 64 elements: words 0 and 1 of each lane, then words 2 and 3 of each; lanes 8-15 the others. Words lie in
-/// 64-bit lanes whose upper halves are arbitrary: Wide::multiply takes the lower halves.
-template <class Wide>
-void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) {
-  writes(out, 128);
-  using Vector = typename Wide::Vector;
-  constexpr int kLanes = sizeof(Vector) / 8, kVectors = 16 / kLanes;
-  Vector c0[kVectors], c1[kVectors], c2[kVectors], c3[kVectors];
-  for (int v = 0; v < kVectors; ++v)
-    for (int l = 0; l < kLanes; ++l) {
-      c0[v][l] = 16 * block + static_cast<std::uint32_t>(v * kLanes + l);
-      c1[v][l] = row;
-      c2[v][l] = stream.nonce[0];
-      c3[v][l] = stream.nonce[1];
-    }
-  std::uint32_t key0 = stream.key[0], key1 = stream.key[1];
-#pragma GCC unroll 7
-  for (int round = 0; round < 7; ++round) {
-#pragma GCC unroll 8
-    for (int v = 0; v < kVectors; ++v) {
-      const Vector p0 = Wide::multiply(c0[v], Vector{} + std::uint64_t{0xD2511F53});
-      const Vector p1 = Wide::multiply(c2[v], Vector{} + std::uint64_t{0xCD9E8D57});
-      c0[v] = (p1 >> 32) ^ c1[v] ^ (Vector{} + key0);
-      c1[v] = p1;
-      c2[v] = (p0 >> 32) ^ c3[v] ^ (Vector{} + key1);
-      c3[v] = p0;
-    }
-    key0 += 0x9E3779B9;
-    key1 += 0xBB67AE85;
-  }
-#pragma GCC unroll 8
-  for (int v = 0; v < kVectors; ++v) {
-    const Vector low = (c0[v] & 0xffffffffu) | c1[v] << 32, high = (c2[v] & 0xffffffffu) | c3[v] << 32;
-    std::uint16_t* lanes = out + v * kLanes / 8 * 64 + v * kLanes % 8 * 4;
-    __builtin_memcpy(lanes, &low, sizeof(Vector));
-    __builtin_memcpy(lanes + 32, &high, sizeof(Vector));
   }
 }
 
@@ -225,28 +282,30 @@ void transpose_loop(const std::byte* in, std::int64_t in_stride, std::byte* out,
 }
 
 template <class Bits>
-bool special_loop(const Bits* in, std::size_t n, Bits exponent) {
-  reads(in, n);
+bool special_loop(const Bits* in, const Rows& rows, Bits exponent) {
+  reads_rows_of(in, rows.in_stride, rows);
   using Any [[gnu::may_alias]] = Bits;
-  const Any* bits = in;
   Bits most = 0;
-  for (std::size_t i = 0; i < n; ++i) {
-    const Bits one = bits[i] & exponent;
-    most = one > most ? one : most;
+  for (std::size_t r = 0; r < rows.count; ++r) {
+    const Any* bits = row_of(in, rows.in_stride, r);
+    for (std::size_t i = 0; i < rows.n; ++i) {
+      const Bits one = bits[i] & exponent;
+      most = one > most ? one : most;
+    }
   }
   return most == exponent;
 }
 
 template <class Wide>
 void fill_convert(Kernels& table) {
-  table.from_bf16 = from_bf16_loop;
+  fill_random<Wide>(table);
+  table.from_bf16 = from_bf16_loop<Wide>;
   table.from_fp16 = from_fp16_loop;
-  table.to_bf16 = to_bf16_loop;
+  table.to_bf16 = to_bf16_loop<Wide>;
   table.to_fp16 = to_fp16_loop;
   table.to_fp8 = {to_fp8_loop<4, 3>, to_fp8_loop<5, 2>, to_fp8_loop<3, 4>};
   table.to_tf32 = to_tf32_loop;
-  table.to_bf16_stochastic = to_bf16_stochastic_loop;
-  table.random_block = random_block_loop<Wide>;
+  table.to_bf16_stochastic = to_bf16_stochastic_loop<Wide>;
   table.special16 = special_loop<std::uint16_t>;
   table.special32 = special_loop<std::uint32_t>;
   table.transpose16 = transpose_loop<std::uint16_t, 16>;

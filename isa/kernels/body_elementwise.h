@@ -65,6 +65,46 @@ void fold_loop(const float* x, std::size_t n, float* lanes) {
   for (int l = 0; l < 64; ++l) lanes[l] = local[l];
   for (std::size_t l = 0; i + l < n; ++l) lanes[l] = apply<kOp>(lanes[l], x[i + l]);
 }
+
+template <Alu kOp>
+constexpr float kIdentity = kOp == Alu::kMul   ? 1.0f
+                            : kOp == Alu::kMax ? -kInf
+                            : kOp == Alu::kMin ? kInf
+                                               : 0.0f;
+
+/// What fold_loop from the identity and a tree over the 64 lanes give.
+template <Alu kOp>
+[[gnu::always_inline]] inline float reduced(const float* x, std::size_t n) {
+  float lanes[64];
+  for (int l = 0; l < 64; ++l) lanes[l] = kIdentity<kOp>;
+  std::size_t i = 0;
+  for (; i + 64 <= n; i += 64)
+    for (int l = 0; l < 64; ++l) lanes[l] = apply<kOp>(lanes[l], x[i + l]);
+  for (std::size_t l = 0; i + l < n; ++l) lanes[l] = apply<kOp>(lanes[l], x[i + l]);
+#pragma GCC unroll 6
+  for (int half = 32; half > 0; half /= 2)
+#pragma GCC ivdep
+    for (int l = 0; l < half; ++l) lanes[l] = apply<kOp>(lanes[l], lanes[l + half]);
+  return lanes[0];
+}
+template <Alu kOp>
+float reduce_loop(const float* x, std::size_t n) {
+  reads(x, n);
+  return reduced<kOp>(x, n);
+}
+
+void statistics_loop(const float* x, std::size_t n, float* out) {
+  reads(x, n), writes(out, 6);
+  for (std::size_t odd = 0; odd < 2; ++odd, out += 3) {
+    alignas(64) float half[kMostStatistics / 2];
+    const std::size_t count = (n + 1 - odd) / 2;
+    for (std::size_t i = 0; i < count; ++i) half[i] = x[2 * i + odd];
+    const float mean = count > 0 ? reduced<Alu::kAdd>(half, count) / static_cast<float>(count) : 0.0f;
+    for (std::size_t i = 0; i < count; ++i) half[i] = (half[i] - mean) * (half[i] - mean);
+    out[0] = static_cast<float>(count), out[1] = mean, out[2] = reduced<Alu::kAdd>(half, count);
+  }
+}
+
 template <float (*kFunction)(float)>
 void unary_loop(const float* a, float scale, float bias, float* out, std::size_t n) {
   reads(a, n), writes(out, n);
@@ -85,12 +125,6 @@ inline std::size_t outside_loop(const float* a, float scale, float bias, const R
   return count;
 }
 
-void dropout_loop(const float* a, const std::uint16_t* random, std::uint32_t threshold, float scale, float* out,
-                  std::size_t n) {
-  reads(a, n), reads(random, n), writes(out, n);
-#pragma GCC ivdep
-  for (std::size_t i = 0; i < n; ++i) out[i] = random[i] >= threshold ? a[i] * scale : 0.0f;
-}
 void choose_loop(const float* where, const float* a, const float* b, float* out, std::size_t n) {
   reads(where, n), reads(a, n), reads(b, n), writes(out, n);
 #pragma GCC ivdep
@@ -118,6 +152,11 @@ void fill_binary(Kernels& table) {
   table.fold[at(Alu::kMul)] = fold_loop<Alu::kMul>;
   table.fold[at(Alu::kMax)] = fold_loop<Alu::kMax>;
   table.fold[at(Alu::kMin)] = fold_loop<Alu::kMin>;
+  table.reduce[at(Alu::kAdd)] = reduce_loop<Alu::kAdd>;
+  table.reduce[at(Alu::kMul)] = reduce_loop<Alu::kMul>;
+  table.reduce[at(Alu::kMax)] = reduce_loop<Alu::kMax>;
+  table.reduce[at(Alu::kMin)] = reduce_loop<Alu::kMin>;
+  table.statistics = statistics_loop;
   auto& fn = table.unary;
   fn[at(Fn::kCopy)] = unary_loop<f_copy>;
   fn[at(Fn::kSquare)] = unary_loop<f_square>;
@@ -146,7 +185,6 @@ void fill_binary(Kernels& table) {
   fn[at(Fn::kSign)] = unary_loop<f_sign>;
   fn[at(Fn::kAbs)] = unary_loop<absolute>;
   table.outside = outside_loop;
-  table.dropout = dropout_loop;
   table.choose = choose_loop;
 }
 

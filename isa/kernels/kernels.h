@@ -29,6 +29,19 @@ struct Stream {
   std::array<std::uint32_t, 2> nonce{};  // upper two counter words
 };
 
+/// Rows of n numbers, in_stride and out_stride bytes apart.
+struct Rows {
+  std::size_t count = 1, n = 0;
+  std::int64_t in_stride = 0, out_stride = 0;
+};
+
+/// Random bits: of rows `row` and after, of columns `first` (a multiple of 128) and after; see random16() in
+/// isa/exec/random.h.
+struct Draw {
+  Stream stream;
+  std::uint32_t row = 0, first = 0;
+};
+
 /// One matmul on packed host memory: c[M, N] (+)= a[K, M]^T b[K, N]. Strides in bytes from row to row.
 struct MatMul {
   int k = 0, m = 0, n = 0;  // k, m <= 128
@@ -57,6 +70,7 @@ struct Range {
 
 inline constexpr int kMaxK = 128;
 inline constexpr int kMaxM = 128;
+inline constexpr std::size_t kMostStatistics = 512;  // AWS Neuron docs, nki.isa.bn_stats
 
 struct Kernels {
   Level level = Level::kGeneric;
@@ -75,21 +89,27 @@ struct Kernels {
   /// kMax, kMin, null for the others.
   std::array<void (*)(const float* x, std::size_t n, float* lanes), kAluCount> fold{};
 
-  void (*from_bf16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
+  /// What folding all of x into lanes that hold the operation's identity, and the lanes as a tree, gives.
+  std::array<float (*)(const float* x, std::size_t n), kAluCount> reduce{};
+  /// Count, mean and sum of squared deviations of the elements of even places, then of odd ones; n at most
+  /// kMostStatistics. Sums as `reduce`.
+  void (*statistics)(const float* x, std::size_t n, float* out) = nullptr;
+
+  void (*from_bf16)(const std::uint16_t* in, float* out, const Rows& rows) = nullptr;
   void (*from_fp16)(const std::uint16_t* in, float* out, std::size_t n) = nullptr;
   /// These return whether a result is infinite or NaN.
-  bool (*to_bf16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
+  bool (*to_bf16)(const float* in, std::uint16_t* out, const Rows& rows) = nullptr;
   bool (*to_fp16)(const float* in, std::uint16_t* out, std::size_t n) = nullptr;
   /// fp8_e4m3, fp8_e5m2, fp8_e3m4.
   std::array<void (*)(const float* in, std::uint8_t* out, std::size_t n), 3> to_fp8{};
   void (*to_tf32)(const float* in, float* out, std::size_t n) = nullptr;
-  /// Stochastic: adds random[i] below the kept mantissa, then truncates. Returns as to_bf16 does.
-  bool (*to_bf16_stochastic)(const float* in, const std::uint16_t* random, std::uint16_t* out, std::size_t n) = nullptr;
+  /// Stochastic: adds random bits below the kept mantissa, then truncates. Returns as to_bf16 does.
+  bool (*to_bf16_stochastic)(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) = nullptr;
   /// The random bits of elements [128*block, 128*(block+1)) of row `row`; see random16() in random.h.
   void (*random_block)(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) = nullptr;
-  /// out[i] = random[i] >= threshold ? a[i] * scale : 0.
-  void (*dropout)(const float* a, const std::uint16_t* random, std::uint32_t threshold, float scale, float* out,
-                  std::size_t n) = nullptr;
+  /// out[r][i] = random bits >= threshold ? a[r][i] * scale : 0, for packed rows of `cols`.
+  void (*dropout)(const float* a, const Draw& draw, std::uint32_t threshold, float scale, float* out, std::size_t rows,
+                  std::size_t cols) = nullptr;
   /// out[i] = where[i] != 0 ? a[i] : b[i].
   void (*choose)(const float* where, const float* a, const float* b, float* out, std::size_t n) = nullptr;
   /// out[j][i] = in[i][j] for `rows` x `cols` elements; strides in bytes.
@@ -97,9 +117,9 @@ struct Kernels {
                       int cols) = nullptr;
   void (*transpose32)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
                       int cols) = nullptr;
-  /// Whether one of n numbers is infinite or NaN: all bits of `exponent` are set.
-  bool (*special16)(const std::uint16_t* in, std::size_t n, std::uint16_t exponent) = nullptr;
-  bool (*special32)(const std::uint32_t* in, std::size_t n, std::uint32_t exponent) = nullptr;
+  /// Whether one of the numbers is infinite or NaN: all bits of `exponent` are set.
+  bool (*special16)(const std::uint16_t* in, const Rows& rows, std::uint16_t exponent) = nullptr;
+  bool (*special32)(const std::uint32_t* in, const Rows& rows, std::uint32_t exponent) = nullptr;
   /// How many of fma(a[i], scale, bias) are outside of `range`; NaN is.
   std::size_t (*outside)(const float* a, float scale, float bias, const Range& range, std::size_t n) = nullptr;
   void (*matmul_bf16)(const MatMul& args) = nullptr;

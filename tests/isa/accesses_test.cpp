@@ -14,7 +14,7 @@ namespace {
 void race() {
   const std::vector<float> in(256, 1.0F);
   std::vector<std::uint16_t> out(256);
-  const auto convert = [&] { isa::kernels::kernels().to_bf16(in.data(), out.data(), out.size()); };
+  const auto convert = [&] { isa::kernels::kernels().to_bf16(in.data(), out.data(), {.n = out.size()}); };
   std::thread other{convert};
   convert();
   other.join();

@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "base/philox.h"
+#include "isa/exec/operand.h"
+#include "isa/exec/random.h"
 #include "isa/kernels/accuracy.h"
 #include "isa/kernels/kernels.h"
 
@@ -202,11 +204,50 @@ TEST_P(Host, RandomBitsAndDropoutAreTheSame) {
   mine().random_block(stream, 7, 9, got.data());
   reference().random_block(stream, 7, 9, want.data());
   EXPECT_EQ(got, want);
-  const std::vector<float> x = mixed(128, 4);
-  std::vector<float> kept(128), expected(128);
-  mine().dropout(x.data(), got.data(), 6554, 1.1f, kept.data(), 128);
-  for (std::size_t i = 0; i < 128; ++i) expected[i] = want[i] >= 6554 ? x[i] * 1.1f : 0.0f;
-  EXPECT_EQ(bits_of(kept), bits_of(expected));
+  for (const std::size_t cols : {1, 64, 100, 128, 300, 600}) {
+    constexpr std::size_t kRows = 5;
+    const std::vector<float> x = mixed(kRows * cols, 4);
+    std::vector<float> kept(x.size()), expected(x.size());
+    mine().dropout(x.data(), {stream, 7, 256}, 6554, 1.1f, kept.data(), kRows, cols);
+    for (std::size_t r = 0; r < kRows; ++r)
+      for (std::size_t i = 0; i < cols; ++i) {
+        const std::uint16_t random =
+            exec::random16(stream, 7 + static_cast<std::uint32_t>(r), 256 + static_cast<std::uint32_t>(i));
+        expected[r * cols + i] = random >= 6554 ? x[r * cols + i] * 1.1f : 0.0f;
+      }
+    EXPECT_EQ(bits_of(kept), bits_of(expected)) << cols;
+  }
+}
+
+TEST_P(Host, ReducesAsItFolds) {
+  for (const std::size_t n : {0, 1, 63, 64, 65, 200, 512})
+    for (std::size_t op = 0; op < kAluCount; ++op) {
+      if (!mine().reduce[op]) continue;
+      const std::vector<float> x = mixed(n, 5);
+      std::vector<float> lanes(64, exec::identity_of(static_cast<Alu>(op)));
+      reference().fold[op](x.data(), n, lanes.data());
+      for (std::size_t half = 32; half > 0; half /= 2)
+        reference().binary[op](lanes.data(), lanes.data() + half, lanes.data(), half);
+      EXPECT_EQ(bits_of({mine().reduce[op](x.data(), n)}), bits_of({lanes[0]})) << "op " << op << ", " << n;
+    }
+}
+
+TEST_P(Host, StatisticsAreOfEverySecondNumber) {
+  for (const std::size_t n : {1, 2, 64, 127, 128, 300, 512}) {
+    const std::vector<float> x = mixed(n, 6);
+    std::vector<float> got(6), want;
+    mine().statistics(x.data(), n, got.data());
+    for (std::size_t odd = 0; odd < 2; ++odd) {
+      std::vector<float> half;
+      for (std::size_t i = odd; i < n; i += 2) half.push_back(x[i]);
+      const auto sum = reference().reduce[static_cast<std::size_t>(Alu::kAdd)];
+      const auto count = static_cast<float>(half.size());
+      const float mean = half.empty() ? 0.0f : sum(half.data(), half.size()) / count;
+      for (float& value : half) value = (value - mean) * (value - mean);
+      want.insert(want.end(), {count, mean, sum(half.data(), half.size())});
+    }
+    EXPECT_EQ(bits_of(got), bits_of(want)) << n;
+  }
 }
 
 TEST_P(Host, TransposesAnyShape) {
