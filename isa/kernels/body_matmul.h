@@ -110,7 +110,7 @@ struct InOrder {
   }
 };
 
-/// bf16: see kernels.h. Operands as Packer leaves them, PackGroups or PackGroupPairs.
+/// bf16: see kernels.h. Operands as Packer leaves them: PackGroups, or PackGroupPairs of target_avx512bf16.cpp.
 template <class Packer>
 struct EvenOdd {
   template <class Simd>
@@ -181,15 +181,16 @@ template <class Simd, class Sum, class Packer>
   Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
   const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;
-  Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
-  if (args.flushed && args.counts_a)
+  const bool perhaps =
+      Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
+  if (perhaps && args.flushed && args.counts_a)
     *args.flushed += subnormal(packed.stationary, Packer::rows(args.k), padded_rows, kStationaryStride);
   const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows;
   for (int n = 0; n < args.n; n += kColumns) {
     const int columns = args.n - n < kColumns ? args.n - n : kColumns;
     const std::byte* panel = args.b + n * Packer::kBytes;
-    Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns);
-    count_panel(args, n / kColumns, packed.moving, Packer::rows(args.k), kColumns);
+    if (Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns))
+      count_panel(args, n / kColumns, packed.moving, Packer::rows(args.k), kColumns);
     const int ahead = n + 2 * kColumns <= args.n ? 2 * Simd::kRows : 0;  // rows of the next panel, block by block
     for (int block = 0; block < blocks; ++block) {
       const int m = (args.falling ? blocks - 1 - block : block) * Simd::kRows;
@@ -207,16 +208,18 @@ template <class Simd, class Sum, class Packer>
   }
 }
 
-/// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart.
+/// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart. Packers return whether
+/// one may be subnormal: those that do not look say that it may.
 struct PackFp32 {
   static constexpr int kBytes = 4;
   static int rows(int k) { return k; }
-  static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+  static bool pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int i = 0; i < k; ++i, in += in_stride, out += stride) {
       __builtin_memcpy(out, in, static_cast<std::size_t>(used) * 4);
       for (int j = used; j < width; ++j) out[j] = 0;
     }
+    return true;
   }
 };
 
@@ -226,7 +229,7 @@ struct PackGroups {
   static constexpr int kBytes = 2;
   static int steps(int left) { return chain_steps(left, 0); }
   static int rows(int k) { return k / kGroup * kGroup + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
-  static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+  static bool pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int first = 0; first < k; first += kGroup)
       for (int parity = 0; parity < 2; ++parity)
@@ -234,42 +237,13 @@ struct PackGroups {
           const int row = first + 2 * i + parity;
           pack_row(in + row * in_stride, row < k ? used : 0, width, out);
         }
+    return true;
   }
 
  private:
   static void pack_row(const std::byte* in, int used, int width, std::uint32_t* out) {
     const Half* source = reinterpret_cast<const Half*>(in);
     for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(source[j]) << 16;
-    for (int j = used; j < width; ++j) out[j] = 0;
-  }
-};
-
-/// Pairs of bf16 numbers that follow each other in a chain, the first in the upper half, which VDPBF16PS adds first;
-/// otherwise as PackGroups. An odd last step is paired with zeros.
-struct PackGroupPairs {
-  static constexpr int kBytes = 2;
-  /// Of the chain of even k and of that of odd k, which may get zeros more.
-  static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
-  static int rows(int k) { return k / kGroup * kGroup / 2 + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
-  static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
-                   int stride) {
-    for (int first = 0; first < k; first += kGroup)
-      for (int parity = 0; parity < 2; ++parity)
-        for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
-          const int row = first + 4 * i + parity;
-          pack_rows(in + row * in_stride, row + 2 < k ? in_stride * 2 : 0, row < k ? used : 0, width, out);
-        }
-  }
-
- private:
-  /// `apart`: bytes from the first row to the second, 0 when there is none.
-  static void pack_rows(const std::byte* in, std::int64_t apart, int used, int width, std::uint32_t* out) {
-    const Half* upper = reinterpret_cast<const Half*>(in);
-    const Half* lower = reinterpret_cast<const Half*>(in + apart);
-    if (apart != 0)
-      for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(upper[j]) << 16 | lower[j];
-    else
-      for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(upper[j]) << 16;
     for (int j = used; j < width; ++j) out[j] = 0;
   }
 };

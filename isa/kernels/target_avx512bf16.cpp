@@ -15,6 +15,63 @@ struct Avx512Bf16 : Avx512 {
   }
 };
 
+constexpr int kHalves = 32;  // of a vector
+
+/// Places in the lower row and, from kHalves on, in the upper one: one of each in turn.
+struct Interleaved {
+  alignas(64) std::uint16_t places[2][kHalves];
+  constexpr Interleaved() : places{} {
+    for (int i = 0; i < 2 * kHalves; ++i)
+      places[i / kHalves][i % kHalves] = static_cast<std::uint16_t>(i / 2 + i % 2 * kHalves);
+  }
+};
+constexpr Interleaved kInterleaved;
+
+/// Pairs of bf16 numbers that follow each other in a chain, the first in the upper half, which VDPBF16PS adds first;
+/// otherwise as PackGroups. An odd last step is paired with zeros.
+struct PackGroupPairs {
+  static constexpr int kBytes = 2;
+  /// Of the chain of even k and of that of odd k, which may get zeros more.
+  static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
+  static int rows(int k) { return k / kGroup * kGroup / 2 + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
+  static bool pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+                   int stride) {
+    __m512i least = _mm512_set1_epi16(-1);
+    for (int first = 0; first < k; first += kGroup)
+      for (int parity = 0; parity < 2; ++parity)
+        for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
+          const int row = first + 4 * i + parity;
+          const std::byte* upper = row < k ? in + row * in_stride : nullptr;
+          const std::byte* lower = row + 2 < k ? in + (row + 2) * in_stride : nullptr;
+          pack_rows(upper, lower, used, out, least);
+          for (int j = used; j < width; ++j) out[j] = 0;
+        }
+    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(kLargestSubnormal)) != 0;
+  }
+
+ private:
+  static constexpr short kLargestSubnormal = 0x7f;
+
+  /// Null: zeros.
+  static __m512i load(const std::byte* row, int first, int n) {
+    if (!row) return _mm512_setzero_si512();
+    const __mmask32 some = n < kHalves ? (1u << n) - 1 : ~0u;
+    return _mm512_maskz_loadu_epi16(some, row + first * kBytes);
+  }
+  /// `least`: of the numbers' magnitudes less one, which makes a zero the largest.
+  static void pack_rows(const std::byte* upper, const std::byte* lower, int used, std::uint32_t* out, __m512i& least) {
+    const __m512i magnitude = _mm512_set1_epi16(0x7fff), one = _mm512_set1_epi16(1);
+    const __m512i low = _mm512_load_si512(kInterleaved.places[0]), high = _mm512_load_si512(kInterleaved.places[1]);
+    for (int j = 0; j < used; j += kHalves) {
+      const __m512i u = load(upper, j, used - j), l = load(lower, j, used - j);
+      least = _mm512_min_epu16(least, _mm512_sub_epi16(_mm512_and_si512(u, magnitude), one));
+      least = _mm512_min_epu16(least, _mm512_sub_epi16(_mm512_and_si512(l, magnitude), one));
+      _mm512_storeu_si512(out + j, _mm512_permutex2var_epi16(l, low, u));
+      _mm512_storeu_si512(out + j + kHalves / 2, _mm512_permutex2var_epi16(l, high, u));
+    }
+  }
+};
+
 /// Like EvenOdd, the two chains side by side: nothing but the result leaves the registers.
 struct EvenBesideOdd {
   template <class Simd>
