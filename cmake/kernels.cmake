@@ -2,7 +2,7 @@
 # -O3 in every build type: loops that are not vector code would dominate a debug run.
 # -fno-trapping-math lets selects become vector code; it changes no result.
 # No precompiled header: code of the standard library must not be compiled for more than the oldest host.
-set(kernel_flags -O3 -fno-trapping-math -fno-math-errno)
+set(kernel_flags -O3 -ftree-slp-vectorize -fno-trapping-math -fno-math-errno)
 if(TRNSIM_SANITIZE STREQUAL "thread")
   list(APPEND kernel_flags -fno-sanitize=thread -DTRNSIM_ACCESSES_BY_CALL)  # isa/kernels/accesses.h
 endif()

@@ -77,7 +77,7 @@ void cast(const Lines& in, const Strip& strip, Dtype dtype, std::byte* out, std:
   const kernels::Rows rows{static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(strip.n), in.stride, stride};
   bool special = dtype != Dtype::kTf32;
   if (dtype == Dtype::kFp32) {
-    for (std::int64_t r = 0; r < strip.rows; ++r) std::memmove(out + r * stride, in.row(r), rows.n * 4);
+    k.copy_rows(reinterpret_cast<const std::byte*>(in.data), in.stride, out, stride, rows.count, rows.n * 4);
     return;
   }
   if (dtype == Dtype::kBf16 && how.rounding == Rounding::kNearestEven) {

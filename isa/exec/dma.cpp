@@ -23,20 +23,37 @@ void move_strip(const Instr& instr, const View& dst, const View& a, const Strip&
   write(dst, strip, sum, how);
 }
 
-/// dst = a, rows of equal bytes. Rows of HBM lie too far apart for the host to foresee: asks for some of the next ones.
+/// Asks for rows [begin, end) of a copy, or as much of them as is worth it.
+[[gnu::always_inline]] inline void prefetch_rows(const View& dst, const View& a, std::int64_t begin, std::int64_t end) {
+  constexpr std::int64_t kMost = 1024, kLine = 64;
+  const std::int64_t bytes = std::min(dst.cols * dst.size, kMost);
+  for (std::int64_t p = begin; p < end; ++p)
+    for (std::int64_t at = 0; at < bytes; at += kLine)
+      __builtin_prefetch(a.row(p) + at), __builtin_prefetch(dst.row(p) + at, 1);
+}
+
+/// dst = a, rows of equal bytes. Rows lie too far apart for the host to foresee: asks for the next while it copies some.
 void copy_rows(const View& dst, const View& a, const Context& context) {
   const std::int64_t bytes = dst.cols * dst.size;
-  constexpr std::int64_t kAhead = 1024, kPiece = 16384;
+  constexpr std::int64_t kTogether = 2048, kPiece = 16384;
+  const bool worth = dst.elements() >= kWorthSplitting;
+  if (bytes <= kTogether) {
+    const std::int64_t together = std::clamp<std::int64_t>(kTogether / bytes, 1, 16);
+    split(context.team, dst.partitions, worth, [&](std::int64_t begin, std::int64_t end) {
+      for (std::int64_t p = begin; p < end; p += together) {
+        const std::int64_t next = std::min(p + together, end);
+        prefetch_rows(dst, a, next, std::min(next + together, end));
+        kernels::kernels().copy_rows(a.row(p), a.pstep, dst.row(p), dst.pstep, static_cast<std::size_t>(next - p),
+                                     static_cast<std::size_t>(bytes));
+      }
+    });
+    return;
+  }
   const std::int64_t pieces = (bytes + kPiece - 1) / kPiece;
-  const std::int64_t rows_ahead = std::clamp<std::int64_t>(kAhead / bytes, 1, 8);
-  split(context.team, dst.partitions * pieces, dst.elements() >= kWorthSplitting, [&](std::int64_t begin, auto end) {
+  split(context.team, dst.partitions * pieces, worth, [&](std::int64_t begin, std::int64_t end) {
     for (std::int64_t i = begin; i < end; ++i) {
       const std::int64_t p = i / pieces, first = i % pieces * kPiece;
-      if (p + rows_ahead < dst.partitions && first + kPiece >= bytes) {
-        const std::byte *from = a.row(p + rows_ahead), *to = dst.row(p + rows_ahead);
-        for (std::int64_t at = 0; at < std::min(bytes, kAhead); at += 64)
-          __builtin_prefetch(from + at), __builtin_prefetch(to + at, 1);
-      }
+      if (first + kPiece >= bytes && i + 1 < end) prefetch_rows(dst, a, p + 1, p + 2);
       std::memmove(dst.row(p) + first, a.row(p) + first, static_cast<std::size_t>(std::min(kPiece, bytes - first)));
     }
   });

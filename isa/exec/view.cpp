@@ -112,8 +112,14 @@ bool in_place(const View& view, const Strip& strip) {
 const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
   if (view.contiguous()) prefetch<false>(view, strip);
   if (in_place(view, strip)) return view.row(strip.p) + strip.first * view.size;
+  const std::int64_t bytes = strip.n * view.size;
+  if (view.contiguous()) {
+    kernels::kernels().copy_rows(view.row(strip.p) + strip.first * view.size, view.pstep, scratch, bytes,
+                                 static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(bytes));
+    return scratch;
+  }
   std::byte* out = scratch;
-  for (std::int64_t r = 0; r < strip.rows; ++r, out += strip.n * view.size)
+  for (std::int64_t r = 0; r < strip.rows; ++r, out += bytes)
     for_runs(view, view.row(strip.p + r), strip.first, strip.n,
              [&](std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
                std::byte* to = out + at * view.size;
@@ -128,7 +134,13 @@ const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
 }
 
 void put_raw(const View& view, const Strip& strip, const std::byte* in) {
-  for (std::int64_t r = 0; r < strip.rows; ++r, in += strip.n * view.size)
+  const std::int64_t bytes = strip.n * view.size;
+  if (view.contiguous()) {
+    kernels::kernels().copy_rows(in, bytes, view.row(strip.p) + strip.first * view.size, view.pstep,
+                                 static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(bytes));
+    return;
+  }
+  for (std::int64_t r = 0; r < strip.rows; ++r, in += bytes)
     for_runs(view, view.row(strip.p + r), strip.first, strip.n,
              [&](std::byte* to, std::int64_t step, std::int64_t at, std::int64_t count) {
                const std::byte* from = in + at * view.size;
@@ -287,6 +299,13 @@ void copy_bits(const View& dst, std::int64_t to, const View& a, std::int64_t fro
 }
 
 void copy_strip(const View& dst, const View& a, const Strip& strip, const Rounder& how) {
+  if (dst.dtype == a.dtype && dst.contiguous() && a.contiguous()) {
+    prefetch<false>(a, strip), prefetch<true>(dst, strip);
+    kernels::kernels().copy_rows(a.row(strip.p) + strip.first * a.size, a.pstep,
+                                 dst.row(strip.p) + strip.first * a.size, dst.pstep,
+                                 static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(strip.n * a.size));
+    return;
+  }
   if (dst.dtype == a.dtype) {
     alignas(64) Raw gathered;
     put_raw(dst, strip, raw(a, strip, gathered.data()));

@@ -226,6 +226,34 @@ void to_tf32_loop(const float* in, float* out, std::size_t n) {
   }
 }
 
+/// Rows of kCount vectors: all of one are read before it is written.
+template <class Vector, int kCount>
+void copy_vectors(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                  std::size_t rows) {
+  for (std::size_t r = 0; r < rows; ++r, in += in_stride, out += out_stride) {
+    Vector row[kCount];
+#pragma GCC unroll 16
+    for (int v = 0; v < kCount; ++v) __builtin_memcpy(&row[v], in + v * sizeof(Vector), sizeof(Vector));
+#pragma GCC unroll 16
+    for (int v = 0; v < kCount; ++v) __builtin_memcpy(out + v * sizeof(Vector), &row[v], sizeof(Vector));
+  }
+}
+
+template <class Wide>
+void copy_rows_loop(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                    std::size_t rows, std::size_t bytes) {
+  reads_rows(in, in_stride, static_cast<int>(rows), static_cast<int>(bytes));
+  writes_rows(out, out_stride, static_cast<int>(rows), static_cast<int>(bytes));
+  using Vector = typename Wide::Vector;
+  switch (bytes) {  // of 64 and 128 numbers, which short rows have
+    case 128: return copy_vectors<Vector, 128 / sizeof(Vector)>(in, in_stride, out, out_stride, rows);
+    case 256: return copy_vectors<Vector, 256 / sizeof(Vector)>(in, in_stride, out, out_stride, rows);
+    case 512: return copy_vectors<Vector, 512 / sizeof(Vector)>(in, in_stride, out, out_stride, rows);
+    default: break;
+  }
+  for (std::size_t r = 0; r < rows; ++r, in += in_stride, out += out_stride) __builtin_memmove(out, in, bytes);
+}
+
 /// out[i] = of a and b, one after the other, element mask[i].
 template <class Vector>
 inline void shuffle(const Vector& a, const Vector& b, const Vector& mask, Vector& out) {
@@ -306,6 +334,7 @@ void fill_convert(Kernels& table) {
   table.to_fp8 = {to_fp8_loop<4, 3>, to_fp8_loop<5, 2>, to_fp8_loop<3, 4>};
   table.to_tf32 = to_tf32_loop;
   table.to_bf16_stochastic = to_bf16_stochastic_loop<Wide>;
+  table.copy_rows = copy_rows_loop<Wide>;
   table.special16 = special_loop<std::uint16_t>;
   table.special32 = special_loop<std::uint32_t>;
   table.transpose16 = transpose_loop<std::uint16_t, 16>;

@@ -112,6 +112,9 @@ struct Kernels {
                   std::size_t cols) = nullptr;
   /// out[i] = where[i] != 0 ? a[i] : b[i].
   void (*choose)(const float* where, const float* a, const float* b, float* out, std::size_t n) = nullptr;
+  /// Copies rows of `bytes`, in_stride and out_stride bytes apart; a row may overlap the place that it goes to.
+  void (*copy_rows)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                    std::size_t rows, std::size_t bytes) = nullptr;
   /// out[j][i] = in[i][j] for `rows` x `cols` elements; strides in bytes.
   void (*transpose16)(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride, int rows,
                       int cols) = nullptr;
