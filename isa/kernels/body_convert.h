@@ -37,17 +37,16 @@ void from_bf16_loop(const std::uint16_t* in, float* out, const Rows& rows) {
   reads_rows_of(in, rows.in_stride, rows);
   writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
               static_cast<int>(rows.n * 4));
-  for (std::size_t r = 0; r < rows.count; ++r) {
-    const Half* from = row_of(in, rows.in_stride, r);
-    float* to = row_of(out, rows.out_stride, r);
+  const auto [count, n, in_stride, out_stride] = rows;  // what `out` does not change
+  for (std::size_t r = 0; r < count; ++r) {
+    const Half* from = row_of(in, in_stride, r);
+    float* to = row_of(out, out_stride, r);
     std::size_t i = 0;
-    for (; i + Of::kCount <= rows.n; i += Of::kCount) {
-      typename Of::Halves halves;
-      __builtin_memcpy(&halves, from + i, sizeof(halves));
-      const auto words = __builtin_convertvector(halves, typename Of::Words) << 16;
+    for (; i + Of::kCount <= n; i += Of::kCount) {
+      const typename Of::Words words = Wide::widen(from + i) << 16;
       __builtin_memcpy(to + i, &words, sizeof(words));
     }
-    for (; i < rows.n; ++i) to[i] = float_of(static_cast<std::uint32_t>(from[i]) << 16);
+    for (; i < n; ++i) to[i] = float_of(static_cast<std::uint32_t>(from[i]) << 16);
   }
 }
 
@@ -143,20 +142,16 @@ bool to_bf16_loop(const float* in, std::uint16_t* out, const Rows& rows) {
 
 template <class Wide>
 bool to_bf16_stochastic_loop(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) {
-  using Of = Lanes<Wide>;
   reads_rows_of(in, rows.in_stride, rows);
   writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
               static_cast<int>(rows.n * 2));
-  typename Of::Words most{};
+  typename Lanes<Wide>::Words most{};
   for_drawn<Wide>(draw, rows.count, rows.n, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
     const auto drawn = [random](const auto& bits, std::size_t i, auto& rounding) __attribute__((always_inline)) {
-      if constexpr (sizeof(bits) > 4) {
-        typename Of::Halves halves;
-        __builtin_memcpy(&halves, random + i, sizeof(halves));
-        rounding = __builtin_convertvector(halves, typename Of::Words);
-      } else {
+      if constexpr (sizeof(bits) > 4)
+        rounding = Wide::widen(random + i);
+      else
         rounding = random[i];
-      }
     };
     to_bf16_row<Wide>(row_of(in, rows.in_stride, row) + first, row_of(out, rows.out_stride, row) + first, n, drawn,
                       most);

@@ -23,10 +23,14 @@ struct Avx2 {
   static void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 };
 
-/// Products of the lower halves of 64-bit lanes.
+/// Products of the lower halves of 64-bit lanes, and numbers of 16 bits as of 32.
 struct Wide {
   using Vector [[gnu::vector_size(32)]] = std::uint64_t;
   static Vector multiply(Vector a, Vector b) { return (Vector)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
+  using Words [[gnu::vector_size(32)]] = std::uint32_t;
+  static Words widen(const Half* p) {
+    return (Words)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
+  }
 };
 
 void matmul_bf16(const MatMul& args) {

@@ -8,10 +8,15 @@
 namespace isa::kernels {
 namespace {
 
-/// Products of the lower halves of 64-bit lanes. All lanes are asked for, because GCC 12 warns of the plain intrinsic.
+/// Products of the lower halves of 64-bit lanes, and numbers of 16 bits as of 32. All lanes are asked for, because GCC
+/// 12 warns of the plain intrinsics.
 struct Wide {
   using Vector [[gnu::vector_size(64)]] = std::uint64_t;
   static Vector multiply(Vector a, Vector b) { return (Vector)_mm512_maskz_mul_epu32(0xff, (__m512i)a, (__m512i)b); }
+  using Words [[gnu::vector_size(64)]] = std::uint32_t;
+  static Words widen(const Half* p) {
+    return (Words)_mm512_maskz_cvtepu16_epi32(0xffff, _mm256_loadu_si256(reinterpret_cast<const __m256i*>(p)));
+  }
 };
 
 void matmul_bf16(const MatMul& args) {

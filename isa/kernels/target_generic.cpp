@@ -46,10 +46,16 @@ struct ScalarWithoutSubnormals : Scalar {
   static float add(float a, float b) { return flushed(flushed(a) + flushed(b)); }  // sums of fp32 this small are exact
 };
 
-/// Products of the lower halves of 64-bit lanes.
+/// Products of the lower halves of 64-bit lanes, and numbers of 16 bits as of 32.
 struct Wide {
   using Vector [[gnu::vector_size(16)]] = std::uint64_t;
   static Vector multiply(Vector a, Vector b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
+  using Words [[gnu::vector_size(16)]] = std::uint32_t;
+  static Words widen(const Half* p) {
+    Words words;
+    for (int i = 0; i < 4; ++i) words[i] = p[i];
+    return words;
+  }
 };
 
 }  // namespace
