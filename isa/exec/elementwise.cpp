@@ -227,9 +227,9 @@ void with_row_reduction(const Instr& instr, std::uint32_t index, Context& contex
   const Rounder how = rounder(index, context);
   Rounder how2 = how;
   how2.stream.nonce[1] ^= 0x80000000u;  // its roundings are not those of dst's first column
-  const auto end_row = [&](std::int64_t p, float reduced) {
-    const float result = accumulate(instr, reduction, p, reduced, context);
-    if (instr.dst2) write(dst2, p, 0, 1, &result, how2);
+  const auto end_rows = [&](std::int64_t p, std::int64_t rows, float* results) {
+    for (std::int64_t r = 0; r < rows; ++r) results[r] = accumulate(instr, reduction, p + r, results[r], context);
+    if (instr.dst2) write(dst2, {p, 0, 1, rows}, results, how2);
   };
   if (dst.cols <= kBlock / 2) {  // strips hold whole rows
     for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
@@ -239,7 +239,7 @@ void with_row_reduction(const Instr& instr, std::uint32_t index, Context& contex
       float results[kBlock];
       for (std::int64_t r = 0; r < strip.rows; ++r) results[r] = reduce(instr, reduction, out + r * strip.n, strip.n);
       write(dst, strip, out, how);
-      for (std::int64_t r = 0; r < strip.rows; ++r) end_row(strip.p + r, results[r]);
+      end_rows(strip.p, strip.rows, results);
     });
     return;
   }
@@ -253,7 +253,8 @@ void with_row_reduction(const Instr& instr, std::uint32_t index, Context& contex
       fold.add(out, strip.n);
       write(dst, strip, out, how);
     }
-    end_row(p, fold.result());
+    float result = fold.result();
+    end_rows(p, 1, &result);
   });
 }
 

@@ -41,9 +41,14 @@ void Operand::flatten() {
 Values Operand::block(const Strip& strip, float* scratch) const {
   if (kind_ == Kind::kImmediate) return {nullptr, immediate_};
   if (kind_ == Kind::kTile) return {read(view_, strip, scratch), 0};
-  if (strip.rows == 1) return {nullptr, read_one(view_, strip.p, 0)};
-  for (std::int64_t r = 0; r < strip.rows; ++r)
-    std::fill_n(scratch + r * strip.n, strip.n, read_one(view_, strip.p + r, 0));
+  const auto of_row = [&](std::int64_t p) {
+    if (view_.dtype != Dtype::kFp32) return read_one(view_, p, 0);
+    float value = 0;
+    std::memcpy(&value, view_.row(p), sizeof(value));
+    return value;
+  };
+  if (strip.rows == 1) return {nullptr, of_row(strip.p)};
+  for (std::int64_t r = 0; r < strip.rows; ++r) std::fill_n(scratch + r * strip.n, strip.n, of_row(strip.p + r));
   return {scratch, 0};
 }
 

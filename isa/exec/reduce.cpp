@@ -139,11 +139,12 @@ void bn_stats(const Instr& instr, std::uint32_t index, Context& context) {
        "split it, then bn_aggr");
   const Rounder how = rounder(index, context);
   static_assert(kernels::kMostStatistics <= kBlock);
-  for_rows(context, a.partitions, a.cols, [&](std::int64_t p) {
-    alignas(64) Block scratch;
-    float stats[6];
-    kernels::kernels().statistics(read(a, p, 0, a.cols, scratch), static_cast<std::size_t>(a.cols), stats);
-    write(dst, p, 0, 6, stats, how);
+  for_strips(context, a.partitions, a.cols, [&](const Strip& strip) {  // of whole rows
+    alignas(64) Block scratch, stats;
+    const float* x = read(a, strip, scratch);
+    for (std::int64_t r = 0; r < strip.rows; ++r)
+      kernels::kernels().statistics(x + r * strip.n, static_cast<std::size_t>(strip.n), stats + r * 6);
+    write(dst, {strip.p, 0, 6, strip.rows}, stats, how);
   });
 }
 
