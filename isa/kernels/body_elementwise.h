@@ -144,18 +144,16 @@ void fill_binary(Kernels& table) {
    ...);
 }
 
+template <Alu... kOps>
+void fill_reductions(Kernels& table) {
+  ((table.fold[at(kOps)] = fold_loop<kOps>, table.reduce[at(kOps)] = reduce_loop<kOps>), ...);
+}
+
 [[maybe_unused]] void fill_elementwise(Kernels& table) {
   fill_binary<Alu::kAdd, Alu::kSub, Alu::kMul, Alu::kDiv, Alu::kMax, Alu::kMin, Alu::kPow, Alu::kEq, Alu::kNe, Alu::kGt,
               Alu::kGe, Alu::kLt, Alu::kLe, Alu::kLogicalAnd, Alu::kLogicalOr, Alu::kLogicalXor, Alu::kLogicalNot,
               Alu::kAbs, Alu::kRsqrt>(table);
-  table.fold[at(Alu::kAdd)] = fold_loop<Alu::kAdd>;
-  table.fold[at(Alu::kMul)] = fold_loop<Alu::kMul>;
-  table.fold[at(Alu::kMax)] = fold_loop<Alu::kMax>;
-  table.fold[at(Alu::kMin)] = fold_loop<Alu::kMin>;
-  table.reduce[at(Alu::kAdd)] = reduce_loop<Alu::kAdd>;
-  table.reduce[at(Alu::kMul)] = reduce_loop<Alu::kMul>;
-  table.reduce[at(Alu::kMax)] = reduce_loop<Alu::kMax>;
-  table.reduce[at(Alu::kMin)] = reduce_loop<Alu::kMin>;
+  fill_reductions<Alu::kAdd, Alu::kMul, Alu::kMax, Alu::kMin>(table);
   table.statistics = statistics_loop;
   auto& fn = table.unary;
   fn[at(Fn::kCopy)] = unary_loop<f_copy>;
