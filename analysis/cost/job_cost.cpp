@@ -120,6 +120,22 @@ void add_job_work(JobToPrice& job, const Json& body, const Record& record, doubl
   job.hbm_bytes = recorded > 0 ? bytes * (job.flops / recorded) : bytes * steps * record.program.ranks;
 }
 
+/// The job's seconds on other instances that have its cores; empty when it does not say.
+std::map<std::string, double> times_elsewhere(const std::string& where, const Json& body) {
+  const Json::json_pointer place{"/job/train_runtime_elsewhere"};
+  std::map<std::string, double> times;
+  if (!body.contains(place)) return times;
+  const auto refuse = [&](const std::string& what) {
+    throw Error{Fault::kData, where, "job.train_runtime_elsewhere " + what, "run the job again with this trnsim"};
+  };
+  if (!body.at(place).is_object()) refuse("is not an object of instances");
+  for (const auto& [name, seconds] : body.at(place).items()) {
+    if (!seconds.is_number() || !(seconds.get<double>() > 0)) refuse(fmt::format("has no seconds for '{}'", name));
+    times[name] = seconds.get<double>();
+  }
+  return times;
+}
+
 /// What a core holds and how the plan shares it.
 void add_memory(JobToPrice& job, const Json& body) {
   const Json workload = body.value("workload", Json::object()), none = Json::object();
@@ -152,9 +168,7 @@ JobToPrice job_to_price(const Json& body, const Record& record, const std::strin
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
   job.seconds = needed(where, body, "job", "train_runtime");
-  if (const Json::json_pointer elsewhere{"/job/train_runtime_elsewhere"}; body.contains(elsewhere))
-    for (const auto& [name, seconds] : body.at(elsewhere).items())
-      if (seconds.is_number()) job.elsewhere[name] = seconds.get<double>();
+  job.elsewhere = times_elsewhere(where, body);
   const double steps = needed(where, body, "job", "train_steps_per_second") * job.seconds;
   const double device = figure(body, "job", "device_step_seconds") * steps;
   job.fixed_seconds = std::max(0.0, job.seconds - device);

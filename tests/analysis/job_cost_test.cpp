@@ -187,6 +187,24 @@ TEST(JobCost, ARunFolderTellsItsJob) {
   EXPECT_THROW(analysis::job_of_run(folder), base::Error);
 }
 
+TEST(JobCost, DamagedTimesElsewhereAreNotTakenForNone) {
+  const auto folder = recorded::folder();
+  write_record(folder, recorded::record(false));
+  const auto times = [&](const nlohmann::ordered_json& elsewhere) {
+    analysis::write_result(
+        folder,
+        {{"job",
+          {{"train_runtime", 100.0}, {"train_steps_per_second", 10.0}, {"train_runtime_elsewhere", elsewhere}}}});
+    return analysis::job_of_run(folder).elsewhere;
+  };
+  EXPECT_THAT(times({{"trn1.32xlarge", 50.0}}), testing::ElementsAre(testing::Pair("trn1.32xlarge", 50.0)));
+  EXPECT_THAT(times(nlohmann::ordered_json::object()), testing::IsEmpty());
+  for (const nlohmann::ordered_json& damaged :
+       {nlohmann::ordered_json(7), nlohmann::ordered_json("x"), nlohmann::ordered_json{{"trn1.32xlarge", nullptr}},
+        nlohmann::ordered_json{{"trn1.32xlarge", 0.0}}, nlohmann::ordered_json{{"trn1.32xlarge", "50"}}})
+    EXPECT_THROW(times(damaged), base::Error) << damaged;
+}
+
 TEST(JobCost, AnInstanceThatCannotHoldTheJobHasNeitherTimeNorPrice) {
   JobToPrice j = job("trn1.32xlarge", 1000);
   j.flops = 1e17;
