@@ -108,14 +108,22 @@ bool in_place(const View& view, const Strip& strip) {
   return view.contiguous() && (strip.rows == 1 || view.pstep == strip.n * view.size);
 }
 
+std::byte* begin_of(const View& view, const Strip& strip) { return view.row(strip.p) + strip.first * view.size; }
+
+/// The strip's rows, of elements of `size` bytes, strides in bytes.
+void copy_bytes(const std::byte* in, std::int64_t in_stride, std::byte* out, std::int64_t out_stride,
+                const Strip& strip, int size) {
+  kernels::kernels().copy_rows(in, in_stride, out, out_stride, static_cast<std::size_t>(strip.rows),
+                               static_cast<std::size_t>(strip.n * size));
+}
+
 /// The bytes of a strip in flat order: in place when they are so already, else gathered into `scratch`.
 const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
   if (view.contiguous()) prefetch<false>(view, strip);
-  if (in_place(view, strip)) return view.row(strip.p) + strip.first * view.size;
+  if (in_place(view, strip)) return begin_of(view, strip);
   const std::int64_t bytes = strip.n * view.size;
   if (view.contiguous()) {
-    kernels::kernels().copy_rows(view.row(strip.p) + strip.first * view.size, view.pstep, scratch, bytes,
-                                 static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(bytes));
+    copy_bytes(begin_of(view, strip), view.pstep, scratch, bytes, strip, view.size);
     return scratch;
   }
   std::byte* out = scratch;
@@ -136,8 +144,7 @@ const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
 void put_raw(const View& view, const Strip& strip, const std::byte* in) {
   const std::int64_t bytes = strip.n * view.size;
   if (view.contiguous()) {
-    kernels::kernels().copy_rows(in, bytes, view.row(strip.p) + strip.first * view.size, view.pstep,
-                                 static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(bytes));
+    copy_bytes(in, bytes, begin_of(view, strip), view.pstep, strip, view.size);
     return;
   }
   for (std::int64_t r = 0; r < strip.rows; ++r, in += bytes)
@@ -232,7 +239,7 @@ const float* read(const View& view, const Strip& strip, float* scratch) {
   if (view.is_fp32()) return reinterpret_cast<const float*>(raw(view, strip, reinterpret_cast<std::byte*>(scratch)));
   if (view.dtype == Dtype::kBf16 && view.contiguous()) {
     prefetch<false>(view, strip);
-    k.from_bf16(reinterpret_cast<const std::uint16_t*>(view.row(strip.p) + strip.first * 2), scratch,
+    k.from_bf16(reinterpret_cast<const std::uint16_t*>(begin_of(view, strip)), scratch,
                 {static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(strip.n), view.pstep, strip.n * 4});
     return scratch;
   }
@@ -270,7 +277,7 @@ void write_bits(const View& view, std::int64_t p, std::int64_t first, std::int64
 
 float* target(const View& view, const Strip& strip, float* scratch) {
   if (view.dtype != Dtype::kFp32 || !in_place(view, strip)) return scratch;
-  return reinterpret_cast<float*>(view.row(strip.p) + strip.first * 4);
+  return reinterpret_cast<float*>(begin_of(view, strip));
 }
 
 namespace {
@@ -278,7 +285,7 @@ namespace {
 void write_lines(const View& view, const Strip& strip, const Lines& in, const Rounder& how) {
   if (view.contiguous()) {
     prefetch<true>(view, strip);
-    std::byte* out = view.row(strip.p) + strip.first * view.size;
+    std::byte* out = begin_of(view, strip);
     if (reinterpret_cast<const std::byte*>(in.data) != out) cast(in, strip, view.dtype, out, view.pstep, how);
     return;
   }
@@ -301,9 +308,7 @@ void copy_bits(const View& dst, std::int64_t to, const View& a, std::int64_t fro
 void copy_strip(const View& dst, const View& a, const Strip& strip, const Rounder& how) {
   if (dst.dtype == a.dtype && dst.contiguous() && a.contiguous()) {
     prefetch<false>(a, strip), prefetch<true>(dst, strip);
-    kernels::kernels().copy_rows(a.row(strip.p) + strip.first * a.size, a.pstep,
-                                 dst.row(strip.p) + strip.first * a.size, dst.pstep,
-                                 static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(strip.n * a.size));
+    copy_bytes(begin_of(a, strip), a.pstep, begin_of(dst, strip), dst.pstep, strip, a.size);
     return;
   }
   if (dst.dtype == a.dtype) {
@@ -313,7 +318,7 @@ void copy_strip(const View& dst, const View& a, const Strip& strip, const Rounde
   }
   if (a.dtype == Dtype::kFp32 && a.contiguous()) {
     prefetch<false>(a, strip);
-    write_lines(dst, strip, {reinterpret_cast<const float*>(a.row(strip.p) + strip.first * 4), a.pstep}, how);
+    write_lines(dst, strip, {reinterpret_cast<const float*>(begin_of(a, strip)), a.pstep}, how);
     return;
   }
   alignas(64) float scratch[kBlock];
