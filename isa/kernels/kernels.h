@@ -35,8 +35,8 @@ struct Rows {
   std::int64_t in_stride = 0, out_stride = 0;
 };
 
-/// Random bits: of rows `row` and after, of columns `first` (a multiple of 128) and after; see random16() in
-/// isa/exec/random.h.
+/// Random bits: of rows `row` and after, of columns from the begin of the block of 128 that `first` is in; see
+/// random16() in isa/exec/random.h.
 struct Draw {
   Stream stream;
   std::uint32_t row = 0, first = 0;
