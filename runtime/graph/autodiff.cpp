@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <limits>
 #include <numeric>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -163,7 +162,8 @@ void Backward::run(const std::vector<ValueId>& losses) {
   const std::vector<NodeId> nodes = behind(losses);
   find_ahead(nodes);
   std::uint32_t asked = kNoScope;
-  for (const NodeId n : std::views::reverse(nodes)) {
+  for (auto at = nodes.rbegin(); at != nodes.rend(); ++at) {  // clang 14, which fuzzes, has no views::reverse
+    const NodeId n = *at;
     if (!graph_.node(n).op) continue;
     bool reached = from.contains(n);
     for (const ValueId v : graph_.node(n).out) reached = reached || (is_parameter(v) ? grads_ : others_).contains(v);
