@@ -1,5 +1,6 @@
 # Host kernels are compiled once per instruction set and chosen at run time (isa/kernels/dispatch.cpp).
 # -O3 in every build type: loops that are not vector code would dominate a debug run.
+# -ftree-slp-vectorize: the rest of isa/ is compiled without (CMakeLists.txt).
 # -fno-trapping-math lets selects become vector code; it changes no result.
 # No precompiled header: code of the standard library must not be compiled for more than the oldest host.
 set(kernel_flags -O3 -ftree-slp-vectorize -fno-trapping-math -fno-math-errno)

@@ -61,7 +61,7 @@ bool cast_row(Dtype dtype, const float* in, const Strip& row, const Rounder& how
     const auto which = static_cast<std::size_t>(dtype) - static_cast<std::size_t>(Dtype::kFp8E4m3);
     k.to_fp8.at(which)(in, reinterpret_cast<std::uint8_t*>(out), count);
   }
-  return true;
+  return dtype != Dtype::kTf32;  // which has fp32's range
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Rounder rounder(std::uint32_t index, const Context& context) {
 void cast(const Lines& in, const Strip& strip, Dtype dtype, std::byte* out, std::int64_t stride, const Rounder& how) {
   const kernels::Kernels& k = kernels::kernels();
   const kernels::Rows rows{static_cast<std::size_t>(strip.rows), static_cast<std::size_t>(strip.n), in.stride, stride};
-  bool special = dtype != Dtype::kTf32;
+  bool special = false;
   if (dtype == Dtype::kFp32) {
     k.copy_rows(reinterpret_cast<const std::byte*>(in.data), in.stride, out, stride, rows.count, rows.n * 4);
     return;
@@ -86,10 +86,8 @@ void cast(const Lines& in, const Strip& strip, Dtype dtype, std::byte* out, std:
     const kernels::Draw draw{how.stream, static_cast<std::uint32_t>(strip.p), static_cast<std::uint32_t>(strip.first)};
     special = k.to_bf16_stochastic(in.data, draw, reinterpret_cast<std::uint16_t*>(out), rows);
   } else {
-    bool any = false;
     for (std::int64_t r = 0; r < strip.rows; ++r)
-      any |= cast_row(dtype, in.row(r), strip.row(r), how, out + r * stride);
-    special &= any;
+      special |= cast_row(dtype, in.row(r), strip.row(r), how, out + r * stride);
   }
   if (!special || !how.events) return;
   for (std::int64_t r = 0; r < strip.rows; ++r)

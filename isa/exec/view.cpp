@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <type_traits>
 
 #include "isa/table.h"
 
@@ -117,6 +118,23 @@ void copy_bytes(const std::byte* in, std::int64_t in_stride, std::byte* out, std
                                static_cast<std::size_t>(strip.n * size));
 }
 
+/// Calls move(bytes of an element, address, step, place in flat order in bytes, elements) for the stretches of equal
+/// step that a strip consists of.
+template <class Move>
+void for_elements(const View& view, const Strip& strip, const Move& move) {
+  for (std::int64_t r = 0; r < strip.rows; ++r)
+    for_runs(view, view.row(strip.p + r), strip.first, strip.n,
+             [&](std::byte* address, std::int64_t step, std::int64_t at, std::int64_t count) {
+               const std::int64_t place = (r * strip.n + at) * view.size;
+               if (view.size == 4)
+                 move(std::integral_constant<int, 4>{}, address, step, place, count);
+               else if (view.size == 2)
+                 move(std::integral_constant<int, 2>{}, address, step, place, count);
+               else
+                 move(std::integral_constant<int, 1>{}, address, step, place, count);
+             });
+}
+
 /// The bytes of a strip in flat order: in place when they are so already, else gathered into `scratch`.
 const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
   if (view.contiguous()) prefetch<false>(view, strip);
@@ -126,18 +144,9 @@ const std::byte* raw(const View& view, const Strip& strip, std::byte* scratch) {
     copy_bytes(begin_of(view, strip), view.pstep, scratch, bytes, strip, view.size);
     return scratch;
   }
-  std::byte* out = scratch;
-  for (std::int64_t r = 0; r < strip.rows; ++r, out += bytes)
-    for_runs(view, view.row(strip.p + r), strip.first, strip.n,
-             [&](std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
-               std::byte* to = out + at * view.size;
-               if (view.size == 4)
-                 gather<4>(from, step, count, to);
-               else if (view.size == 2)
-                 gather<2>(from, step, count, to);
-               else
-                 gather<1>(from, step, count, to);
-             });
+  for_elements(view, strip, [&](auto size, std::byte* from, std::int64_t step, std::int64_t at, std::int64_t count) {
+    gather<size>(from, step, count, scratch + at);
+  });
   return scratch;
 }
 
@@ -147,17 +156,9 @@ void put_raw(const View& view, const Strip& strip, const std::byte* in) {
     copy_bytes(in, bytes, begin_of(view, strip), view.pstep, strip, view.size);
     return;
   }
-  for (std::int64_t r = 0; r < strip.rows; ++r, in += bytes)
-    for_runs(view, view.row(strip.p + r), strip.first, strip.n,
-             [&](std::byte* to, std::int64_t step, std::int64_t at, std::int64_t count) {
-               const std::byte* from = in + at * view.size;
-               if (view.size == 4)
-                 scatter<4>(from, to, step, count);
-               else if (view.size == 2)
-                 scatter<2>(from, to, step, count);
-               else
-                 scatter<1>(from, to, step, count);
-             });
+  for_elements(view, strip, [&](auto size, std::byte* to, std::int64_t step, std::int64_t at, std::int64_t count) {
+    scatter<size>(in + at, to, step, count);
+  });
 }
 
 std::uint32_t load_bits(const std::byte* p, int size) {

@@ -31,12 +31,17 @@ inline void reads_rows_of(const T* first, std::int64_t stride, const Rows& rows)
              static_cast<int>(rows.n * sizeof(T)));
 }
 
+template <class T>
+inline void writes_rows_of(T* first, std::int64_t stride, const Rows& rows) {
+  writes_rows(reinterpret_cast<std::byte*>(first), stride, static_cast<int>(rows.count),
+              static_cast<int>(rows.n * sizeof(T)));
+}
+
 template <class Wide>
 void from_bf16_loop(const std::uint16_t* in, float* out, const Rows& rows) {
   using Of = Lanes<Wide>;
   reads_rows_of(in, rows.in_stride, rows);
-  writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
-              static_cast<int>(rows.n * 4));
+  writes_rows_of(out, rows.out_stride, rows);
   const auto [count, n, in_stride, out_stride] = rows;  // what `out` does not change
   for (std::size_t r = 0; r < count; ++r) {
     const Half* from = row_of(in, in_stride, r);
@@ -126,8 +131,7 @@ bool to_bf16_safely(const float* in, std::uint16_t* out, std::size_t n, const Sa
 template <class Wide>
 bool to_bf16_loop(const float* in, std::uint16_t* out, const Rows& rows) {
   reads_rows_of(in, rows.in_stride, rows);
-  writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
-              static_cast<int>(rows.n * 2));
+  writes_rows_of(out, rows.out_stride, rows);
   const auto nearest = [](const auto& bits, std::size_t, auto& rounding) { rounding = 0x7fffu + ((bits >> 16) & 1u); };
   typename Lanes<Wide>::Words most{};
   for (std::size_t r = 0; r < rows.count; ++r)
@@ -143,8 +147,7 @@ bool to_bf16_loop(const float* in, std::uint16_t* out, const Rows& rows) {
 template <class Wide>
 bool to_bf16_stochastic_loop(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) {
   reads_rows_of(in, rows.in_stride, rows);
-  writes_rows(reinterpret_cast<std::byte*>(out), rows.out_stride, static_cast<int>(rows.count),
-              static_cast<int>(rows.n * 2));
+  writes_rows_of(out, rows.out_stride, rows);
   typename Lanes<Wide>::Words most{};
   for_drawn<Wide>(draw, rows.count, rows.n, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
     const auto drawn = [random](const auto& bits, std::size_t i, auto& rounding) __attribute__((always_inline)) {
