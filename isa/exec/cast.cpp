@@ -17,8 +17,8 @@ void encode_each(Dtype dtype, const float* in, std::int64_t n, const Rounder& ho
     kernels::Stream wide = how.stream;
     wide.nonce[0] +=
         static_cast<std::uint32_t>(Purpose::kWideRounding) - static_cast<std::uint32_t>(Purpose::kRounding);
-    random_row(how.stream, p, first, n, high);
-    random_row(wide, p, first, n, low);
+    kernels::kernels().random_row(draw_of(how.stream, p, first), static_cast<std::size_t>(n), high);
+    kernels::kernels().random_row(draw_of(wide, p, first), static_cast<std::size_t>(n), low);
   }
   const int size = size_of(dtype);
   for (std::int64_t i = 0; i < n; ++i) {
@@ -83,8 +83,8 @@ void cast(const Lines& in, const Strip& strip, Dtype dtype, std::byte* out, std:
   if (dtype == Dtype::kBf16 && how.rounding == Rounding::kNearestEven) {
     special = k.to_bf16(in.data, reinterpret_cast<std::uint16_t*>(out), rows);
   } else if (dtype == Dtype::kBf16) {
-    const kernels::Draw draw{how.stream, static_cast<std::uint32_t>(strip.p), static_cast<std::uint32_t>(strip.first)};
-    special = k.to_bf16_stochastic(in.data, draw, reinterpret_cast<std::uint16_t*>(out), rows);
+    special = k.to_bf16_stochastic(in.data, draw_of(how.stream, strip.p, strip.first),
+                                   reinterpret_cast<std::uint16_t*>(out), rows);
   } else {
     for (std::int64_t r = 0; r < strip.rows; ++r)
       special |= cast_row(dtype, in.row(r), strip.row(r), how, out + r * stride);

@@ -249,10 +249,9 @@ void dropout(const Instr& instr, std::uint32_t index, Context& context) {
     float* out = target(dst, strip, outs);
     const std::int64_t rows = probability.is_column() ? 1 : strip.rows;  // of one probability
     for (std::int64_t r = 0; r < strip.rows; r += rows) {
-      const kernels::Draw draw{stream, static_cast<std::uint32_t>(strip.p + r),
-                               static_cast<std::uint32_t>(strip.first)};
-      kernels::kernels().dropout(x + r * strip.n, draw, threshold(strip.p + r), instr.imm1, out + r * strip.n,
-                                 static_cast<std::size_t>(rows), static_cast<std::size_t>(strip.n));
+      kernels::kernels().dropout(x + r * strip.n, draw_of(stream, strip.p + r, strip.first), threshold(strip.p + r),
+                                 instr.imm1, out + r * strip.n, static_cast<std::size_t>(rows),
+                                 static_cast<std::size_t>(strip.n));
     }
     write(dst, strip, out, how);
   });
@@ -288,8 +287,8 @@ void rng(const Instr& instr, std::uint32_t, Context& context) {
   for_blocks(context, dst.partitions, dst.cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     alignas(64) std::uint16_t upper[kBlock], lower[kBlock];
     std::uint32_t bits[kBlock];
-    random_row(high, p, first, n, upper);
-    random_row(low, p, first, n, lower);
+    kernels::kernels().random_row(draw_of(high, p, first), static_cast<std::size_t>(n), upper);
+    kernels::kernels().random_row(draw_of(low, p, first), static_cast<std::size_t>(n), lower);
     for (std::int64_t i = 0; i < n; ++i) bits[i] = static_cast<std::uint32_t>(upper[i]) << 16 | lower[i];
     write_bits(dst, p, first, n, bits);
   });

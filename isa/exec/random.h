@@ -22,7 +22,7 @@ inline kernels::Stream random_stream(Purpose purpose, std::uint32_t id, const Co
   return {{words[0], words[1]}, {words[2] + static_cast<std::uint32_t>(purpose), words[3]}};
 }
 
-/// 16 uniform bits of element `i` of row `row`; kernels::Kernels::random_block yields 128 of them at once.
+/// 16 uniform bits of element `i` of row `row`; kernels::Kernels::random_row yields a row of them.
 constexpr std::uint16_t random16(const kernels::Stream& stream, std::uint32_t row, std::uint32_t i) {
   const std::uint32_t block = i / 128, lane = i % 128 / 64 * 8 + i % 32 / 4, word = i % 64 / 32 * 2 + i % 4 / 2;
   const auto words =
@@ -30,12 +30,9 @@ constexpr std::uint16_t random16(const kernels::Stream& stream, std::uint32_t ro
   return static_cast<std::uint16_t>(words[word] >> (i % 2 * 16));
 }
 
-/// Elements [first, first + n) of a row; first a multiple of 128, `out` as large as n rounded up to that.
-inline void random_row(const kernels::Stream& stream, std::int64_t row, std::int64_t first, std::int64_t n,
-                       std::uint16_t* out) {
-  for (std::int64_t i = 0; i < n; i += 128)
-    kernels::kernels().random_block(stream, static_cast<std::uint32_t>(row),
-                                    static_cast<std::uint32_t>((first + i) / 128), out + i);
+/// What kernels draw for rows `row` and after, from element `first` on, a multiple of 128.
+inline kernels::Draw draw_of(const kernels::Stream& stream, std::int64_t row, std::int64_t first) {
+  return {stream, static_cast<std::uint32_t>(row), static_cast<std::uint32_t>(first)};
 }
 
 }  // namespace isa::exec

@@ -117,9 +117,9 @@ template <class Wide, class Body>
 }
 
 template <class Wide>
-void random_block_loop(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) {
-  writes(out, 128);
-  RandomRows<Wide>{stream, block}.template draw<true>(row, out);
+void random_row_loop(const Draw& draw, std::size_t n, std::uint16_t* out) {
+  writes(out, pitch_of(n));
+  draw_rows<Wide>(draw, 1, n, out);
 }
 
 template <class Wide>
@@ -137,7 +137,7 @@ void dropout_loop(const float* a, const Draw& draw, std::uint32_t threshold, flo
 
 template <class Wide>
 void fill_random(Kernels& table) {
-  table.random_block = random_block_loop<Wide>;
+  table.random_row = random_row_loop<Wide>;
   table.dropout = dropout_loop<Wide>;
 }
 

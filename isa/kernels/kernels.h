@@ -105,8 +105,8 @@ struct Kernels {
   void (*to_tf32)(const float* in, float* out, std::size_t n) = nullptr;
   /// Stochastic: adds random bits below the kept mantissa, then truncates. Returns as to_bf16 does.
   bool (*to_bf16_stochastic)(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) = nullptr;
-  /// The random bits of elements [128*block, 128*(block+1)) of row `row`; see random16() in random.h.
-  void (*random_block)(const Stream& stream, std::uint32_t row, std::uint32_t block, std::uint16_t* out) = nullptr;
+  /// The random bits of n columns of one row; `out` has space for a multiple of 64.
+  void (*random_row)(const Draw& draw, std::size_t n, std::uint16_t* out) = nullptr;
   /// out[r][i] = random bits >= threshold ? a[r][i] * scale : 0, for packed rows of `cols`.
   void (*dropout)(const float* a, const Draw& draw, std::uint32_t threshold, float scale, float* out, std::size_t rows,
                   std::size_t cols) = nullptr;

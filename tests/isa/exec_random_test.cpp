@@ -11,7 +11,7 @@ class RandomExec : public ExecTest {};
 TEST_F(RandomExec, RandomRowsAreTheScalarStream) {
   const kernels::Stream stream = exec::random_stream(exec::Purpose::kDropout, 5, context);
   std::vector<std::uint16_t> row(640);
-  exec::random_row(stream, 9, 256, 600, row.data());
+  kernels::kernels().random_row(exec::draw_of(stream, 9, 256), 600, row.data());
   for (std::uint32_t i = 0; i < 600; ++i) ASSERT_EQ(row[i], exec::random16(stream, 9, 256 + i)) << i;
 }
 
