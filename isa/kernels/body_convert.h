@@ -144,12 +144,41 @@ bool to_bf16_loop(const float* in, std::uint16_t* out, const Rows& rows) {
   return special;
 }
 
+/// Whether one of n numbers is none of bf16: its lower half is not zero.
+template <class Wide>
+[[gnu::always_inline]] inline bool inexact(const float* in, std::size_t n) {
+  using Words = typename Lanes<Wide>::Words;
+  constexpr std::size_t kAtOnce = 64;  // most rows that have one have it early
+  std::size_t i = 0;
+  for (; i + kAtOnce <= n; i += kAtOnce) {
+    Words all{};
+#pragma GCC unroll 16
+    for (std::size_t j = 0; j < kAtOnce; j += Lanes<Wide>::kCount) {
+      Words bits;
+      __builtin_memcpy(&bits, in + i + j, sizeof(bits));
+      all |= bits;
+    }
+    std::uint32_t any = 0;
+    for (std::size_t l = 0; l < Lanes<Wide>::kCount; ++l) any |= all[l];
+    if ((any & 0xffffu) != 0) return true;
+  }
+  std::uint32_t any = 0;
+  for (; i < n; ++i) any |= bits_of(in[i]);
+  return (any & 0xffffu) != 0;
+}
+
+/// Much of what a training rounds is zero, or was only moved: the gradients of padding, transposed tiles.
 template <class Wide>
 bool to_bf16_stochastic_loop(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) {
   reads_rows_of(in, rows.in_stride, rows);
   writes_rows_of(out, rows.out_stride, rows);
+  const auto needs = [&](std::size_t row, std::size_t count, std::size_t first, std::size_t n) {
+    for (std::size_t r = row; r < row + count; ++r)
+      if (inexact<Wide>(row_of(in, rows.in_stride, r) + first, n)) return true;
+    return false;
+  };
   typename Lanes<Wide>::Words most{};
-  for_drawn<Wide>(draw, rows.count, rows.n, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
+  const auto round = [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
     const auto drawn = [random](const auto& bits, std::size_t i, auto& rounding) __attribute__((always_inline)) {
       if constexpr (sizeof(bits) > 4)
         rounding = Wide::widen(random + i);
@@ -158,13 +187,16 @@ bool to_bf16_stochastic_loop(const float* in, const Draw& draw, std::uint16_t* o
     };
     to_bf16_row<Wide>(row_of(in, rows.in_stride, row) + first, row_of(out, rows.out_stride, row) + first, n, drawn,
                       most);
-  });
+  };
+  for_drawn<Wide>(draw, rows.count, rows.n, needs, round);
   if (all_safe<Wide>(most)) return false;
   bool special = false;
-  for_drawn<Wide>(draw, rows.count, rows.n, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
-    special |= to_bf16_safely(row_of(in, rows.in_stride, row) + first, row_of(out, rows.out_stride, row) + first, n,
-                              [random](std::uint32_t bits, std::size_t i) { return bf16_stochastic(bits, random[i]); });
-  });
+  for_drawn<Wide>(
+      draw, rows.count, rows.n, needs, [&](std::size_t row, std::size_t first, std::size_t n, const auto* random) {
+        special |=
+            to_bf16_safely(row_of(in, rows.in_stride, row) + first, row_of(out, rows.out_stride, row) + first, n,
+                           [random](std::uint32_t bits, std::size_t i) { return bf16_stochastic(bits, random[i]); });
+      });
   return special;
 }
 

@@ -102,10 +102,25 @@ struct Target {
   }
 };
 
+/// What a packer saw among its numbers. One that does not look knows of no zeros. Groups of kGroup rows by bit.
+struct Seen {
+  bool subnormal = true;      // one may be
+  std::uint32_t zero = 0;     // groups that hold zeros alone
+  std::uint32_t special = 0;  // groups with a number that is infinite or NaN
+
+  /// The largest magnitude of group `index`.
+  void add_group(int index, std::uint32_t most) {
+    zero |= static_cast<std::uint32_t>(most == 0) << index;
+    special |= static_cast<std::uint32_t>(most >= 0x7f80u) << index;
+  }
+  /// Groups whose products with those of `other` are all zero.
+  std::uint32_t empty(const Seen& other) const { return (zero & ~other.special) | (other.zero & ~special); }
+};
+
 /// fp32: one chain in order of k.
 struct InOrder {
   template <class Simd>
-  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t, const Target<Simd>& to) {
     chain<Simd>(k, a, b, [&](int r, int v, typename Simd::Vector sum) { to.put(r, v, sum); });
   }
 };
@@ -114,14 +129,21 @@ struct InOrder {
 template <class Packer>
 struct EvenOdd {
   template <class Simd>
-  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t empty,
+                    const Target<Simd>& to) {
     using Vector = typename Simd::Vector;
     constexpr int kSize = Simd::kRows * Simd::kVectors * Simd::kWidth;
     const auto at = [](int r, int v) { return (r * Simd::kVectors + v) * Simd::kWidth; };
     alignas(64) float even[kSize], total[kSize] = {};
-    for (int first = 0; first < k; first += kGroup) {
-      chain<Simd>(Packer::steps(k - first), a, b, [&](int r, int v, Vector sum) { Simd::store(even + at(r, v), sum); });
-      chain<Simd>(Packer::steps(k - first), a, b, [&](int r, int v, Vector odd) {
+    for (int first = 0; first < k; first += kGroup, empty >>= 1) {
+      const int steps = Packer::steps(k - first);
+      if ((empty & 1u) != 0) {
+        a += 2 * steps * kStationaryStride, b += 2 * steps * Packed<Simd>::kColumns;
+        for (float& sum : total) sum += 0.0F;  // which may be -0
+        continue;
+      }
+      chain<Simd>(steps, a, b, [&](int r, int v, Vector sum) { Simd::store(even + at(r, v), sum); });
+      chain<Simd>(steps, a, b, [&](int r, int v, Vector odd) {
         const Vector sum = Simd::add(Simd::load(even + at(r, v)), odd);
         Simd::store(total + at(r, v), Simd::add(Simd::load(total + at(r, v)), sum));
       });
@@ -131,21 +153,24 @@ struct EvenOdd {
   }
 };
 
-/// One register block: c[kRows][kColumns] = sum over k of a[k][row] * b[k][column], then added or stored.
+/// One register block: c[kRows][kColumns] = sum over k of a[k][row] * b[k][column], then added or stored. `empty`: the
+/// groups whose products are all zero.
 template <class Simd, class Sum>
-void register_block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+void register_block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t empty,
+                    const Target<Simd>& to) {
   prefetch_rows(to.c, to.stride, to.rows, Packed<Simd>::kColumns * 4);
-  Sum::template block<Simd>(k, a, b, to);
+  Sum::template block<Simd>(k, a, b, empty, to);
 }
 
 /// A panel that is not full goes through a buffer.
 template <class Simd, class Sum>
-void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to, int columns) {
+void edge_block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t empty, const Target<Simd>& to,
+                int columns) {
   alignas(64) float block[Simd::kRows][Packed<Simd>::kColumns] = {};
   const auto row = [&](int r) { return reinterpret_cast<float*>(reinterpret_cast<std::byte*>(to.c) + r * to.stride); };
   for (int r = 0; r < to.rows && to.accumulate; ++r)
     for (int i = 0; i < columns; ++i) block[r][i] = row(r)[i];
-  register_block<Simd, Sum>(k, a, b, {block[0], sizeof(block[0]), to.accumulate, to.rows});
+  register_block<Simd, Sum>(k, a, b, empty, {block[0], sizeof(block[0]), to.accumulate, to.rows});
   for (int r = 0; r < to.rows; ++r)
     for (int i = 0; i < columns; ++i) row(r)[i] = block[r][i];
 }
@@ -181,16 +206,17 @@ template <class Simd, class Sum, class Packer>
   Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
   const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;
-  const bool perhaps =
+  const Seen stationary =
       Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
-  if (perhaps && args.flushed && args.counts_a)
+  if (stationary.subnormal && args.flushed && args.counts_a)
     *args.flushed += subnormal(packed.stationary, Packer::rows(args.k), padded_rows, kStationaryStride);
   const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows;
   for (int n = 0; n < args.n; n += kColumns) {
     const int columns = args.n - n < kColumns ? args.n - n : kColumns;
     const std::byte* panel = args.b + n * Packer::kBytes;
-    if (Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns))
-      count_panel(args, n / kColumns, packed.moving, Packer::rows(args.k), kColumns);
+    const Seen moving = Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns);
+    const std::uint32_t empty = moving.empty(stationary);
+    if (moving.subnormal) count_panel(args, n / kColumns, packed.moving, Packer::rows(args.k), kColumns);
     const int ahead = n + 2 * kColumns <= args.n ? 2 * Simd::kRows : 0;  // rows of the next panel, block by block
     for (int block = 0; block < blocks; ++block) {
       const int m = (args.falling ? blocks - 1 - block : block) * Simd::kRows;
@@ -201,25 +227,24 @@ template <class Simd, class Sum, class Packer>
       const Target<Simd> to{reinterpret_cast<float*>(reinterpret_cast<std::byte*>(args.c) + m * args.c_stride) + n,
                             args.c_stride, args.accumulate, args.m - m < Simd::kRows ? args.m - m : Simd::kRows};
       if (columns == kColumns)
-        register_block<Simd, Sum>(args.k, packed.stationary + m, packed.moving, to);
+        register_block<Simd, Sum>(args.k, packed.stationary + m, packed.moving, empty, to);
       else
-        edge_block<Simd, Sum>(args.k, packed.stationary + m, packed.moving, to, columns);
+        edge_block<Simd, Sum>(args.k, packed.stationary + m, packed.moving, empty, to, columns);
     }
   }
 }
 
-/// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart. Packers return whether
-/// one may be subnormal: those that do not look say that it may.
+/// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart.
 struct PackFp32 {
   static constexpr int kBytes = 4;
   static int rows(int k) { return k; }
-  static bool pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+  static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     for (int i = 0; i < k; ++i, in += in_stride, out += stride) {
       __builtin_memcpy(out, in, static_cast<std::size_t>(used) * 4);
       for (int j = used; j < width; ++j) out[j] = 0;
     }
-    return true;
+    return {};
   }
 };
 
@@ -229,22 +254,33 @@ struct PackGroups {
   static constexpr int kBytes = 2;
   static int steps(int left) { return chain_steps(left, 0); }
   static int rows(int k) { return k / kGroup * kGroup + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
-  static bool pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+  static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
-    for (int first = 0; first < k; first += kGroup)
+    Seen seen;
+    for (int first = 0; first < k; first += kGroup) {
+      std::uint32_t most = 0;
       for (int parity = 0; parity < 2; ++parity)
         for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
           const int row = first + 2 * i + parity;
-          pack_row(in + row * in_stride, row < k ? used : 0, width, out);
+          pack_row(in + row * in_stride, row < k ? used : 0, width, out, most);
         }
-    return true;
+      seen.add_group(first / kGroup, most >> 16);
+    }
+    return seen;
   }
 
  private:
-  static void pack_row(const std::byte* in, int used, int width, std::uint32_t* out) {
+  /// `most`: of the magnitudes so far.
+  static void pack_row(const std::byte* in, int used, int width, std::uint32_t* out, std::uint32_t& most) {
     const Half* source = reinterpret_cast<const Half*>(in);
-    for (int j = 0; j < used; ++j) out[j] = static_cast<std::uint32_t>(source[j]) << 16;
+    std::uint32_t larger = most;
+    for (int j = 0; j < used; ++j) {
+      out[j] = static_cast<std::uint32_t>(source[j]) << 16;
+      const std::uint32_t magnitude = out[j] & 0x7fffffffu;
+      larger = magnitude > larger ? magnitude : larger;
+    }
     for (int j = used; j < width; ++j) out[j] = 0;
+    most = larger;
   }
 };
 

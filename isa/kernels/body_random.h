@@ -99,19 +99,24 @@ void draw_rows(const Draw& draw, std::size_t rows, std::size_t n, std::uint16_t*
   }
 }
 
-/// Calls body(row, first, n, random) for every row, or part of a long one, with its random bits.
-template <class Wide, class Body>
-[[gnu::always_inline]] inline void for_drawn(const Draw& draw, std::size_t rows, std::size_t cols, const Body& body) {
+/// Calls body(row, first, n, random) for every row, or part of a long one, with its random bits, or with zeros where
+/// needs(row, count, first, n) says of `count` rows that bits would change nothing.
+template <class Wide, class Needs, class Body>
+[[gnu::always_inline]] inline void for_drawn(const Draw& draw, std::size_t rows, std::size_t cols, const Needs& needs,
+                                             const Body& body) {
+  alignas(64) static constexpr std::uint16_t kZeros[kDrawn] = {};
   alignas(64) std::uint16_t random[kDrawn];
   const std::size_t pitch = pitch_of(cols < kDrawn ? cols : kDrawn), at_once = kDrawn / (pitch > 0 ? pitch : 64);
   for (std::size_t first = 0; first < cols; first += kDrawn) {
     const std::size_t n = cols - first < kDrawn ? cols - first : kDrawn;
     for (std::size_t r = 0; r < rows; r += at_once) {
       const std::size_t count = rows - r < at_once ? rows - r : at_once;
-      draw_rows<Wide>(
-          {draw.stream, draw.row + static_cast<std::uint32_t>(r), draw.first + static_cast<std::uint32_t>(first)},
-          count, n, random);
-      for (std::size_t i = 0; i < count; ++i) body(r + i, first, n, random + i * pitch);
+      const bool drawn = needs(r, count, first, n);
+      if (drawn)
+        draw_rows<Wide>(
+            {draw.stream, draw.row + static_cast<std::uint32_t>(r), draw.first + static_cast<std::uint32_t>(first)},
+            count, n, random);
+      for (std::size_t i = 0; i < count; ++i) body(r + i, first, n, drawn ? random + i * pitch : kZeros);
     }
   }
 }
@@ -126,7 +131,8 @@ template <class Wide>
 void dropout_loop(const float* a, const Draw& draw, std::uint32_t threshold, float scale, float* out, std::size_t rows,
                   std::size_t cols) {
   reads(a, rows * cols), writes(out, rows * cols);
-  for_drawn<Wide>(draw, rows, cols,
+  const auto always = [](auto...) { return true; };
+  for_drawn<Wide>(draw, rows, cols, always,
                   [&](std::size_t row, std::size_t first, std::size_t n, const std::uint16_t* random) {
                     const float* from = a + row * cols + first;
                     float* to = out + row * cols + first;

@@ -34,62 +34,81 @@ struct PackGroupPairs {
   /// Of the chain of even k and of that of odd k, which may get zeros more.
   static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
   static int rows(int k) { return k / kGroup * kGroup / 2 + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
-  static bool pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
+  static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
-    __m512i least = _mm512_set1_epi16(-1);
-    for (int first = 0; first < k; first += kGroup)
+    Magnitudes met;
+    Seen seen;
+    for (int first = 0; first < k; first += kGroup) {
+      met.most = _mm512_setzero_si512();
       for (int parity = 0; parity < 2; ++parity)
         for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
           const int row = first + 4 * i + parity;
           const std::byte* upper = row < k ? in + row * in_stride : nullptr;
           const std::byte* lower = row + 2 < k ? in + (row + 2) * in_stride : nullptr;
-          pack_rows(upper, lower, used, out, least);
+          pack_rows(upper, lower, used, out, met);
           for (int j = used; j < width; ++j) out[j] = 0;
         }
-    return _mm512_cmplt_epu16_mask(least, _mm512_set1_epi16(kLargestSubnormal)) != 0;
+      seen.add_group(first / kGroup, largest(met.most));
+    }
+    seen.subnormal = _mm512_cmplt_epu16_mask(met.least, _mm512_set1_epi16(kLargestSubnormal)) != 0;
+    return seen;
   }
 
  private:
   static constexpr short kLargestSubnormal = 0x7f;
 
+  struct Magnitudes {
+    __m512i least = _mm512_set1_epi16(-1);  // of the numbers' magnitudes less one, which makes a zero the largest
+    __m512i most = _mm512_setzero_si512();  // of a group's magnitudes
+  };
+
+  static std::uint32_t largest(__m512i halves) {
+    const __m512i lower = _mm512_and_si512(halves, _mm512_set1_epi32(0xffff));
+    return _mm512_reduce_max_epu32(_mm512_max_epu32(lower, _mm512_srli_epi32(halves, 16)));
+  }
   /// Null: zeros.
   static __m512i load(const std::byte* row, int first, int n) {
     if (!row) return _mm512_setzero_si512();
     const __mmask32 some = n < kHalves ? (1u << n) - 1 : ~0u;
     return _mm512_maskz_loadu_epi16(some, row + first * kBytes);
   }
-  /// `least`: of the numbers' magnitudes less one, which makes a zero the largest.
-  static void pack_rows(const std::byte* upper, const std::byte* lower, int used, std::uint32_t* out, __m512i& least) {
-    const __m512i magnitude = _mm512_set1_epi16(0x7fff), one = _mm512_set1_epi16(1);
+  static void pack_rows(const std::byte* upper, const std::byte* lower, int used, std::uint32_t* out, Magnitudes& met) {
+    const __m512i sign = _mm512_set1_epi16(static_cast<short>(0x8000)), one = _mm512_set1_epi16(1);
     const __m512i low = _mm512_load_si512(kInterleaved.places[0]), high = _mm512_load_si512(kInterleaved.places[1]);
     for (int j = 0; j < used; j += kHalves) {
       const __m512i u = load(upper, j, used - j), l = load(lower, j, used - j);
-      least = _mm512_min_epu16(least, _mm512_sub_epi16(_mm512_and_si512(u, magnitude), one));
-      least = _mm512_min_epu16(least, _mm512_sub_epi16(_mm512_and_si512(l, magnitude), one));
+      for (const __m512i numbers : {u, l}) {
+        const __m512i magnitudes = _mm512_andnot_si512(sign, numbers);
+        met.least = _mm512_min_epu16(met.least, _mm512_sub_epi16(magnitudes, one));
+        met.most = _mm512_max_epu16(met.most, magnitudes);
+      }
       _mm512_storeu_si512(out + j, _mm512_permutex2var_epi16(l, low, u));
       _mm512_storeu_si512(out + j + kHalves / 2, _mm512_permutex2var_epi16(l, high, u));
     }
   }
 };
 
-/// Like EvenOdd, the two chains side by side: nothing but the result leaves the registers.
+/// Like EvenOdd, the two chains side by side: nothing but the result leaves the registers. Chains of zeros, which the
+/// gradients of padding are full of, are not computed: +0 is added.
 struct EvenBesideOdd {
   template <class Simd>
-  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, const Target<Simd>& to) {
+  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t empty,
+                    const Target<Simd>& to) {
     constexpr int kRows = Simd::kRows, kVectors = Simd::kVectors;
     __m512 total[kRows][kVectors];
     for (auto& row : total)
       for (auto& vector : row) vector = Simd::zero();
-    for (int first = 0; first < k; first += kGroup) {
+    for (int first = 0; first < k; first += kGroup, empty >>= 1) {
       const int steps = PackGroupPairs::steps(k - first);
       __m512 even[kRows][kVectors], odd[kRows][kVectors];
       for (int r = 0; r < kRows; ++r)
         for (int v = 0; v < kVectors; ++v) even[r][v] = odd[r][v] = Simd::zero();
-      for (int i = 0; i < steps; ++i, a += kStationaryStride, b += Packed<Simd>::kColumns) {
+      const int computed = (empty & 1u) != 0 ? 0 : steps;
+      for (int i = 0; i < computed; ++i, a += kStationaryStride, b += Packed<Simd>::kColumns) {
         add_products<Simd>(a, b, even);
         add_products<Simd>(a + steps * kStationaryStride, b + steps * Packed<Simd>::kColumns, odd);
       }
-      a += steps * kStationaryStride, b += steps * Packed<Simd>::kColumns;
+      a += (2 * steps - computed) * kStationaryStride, b += (2 * steps - computed) * Packed<Simd>::kColumns;
 #pragma GCC unroll 8
       for (int r = 0; r < kRows; ++r)
 #pragma GCC unroll 8

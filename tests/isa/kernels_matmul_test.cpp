@@ -2,6 +2,7 @@
 // on emulated tile registers too, for hosts that have none.
 #include <gmock/gmock.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>
@@ -88,6 +89,22 @@ struct Problem {
     cut(a, a16), cut(b, b16);
   }
 
+  /// Zeros of both signs in half of the groups of 32 rows of one operand, as in the gradients of padding.
+  void make_groups_zero(std::uint64_t seed) {
+    base::PhiloxStream random{seed};
+    const bool left = seed % 2 == 0;
+    const int width = left ? m : n;
+    for (int row = 0; row < k; row += 32) {
+      if (random.uniform() < 0.5F) continue;
+      for (int i = row; i < k && i < row + 32; ++i)
+        for (int j = 0; j < width; ++j) {
+          const bool minus = random.uniform() < 0.5F;
+          (left ? a : b)[at(i, width, j)] = minus ? -0.0F : 0.0F;
+          (left ? a16 : b16)[at(i, width, j)] = minus ? 0x8000 : 0;
+        }
+    }
+  }
+
   /// Of the definition; before the kernel has run.
   std::vector<std::uint32_t> defined(bool accumulate) const {
     std::vector<std::uint32_t> out;
@@ -158,14 +175,16 @@ TEST_P(MatMulHost, MultipliesBf16AndFp32OfAnyShape) {
       }
 }
 
-/// Shapes that are drawn, tame and wild numbers, both formats, with and without something to add to.
+/// Shapes that are drawn, tame and wild numbers, some with groups of zeros, both formats, with and without something to
+/// add to.
 void expect_defined_bits(bool only_bf16, const std::function<void(const MatMul&, bool bf16)>& multiply) {
   base::PhiloxStream random{17};
-  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
     const auto up_to = [&](int most) { return 1 + static_cast<int>(random.uniform() * static_cast<float>(most)); };
     const bool bf16 = only_bf16 || seed % 3 != 0, accumulate = seed % 2 == 1;
     Problem problem{up_to(128), up_to(40), up_to(seed % 7 == 0 ? 200 : 70), bf16, seed};
     if (seed >= 10) problem.make_wild(seed);
+    if (seed >= 60) problem.make_groups_zero(seed);
     const std::vector<std::uint32_t> wanted = problem.defined(accumulate);
     const std::vector<float> before = problem.c;
     const auto expect = [&](std::size_t flushed) {
@@ -191,6 +210,24 @@ void expect_defined_bits(bool only_bf16, const std::function<void(const MatMul&,
 TEST_P(MatMulHost, HasTheBitsOfTheDefinition) {
   const Kernels& k = kernels(GetParam());
   expect_defined_bits(false, [&](const MatMul& args, bool bf16) { (bf16 ? k.matmul_bf16 : k.matmul_fp32)(args); });
+}
+
+/// 1.25 * 2^-126 and -1.5 * 2^-126, whose sum is flushed to -0; then a group of zeros makes it +0.
+TEST_P(MatMulHost, AddsGroupsOfZerosToo) {
+  Problem problem{96, 1, 1, true, 1};
+  for (auto* list : {&problem.a, &problem.b}) std::fill(list->begin(), list->end(), 0.0F);
+  for (auto* list : {&problem.a16, &problem.b16}) std::fill(list->begin(), list->end(), std::uint16_t{0});
+  const auto put = [&](int row, float left) {
+    const auto half = [](float x) { return static_cast<std::uint16_t>(std::bit_cast<std::uint32_t>(x) >> 16); };
+    const std::size_t at = Problem::at(row, 1, 0);
+    problem.a[at] = left, problem.a16[at] = half(left);
+    problem.b[at] = 0x1p-63F, problem.b16[at] = half(0x1p-63F);
+  };
+  put(0, 1.25F * 0x1p-63F), put(32, -1.5F * 0x1p-63F);
+  const std::vector<std::uint32_t> wanted = problem.defined(false);
+  kernels(GetParam()).matmul_bf16(problem.args(false));
+  EXPECT_EQ(problem.bits(), wanted);
+  EXPECT_EQ(wanted, std::vector<std::uint32_t>{0});
 }
 
 INSTANTIATE_TEST_SUITE_P(All, MatMulHost,
