@@ -46,6 +46,7 @@ void sync_folder(const fs::path& path) {
 }
 
 constexpr std::string_view kTemporary = ".tmp";
+constexpr std::size_t kReadPart = std::size_t{1} << 20;
 
 /// Removes temporary files of `path` whose writers are gone: a writer locks its own.
 void remove_left(const fs::path& path) {
@@ -108,7 +109,15 @@ std::string read_file(const fs::path& path) {
   }
   std::ifstream in{path, std::ios::binary};
   if (!in) throw Error{Fault::kData, path.string(), reason(errno), "check the path and its permissions"};
-  std::string content{std::istreambuf_iterator<char>{in}, {}};
+  const std::uintmax_t known = fs::file_size(path, error);  // a pipe has none, /proc says 0
+  std::string content;
+  // One byte more than a file has shows its end; what grows meanwhile is read in parts.
+  for (std::size_t part = error ? kReadPart : known + 1; in; part = kReadPart) {
+    const std::size_t had = content.size();
+    content.resize(had + part);
+    in.read(content.data() + had, static_cast<std::streamsize>(part));
+    content.resize(had + static_cast<std::size_t>(in.gcount()));
+  }
   if (in.bad()) throw Error{Fault::kData, path.string(), "cannot be read to its end", "check the disk"};
   return content;
 }

@@ -1,9 +1,12 @@
 #include "base/hash.h"
 
+#include <dlfcn.h>
 #include <fmt/format.h>
 
 #define XXH_INLINE_ALL  // the header alone, no library; how xxHash wants it asked for
 #include <xxhash.h>
+
+#include "base/files.h"
 
 namespace base {
 
@@ -31,5 +34,16 @@ void Hasher::add_text(std::string_view text) {
 }
 
 std::uint64_t Hasher::digest() const { return XXH3_64bits_digest(&state_->xxh); }
+
+std::uint64_t hash_of_own_code() {
+  static const std::uint64_t hash = [] {
+    Dl_info info{};
+    const bool library = ::dladdr(reinterpret_cast<void*>(&hash_of_own_code), &info) != 0 && info.dli_fname &&
+                         std::string_view{info.dli_fname}.find(".so") != std::string_view::npos;
+    // The program by what runs: its file may have been replaced meanwhile, and was named as its caller liked.
+    return hash64(read_file(library ? info.dli_fname : "/proc/self/exe"));
+  }();
+  return hash;
+}
 
 }  // namespace base

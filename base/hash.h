@@ -34,4 +34,8 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
+/// Of the program, or of the shared library, that this code is a part of: another build may answer otherwise, so what
+/// is kept for later has this in its key. Read once. Errors: as read_file().
+std::uint64_t hash_of_own_code();
+
 }  // namespace base

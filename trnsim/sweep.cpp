@@ -1,6 +1,5 @@
 #include "trnsim/sweep.h"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -34,17 +33,6 @@ const Setting* find_setting(std::string_view key) {
   const auto table = settings_table();
   const auto found = std::ranges::find(table, key, &Setting::name);
   return found == table.end() ? nullptr : &*found;
-}
-
-/// Results of another binary are not ours: of the program, or of the shared library that this is a part of.
-std::uint64_t binary_hash() {
-  static const std::uint64_t hash = [] {
-    Dl_info info{};
-    const bool library = ::dladdr(reinterpret_cast<void*>(&binary_hash), &info) != 0 && info.dli_fname &&
-                         std::string_view{info.dli_fname}.find(".so") != std::string_view::npos;
-    return base::hash64(base::read_file(library ? info.dli_fname : "/proc/self/exe"));
-  }();
-  return hash;
 }
 
 /// Of a program: every key is a machine parameter, or a price.
@@ -201,7 +189,7 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
   const std::string text = base::read_file(path);
   const auto program = std::make_shared<const isa::Program>(isa::parse_program(text, path));
   isa::check(*program, hw::load_machine(machine).target());
-  const std::uint64_t content = base::hash64(text, binary_hash());
+  const std::uint64_t content = base::hash64(text, base::hash_of_own_code());
   const auto price_of = [machine](const SweepPoint& point) {
     return analysis::price_per_hour(machine, {.set = assignments(point)});
   };
@@ -228,7 +216,7 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
                         point, [&](const auto& setting) { return checked->insert(setting.first).second; });
                     news)
                   require_effect(*jobs, point);
-                return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), binary_hash());
+                return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), base::hash_of_own_code());
               },
           .evaluate =
               [jobs, machine, projections = std::make_shared<Projections>()](const SweepPoint& point) {

@@ -2,7 +2,6 @@
 
 #include <zstd.h>
 
-#include <fstream>
 #include <utility>
 
 #include "base/archive.h"
@@ -70,20 +69,6 @@ namespace fs = std::filesystem;
 constexpr std::string_view kMagic = "trnsim program 1";
 constexpr int kLevel = 1;  // programs repeat themselves: higher levels cost time and save little
 
-std::uint64_t hash_of_binary() {
-  static const std::uint64_t hash = [] {
-    std::ifstream in{"/proc/self/exe", std::ios::binary};
-    base::Hasher hasher;
-    std::vector<char> part(1 << 20);
-    while (in) {
-      in.read(part.data(), static_cast<std::streamsize>(part.size()));
-      hasher.add(std::as_bytes(std::span{part}.first(static_cast<std::size_t>(in.gcount()))));
-    }
-    return hasher.digest();
-  }();
-  return hash;
-}
-
 }  // namespace
 
 ProgramCache::ProgramCache(fs::path folder) : folder_{std::move(folder)} {
@@ -95,7 +80,7 @@ ProgramCache::ProgramCache(fs::path folder) : folder_{std::move(folder)} {
 
 std::uint64_t program_key(const Graph& graph, const isa::Target& target, const CompileOptions& options) {
   base::ArchiveWriter writer;
-  writer(graph, isa::text_of(target), options, hash_of_binary());
+  writer(graph, isa::text_of(target), options, base::hash_of_own_code());
   return base::hash64(writer.take());
 }
 

@@ -11,6 +11,7 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/error.h"
@@ -56,6 +57,14 @@ TEST_F(Files, ReadsBackWhatWasWritten) {
   write_file(folder_ / "x", "");
   EXPECT_EQ(read_file(folder_ / "x"), "");
   EXPECT_THAT(names(), ElementsAre("x"));
+}
+
+TEST_F(Files, ReadsWhatHasNoSizeToItsEnd) {
+  const std::string content((std::size_t{3} << 20) + 1, 'x');
+  ASSERT_EQ(mkfifo((folder_ / "pipe").c_str(), 0600), 0);
+  std::jthread writer{[&] { std::ofstream{folder_ / "pipe", std::ios::binary} << content; }};
+  EXPECT_EQ(read_file(folder_ / "pipe"), content);
+  EXPECT_THAT(read_file("/proc/self/status"), HasSubstr("VmPeak"));  // its size is 0
 }
 
 TEST_F(Files, ReadingWhatIsNotThereNamesThePath) {

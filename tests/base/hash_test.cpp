@@ -2,7 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include <filesystem>
 #include <string>
+
+#include "base/files.h"
 
 namespace base {
 namespace {
@@ -29,6 +32,10 @@ TEST(Hash, KeepsTextsApart) {
   other.add_text("a");
   other.add_text("bc");
   EXPECT_NE(one.digest(), other.digest());
+}
+
+TEST(Hash, OfOwnCodeIsThatOfTheProgramsFile) {
+  EXPECT_EQ(hash_of_own_code(), hash64(read_file(std::filesystem::read_symlink("/proc/self/exe"))));
 }
 
 }  // namespace

@@ -2,8 +2,10 @@
 import json
 import os
 import pathlib
+import shutil
 import signal
 import subprocess
+import sys
 import tempfile
 import threading
 import time
@@ -91,6 +93,20 @@ class Behaviour(unittest.TestCase):
         self.assertIn("does not fit", caught.exception.what)
         with self.assertRaises(trnsim.Error):
             trnsim.open("no/such/folder")
+
+    def test_another_build_of_the_module_compiles_anew(self):
+        code = "import sys, trnsim; trnsim.project('llama-small', suggestions=0, compile_cache=sys.argv[1])"
+        package = pathlib.Path(trnsim.__file__).parent
+        with tempfile.TemporaryDirectory() as folder:
+            cache, kept = pathlib.Path(folder, "programs"), []
+            other = shutil.copytree(package, pathlib.Path(folder, "trnsim"))
+            for where in (package.parent, package.parent, folder):
+                environment = {**os.environ, "PYTHONPATH": str(where)}
+                subprocess.run([sys.executable, "-c", code, cache], env=environment, check=True)
+                kept.append(len(list(cache.iterdir())))
+                with open(next(other.glob("_core*.so")), "ab") as module:
+                    module.write(b"1")  # behind its end: it does the same, and nobody can know
+            self.assertEqual(kept, [1, 1, 2])
 
     def test_an_interrupt_ends_it_at_once_and_the_lock_is_free(self):
         counted = []
