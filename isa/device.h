@@ -31,7 +31,7 @@ class Device {
 
 /// Executes each rank's calls in program order on host threads, without time. Programs that run together take turns:
 /// each continues until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can
-/// (who waits for whom).
+/// (who waits for whom). Errors of this function: those of kernels::best_kernels().
 std::unique_ptr<Device> make_numeric_device();
 
 }  // namespace isa

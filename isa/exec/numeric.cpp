@@ -10,6 +10,7 @@
 #include "isa/device.h"
 #include "isa/exec.h"
 #include "isa/exec/thread_team.h"
+#include "isa/kernels/kernels.h"
 #include "isa/table.h"
 
 namespace isa {
@@ -325,6 +326,9 @@ void NumericDevice::report_deadlock() {
 
 }  // namespace
 
-std::unique_ptr<Device> make_numeric_device() { return std::make_unique<NumericDevice>(); }
+std::unique_ptr<Device> make_numeric_device() {
+  kernels::kernels();  // what the host lacks is said before anything is written
+  return std::make_unique<NumericDevice>();
+}
 
 }  // namespace isa

@@ -39,9 +39,10 @@ bool detect(Level level) {
   return false;
 }
 
+/// Of a level that the host has: what fills in a table is itself compiled for its instruction set.
 Kernels build(Level level) {
   Kernels table = level >= Level::kAvx512 ? avx512_table() : level == Level::kAvx2 ? avx2_table() : generic_table();
-  if (level >= Level::kAvx512Bf16 && host_supports(level)) add_avx512bf16(table);
+  if (level >= Level::kAvx512Bf16) add_avx512bf16(table);
   if (level >= Level::kAmx) add_amx(table);
   table.level = level;
   table.name = name_of(level);
@@ -79,7 +80,8 @@ bool host_supports(Level level) {
 const Kernels& kernels(Level level) {
   static const auto kTables = [] {
     std::array<Kernels, kLevelCount> tables;
-    for (std::size_t i = 0; i < kLevelCount; ++i) tables[i] = build(static_cast<Level>(i));
+    for (std::size_t i = 0; i < kLevelCount; ++i)
+      if (const Level each = static_cast<Level>(i); host_supports(each)) tables[i] = build(each);
     return tables;
   }();
   if (!host_supports(level))

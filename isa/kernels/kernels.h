@@ -141,11 +141,11 @@ const Kernels& kernels(Level level);
 bool host_supports(Level level);
 std::string_view name_of(Level level);  // "generic", "avx2", "avx512", "avx512bf16", "amx"
 
-// One per instruction set, for dispatch.cpp alone.
+// One per instruction set, for dispatch.cpp alone, and only on a host that has it.
 Kernels generic_table();
 Kernels avx2_table();
 Kernels avx512_table();
-/// On a host that has it. Leaves the table as it is where VDPBF16PS does not add as defined.
+/// Leaves the table as it is where VDPBF16PS does not add as defined.
 void add_avx512bf16(Kernels& table);
 void add_amx(Kernels& table);
 
