@@ -60,8 +60,8 @@ class SimDevice : public isa::Device {
   /// Of the last run().
   virtual const SimResult& result() const = 0;
 };
-/// `options.execute` is implied. HBM stays from run to run, whatever is simulated in between. Errors: as of
-/// make_numeric_device().
+/// `options.execute` is implied. HBM stays from run to run, whatever is simulated in between. Errors: as
+/// isa::require_host().
 std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options = {});
 
 }  // namespace hw

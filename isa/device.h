@@ -29,9 +29,13 @@ class Device {
   virtual Memory& memory(std::uint32_t rank) = 0;
 };
 
+/// What makes a device that computes asks first, so that nothing is written before. Errors: Fault::kUsage when
+/// TRNSIM_HOST_ISA is unknown, Fault::kEnvironment when the host lacks it.
+void require_host();
+
 /// Executes each rank's calls in program order on host threads, without time. Programs that run together take turns:
 /// each continues until it needs what another one has not sent yet. Errors of run(): Fault::kProgram when none can
-/// (who waits for whom). Errors of this function: those of kernels::best_kernels().
+/// (who waits for whom). Errors of this function: as require_host().
 std::unique_ptr<Device> make_numeric_device();
 
 }  // namespace isa

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "hw/run/full_mode.h"
 #include "hw/run/machine.h"
-#include "isa/kernels/kernels.h"
 
 namespace hw {
 namespace {
@@ -124,7 +123,7 @@ std::vector<SimResult> simulate_held(const isa::Programs& programs, const Machin
 }
 
 std::unique_ptr<SimDevice> make_sim_device(const MachineParams& machine, const SimOptions& options) {
-  isa::kernels::kernels();  // what the host lacks is said before anything is written
+  isa::require_host();
   return std::make_unique<FullDevice>(machine, options);
 }
 
