@@ -13,8 +13,7 @@ namespace {
 /// Packed stationary: element (k, m) at [k * kStationaryStride + m]; the padding keeps the rows of a register block out
 /// of one set of the host's cache.
 constexpr int kStationaryStride = kMaxM + 16;
-constexpr int kMostRows = 8;  // of a register block: m is padded to a multiple
-constexpr int kGroup = 32;    // rows of k that are added up by themselves; their zeros fill the last group
+constexpr int kGroup = 32;  // rows of k that are added up by themselves; their zeros fill the last group
 
 template <class Simd>
 struct Packed {
@@ -54,10 +53,13 @@ inline int chain_steps(int left, int parity) {
   return mine < kGroup / 2 ? mine + 1 : kGroup / 2;
 }
 
+/// Of one register block.
+template <class Simd>
+using Sums = typename Simd::Vector[Simd::kRows][Simd::kVectors];
+
 /// sum[r][v] += a[r] * b[v], as Simd multiplies.
 template <class Simd>
-[[gnu::always_inline]] inline void add_products(const std::uint32_t* a, const std::uint32_t* b,
-                                                typename Simd::Vector (&sum)[Simd::kRows][Simd::kVectors]) {
+[[gnu::always_inline]] inline void add_products(const std::uint32_t* a, const std::uint32_t* b, Sums<Simd>& sum) {
   typename Simd::Vector column[Simd::kVectors];
 #pragma GCC unroll 8
   for (int v = 0; v < Simd::kVectors; ++v) column[v] = Simd::load_operand(b + v * Simd::kWidth);
@@ -69,24 +71,6 @@ template <class Simd>
   }
 }
 
-/// take(r, v, sum over `steps` rows of a[row][r] * b[row][v]), each product added with one rounding; a and b move on.
-template <class Simd, class Take>
-[[gnu::always_inline]] inline void chain(int steps, const std::uint32_t*& a, const std::uint32_t*& b, Take take) {
-  constexpr int kColumns = Packed<Simd>::kColumns;
-  typename Simd::Vector sum[Simd::kRows][Simd::kVectors];
-  for (auto& row : sum)
-    for (auto& vector : row) vector = Simd::zero();
-  for (int i = 0; i < steps; ++i) {
-    add_products<Simd>(a, b, sum);
-    a += kStationaryStride;
-    b += kColumns;
-  }
-#pragma GCC unroll 8
-  for (int r = 0; r < Simd::kRows; ++r)
-#pragma GCC unroll 8
-    for (int v = 0; v < Simd::kVectors; ++v) take(r, v, sum[r][v]);
-}
-
 /// Where one register block goes: added to what is there, or stored.
 template <class Simd>
 struct Target {
@@ -95,6 +79,14 @@ struct Target {
   bool accumulate;
   int rows;  // of the block that there are
 
+  void put(const Sums<Simd>& sums) const {
+#pragma GCC unroll 8
+    for (int r = 0; r < Simd::kRows; ++r)
+#pragma GCC unroll 8
+      for (int v = 0; v < Simd::kVectors; ++v) put(r, v, sums[r][v]);
+  }
+
+ private:
   void put(int r, int v, typename Simd::Vector sum) const {
     if (r >= rows) return;
     float* to = reinterpret_cast<float*>(reinterpret_cast<std::byte*>(c) + r * stride) + v * Simd::kWidth;
@@ -117,39 +109,51 @@ struct Seen {
   std::uint32_t empty(const Seen& other) const { return (zero & ~other.special) | (other.zero & ~special); }
 };
 
+template <class Simd>
+[[gnu::always_inline]] inline void clear(Sums<Simd>& sums) {
+  for (auto& row : sums)
+    for (auto& sum : row) sum = Simd::zero();
+}
+
 /// fp32: one chain in order of k.
 struct InOrder {
   template <class Simd>
   static void block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t, const Target<Simd>& to) {
-    chain<Simd>(k, a, b, [&](int r, int v, typename Simd::Vector sum) { to.put(r, v, sum); });
+    Sums<Simd> sums;
+    clear<Simd>(sums);
+    for (int i = 0; i < k; ++i, a += kStationaryStride, b += Packed<Simd>::kColumns) add_products<Simd>(a, b, sums);
+    to.put(sums);
   }
 };
 
-/// bf16: see kernels.h. Operands as Packer leaves them: PackGroups, or PackGroupPairs of target_avx512bf16.cpp.
+/// bf16: see kernels.h. Operands as Packer leaves them: PackGroups, or PackGroupPairs of target_avx512bf16.cpp. The two
+/// chains of a group run side by side: little but the result leaves the registers, and a host waits for stores. Chains
+/// of zeros, which the gradients of padding are full of, are not computed: +0 is added.
 template <class Packer>
-struct EvenOdd {
+struct EvenBesideOdd {
   template <class Simd>
   static void block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t empty,
                     const Target<Simd>& to) {
-    using Vector = typename Simd::Vector;
-    constexpr int kSize = Simd::kRows * Simd::kVectors * Simd::kWidth;
-    const auto at = [](int r, int v) { return (r * Simd::kVectors + v) * Simd::kWidth; };
-    alignas(64) float even[kSize], total[kSize] = {};
+    constexpr int kColumns = Packed<Simd>::kColumns;
+    Sums<Simd> total;
+    clear<Simd>(total);
     for (int first = 0; first < k; first += kGroup, empty >>= 1) {
       const int steps = Packer::steps(k - first);
-      if ((empty & 1u) != 0) {
-        a += 2 * steps * kStationaryStride, b += 2 * steps * Packed<Simd>::kColumns;
-        for (float& sum : total) sum += 0.0F;  // which may be -0
-        continue;
+      Sums<Simd> even, odd;
+      clear<Simd>(even), clear<Simd>(odd);
+      const int computed = (empty & 1u) != 0 ? 0 : steps;
+#pragma GCC unroll 1  // unrolled, the sums do not stay in registers
+      for (int i = 0; i < computed; ++i, a += kStationaryStride, b += kColumns) {
+        add_products<Simd>(a, b, even);
+        add_products<Simd>(a + steps * kStationaryStride, b + steps * kColumns, odd);
       }
-      chain<Simd>(steps, a, b, [&](int r, int v, Vector sum) { Simd::store(even + at(r, v), sum); });
-      chain<Simd>(steps, a, b, [&](int r, int v, Vector odd) {
-        const Vector sum = Simd::add(Simd::load(even + at(r, v)), odd);
-        Simd::store(total + at(r, v), Simd::add(Simd::load(total + at(r, v)), sum));
-      });
+      a += (2 * steps - computed) * kStationaryStride, b += (2 * steps - computed) * kColumns;
+#pragma GCC unroll 8
+      for (int r = 0; r < Simd::kRows; ++r)
+#pragma GCC unroll 8
+        for (int v = 0; v < Simd::kVectors; ++v) total[r][v] = Simd::add(total[r][v], Simd::add(even[r][v], odd[r][v]));
     }
-    for (int r = 0; r < Simd::kRows; ++r)
-      for (int v = 0; v < Simd::kVectors; ++v) to.put(r, v, Simd::load(total + at(r, v)));
+    to.put(total);
   }
 };
 
@@ -205,12 +209,11 @@ template <class Simd, class Sum, class Packer>
   accesses(args, Packer::kBytes);
   Packed<Simd> packed;
   constexpr int kColumns = Packed<Simd>::kColumns;
-  const int padded_rows = (args.m + kMostRows - 1) / kMostRows * kMostRows;
+  const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows, padded_rows = blocks * Simd::kRows;
   const Seen stationary =
       Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
   if (stationary.subnormal && args.flushed && args.counts_a)
     *args.flushed += subnormal(packed.stationary, Packer::rows(args.k), padded_rows, kStationaryStride);
-  const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows;
   for (int n = 0; n < args.n; n += kColumns) {
     const int columns = args.n - n < kColumns ? args.n - n : kColumns;
     const std::byte* panel = args.b + n * Packer::kBytes;
@@ -249,7 +252,8 @@ struct PackFp32 {
 };
 
 /// bf16 numbers as the fp32 numbers they are, each group's rows of even k, then those of odd k: the steps of its
-/// chains.
+/// chains. Wide: how this host reads numbers of 16 bits as of 32.
+template <class Wide>
 struct PackGroups {
   static constexpr int kBytes = 2;
   static int steps(int left) { return chain_steps(left, 0); }
@@ -257,30 +261,63 @@ struct PackGroups {
   static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
                    int stride) {
     Seen seen;
+    Magnitudes met;
     for (int first = 0; first < k; first += kGroup) {
-      std::uint32_t most = 0;
+      met.most = Halves{};
       for (int parity = 0; parity < 2; ++parity)
         for (int i = 0, count = steps(k - first); i < count; ++i, out += stride) {
           const int row = first + 2 * i + parity;
-          pack_row(in + row * in_stride, row < k ? used : 0, width, out, most);
+          pack_row(reinterpret_cast<const Half*>(in + row * in_stride), row < k ? used : 0, out, met);
+          for (int j = row < k ? used : 0; j < width; ++j) out[j] = 0;
         }
-      seen.add_group(first / kGroup, most >> 16);
+      seen.add_group(first / kGroup, met.largest());
     }
+    seen.subnormal = met.has_subnormal();
     return seen;
   }
 
  private:
-  /// `most`: of the magnitudes so far.
-  static void pack_row(const std::byte* in, int used, int width, std::uint32_t* out, std::uint32_t& most) {
-    const Half* source = reinterpret_cast<const Half*>(in);
-    std::uint32_t larger = most;
-    for (int j = 0; j < used; ++j) {
-      out[j] = static_cast<std::uint32_t>(source[j]) << 16;
-      const std::uint32_t magnitude = out[j] & 0x7fffffffu;
-      larger = magnitude > larger ? magnitude : larger;
+  using Words = typename Wide::Words;
+  using Halves = typename Wide::Halves;
+  static constexpr int kWords = sizeof(Words) / 4, kHalves = 2 * kWords;
+
+  struct Magnitudes {
+    Halves least = Halves{} - 1;  // of the numbers' magnitudes less one, which makes a zero the largest
+    Halves most = {};             // of a group's magnitudes
+
+    [[gnu::always_inline]] void add(const Halves& numbers) {
+      const Halves magnitudes = numbers & 0x7fff, less = magnitudes - 1;
+      most = magnitudes > most ? magnitudes : most;
+      least = less < least ? less : least;
     }
-    for (int j = used; j < width; ++j) out[j] = 0;
-    most = larger;
+    std::uint32_t largest() const {
+      std::uint32_t largest = 0;
+      for (int i = 0; i < kHalves; ++i) largest = most[i] > largest ? most[i] : largest;
+      return largest;
+    }
+    bool has_subnormal() const {
+      bool some = false;
+      for (int i = 0; i < kHalves; ++i) some |= least[i] < 0x7f;
+      return some;
+    }
+  };
+
+  [[gnu::always_inline]] static void pack_row(const Half* in, int used, std::uint32_t* out, Magnitudes& met) {
+    int j = 0;
+    for (; j + kHalves <= used; j += kHalves) {
+      Halves numbers;
+      __builtin_memcpy(&numbers, in + j, sizeof numbers);
+      met.add(numbers);
+      for (int part = j; part < j + kHalves; part += kWords) {
+        const Words words = Wide::widen(in + part) << 16;
+        __builtin_memcpy(out + part, &words, sizeof words);
+      }
+    }
+    if (j == used) return;
+    Halves numbers{};
+    __builtin_memcpy(&numbers, in + j, static_cast<std::size_t>(used - j) * kBytes);
+    met.add(numbers);
+    for (; j < used; ++j) out[j] = static_cast<std::uint32_t>(in[j]) << 16;
   }
 };
 

@@ -23,11 +23,16 @@ struct Avx2 {
   static void store(float* p, __m256 v) { _mm256_storeu_ps(p, v); }
 };
 
+struct Avx2Bf16 : Avx2 {
+  static constexpr int kRows = 3;  // 6 sums each of the even and the odd, 2 columns, 1 scalar
+};
+
 /// Products of the lower halves of 64-bit lanes, and numbers of 16 bits as of 32.
 struct Wide {
   using Vector [[gnu::vector_size(32)]] = std::uint64_t;
   static Vector multiply(Vector a, Vector b) { return (Vector)_mm256_mul_epu32((__m256i)a, (__m256i)b); }
   using Words [[gnu::vector_size(32)]] = std::uint32_t;
+  using Halves [[gnu::vector_size(32)]] = Half;
   static Words widen(const Half* p) {
     return (Words)_mm256_cvtepu16_epi32(_mm_loadu_si128(reinterpret_cast<const __m128i*>(p)));
   }
@@ -35,7 +40,7 @@ struct Wide {
 
 void matmul_bf16(const MatMul& args) {
   const FlushSubnormals flush;
-  matmul_tile<Avx2, EvenOdd<PackGroups>, PackGroups>(args);
+  matmul_tile<Avx2Bf16, EvenBesideOdd<PackGroups<Wide>>, PackGroups<Wide>>(args);
 }
 
 }  // namespace

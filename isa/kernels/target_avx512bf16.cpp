@@ -88,42 +88,9 @@ struct PackGroupPairs {
   }
 };
 
-/// Like EvenOdd, the two chains side by side: nothing but the result leaves the registers. Chains of zeros, which the
-/// gradients of padding are full of, are not computed: +0 is added.
-struct EvenBesideOdd {
-  template <class Simd>
-  static void block(int k, const std::uint32_t* a, const std::uint32_t* b, std::uint32_t empty,
-                    const Target<Simd>& to) {
-    constexpr int kRows = Simd::kRows, kVectors = Simd::kVectors;
-    __m512 total[kRows][kVectors];
-    for (auto& row : total)
-      for (auto& vector : row) vector = Simd::zero();
-    for (int first = 0; first < k; first += kGroup, empty >>= 1) {
-      const int steps = PackGroupPairs::steps(k - first);
-      __m512 even[kRows][kVectors], odd[kRows][kVectors];
-      for (int r = 0; r < kRows; ++r)
-        for (int v = 0; v < kVectors; ++v) even[r][v] = odd[r][v] = Simd::zero();
-      const int computed = (empty & 1u) != 0 ? 0 : steps;
-      for (int i = 0; i < computed; ++i, a += kStationaryStride, b += Packed<Simd>::kColumns) {
-        add_products<Simd>(a, b, even);
-        add_products<Simd>(a + steps * kStationaryStride, b + steps * Packed<Simd>::kColumns, odd);
-      }
-      a += (2 * steps - computed) * kStationaryStride, b += (2 * steps - computed) * Packed<Simd>::kColumns;
-#pragma GCC unroll 8
-      for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 8
-        for (int v = 0; v < kVectors; ++v) total[r][v] = Simd::add(total[r][v], Simd::add(even[r][v], odd[r][v]));
-    }
-#pragma GCC unroll 8
-    for (int r = 0; r < kRows; ++r)
-#pragma GCC unroll 8
-      for (int v = 0; v < kVectors; ++v) to.put(r, v, total[r][v]);
-  }
-};
-
 void matmul_bf16(const MatMul& args) {
   const FlushSubnormals flush;  // of the sums of chains and groups: VDPBF16PS does so by itself
-  matmul_tile<Avx512Bf16, EvenBesideOdd, PackGroupPairs>(args);
+  matmul_tile<Avx512Bf16, EvenBesideOdd<PackGroupPairs>, PackGroupPairs>(args);
 }
 
 /// Whether this host's VDPBF16PS adds as the manual says. Not taken on trust: a host that adds otherwise would silently

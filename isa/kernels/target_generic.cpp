@@ -51,6 +51,7 @@ struct Wide {
   using Vector [[gnu::vector_size(16)]] = std::uint64_t;
   static Vector multiply(Vector a, Vector b) { return (a & 0xffffffffu) * (b & 0xffffffffu); }
   using Words [[gnu::vector_size(16)]] = std::uint32_t;
+  using Halves [[gnu::vector_size(16)]] = Half;
   static Words widen(const Half* p) {
     Words words;
     for (int i = 0; i < 4; ++i) words[i] = p[i];
@@ -65,7 +66,7 @@ Kernels generic_table() {
   table.level = Level::kGeneric;
   fill_elementwise(table);
   fill_convert<Wide>(table);
-  table.matmul_bf16 = matmul_tile<ScalarWithoutSubnormals, EvenOdd<PackGroups>, PackGroups>;
+  table.matmul_bf16 = matmul_tile<ScalarWithoutSubnormals, EvenBesideOdd<PackGroups<Wide>>, PackGroups<Wide>>;
   table.matmul_fp32 = matmul_tile<Scalar, InOrder, PackFp32>;
   return table;
 }
