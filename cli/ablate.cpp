@@ -1,5 +1,5 @@
 // `trnsim ablate WORKLOAD`: each pass of the compiler off and on: time, memory, the largest batch, the numbers.
-#include "trnsim/ablate.h"
+#include "trnsim/plans/ablate.h"
 
 #include <fmt/format.h>
 
@@ -15,7 +15,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/run.h"
+#include "trnsim/run/run.h"
 
 namespace cli {
 namespace {

@@ -1,4 +1,4 @@
-// Options of CLI11 from rows of a table (trnsim/option_table.h).
+// Options of CLI11 from rows of a table (trnsim/job/option_table.h).
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -6,7 +6,7 @@
 
 #include "base/error.h"
 #include "cli/options.h"
-#include "trnsim/option_table.h"
+#include "trnsim/job/option_table.h"
 
 namespace cli {
 

@@ -14,9 +14,9 @@
 #include "cli/other_flags.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/option_table.h"
-#include "trnsim/project.h"
-#include "trnsim/version.h"
+#include "trnsim/job/option_table.h"
+#include "trnsim/job/version.h"
+#include "trnsim/project/project.h"
 
 namespace cli {
 

@@ -4,9 +4,9 @@
 #include <filesystem>
 #include <memory>
 
-#include "analysis/neuron_profile.h"
-#include "analysis/result.h"
-#include "analysis/views.h"
+#include "analysis/neuron_tools/neuron_profile.h"
+#include "analysis/profile/views.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/units.h"

@@ -10,8 +10,8 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/inspect.h"
-#include "trnsim/run.h"
+#include "trnsim/project/inspect.h"
+#include "trnsim/run/run.h"
 
 namespace cli {
 namespace {

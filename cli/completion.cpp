@@ -10,8 +10,8 @@
 #include "cli/manual.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/listing.h"
-#include "trnsim/option_table.h"
+#include "trnsim/job/listing.h"
+#include "trnsim/job/option_table.h"
 
 namespace cli {
 

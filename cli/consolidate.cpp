@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/checkpoints.h"
+#include "trnsim/run/checkpoints.h"
 
 namespace cli {
 namespace {

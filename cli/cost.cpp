@@ -7,14 +7,14 @@
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/job_cost.h"
-#include "analysis/result.h"
+#include "analysis/cost/job_cost.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/log.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/run.h"
+#include "trnsim/run/run.h"
 
 namespace cli {
 namespace {

@@ -10,12 +10,12 @@
 #include <memory>
 #include <thread>
 
-#include "analysis/device_view.h"
+#include "analysis/neuron_tools/device_view.h"
 #include "base/error.h"
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/machine.h"
+#include "trnsim/job/machine.h"
 
 namespace cli {
 namespace {

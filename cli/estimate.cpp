@@ -10,8 +10,8 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/compile_cost.h"
-#include "trnsim/estimate.h"
+#include "trnsim/project/compile_cost.h"
+#include "trnsim/project/estimate.h"
 
 namespace cli {
 

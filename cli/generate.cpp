@@ -8,7 +8,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/generate.h"
+#include "trnsim/generate/generate.h"
 
 namespace cli {
 

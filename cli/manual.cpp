@@ -7,7 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/verbs.h"
-#include "trnsim/version.h"
+#include "trnsim/job/version.h"
 
 namespace cli {
 

@@ -10,7 +10,7 @@
 
 #include "base/error.h"
 #include "cli/verbs.h"
-#include "trnsim/nki.h"
+#include "trnsim/nki/nki.h"
 
 namespace cli {
 using namespace trnsim;

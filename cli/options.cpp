@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "cli/add_option.h"
-#include "trnsim/project.h"
+#include "trnsim/project/project.h"
 
 namespace cli {
 namespace {

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "trnsim/settings.h"
+#include "trnsim/job/settings.h"
 
 namespace cli {
 

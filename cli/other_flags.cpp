@@ -10,7 +10,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/text.h"
-#include "trnsim/option_table.h"
+#include "trnsim/job/option_table.h"
 
 namespace cli {
 namespace {

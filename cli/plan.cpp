@@ -14,9 +14,9 @@
 #include "cli/progress.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/compiler_memory.h"
-#include "trnsim/project.h"
-#include "trnsim/search.h"
+#include "trnsim/plans/search.h"
+#include "trnsim/project/compiler_memory.h"
+#include "trnsim/project/project.h"
 
 namespace cli {
 

@@ -3,7 +3,7 @@
 
 #include <memory>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"

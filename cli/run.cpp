@@ -8,8 +8,8 @@
 #include <memory>
 #include <optional>
 
-#include "analysis/result.h"
-#include "analysis/stats.h"
+#include "analysis/profile/stats.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -21,7 +21,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/run.h"
+#include "trnsim/run/run.h"
 
 namespace cli {
 namespace {

@@ -1,7 +1,7 @@
 // `trnsim stats RUN`: the figures of a run, or its time in groups.
 #include <memory>
 
-#include "analysis/views.h"
+#include "analysis/profile/views.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 

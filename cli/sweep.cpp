@@ -7,7 +7,7 @@
 #include <optional>
 #include <thread>
 
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/log.h"
@@ -17,8 +17,8 @@
 #include "cli/progress.h"
 #include "cli/slurm.h"
 #include "cli/verbs.h"
-#include "trnsim/sweep.h"
-#include "trnsim/sweep_team.h"
+#include "trnsim/sweep/sweep.h"
+#include "trnsim/sweep/sweep_team.h"
 
 namespace cli {
 

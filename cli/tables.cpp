@@ -4,16 +4,16 @@
 
 #include <algorithm>
 
-#include "analysis/stats.h"
+#include "analysis/profile/stats.h"
 #include "base/progress.h"
 #include "base/table_text.h"
 #include "base/text.h"
 #include "base/units.h"
 #include "cli/options.h"
 #include "cli/output.h"
-#include "trnsim/compile_cost.h"
-#include "trnsim/compiler_memory.h"
-#include "trnsim/lengths.h"
+#include "trnsim/job/lengths.h"
+#include "trnsim/project/compile_cost.h"
+#include "trnsim/project/compiler_memory.h"
 
 namespace cli {
 namespace {

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "base/table.h"
-#include "trnsim/run.h"
+#include "trnsim/run/run.h"
 
 namespace cli {
 

@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/tokenize.h"
+#include "trnsim/run/tokenize.h"
 
 namespace cli {
 namespace {

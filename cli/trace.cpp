@@ -3,8 +3,8 @@
 
 #include <memory>
 
-#include "analysis/neuron_profile.h"
-#include "analysis/trace.h"
+#include "analysis/neuron_tools/neuron_profile.h"
+#include "analysis/trace/trace.h"
 #include "base/log.h"
 #include "base/text.h"
 #include "base/units.h"

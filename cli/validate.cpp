@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <memory>
 
-#include "analysis/neuron_profile.h"
+#include "analysis/neuron_tools/neuron_profile.h"
 #include "base/error.h"
 #include "base/numbers.h"
 #include "base/progress.h"
@@ -14,7 +14,7 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "trnsim/validate.h"
+#include "trnsim/predict/validate.h"
 
 namespace cli {
 

@@ -13,7 +13,7 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/verify.h"
+#include "trnsim/run/verify.h"
 
 namespace cli {
 namespace {

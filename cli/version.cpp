@@ -1,12 +1,12 @@
 // `trnsim version`.
-#include "trnsim/version.h"
+#include "trnsim/job/version.h"
 
 #include <fmt/format.h>
 
 #include <memory>
 #include <nlohmann/json.hpp>
 
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
 

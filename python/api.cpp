@@ -3,20 +3,20 @@
 #include <array>
 #include <fstream>
 
-#include "analysis/job_cost.h"
-#include "analysis/result.h"
-#include "analysis/views.h"
+#include "analysis/cost/job_cost.h"
+#include "analysis/profile/views.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"
 #include "python/api_settings.h"
-#include "trnsim/checkpoints.h"
-#include "trnsim/generate.h"
-#include "trnsim/listing.h"
-#include "trnsim/machine.h"
-#include "trnsim/sweep.h"
-#include "trnsim/tokenize.h"
-#include "trnsim/validate.h"
+#include "trnsim/generate/generate.h"
+#include "trnsim/job/listing.h"
+#include "trnsim/job/machine.h"
+#include "trnsim/predict/validate.h"
+#include "trnsim/run/checkpoints.h"
+#include "trnsim/run/tokenize.h"
+#include "trnsim/sweep/sweep.h"
 
 namespace trnsim_python {
 namespace {

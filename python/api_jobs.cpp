@@ -4,12 +4,12 @@
 #include <algorithm>
 #include <chrono>
 
-#include "analysis/result.h"
-#include "analysis/stats.h"
+#include "analysis/profile/stats.h"
+#include "analysis/record/result.h"
 #include "python/api_settings.h"
-#include "trnsim/estimate.h"
-#include "trnsim/run.h"
-#include "trnsim/search.h"
+#include "trnsim/plans/search.h"
+#include "trnsim/project/estimate.h"
+#include "trnsim/run/run.h"
 
 namespace trnsim_python {
 namespace {

@@ -9,12 +9,12 @@
 #include <string_view>
 #include <thread>
 
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "python/api.h"
-#include "trnsim/project.h"
-#include "trnsim/run.h"
-#include "workloads/workload.h"
+#include "trnsim/project/project.h"
+#include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim_python {
 

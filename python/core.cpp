@@ -7,13 +7,13 @@
 #include <memory>
 #include <string>
 
-#include "analysis/kernel_report.h"
+#include "analysis/report/kernel_report.h"
 #include "base/error.h"
 #include "isa/names.h"
 #include "isa/table.h"
 #include "python/nki_trace.h"
-#include "trnsim/nki.h"
-#include "trnsim/version.h"
+#include "trnsim/job/version.h"
+#include "trnsim/nki/nki.h"
 
 namespace trnsim_python {
 

@@ -1,4 +1,4 @@
-// Python's side of runtime/nki_trace.h: index expressions, tensors and instructions. No logic of its own.
+// Python's side of runtime/nki/trace.h: index expressions, tensors and instructions. No logic of its own.
 #include "python/nki_trace.h"
 
 #include <pybind11/stl.h>

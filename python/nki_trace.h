@@ -5,7 +5,7 @@
 #include <memory>
 #include <string>
 
-#include "runtime/nki_trace.h"
+#include "runtime/nki/trace.h"
 
 namespace py = pybind11;
 

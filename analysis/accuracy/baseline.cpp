@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/metric.h"
+#include "analysis/accuracy/metric.h"
 #include "base/error.h"
 
 namespace analysis {

@@ -4,7 +4,7 @@
 #include <optional>
 #include <span>
 
-#include "analysis/validation_report.h"
+#include "analysis/accuracy/validation_report.h"
 
 namespace analysis {
 

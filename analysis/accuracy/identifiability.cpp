@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "analysis/influence.h"
+#include "analysis/accuracy/influence.h"
 
 namespace analysis {
 namespace {

@@ -1,5 +1,5 @@
 // Which parameters there are, and what each of them does to the predictions.
-#include "analysis/influence.h"
+#include "analysis/accuracy/influence.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 #include <map>
 #include <set>
 
+#include "analysis/accuracy/metric.h"
+#include "analysis/host/stack.h"
 #include "analysis/host/stack_file.h"
-#include "analysis/metric.h"
-#include "analysis/stack.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "base/error.h"
 
 namespace analysis {

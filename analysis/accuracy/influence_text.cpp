@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/influence.h"
+#include "analysis/accuracy/influence.h"
 #include "base/error.h"
 #include "base/table.h"
 

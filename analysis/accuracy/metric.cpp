@@ -1,4 +1,4 @@
-#include "analysis/metric.h"
+#include "analysis/accuracy/metric.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/numeric_events.h"
+#include "analysis/accuracy/numeric_events.h"
 
 #include <fmt/format.h>
 

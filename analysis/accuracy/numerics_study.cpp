@@ -1,4 +1,4 @@
-#include "analysis/numerics_study.h"
+#include "analysis/accuracy/numerics_study.h"
 
 #include <fmt/format.h>
 
@@ -7,7 +7,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/table.h"
 #include "base/text.h"

@@ -4,7 +4,7 @@
 #include <charconv>
 #include <sstream>
 
-#include "analysis/validation.h"
+#include "analysis/accuracy/validation.h"
 
 namespace analysis {
 namespace {

@@ -1,4 +1,4 @@
-#include "analysis/validation.h"
+#include "analysis/accuracy/validation.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

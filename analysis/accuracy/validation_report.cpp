@@ -1,4 +1,4 @@
-#include "analysis/validation_report.h"
+#include "analysis/accuracy/validation_report.h"
 
 #include <algorithm>
 #include <cmath>

@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <nlohmann/json.hpp>
 
-#include "analysis/validation_report.h"
+#include "analysis/accuracy/validation_report.h"
 #include "base/table.h"
 
 namespace analysis {

@@ -1,4 +1,4 @@
-#include "analysis/cost.h"
+#include "analysis/cost/cost.h"
 
 #include "base/error.h"
 

@@ -1,13 +1,13 @@
-#include "analysis/job_cost.h"
+#include "analysis/cost/job_cost.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <set>
 
-#include "analysis/cost.h"
-#include "analysis/record.h"
-#include "analysis/result.h"
+#include "analysis/cost/cost.h"
+#include "analysis/record/record.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/progress.h"  // clock_text
 #include "base/units.h"

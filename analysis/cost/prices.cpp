@@ -1,4 +1,4 @@
-#include "analysis/prices.h"
+#include "analysis/cost/prices.h"
 
 #include <fmt/format.h>
 

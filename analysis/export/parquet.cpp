@@ -2,7 +2,7 @@
 // Source: github.com/apache/parquet-format, parquet.thrift; thrift/doc/specs/thrift-compact-protocol.md.
 #include <bit>
 
-#include "analysis/export.h"
+#include "analysis/export/export.h"
 #include "base/error.h"
 
 namespace analysis {

@@ -4,7 +4,7 @@
 #include <bit>
 #include <cmath>
 
-#include "analysis/export.h"
+#include "analysis/export/export.h"
 #include "analysis/trace/protobuf.h"
 
 namespace analysis {

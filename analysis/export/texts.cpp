@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "analysis/export.h"
+#include "analysis/export/export.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"

@@ -1,4 +1,4 @@
-#include "analysis/host_model.h"
+#include "analysis/host/host_model.h"
 
 #include <fmt/format.h>
 

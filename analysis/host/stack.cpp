@@ -1,4 +1,4 @@
-#include "analysis/stack.h"
+#include "analysis/host/stack.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/device_view.h"
+#include "analysis/neuron_tools/device_view.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 #include <set>
 
 #include "analysis/profile/memory_use.h"
-#include "analysis/views.h"
+#include "analysis/profile/views.h"
 #include "base/error.h"
 #include "isa/names.h"
 

@@ -8,7 +8,7 @@
 #include <optional>
 #include <utility>
 
-#include "analysis/neuron_profile.h"
+#include "analysis/neuron_tools/neuron_profile.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"

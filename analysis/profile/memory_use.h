@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 
 namespace analysis {
 

@@ -1,4 +1,4 @@
-#include "analysis/stats.h"
+#include "analysis/profile/stats.h"
 
 #include <fmt/format.h>
 

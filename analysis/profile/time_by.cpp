@@ -5,7 +5,7 @@
 #include <array>
 #include <map>
 
-#include "analysis/stats.h"
+#include "analysis/profile/stats.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "isa/names.h"

@@ -1,5 +1,5 @@
 // make_record(): the parts of a program that outlive it.
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 
 #include <algorithm>
 #include <map>

@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 
 namespace analysis {
 

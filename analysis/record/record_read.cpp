@@ -5,7 +5,7 @@
 #include <charconv>
 #include <map>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 #include "analysis/record/record_check.h"
 #include "analysis/record/sqlite.h"
 #include "base/error.h"

@@ -6,7 +6,7 @@
 
 #include <system_error>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 #include "analysis/record/record_schema.h"
 #include "analysis/record/sqlite.h"
 #include "base/error.h"

@@ -1,4 +1,4 @@
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 
 #include <fcntl.h>
 #include <fmt/format.h>

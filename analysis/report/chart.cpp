@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/profile/views.h"
 #include "analysis/report/chart_frame.h"
-#include "analysis/views.h"
 
 namespace analysis {
 

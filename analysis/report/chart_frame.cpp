@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "analysis/views.h"
+#include "analysis/profile/views.h"
 
 namespace analysis {
 namespace {

@@ -2,12 +2,12 @@
 
 #include <algorithm>
 
-#include "analysis/kernel_report.h"
-#include "analysis/report.h"
+#include "analysis/profile/views.h"
 #include "analysis/report/chart.h"
+#include "analysis/report/kernel_report.h"
+#include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_style.h"
-#include "analysis/views.h"
 #include "isa/names.h"
 
 namespace analysis {

@@ -6,9 +6,9 @@
 #include <iterator>
 
 #include "analysis/profile/memory_use.h"
-#include "analysis/report.h"
+#include "analysis/record/result.h"
+#include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
-#include "analysis/result.h"
 #include "base/error.h"
 #include "base/progress.h"
 #include "isa/names.h"

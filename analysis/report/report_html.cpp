@@ -3,8 +3,8 @@
 
 #include <cctype>
 
-#include "analysis/report.h"
 #include "analysis/report/chart.h"
+#include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sections.h"
 #include "analysis/report/report_style.h"

@@ -1,7 +1,7 @@
 #include <fmt/format.h>
 
 #include "analysis/profile/memory_use.h"
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
 
 namespace analysis {

@@ -5,7 +5,7 @@
 #include <string_view>
 #include <vector>
 
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 #include "base/table.h"
 
 namespace analysis {

@@ -8,7 +8,7 @@
 #include <random>
 #include <set>
 
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/text.h"

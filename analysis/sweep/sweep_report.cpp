@@ -9,11 +9,11 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/profile/views.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_style.h"
-#include "analysis/sweep.h"
-#include "analysis/views.h"
+#include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"

@@ -14,7 +14,7 @@
 #include <random>
 #include <thread>
 
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "analysis/sweep/sweep_store.h"
 #include "base/archive.h"
 #include "base/error.h"

@@ -7,7 +7,7 @@
 #include <string>
 
 #include "analysis/record/sqlite.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 
 namespace analysis {
 

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <optional>
 
-#include "analysis/trace.h"
 #include "analysis/trace/protobuf.h"
+#include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "isa/table.h"

@@ -1,5 +1,5 @@
 // write_trace(): the window, the level of detail, the stream to the file.
-#include "analysis/trace.h"
+#include "analysis/trace/trace.h"
 
 #include <fmt/format.h>
 

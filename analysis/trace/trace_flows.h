@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 
 namespace analysis {
 

@@ -4,7 +4,7 @@
 #include <set>
 #include <string>
 
-#include "analysis/trace.h"
+#include "analysis/trace/trace.h"
 #include "analysis/trace/trace_sink.h"
 
 namespace analysis {

@@ -1,4 +1,4 @@
-#include "runtime/allocate.h"
+#include "runtime/compiler/allocate.h"
 
 #include <fmt/format.h>
 

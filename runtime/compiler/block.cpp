@@ -1,4 +1,4 @@
-#include "runtime/block.h"
+#include "runtime/compiler/block.h"
 
 #include <algorithm>
 #include <optional>
@@ -8,13 +8,13 @@
 #include "base/archive.h"
 #include "base/error.h"
 #include "isa/flops.h"
-#include "runtime/allocate.h"
+#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/emitter.h"
 #include "runtime/compiler/fuse.h"
 #include "runtime/compiler/row_tiler.h"
 #include "runtime/compiler/schedule.h"
-#include "runtime/emitter.h"
-#include "runtime/op.h"
-#include "runtime/synchronize.h"
+#include "runtime/compiler/synchronize.h"
+#include "runtime/graph/op.h"
 
 namespace runtime {
 namespace {

@@ -1,4 +1,4 @@
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 
 #include <fmt/format.h>
 
@@ -7,11 +7,11 @@
 #include <set>
 
 #include "base/error.h"
-#include "runtime/allocate.h"
-#include "runtime/block.h"
-#include "runtime/ops.h"
-#include "runtime/optimizer_inputs.h"
-#include "runtime/program_cache.h"
+#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/block.h"
+#include "runtime/compiler/program_cache.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 namespace {

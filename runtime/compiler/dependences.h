@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <vector>
 
-#include "runtime/allocate.h"
-#include "runtime/emitter.h"
+#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/emitter.h"
 
 namespace runtime {
 

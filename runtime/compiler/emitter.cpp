@@ -1,4 +1,4 @@
-#include "runtime/emitter.h"
+#include "runtime/compiler/emitter.h"
 
 #include <fmt/format.h>
 

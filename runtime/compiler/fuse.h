@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "isa/target.h"
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 namespace runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/memory_plan.h"
+#include "runtime/compiler/memory_plan.h"
 
 #include <fmt/format.h>
 
@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/units.h"
-#include "runtime/ops.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 

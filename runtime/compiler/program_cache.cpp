@@ -1,4 +1,4 @@
-#include "runtime/program_cache.h"
+#include "runtime/compiler/program_cache.h"
 
 #include <zstd.h>
 
@@ -9,7 +9,7 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/log.h"
-#include "runtime/op.h"
+#include "runtime/graph/op.h"
 
 // What a program consists of.
 

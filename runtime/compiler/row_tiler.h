@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "runtime/compiler/budgets.h"
-#include "runtime/emitter.h"
-#include "runtime/op.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/graph/op.h"
 
 namespace runtime {
 

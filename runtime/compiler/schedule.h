@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "runtime/allocate.h"
-#include "runtime/emitter.h"
+#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/emitter.h"
 
 namespace runtime {
 

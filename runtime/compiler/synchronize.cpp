@@ -1,4 +1,4 @@
-#include "runtime/synchronize.h"
+#include "runtime/compiler/synchronize.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "runtime/attributes.h"
+#include "runtime/graph/attributes.h"
 
 #include "base/error.h"
 

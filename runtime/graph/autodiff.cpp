@@ -1,4 +1,4 @@
-#include "runtime/autodiff.h"
+#include "runtime/graph/autodiff.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 
 namespace runtime {
 namespace {

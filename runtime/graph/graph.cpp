@@ -1,4 +1,4 @@
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 
 #include <fmt/format.h>
 
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "isa/names.h"
-#include "runtime/op.h"
+#include "runtime/graph/op.h"
 
 namespace runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/numerics.h"
+#include "runtime/graph/numerics.h"
 
 #include <fmt/format.h>
 

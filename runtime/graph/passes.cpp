@@ -1,10 +1,10 @@
-#include "runtime/passes.h"
+#include "runtime/graph/passes.h"
 
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "runtime/op.h"
+#include "runtime/graph/op.h"
 
 namespace runtime {
 

@@ -1,4 +1,4 @@
-#include "runtime/nki_arrange.h"
+#include "runtime/nki/arrange.h"
 
 #include <fmt/format.h>
 
@@ -9,10 +9,10 @@
 
 #include "base/error.h"
 #include "isa/flops.h"
-#include "runtime/allocate.h"
+#include "runtime/compiler/allocate.h"
 #include "runtime/compiler/schedule.h"
+#include "runtime/compiler/synchronize.h"
 #include "runtime/nki/passes.h"
-#include "runtime/synchronize.h"
 
 namespace runtime::nki {
 namespace {

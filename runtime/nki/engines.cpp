@@ -1,7 +1,7 @@
 // Which engine runs an instruction that several can run: the one that is done first with what it was given so far.
 #include <array>
 
-#include "runtime/nki_trace.h"
+#include "runtime/nki/trace.h"
 
 namespace runtime::nki {
 

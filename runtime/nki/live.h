@@ -6,7 +6,7 @@
 #include <utility>
 #include <vector>
 
-#include "runtime/emitter.h"
+#include "runtime/compiler/emitter.h"
 
 namespace runtime::nki {
 

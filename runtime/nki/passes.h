@@ -1,10 +1,10 @@
-// The passes of runtime/nki_arrange.h.
+// The passes of runtime/nki/arrange.h.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
 
-#include "runtime/emitter.h"
+#include "runtime/compiler/emitter.h"
 
 namespace runtime::nki {
 

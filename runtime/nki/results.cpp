@@ -3,7 +3,7 @@
 #include <optional>
 
 #include "isa/operands.h"
-#include "runtime/nki_trace.h"
+#include "runtime/nki/trace.h"
 
 namespace runtime::nki {
 namespace {

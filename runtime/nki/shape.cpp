@@ -4,7 +4,7 @@
 #include <limits>
 
 #include "base/error.h"
-#include "runtime/nki_view.h"
+#include "runtime/nki/view.h"
 
 namespace runtime::nki {
 namespace {

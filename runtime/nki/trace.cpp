@@ -1,4 +1,4 @@
-#include "runtime/nki_trace.h"
+#include "runtime/nki/trace.h"
 
 #include <fmt/format.h>
 

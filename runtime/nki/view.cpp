@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "runtime/nki_view.h"
+#include "runtime/nki/view.h"
 
 namespace runtime::nki {
 namespace {

@@ -3,7 +3,7 @@
 #include <numbers>
 
 #include "base/error.h"
-#include "runtime/elementwise.h"
+#include "runtime/ops/elementwise.h"
 
 namespace runtime {
 namespace {

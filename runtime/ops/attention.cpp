@@ -3,7 +3,7 @@
 #include <cmath>
 #include <limits>
 
-#include "runtime/autodiff.h"
+#include "runtime/graph/autodiff.h"
 
 namespace runtime {
 namespace {

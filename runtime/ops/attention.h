@@ -5,9 +5,9 @@
 #include <limits>
 #include <vector>
 
+#include "runtime/compiler/emitter.h"
 #include "runtime/compiler/row_tiler.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 
 namespace runtime {
 

@@ -1,5 +1,5 @@
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/ops/ops.h"
 #include "runtime/ops/slots.h"
 
 namespace runtime {

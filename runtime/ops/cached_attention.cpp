@@ -2,11 +2,11 @@
 #include <algorithm>
 #include <vector>
 
+#include "runtime/compiler/emitter.h"
 #include "runtime/compiler/row_tiler.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
 #include "runtime/ops/attention.h"
 #include "runtime/ops/cached_attention.h"
+#include "runtime/ops/ops.h"
 
 namespace runtime {
 namespace {

@@ -1,7 +1,7 @@
 // The contract and the definition of attention to caches; its lowering is in cached_attention.cpp.
 #pragma once
 
-#include "runtime/op.h"
+#include "runtime/graph/op.h"
 
 namespace runtime {
 

@@ -2,9 +2,9 @@
 // the scores.
 #include <algorithm>
 
-#include "runtime/autodiff.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/ops.h"
 
 namespace runtime {
 namespace {

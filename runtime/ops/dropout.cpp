@@ -1,4 +1,4 @@
-#include "runtime/elementwise.h"
+#include "runtime/ops/elementwise.h"
 
 namespace runtime {
 namespace {

@@ -6,8 +6,8 @@
 
 #include "isa/dtype.h"
 #include "isa/tile.h"
-#include "runtime/op.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/graph/op.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 

@@ -1,16 +1,16 @@
 #include <cmath>
 
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/compiler/emitter.h"
 #include "runtime/ops/flat.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 namespace {
 
 /// One LAMB update of one parameter tensor: m and v as AdamW's, u = m^ / (sqrt(v^) + eps) + wd w, and
 /// w = w - lr (|w| / |u|) u with norms over the whole tensor; the ratio is 1 while |w| or |u| is 0, and g is scaled by
-/// `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in place.
+/// `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/ops/optimizer_inputs.h); clip [1, 1] -> w, m, v in place.
 /// Settings: OptimizerAttrs; b1 and b2 are its betas.
 /// Lowering: two walks over the tensor. The first updates the moments and sums the squares of w and lr u; the second
 /// makes lr u again from the moments as they were stored, which costs three reads, and no tensor more in HBM.

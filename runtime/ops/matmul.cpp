@@ -1,7 +1,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "runtime/elementwise.h"
+#include "runtime/ops/elementwise.h"
 
 namespace runtime {
 namespace {

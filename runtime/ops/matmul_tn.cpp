@@ -1,8 +1,8 @@
 #include <algorithm>
 
+#include "runtime/compiler/emitter.h"
 #include "runtime/compiler/row_tiler.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 
 namespace runtime {
 namespace {

@@ -1,18 +1,18 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/compiler/emitter.h"
 #include "runtime/ops/flat.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 namespace {
 
 /// One AdamW update: m = b1 m + (1-b1) g; v = b2 v + (1-b2) g^2; w = w (1 - lr wd) - lr m^ / (sqrt(v^) + eps), with g
-/// scaled by `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h); clip [1, 1] -> w, m, v in
-/// place. Settings: OptimizerAttrs; b1 and b2 are its betas.
-/// Source: Loshchilov and Hutter, arXiv:1711.05101, algorithm 2, with PyTorch's order of the operations.
+/// scaled by `clip`. Shapes: w, g, m, v [R, C]; inputs [1, 8] (runtime/ops/optimizer_inputs.h); clip [1, 1] -> w, m, v
+/// in place. Settings: OptimizerAttrs; b1 and b2 are its betas. Source: Loshchilov and Hutter, arXiv:1711.05101,
+/// algorithm 2, with PyTorch's order of the operations.
 Tensors adamw_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const auto& a = attrs.as<OptimizerAttrs>();
   Tensors out{in[0], in[2], in[3]};
@@ -91,8 +91,8 @@ void adamw_lower(Emitter& e, const Node& node) { AdamW{e, node}.run(); }
 
 // ---- plain gradient descent
 
-/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; inputs [1, 8] (runtime/optimizer_inputs.h) -> w in place.
-/// Lowering: one VectorE pass. Source: Robbins and Monro, 1951; PyTorch, torch.optim.SGD.
+/// w = w - rate * g, without momentum. Shapes: w, g [R, C]; inputs [1, 8] (runtime/ops/optimizer_inputs.h) -> w in
+/// place. Lowering: one VectorE pass. Source: Robbins and Monro, 1951; PyTorch, torch.optim.SGD.
 std::vector<Shape> sgd_infer(const Contract& c) {
   const Value& w = c.in(0);
   c.need(1, w.rows, w.cols, "gradient");

@@ -1,10 +1,10 @@
 // What tensor-parallel ranks say to each other between two blocks, and the loss over a split vocabulary.
 #include <cmath>
 
-#include "runtime/autodiff.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 namespace {

@@ -1,8 +1,8 @@
 // What the stages of a pipeline say to each other. Each stage is a program of its own.
-#include "runtime/autodiff.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace runtime {
 namespace {

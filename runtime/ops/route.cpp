@@ -7,10 +7,10 @@
 #include <cmath>
 #include <vector>
 
-#include "runtime/autodiff.h"
-#include "runtime/elementwise.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/elementwise.h"
+#include "runtime/ops/ops.h"
 #include "runtime/ops/slots.h"
 
 namespace runtime {

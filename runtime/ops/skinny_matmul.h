@@ -1,9 +1,9 @@
 // What operators on few rows share: a row folded over several partitions, so that no engine leaves most lanes idle.
 #pragma once
 
+#include "runtime/compiler/emitter.h"
 #include "runtime/compiler/row_tiler.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 
 namespace runtime {
 

@@ -3,12 +3,12 @@
 #include <algorithm>
 #include <vector>
 
-#include "runtime/autodiff.h"
-#include "runtime/elementwise.h"
-#include "runtime/emitter.h"
-#include "runtime/ops.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/elementwise.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 #include "runtime/ops/slots.h"
-#include "runtime/optimizer_inputs.h"
 
 namespace runtime {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "runtime/emitter.h"
+#include "runtime/compiler/emitter.h"
 
 namespace runtime {
 

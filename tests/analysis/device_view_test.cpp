@@ -1,4 +1,4 @@
-#include "analysis/device_view.h"
+#include "analysis/neuron_tools/device_view.h"
 
 #include <gmock/gmock.h>
 

@@ -1,6 +1,6 @@
 // What a run leaves for other tools, read back: by protobuf's decoder, by Apache's reader of Parquet where npm has
 // installed it, else by what their forms say.
-#include "analysis/export.h"
+#include "analysis/export/export.h"
 
 #include <gmock/gmock.h>
 

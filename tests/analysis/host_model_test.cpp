@@ -1,11 +1,11 @@
-#include "analysis/host_model.h"
+#include "analysis/host/host_model.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "analysis/cost.h"
+#include "analysis/cost/cost.h"
 #include "base/error.h"
 
 namespace {

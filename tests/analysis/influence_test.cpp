@@ -1,5 +1,5 @@
 // Baselines, and what decides a prediction: mechanisms and fitted constants.
-#include "analysis/influence.h"
+#include "analysis/accuracy/influence.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,8 +10,8 @@
 #include <set>
 
 #include "analysis/accuracy/baseline.h"
+#include "analysis/host/stack.h"
 #include "analysis/host/stack_file.h"
-#include "analysis/stack.h"
 #include "base/error.h"
 #include "base/files.h"
 

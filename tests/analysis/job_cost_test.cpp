@@ -1,10 +1,10 @@
-#include "analysis/job_cost.h"
+#include "analysis/cost/job_cost.h"
 
 #include <gmock/gmock.h>
 
 #include <algorithm>
 
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "tests/analysis/recorded.h"
 

@@ -1,5 +1,5 @@
 // Profiles of the device beside a run: our own, and one written by hand with the fields that the tool documents.
-#include "analysis/neuron_profile.h"
+#include "analysis/neuron_tools/neuron_profile.h"
 
 #include <fmt/format.h>
 #include <gmock/gmock.h>
@@ -7,7 +7,7 @@
 #include <algorithm>
 #include <fstream>
 
-#include "analysis/validation_report.h"
+#include "analysis/accuracy/validation_report.h"
 #include "base/files.h"
 #include "tests/analysis/recorded.h"
 #include "tests/fails.h"

@@ -1,5 +1,5 @@
 // The same training in several number formats: tables, and the answer.
-#include "analysis/numerics_study.h"
+#include "analysis/accuracy/numerics_study.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <filesystem>
 #include <nlohmann/json.hpp>
 
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 
 namespace {

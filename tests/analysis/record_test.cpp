@@ -1,4 +1,4 @@
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 
 #include <gmock/gmock.h>
 

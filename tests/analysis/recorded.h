@@ -7,7 +7,7 @@
 #include <filesystem>
 #include <string>
 
-#include "analysis/record.h"
+#include "analysis/record/record.h"
 #include "tests/hw/tiny_programs.h"
 
 namespace recorded {

@@ -6,8 +6,8 @@
 #include <iterator>
 #include <nlohmann/json.hpp>
 
-#include "analysis/report.h"
-#include "analysis/result.h"
+#include "analysis/record/result.h"
+#include "analysis/report/report.h"
 #include "base/files.h"
 #include "tests/analysis/recorded.h"
 #include "tests/browser.h"

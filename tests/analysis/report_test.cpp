@@ -1,4 +1,4 @@
-#include "analysis/report.h"
+#include "analysis/report/report.h"
 
 #include <gmock/gmock.h>
 
@@ -12,10 +12,10 @@
 #include <set>
 
 #include "analysis/profile/memory_use.h"
+#include "analysis/profile/views.h"
+#include "analysis/record/result.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"
-#include "analysis/result.h"
-#include "analysis/views.h"
 #include "base/error.h"
 #include "tests/analysis/recorded.h"
 

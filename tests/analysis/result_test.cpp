@@ -1,4 +1,4 @@
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -8,7 +8,7 @@
 #include <cmath>
 #include <csignal>
 
-#include "analysis/numeric_events.h"
+#include "analysis/accuracy/numeric_events.h"
 #include "base/error.h"
 #include "base/files.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/stats.h"
+#include "analysis/profile/stats.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <thread>
 
 #include "analysis/record/sqlite.h"
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "analysis/sweep/sweep_store.h"
 #include "base/error.h"
 #include "base/files.h"

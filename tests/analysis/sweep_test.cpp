@@ -1,4 +1,4 @@
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 
 #include <gmock/gmock.h>
 #include <signal.h>

@@ -1,5 +1,5 @@
 // Traces read back: Perfetto's and Chakra's by protobuf's own decoder, Chrome's by a JSON parser.
-#include "analysis/trace.h"
+#include "analysis/trace/trace.h"
 
 #include <gmock/gmock.h>
 

@@ -1,4 +1,4 @@
-#include "analysis/validation_report.h"
+#include "analysis/accuracy/validation_report.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -6,7 +6,7 @@
 #include <cmath>
 #include <nlohmann/json.hpp>
 
-#include "analysis/metric.h"
+#include "analysis/accuracy/metric.h"
 #include "base/csv.h"
 #include "base/error.h"
 

@@ -1,4 +1,4 @@
-#include "analysis/validation.h"
+#include "analysis/accuracy/validation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-#include "analysis/views.h"
+#include "analysis/profile/views.h"
 
 #include <gmock/gmock.h>
 

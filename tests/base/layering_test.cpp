@@ -85,6 +85,9 @@ struct Line {
   std::string complaint(std::string_view what) const { return fmt::format("{}:{}: {}", path, number, what); }
 };
 
+/// Their headers lie directly in the folder when others may see them; elsewhere a header stands beside its source.
+const Names kInternalRooms = {"base", "isa", "hw", "cli"};
+
 std::string_view before_slash(std::string_view name) { return name.substr(0, name.find('/')); }
 
 /// Empty, or what is wrong with folder `from` including our own header `name`.
@@ -93,7 +96,7 @@ std::string judge_own(std::string_view from, std::string_view name) {
   if (!kLayers.contains(to)) return fmt::format("\"{}\" is not a path from the root", name);
   if (name.find("..") != std::string_view::npos) return fmt::format("\"{}\" goes up", name);
   const Names& allowed = kLayers.find(from)->second;
-  if (to != from && from != "tests" && std::ranges::count(name, '/') > 1)
+  if (to != from && from != "tests" && kInternalRooms.contains(to) && std::ranges::count(name, '/') > 1)
     return fmt::format("\"{}\" is internal to {}/", name, to);
   if (to == from || to == "base" || allowed.contains(to) || allowed.contains(name)) return {};
   return fmt::format("{}/ may not include \"{}\"", from, name);
@@ -231,8 +234,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Plant{"workloads/a.h", "\"isa/tile.h\"", "workloads/ may not include \"isa/tile.h\""},
                     Plant{"analysis/a.cpp", "\"hw/params.h\"", "analysis/ may not include \"hw/params.h\""},
                     Plant{"analysis/a.cpp", "\"hw/trace.h\"", ""}, Plant{"hw/a.cpp", "\"isa/tile.h\"", ""},
-                    Plant{"cli/a.cpp", "\"runtime/graph.h\"", "cli/ may not include \"runtime/graph.h\""},
-                    Plant{"cli/a.cpp", "\"analysis/record.h\"", ""}, Plant{"hw/a.cpp", "<systemc>", ""},
+                    Plant{"cli/a.cpp", "\"runtime/graph/graph.h\"", "cli/ may not include \"runtime/graph/graph.h\""},
+                    Plant{"cli/a.cpp", "\"analysis/record/record.h\"", ""}, Plant{"hw/a.cpp", "<systemc>", ""},
                     Plant{"runtime/a.cpp", "<systemc>", "runtime/ may not use <systemc>"},
                     Plant{"hw/a.cpp", "<boost/graph/dag.hpp>", "hw/ may not use <boost/graph/dag.hpp>"},
                     Plant{"hw/network/topology.cpp", "<boost/graph/dag.hpp>", ""},
@@ -241,7 +244,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Plant{"hw/a.cpp", "<vector>", ""},
                     Plant{"hw/a.cpp", "<new/lib.h>", "<new/lib.h> is a library without a row in kLibraries"},
                     Plant{"cli/a.cpp", "\"hw/memory/dma.h\"", "\"hw/memory/dma.h\" is internal to hw/"},
-                    Plant{"hw/a.cpp", "\"hw/memory/dma.h\"", ""}, Plant{"tests/hw/a.cpp", "\"hw/memory/dma.h\"", ""},
+                    Plant{"cli/a.cpp", "\"trnsim/job/job.h\"", ""}, Plant{"hw/a.cpp", "\"hw/memory/dma.h\"", ""},
+                    Plant{"tests/hw/a.cpp", "\"hw/memory/dma.h\"", ""},
                     Plant{"hw/a.cpp", "\"dma.h\"", "\"dma.h\" is not a path from the root"},
                     Plant{"hw/a.cpp", "\"hw/../isa/tile.h\"", "\"hw/../isa/tile.h\" goes up"}));
 

@@ -9,8 +9,8 @@
 #include <string>
 
 #include "hw/sim_device.h"
-#include "runtime/compile.h"
-#include "runtime/session.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/step/session.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "workloads/models/bert/bert_graph.h"

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "analysis/sweep.h"
+#include "analysis/sweep/sweep.h"
 #include "base/files.h"
 #include "hw/sim_device.h"
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "workloads/models/bert/bert_graph.h"

@@ -5,11 +5,11 @@
 #include <string>
 
 #include "isa/check.h"
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "workloads/models/bert/bert_graph.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace {
 

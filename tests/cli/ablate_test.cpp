@@ -4,7 +4,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
-#include "runtime/passes.h"
+#include "runtime/graph/passes.h"
 #include "tests/cli/run_job.h"
 #include "tests/sanitized.h"
 

@@ -9,7 +9,7 @@
 
 #include "tests/cli/run_binary.h"
 #include "tests/workloads/models.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
 
 namespace {
 

@@ -12,8 +12,8 @@
 #include <regex>
 #include <sstream>
 
-#include "analysis/record.h"
-#include "analysis/trace.h"
+#include "analysis/record/record.h"
+#include "analysis/trace/trace.h"
 #include "isa/names.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"

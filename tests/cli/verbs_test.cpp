@@ -7,14 +7,14 @@
 #include <numeric>
 #include <sstream>
 
-#include "analysis/validation_report.h"
+#include "analysis/accuracy/validation_report.h"
 #include "base/param_file.h"
 #include "isa/table.h"
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"
-#include "workloads/presets.h"
-#include "workloads/workload.h"
+#include "workloads/jobs/workload.h"
+#include "workloads/models/presets.h"
 
 namespace {
 

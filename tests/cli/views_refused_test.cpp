@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <fstream>
 
+#include "analysis/record/result.h"
 #include "analysis/record/sqlite.h"
-#include "analysis/result.h"
 #include "base/files.h"
 #include "isa/asm.h"
 #include "tests/analysis/recorded.h"

@@ -6,7 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 
-#include "analysis/result.h"
+#include "analysis/record/result.h"
 #include "isa/asm.h"
 #include "tests/analysis/recorded.h"
 #include "tests/cli/run_binary.h"

@@ -6,7 +6,7 @@
 
 #include "hw/params.h"
 #include "hw/sim_device.h"
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "workloads/models/bert/bert_graph.h"

@@ -63,7 +63,7 @@ TEST(Install, EveryHeaderCompilesWithNothingButThePackage) {
   std::string all;
   for (const std::string& header : files_below(prefix() / "include/trnsim", ".h"))
     all += "#include \"" + header + "\"\n";
-  EXPECT_THAT(all, HasSubstr("\"trnsim/project.h\""));
+  EXPECT_THAT(all, HasSubstr("\"trnsim/project/project.h\""));
   base::write_file(folder.path() / "all.cpp", all);
   const Ran ran = shell(folder.path(), TRNSIM_CXX " -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I '" +
                                            (prefix() / "include/trnsim").string() + "' all.cpp");

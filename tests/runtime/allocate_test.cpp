@@ -7,8 +7,8 @@
 
 #include "hw/sim_device.h"
 #include "isa/check.h"
-#include "runtime/allocate.h"
-#include "runtime/synchronize.h"
+#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/synchronize.h"
 #include "tests/runtime/run_op.h"
 #include "tests/target.h"
 

@@ -2,9 +2,9 @@
 #include <gtest/gtest.h>
 
 #include "isa/asm.h"
-#include "runtime/autodiff.h"
-#include "runtime/block.h"
-#include "runtime/compile.h"
+#include "runtime/compiler/block.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/graph/autodiff.h"
 #include "tests/runtime/run_op.h"
 #include "tests/target.h"
 

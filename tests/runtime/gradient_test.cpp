@@ -1,7 +1,7 @@
 // The gradients that autodiff builds, run on a device, against central differences of the reference.
 #include <gtest/gtest.h>
 
-#include "runtime/autodiff.h"
+#include "runtime/graph/autodiff.h"
 #include "tests/runtime/run_op.h"
 
 namespace {

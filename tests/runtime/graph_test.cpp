@@ -4,7 +4,7 @@
 
 #include <set>
 
-#include "runtime/emitter.h"
+#include "runtime/compiler/emitter.h"
 #include "tests/runtime/run_op.h"
 #include "tests/target.h"
 

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/nki_arrange.h"
-#include "runtime/nki_trace.h"
+#include "runtime/nki/arrange.h"
+#include "runtime/nki/trace.h"
 #include "tests/fails.h"
 #include "tests/target.h"
 

@@ -1,7 +1,7 @@
 // The optimizer's operations and the reduction over ranks, against their references.
 #include <gtest/gtest.h>
 
-#include "runtime/optimizer_inputs.h"
+#include "runtime/ops/optimizer_inputs.h"
 #include "tests/runtime/run_op.h"
 
 namespace {

@@ -2,7 +2,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
-#include "runtime/autodiff.h"
+#include "runtime/graph/autodiff.h"
 #include "tests/runtime/run_op.h"
 
 namespace {

@@ -1,5 +1,5 @@
 // Compiled programs in a folder: the same bytes come back, and only for what decides the same program.
-#include "runtime/program_cache.h"
+#include "runtime/compiler/program_cache.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -4,8 +4,8 @@
 #include <set>
 
 #include "base/fields.h"
-#include "runtime/block.h"
-#include "runtime/program_cache.h"
+#include "runtime/compiler/block.h"
+#include "runtime/compiler/program_cache.h"
 #include "tests/runtime/run_op.h"
 #include "tests/target.h"
 

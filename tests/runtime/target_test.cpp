@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "isa/asm.h"
-#include "runtime/block.h"
-#include "runtime/program_cache.h"
+#include "runtime/compiler/block.h"
+#include "runtime/compiler/program_cache.h"
 #include "tests/runtime/run_op.h"
 #include "tests/target.h"
 

@@ -1,4 +1,4 @@
-#include "trnsim/advice.h"
+#include "trnsim/plans/advice.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -7,11 +7,11 @@
 
 #include "base/files.h"
 #include "tests/sanitized.h"
-#include "trnsim/ablate.h"
-#include "trnsim/answer.h"
-#include "trnsim/estimate.h"
-#include "trnsim/run.h"
-#include "workloads/workload.h"
+#include "trnsim/plans/ablate.h"
+#include "trnsim/plans/answer.h"
+#include "trnsim/project/estimate.h"
+#include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 namespace {

@@ -7,11 +7,11 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/stats.h"
-#include "runtime/numerics.h"
-#include "trnsim/listing.h"
-#include "trnsim/project.h"
-#include "trnsim/run.h"
+#include "analysis/profile/stats.h"
+#include "runtime/graph/numerics.h"
+#include "trnsim/job/listing.h"
+#include "trnsim/project/project.h"
+#include "trnsim/run/run.h"
 
 namespace trnsim {
 namespace {

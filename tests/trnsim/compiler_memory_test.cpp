@@ -1,14 +1,14 @@
 // Memory in the compiler's words is the same memory, and has a verdict; a compilation has a price and known refusals.
-#include "trnsim/compiler_memory.h"
+#include "trnsim/project/compiler_memory.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <numeric>
 
-#include "analysis/stack.h"
-#include "trnsim/compile_cost.h"
-#include "trnsim/project.h"
+#include "analysis/host/stack.h"
+#include "trnsim/project/compile_cost.h"
+#include "trnsim/project/project.h"
 
 namespace trnsim {
 namespace {

@@ -6,14 +6,14 @@
 #include <filesystem>
 #include <fstream>
 
-#include "analysis/cost.h"
+#include "analysis/cost/cost.h"
 #include "base/error.h"
 #include "tests/fails.h"
-#include "trnsim/estimate.h"
-#include "trnsim/generate.h"
-#include "trnsim/project.h"
-#include "trnsim/search.h"
-#include "workloads/presets.h"
+#include "trnsim/generate/generate.h"
+#include "trnsim/plans/search.h"
+#include "trnsim/project/estimate.h"
+#include "trnsim/project/project.h"
+#include "workloads/models/presets.h"
 
 namespace trnsim {
 namespace {

@@ -1,5 +1,5 @@
 // A job is a value: every field that decides time, memory or price tells two jobs apart, and its settings give it back.
-#include "trnsim/job.h"
+#include "trnsim/job/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -9,11 +9,11 @@
 #include <string>
 
 #include "base/error.h"
-#include "runtime/numerics.h"
-#include "trnsim/listing.h"
-#include "trnsim/memory.h"
-#include "trnsim/project.h"
-#include "workloads/model.h"
+#include "runtime/graph/numerics.h"
+#include "trnsim/job/listing.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/project.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

@@ -1,5 +1,5 @@
 // A job of several lengths is its jobs of one length each, and is compared with one length and with packing.
-#include "trnsim/lengths.h"
+#include "trnsim/job/lengths.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +8,8 @@
 #include <fstream>
 
 #include "tests/fails.h"
-#include "trnsim/data_size.h"
-#include "trnsim/project.h"
+#include "trnsim/job/data_size.h"
+#include "trnsim/project/project.h"
 
 namespace trnsim {
 namespace {

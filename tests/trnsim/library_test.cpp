@@ -9,12 +9,12 @@
 #include "tests/tale.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
-#include "trnsim/checkpoints.h"
-#include "trnsim/generate.h"
-#include "trnsim/listing.h"
-#include "trnsim/machine.h"
-#include "trnsim/tokenize.h"
-#include "workloads/shards.h"
+#include "trnsim/generate/generate.h"
+#include "trnsim/job/listing.h"
+#include "trnsim/job/machine.h"
+#include "trnsim/run/checkpoints.h"
+#include "trnsim/run/tokenize.h"
+#include "workloads/checkpoints/shards.h"
 
 namespace trnsim {
 namespace {

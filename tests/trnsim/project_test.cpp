@@ -1,5 +1,5 @@
 // One answer to one question: bounds hold, parts add up, and who asks beside whom changes nothing.
-#include "trnsim/project.h"
+#include "trnsim/project/project.h"
 
 #include <gtest/gtest.h>
 
@@ -10,9 +10,9 @@
 
 #include "base/error.h"
 #include "tests/sanitized.h"
-#include "trnsim/run.h"
-#include "trnsim/search.h"
-#include "trnsim/sweep.h"
+#include "trnsim/plans/search.h"
+#include "trnsim/run/run.h"
+#include "trnsim/sweep/sweep.h"
 
 namespace trnsim {
 namespace {

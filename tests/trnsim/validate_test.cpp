@@ -1,5 +1,5 @@
 // Rows of published measurements in process: which are predicted, and why the others are not.
-#include "trnsim/validate.h"
+#include "trnsim/predict/validate.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

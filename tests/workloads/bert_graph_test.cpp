@@ -11,8 +11,8 @@
 
 #include "hw/sim_device.h"
 #include "isa/check.h"
-#include "runtime/compile.h"
-#include "runtime/session.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/step/session.h"
 #include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/safetensors.h"

@@ -7,8 +7,8 @@
 #include <numeric>
 
 #include "isa/check.h"
-#include "runtime/compile.h"
-#include "runtime/session.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/step/session.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"

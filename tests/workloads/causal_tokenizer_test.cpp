@@ -11,7 +11,7 @@
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 namespace {

@@ -1,5 +1,5 @@
 // Training of a small Llama on simulated cores: it learns, its checkpoints go on, and the plan does not matter.
-#include "workloads/causal_trainer.h"
+#include "workloads/training/causal_trainer.h"
 #include "tests/workloads/models.h"
 
 #include <gmock/gmock.h>
@@ -13,8 +13,8 @@
 #include "tests/target.h"
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/support.h"
-#include "workloads/model_files.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/model_files.h"
+#include "workloads/checkpoints/shards.h"
 
 namespace workloads {
 namespace {

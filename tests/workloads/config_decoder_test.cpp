@@ -7,8 +7,8 @@
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
-#include "workloads/config.h"
-#include "workloads/presets.h"
+#include "workloads/models/config.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {

@@ -1,4 +1,4 @@
-#include "workloads/config.h"
+#include "workloads/models/config.h"
 #include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>

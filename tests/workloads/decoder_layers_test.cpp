@@ -3,11 +3,11 @@
 
 #include <map>
 
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
-#include "workloads/decoder_graph.h"
-#include "workloads/presets.h"
+#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/presets.h"
 
 namespace {
 

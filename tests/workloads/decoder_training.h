@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "tests/target.h"
-#include "workloads/causal_trainer.h"
-#include "workloads/language_modelling.h"
+#include "workloads/tasks/language_modelling.h"
+#include "workloads/training/causal_trainer.h"
 
 namespace workloads_test {
 

@@ -8,11 +8,11 @@
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/classification.h"
-#include "workloads/classifier_trainer.h"
-#include "workloads/metrics.h"
-#include "workloads/presets.h"
-#include "workloads/verify.h"
+#include "workloads/models/presets.h"
+#include "workloads/tasks/classification.h"
+#include "workloads/tasks/metrics.h"
+#include "workloads/training/classifier_trainer.h"
+#include "workloads/training/verify.h"
 
 namespace workloads {
 namespace {

@@ -4,11 +4,11 @@
 #include <algorithm>
 #include <numeric>
 
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "tests/sanitized.h"
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/models.h"
-#include "workloads/presets.h"
+#include "workloads/models/presets.h"
 #include "workloads/training/host_io.h"
 
 namespace workloads {

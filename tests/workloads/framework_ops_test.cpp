@@ -1,10 +1,10 @@
 // What a host traces follows from layers, heads, plan and recomputation.
-#include "workloads/block_graph.h"
-#include "workloads/model.h"
+#include "workloads/models/blocks/block_graph.h"
+#include "workloads/models/model.h"
 
 #include <gtest/gtest.h>
 
-#include "workloads/presets.h"
+#include "workloads/models/presets.h"
 
 namespace {
 

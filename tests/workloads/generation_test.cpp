@@ -1,4 +1,4 @@
-#include "workloads/generation.h"
+#include "workloads/generation/generation.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -5,16 +5,16 @@
 #include <cmath>
 
 #include "isa/check.h"
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "tests/tale.h"
 #include "tests/target.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
-#include "workloads/generator.h"
-#include "workloads/model_files.h"
+#include "workloads/checkpoints/model_files.h"
+#include "workloads/generation/generator.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/presets.h"
-#include "workloads/tokenizer.h"
+#include "workloads/models/presets.h"
+#include "workloads/text/tokenizer.h"
 #include "workloads/training/host_io.h"
 
 namespace workloads {

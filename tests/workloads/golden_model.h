@@ -11,8 +11,8 @@
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/presets.h"
-#include "workloads/verify.h"
+#include "workloads/models/presets.h"
+#include "workloads/training/verify.h"
 
 namespace workloads_test {
 

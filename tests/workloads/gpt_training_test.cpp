@@ -7,7 +7,7 @@
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
-#include "workloads/model_files.h"
+#include "workloads/checkpoints/model_files.h"
 #include "workloads/models/decoder/decoder_weights.h"
 
 namespace workloads {

@@ -10,8 +10,8 @@
 
 #include "base/files.h"
 #include "tests/workloads/support.h"
-#include "workloads/classification.h"
 #include "workloads/data/pictures.h"
+#include "workloads/tasks/classification.h"
 
 namespace workloads {
 namespace {

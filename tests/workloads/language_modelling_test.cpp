@@ -1,4 +1,4 @@
-#include "workloads/language_modelling.h"
+#include "workloads/tasks/language_modelling.h"
 #include "tests/workloads/models.h"
 
 #include <gmock/gmock.h>

@@ -1,5 +1,5 @@
 // Lengths that samples are padded to: dealt by hand, fitted against trying all, batches of one length.
-#include "workloads/lengths.h"
+#include "workloads/data/lengths.h"
 
 #include <gtest/gtest.h>
 

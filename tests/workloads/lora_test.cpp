@@ -1,5 +1,5 @@
 // Adapters beside frozen weights: against PyTorch, as files of PEFT, merged, and what is refused.
-#include "workloads/lora.h"
+#include "workloads/models/lora.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -11,11 +11,11 @@
 #include "tests/workloads/decoder_training.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
-#include "workloads/adapter.h"
-#include "workloads/model_files.h"
-#include "workloads/presets.h"
-#include "workloads/shards.h"
-#include "workloads/verify.h"
+#include "workloads/checkpoints/adapter.h"
+#include "workloads/checkpoints/model_files.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/presets.h"
+#include "workloads/training/verify.h"
 
 namespace {
 

@@ -4,7 +4,7 @@
 #include "tests/target.h"
 #include "tests/workloads/micro_support.h"
 #include "tests/workloads/support.h"
-#include "workloads/micro.h"
+#include "workloads/kernels/micro.h"
 
 namespace {
 

@@ -13,7 +13,7 @@
 #include "isa/check.h"
 #include "isa/device.h"
 #include "isa/flops.h"
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "tests/target.h"
 
 namespace micro_test {

@@ -7,13 +7,13 @@
 #include <vector>
 
 #include "isa/check.h"
-#include "runtime/compile.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/ops/optimizer_inputs.h"
 #include "tests/target.h"
 #include "tests/workloads/micro_support.h"
 #include "tests/workloads/support.h"
-#include "workloads/block_graph.h"
-#include "workloads/micro.h"
+#include "workloads/kernels/micro.h"
+#include "workloads/models/blocks/block_graph.h"
 
 namespace {
 

@@ -1,12 +1,12 @@
-#include "workloads/model_files.h"
+#include "workloads/checkpoints/model_files.h"
 #include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
 
 #include "tests/tale.h"
 #include "tests/workloads/support.h"
-#include "workloads/presets.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {

@@ -1,5 +1,5 @@
 // Models by the names and sizes that tables of published figures give them.
-#include "workloads/published.h"
+#include "workloads/models/published.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

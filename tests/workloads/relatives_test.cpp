@@ -4,19 +4,19 @@
 
 #include <cmath>
 
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/decoder_graph.h"
-#include "workloads/generation_graph.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/presets.h"
+#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/decoder/generation_graph.h"
+#include "workloads/models/presets.h"
 #include "workloads/training/recipe.h"
-#include "workloads/verify.h"
+#include "workloads/training/verify.h"
 
 namespace workloads {
 namespace {

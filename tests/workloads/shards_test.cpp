@@ -1,4 +1,4 @@
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
 #include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@
 #include "base/files.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
-#include "workloads/presets.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {

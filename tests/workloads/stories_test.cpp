@@ -10,7 +10,7 @@
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/llama2c.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 namespace {

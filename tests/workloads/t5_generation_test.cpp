@@ -8,11 +8,11 @@
 #include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/checkpoints/model_files.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/generator.h"
-#include "workloads/model.h"
-#include "workloads/model_files.h"
-#include "workloads/presets.h"
+#include "workloads/generation/generator.h"
+#include "workloads/models/model.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {

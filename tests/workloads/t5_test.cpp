@@ -4,14 +4,14 @@
 
 #include <array>
 
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "tests/target.h"
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/support.h"
 #include "workloads/models/config_model.h"
+#include "workloads/models/presets.h"
 #include "workloads/models/t5/t5.h"
-#include "workloads/pipeline.h"
-#include "workloads/presets.h"
+#include "workloads/step/pipeline.h"
 
 namespace workloads {
 namespace {

@@ -4,8 +4,8 @@
 
 #include "tests/target.h"
 #include "tests/workloads/support.h"
-#include "workloads/causal_trainer.h"
-#include "workloads/language_modelling.h"
+#include "workloads/tasks/language_modelling.h"
+#include "workloads/training/causal_trainer.h"
 #include "workloads/training/host_io.h"
 
 namespace workloads {

@@ -11,9 +11,9 @@
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/pipeline.h"
-#include "workloads/verify.h"
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
+#include "workloads/step/pipeline.h"
+#include "workloads/training/verify.h"
 
 namespace {
 

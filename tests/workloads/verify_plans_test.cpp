@@ -5,7 +5,7 @@
 #include "tests/sanitized.h"
 #include "tests/target.h"
 #include "tests/workloads/support.h"
-#include "workloads/verify.h"
+#include "workloads/training/verify.h"
 
 namespace {
 

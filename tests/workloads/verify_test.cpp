@@ -1,5 +1,5 @@
 // Trajectories that PyTorch has gone before, step by step on simulated cores.
-#include "workloads/verify.h"
+#include "workloads/training/verify.h"
 
 #include <gtest/gtest.h>
 

@@ -7,10 +7,10 @@
 #include "tests/sanitized.h"
 #include "tests/target.h"
 #include "tests/workloads/support.h"
-#include "workloads/classifier_trainer.h"
 #include "workloads/data/image_files.h"
 #include "workloads/data/synthetic/digits.h"
-#include "workloads/presets.h"
+#include "workloads/models/presets.h"
+#include "workloads/training/classifier_trainer.h"
 
 namespace {
 

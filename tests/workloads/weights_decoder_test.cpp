@@ -11,8 +11,8 @@
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/llama2c.h"
-#include "workloads/presets.h"
-#include "workloads/weights.h"
+#include "workloads/models/presets.h"
+#include "workloads/models/weights.h"
 
 namespace workloads {
 namespace {

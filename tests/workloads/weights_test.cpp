@@ -1,4 +1,4 @@
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 #include "tests/workloads/models.h"
 
 #include <gtest/gtest.h>

@@ -6,8 +6,8 @@
 
 #include "base/text.h"
 #include "trnsim/predict/predict_row.h"
-#include "workloads/model.h"
-#include "workloads/presets.h"
+#include "workloads/models/model.h"
+#include "workloads/models/presets.h"
 
 namespace trnsim {
 namespace {

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/stack_of_row.h"
-#include "trnsim/project.h"
+#include "trnsim/project/project.h"
 
 namespace trnsim {
 namespace {

@@ -5,11 +5,11 @@
 #include <array>
 
 #include "base/text.h"
-#include "trnsim/compiler_memory.h"
 #include "trnsim/predict/model_of_row.h"
 #include "trnsim/predict/predict_row.h"
-#include "trnsim/stages.h"
-#include "workloads/model.h"
+#include "trnsim/project/compiler_memory.h"
+#include "trnsim/project/stages.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

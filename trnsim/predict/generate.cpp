@@ -3,7 +3,7 @@
 
 #include <regex>
 
-#include "trnsim/generate.h"
+#include "trnsim/generate/generate.h"
 #include "trnsim/predict/model_of_row.h"
 #include "trnsim/predict/predict_row.h"
 

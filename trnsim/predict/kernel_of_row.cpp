@@ -7,10 +7,10 @@
 #include <regex>
 
 #include "isa/names.h"
-#include "runtime/compile.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/predict/micro_row.h"
-#include "workloads/block_graph.h"
-#include "workloads/micro.h"
+#include "workloads/kernels/micro.h"
+#include "workloads/models/blocks/block_graph.h"
 
 namespace trnsim {
 namespace {

@@ -13,7 +13,7 @@
 #include "hw/sim_device.h"
 #include "isa/names.h"
 #include "trnsim/predict/micro_row.h"
-#include "workloads/micro.h"
+#include "workloads/kernels/micro.h"
 
 namespace trnsim {
 namespace {

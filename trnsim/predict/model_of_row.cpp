@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "workloads/published.h"
+#include "workloads/models/published.h"
 
 namespace trnsim {
 

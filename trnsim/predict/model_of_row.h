@@ -5,8 +5,8 @@
 #include <variant>
 #include <vector>
 
-#include "analysis/validation.h"
-#include "workloads/model.h"
+#include "analysis/accuracy/validation.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 

@@ -12,7 +12,7 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "trnsim/nki.h"
+#include "trnsim/nki/nki.h"
 #include "trnsim/predict/predict_row.h"
 
 namespace trnsim {

@@ -1,4 +1,4 @@
-#include "trnsim/predict.h"
+#include "trnsim/predict/predict.h"
 
 #include <fmt/format.h>
 

@@ -1,11 +1,11 @@
 // What predictions of all kinds of rows share: the row's machine, its metric, and the shares of its time.
 #pragma once
 
-#include "analysis/host_model.h"
-#include "analysis/metric.h"
+#include "analysis/accuracy/metric.h"
+#include "analysis/host/host_model.h"
 #include "hw/params.h"
 #include "hw/trace.h"
-#include "trnsim/predict.h"
+#include "trnsim/predict/predict.h"
 
 namespace trnsim {
 

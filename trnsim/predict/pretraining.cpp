@@ -8,8 +8,8 @@
 #include "trnsim/predict/predict_row.h"
 #include "trnsim/predict/pretraining.h"
 #include "trnsim/predict/stack_of_row.h"
-#include "trnsim/project.h"
-#include "workloads/model.h"
+#include "trnsim/project/project.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

@@ -1,9 +1,9 @@
 // Pre-training of BERT, predicted.
 #pragma once
 
-#include "runtime/numerics.h"
-#include "trnsim/predict.h"
-#include "workloads/config.h"
+#include "runtime/graph/numerics.h"
+#include "trnsim/predict/predict.h"
+#include "workloads/models/config.h"
 
 namespace trnsim {
 

@@ -11,7 +11,7 @@
 #include "hw/sim_device.h"
 #include "isa/target.h"
 #include "trnsim/predict/micro_row.h"
-#include "workloads/micro.h"
+#include "workloads/kernels/micro.h"
 
 namespace trnsim {
 namespace {

@@ -2,7 +2,7 @@
 
 #include <regex>
 
-#include "analysis/stack.h"
+#include "analysis/host/stack.h"
 #include "base/text.h"
 
 namespace trnsim {

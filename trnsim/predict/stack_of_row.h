@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "analysis/validation.h"
+#include "analysis/accuracy/validation.h"
 
 namespace trnsim {
 

@@ -1,4 +1,4 @@
-#include "workloads/adapter.h"
+#include "workloads/checkpoints/adapter.h"
 
 #include <fmt/format.h>
 

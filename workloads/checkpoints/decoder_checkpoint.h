@@ -1,12 +1,13 @@
-// The checkpoint of a decoder's training: shards of every tensor-parallel rank and pipeline stage (workloads/shards.h),
-// from which a run resumes, to the same bits under the same plan, and from the same state under another one.
+// The checkpoint of a decoder's training: shards of every tensor-parallel rank and pipeline stage
+// (workloads/checkpoints/shards.h), from which a run resumes, to the same bits under the same plan, and from the same
+// state under another one.
 #pragma once
 
 #include <filesystem>
 #include <string>
 
 #include "workloads/checkpoints/train_checkpoint.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 #include "workloads/training/decoder_state.h"
 #include "workloads/training/host_io.h"
 

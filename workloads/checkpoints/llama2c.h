@@ -5,7 +5,7 @@
 #include <filesystem>
 
 #include "workloads/models/decoder/decoder_config.h"
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 
 namespace workloads {
 

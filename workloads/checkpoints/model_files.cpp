@@ -1,13 +1,13 @@
-#include "workloads/model_files.h"
+#include "workloads/checkpoints/model_files.h"
 
 #include <fmt/format.h>
 
 #include <vector>
 
 #include "base/error.h"
-#include "workloads/adapter.h"
+#include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
 
 namespace workloads {
 namespace {

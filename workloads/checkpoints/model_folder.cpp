@@ -1,4 +1,4 @@
-#include "workloads/model_folder.h"
+#include "workloads/checkpoints/model_folder.h"
 
 #include <fmt/format.h>
 

@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "workloads/model.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 namespace {

@@ -1,5 +1,5 @@
 // The files of a sharded checkpoint.
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
 
 #include <fmt/format.h>
 
@@ -11,9 +11,9 @@
 #include "base/files.h"
 #include "base/hash.h"
 #include "base/text.h"
-#include "workloads/adapter.h"
+#include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/json_file.h"
-#include "workloads/model_folder.h"
+#include "workloads/checkpoints/model_folder.h"
 
 namespace workloads {
 namespace {

@@ -4,7 +4,7 @@
 #include <filesystem>
 #include <string>
 
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "workloads/checkpoints/safetensors.h"
 
 namespace workloads {

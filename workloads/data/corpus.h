@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "workloads/data/dataset.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 

@@ -1,4 +1,4 @@
-#include "workloads/lengths.h"
+#include "workloads/data/lengths.h"
 
 #include <fmt/format.h>
 

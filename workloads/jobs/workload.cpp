@@ -1,4 +1,4 @@
-#include "workloads/workload.h"
+#include "workloads/jobs/workload.h"
 
 #include <fmt/format.h>
 

@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "runtime/compile.h"
-#include "runtime/elementwise.h"
-#include "workloads/micro.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/ops/elementwise.h"
+#include "workloads/kernels/micro.h"
 
 namespace workloads {
 namespace {

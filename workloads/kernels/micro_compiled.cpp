@@ -1,10 +1,10 @@
 // Kernels that the compiler makes from a graph of one or a few operations.
 #include <cmath>
 
-#include "runtime/compile.h"
-#include "runtime/ops.h"
-#include "runtime/optimizer_inputs.h"
-#include "workloads/micro.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
+#include "workloads/kernels/micro.h"
 
 namespace workloads {
 namespace {

@@ -6,9 +6,9 @@
 
 #include "base/error.h"
 #include "isa/flops.h"
-#include "runtime/allocate.h"
-#include "runtime/memory_plan.h"
-#include "runtime/synchronize.h"
+#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/memory_plan.h"
+#include "runtime/compiler/synchronize.h"
 
 namespace workloads {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "runtime/emitter.h"
+#include "runtime/compiler/emitter.h"
 
 namespace workloads {
 

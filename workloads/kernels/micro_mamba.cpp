@@ -5,8 +5,8 @@
 #include <vector>
 
 #include "base/error.h"
+#include "workloads/kernels/micro.h"
 #include "workloads/kernels/micro_kernel.h"
-#include "workloads/micro.h"
 
 namespace workloads {
 namespace {

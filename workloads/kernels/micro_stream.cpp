@@ -6,8 +6,8 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
+#include "workloads/kernels/micro.h"
 #include "workloads/kernels/micro_kernel.h"
-#include "workloads/micro.h"
 
 namespace workloads {
 namespace {

@@ -2,8 +2,8 @@
 #include <algorithm>
 #include <vector>
 
+#include "workloads/kernels/micro.h"
 #include "workloads/kernels/micro_kernel.h"
-#include "workloads/micro.h"
 
 namespace workloads {
 namespace {

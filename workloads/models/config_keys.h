@@ -8,7 +8,7 @@
 #include <string>
 #include <string_view>
 
-#include "workloads/config.h"
+#include "workloads/models/config.h"
 
 namespace workloads {
 

@@ -8,8 +8,8 @@
 #include <utility>
 
 #include "base/error.h"
-#include "workloads/model.h"
 #include "workloads/models/config_keys.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 

@@ -3,8 +3,8 @@
 #include <cmath>
 
 #include "base/error.h"
-#include "runtime/autodiff.h"
-#include "runtime/ops.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/ops.h"
 
 namespace workloads {
 namespace {

@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/graph.h"
-#include "workloads/optimizer_step.h"
-#include "workloads/step.h"
-#include "workloads/weights.h"
+#include "runtime/graph/graph.h"
+#include "workloads/models/weights.h"
+#include "workloads/step/optimizer_step.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 

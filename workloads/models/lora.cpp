@@ -1,4 +1,4 @@
-#include "workloads/lora.h"
+#include "workloads/models/lora.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,7 +8,7 @@
 
 #include "base/error.h"
 #include "base/suggest.h"
-#include "workloads/model.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 namespace {

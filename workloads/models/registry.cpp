@@ -12,14 +12,14 @@
 #include "base/files.h"
 #include "base/suggest.h"
 #include "base/text.h"
-#include "workloads/model.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/model.h"
+#include "workloads/models/presets.h"
+#include "workloads/models/published.h"
 #include "workloads/models/t5/t5.h"
 #include "workloads/models/vit/vit.h"
-#include "workloads/presets.h"
-#include "workloads/published.h"
 
 namespace workloads {
 namespace {

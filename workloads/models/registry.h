@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/config.h"
+#include "workloads/models/config.h"
 
 namespace workloads {
 

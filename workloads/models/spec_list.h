@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 
 namespace workloads {
 

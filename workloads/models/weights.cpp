@@ -1,4 +1,4 @@
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "workloads/data/random.h"
-#include "workloads/model.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 namespace {

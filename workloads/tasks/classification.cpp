@@ -1,4 +1,4 @@
-#include "workloads/classification.h"
+#include "workloads/tasks/classification.h"
 
 #include <fmt/format.h>
 
@@ -11,7 +11,7 @@
 #include "workloads/data/image_folder.h"
 #include "workloads/data/synthetic/digits.h"
 #include "workloads/data/synthetic/emotion_synthetic.h"
-#include "workloads/presets.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {

@@ -4,7 +4,7 @@
 
 #include "base/error.h"
 #include "base/hash.h"
-#include "workloads/task.h"
+#include "workloads/tasks/task.h"
 
 namespace workloads {
 namespace {

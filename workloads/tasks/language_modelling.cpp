@@ -1,4 +1,4 @@
-#include "workloads/language_modelling.h"
+#include "workloads/tasks/language_modelling.h"
 
 #include <fmt/format.h>
 
@@ -6,10 +6,10 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "workloads/adapter.h"
+#include "workloads/checkpoints/adapter.h"
+#include "workloads/checkpoints/model_files.h"
 #include "workloads/data/synthetic/instruction_synthetic.h"
-#include "workloads/model_files.h"
-#include "workloads/presets.h"
+#include "workloads/models/presets.h"
 #include "workloads/text/bpe_trainer.h"
 
 namespace workloads {

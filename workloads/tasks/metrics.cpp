@@ -1,4 +1,4 @@
-#include "workloads/metrics.h"
+#include "workloads/tasks/metrics.h"
 
 #include <fmt/format.h>
 

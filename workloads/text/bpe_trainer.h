@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 

@@ -1,4 +1,4 @@
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 #include <fmt/format.h>
 

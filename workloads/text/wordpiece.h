@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "workloads/text/bert_text.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "workloads/data/dataset.h"
-#include "workloads/tokenizer.h"
+#include "workloads/text/tokenizer.h"
 
 namespace workloads {
 

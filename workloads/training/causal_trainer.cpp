@@ -1,4 +1,4 @@
-#include "workloads/causal_trainer.h"
+#include "workloads/training/causal_trainer.h"
 
 #include <fmt/format.h>
 

@@ -1,4 +1,4 @@
-#include "workloads/classifier_trainer.h"
+#include "workloads/training/classifier_trainer.h"
 
 #include <fmt/format.h>
 

@@ -4,10 +4,10 @@
 #include <span>
 
 #include "base/error.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/ops/optimizer_inputs.h"
 #include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/models/decoder/decoder_weights.h"
-#include "workloads/pipeline.h"
+#include "workloads/step/pipeline.h"
 #include "workloads/training/zero_io.h"
 
 namespace workloads {

@@ -5,10 +5,10 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/decoder_graph.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/decoder/decoder_graph.h"
 
 namespace workloads {
 

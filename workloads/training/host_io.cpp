@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_weights.h"
-#include "workloads/pipeline.h"
+#include "workloads/step/pipeline.h"
 #include "workloads/training/zero_io.h"
 
 namespace workloads {

@@ -5,9 +5,9 @@
 #include <span>
 #include <vector>
 
-#include "runtime/session.h"
-#include "workloads/decoder_graph.h"
-#include "workloads/shards.h"
+#include "runtime/step/session.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/decoder/decoder_graph.h"
 
 namespace workloads {
 

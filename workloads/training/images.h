@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/model.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 

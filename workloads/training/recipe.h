@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/step.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 

@@ -1,4 +1,4 @@
-#include "workloads/trainer.h"
+#include "workloads/training/trainer.h"
 
 #include <fmt/format.h>
 
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/hash.h"
 #include "base/interrupt.h"
-#include "workloads/pipeline.h"
+#include "workloads/step/pipeline.h"
 
 namespace workloads {
 namespace {

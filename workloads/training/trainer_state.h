@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "workloads/metrics.h"
+#include "workloads/tasks/metrics.h"
 
 namespace workloads {
 

@@ -1,4 +1,4 @@
-#include "workloads/verify.h"
+#include "workloads/training/verify.h"
 
 #include <fmt/format.h>
 
@@ -8,15 +8,15 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/config.h"
+#include "workloads/models/config.h"
 #include "workloads/models/decoder/decoder_weights.h"
-#include "workloads/pipeline.h"
+#include "workloads/models/weights.h"
+#include "workloads/step/pipeline.h"
 #include "workloads/training/recipe.h"
 #include "workloads/training/verify_model.h"
-#include "workloads/weights.h"
 
 namespace workloads {
 namespace {

@@ -3,7 +3,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "workloads/model.h"
+#include "workloads/models/model.h"
 #include "workloads/training/images.h"
 #include "workloads/training/verify_model.h"
 

@@ -4,7 +4,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "workloads/model_files.h"
+#include "workloads/checkpoints/model_files.h"
 #include "workloads/training/host_io.h"
 #include "workloads/training/verify_model.h"
 

@@ -4,12 +4,12 @@
 #include <memory>
 #include <vector>
 
-#include "runtime/session.h"
+#include "runtime/step/session.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/model.h"
-#include "workloads/optimizer_step.h"
+#include "workloads/models/model.h"
+#include "workloads/step/optimizer_step.h"
 #include "workloads/training/recipe.h"
-#include "workloads/verify.h"
+#include "workloads/training/verify.h"
 
 namespace workloads {
 

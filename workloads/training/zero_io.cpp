@@ -2,7 +2,7 @@
 
 #include <span>
 
-#include "runtime/optimizer_inputs.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace workloads {
 

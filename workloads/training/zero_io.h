@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "runtime/session.h"
-#include "workloads/optimizer_step.h"
+#include "runtime/step/session.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

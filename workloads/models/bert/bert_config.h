@@ -10,9 +10,9 @@
 #include <vector>
 
 #include "isa/program.h"
-#include "workloads/config.h"
+#include "workloads/models/config.h"
 #include "workloads/models/registry.h"
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 
 namespace workloads {
 

@@ -2,7 +2,7 @@
 #pragma once
 
 #include "workloads/models/bert/bert_config.h"
-#include "workloads/optimizer_step.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

@@ -9,8 +9,8 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
+#include "workloads/models/published.h"
 #include "workloads/models/spec_list.h"
-#include "workloads/published.h"
 
 namespace workloads {
 namespace {

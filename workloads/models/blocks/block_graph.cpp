@@ -1,14 +1,14 @@
-#include "workloads/block_graph.h"
+#include "workloads/models/blocks/block_graph.h"
 
 #include <fmt/format.h>
 
 #include <cmath>
 
 #include "base/error.h"
-#include "runtime/autodiff.h"
-#include "runtime/elementwise.h"
-#include "runtime/ops.h"
-#include "runtime/optimizer_inputs.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/elementwise.h"
+#include "runtime/ops/ops.h"
+#include "runtime/ops/optimizer_inputs.h"
 
 namespace workloads {
 namespace {

@@ -6,9 +6,9 @@
 #include <vector>
 
 #include "isa/program.h"
-#include "workloads/config.h"
-#include "workloads/lora.h"
-#include "workloads/step.h"
+#include "workloads/models/config.h"
+#include "workloads/models/lora.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 

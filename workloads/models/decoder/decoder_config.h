@@ -8,10 +8,10 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/config.h"
-#include "workloads/lora.h"
+#include "workloads/models/config.h"
+#include "workloads/models/lora.h"
 #include "workloads/models/registry.h"
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 
 namespace workloads {
 

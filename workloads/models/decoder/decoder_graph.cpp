@@ -1,8 +1,8 @@
-#include "workloads/decoder_graph.h"
+#include "workloads/models/decoder/decoder_graph.h"
 
 #include <fmt/format.h>
 
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 #include "workloads/models/decoder/mixture.h"
 #include "workloads/models/decoder/split_graph.h"
 

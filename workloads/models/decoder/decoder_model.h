@@ -5,10 +5,10 @@
 #include <string>
 #include <utility>
 
-#include "workloads/decoder_graph.h"
+#include "workloads/checkpoints/shards.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/shards.h"
+#include "workloads/models/decoder/decoder_graph.h"
 
 namespace workloads {
 

@@ -2,9 +2,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "workloads/decoder_graph.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/pipeline.h"
+#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/step/pipeline.h"
 
 namespace workloads {
 

@@ -5,8 +5,8 @@
 #include <span>
 #include <vector>
 
-#include "workloads/optimizer_step.h"
-#include "workloads/shards.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

@@ -1,13 +1,13 @@
-#include "workloads/generation_graph.h"
+#include "workloads/models/decoder/generation_graph.h"
 
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <map>
 
-#include "runtime/ops.h"
-#include "workloads/decoder_graph.h"
+#include "runtime/ops/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/decoder/decoder_graph.h"
 
 namespace workloads {
 namespace {

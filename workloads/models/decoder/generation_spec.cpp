@@ -7,9 +7,9 @@
 
 #include "base/error.h"
 #include "base/text.h"
-#include "workloads/generation_graph.h"
+#include "workloads/checkpoints/shards.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/shards.h"
+#include "workloads/models/decoder/generation_graph.h"
 
 namespace workloads {
 

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <cmath>
 
-#include "runtime/ops.h"
-#include "workloads/optimizer_step.h"
+#include "runtime/ops/ops.h"
+#include "workloads/step/optimizer_step.h"
 
 namespace workloads {
 

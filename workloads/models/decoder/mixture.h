@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "runtime/graph.h"
+#include "runtime/graph/graph.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/step.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 

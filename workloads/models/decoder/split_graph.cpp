@@ -2,8 +2,8 @@
 
 #include <fmt/format.h>
 
-#include "runtime/autodiff.h"
-#include "runtime/ops.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/ops.h"
 #include "workloads/models/decoder/decoder_weights.h"
 
 namespace workloads {

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "runtime/graph.h"
-#include "workloads/model.h"
+#include "runtime/graph/graph.h"
 #include "workloads/models/decoder/decoder_arch.h"
-#include "workloads/optimizer_step.h"
-#include "workloads/pipeline.h"
-#include "workloads/step.h"
+#include "workloads/models/model.h"
+#include "workloads/step/optimizer_step.h"
+#include "workloads/step/pipeline.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 

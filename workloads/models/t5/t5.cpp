@@ -7,11 +7,11 @@
 #include <cmath>
 #include <cstdlib>
 
+#include "workloads/checkpoints/shards.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/spec_list.h"
-#include "workloads/shards.h"
 
 namespace workloads {
 

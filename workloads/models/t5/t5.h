@@ -8,11 +8,11 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/config.h"
-#include "workloads/generation_graph.h"
-#include "workloads/model.h"
+#include "workloads/models/config.h"
+#include "workloads/models/decoder/generation_graph.h"
+#include "workloads/models/model.h"
 #include "workloads/models/registry.h"
-#include "workloads/weights.h"
+#include "workloads/models/weights.h"
 
 namespace workloads {
 

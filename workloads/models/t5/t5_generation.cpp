@@ -4,7 +4,7 @@
 
 #include <map>
 
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/t5/t5.h"
 

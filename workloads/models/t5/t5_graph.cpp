@@ -2,7 +2,7 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 #include "workloads/models/decoder/split_graph.h"
 #include "workloads/models/t5/t5.h"
 

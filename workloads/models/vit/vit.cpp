@@ -4,7 +4,7 @@
 
 #include <array>
 
-#include "runtime/ops.h"
+#include "runtime/ops/ops.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/encoder_graph.h"
 #include "workloads/models/spec_list.h"

@@ -10,8 +10,8 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/config.h"
-#include "workloads/model.h"
+#include "workloads/models/config.h"
+#include "workloads/models/model.h"
 #include "workloads/models/registry.h"
 
 namespace workloads {

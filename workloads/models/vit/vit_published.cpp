@@ -8,8 +8,8 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "workloads/models/published.h"
 #include "workloads/models/vit/vit.h"
-#include "workloads/published.h"
 
 namespace workloads {
 namespace {

@@ -1,0 +1,53 @@
+// Tables of a record: what `trnsim stats` and `trnsim compare` print.
+#pragma once
+
+#include <cstddef>
+#include <nlohmann/json_fwd.hpp>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/record/record.h"
+#include "base/table.h"
+
+namespace analysis {
+
+/// The figures of the summary, under neuron-explorer's names.
+base::Table summary_table(const Record& record);
+
+/// "op", "part", "layer", "engine", "opcode", "phase", "block" as time_by(), or "collective"; the first `limit` rows,
+/// 0: all. Errors: Fault::kUsage with a suggestion.
+base::Table table_by(std::string_view by, const Record& record, std::size_t limit = 0);
+
+/// Collectives of one kind: opcode and ranks.
+struct CollectiveGroup {
+  std::string key;  // "all_reduce x2"
+  std::uint64_t count = 0;
+  double bytes = 0;      // per rank
+  double active = 0;     // s, from begin to end
+  double queued = 0;     // s, from issue to begin
+  double bandwidth = 0;  // B/s that a rank sends while active
+};
+std::vector<CollectiveGroup> collectives_by_kind(const hw::SimResult& result);
+
+/// A figure in two runs.
+struct Difference {
+  std::string part;  // "job", "total", "phase", "engine", "waiting", "op"
+  std::string name;
+  double before = 0, after = 0;
+  std::string unit;        // "s", "%", "B"
+  double change() const;   // 0 for what differs by rounding alone
+  double percent() const;  // of `before`; NaN when that is 0 and `after` is not
+};
+/// Totals first, then phases, engines' busy time, what engines waited for and ops, each with the largest change first.
+/// Units: s, B and %.
+std::vector<Difference> compare(const Record& before, const Record& after);
+/// Figures of the job that both bodies of result.json have: its step, time, rate, dollars and memory.
+std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
+/// `ops`: at most so many ops, and only those that changed; 0: all.
+base::Table difference_table(const std::vector<Difference>& differences, std::size_t ops);
+
+/// "1.31 us", "15.9 GiB", "41.2 %": a figure with one of the units above, for people.
+std::string readable(double value, std::string_view unit);
+
+}  // namespace analysis

@@ -1,0 +1,54 @@
+// A run, or several, on one page that opens from disk without a network; or as Markdown for a pull request.
+#pragma once
+
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "analysis/cost/job_cost.h"
+#include "analysis/profile/views.h"
+#include "analysis/record/record.h"
+
+namespace analysis {
+
+/// What is known of a run.
+struct ReportRun {
+  std::string name;  // of its folder
+  Record record;
+  nlohmann::ordered_json result;              // result.json without schema_version
+  std::vector<nlohmann::ordered_json> steps;  // steps.jsonl; empty when the run computed no numerics
+  std::vector<CostRow> costs;                 // empty when the job's time or instance has no price
+  double efficiency = 0;                      // of the roofline rows in `costs`
+  std::vector<std::string> warnings;
+};
+
+/// `stage`: of a pipeline; below 0: the slowest. Errors: Fault::kData when run.sqlite or result.json is missing,
+/// damaged or of a newer schema; as read_record() for a stage.
+ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
+                          double efficiency, std::int64_t stage = -1);
+
+/// The job and one device step of `other` against `first`.
+std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other);
+
+/// One HTML page. With several runs the first is what the others are compared with.
+std::string report_html(std::span<const ReportRun> runs);
+std::string report_markdown(std::span<const ReportRun> runs);
+
+/// One headline of a run: "samples/s".
+struct Headline {
+  std::string name;
+  std::optional<double> value;
+  std::string text;  // for people; empty when there is no value
+};
+std::vector<Headline> headlines(const ReportRun& run);
+
+/// Busy shares 0..1 of the engines, the DMA engines and the collectives in `columns` equal parts of the step.
+struct BusyMap {
+  std::vector<std::string> rows;
+  std::vector<std::vector<double>> values;
+};
+BusyMap busy_map(const hw::SimResult& result, std::size_t columns);
+
+}  // namespace analysis

@@ -1,0 +1,65 @@
+// One call's nodes as a block of instructions, and blocks that several programs share.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/program.h"
+#include "isa/target.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/passes.h"
+
+namespace runtime {
+
+/// What a call computes, with its tensors numbered by first appearance. It decides the block: calls with equal texts
+/// share one, in a program or in several.
+struct Signature {
+  std::string text;  // bytes, for comparison alone
+  std::vector<ValueId> values;
+};
+Signature signature_of(const Graph& graph, const std::vector<NodeId>& nodes);
+
+struct BuiltBlock {
+  static constexpr std::uint32_t kSpills = ~0u;  // a register of the block's spill area
+
+  isa::Block block;
+  std::vector<std::uint32_t> registers;  // which of the signature's values each lies in, or kSpills
+  std::int64_t spill_bytes = 0;
+  std::size_t fused = 0, dropped = 0, moved = 0, spills = 0, waits = 0;  // what the passes did
+};
+
+/// `nodes` in an order in which they can run. `room`: memory for the instructions as they are first written, which
+/// blocks that are built one after the other share. Errors: Fault::kCapacity when an instruction needs more than SBUF.
+BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
+                       const isa::Target& target, const BlockPasses& passes, std::vector<isa::Instr>& room);
+
+/// Blocks of programs that are compiled one after the other for one target: plans of a model that share its layers
+/// alike have the same. Another target's are forgotten.
+class BlockCache {
+ public:
+  /// Keeps the most recently used blocks, up to so many instructions in total (a single block may have more).
+  explicit BlockCache(std::size_t most_instructions) : most_{most_instructions} {}
+
+  /// The block as build_block() makes it. The reference holds until the next call.
+  const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
+                        const isa::Target& target, const BlockPasses& passes);
+  std::size_t found() const { return found_; }  // without building them
+
+ private:
+  struct Entry {
+    BuiltBlock built;
+    std::uint64_t used = 0;
+  };
+  void make_room();
+
+  std::size_t most_, kept_ = 0, found_ = 0;
+  isa::Target target_;
+  std::uint64_t clock_ = 0;
+  std::map<std::string, Entry> entries_;
+  std::vector<isa::Instr> room_;
+};
+
+}  // namespace runtime

@@ -1,0 +1,45 @@
+// From a graph to a program: passes, groups, instructions, addresses, semaphores, blocks and calls.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "isa/program.h"
+#include "isa/target.h"
+#include "runtime/compiler/memory_plan.h"
+#include "runtime/graph/graph.h"
+#include "runtime/graph/passes.h"
+
+namespace runtime {
+
+class BlockCache;
+class ProgramCache;
+
+struct CompileOptions {
+  std::string name = "program";
+  std::uint32_t ranks = 1;
+  std::uint32_t first_rank = 0, own_ranks = 0;  // that run this program, when others run another (isa::Program)
+  bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
+  Passes passes{};
+  std::uint64_t hbm_bytes = 0;   // per core; 0: no limit
+  std::uint64_t give_up_at = 0;  // bytes per core; 0: never. A graph that is seen to need more is not compiled further
+  BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without
+  const std::vector<isa::Region>* shared =
+      nullptr;                    // of another program on the same device: weights stay where they are
+  ProgramCache* cache = nullptr;  // where programs are looked for and kept; without effect on what is given up
+};
+
+struct Compiled {
+  isa::Program program;
+  MemoryPlan memory;
+  std::vector<PassNote> notes;
+  bool given_up = false;  // there is nothing but the memory that is needed at least
+};
+
+/// A program for one core of `target`. Errors: Fault::kCapacity (with the memory by kind) when it does not fit into
+/// hbm_bytes; Fault::kProgram for a graph that breaks a contract; Fault::kInternal when TensorE's work is not what the
+/// mathematics needs.
+Compiled compile(Graph graph, const isa::Target& target, const CompileOptions& options);
+
+}  // namespace runtime

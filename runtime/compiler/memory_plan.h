@@ -1,0 +1,43 @@
+// Where each tensor lies in a core's HBM, and for how long.
+#pragma once
+
+#include <map>
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "isa/program.h"
+#include "runtime/graph/graph.h"
+
+namespace runtime {
+
+struct MemoryPlan {
+  std::unordered_map<ValueId, std::uint64_t> address;  // of tensors that others live in, by root
+  std::vector<isa::Region> regions;                    // what stays, and one for all that comes and goes
+  std::map<std::string, std::uint64_t> bytes_by_kind;
+  std::uint64_t persistent_end = 0;
+  std::uint64_t total = 0;
+  std::uint64_t activations_without_reuse = 0;  // what liveness saves is the difference to "activations"
+};
+
+/// Errors: Fault::kCapacity at `where` with the memory by kind when it does not fit into `capacity` bytes per core;
+/// `least`: it is a lower bound.
+void require_fit(std::string_view where, const std::map<std::string, std::uint64_t>& by_kind, std::uint64_t total,
+                 std::uint64_t capacity, std::string_view fix, bool least = false);
+
+/// `calls`: nodes of each call in order; `in_hbm`: of each value whether it is a
+/// tensor (a root) that any block touches in HBM, the others never
+/// leave SBUF. Weights, moments, gradients, inputs and outputs stay; activations live from the call that writes them to
+/// the last that reads them. Operands of one all_reduce lie side by side. Weights and caches that `shared` has by name
+/// lie where they lie there, all else behind what stays there.
+MemoryPlan plan_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                       const std::vector<bool>& in_hbm, const std::vector<isa::Region>* shared = nullptr);
+
+/// What the calls need whatever their blocks look like: all that stays, and activations that one call leaves to
+/// another, as if they had no gaps between them. Its activations have no addresses. Never more than plan_memory()
+/// takes.
+MemoryPlan least_memory(const Graph& graph, const std::vector<std::vector<NodeId>>& calls,
+                        const std::vector<isa::Region>* shared = nullptr);
+
+}  // namespace runtime

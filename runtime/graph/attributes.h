@@ -1,0 +1,283 @@
+// The settings of nodes: each op, or family of ops, has its own struct and says so in Op::attrs.
+//
+// The declaration of a struct is the only list of its members: equality, the signature of a block and the key of the
+// program cache are derived from it (base::fields). A new struct is one more alternative of Attrs. Members of the same
+// name mean the same in all of them:
+//   dtype    type of the first result, when it is not that of operand 0
+//   operand  type in which TensorE gets its operands, when it is not their own
+//   p        probability of dropout; `stream` numbers its random numbers within the scope's instance
+#pragma once
+
+#include <concepts>
+#include <cstdint>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include "isa/program.h"
+#include "runtime/graph/numerics.h"
+
+namespace runtime {
+
+using OptionalType = std::optional<Dtype>;
+
+/// Of ops without settings.
+struct NoAttrs {
+  bool operator==(const NoAttrs&) const = default;
+};
+
+/// Of ops that let choose nothing but the type of their result.
+struct ResultAttrs {
+  OptionalType dtype{};
+  bool operator==(const ResultAttrs&) const = default;
+};
+
+/// x * alpha + beta.
+struct AffineAttrs {
+  double alpha = 1, beta = 0;
+  OptionalType dtype{};
+  bool operator==(const AffineAttrs&) const = default;
+};
+
+struct ActivationAttrs {
+  isa::Fn fn = isa::Fn::kCopy;
+  OptionalType dtype{};
+  bool operator==(const ActivationAttrs&) const = default;
+};
+
+struct DropoutAttrs {
+  double p = 0;
+  std::uint32_t stream = 0;
+  bool operator==(const DropoutAttrs&) const = default;
+};
+
+/// alpha * x w, or alpha * x w^T.
+struct MatmulAttrs {
+  double alpha = 1;
+  bool trans_b = false;
+  bool blocked = false;  // w's rows lie as blocked_row() says
+  OptionalType dtype{}, operand{};
+  bool operator==(const MatmulAttrs&) const = default;
+};
+
+/// alpha * a^T b.
+struct MatmulTnAttrs {
+  double alpha = 1;
+  bool row_sums = false;  // the sums over the rows of b are a further result
+  OptionalType dtype{}, operand{};
+  bool operator==(const MatmulTnAttrs&) const = default;
+};
+
+/// Of matmuls for few rows.
+struct SkinnyAttrs {
+  isa::Fn fn = isa::Fn::kCopy;  // of skinny_active
+  OptionalType dtype{}, operand{};
+  bool operator==(const SkinnyAttrs&) const = default;
+};
+
+struct NormAttrs {
+  double eps = 0;
+  OptionalType dtype{};
+  bool operator==(const NormAttrs&) const = default;
+};
+
+struct RopeAttrs {
+  bool inverse = false;  // turns back
+  OptionalType dtype{};
+  bool operator==(const RopeAttrs&) const = default;
+};
+
+struct LossAttrs {
+  double scale = 1;          // of the gradient, not of the loss
+  double smoothing = 0;      // share of a label that all classes have alike
+  std::int64_t classes = 0;  // of all ranks; 0: the columns
+  OptionalType dtype{};
+  bool operator==(const LossAttrs&) const = default;
+};
+
+struct AttentionAttrs {
+  double scale = 1;  // of q k^T
+  std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;
+  bool causal = false;      // a query sees no later keys
+  std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
+  bool flash = false;       // keeps one number per row instead of its probabilities
+  bool biased = false;      // the last operand is a bias of each head's scores
+  bool unfused = false;     // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
+  double p = 0;
+  std::uint32_t stream = 0;
+  OptionalType dtype{}, operand{};
+  OptionalType softmax{};  // of scores and probabilities, when it is not q's type
+  /// Whether query i does not see key j.
+  bool hides(std::int64_t i, std::int64_t j) const { return causal && (j > i || (window > 0 && i - j >= window)); }
+  bool operator==(const AttentionAttrs&) const = default;
+};
+
+struct CachedAttentionAttrs {
+  double scale = 1;                                          // of q k^T
+  std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // seq: rows of each sequence's cache that are read
+  OptionalType dtype{}, operand{};
+  bool operator==(const CachedAttentionAttrs&) const = default;
+};
+
+struct CacheFillAttrs {
+  std::int64_t batch = 0, seq = 0;
+  bool operator==(const CacheFillAttrs&) const = default;
+};
+
+struct EmbeddingGradAttrs {
+  std::int64_t rows = 0;  // of the table
+  OptionalType dtype{}, operand{};
+  bool operator==(const EmbeddingGradAttrs&) const = default;
+};
+
+struct PositionsAttrs {
+  std::int64_t batch = 0, seq = 0, first = 0;  // first: the row of a sequence's first token
+  OptionalType dtype{};
+  bool operator==(const PositionsAttrs&) const = default;
+};
+
+struct PositionsGradAttrs {
+  std::int64_t seq = 0, rows = 0, first = 0;  // rows: of the table
+  OptionalType dtype{};
+  bool operator==(const PositionsGradAttrs&) const = default;
+};
+
+/// Of rows that are shifted against each other.
+struct DiagonalsAttrs {
+  std::int64_t rows = 1;  // of each row's diagonals
+  OptionalType dtype{};
+  bool operator==(const DiagonalsAttrs&) const = default;
+};
+
+/// Of ops on every stride-th row.
+struct StrideAttrs {
+  std::int64_t stride = 0;
+  OptionalType dtype{};
+  bool operator==(const StrideAttrs&) const = default;
+};
+
+/// Of optimizers with moments. What changes from step to step is data: runtime/ops/optimizer_inputs.h.
+struct OptimizerAttrs {
+  double beta1 = 0.9, beta2 = 0.999, eps = 1e-8;
+  bool decays = false;   // weight decay applies to the parameter
+  bool forgets = false;  // the moments are not written back
+  bool operator==(const OptimizerAttrs&) const = default;
+};
+
+struct ClipAttrs {
+  double max_norm = 0;  // 0: no limit
+  double scale = 1;     // of what is clipped: 1 / loss scale
+  bool operator==(const ClipAttrs&) const = default;
+};
+
+/// Of collectives over a replica group.
+struct CollectiveAttrs {
+  std::int64_t ranks = 1;  // in the group, where the shapes depend on it
+  std::uint8_t group = 0;
+  isa::Alu alu = isa::Alu::kAdd;  // of a reduction
+  bool operator==(const CollectiveAttrs&) const = default;
+};
+
+/// Of a router: choices of a token, slots of an expert, and whether the gates of a token's choices add up to 1.
+struct RouteAttrs {
+  std::int64_t top_k = 1, capacity = 1;
+  bool normalised = true;
+  bool operator==(const RouteAttrs&) const = default;
+};
+
+/// Of rows that go to the slots of experts, or back.
+struct SlotAttrs {
+  bool weighted = false;  // by the gates
+  OptionalType dtype{};
+  bool operator==(const SlotAttrs&) const = default;
+};
+
+/// Of a column that stands for an expert.
+struct ColumnAttrs {
+  std::int64_t column = 0;
+  OptionalType dtype{};
+  bool operator==(const ColumnAttrs&) const = default;
+};
+
+/// Of rows in blocks of equal parts.
+struct BlocksAttrs {
+  std::int64_t blocks = 1, parts = 1;
+  bool operator==(const BlocksAttrs&) const = default;
+};
+
+/// Of a router's loss: its weight, and that of its gradient beside it.
+struct BalanceAttrs {
+  double alpha = 1, scale = 1;
+  bool operator==(const BalanceAttrs&) const = default;
+};
+
+/// Of a message to member `peer` of a pair, a replica group.
+struct SendAttrs {
+  std::uint8_t group = 0, peer = 0;
+  bool operator==(const SendAttrs&) const = default;
+};
+
+/// Of a message from there, [rows, cols] of `dtype`.
+struct ReceiveAttrs {
+  std::int64_t rows = 0, cols = 0;
+  std::uint8_t group = 0, peer = 0;
+  OptionalType dtype{};
+  bool operator==(const ReceiveAttrs&) const = default;
+};
+
+using AnyAttrs =
+    std::variant<NoAttrs, ResultAttrs, AffineAttrs, ActivationAttrs, DropoutAttrs, MatmulAttrs, MatmulTnAttrs,
+                 SkinnyAttrs, NormAttrs, RopeAttrs, LossAttrs, AttentionAttrs, CachedAttentionAttrs, CacheFillAttrs,
+                 EmbeddingGradAttrs, PositionsAttrs, PositionsGradAttrs, DiagonalsAttrs, StrideAttrs, OptimizerAttrs,
+                 ClipAttrs, CollectiveAttrs, SendAttrs, ReceiveAttrs, RouteAttrs, SlotAttrs, ColumnAttrs, BlocksAttrs,
+                 BalanceAttrs>;
+
+template <class T, class Variant>
+inline constexpr bool kIsAlternative = false;
+template <class T, class... Alternatives>
+inline constexpr bool kIsAlternative<T, std::variant<Alternatives...>> = (std::same_as<T, Alternatives> || ...);
+
+/// The settings of one node.
+class Attrs {
+ public:
+  constexpr Attrs() = default;
+  template <class T>
+  requires(kIsAlternative<T, AnyAttrs>) constexpr Attrs(T attrs) : held_{std::move(attrs)} {}
+
+  /// Errors: Fault::kInternal when they are of another type.
+  template <class T>
+  const T& as() const {
+    if (const T* attrs = std::get_if<T>(&held_)) return *attrs;
+    of_another_op();
+  }
+  template <class T>
+  T& as() {
+    return const_cast<T&>(std::as_const(*this).as<T>());
+  }
+
+  bool empty() const { return std::holds_alternative<NoAttrs>(held_); }
+  bool same_type(const Attrs& other) const { return held_.index() == other.held_.index(); }
+  const AnyAttrs& held() const { return held_; }
+
+  // Members that several types share; nothing, or 0, where there is none.
+  OptionalType dtype() const;
+  OptionalType operand() const;
+  double p() const;
+
+  bool operator==(const Attrs&) const = default;
+
+ private:
+  [[noreturn]] static void of_another_op();
+
+  AnyAttrs held_;
+};
+
+/// What an archive (base/archive.h) has of them. For Attrs alone: the structs that convert to them are archived as they
+/// are.
+template <class Archive, std::same_as<Attrs> T>
+void each_field(Archive& archive, const T& x) {
+  archive(x.held());
+}
+
+}  // namespace runtime

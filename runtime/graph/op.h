@@ -1,0 +1,142 @@
+// What an op is: one file in runtime/ops/ with its contract, reference semantics, gradient and lowering.
+#pragma once
+
+#include <initializer_list>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "runtime/graph/tensor.h"
+
+namespace runtime {
+
+struct Budgets;
+class Emitter;
+class RowTiler;
+class Backward;
+
+struct Shape {
+  std::int64_t rows = 0, cols = 0;
+  Dtype dtype = Dtype::kFp32;
+  ValueId alias = kNoValue;
+};
+
+/// Columns [begin, begin + size) of a row.
+struct Span {
+  std::int64_t begin = 0, size = 0;
+};
+
+/// What ops check and infer from.
+struct Contract {
+  const Graph& graph;
+  const Node& node;
+
+  const Value& in(std::size_t i) const { return graph.value(node.in[i]); }
+  std::size_t inputs() const { return node.in.size(); }
+  /// Errors: Fault::kProgram naming the node, what it is and what it must be.
+  void need(std::size_t i, std::int64_t rows, std::int64_t cols, std::string_view what) const;
+  [[noreturn]] void fail(std::string_view what, std::string_view fix) const;
+  Dtype result_type() const { return node.attrs.dtype().value_or(in(0).dtype); }
+};
+
+/// What an op has to do with other ranks. One that has, has a scope of its own.
+enum class Collective : std::uint8_t {
+  kNone,
+  kInStep,  // on activations: later calls wait for it
+  kAhead,   // on activations: requested early, where the graph has it; readers of its results wait
+  kBeside,  // on gradients and parameters: it runs beside the compute, and only readers of its results wait
+};
+
+/// A set of operands, by number.
+class Operands {
+ public:
+  constexpr Operands() = default;
+  constexpr Operands(std::initializer_list<unsigned> numbers) {
+    for (const unsigned i : numbers) bits_ |= 1U << i;
+  }
+  static constexpr Operands all() {
+    Operands out;
+    out.bits_ = ~0U;
+    return out;
+  }
+  constexpr bool contains(std::size_t i) const { return i < 32 ? (bits_ >> i & 1U) != 0 : bits_ == ~0U; }
+
+ private:
+  unsigned bits_ = 0;
+};
+
+/// How an op is lowered that multiplies each row tile of operand 0 by operand 1, which all row tiles share. Its result
+/// comes out of PSUM in chunks of columns; element-wise nodes that read it are computed on the chunk there.
+struct RowProduct {
+  /// Computes RowTiler::block(): loads operand 1, stages each tile, gives each chunk to RowTiler::take_chunk().
+  void (*lower)(RowTiler&, const Node&) = nullptr;
+  /// SBUF of operand 1 if it stays for all row tiles, bytes per partition.
+  std::int64_t (*shared_bytes)(const Graph&, const Node&) = nullptr;
+  /// SBUF of one tile of operand 0 as TensorE takes it, bytes per partition.
+  std::int64_t (*staged_bytes)(const Graph&, const Node&) = nullptr;
+  explicit operator bool() const { return lower != nullptr; }
+};
+
+/// What a sum over all row tiles of a group holds on chip meanwhile.
+struct RowSums {
+  std::int64_t banks = 0;  // of PSUM
+  std::int64_t bytes = 0;  // of SBUF, per partition
+};
+
+struct Op {
+  std::string_view name;
+  std::string_view text;  // one line for `trnsim list ops`
+  Attrs attrs{};          // the struct of its settings, with their defaults
+  std::vector<Shape> (*infer)(const Contract&);
+  Tensors (*forward)(const Attrs&, std::span<const Tensor>);
+  void (*backward)(Backward&, const Node&) = nullptr;  // null: no gradient flows through it
+  // Exactly one of the four. Which one also says what may be fused with what.
+  void (*lower_columns)(RowTiler&, const Node&, Span) = nullptr;  // element by element: any columns of any rows
+  void (*lower_rows)(RowTiler&, const Node&) = nullptr;           // row by row: whole rows of one tile
+  RowProduct row_product{};                                       // row tiles times an operand that they share
+  void (*lower_whole)(Emitter&, const Node&) = nullptr;           // its own loops, HBM to HBM
+  double (*matmul_flops)(const Graph&, const Node&) = nullptr;    // analytic: 2 x multiply-adds of the mathematics
+  /// Of these, what is none of the model's: sums as products with ones or with an identity, scores that are computed
+  /// again. Null: nothing.
+  double (*extra_flops)(const Graph&, const Node&) = nullptr;
+  Collective collective = Collective::kNone;
+  /// It acts on another rank: no pass removes it or joins it with one like it. Without operands its operand lies there,
+  /// and gradients go there.
+  bool reaches_out = false;
+
+  // What passes need to know of an op; none of them asks which op it is.
+
+  /// Operands of which a row tile reads other rows than its own: by index, or all. Fusion cannot hand such an operand
+  /// over tile by tile.
+  Operands not_by_row{};
+  /// Operands that nobody but TensorE reads: the pass `narrow` may store them in operand_type().
+  Operands tensor_operands{};
+  /// Its result is the sum over all rows of operand 0, whose rows are therefore those it works on. Null: it is not.
+  RowSums (*row_sums)(const Graph&, const Node&, const Budgets&) = nullptr;
+  /// Makes the node return the sums over the rows of its operand `of` as its last result, nearly for free since it
+  /// reads that operand anyway: the pass `bias_gradient`. Returns false, and changes nothing, when the node cannot.
+  bool (*sum_rows_too)(Node&, ValueId of) = nullptr;
+  /// Turns the node into its variant for the pass `flash_attention`. Returns whether it keeps less for its gradient
+  /// now, which computes the rest again.
+  bool (*use_flash)(Graph&, NodeId) = nullptr;
+  /// Units of work beside its row tiles, such as the heads of all sequences. Null: none.
+  double (*pieces)(const Node&) = nullptr;
+  /// Operands from this one on lie side by side in HBM: a bucket of a collective. -1: none do.
+  int bucket_from = -1;
+  /// The op that repeats it in the backward pass ahead of the reader, where its result is not kept. Null: no op can.
+  const Op* repeated_ahead_by = nullptr;
+  /// Its results take much memory for little work, so that selective recomputation repeats it instead of keeping them.
+  /// Source: Korthikanti et al., arXiv:2205.05198, section 5.
+  bool recomputed_selectively = false;
+};
+
+/// How much of its operands an op takes at once: "elements", "rows" or "whole".
+std::string_view form_of(const Op& op);
+/// The type in which TensorE gets the operands of a node: attrs.operand(), by default that of operand 0.
+Dtype operand_type(const Graph& graph, const Node& node);
+
+/// Errors: Fault::kProgram naming both shapes.
+void require_shape(std::string_view where, const Tensor& tensor, std::int64_t rows, std::int64_t cols);
+
+}  // namespace runtime

@@ -1,0 +1,72 @@
+// What the compiler does to a program besides translating it: each pass with a switch, and what it changed.
+#pragma once
+
+#include <array>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+
+namespace runtime {
+
+/// The switches of `--passes -fusion,+reorder`.
+struct Passes {
+  bool cse = true;
+  bool narrow = true;
+  bool bias_gradient = true;
+  bool fusion = true;
+  bool reorder = true;
+  bool double_buffering = true;
+  bool merge_blocks = true;
+  bool flash_attention = false;
+  bool operator==(const Passes&) const = default;
+};
+
+struct PassInfo {
+  std::string_view name;
+  bool Passes::*flag;
+  std::string_view text;
+};
+inline constexpr std::array kPasses = {
+    PassInfo{"cse", &Passes::cse, "operations that compute the same are computed once"},
+    PassInfo{"narrow", &Passes::narrow, "what only TensorE reads is stored in the type that it multiplies"},
+    PassInfo{"bias_gradient", &Passes::bias_gradient, "bias gradients are summed while the weight gradient reads dy"},
+    PassInfo{"fusion", &Passes::fusion, "row-local operations run tile by tile without a way through HBM"},
+    PassInfo{"reorder", &Passes::reorder, "instructions move up so that engines wait less for each other"},
+    PassInfo{"merge_blocks", &Passes::merge_blocks,
+             "small programs without gradients run as one block, layers overlap"},
+    PassInfo{"double_buffering", &Passes::double_buffering, "freed space is used again as late as possible"},
+    PassInfo{"flash_attention", &Passes::flash_attention,
+             "attention's probabilities are computed again in backward, tiles that a causal mask hides are left out"},
+};
+
+/// Those that decide the instructions of a block. The others change the graph before, or which nodes make a block.
+struct BlockPasses {
+  bool fusion = true;
+  bool reorder = true;
+  bool double_buffering = true;
+};
+inline BlockPasses block_passes(const Passes& passes) {
+  return {.fusion = passes.fusion, .reorder = passes.reorder, .double_buffering = passes.double_buffering};
+}
+
+/// Errors: Fault::kUsage for an unknown name (with the nearest) or one without + or - in front.
+Passes parse_passes(std::string_view text);
+
+/// What one pass did, for `--explain`.
+struct PassNote {
+  std::string pass, text;
+  std::size_t count = 0;
+};
+
+/// Each returns how many nodes it removed.
+std::size_t eliminate_common_subexpressions(Graph& graph);
+std::size_t join_bias_gradients(Graph& graph);
+/// Attention becomes flash attention: see kAttention. Returns how many attentions.
+std::size_t use_flash_attention(Graph& graph);
+/// A tensor that is rounded before each of its uses anyway is rounded when it is written: the same bits, fewer bytes.
+/// Returns how many tensors.
+std::size_t narrow_operands(Graph& graph);
+
+}  // namespace runtime

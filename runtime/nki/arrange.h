@@ -1,0 +1,30 @@
+// What the compiler does to a traced kernel: what is computed twice, what stays in SBUF, order, addresses, semaphores.
+#pragma once
+
+#include <cstdint>
+
+#include "isa/program.h"
+#include "isa/target.h"
+#include "runtime/compiler/emitter.h"
+
+namespace runtime::nki {
+
+struct ArrangeOptions {
+  bool as_written = false;         // the kernel's own instructions in the kernel's own order
+  std::int64_t reserved_sbuf = 0;  // bytes of a partition that kernels do not get
+};
+
+struct Arranged {
+  isa::Block block;
+  std::size_t reused = 0;        // instructions whose result was there already
+  std::size_t reloads = 0;       // loads of what had to leave SBUF and still lies in HBM
+  std::int64_t spills = 0;       // tiles saved to HBM; each is loaded again
+  std::int64_t spill_bytes = 0;  // of HBM
+  std::int64_t saved_bytes = 0, restored_bytes = 0;
+  bool has_spill_area = false;  // the last register is its base
+};
+
+/// Errors: Fault::kProgram when an instruction needs more than SBUF, or PSUM is exhausted; `where` is its label.
+Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options);
+
+}  // namespace runtime::nki

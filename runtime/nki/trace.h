@@ -1,0 +1,105 @@
+// An NKI kernel as it is traced: each call of its language adds instructions on virtual buffers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/target.h"
+#include "runtime/compiler/emitter.h"
+#include "runtime/nki/view.h"
+
+namespace runtime::nki {
+
+/// What nl.ndarray and its kin ask for.
+struct TensorSpec {
+  isa::Space space = isa::Space::kSbuf;
+  isa::Dtype dtype = isa::Dtype::kFp32;
+  std::vector<std::int64_t> sizes{};
+  int partition_axis = 0;  // axes in front of it count blocks
+  std::optional<float> fill{};
+  std::string name{};
+  std::vector<Place> places{};  // explicit allocation: one for each block
+};
+
+class Trace {
+ public:
+  /// Keeps a reference to `target`. More than `most_instructions` are an endless kernel.
+  Trace(const isa::Target& target, std::string name, std::size_t most_instructions);
+  Trace(const Trace&) = delete;
+  Trace& operator=(const Trace&) = delete;
+
+  const isa::Target& target() const { return target_; }
+
+  /// A tensor in HBM with a register of its own, or on the chip. Errors: Fault::kProgram for a partition axis that is
+  /// too long; Fault::kCapacity for a block that its memory does not hold.
+  View tensor(const TensorSpec& spec);
+  View temporary(isa::Space space, isa::Dtype dtype, const std::vector<std::int64_t>& sizes);
+
+  /// A number as the label of the instructions to come: a line of the kernel.
+  std::uint32_t add_label(std::string text);
+  void label(std::uint32_t number) { label_ = number; }
+
+  struct Op {
+    isa::Instr instr;
+    const View *dst = nullptr, *dst2 = nullptr, *a = nullptr, *b = nullptr, *c = nullptr;
+    bool any_engine = false;  // of those that can: the one that is done first
+  };
+  /// Errors: Fault::kProgram when the checker refuses it.
+  void emit(const Op& op);
+  /// `dst[...] = src`; a result that nobody else names is written to dst at once.
+  void assign(const View& dst, const View& src, bool unnamed);
+  /// `dst += src` of a matmul: adds in PSUM. False when src is no such result.
+  bool accumulate(const View& dst, const View& src, bool unnamed);
+  /// The row of `view` in each of `partitions` partitions: TensorE multiplies it with ones. In PSUM when `in_psum` and
+  /// a bank holds it, else in SBUF.
+  View spread(const View& view, std::int64_t partitions, bool in_psum);
+  /// [partitions, 1] of this number, fp32.
+  View constant(float value);
+  void copy(const View& dst, const View& src);
+
+  std::size_t size() const { return block_.instrs.size(); }
+  double direct_bytes(isa::Space space) const { return static_cast<double>(direct_[space == isa::Space::kPsum].bytes); }
+  VirtualBlock finish();
+
+ private:
+  struct Direct {  // the part of a memory that a kernel allocates itself
+    std::uint32_t buffer = 0;
+    std::int64_t bytes = 0;
+  };
+
+  std::uint32_t buffer_of(const View& view);
+  BlockState& state_of(const View& view) { return view.storage->blocks.at(static_cast<std::size_t>(view.block)); }
+  Tile on_chip_tile(const View& view);
+  Tile read_tile(const View& view);
+  Tile write_tile(const View& view);
+  void note_write(const View& view);
+  void fill_block(const View& view, BlockState& state);
+  std::uint32_t push(const isa::Instr& instr);
+  void check(isa::Instr instr) const;
+  void choose_engine(isa::Instr& instr);
+  std::optional<isa::Instr> on_scalar(const isa::Instr& instr);
+  double done_after(const isa::Instr& instr) const;
+  bool redirect(const View& dst, const View& src, bool adds);
+  bool may_write(const isa::Instr& instr, const Tile& dst, std::uint32_t index) const;
+  bool starts_sum(const View& part);
+  bool untouched_since(std::uint32_t first, const Tile& dst) const;
+  isa::Instr ring_of(isa::Instr instr);
+
+  const isa::Target& target_;
+  const std::size_t most_instructions_;
+  VirtualBlock block_;
+  std::vector<std::pair<std::uint32_t, isa::Instr>> fills_;  // each goes in front of the instruction of that number
+  std::uint32_t label_ = 0;
+  std::array<double, isa::kEngineCount> busy_{};  // seconds of work given to each engine so far
+  std::array<std::uint8_t, 2> next_ring_{};
+  std::map<float, View> constants_;
+  std::map<isa::Dtype, View> ones_;
+  std::array<Direct, 2> direct_;
+};
+
+}  // namespace runtime::nki

@@ -1,0 +1,29 @@
+// What element-wise ops have in common.
+#pragma once
+
+#include "runtime/compiler/row_tiler.h"
+#include "runtime/graph/autodiff.h"
+#include "runtime/ops/ops.h"
+
+namespace runtime {
+
+/// The result has the first operand's shape; the second one has it too, or is one row or one column of it.
+inline std::vector<Shape> same_or_broadcast(const Contract& c) {
+  const Value& a = c.in(0);
+  for (std::size_t i = 1; i < c.inputs(); ++i) {
+    const Value& b = c.in(i);
+    if ((b.rows != a.rows && b.rows != 1) || (b.cols != a.cols && b.cols != 1)) c.need(i, a.rows, a.cols, "operand");
+  }
+  return {{a.rows, a.cols, c.result_type()}};
+}
+
+template <class F>
+Tensors map(std::span<const Tensor> in, const F& f) {
+  return {generate(in[0].rows, in[0].cols,
+                   [&](auto r, auto c) { return f(in[0].at(r, c), in.size() > 1 ? in[1].broadcast(r, c) : 0.0F); })};
+}
+
+/// An operand [P, 1] as wide as the others.
+inline Tile fit(const Tile& tile, std::int64_t cols) { return tile.cols() == cols ? tile : widen(tile, cols); }
+
+}  // namespace runtime

@@ -1,0 +1,228 @@
+// A generation by its settings: prompts, text token by token, then the time of the same programs.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <utility>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "trnsim/generate/generate.h"
+#include "workloads/checkpoints/model_files.h"
+#include "workloads/generation/generation.h"
+#include "workloads/generation/generator.h"
+#include "workloads/models/presets.h"
+#include "workloads/tasks/language_modelling.h"
+#include "workloads/text/tokenizer.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+using Ids = std::vector<std::int32_t>;
+namespace fs = std::filesystem;
+
+/// A model to compute with, or its sizes alone.
+struct Source {
+  workloads::ModelPtr config;
+  std::optional<workloads::Weights> weights;
+  std::unique_ptr<workloads::Tokenizer> tokenizer;
+};
+
+Source open_source(const GenerateSettings& o) {
+  if (!fs::exists(o.model)) {
+    if (o.model.find('/') != std::string::npos)
+      throw Error{Fault::kUsage, o.model, "does not exist", "give the folder of a model, or a name such as llama2-7b"};
+    workloads::ModelPtr config = workloads::model_preset(o.model);
+    if (!o.prompt.empty())
+      throw Error{Fault::kUsage, "`prompt`", fmt::format("{} is a name: it has no weights and no tokenizer", o.model),
+                  "give `prompt_length` and see the time, or the model's folder"};
+    return {.config = std::move(config), .weights = {}, .tokenizer = {}};
+  }
+  Source source;
+  if (o.numerics == "off") {
+    source.config = workloads::load_model_config(o.model)->with_lora(std::nullopt);
+  } else {
+    workloads::LoadedModel model = workloads::load_model(o.model, static_cast<std::uint64_t>(o.seed));
+    source.weights = workloads::merged(model.config, std::move(model.weights));
+    source.config = model.config->with_lora(std::nullopt);
+  }
+  if (o.numerics == "off" && o.prompt.empty()) return source;
+  const fs::path folder = fs::is_directory(o.model) ? fs::path{o.model} : fs::path{o.model}.parent_path();
+  source.tokenizer = workloads::load_tokenizer(workloads::tokenizer_path(o.vocab, folder));
+  const auto there = source.config->sizes().vocabulary;
+  if (static_cast<std::int64_t>(source.tokenizer->vocab_size()) > there)
+    throw Error{Fault::kUsage, "`vocab`",
+                fmt::format("the tokenizer has {}, the model {}",
+                            base::counted(source.tokenizer->vocab_size(), "token"), there),
+                "give the tokenizer that the model was trained with"};
+  return source;
+}
+
+/// The tokens of each sequence's prompt.
+std::vector<Ids> prompts_of(const GenerateSettings& o, const Source& source) {
+  const auto batch = static_cast<std::size_t>(std::max<std::int64_t>(o.batch_size, 1));
+  if (!source.tokenizer) return std::vector<Ids>(batch, Ids(static_cast<std::size_t>(o.prompt_length)));
+  std::vector<Ids> out;
+  for (const std::string& text : o.prompt.empty() ? std::vector<std::string>{""} : o.prompt) {
+    const workloads::TextPairs* pairs = source.config->pairs();
+    Ids ids = pairs ? source.tokenizer->tokenize(text, "`prompt`") : source.tokenizer->encode(text, 0, "`prompt`").ids;
+    if (pairs) ids.push_back(static_cast<std::int32_t>(pairs->end));
+    if (ids.empty()) {  // GPT-2 begins with the token that ends a text
+      const auto first = source.tokenizer->bos_id() ? source.tokenizer->bos_id() : source.tokenizer->eos_id();
+      if (!first) throw Error{Fault::kUsage, "`prompt`", "has no token", "give a text to go on with"};
+      ids.push_back(*first);
+    }
+    out.push_back(std::move(ids));
+  }
+  if (o.batch_size > 0 && out.size() == 1) out.resize(batch, out.front());
+  if (o.batch_size > 0 && out.size() != batch)
+    throw Error{Fault::kUsage, "`batch_size`",
+                fmt::format("is {}, but there are {}", batch, base::counted(out.size(), "prompt")),
+                "give one prompt, or as many as sequences"};
+  return out;
+}
+
+GenerationJob job_of(const GenerateSettings& o, const Source& source, const std::vector<Ids>& prompts) {
+  const auto longest =
+      static_cast<std::int64_t>(std::ranges::max(prompts, {}, [](const Ids& ids) { return ids.size(); }).size());
+  workloads::require_generator(source.config);
+  const bool apart = source.config->pairs() != nullptr;  // what is written has caches of its own
+  const std::int64_t positions = source.config->sizes().positions;
+  const std::int64_t wanted = (apart ? 0 : longest) + o.max_new_tokens;
+  if (wanted > positions)
+    throw Error{Fault::kUsage, longest >= positions ? "`prompt`" : "`max_new_tokens`",
+                fmt::format("a prompt of {} and {} new ones, the model has {}", base::counted(longest, "token"),
+                            o.max_new_tokens, base::counted(positions, "position")),
+                longest >= positions ? std::string{"give a shorter prompt"}
+                                     : fmt::format("use `max_new_tokens` {} or less", positions - longest)};
+  const std::int64_t length = std::min(positions, std::max(wanted, o.max_length));
+  const std::string type = o.numerics.empty() || o.numerics == "off" ? source.weights ? "fp32" : "bf16" : o.numerics;
+  GenerationJob job{.config = source.config, .spec = {}};
+  job.spec = {.batch = static_cast<std::int64_t>(prompts.size()),
+              .length = workloads::cache_length(length),
+              .tensor_parallel = o.tensor_parallel_size,
+              .numerics = workloads::generation_numerics(type)};
+  job.spec.prompt = workloads::prompt_bucket(longest, apart ? positions : std::min(job.spec.length, positions));
+  job.prompt_tokens = longest, job.new_tokens = o.max_new_tokens;
+  job.stack = o.stack, job.exact = o.exact;
+  return job;
+}
+
+/// One sequence as it grows.
+struct Sequence {
+  GeneratedText out;
+  workloads::TokenSampler sampler;
+  workloads::TextStream stream;
+  bool ended = false;
+};
+
+bool ends_text(const workloads::ModelPtr& config, const workloads::Tokenizer& tokenizer, std::int32_t id) {
+  if (tokenizer.eos_id() == id) return true;
+  return config->ends_text(id);
+}
+
+/// The sequences of a batch, with their prompts as text.
+class Writer {
+ public:
+  Writer(const GenerateSettings& settings, const Source& source, const std::vector<Ids>& prompts,
+         const GenerateObserver& observer)
+      : settings_{settings}, source_{source}, observer_{observer} {
+    const workloads::SamplingOptions sampling{.temperature = settings.temperature,
+                                              .top_k = settings.top_k,
+                                              .top_p = settings.top_p,
+                                              .seed = static_cast<std::uint64_t>(settings.seed)};
+    const bool apart = source.config->pairs() != nullptr;  // the prompt is no part of the text
+    for (std::size_t b = 0; b < prompts.size(); ++b)
+      sequences_.push_back({{apart ? Ids{} : prompts[b], ""}, {sampling, b}, {*source.tokenizer, true}});
+    for (std::size_t b = 0; b < prompts.size() && !apart; ++b)
+      for (const std::int32_t id : prompts[b]) grow(b, sequences_[b].stream.push(id));
+  }
+
+  /// The next token of each sequence by the logits [batch, vocabulary]; of one that has ended the last again.
+  Ids choose(std::span<const float> logits) {
+    const std::size_t all = logits.size() / sequences_.size();
+    Ids next;
+    for (std::size_t b = 0; b < sequences_.size(); ++b) {
+      Sequence& s = sequences_[b];
+      next.push_back(s.ended ? s.out.ids.back() : s.sampler.next(logits.subspan(b * all, all)));
+      if (s.ended) continue;
+      s.out.ids.push_back(next.back());
+      s.ended = !settings_.ignore_eos && ends_text(source_.config, *source_.tokenizer, next.back());
+      grow(b, s.stream.push(next.back()));
+    }
+    return next;
+  }
+
+  bool all_ended() const { return std::ranges::all_of(sequences_, &Sequence::ended); }
+
+  std::vector<GeneratedText> finish() {
+    std::vector<GeneratedText> texts;
+    for (std::size_t b = 0; b < sequences_.size(); ++b) {
+      grow(b, sequences_[b].stream.finish());
+      texts.push_back(std::move(sequences_[b].out));
+    }
+    return texts;
+  }
+
+ private:
+  void grow(std::size_t b, const std::string& text) {
+    if (observer_.grown) observer_.grown(b, sequences_.size(), text);
+    sequences_[b].out.text += text;
+  }
+
+  const GenerateSettings& settings_;
+  const Source& source_;
+  const GenerateObserver& observer_;
+  std::vector<Sequence> sequences_;
+};
+
+std::vector<GeneratedText> write_texts(const GenerateSettings& o, const Source& source, const Generation& generation,
+                                       const std::vector<Ids>& prompts, const GenerateObserver& observer) {
+  Writer writer{o, source, prompts, observer};
+  const GenerationJob& job = generation.job;
+  workloads::Generator generator{job.config,
+                                 job.spec,
+                                 *source.weights,
+                                 generation.machine.target(),
+                                 isa::make_numeric_device(),
+                                 static_cast<int>(o.host_threads)};
+  std::vector<float> logits = generator.begin(prompts);
+  for (std::int64_t step = 0; step < o.max_new_tokens; ++step) {
+    const Ids next = writer.choose(logits);
+    if (writer.all_ended() || step + 1 == o.max_new_tokens) break;
+    logits = generator.next(next);
+  }
+  return writer.finish();
+}
+
+void require_sampling(const GenerateSettings& o) {
+  workloads::check(workloads::SamplingOptions{.temperature = o.temperature, .top_k = o.top_k, .top_p = o.top_p});
+  if (o.temperature == 0 && (o.top_k != 0 || o.top_p != 1))
+    throw Error{Fault::kUsage, o.top_k != 0 ? "`top_k`" : "`top_p`", "changes nothing: the likeliest token is taken",
+                "give a `temperature` above 0 too"};
+}
+
+}  // namespace
+
+Generation generate(const GenerateSettings& settings, const GenerateObserver& observer) {
+  check_options(settings, generate_table());
+  require_sampling(settings);
+  const Source source = open_source(settings);
+  const std::vector<Ids> prompts = prompts_of(settings, source);
+  Generation out{.job = job_of(settings, source, prompts),
+                 .machine = hw::load_machine(settings.instance_type, settings.set),
+                 .texts = {},
+                 .time = {}};
+  check(out.job, out.machine);
+  if (source.weights) out.texts = write_texts(settings, source, out, prompts, observer);
+  if (observer.written) observer.written(out);
+  out.time = generation_time(out.job, out.machine);
+  return out;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,121 @@
+// A job: which model is trained how, on which machine, by which software. Every other question starts from one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "analysis/cost/prices.h"
+#include "analysis/host/stack.h"
+#include "hw/params.h"
+#include "runtime/graph/passes.h"
+#include "trnsim/job/settings.h"
+#include "workloads/data/lengths.h"
+#include "workloads/jobs/workload.h"
+#include "workloads/models/config.h"
+#include "workloads/models/model.h"
+#include "workloads/step/step.h"
+
+namespace trnsim {
+
+/// Samples of a job that are padded to one length, when they are not all: each length has programs of its own.
+struct LengthShare {
+  std::int64_t length = 0;
+  double share = 0;   // of the samples, of 1
+  double tokens = 0;  // of such a sample, on average
+  runtime::Passes passes{};
+  bool operator==(const LengthShare&) const = default;
+};
+
+/// Tokens of a decoder's sequences when nobody says another number: what optimum-neuron's tutorials pack to.
+inline constexpr std::int64_t kDefaultTextLength = 2048;
+
+/// How much is trained and evaluated.
+struct Sizes {
+  double samples = 0;             // of an epoch: sequences of step.kind.length tokens; 0: those of one step
+  std::int64_t eval_samples = 0;  // evaluated after each epoch
+  std::int64_t eval_batch = 8;    // of one data-parallel rank
+  double epochs = 1;
+  std::int64_t max_steps = -1;  // optimizer steps instead of epochs when not negative
+  double log_every = 10;        // steps between two read-backs of the loss
+  double loaders = 0;           // processes that load data; 0: a thread beside the loop
+  /// By rising length, the last is step.kind.length; empty: all samples have that length, and nobody counted tokens.
+  std::vector<LengthShare> lengths{};
+  LengthShare one_length{};  // what all samples would be padded to, if there were one length
+  bool operator==(const Sizes&) const = default;
+};
+
+struct Job {
+  hw::MachineParams machine;  // all of its instances
+  workloads::ModelPtr model{};
+  workloads::Step step{};  // of one rank; step.plan.world() cores work on it
+  Sizes sizes{};
+  std::string stack = "torch-xla";
+  std::vector<analysis::StackChange> stack_changes{};  // what-ifs on its numbers
+  runtime::Passes passes{};
+  analysis::Purchase purchase = analysis::Purchase::kOnDemand;
+  std::optional<double> price_per_hour{};             // dollars of one instance, bought so; none: nobody published one
+  std::shared_ptr<runtime::ProgramCache> programs{};  // where compiled ones are kept; decides nothing
+
+  std::int64_t cores() const { return step.plan.world(); }
+  std::int64_t instances() const { return static_cast<std::int64_t>(machine.instances.value); }
+  double sequences_per_step() const { return static_cast<double>(step.plan.sequences_per_step()); }
+  double parameters() const;  // of the whole model
+  /// Tokens of a sequence with its padding, on average over the lengths.
+  double mean_length() const;
+  double tokens_per_step() const { return sequences_per_step() * mean_length(); }
+  /// Optimizer steps of the whole job, and the sequences that they train on.
+  double steps() const;
+  double samples() const;
+  /// Whole evaluations in it: after each epoch that is begun.
+  double evaluations() const;
+  /// Errors: as analysis::load_stack().
+  analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }
+
+  /// Two jobs are the same when fields_of() are.
+  bool operator==(const Job& other) const;
+};
+
+/// Every field that decides a job's time, memory or price, by name and as text: what operator== and hash_of() read.
+std::vector<std::pair<std::string, std::string>> fields_of(const Job& job);
+std::uint64_t hash_of(const Job& job);
+
+/// "TP 8, PP 1, DP 4, sequence parallel, ZeRO-1, recompute full, 16 micro-batches of 1 x 2048".
+std::string describe(const Job& job);
+/// A number format, and of fp32 weights what the compiler casts.
+std::string describe(const runtime::Numerics& numerics);
+/// The settings that give this plan, as names and values: {"tensor_parallel_size", "8"}, {"zero_1", ""}, ...
+std::vector<std::pair<std::string, std::string>> plan_settings(const Job& job);
+
+// ---- jobs from settings
+
+/// The job that the settings describe for a model; `samples`: of an epoch, 0: one step. Instances, cores and plan are
+/// settings. Errors: Fault::kUsage for a plan that does not divide the cores, more cores than there are, or a plan of
+/// another family.
+Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples = 0);
+/// The same with samples of many lengths, padded as the settings `buckets` and `packing` say. Errors: also as
+/// buckets_of().
+Job job_of(const Settings& settings, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
+           const workloads::TokenLengths& lengths);
+
+/// The plan of the settings on the cores of `machine`. Errors: Fault::kUsage as above.
+runtime::Plan plan_of(const Settings& settings, const hw::MachineParams& machine);
+
+/// The job that a workload publishes, with what `given` changes.
+Job job_of(const workloads::Workload& workload, const Settings& given);
+/// The same by name, or a workload's file. Errors: as workloads::load_workload().
+Job load_job(std::string_view workload, const Settings& given = {});
+
+/// "llama2-7b", or a Hugging Face folder.
+workloads::ModelPtr load_model_config(const std::string& name_or_folder);
+/// The model of a workload: the user's, or the preset, with the workload's labels.
+workloads::ModelPtr model_of(const workloads::Workload& workload, const std::string& preset, const std::string& folder);
+
+/// `set` on as many instances. Errors: as hw::load_machine().
+hw::MachineParams load_machine(const std::string& instance_type, std::vector<std::string> set, std::int64_t instances);
+
+}  // namespace trnsim

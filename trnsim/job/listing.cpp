@@ -1,0 +1,133 @@
+#include "trnsim/job/listing.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+
+#include "analysis/cost/prices.h"
+#include "analysis/host/stack.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "isa/names.h"
+#include "isa/reference.h"
+#include "runtime/graph/numerics.h"
+#include "runtime/ops/ops.h"
+#include "trnsim/job/job.h"
+#include "workloads/models/presets.h"
+#include "workloads/models/weights.h"
+
+namespace trnsim {
+namespace {
+
+using base::Table;
+
+Table list_machines() {
+  Table table{{{"name", ""}, {"file", ""}}};
+  for (const std::string& name : hw::machine_names())
+    table.add_row({name, base::data_path("hw/params/" + name + ".toml").string()});
+  return table;
+}
+
+Table list_params() {
+  const base::ParamFile file = hw::machine_file("trn1.2xlarge");
+  Table table{{{"key", ""}, {"value", "value on trn1.2xlarge"}, {"text", ""}}};
+  for (const std::string& key : file.keys()) {
+    const base::Parameter& p = file.parameter(key);
+    table.add_row({p.key, p.values.empty() ? "" : p.values.front(), p.text});
+  }
+  return table;
+}
+
+Table list_ops() {
+  Table table{{{"name", "operator"},
+               {"form", "is lowered by"},
+               {"gradient", "has a gradient"},
+               {"matmul_flops", "counts matmul FLOPs"},
+               {"text", "computes"}}};
+  const auto yes_no = [](bool yes) { return yes ? "yes" : "no"; };
+  for (const runtime::Op* op : runtime::all_ops())
+    table.add_row(
+        {op->name, form_of(*op), yes_no(op->backward != nullptr), yes_no(op->matmul_flops != nullptr), op->text});
+  return table;
+}
+
+Table list_workloads() {
+  Table table{{{"name", ""},
+               {"text", "what"},
+               {"model", ""},
+               {"small_model", "trained for real"},
+               {"samples", ""},
+               {"eval_samples", "for evaluation"},
+               {"file", ""}}};
+  for (const std::string& name : workloads::workload_names()) {
+    const workloads::Workload job = workloads::load_workload(name);
+    table.add_row({name, job.text, job.model, job.small_model, job.samples, job.eval_samples, job.file});
+  }
+  return table;
+}
+
+Table list_models() {
+  Table table{{{"name", ""}, {"family", ""}, {"layers", ""}, {"hidden", ""}, {"parameters", ""}, {"source", ""}}};
+  for (const workloads::PresetRow& preset : workloads::model_presets()) {
+    const workloads::ModelPtr model = workloads::model_preset(preset.name);
+    const std::int64_t layers = model->sizes().layers, hidden = model->sizes().hidden;
+    table.add_row({preset.name, model->family(), layers, hidden,
+                   static_cast<std::uint64_t>(workloads::parameter_count(model->weights())), preset.source});
+  }
+  return table;
+}
+
+Table list_stacks() {
+  Table table{
+      {{"name", ""}, {"per_op", "s per traced operation"}, {"passes", "compiler passes switched"}, {"file", ""}}};
+  for (const std::string& name : analysis::stack_names()) {
+    const analysis::Stack stack = analysis::load_stack(name);
+    table.add_row({name, base::Cell{stack.per_op.value, fmt::format("{:.3g}", stack.per_op.value)}, stack.passes,
+                   base::data_path("analysis/host/stacks/" + name + ".toml").string()});
+  }
+  return table;
+}
+
+Table list_numerics() {
+  Table table{{{"name", ""},
+               {"weights", ""},
+               {"activations", ""},
+               {"operands", "TensorE multiplies"},
+               {"gradients", ""},
+               {"optimizer", "optimizer state"}}};
+  for (const std::string& name : runtime::numerics_names()) {
+    const runtime::Numerics n = runtime::numerics(name);
+    table.add_row({name, isa::name_of(n.weight), isa::name_of(n.activation), isa::name_of(n.operand),
+                   isa::name_of(n.gradient), isa::name_of(n.optimizer)});
+  }
+  return table;
+}
+
+Table list_passes() {
+  Table table{{{"name", ""}, {"on", "on unless a stack or `passes` says otherwise"}, {"text", "what it does"}}};
+  const runtime::Passes standard;
+  for (const runtime::PassInfo& pass : runtime::kPasses)
+    table.add_row({pass.name, standard.*pass.flag ? "yes" : "no", pass.text});
+  return table;
+}
+
+constexpr std::array kListings = {
+    Listing{"workloads", list_workloads}, Listing{"models", list_models},     Listing{"machines", list_machines},
+    Listing{"stacks", list_stacks},       Listing{"numerics", list_numerics}, Listing{"passes", list_passes},
+    Listing{"isa", isa::reference},       Listing{"ops", list_ops},           Listing{"params", list_params}};
+
+}  // namespace
+
+std::span<const Listing> listings() { return kListings; }
+
+std::vector<std::string> names_in(std::string_view listing) {
+  const auto* const found = std::ranges::find(kListings, listing, &Listing::name);
+  base::ensure(found != kListings.end(), listing, "is not a listing");
+  std::vector<std::string> names;
+  const Table table = found->make();  // the loop below would not keep it
+  for (const std::vector<base::Cell>& row : table.cells()) names.push_back(std::get<std::string>(row[0].value));
+  return names;
+}
+
+}  // namespace trnsim

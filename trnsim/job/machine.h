@@ -1,0 +1,37 @@
+// Machines as numbers with their sources, and as the devices that the Neuron tools show.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <nlohmann/json.hpp>
+#include <string_view>
+
+#include "analysis/neuron_tools/device_view.h"
+#include "base/table.h"
+#include "hw/params.h"
+
+namespace trnsim {
+
+using hw::load_machine, hw::machine_file, hw::machine_names;
+
+/// Key, value, source, what it was fitted on or read off, and the text of each parameter whose key begins with
+/// `prefix`. Errors: Fault::kUsage when none does.
+base::Table parameter_table(const base::ParamFile& machine, std::string_view prefix = {});
+
+analysis::Devices devices_of(const hw::MachineParams& machine);
+
+/// Who is at work in a run, as neuron-ls shows it. Errors: as analysis::read_record().
+struct RunDevices {
+  analysis::Devices devices;
+  analysis::Processes processes;
+};
+RunDevices devices_of_run(const std::filesystem::path& folder);
+
+/// neuron-monitor's report of `period` seconds of a run (analysis/neuron_tools/device_view.h). `stage` of a pipeline;
+/// -1: the one that sets its pace. Errors: as analysis::read_record() and monitor_report().
+nlohmann::ordered_json monitor_run(const std::filesystem::path& folder, std::int64_t stage, double period);
+
+/// The host's lines of neuron-top for a run (analysis::top_host()).
+std::string top_host(const std::filesystem::path& folder, const analysis::Record& record, int width);
+
+}  // namespace trnsim

@@ -1,0 +1,94 @@
+#include "trnsim/nki/nki.h"
+
+#include <algorithm>
+#include <map>
+#include <utility>
+
+#include "hw/sim_device.h"
+#include "isa/names.h"
+
+namespace trnsim {
+namespace {
+
+constexpr std::uint64_t kAlign = 4096;  // bytes: what tensors in HBM begin at
+
+isa::Program program_of(const runtime::nki::Arranged& arranged, const std::vector<NkiTensor>& tensors) {
+  isa::Program out;
+  out.name = arranged.block.name;
+  isa::Call call{.block = 0, .bases = {}};
+  const auto reserve = [&](const std::string& name, const char* kind, std::uint64_t bytes) {
+    out.regions.push_back({.name = name,
+                           .kind = kind,
+                           .dtype = isa::Dtype::kUint8,
+                           .shape = {static_cast<std::int64_t>(bytes)},
+                           .offset = out.hbm_bytes,
+                           .bytes = bytes});
+    call.bases.push_back(out.hbm_bytes);
+    out.hbm_bytes += (bytes + kAlign - 1) / kAlign * kAlign;
+  };
+  for (const NkiTensor& t : tensors) reserve(t.name, t.input ? "inputs" : "outputs", t.bytes);
+  if (arranged.has_spill_area) reserve("spills", "workspace", static_cast<std::uint64_t>(arranged.spill_bytes));
+  out.blocks.push_back(arranged.block);
+  out.calls.push_back(std::move(call));
+  out.model_flops = arranged.block.matmul_flops;
+  return out;
+}
+
+}  // namespace
+
+std::optional<std::filesystem::path> nki_module() {
+  const std::filesystem::path binary = std::filesystem::read_symlink("/proc/self/exe").parent_path();
+  for (const std::filesystem::path& folder :
+       {binary / "python", binary.parent_path() / "lib/python3/dist-packages", binary.parent_path() / "python"})
+    if (std::filesystem::exists(folder / "trnsim/nki/__main__.py")) return folder;
+  return std::nullopt;
+}
+
+NkiKernel::NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
+                     bool as_written)
+    : machine_{machine},
+      arranged_{runtime::nki::arrange(std::move(block), machine.target(),
+                                      {.as_written = as_written, .reserved_sbuf = kCompilerSbuf})},
+      program_{program_of(arranged_, tensors)} {}
+
+NkiKernel::~NkiKernel() = default;
+
+std::span<std::byte> NkiKernel::memory(std::size_t tensor) {
+  if (!device_) {
+    device_ = isa::make_numeric_device();
+    device_->load(program_);
+  }
+  const isa::Region& region = program_.regions.at(tensor);
+  return {device_->memory(0).hbm() + region.offset, region.bytes};
+}
+
+void NkiKernel::compute(int host_threads) {
+  memory(0);
+  device_->run({.host_threads = host_threads});
+}
+
+NkiTime NkiKernel::time(bool path) const {
+  hw::SimOptions options;
+  if (path) options.trace_until = 1000;  // seconds: all of it
+  NkiTime out{.result = hw::simulate(program_, machine_, options), .lines = {}};
+  std::map<std::uint32_t, NkiLine> lines;
+  for (const hw::OpTime& op : out.result.ops) {
+    NkiLine& line = lines[op.label];
+    line.label = block().labels[op.label];
+    line.instructions += op.count;
+    line.busy += hw::seconds(op.busy), line.waiting += hw::seconds(op.waiting);
+    line.engine = isa::name_of(op.engine);
+  }
+  const std::vector<double> critical =
+      path ? critical_lines(block(), out.result) : std::vector<double>(block().labels.size(), 0.0);
+  for (auto& [label, line] : lines) {
+    line.critical = critical[label];
+    out.lines.push_back(std::move(line));
+  }
+  std::ranges::sort(out.lines, std::ranges::greater{}, [](const NkiLine& l) {
+    return std::pair{l.critical, l.busy + l.waiting};
+  });
+  return out;
+}
+
+}  // namespace trnsim

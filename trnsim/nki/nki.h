@@ -1,0 +1,78 @@
+// A traced NKI kernel on the simulated machine: its numbers, its time, and where the time goes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "hw/params.h"
+#include "hw/trace.h"
+#include "isa/device.h"
+#include "runtime/nki/arrange.h"
+#include "runtime/nki/trace.h"
+
+namespace trnsim {
+
+/// A tensor of the kernel in HBM, in the order of the trace's registers.
+struct NkiTensor {
+  std::string name;
+  std::uint64_t bytes = 0;
+  bool input = false;
+};
+
+/// One line of the kernel: what its instructions did.
+struct NkiLine {
+  std::string label;
+  std::uint64_t instructions = 0;
+  double busy = 0, waiting = 0;  // seconds, summed over its instructions
+  std::string engine;
+  double critical = 0;  // seconds of the critical path
+};
+
+struct NkiTime {
+  hw::SimResult result;
+  std::vector<NkiLine> lines;  // by time on the critical path, or with waiting, falling
+};
+
+/// Debian's Python: another one that comes first in PATH has neither Debian's NumPy nor its headers.
+inline constexpr const char* kNkiPython = "/usr/bin/python3";
+/// The folder with the Python package, beside the binary or below its prefix; nothing when it was built without.
+std::optional<std::filesystem::path> nki_module();
+
+/// Bytes of a partition that the compiler keeps of a partition. Source: AWS Neuron docs, nki.compiler.sbuf.alloc.
+inline constexpr std::int64_t kCompilerSbuf = std::int64_t{16} * 1024;
+
+/// Seconds of the critical path that each label of the block holds. `result`: with the trace of all instructions.
+std::vector<double> critical_lines(const isa::Block& block, const hw::SimResult& result);
+
+class NkiKernel {
+ public:
+  /// Compiles what was traced. Errors: as runtime::nki::arrange().
+  NkiKernel(runtime::VirtualBlock block, std::vector<NkiTensor> tensors, const hw::MachineParams& machine,
+            bool as_written);
+  ~NkiKernel();
+
+  const isa::Program& program() const { return program_; }
+  const runtime::nki::Arranged& arranged() const { return arranged_; }
+  const isa::Block& block() const { return program_.blocks.front(); }
+
+  /// Bytes of a tensor in the memory of the device that computes. Valid until the kernel ends.
+  std::span<std::byte> memory(std::size_t tensor);
+  /// What the instructions compute. Errors: as isa::Device::run().
+  void compute(int host_threads);
+  /// Simulates it; with `path` also what the critical path is. Errors: as hw::simulate().
+  NkiTime time(bool path) const;
+
+ private:
+  hw::MachineParams machine_;
+  runtime::nki::Arranged arranged_;
+  isa::Program program_;
+  std::unique_ptr<isa::Device> device_;
+};
+
+}  // namespace trnsim

@@ -1,0 +1,57 @@
+// What would help a job most: other settings, each projected like the job itself.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "trnsim/project/project.h"
+
+namespace trnsim {
+
+/// A job with some settings changed.
+struct Change {
+  std::vector<std::pair<std::string, std::string>> settings;  // {"per_device_train_batch_size", "32"}
+  std::string text;                                           // what that does, for people
+  double speed_up = 0;                                        // samples per second with it over those without, less 1
+  double saving = 0;                                          // samples per dollar, likewise
+  double seconds = 0;                                         // of the whole job with it
+  std::optional<double> dollars{};
+};
+
+/// The job that settings describe; as job_of().
+using JobOf = std::function<Job(const Settings&)>;
+
+/// The settings with `change` on top; its settings count as given. Errors: Fault::kUsage for a value that the setting
+/// refuses.
+Settings changed(Settings settings, const Change& change);
+
+/// The changes that make the job faster without making it dearer, or cheaper without making it slower (half
+/// as dear by at most a tenth slower), the best first,
+/// at most `most`; of those that change the same setting the boldest that helps, of stacks and of instances the best.
+/// Looked at are larger micro-batches, less recomputation, other degrees of the plan, other stacks, attention without
+/// recomputation, cores that are paid and idle, fewer logs and other instance types; one that does not fit or that
+/// nothing allows is left out. `settings` describe the job, `job_of` makes it, `now` is its projection. Takes a
+/// projection's time for each.
+std::vector<Change> advise(const Settings& settings, const JobOf& job_of, const Projection& now, std::size_t most = 2);
+
+/// With what a job that does not fit does: another plan or smaller micro-batches on its cores, else more cores, the
+/// batch of the optimizer as near as may be; `seconds` and `dollars` are projected, `speed_up` is 0. Nothing when none
+/// of them fits. Takes a few compilations.
+std::optional<Change> remedy(const Settings& settings, const JobOf& job_of);
+/// The remedy as the fix of an Error: its settings, and the whole command where these stand in it already.
+std::string fix_text(const std::optional<Change>& remedy, const std::vector<std::string>& typed = {});
+
+/// What a command finds at its `output_dir`: the results of the one before it, or nothing.
+enum class FolderIs : std::uint8_t { kTaken, kFree };
+/// The command `typed` ({"trnsim", "run", "bert_emotion", "--mode", "timed"}) with the change in place of what it says
+/// of the same settings, for a shell; without an `output_dir` that is taken. Empty without words.
+std::string command_with(const std::vector<std::string>& typed, const Change& change, FolderIs folder);
+/// Whether the command gives one of the change's settings.
+bool replaces(const std::vector<std::string>& typed, const Change& change);
+
+}  // namespace trnsim

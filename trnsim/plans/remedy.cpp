@@ -1,0 +1,112 @@
+// What a job that does not fit could be instead.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <map>
+
+#include "analysis/cost/prices.h"
+#include "base/error.h"
+#include "base/progress.h"
+#include "base/units.h"
+#include "trnsim/plans/advice.h"
+#include "trnsim/plans/answer.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+using Values = std::vector<std::pair<std::string, std::string>>;
+
+constexpr std::int64_t kMostInstances = 64;
+
+/// Settings of more cores than the job has: all of its instance's, several of them, then those of instances with more
+/// cores that have a price.
+std::vector<Values> more_cores(const Settings& settings, const Job& job) {
+  std::vector<Values> out;
+  const std::int64_t own = job.machine.instance_cores();
+  const auto add = [&](const std::string& name, std::int64_t cores) {
+    for (std::int64_t instances = name == job.machine.name ? settings.nnodes : 1; instances <= kMostInstances;
+         instances *= 2) {
+      if (instances * cores <= job.cores()) continue;
+      Values values;
+      if (name != job.machine.name) values.emplace_back("instance_type", name);
+      if (instances != settings.nnodes) values.emplace_back("nnodes", std::to_string(instances));
+      if (settings.nproc_per_node > 0 && settings.nproc_per_node != cores)
+        values.emplace_back("nproc_per_node", std::to_string(cores));
+      out.push_back(std::move(values));
+    }
+  };
+  add(job.machine.name, own);
+  for (const std::string& name : hw::machine_names()) {
+    const std::int64_t cores = hw::load_machine(name, {}).instance_cores();
+    if (cores > own && analysis::price_per_hour(name, {.purchase = job.purchase, .set = {}})) add(name, cores);
+  }
+  return out;
+}
+
+std::map<std::string, std::string> plan_of(const Job& job) {
+  std::map<std::string, std::string> out{{"per_device_train_batch_size", "1"}};
+  for (const auto& [name, value] : plan_settings(job)) out[name] = value.empty() ? "true" : value;
+  return out;
+}
+
+/// As many sequences in an optimizer step as `job` has, or as near above as the plan allows.
+void keep_batch(Job& other, const Job& job) {
+  runtime::Plan& plan = other.step.plan;
+  const std::int64_t at_once = plan.micro_batch * static_cast<std::int64_t>(plan.data);
+  const auto all = static_cast<std::int64_t>(job.sequences_per_step());
+  plan.micro_batches = std::max((all + at_once - 1) / at_once, plan.pipeline);
+}
+
+std::string what_it_takes(const Projection& p) {
+  const auto bytes = [](std::uint64_t n) { return base::readable(static_cast<double>(n), base::Dimension::kBytes); };
+  std::string out = fmt::format("{} of {} per core, {:.1f} ms a step", bytes(p.memory.total), bytes(p.memory.capacity),
+                                p.time.step * 1e3);
+  if (p.steps > 1) out += fmt::format(", {} in all", base::clock_text(p.time.total));
+  if (p.steps > 1 && p.dollars) out += fmt::format(" and ${:.3f}", *p.dollars);
+  return out;
+}
+
+/// The change `more` with the plan that then fits; nothing when there is none.
+std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, const Values& more) {
+  Change change{.settings = more, .text = ""};
+  try {
+    const Job before = job_of(settings), wider = job_of(changed(settings, change));
+    std::optional<Job> near = nearest_that_fits(wider);
+    if (!near) return {};
+    if (!more.empty()) keep_batch(*near, before);
+    const auto had = plan_of(before);
+    for (const auto& [name, value] : plan_of(*near))
+      if (const auto old = had.find(name); old == had.end() || old->second != value)
+        change.settings.emplace_back(name, value);
+    const Projection p = project_if_it_fits(job_of(changed(settings, change)));
+    if (!p.memory.fits()) return {};
+    change.seconds = p.time.total, change.dollars = p.dollars, change.text = what_it_takes(p);
+    return change;
+  } catch (const Error& e) {
+    if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return {};
+    throw;
+  }
+}
+
+}  // namespace
+
+std::optional<Change> remedy(const Settings& settings, const JobOf& job_of) {
+  if (auto change = fitted(settings, job_of, {})) return change;
+  const Job job = job_of(settings);
+  if (!job.model->splits()) return {};  // its cores hold the same, however many there are
+  for (const Values& more : more_cores(settings, job))
+    if (auto change = fitted(settings, job_of, more)) return change;
+  return {};
+}
+
+std::string fix_text(const std::optional<Change>& remedy, const std::vector<std::string>& typed) {
+  if (!remedy) return "";
+  std::string out = fmt::format("this fits: {}: {}", settings_text(*remedy), remedy->text);
+  if (replaces(typed, *remedy))
+    out += fmt::format("\n       in full: {}", command_with(typed, *remedy, FolderIs::kFree));
+  return out;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,196 @@
+#include "trnsim/plans/search.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <functional>
+#include <map>
+#include <tuple>
+
+#include "analysis/sweep/sweep.h"
+#include "base/error.h"
+#include "base/text.h"
+#include "base/units.h"
+#include "trnsim/project/project.h"
+#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/step/pipeline.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+constexpr std::int64_t kTimedMicroBatches = 3;  // that show what the others take
+
+std::string readable(std::uint64_t bytes) {
+  return base::readable(static_cast<double>(bytes), base::Dimension::kBytes);
+}
+
+std::string too_much(std::uint64_t memory, std::uint64_t there) {
+  return fmt::format("needs {} of HBM per core at least, there are {}", readable(memory), readable(there));
+}
+
+/// Throws what the model, its graph or the machine has against a plan: nothing is compiled for it.
+void require_legal(const Job& job) {
+  Job layers = job;  // one in each chunk: they are all alike
+  layers.model = job.model->with_sizes({.layers = job.step.plan.pipeline * job.step.plan.chunks});
+  layers.step.plan.micro_batches = job.step.plan.pipeline;
+  layers.model->step(layers.step);
+  require_groups(job);
+  workloads::pipeline_turns(job.step.plan.pipeline, 0, job.step.plan.chunks, job.step.plan.micro_batches);
+}
+
+/// What is known of a plan before anything is compiled.
+TriedPlan looked_at(Job job, std::int64_t batch) {
+  runtime::Plan& plan = job.step.plan;
+  const std::int64_t samples = plan.micro_batch * static_cast<std::int64_t>(plan.data);
+  plan.micro_batches = std::max<std::int64_t>(1, batch / samples);
+  job.sizes = {};
+  TriedPlan tried{.job = std::move(job)};
+  try {
+    tried.memory = least_memory(tried.job).total;
+    require_legal(tried.job);
+  } catch (const Error& e) {
+    if (e.fault() != Fault::kUsage && e.fault() != Fault::kProgram) throw;
+    tried.refused = fmt::format("{}: {}", e.where(), e.problem());
+    return tried;
+  }
+  const runtime::Plan& p = tried.job.step.plan;
+  const std::uint64_t there = tried.job.machine.hbm_bytes_per_core();
+  if (batch % samples != 0)
+    tried.refused = fmt::format("a batch of {} is not a multiple of micro-batches of {} on {}", batch, p.micro_batch,
+                                base::counted(p.data, "data-parallel rank"));
+  else if (p.micro_batches < p.pipeline)
+    tried.refused =
+        fmt::format("{} micro-batches never keep {} at work", p.micro_batches, base::counted(p.pipeline, "stage"));
+  else if (tried.memory > there)
+    tried.too_large = true, tried.refused = too_much(tried.memory, there);
+  return tried;
+}
+
+/// Divisors of the layers: each is a number of stages.
+std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
+  constexpr std::int64_t kMost = 16;
+  const std::int64_t layers = model->sizes().layers;
+  std::vector<std::int64_t> out;
+  for (std::int64_t n = 1; n <= std::min(layers, kMost); ++n)
+    if (layers % n == 0) out.push_back(n);
+  return out;
+}
+
+/// Degrees that use all cores, with and without what costs or spares memory alone.
+std::vector<Job> jobs_of(const Job& job, std::int64_t micro_batch, std::int64_t tensor, std::int64_t pipeline) {
+  std::vector<Job> out;
+  if (job.cores() % (tensor * pipeline) != 0) return out;  // leaves cores without work
+  const bool split = job.step.plan.sequence || job.step.plan.tensor == 1;
+  std::vector<std::int64_t> chunks{1};
+  if (pipeline > 1 && job.step.plan.chunks > 1) chunks.push_back(job.step.plan.chunks);
+  for (const std::int64_t of_stage : chunks)
+    for (const bool zero : {true, false})
+      for (const auto again : {runtime::Recompute::kNone, runtime::Recompute::kSelective, runtime::Recompute::kFull}) {
+        Job other = job;
+        runtime::Plan& plan = other.step.plan;
+        plan.tensor = tensor, plan.pipeline = pipeline, plan.chunks = of_stage;
+        plan.data = static_cast<std::uint32_t>(job.cores() / (tensor * pipeline));
+        plan.sequence = tensor > 1 && split;
+        plan.micro_batch = micro_batch, plan.zero1 = zero, plan.recompute = again;
+        if (!zero || plan.data > 1) out.push_back(std::move(other));
+      }
+  return out;
+}
+
+/// What decides most of a plan's blocks.
+using Kin = std::tuple<std::int64_t, std::int64_t, runtime::Recompute>;
+Kin kin_of(const Job& job) { return {job.step.plan.micro_batch, job.step.plan.tensor, job.step.plan.recompute}; }
+
+/// Names of what a child process says of plan `i`.
+std::string name_of(std::size_t i, const char* what) { return fmt::format("{}.{}", i, what); }
+constexpr const char *kSeconds = "seconds", *kMfu = "mfu", *kMemory = "memory", *kKind = "memory of ";
+
+void try_out(const Job& job, std::size_t i, bool exact, SharedBlocks& shared, analysis::Metrics& out) {
+  Projection p;
+  try {
+    p = project_if_it_fits(job, {.exact = exact,
+                                 .in_child = false,  // this process is one already
+                                 .micro_batches = kTimedMicroBatches,
+                                 .shared = &shared,
+                                 .give_up = true});
+  } catch (const Error& e) {
+    if (e.fault() != Fault::kCapacity) throw;  // a tile is too large for SBUF
+    out[name_of(i, kMemory)] = 0;
+    return;
+  }
+  out[name_of(i, kMemory)] = static_cast<double>(p.memory.total);
+  if (!p.memory.fits()) return;
+  out[name_of(i, kSeconds)] = p.time.step;
+  out[name_of(i, kMfu)] = p.mfu;
+  for (const auto& [kind, bytes] : p.memory.by_kind) out[name_of(i, kKind) + kind] = static_cast<double>(bytes);
+}
+
+void note(TriedPlan& plan, std::size_t i, const analysis::Metrics& metrics) {
+  plan.memory = static_cast<std::uint64_t>(metrics.at(name_of(i, kMemory)));
+  if (const auto found = metrics.find(name_of(i, kSeconds)); found != metrics.end()) {
+    plan.seconds = found->second;
+    plan.mfu = metrics.at(name_of(i, kMfu));
+    const std::string kind = name_of(i, kKind);
+    for (auto at = metrics.lower_bound(kind); at != metrics.end() && at->first.starts_with(kind); ++at)
+      plan.by_kind[at->first.substr(kind.size())] = static_cast<std::uint64_t>(at->second);
+    return;
+  }
+  plan.too_large = true;
+  plan.refused =
+      plan.memory == 0 ? "a tile does not fit in SBUF" : too_much(plan.memory, plan.job.machine.hbm_bytes_per_core());
+}
+
+/// Numbers of the plans without a reason by kin, the kin with most plans first: they take longest.
+std::vector<std::vector<std::size_t>> families_of(const std::vector<TriedPlan>& plans) {
+  std::map<Kin, std::vector<std::size_t>> families;
+  for (std::size_t i = 0; i < plans.size(); ++i)
+    if (plans[i].refused.empty()) families[kin_of(plans[i].job)].push_back(i);
+  std::vector<std::vector<std::size_t>> out;
+  for (auto& [kin, members] : families) out.push_back(std::move(members));
+  std::ranges::stable_sort(out, std::greater{}, &std::vector<std::size_t>::size);
+  return out;
+}
+
+}  // namespace
+
+std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
+  if (!job.model->splits())
+    throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
+                "use trnsim run with `mode` timed, or name a decoder"};
+  std::vector<TriedPlan> out;
+  for (const std::int64_t micro : space.micro_batches)
+    for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
+      for (const std::int64_t pipeline : stages_of(job.model))
+        for (Job& other : jobs_of(job, micro, tensor, pipeline))
+          out.push_back(looked_at(std::move(other), space.batch));
+  return out;
+}
+
+/// A sweep whose points are families of plans by number, and whose results nobody keeps.
+void time_plans(std::vector<TriedPlan>& plans, int processes, bool exact, const analysis::SweepWatch& watch) {
+  const std::vector<std::vector<std::size_t>> families = families_of(plans);
+  if (families.empty()) return;
+  std::vector<analysis::SweepPoint> points;
+  for (std::size_t f = 0; f < families.size(); ++f) points.push_back({{"family", std::to_string(f)}});
+  const auto number = [](const analysis::SweepPoint& point) { return std::stoull(point.front().second); };
+  SharedBlocks shared{plans.front().job.machine.target()};  // each child process has its own copy, for the next too
+  const auto evaluate = [&plans, &families, &shared, number, exact](const analysis::SweepPoint& point) {
+    analysis::Metrics metrics;
+    for (const std::size_t i : families[number(point)]) try_out(plans[i].job, i, exact, shared, metrics);
+    return metrics;
+  };
+  const analysis::SweepRun run =
+      analysis::run_sweep(points, {.hash = number, .evaluate = evaluate}, ":memory:", processes, {}, watch);
+  if (run.interrupted)
+    throw Error{Fault::kUsage, "trnsim plan", "was interrupted", "let it end, or try fewer `nnodes`"};
+  for (std::size_t f = 0; f < families.size(); ++f) {
+    if (const std::string& error = run.results[f].error; !error.empty())
+      throw Error{Fault::kInternal, describe(plans[families[f].front()].job), error, "report it with the command"};
+    for (const std::size_t i : families[f]) note(plans[i], i, run.results[f].metrics);
+  }
+}
+
+}  // namespace trnsim

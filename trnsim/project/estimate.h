@@ -1,0 +1,42 @@
+// A model's training by its settings alone: does a plan fit, how long does a step take, what does the job cost; no
+// workload file, nothing is trained.
+#pragma once
+
+#include <functional>
+#include <nlohmann/json.hpp>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trnsim/plans/advice.h"
+#include "trnsim/project/project.h"
+
+namespace trnsim {
+
+/// `given` with what such a training begins with where nobody said otherwise: a trn1.32xlarge, one sequence in a
+/// micro-batch, one epoch.
+Settings estimate_settings(Settings given);
+
+struct Estimate {
+  Job job;
+  Projection projection;                       // of what does not fit: the memory alone
+  std::optional<std::vector<Change>> changes;  // that would help most; none: not asked for (`suggestions` 0)
+
+  std::optional<Change> remedy;      // of what does not fit
+  std::vector<std::string> typed{};  // words of the command that asks, for a change of it
+
+  bool fits() const { return projection.memory.fits(); }
+};
+
+/// `model`: a preset ("llama2-7b") or a Hugging Face folder; `settings` of estimate_settings(); `sequences` of the
+/// whole job, 0: those of the setting `dataset_path`, without it one step; `note`: what a user should know, one
+/// sentence each. Errors: as data_size(), job_of() and project_if_it_fits().
+Estimate estimate(const std::string& model, const Settings& settings, double sequences = 0,
+                  const std::function<void(const std::string&)>& note = {});
+/// Errors: Fault::kCapacity with the memory by kind and what would fit, unless it fits.
+void require_fit(const Estimate& estimate);
+
+/// As `trnsim estimate` in JSON prints it; of one that fits.
+nlohmann::ordered_json to_json(const Estimate& estimate);
+
+}  // namespace trnsim

@@ -1,0 +1,42 @@
+// Device memory of a job: of the core that needs most.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "runtime/compiler/compile.h"
+#include "trnsim/job/job.h"
+
+namespace trnsim {
+
+/// Bytes of one core's HBM by kind ("weights", "activations", ...), which add up to `total`.
+struct Memory {
+  std::map<std::string, std::uint64_t> by_kind{};
+  std::uint64_t total = 0;
+  std::uint64_t capacity = 0;
+  bool least = false;  // a lower bound, not what was compiled
+
+  bool fits() const { return total <= capacity; }
+  /// What the kinds leave of `total` is room that makes ranks divide buckets: "alignment".
+  void name_rest();
+  void add(const std::string& kind, std::uint64_t bytes) {
+    if (bytes > 0) by_kind[kind] += bytes, total += bytes;
+  }
+};
+
+Memory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& machine);
+
+/// What no compiler can do without: weights, gradients, optimizer state, and what each layer's backward pass reads.
+/// Takes no time: most plans of a large model are refused by it. Errors: as workloads::check() for a plan that does not
+/// divide the model.
+Memory least_memory(const Job& job);
+
+/// Bytes of the messages that can lie in a stage's inbox at once: who sends does not wait for who receives, so the
+/// turns of both decide how far ahead it can get. 0 without stages. Source: workloads/step/pipeline.h, the turns.
+std::uint64_t inbox_bytes(const Job& job, std::int64_t stage, std::int64_t micro_batches);
+
+/// Errors: Fault::kCapacity with the memory by kind, unless it fits; `fix`: instead of the general one.
+void require_fit(const Job& job, const Memory& memory, const std::string& fix = "");
+
+}  // namespace trnsim

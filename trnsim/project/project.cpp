@@ -1,0 +1,310 @@
+#include "trnsim/project/project.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+#include <vector>
+
+#include "analysis/cost/cost.h"
+#include "analysis/host/stack.h"
+#include "base/error.h"
+#include "runtime/compiler/program_cache.h"
+#include "trnsim/job/lengths.h"
+#include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/model.h"
+
+namespace trnsim {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// Of a step, all cores.
+double flops_of(const Job& job) { return job.model->flops(job.step); }
+
+/// What one process traces: of a pipeline, a stage's share of the layers.
+workloads::FrameworkOps traced_ops_of(const Job& job) {
+  const std::int64_t layers = job.model->sizes().layers / job.step.plan.pipeline;
+  return job.model->with_sizes({.layers = layers})->traced_ops(job.step);
+}
+
+/// A job as its host sees it.
+analysis::JobShape shape_of(const Job& job, const analysis::Stack& stack, const Projection& p) {
+  const runtime::Plan& plan = job.step.plan;
+  const workloads::FrameworkOps ops = traced_ops_of(job);
+  analysis::TracedModel traced{.forward_ops = ops.forward,
+                               .backward_ops = ops.backward,
+                               .tensors = ops.tensors,
+                               .micro_steps = static_cast<double>(plan.micro_batches),
+                               .optimizer = job.step.optimizer.name,
+                               .clips = job.step.optimizer.max_grad_norm > 0,
+                               .optimizer_ops = stack.optimizer_ops.value};
+  analysis::JobShape shape;
+  shape.steps = p.steps;
+  shape.device_step_seconds = p.device_seconds;
+  shape.traced_ops = analysis::traced_ops(traced);
+  traced.micro_steps = 1;  // micro-batches are one graph, compiled once
+  shape.compiled_ops = analysis::traced_ops(traced);
+  shape.launches = static_cast<double>(plan.micro_batches);
+  shape.cores = static_cast<int>(job.cores() / job.instances());
+  shape.physical_cores = job.machine.physical_cores();
+  shape.started = job.sizes.samples > 0 || job.sizes.max_steps >= 0;  // a whole job, not a step of one
+  shape.samples_per_step = static_cast<double>(plan.micro_batch * plan.micro_batches);
+  shape.bytes_in_per_step = shape.samples_per_step * job.model->input_bytes(job.step.kind);
+  shape.prefetch = true;  // torch-xla's MpDeviceLoader has a thread of its own
+  shape.loaders = std::max(1.0, job.sizes.loaders);
+  shape.log_every = job.sizes.log_every;
+  if (p.eval_seconds > 0) {
+    const auto at_once = static_cast<double>(job.sizes.eval_batch * plan.data * plan.pipeline);
+    shape.eval_passes = job.evaluations();
+    shape.eval_steps = std::ceil(static_cast<double>(job.sizes.eval_samples) / at_once);
+    shape.eval_device_step_seconds = p.eval_seconds;
+    shape.eval_traced_ops = ops.forward;
+  }
+  return shape;
+}
+
+/// The time of a job of one length.
+void time_one(const Job& job, const analysis::Stack& stack, Projection& p) {
+  p.steps = job.steps();
+  p.samples = job.samples();
+  p.time = analysis::job_time(stack, shape_of(job, stack, p));
+  p.model_flops = flops_of(job);
+}
+
+void add_time(analysis::JobTime& to, const analysis::JobTime& more, double share) {
+  to.total += more.total, to.compile += more.compile, to.start += more.start;
+  to.step += share * more.step, to.host_step += share * more.host_step, to.device_step += share * more.device_step;
+  to.compile_first = std::max(to.compile_first, more.compile_first), to.overlapped = more.overlapped;
+  for (std::size_t i = 0; i < more.parts.size(); ++i) {
+    if (i == to.parts.size()) to.parts.push_back({more.parts[i].name, 0});
+    to.parts[i].seconds += more.parts[i].seconds;
+  }
+}
+
+/// Steps of each length one after the other, in whatever order: what a step takes is their mean.
+void time_lengths(const Job& job, const analysis::Stack& stack, Projection& p) {
+  p.steps = job.steps(), p.samples = job.samples();
+  p.time = {}, p.model_flops = p.device_seconds = 0;
+  for (std::size_t i = 0; i < p.lengths.size(); ++i) {
+    LengthTime& of = p.lengths[i];
+    const Job part = of_length(job, i);
+    if (part.steps() <= 0) continue;
+    Projection q;
+    q.device_seconds = of.device_seconds, q.eval_seconds = of.eval_seconds;
+    time_one(part, stack, q);
+    const double share = q.steps / p.steps;
+    of.samples = q.samples, of.steps = q.steps, of.step_seconds = q.time.step, of.seconds = q.time.total;
+    p.device_seconds += share * of.device_seconds, p.model_flops += share * q.model_flops;
+    add_time(p.time, q.time, share);
+  }
+}
+
+void time_job(const Job& job, Projection& p) {
+  const analysis::Stack stack = job.load_stack();
+  p.lengths.empty() ? time_one(job, stack, p) : time_lengths(job, stack, p);
+  const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
+  p.mfu = p.model_flops / (p.device_seconds * peak);
+  p.job_mfu = p.model_flops / (p.time.step * peak);
+  // Each core takes its part of the weights; one replica of the model is saved.
+  const double weights = job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));
+  const double replicas = static_cast<double>(job.step.plan.data) / static_cast<double>(job.instances());
+  p.end_to_end = p.time.total + weights * (std::max(1.0, replicas) + 1) / stack.copy_bandwidth.value;
+  p.price_per_hour = job.price_per_hour;
+  if (p.price_per_hour)
+    p.dollars = analysis::cost_of(p.time.total, *p.price_per_hour, static_cast<int>(job.instances()), job.sizes.epochs,
+                                  p.samples)
+                    .run;
+}
+
+/// The job with its ranks shared otherwise, the same batch for the optimizer.
+Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
+  Job to = from;
+  runtime::Plan& plan = to.step.plan;
+  const std::int64_t factor = tensor * pipeline;
+  plan.data /= static_cast<std::uint32_t>(factor);
+  plan.micro_batches *= factor;
+  plan.tensor *= tensor;
+  plan.pipeline *= pipeline;
+  plan.sequence = plan.tensor > 1;
+  return to;
+}
+
+std::vector<Job> other_plans(const Job& job) {
+  using runtime::Recompute;
+  std::vector<Job> out;
+  for (const auto& [tensor, pipeline] : {std::pair{1, 1},
+                                         {2, 1},
+                                         {4, 1},
+                                         {1, 2},
+                                         {2, 2},
+                                         {8, 1},
+                                         {1, 4},
+                                         {4, 2},
+                                         {8, 2},
+                                         {8, 4},
+                                         {32, 1},
+                                         {32, 2},
+                                         {32, 4},
+                                         {32, 8}}) {
+    if (job.step.plan.data % (tensor * pipeline) != 0) continue;
+    for (const bool zero : {job.step.plan.zero1, true})
+      for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
+        out.push_back(narrower(job, tensor, pipeline));
+        out.back().step.plan.zero1 = zero;
+        out.back().step.plan.recompute = again;
+      }
+  }
+  return out;
+}
+
+/// For cores that only share data: smaller micro-batches, the same batch for the optimizer.
+std::vector<Job> smaller_batches(const Job& job) {
+  std::vector<Job> out;
+  const std::int64_t all = job.step.plan.micro_batch;
+  for (std::int64_t parts = 2; parts <= all; ++parts) {
+    if (all % parts != 0) continue;
+    out.push_back(job);
+    out.back().step.plan.micro_batch = all / parts;
+    out.back().step.plan.micro_batches *= parts;
+  }
+  return out;
+}
+
+/// Whether `cores` of one instance take the same time on the devices of both.
+bool same_device(const hw::MachineParams& a, const hw::MachineParams& b, std::int64_t cores) {
+  using hw::MachineParams;
+  std::vector<MachineParams::Number MachineParams::*> beside = {
+      &MachineParams::chips, &MachineParams::vcpus, &MachineParams::host_memory, &MachineParams::efa_bandwidth,
+      &MachineParams::efa_latency};
+  if (static_cast<double>(cores) <= a.cores.value)  // all on one chip: no link
+    beside.insert(beside.end(), {&MachineParams::link_bandwidth, &MachineParams::link_ports, &MachineParams::link_hop,
+                                 &MachineParams::torus_rows, &MachineParams::torus_columns});
+  return std::ranges::all_of(MachineParams::fields(), [&](const MachineParams::Field& field) {
+    return std::ranges::find(beside, field.member) != beside.end() ||
+           (a.*field.member).value == (b.*field.member).value;
+  });
+}
+
+}  // namespace
+
+void open_compile_cache(Settings& settings) {
+  if (!settings.compile_cache.empty())
+    settings.programs = std::make_shared<runtime::ProgramCache>(settings.compile_cache);
+}
+
+std::string text_of(const runtime::CacheUse& use) {
+  return fmt::format("programs: {} from the cache, {} compiled", use.found, use.compiled);
+}
+
+namespace {
+
+LengthTime time_of(std::int64_t length, const Projection& p) {
+  return {.length = length, .device_seconds = p.device_seconds, .eval_seconds = p.eval_seconds};
+}
+
+/// The lengths beside the longest, which `p` has, and the one length instead of them.
+void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
+  options.trace = {};
+  for (std::size_t i = 0; i + 1 < job.sizes.lengths.size(); ++i)
+    p.lengths.push_back(time_of(job.sizes.lengths[i].length, project_if_it_fits(of_length(job, i), options)));
+  p.lengths.push_back(time_of(job.step.kind.length, p));
+  const Job one = of_one_length(job);
+  if (one.step.kind.length == job.step.kind.length) {
+    p.one_length = p.lengths.back();
+  } else if (const Projection q = project_if_it_fits(one, options); q.memory.fits()) {
+    p.one_length = time_of(one.step.kind.length, q);
+  }
+}
+
+}  // namespace
+
+Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
+  // To compile what cannot fit by far takes longer than to see that it does not.
+  Projection p;
+  if (!given.any_memory) {
+    p.memory = least_memory(job);
+    if (!p.memory.fits()) return p;
+  }
+  std::optional<SharedBlocks> own;  // stages and lengths have the same layers
+  ProjectOptions options = given;
+  if (!options.shared) options.shared = &own.emplace(job.machine.target());
+  SharedBlocks& shared = *options.shared;
+  CompiledStages compiled =
+      compile_stages(job, shared,
+                     {.micro_batches = options.micro_batches,
+                      .give_up_at = options.give_up && !options.any_memory ? job.machine.hbm_bytes_per_core() : 0});
+  p.memory = std::move(compiled.memory);
+  p.micro_batches = compiled.micro_batches;
+  if (!p.memory.fits() && !options.any_memory) return p;
+  const SimulateStages simulate{
+      .exact = options.exact, .any_memory = options.any_memory, .in_child = options.in_child, .trace = options.trace};
+  const StepTime time = simulate_stages(job, compiled, shared, simulate);
+  p.stages = std::move(compiled.stages);
+  p.slowest = time.slowest;
+  p.device_seconds = time.seconds, p.micro_seconds = time.micro_seconds, p.bubble_seconds = time.bubble_seconds;
+  if (job.sizes.eval_samples > 0) p.eval_seconds = simulate_evaluation(job, shared, simulate);
+  if (!job.sizes.lengths.empty()) add_lengths(job, options, p);
+  time_job(job, p);
+  return p;
+}
+
+Projection project(const Job& job, const ProjectOptions& options) {
+  Projection p = project_if_it_fits(job, options);
+  if (!options.any_memory) require_fit(job, p.memory);
+  return p;
+}
+
+std::uint64_t device_hash(const Job& job) {
+  const analysis::Stack stack = job.load_stack();
+  Job device = job;
+  // Evaluation has a program of its own; of the software the device sees what it keeps in memory.
+  device.sizes = {.eval_samples = std::min<std::int64_t>(job.sizes.eval_samples, 1),
+                  .eval_batch = job.sizes.eval_batch,
+                  .one_length = {.length = job.sizes.one_length.length, .passes = job.sizes.one_length.passes}};
+  for (const LengthShare& one : job.sizes.lengths)
+    device.sizes.lengths.push_back({.length = one.length, .passes = one.passes});
+  device.stack = fmt::format("{} {}", stack.ring_share.value, stack.runtime_bytes.value);
+  device.stack_changes = {}, device.purchase = {}, device.price_per_hour = {};
+  return hash_of(device);
+}
+
+Projection with_host_of(const Job& job, Projection device) {
+  time_job(job, device);
+  return device;
+}
+
+std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection& projection,
+                                                std::span<const std::string> set) {
+  std::map<std::string, double> out;
+  if (job.instances() > 1) return out;
+  Projection timed = projection;  // copied once: it holds the programs
+  for (const std::string& name : hw::machine_names()) {
+    Job there = job;
+    there.machine = hw::load_machine(name, set);
+    const bool enough = there.machine.instance_cores() >= job.cores();
+    if (name == job.machine.name || !enough || !same_device(job.machine, there.machine, job.cores())) continue;
+    timed = with_host_of(there, std::move(timed));
+    out[name] = timed.time.total;
+  }
+  return out;
+}
+
+std::optional<Job> nearest_that_fits(const Job& job) {
+  SharedBlocks shared{job.machine.target()};
+  const auto fits = [&](const Job& candidate) {
+    try {
+      const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
+      return least_memory(candidate).fits() && compile_stages(candidate, shared, {.give_up_at = there}).memory.fits();
+    } catch (const Error& e) {
+      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return false;
+      throw;
+    }
+  };
+  for (const Job& candidate : job.model->splits() ? other_plans(job) : smaller_batches(job))
+    if (fits(candidate)) return candidate;
+  return std::nullopt;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,190 @@
+#include "trnsim/project/stages.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "base/text.h"
+#include "hw/replica_groups.h"
+#include "trnsim/project/compiler_memory.h"
+#include "workloads/models/model.h"
+#include "workloads/step/pipeline.h"
+
+namespace trnsim {
+namespace {
+
+/// At least as many as show what the others take: with a pipeline two rounds through the stages, three of interleaved
+/// ones.
+std::int64_t micro_batches_of(const Job& job, std::int64_t asked) {
+  const runtime::Plan& p = job.step.plan;
+  if (asked == 0) return p.micro_batches;
+  const std::int64_t rounds = p.chunks > 1 ? 3 : 2;
+  return std::min(p.micro_batches, p.pipeline > 1 ? std::max(asked, rounds * p.pipeline) : asked);
+}
+
+/// The calls of the core that took longest: when forward passes begin, and when the last backward pass ends.
+struct StagePasses {
+  std::vector<hw::Fs> begin;
+  hw::Fs end = 0;
+  hw::Fs update = 0;  // when the optimizer begins
+};
+
+StagePasses passes_of(const Stage& stage) {
+  const isa::Program& program = stage.compiled.program;
+  StagePasses out{.begin = {}, .update = stage.device.total};
+  const std::uint32_t first = program.calls.front().block;  // embeddings, or what the stage before has sent
+  for (const hw::CallTime& call : stage.device.calls) {
+    if (call.block == first) out.begin.push_back(call.begin);
+    if (call.phase == isa::Phase::kBackward) out.end = std::max(out.end, call.end);
+    if (call.phase == isa::Phase::kOptimizer) out.update = std::min(out.update, call.begin);
+  }
+  base::ensure(!out.begin.empty() && out.end > out.begin.front(), program.name, "no micro-batch goes through");
+  return out;
+}
+
+/// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
+hw::Fs waits_at_the_end(const runtime::Plan& plan, const Stage& stage) {
+  const isa::Program& program = stage.compiled.program;
+  hw::Fs sum = 0;
+  for (const hw::CollectiveTime& one : stage.device.collectives) {
+    const hw::CallTime& call = stage.device.calls.at(one.call);
+    const isa::Instrs& instrs = program.blocks[call.block].instrs;
+    const auto* issued = std::ranges::find_if(instrs, [](const isa::Instr& i) { return isa::is_collective(i.op); });
+    if (issued->group != workloads::stages_group(plan) && issued->group != workloads::ends_group(plan)) continue;
+    sum += std::max(one.issued, call.begin) - call.begin;  // issued by the last of them
+  }
+  return sum;
+}
+
+/// From micro-batch to micro-batch when all stages are at work: by the last two, or, of interleaved ones, by the last
+/// two rounds; when fewer run, what one takes by itself.
+double period_of(const Job& job, const StagePasses& passes, std::int64_t run) {
+  const runtime::Plan& p = job.step.plan;
+  const bool interleaved = p.chunks > 1;
+  if (run <= (interleaved ? 2 : 1) * (p.pipeline > 1 ? p.pipeline : 1))
+    return hw::seconds((p.pipeline > 1 ? passes.end : passes.update) - passes.begin.front()) /
+           static_cast<double>(p.pipeline > 1 ? run + p.pipeline - 1 : run);
+  const std::size_t span = interleaved ? static_cast<std::size_t>(p.pipeline) : 1;
+  const std::size_t apart = passes.begin.size() * span / static_cast<std::size_t>(run);
+  return hw::seconds(passes.begin.back() - passes.begin[passes.begin.size() - 1 - apart]) / static_cast<double>(span);
+}
+
+isa::Programs programs_of(const std::vector<Stage>& stages) {
+  isa::Programs out;
+  for (const Stage& stage : stages) out.push_back(&stage.compiled.program);
+  return out;
+}
+
+}  // namespace
+
+void require_groups(const Job& job) {
+  const runtime::Plan& plan = job.step.plan;
+  if (job.cores() > job.machine.core_count())
+    throw base::Error{
+        base::Fault::kUsage, "plan",
+        fmt::format("needs {} (TP {} x PP {} x DP {}), {} x {} have {}", base::counted(job.cores(), "core"),
+                    plan.tensor, plan.pipeline, plan.data, job.instances(), job.machine.name, job.machine.core_count()),
+        "use more `nnodes`, or a smaller plan"};
+  if (!job.model->splits()) return;  // its ranks are one group, all of them
+  const auto groups = job.model->groups(plan);
+  // Messages between stages run in pairs, wherever their two ranks are.
+  const std::size_t first = workloads::link_group(plan, 0), last = workloads::stages_group(plan);
+  for (std::size_t g = 0; g < groups.size(); ++g) {
+    if (plan.pipeline > 1 && g >= first && g < last)
+      hw::require_pairs(groups[g], job.machine, "plan");
+    else
+      hw::shape_of(groups[g], job.machine, "plan");
+  }
+}
+
+CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options) {
+  require_groups(job);
+  const runtime::Plan& plan = job.step.plan;
+  workloads::pipeline_turns(plan.pipeline, 0, plan.chunks, plan.micro_batches);  // refuses what has none
+  CompiledStages out{.stages = {}, .memory = {}, .micro_batches = micro_batches_of(job, options.micro_batches)};
+  for (std::int64_t s = 0; s < plan.pipeline; ++s) {
+    workloads::Step step = workloads::of_stage(job.step, s);
+    step.plan.micro_batches = out.micro_batches;
+    runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes, job.programs.get());
+    compile.blocks = &shared.compiled;
+    compile.give_up_at = options.give_up_at;
+    Stage stage{.compiled = runtime::compile(job.model->step(step).graph, job.machine.target(), compile), .device = {}};
+    Memory memory = memory_of(stage.compiled, job.machine);
+    memory.add("messages", inbox_bytes(job, s, out.micro_batches));
+    add_software(job, s, memory);
+    if (memory.total > out.memory.total) out.memory = std::move(memory);
+    out.stages.push_back(std::move(stage));
+    if (options.give_up_at > 0 && out.memory.total > options.give_up_at) break;
+  }
+  return out;
+}
+
+runtime::Graph stage_graph(const Job& job, std::int64_t stage) {
+  if (stage < 0 || stage >= job.step.plan.pipeline)
+    throw base::Error{base::Fault::kUsage, "stage",
+                      fmt::format("{} of a pipeline of {}", stage, base::counted(job.step.plan.pipeline, "stage")),
+                      fmt::format("choose one from 0 to {}", job.step.plan.last_stage())};
+  return job.model->step(workloads::of_stage(job.step, stage)).graph;
+}
+
+runtime::Compiled compile_stage(const Job& job, std::int64_t stage) {
+  return runtime::compile(
+      stage_graph(job, stage), job.machine.target(),
+      workloads::compile_options(workloads::of_stage(job.step, stage), "train", job.passes, job.programs.get()));
+}
+
+std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::BlockCache* blocks) {
+  std::vector<runtime::Compiled> out;
+  for (std::int64_t s = 0; s < job.step.plan.pipeline; ++s) {
+    workloads::Step step = workloads::of_stage(job.step, s);
+    step.kind.training = false;
+    step.kind.with_loss = true;
+    step.plan.micro_batch = job.sizes.eval_batch;
+    step.plan.micro_batches = step.plan.pipeline;
+    runtime::CompileOptions compile = workloads::compile_options(step, "evaluate", job.passes, job.programs.get());
+    compile.blocks = blocks;
+    out.push_back(runtime::compile(job.model->step(step).graph, job.machine.target(), compile));
+  }
+  return out;
+}
+
+StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
+                         const SimulateStages& options) {
+  for (const Stage& stage : compiled.stages) shared.checker.check(stage.compiled.program);
+  const auto simulate = options.in_child ? hw::simulate_each_in_child : hw::simulate_each;
+  auto results = simulate(programs_of(compiled.stages), job.machine,
+                          {.exact = options.exact,
+                           .trace_from = options.trace.from,
+                           .trace_until = options.trace.until,
+                           .trace_layer = options.trace.layer,
+                           .any_memory = options.any_memory,
+                           .times = &shared.times});
+  StepTime time;
+  for (std::size_t s = 0; s < results.size(); ++s) {
+    compiled.stages[s].device = std::move(results[s]);
+    if (compiled.stages[s].device.total > compiled.stages[time.slowest].device.total) time.slowest = s;
+  }
+  const Stage& slowest = compiled.stages[time.slowest];
+  const StagePasses passes = passes_of(slowest);
+  time.micro_seconds = period_of(job, passes, compiled.micro_batches);
+  const auto further = static_cast<double>(job.step.plan.micro_batches - compiled.micro_batches);
+  time.seconds = hw::seconds(slowest.device.total - slowest.device.lead_in) + further * time.micro_seconds;
+  if (job.step.plan.pipeline == 1) return time;
+  const double busy = static_cast<double>(compiled.micro_batches) * time.micro_seconds;
+  time.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +
+                        hw::seconds(waits_at_the_end(job.step.plan, slowest));
+  return time;
+}
+
+double simulate_evaluation(const Job& job, SharedBlocks& shared, const SimulateStages& options) {
+  const std::vector<runtime::Compiled> stages = compile_evaluation(job, &shared.compiled);
+  isa::Programs programs;
+  for (const runtime::Compiled& stage : stages) programs.push_back(&stage.program);
+  const auto simulate = options.in_child ? hw::simulate_each_in_child : hw::simulate_each;
+  const hw::SimResult result = hw::slowest(
+      simulate(programs, job.machine, {.exact = options.exact, .any_memory = true, .times = &shared.times}));
+  return hw::seconds(result.total - result.lead_in);
+}
+
+}  // namespace trnsim

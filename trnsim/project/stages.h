@@ -1,0 +1,86 @@
+// The programs of a job's step, one for each stage of its pipeline, and the time that they take together.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "hw/sim_device.h"
+#include "hw/timed_block.h"
+#include "isa/check.h"
+#include "runtime/compiler/block.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/project/memory.h"
+
+namespace trnsim {
+
+/// Blocks that programs for one machine have in common, each compiled, checked and timed once. The programs and their
+/// figures are the same without.
+struct SharedBlocks {
+  /// So many instructions are kept: a 7B Llama's layers have 2 million, with two sequences of 2048 and no tensor
+  /// parallelism.
+  static constexpr std::size_t kKept = 4'000'000;
+
+  explicit SharedBlocks(const isa::Target& target, std::size_t kept = kKept) : compiled{kept}, checker{target} {}
+
+  runtime::BlockCache compiled;
+  isa::Checker checker;
+  hw::BlockTimes times;
+};
+
+/// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
+struct TraceWindow {
+  double from = 0, until = 0;
+  std::int32_t layer = -1;  // calls of this layer of the model alone; -1: all
+};
+
+/// Of one stage as a core runs it; a job without a pipeline has one.
+struct Stage {
+  runtime::Compiled compiled;
+  hw::SimResult device;  // of the core that took longest; empty until it is simulated
+};
+
+struct CompiledStages {
+  std::vector<Stage> stages;       // in their order
+  Memory memory;                   // of the stage that needs most, with its inbox
+  std::int64_t micro_batches = 0;  // of the step that are in the programs
+};
+
+struct CompileStages {
+  /// Micro-batches of the step that are compiled when there are more, or as many as show what the others take; 0: all.
+  std::int64_t micro_batches = 0;
+  std::uint64_t give_up_at = 0;  // bytes: stages behind the first that is seen to need more are left out
+};
+
+/// Errors: Fault::kUsage, Fault::kProgram for a plan that model or machine do not allow.
+CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const CompileStages& options = {});
+/// The graph of one stage, with all micro-batches of the step, and its program.
+runtime::Graph stage_graph(const Job& job, std::int64_t stage);
+runtime::Compiled compile_stage(const Job& job, std::int64_t stage);
+/// The program of an evaluation batch for each stage: forward only, one batch for each so that all are at work.
+std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::BlockCache* blocks = nullptr);
+
+/// A step on the clock, a core of every stage simulated.
+struct StepTime {
+  double seconds = 0;         // of the whole step, without the program's lead-in
+  double micro_seconds = 0;   // from micro-batch to micro-batch when all stages are at work
+  double bubble_seconds = 0;  // what the slowest stage waits for others in a step
+  std::size_t slowest = 0;    // stage
+};
+
+struct SimulateStages {
+  bool exact = false, any_memory = false;
+  bool in_child = true;  // what SystemC takes goes with a child process, and other threads simulate meanwhile
+  TraceWindow trace{};
+};
+
+/// Fills the stages' records. Micro-batches that were not compiled take micro_seconds each. Errors: Fault::kProgram
+/// when the machine cannot form the groups; as hw::simulate().
+StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
+                         const SimulateStages& options = {});
+/// Seconds of an evaluation batch on all stages; of the options, `exact` and `in_child` count.
+double simulate_evaluation(const Job& job, SharedBlocks& shared, const SimulateStages& options = {});
+
+/// Errors: Fault::kProgram, naming legal ones, when the machine cannot form the plan's replica groups.
+void require_groups(const Job& job);
+
+}  // namespace trnsim

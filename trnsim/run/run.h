@@ -1,0 +1,88 @@
+// A workload from its file to a folder of results: the published job projected, a model trained for real.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <optional>
+#include <string>
+
+#include "trnsim/plans/ablate.h"
+#include "trnsim/plans/answer.h"
+#include "trnsim/project/project.h"
+#include "trnsim/run/train.h"
+
+namespace analysis {
+struct JobToPrice;  // analysis/cost/job_cost.h
+}
+
+namespace trnsim {
+
+struct RunRequest {
+  workloads::Workload workload;
+  Settings given;
+  std::string command;               // as result.json tells it
+  std::vector<std::string> typed{};  // its words with every flag, for a change of it; empty: nobody typed any
+  std::filesystem::path folder;      // of the results
+  TraceWindow trace{};
+};
+
+struct RunResult {
+  TraceWindow trace{};                  // whose instructions were recorded
+  std::string workload, text, command;  // text: what is trained, in a line
+  std::vector<std::string> typed;       // as asked for
+  Settings settings;                    // of the projected job, as resolved
+  hw::MachineParams machine;            // of the projected job, or of the one that is trained
+  std::optional<Job> job;               // none: nothing was projected
+  std::optional<Projection> projection;
+  std::optional<CompilerGain> gain;  // of workloads that are about the compiler: then the job is its last case
+  std::optional<std::vector<Change>> changes;   // of the projected job, that would help most; none: not asked for
+  std::vector<workloads::Published> published;  // figures of this very job
+  std::optional<workloads::Published> published_gain;
+  std::optional<Job> trained;
+  std::optional<Settings> trained_settings;  // its own: the small model may have others than the projected job
+  std::optional<Training> training;
+  double host_seconds = 0;
+};
+
+/// Who watches; each may be empty.
+struct RunObserver {
+  std::function<void(const RunResult&)> projected;  // the folder is made, nothing is trained yet
+  TrainObserver training;
+  std::function<void(const std::string&)> note;  // what a user should know, one sentence each
+};
+
+/// Refuses what does not fit together before the first file is written. Errors: Fault::kUsage for a folder in use; as
+/// project() and load_training().
+RunResult run(const RunRequest& request, const RunObserver& observer = {});
+
+/// What run() answers of the projected job alone: nothing is trained, no folder written. Errors: as run().
+RunResult projected_run(const RunRequest& request, const RunObserver& observer = {});
+
+/// The published job of a workload, or one that the user's settings changed, as run() projects it.
+Job projected_job(const workloads::Workload& workload, const Settings& given);
+
+/// An answer for programs: its sentences, and the changes with their settings and gains.
+nlohmann::ordered_json answer_json(const Answer& answer, const std::optional<std::vector<Change>>& changes);
+
+/// A figure that somebody published, by its name; nothing for one that we do not predict, or not without training.
+std::optional<double> predicted(const std::string& name, const RunResult& run);
+
+/// The sections of docs/result_schema.md.
+nlohmann::ordered_json result_body(const RunResult& run);
+/// Writes run.sqlite, of the slowest stage, which sets the time of a step; of a pipeline also a file of each stage.
+void write_records(const std::filesystem::path& folder, const RunResult& run);
+/// A job for a buyer: of a run's folder, or of a workload (by name or file) as it was published. Errors:
+/// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
+analysis::JobToPrice job_to_price(const std::string& run_or_workload);
+/// Removes what an earlier run left in `folder`, its result first: a run that dies is not taken for that one. Of a run
+/// that goes on from `checkpoint`, which lies in the folder, steps and checkpoint stay; other files always do. Errors:
+/// Fault::kEnvironment.
+void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
+/// The files for other tools that the setting `report_to` names; the folder's own are there already. Errors:
+/// Fault::kEnvironment.
+void write_exports(const std::filesystem::path& folder, const RunResult& run);
+/// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a
+/// pipeline, and report.html.
+void write_run_files(const std::filesystem::path& folder, const RunResult& run);
+
+}  // namespace trnsim

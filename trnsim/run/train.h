@@ -1,0 +1,91 @@
+// Training for real: a workload's small model, or the user's, on simulated cores, with what people see of it left to an
+// observer.
+#pragma once
+
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trnsim/job/job.h"
+#include "workloads/models/weights.h"
+#include "workloads/text/tokenizer.h"
+#include "workloads/training/trainer.h"
+
+namespace workloads {
+struct Classification;
+struct LanguageModelling;
+}  // namespace workloads
+
+namespace trnsim {
+
+/// Model, tokenizer and data of a training, ready to begin.
+struct TrainingData {
+  std::shared_ptr<const workloads::Classification> texts;  // one of the two
+  std::shared_ptr<const workloads::LanguageModelling> tokens;
+
+  const workloads::ModelPtr& model() const { return model_; }
+  const workloads::Tokenizer* tokenizer() const;  // null for pictures
+  const std::vector<std::string>& notes() const;  // what a user should know, one sentence each
+  const std::string& source() const;
+  bool synthetic() const;
+  std::int64_t samples() const;             // for training
+  workloads::TokenLengths lengths() const;  // of these, as they are trained on; of pictures nothing
+  std::int64_t validation() const;          // 0: there is none
+  std::int64_t documents() const;           // texts that packed sequences are made of
+
+  workloads::ModelPtr model_;
+};
+
+/// Reads what the settings name, or makes up the workload's own data. Errors: as
+/// workloads::load_classification() and load_language_modelling(); Fault::kCapacity when this host cannot hold the
+/// model.
+TrainingData load_training(const workloads::Workload& workload, const Settings& settings);
+
+/// The job that is trained: the settings' plan on the loaded model.
+Job training_job(const TrainingData& data, const Settings& settings);
+
+/// A trainer of training_job(); `checkpoint`: folder that checkpoints go to. Errors: as the trainers.
+std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Job& job, const Settings& settings,
+                                                 const std::filesystem::path& checkpoint);
+
+/// The numeric part of a run.
+struct Training {
+  workloads::TrainOutcome outcome{};
+  double simulated_step_seconds = 0;  // of the program that was trained with
+  std::string dataset;
+  bool synthetic = false;
+  std::int64_t train_samples = 0, eval_samples = 0, parameters = 0, samples_per_step = 0;
+  std::string model;  // "bert-small, from scratch"
+  std::string numerics;
+};
+
+/// Who watches a training; each may be empty.
+struct TrainObserver {
+  std::function<void(const Training&, const workloads::Trainer&)> begin;  // what is known before the first step
+  std::function<void(const workloads::StepRecord&)> step;
+  std::function<void(std::int64_t done, std::int64_t all)> evaluating;  // batches of an evaluation under way
+  std::function<void(const workloads::EvalRecord&)> evaluated;
+};
+
+/// Trains to the end, then evaluates the test data. Errors: as Trainer::run().
+Training train(workloads::Trainer& trainer, const TrainingData& data, std::string model_name,
+               double simulated_step_seconds, const TrainObserver& observer);
+
+/// The blocks that Hugging Face's Trainer prints behind an evaluation and at the end of a training, whose times are the
+/// simulated ones (workloads::metrics_block()).
+std::string metrics_block(const workloads::EvalRecord& evaluation);
+std::string metrics_block(const Training& training);
+
+/// Device time of a step of the trainer's programs, on average over the lengths. Errors: as hw::simulate(), among them
+/// groups of cores that the machine cannot form.
+double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact);
+
+/// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
+/// trainer_state.json; of a model with adapters what PEFT leaves, and the base in "base".
+void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
+                workloads::Trainer& trainer, const Training& training);
+
+}  // namespace trnsim

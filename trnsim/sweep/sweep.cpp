@@ -1,0 +1,228 @@
+#include "trnsim/sweep/sweep.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <utility>
+
+#include "analysis/cost/prices.h"
+#include "analysis/profile/stats.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/hash.h"
+#include "hw/sim_device.h"
+#include "isa/asm.h"
+#include "isa/check.h"
+#include "trnsim/run/run.h"
+
+namespace trnsim {
+namespace {
+
+using analysis::Metrics;
+using analysis::SweepPoint;
+
+constexpr std::string_view kModelKey = "model";  // a key of a point too: the preset that the job trains
+
+const Setting* find_setting(std::string_view key) {
+  const auto table = settings_table();
+  const auto found = std::ranges::find(table, key, &Setting::name);
+  return found == table.end() ? nullptr : &*found;
+}
+
+/// Of a program: every key is a machine parameter, or a price.
+std::vector<std::string> assignments(const SweepPoint& point) {
+  std::vector<std::string> list;
+  for (const auto& [key, value] : point) list.push_back(key + "=" + value);
+  return list;
+}
+
+/// A result is another one when the price is.
+std::string price_text(const std::optional<double>& price) { return price ? fmt::format("{}", *price) : "no price"; }
+
+Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
+  const analysis::Utilisation u = analysis::utilisation(result, program);
+  Metrics metrics = {{"seconds", u.seconds}, {"mfu", u.mfu}, {"hfu", u.hfu}, {"mbu", u.mbu}};
+  metrics["collectives_exposed_seconds"] = hw::seconds(result.collective_exposed);
+  for (const analysis::Resource& resource : analysis::resources(result)) {
+    std::string name = "busy." + resource.name;
+    std::ranges::replace(name, ' ', '_');
+    metrics[name] = resource.busy;
+  }
+  return metrics;
+}
+
+/// What a point asks for: the workload, or another model of its kind, and what is said of its job.
+struct Asked {
+  workloads::Workload workload;
+  Settings given;
+
+  Job job() const { return projected_job(workload, given); }
+};
+
+/// A workload with the settings, the model and the machine parameters of a point. Errors: Fault::kUsage for a value
+/// that no point could have.
+Asked asked_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point) {
+  std::map<std::string, std::string> changed;
+  std::string model = workload.model;
+  Settings given;
+  if (!machine.empty()) changed["instance_type"] = machine;
+  for (const auto& [key, value] : point) {
+    if (key == kModelKey)
+      model = value;
+    else if (find_setting(key))
+      changed[key] = value;
+    else
+      given.set.push_back(key + "=" + value);
+  }
+  apply_defaults(given, changed, "sweep");
+  for (const auto& [name, value] : changed) given.given.insert(name);
+  if (!given.set.empty()) given.given.insert("set");
+  load_machine(given.instance_type, given.set, given.nnodes);
+  if (model == workload.model) return {workload, given};
+  if (load_model_config(model)->task() != load_model_config(workload.model)->task())
+    throw base::Error{base::Fault::kUsage, "model",
+                      fmt::format("{} cannot train \"{}\": one is an encoder, one a decoder", workload.name, model),
+                      fmt::format("choose a model like {}", workload.model)};
+  workloads::Workload other = workload;
+  other.model = model;
+  return {other, given};
+}
+
+/// A plan that this point's cores do not allow has an error for a result: the other points go on.
+std::uint64_t hash_at(const workloads::Workload& workload, const std::string& machine, const SweepPoint& point,
+                      std::uint64_t (*of)(const Job&) = hash_of) {
+  const Asked asked = asked_at(workload, machine, point);
+  try {
+    return of(asked.job());
+  } catch (const base::Error& e) {
+    if (e.fault() != base::Fault::kUsage) throw;
+    return base::hash64(std::string_view{e.what()});
+  }
+}
+
+/// Values of a setting that show whether it decides anything.
+std::vector<std::string> probes(const Setting& setting) {
+  std::vector<std::string> out;
+  const std::string legal = setting.legal();
+  for (std::size_t begin = 0; begin < legal.size();) {
+    const std::size_t end = std::min(legal.find('|', begin), legal.size());
+    out.push_back(legal.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!out.empty()) return out;
+  if (std::holds_alternative<bool Settings::*>(setting.member)) return {"true", "false"};
+  if (setting.name() == "instance_type") return hw::machine_names();
+  if (setting.name() == "passes") return {"-fusion", "+fusion"};
+  if (setting.name() == "buckets") return {"64"};
+  if (std::holds_alternative<std::string Settings::*>(setting.member)) return {};
+  return {"0", "1", "2", "3", "64"};
+}
+
+/// Whether some value of the setting makes another job of the workload, or one that cannot be.
+bool decides(const workloads::Workload& workload, const Setting& setting) {
+  const std::uint64_t before = hash_of(asked_at(workload, "", {}).job());
+  return std::ranges::any_of(probes(setting), [&](const std::string& value) {
+    try {
+      return hash_of(asked_at(workload, "", {{std::string{setting.name()}, value}}).job()) != before;
+    } catch (const base::Error& e) {
+      return e.where() != fmt::format("`{}`", setting.name());  // no value of it
+    }
+  });
+}
+
+/// A sweep over what changes no job would show the same point again and again. Errors: Fault::kUsage.
+void require_effect(const workloads::Workload& workload, const SweepPoint& point) {
+  for (const auto& [key, value] : point)
+    if (const Setting* setting = find_setting(key); setting && !decides(workload, *setting))
+      throw base::Error{base::Fault::kUsage, fmt::format("`{}`", key),
+                        fmt::format("changes neither time nor cost of {}", workload.name),
+                        "sweep over a machine parameter, or a setting that the projection reads"};
+}
+
+/// The last projections of this process, which was made for them: jobs with the same device part share it, and jobs on
+/// one machine their blocks.
+class Projections {
+ public:
+  Projection of(const Job& job) {
+    const std::uint64_t key = device_hash(job);
+    const auto found = std::ranges::find(kept_, key, &Kept::first);
+    if (found != kept_.end()) return with_host_of(job, found->second);
+    if (kept_.size() == kMost) kept_.pop_front();
+    if (!blocks_ || machine_ != job.machine.hash) blocks_.emplace(job.machine.target(), kInstructions);
+    machine_ = job.machine.hash;
+    return kept_.emplace_back(key, project(job, {.in_child = false, .shared = &*blocks_})).second;
+  }
+
+ private:
+  static constexpr std::size_t kInstructions = 1'000'000;  // of blocks, kept by each process: 0.4 GB
+  static constexpr std::size_t kMost = 2;                  // kin come one after the other; a projection has megabytes
+  using Kept = std::pair<std::uint64_t, Projection>;
+  std::deque<Kept> kept_;
+  std::optional<SharedBlocks> blocks_;
+  std::uint64_t machine_ = 0;
+};
+
+/// Of the whole job: over those of its step.
+Metrics job_metrics(const Projection& p) {
+  Metrics metrics = metrics_of(p.stage().device, p.stage().compiled.program);
+  metrics["seconds"] = p.time.total;
+  if (p.dollars) metrics["dollars"] = *p.dollars;
+  metrics["step_seconds"] = p.time.step;
+  metrics["device_step_seconds"] = p.time.device_step;
+  metrics["host_step_seconds"] = p.time.host_step;
+  metrics["samples_per_second"] = p.samples_per_second();
+  metrics["hbm_bytes"] = static_cast<double>(p.memory.total);
+  metrics["mfu"] = 100 * p.mfu;  // of all stages
+  if (p.time.step > 0) metrics["busy.host"] = std::min(100.0, p.time.host_step / p.time.step * 100);
+  return metrics;
+}
+
+}  // namespace
+
+analysis::SweepModel program_model(const std::string& path, const std::string& machine) {
+  const std::string text = base::read_file(path);
+  const auto program = std::make_shared<const isa::Program>(isa::parse_program(text, path));
+  isa::check(*program, hw::load_machine(machine).target());
+  const std::uint64_t content = base::hash64(text, base::hash_of_own_code());
+  const auto price_of = [machine](const SweepPoint& point) {
+    return analysis::price_per_hour(machine, {.set = assignments(point)});
+  };
+  return {.hash =
+              [content, machine, price_of](const SweepPoint& point) {
+                const hw::MachineParams params = hw::load_machine(machine, assignments(point));
+                return base::hash64(base::hash_text(params.hash) + price_text(price_of(point)), content);
+              },
+          .evaluate =
+              [program, machine, price_of](const SweepPoint& point) {
+                const hw::MachineParams params = hw::load_machine(machine, assignments(point));
+                Metrics metrics = metrics_of(hw::simulate(*program, params), *program);
+                if (const auto price = price_of(point)) metrics["dollars"] = metrics["seconds"] / 3600 * *price;
+                return metrics;
+              }};
+}
+
+analysis::SweepModel job_model(const std::string& workload, const std::string& machine) {
+  const auto jobs = std::make_shared<const workloads::Workload>(workloads::load_workload(workload));
+  const auto checked = std::make_shared<std::set<std::string>>();
+  return {.hash =
+              [jobs, machine, checked](const SweepPoint& point) {
+                if (const bool news = std::ranges::any_of(
+                        point, [&](const auto& setting) { return checked->insert(setting.first).second; });
+                    news)
+                  require_effect(*jobs, point);
+                return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), base::hash_of_own_code());
+              },
+          .evaluate =
+              [jobs, machine, projections = std::make_shared<Projections>()](const SweepPoint& point) {
+                return job_metrics(projections->of(asked_at(*jobs, machine, point).job()));
+              },
+          .kin = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
+}
+
+}  // namespace trnsim

@@ -1,0 +1,27 @@
+// A model with its weights, in whatever form it lies on the disk.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+
+#include "workloads/models/model.h"
+#include "workloads/models/weights.h"
+
+namespace workloads {
+
+struct LoadedModel {
+  ModelPtr config;
+  Weights weights;
+};
+
+/// Reads what it finds: an adapter as PEFT saves it (workloads/checkpoints/adapter.h) with its base, a folder with
+/// shards.json (workloads/checkpoints/shards.h), one with config.json and safetensors as Hugging Face writes it, a
+/// llama2.c file, or a folder whose only model is one (stories260K.bin beside tok512.bin). `head` is BERT's for the
+/// task, unless shards say otherwise; `seed` draws what a checkpoint may lack. Errors: as load_weights(), read_shards()
+/// and read_llama2c(); Fault::kData when nothing of these is there.
+LoadedModel load_model(const std::filesystem::path& path, std::uint64_t seed, Head head = Head::kClassifier);
+
+/// The configuration alone. Errors: as load_model(), as far as it looks.
+ModelPtr load_model_config(const std::filesystem::path& path);
+
+}  // namespace workloads

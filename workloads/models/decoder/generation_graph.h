@@ -1,0 +1,88 @@
+// Text generation as two programs that share weights and caches: one takes a prompt, the other a token of each
+// sequence, at any position. Llama and GPT, for one of several tensor-parallel ranks.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "runtime/graph/numerics.h"
+#include "workloads/checkpoints/shards.h"
+#include "workloads/models/config.h"
+#include "workloads/models/weights.h"
+
+namespace workloads {
+
+struct GenerationSpec {
+  std::int64_t batch = 1;     // sequences that grow side by side, at most 128
+  std::int64_t prompt = 128;  // tokens of each prompt, padded behind its end
+  std::int64_t length = 128;  // tokens that a cache holds of each sequence: at most 128, or a multiple of it
+  std::int64_t read = 0;      // of them a token's program reads the first so many; 0: all
+  std::int64_t tensor_parallel = 1;
+  runtime::Numerics numerics;
+  /// Of a mixture: programs read as many experts of a layer as their tokens are expected to choose, for their time.
+  /// Otherwise all, whose gates are 0 where a token did not choose them.
+  bool expected_experts = false;
+
+  /// Of the cache, by a token's program.
+  std::int64_t rows_read() const { return read > 0 ? read : length; }
+  /// Of each layer of a mixture, by a program of so many tokens.
+  std::int64_t experts_read(std::int64_t experts, std::int64_t top_k, std::int64_t tokens) const;
+};
+/// Experts of a layer that so many tokens choose when a router prefers none: E (1 - (1 - k / E)^tokens) on average.
+std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int64_t tokens);
+/// Of a model; 0 without experts.
+std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens);
+/// How tensor-parallel ranks share weights: as in training, but each expert's feed-forward size instead of their
+/// number, so that all ranks work for every token.
+ShardPlan generation_plan(std::int64_t tensor_parallel);
+
+/// Errors: Fault::kUsage for a model that writes no text, or none that these programs write.
+void require_generator(const ModelPtr& config);
+/// Errors: as require_generator(); Fault::kUsage naming the flag: a length that the model has no positions for, a
+/// prompt longer than that, a batch that the programs cannot hold, or a degree of tensor parallelism that does not
+/// divide the model.
+void check(const GenerationSpec& spec, const ModelPtr& config);
+
+/// "fp32", "bf16", "fp16": weights, activations and operands of that type, softmax in fp32 as Hugging Face computes it.
+/// Errors: Fault::kUsage for another name.
+runtime::Numerics generation_numerics(std::string_view name);
+
+/// Tokens of a prompt's program: the next power of two from 128 on, at most `length`. Source: transformers-neuronx
+/// compiles one graph for each such bucket.
+std::int64_t prompt_bucket(std::int64_t tokens, std::int64_t length);
+/// Rows of a cache that hold so many tokens.
+std::int64_t cache_length(std::int64_t tokens);
+/// What tokens' programs read of a cache of `length` rows, from the first that is enough for position `first` to the
+/// one that position `last` needs: powers of two from 128 on, the last one `length` itself. Source: as prompt_bucket().
+std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, std::int64_t length);
+
+/// Tensors that the host writes: "input_ids" [rows, 1] int32 and, when ranks share the vocabulary, "vocabulary" [rows,
+/// 1], both as decoder_step() has them; in a prompt's program rows are batch * prompt, and "last" [batch, 1] int32 is
+/// the row of each prompt's last token; otherwise rows are the sequences, and "positions" [batch, 1] int32 is the place
+/// of each token. Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and, for
+/// Llama, "rope.cos" and "rope.sin" [length, head_dim / 2] (rope_table) lie at the same addresses in both programs, as
+/// do the caches "cache.keys.L" and "cache.values.L" [batch * length, key-value heads of the rank * head_dim] of each
+/// layer L. Errors: as check().
+runtime::Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec);
+runtime::Graph token_graph(const ModelPtr& config, const GenerationSpec& spec);
+
+/// A tensor of rank 0; the last rank's part of a vocabulary may be smaller and is padded.
+struct GenerationWeight {
+  WeightSpec spec;       // its shape is the rank's part, as in the file
+  bool blocked = false;  // a matrix [in, out] on the device, rows in the order of runtime::blocked_row()
+  bool once = false;     // read by the prompt's program alone
+};
+/// As decoder_weights(), and the head "lm_head.weight", which is a copy when it is tied to the embeddings: a head is
+/// read by columns, embeddings by rows.
+std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel);
+
+/// What no way of computing it does without, per core: bytes of weights and caches that one run of token_graph() reads,
+/// and matmul FLOPs.
+struct TokenWork {
+  double weight_bytes = 0, cache_bytes = 0, flops = 0;
+};
+TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec);
+
+}  // namespace workloads

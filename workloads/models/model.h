@@ -1,0 +1,199 @@
+// What is computed: a model's sizes, weights and graphs, whatever its family. A family is a subclass in
+// workloads/models/FAMILY/ and a row of workloads/models/registry.cpp.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "workloads/models/config.h"
+#include "workloads/models/lora.h"
+#include "workloads/models/weights.h"
+#include "workloads/step/optimizer_step.h"
+#include "workloads/step/step.h"
+
+namespace workloads {
+
+struct DecoderArch;     // workloads/models/decoder/decoder_arch.h
+struct PublishedModel;  // workloads/models/published.h
+struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
+
+/// 0: the family has no such size; given to Model::with_sizes(): as it is.
+struct Sizes {
+  std::int64_t layers = 0, hidden = 0, heads = 0, kv_heads = 0;
+  std::int64_t head = 0;  // elements of one
+  std::int64_t ffn = 0, vocabulary = 0, positions = 0;
+  std::int64_t experts = 0;  // of a layer, each with an ffn of its own
+  bool joint_heads = false;  // all heads of a layer are normed as one: no rank can have some of them alone
+};
+
+/// What a model's table of tokens holds.
+struct TokenIds {
+  std::int64_t vocabulary = 0;
+  std::optional<std::int64_t> pad{}, begin{}, end{};
+};
+
+/// Pictures that a model looks at: [channels, size, size], cut into patches of patch x patch.
+struct ImageShape {
+  std::int64_t size = 0, channels = 0, patch = 0;
+  std::int64_t patches() const { return (size / patch) * (size / patch); }
+  std::int64_t patch_elements() const { return channels * patch * patch; }
+  std::int64_t elements() const { return channels * size * size; }
+};
+
+/// What a model is trained for: data, head and loss follow from it (workloads/tasks/task.h,
+/// workloads/training/causal_trainer.h).
+enum class Task : std::uint8_t {
+  kClassification,  // a label of each sample
+  kNextToken,       // of each token of a text, which the model can therefore write
+  kTextToText,      // the same of a text that answers one that is read
+};
+
+/// How a model that reads one text and writes another marks what it writes: the token before the first one, the one
+/// behind the last, and the one that fills rows.
+struct TextPairs {
+  std::int64_t start = 0, end = 1, pad = 0;
+  std::int64_t layers = 0;  // that write
+};
+
+/// A tensor of a step that stays the same from step to step, for every rank that has it.
+struct HostTable {
+  std::string name;
+  std::vector<float> values;
+};
+
+/// Why something cannot be, in the words of an error.
+struct Problem {
+  std::string where, what, fix;
+};
+
+/// One rank's step as a graph, and the buckets of ZeRO-1, whose shards the host fills before the first step.
+struct StepGraph {
+  runtime::Graph graph;
+  std::vector<ZeroBucket> zero;
+};
+
+/// Operations that a framework dispatches for one micro-batch on one rank, and the parameter tensors that the optimizer
+/// walks. Counted with PyTorch's dispatch mode (views and casts count: the host dispatches them too) on one layer
+/// written as the reference implementation writes it; embeddings, masks and heads likewise. Collectives of tensor and
+/// sequence parallelism cost what torch_xla's all_reduce, all_gather and reduce_scatter dispatch.
+struct FrameworkOps {
+  double forward = 0;
+  double backward = 0;  // with what is computed again, and the addition to the gradients that are there
+  double tensors = 0;
+};
+
+class Model : public std::enable_shared_from_this<Model> {
+ public:
+  virtual ~Model() = default;
+
+  virtual std::string_view family() const = 0;  // "BERT", "Llama", "GPT"
+  virtual Sizes sizes() const = 0;
+  /// All tensors of the whole model, in its order. Tied copies (lm_head.weight) are not listed.
+  virtual std::vector<WeightSpec> weights() const = 0;
+  /// The step of the ranks of step.stage. What the host writes and reads is said in the family's header.
+  /// Errors: Fault::kUsage for sizes or a plan that the model does not take.
+  virtual StepGraph step(const Step& step) const = 0;
+  /// Which ranks work together under a plan.
+  virtual isa::GroupTables groups(const Plan& plan) const { return replica_groups(plan); }
+  /// Matmul FLOPs of an optimizer step by the textbook, over all ranks and micro-batches.
+  virtual double flops(const Step& step) const = 0;
+  virtual FrameworkOps traced_ops(const Step& step) const = 0;
+  /// Why the model cannot be trained on a plan, if it cannot.
+  virtual std::optional<Problem> refuses(const Plan& plan) const = 0;
+
+  /// What transformers' from_pretrained reads: architectures and every field. Ends with a newline.
+  virtual std::string config_json() const = 0;
+  /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide.
+  virtual void require_valid(std::string_view where) const = 0;
+
+  // ---- what the family has
+  virtual Task task() const { return Task::kClassification; }
+  /// Whether cores can hold parts of it: tensor-parallel, in stages of a pipeline, parts of the forward pass repeated.
+  virtual bool splits() const { return false; }
+  /// Elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on one rank, at the
+  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention.
+  virtual double kept_elements(const Plan& plan, std::int64_t length) const;
+  /// The architecture of a decoder that generates text, or null.
+  virtual const DecoderArch* decoder() const { return nullptr; }
+  /// Of a model that reads one text and writes another, or null.
+  virtual const TextPairs* pairs() const { return nullptr; }
+  /// What the host writes before the first step, besides weights.
+  virtual std::vector<HostTable> tables(const StepKind&) const { return {}; }
+  /// What the host writes before a token at `position` of a text of at most `length` that is written.
+  virtual HostTable step_table(std::int64_t, std::int64_t) const { return {}; }
+  /// prompt_graph() or token_graph() of workloads/models/decoder/generation_graph.h.
+  virtual runtime::Graph generation(const GenerationSpec& spec, bool prompt) const;
+  /// What a model of images looks at, or null.
+  virtual const ImageShape* image() const { return nullptr; }
+  /// The adapters that are trained beside frozen weights, if there are any.
+  virtual std::optional<Lora> lora() const { return std::nullopt; }
+  /// Whether generation ends with this token.
+  virtual bool ends_text(std::int64_t) const { return false; }
+  virtual std::vector<std::string> label_names() const { return {}; }
+  virtual Head head() const { return Head::kNone; }
+
+  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
+  std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
+  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
+  /// texts ids, mask and labels, or fp32 pixels.
+  double input_bytes(const StepKind& kind) const {
+    if (image()) return 4.0 * static_cast<double>(image()->elements());
+    if (pairs()) return 8.0 * static_cast<double>(2 * kind.length + kind.target_length);
+    return 3.0 * 8.0 * static_cast<double>(kind.length);
+  }
+
+  // ---- how checkpoints name tensors
+  /// The name that a tensor of a file has in weights(): old names made new, the model's prefix put in front.
+  virtual std::string canonical_name(std::string name) const { return name; }
+  /// Tensors of other tasks, and buffers that are no weights. Takes canonical names, as the next two.
+  virtual bool is_left_out(std::string_view) const { return false; }
+  /// The heads that a task adds to a pre-trained model: drawn anew when the file has none.
+  virtual bool may_be_missing(std::string_view) const { return false; }
+  /// The tensor that `name` is a copy of, by the model's own definition.
+  virtual std::optional<std::string> tied_to(std::string_view) const { return std::nullopt; }
+  /// Standard deviation of the first values.
+  virtual double initializer_range() const = 0;
+  /// The row of the token table that is drawn as zeros, if one is.
+  virtual std::optional<std::int64_t> pad_row() const { return std::nullopt; }
+
+  // ---- changed copies; what a family does not have stays as it is
+  virtual ModelPtr with_sizes(const Sizes& sizes) const = 0;
+  virtual ModelPtr with_tokens(const TokenIds&) const { return shared_from_this(); }
+  virtual ModelPtr with_labels(std::vector<std::string>) const { return shared_from_this(); }
+  virtual ModelPtr with_head(Head) const { return shared_from_this(); }
+  /// An output layer of its own instead of the token table.
+  virtual ModelPtr with_own_head() const { return shared_from_this(); }
+  /// Frozen, with adapters; of nullopt without them. Errors: Fault::kUsage for a model that takes none, and as
+  /// settled().
+  virtual ModelPtr with_lora(const std::optional<Lora>& lora) const;
+  /// With slots for `factor` times an even share of the tokens in each expert, 0 for all. Errors: Fault::kUsage for a
+  /// model without experts.
+  virtual ModelPtr with_capacity_factor(double factor) const;
+  virtual ModelPtr without_dropout() const { return shared_from_this(); }
+  /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
+  virtual ModelPtr with_padded_heads(std::int64_t) const { return shared_from_this(); }
+  /// In the sizes of a published table; what nobody published goes into `assumed`. Null when a size is missing. Errors:
+  /// Fault::kUsage when they contradict each other.
+  virtual ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const;
+
+ protected:
+  Model() = default;
+  Model(const Model&) = default;
+  Model& operator=(const Model&) = delete;
+};
+
+/// The steps of all stages, from the first to the last. Errors: as Model::step().
+std::vector<StepGraph> pipeline_steps(const Model& model, const Step& step);
+
+/// Errors: Fault::kUsage with the model's problem, when it has one with the plan.
+void require_plan(const Model& model, const Plan& plan);
+
+/// Why a plan is not one of an encoder: those are trained data parallel, every replica with all of the model.
+std::optional<Problem> encoder_problem(const Plan& plan);
+
+}  // namespace workloads

@@ -1,0 +1,16 @@
+#include "workloads/step/step.h"
+
+#include <fmt/format.h>
+
+#include "base/error.h"
+
+namespace workloads {
+
+void require_positions(std::int64_t length, std::int64_t positions) {
+  if (length > positions)
+    throw base::Error{base::Fault::kUsage, "`max_length`",
+                      fmt::format("a sequence of {} tokens is longer than the model's {} positions", length, positions),
+                      fmt::format("use `max_length` {} or less", positions)};
+}
+
+}  // namespace workloads

@@ -1,0 +1,173 @@
+// The training loop of every model on simulated cores: epochs, learning rate, logging, evaluation, checkpoints, Ctrl-C.
+// What a family has of its own (its batches, its scores, its checkpoint) it adds by deriving.
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "isa/device.h"
+#include "isa/target.h"
+#include "runtime/compiler/compile.h"
+#include "runtime/step/session.h"
+#include "workloads/checkpoints/train_checkpoint.h"
+#include "workloads/models/model.h"
+#include "workloads/step/optimizer_step.h"
+#include "workloads/tasks/metrics.h"
+#include "workloads/training/trainer_state.h"
+
+namespace workloads {
+
+struct TrainerOptions {
+  isa::Target target;  // the core that is trained on
+  Step step;           // of training; evaluation uses the same length, ranks and numerics
+  /// That samples are padded to, each to the least that holds it, by rising length up to that of the step; empty: all
+  /// to that of the step. Of data-parallel models. Evaluation has one length.
+  std::vector<std::int64_t> lengths{};
+  std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
+  double epochs = 3;
+  std::int64_t max_steps = -1;  // instead of epochs when not negative
+  double learning_rate = 5e-5;
+  std::string schedule = "linear";
+  double warmup_ratio = 0;
+  std::int64_t warmup_steps = 0;  // more than 0 replaces the ratio
+  bool eval_each_epoch = true;
+  bool eval_on_start = false;  // also before the first step
+  std::int64_t logging_steps = 10, save_steps = 0;
+  std::uint64_t seed = 42;
+  int host_threads = 0;
+  runtime::Passes passes;
+  runtime::ProgramCache* cache = nullptr;  // of compiled programs
+  std::filesystem::path checkpoint;        // folder that checkpoints are written to; empty: none
+  std::filesystem::path resume;            // folder of a checkpoint to go on from; empty: begin
+  std::function<std::unique_ptr<isa::Device>()> make_device = isa::make_numeric_device;
+};
+
+struct StepRecord {
+  std::int64_t step = 0;  // from 1
+  double epoch = 0, loss = 0, learning_rate = 0, grad_norm = 0;
+};
+
+/// Held-out data: what is evaluated during training, and at its end.
+enum class Split : std::uint8_t { kValidation, kTest };
+
+struct EvalRecord {
+  std::string split;  // "eval", "test"
+  std::int64_t step = 0;
+  double epoch = 0, loss = 0, host_seconds = 0;
+  std::int64_t samples = 0;
+  bool interrupted = false;  // a signal came: the figures are of nothing
+  Metrics scores;            // a classifier's: accuracy, f1_macro, f1_weighted; a language model's: perplexity
+};
+
+struct TrainOutcome {
+  std::int64_t steps = 0, max_steps = 0;
+  double epoch = 0, train_loss = 0, host_seconds = 0, total_flos = 0;
+  bool interrupted = false;
+  std::vector<EvalRecord> evaluations;
+  TrainerState state;
+  isa::NumericEvents events;  // of all ranks, training and evaluation, in this process
+};
+
+class Trainer {
+ public:
+  virtual ~Trainer() = default;
+  Trainer(const Trainer&) = delete;
+  Trainer& operator=(const Trainer&) = delete;
+
+  std::function<void(const StepRecord&)> on_step;
+  std::function<void(const EvalRecord&)> on_eval;
+  std::function<void(std::int64_t done, std::int64_t all)> on_eval_batch;  // batches of an evaluation under way
+
+  std::int64_t max_steps() const { return max_steps_; }
+  std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
+  /// What the cores run in a step, one program for each stage of a pipeline.
+  isa::Programs programs() const { return programs_of(programs_.train); }
+  /// The same of each length, and how many steps of an epoch run it.
+  struct LengthPrograms {
+    isa::Programs programs;
+    double steps = 0;
+  };
+  std::vector<LengthPrograms> programs_of_lengths() const;
+  const TrainerOptions& options() const { return options_; }
+
+  /// Trains until the end, Ctrl-C, or an error. Writes a checkpoint at the end, every save_steps, and on Ctrl-C, which
+  /// also ends an evaluation; that one is made up for by the run that goes on.
+  /// Errors: Fault::kNumerics when the loss is not finite.
+  TrainOutcome run();
+  EvalRecord evaluate(Split split);
+  virtual std::int64_t samples(Split split) const = 0;  // 0: there is no such data
+  /// Brings the weights back from the cores.
+  virtual Weights read_weights() = 0;
+
+ protected:
+  /// Training and evaluation share one device and the weights in it. Each has a program for every stage of the
+  /// pipeline.
+  struct Programs {
+    std::vector<runtime::Compiled> train, evaluation;
+    std::vector<std::vector<runtime::Compiled>> shorter{};  // training, of the lengths but the last
+  };
+  static Programs compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
+                          const TrainerOptions& options, std::vector<std::vector<runtime::Graph>> shorter = {});
+  /// The step that evaluates: forward only, of one evaluation batch for each stage, so that all have one at work.
+  static Step eval_spec(const TrainerOptions& options);
+
+  Trainer(TrainerOptions options, Programs programs, std::int64_t steps_per_epoch);
+
+  struct Place {
+    std::int64_t step = 0, epoch = 0, in_epoch = 0;  // from 0
+    double rate = 0;
+  };
+  struct StepResult {
+    double loss = 0, grad_norm = 0;
+  };
+  virtual StepResult train_step(const Place& place) = 0;
+  /// Fills loss, samples and scores; begins no batch once a signal came.
+  virtual void score(Split split, EvalRecord& record) = 0;
+  virtual void save(const TrainProgress& progress) = 0;
+  /// Steps of an epoch that run each of options().lengths.
+  virtual std::vector<double> steps_of_lengths() const { return {}; }
+  virtual double flops_per_step() const = 0;
+  /// What must be the same for a checkpoint of this run, whatever its plan: batches and data.
+  virtual std::string fingerprint() const = 0;
+
+  /// Goes on from a checkpoint.
+  void go_on(const TrainProgress& progress);
+  /// The part of a fingerprint that is common to all models: every setting that decides the bits of a step.
+  std::string settings_text(const Model& model) const;
+  runtime::Session session() { return {*device_, loaded_}; }
+  void use_training() { use(programs_.train); }
+  void use_length(std::size_t i) { use(i < programs_.shorter.size() ? programs_.shorter[i] : programs_.train); }
+  void use_evaluation() { use(programs_.evaluation); }
+  /// Runs the programs in use once.
+  void run_device(std::int64_t step);
+  /// The same for batch `done` of `all` of an evaluation, from 1: a signal ends it at once.
+  void evaluate_batch(std::size_t done, std::size_t all);
+
+  const TrainerOptions options_;
+
+ private:
+  static isa::Programs programs_of(const std::vector<runtime::Compiled>& stages);
+  void use(const std::vector<runtime::Compiled>& stages);
+  StepRecord next_step();
+  void log(const StepRecord& record);
+  bool evaluates_at(std::int64_t step) const;
+  bool has_evaluated(std::int64_t step) const;
+  void evaluate_into(TrainOutcome& out);
+  void save_now();
+
+  Programs programs_;
+  std::unique_ptr<isa::Device> device_;
+  isa::Programs loaded_;
+  const std::int64_t steps_per_epoch_;
+  std::int64_t max_steps_ = 0, warmup_ = 0, done_ = 0;
+  double loss_sum_ = 0;       // of the steps done
+  double unlogged_loss_ = 0;  // of the steps since the last entry of the history
+  std::int64_t unlogged_steps_ = 0;
+  TrainerState history_;
+};
+
+}  // namespace workloads
