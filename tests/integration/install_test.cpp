@@ -114,7 +114,7 @@ TEST(Package, TheExtractedBinaryReadsItsDataAndNamesTheLibrariesThatItNeeds) {
     EXPECT_TRUE(fs::exists(usr / file)) << file;
   const std::string library = base::read_file(folder.path() / "library");
   for (const char* file :
-       {"/usr/include/trnsim/trnsim/project.h", "/cmake/trnsim/trnsimConfig.cmake", "libtrnsim_isa.a"})
+       {"/usr/include/trnsim/trnsim/project/project.h", "/cmake/trnsim/trnsimConfig.cmake", "libtrnsim_isa.a"})
     EXPECT_THAT(library, HasSubstr(file));
 }
 
