@@ -47,10 +47,10 @@ const std::vector<Exception> kExceptions = {
     {"trnsim plan llama2-7b --global_batch_size 64", "compiles for a minute",
      "trnsim plan llama-small --global_batch_size 64"},
     {"trnsim compare A B", "two runs", "trnsim compare RUN RUN"},
-    {"trnsim validate tests/validation/training.csv", "a figure of the frozen answers", ""},
+    {"trnsim validate validation/tables/training.csv", "a figure of the frozen answers", ""},
     {"trnsim ablate bert_emotion", "a figure of the frozen answers", ""},
     {"trnsim ablate llama2_7b_dolly", "compiles for minutes", ""},
-    {"trnsim validate tests/validation/*.csv --sensitivity", "./dev accuracy: predicts every row ten times", ""},
+    {"trnsim validate validation/tables/*.csv --sensitivity", "./dev accuracy: predicts every row ten times", ""},
 };
 
 /// The sweep that docs/views.md shows.
@@ -65,7 +65,7 @@ const std::map<std::string, std::string> kPrepared = {
      "--output_dir LLAMA"},
     {"kernel.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' kernel.py"},
     {"examples/nki", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
-    {"mine.csv", "cp tests/validation/training.csv mine.csv"},
+    {"mine.csv", "cp validation/tables/training.csv mine.csv"},
     {"what_if.toml", kSweepOfViews + "what_if.toml"},
     {"sweep.toml", kSweepOfViews + "sweep.toml"},
 };
