@@ -119,7 +119,7 @@ TEST(Influence, AConstantNamesRowsThatExistAndIsThereOnce) {
   std::set<std::string> ids, names;
   for (const std::string file :
        {"training.csv", "micro.csv", "instructions.csv", "generation.csv", "memory.csv", "compile_time.csv"})
-    for (const Row& row : analysis::load_validation(std::string{TRNSIM_TEST_DIR} + "/validation/" + file))
+    for (const Row& row : analysis::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file))
       ids.insert(row.id);
   for (const analysis::Constant& constant : analysis::influential_parameters(machine_files()).constants) {
     EXPECT_TRUE(names.insert(constant.name).second) << constant.name;

@@ -211,7 +211,7 @@ TEST(Metric, EachUnitFollowsFromSecondsAndWork) {
 TEST(Metric, EveryPublishedMetricIsKnown) {
   const Measured m{.seconds = 1, .samples = 1, .tokens = 1, .flops = 1, .bytes = 1, .job_seconds = 1};
   for (const std::string file : {"training.csv", "micro.csv"}) {
-    for (const Row& row : analysis::load_validation(std::string{TRNSIM_TEST_DIR} + "/validation/" + file)) {
+    for (const Row& row : analysis::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file)) {
       EXPECT_GE(figure(row.metric, m), 0) << row.id << ": " << row.metric;
     }
   }

@@ -19,7 +19,7 @@ using testing::HasSubstr;
 constexpr std::string_view kMicroHeader = "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n";
 
 std::vector<Row> load(const std::string& name) {
-  return analysis::load_validation(std::string{TRNSIM_TEST_DIR} + "/validation/" + name);
+  return analysis::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + name);
 }
 
 const Row& row(const std::vector<Row>& rows, std::string_view id) { return *std::ranges::find(rows, id, &Row::id); }
