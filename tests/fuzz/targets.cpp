@@ -22,6 +22,7 @@
 #include "isa/check.h"
 #include "runtime/compiler/program_cache.h"
 #include "tests/analysis/recorded.h"
+#include "validation/rows/profile_rows.h"
 #include "validation/rows/rows.h"
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
