@@ -1,5 +1,5 @@
-// The state of a decoder's training: weights, moments, master weights. Between ranks it is shared in many ways; here it
-// is taken apart and put together, so that another plan can go on with it.
+// The state of a training: weights, moments, master weights. Ranks share it in many ways; here it is taken apart and
+// put together, so that another plan can go on with it.
 #pragma once
 
 #include <string>
@@ -12,10 +12,13 @@
 
 namespace workloads {
 
-class DecoderState {
+/// How a file names numbers of the device: weights and moments are fp32, bf16 or fp16. Errors: Fault::kInternal.
+ElementType element_type(isa::Dtype type);
+
+class ShardedState {
  public:
-  /// `zero`: the buckets of decoder_pipeline(). The spec and the session's programs must be of the same step.
-  DecoderState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero);
+  /// `zero`: the buckets of each stage. The step and the session's programs must be of the same step.
+  ShardedState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero);
 
   /// "model", "exp_avg", "exp_avg_sq", and "master" when the optimizer keeps copies of the weights.
   std::vector<std::string> states() const;
@@ -26,7 +29,7 @@ class DecoderState {
   /// What one place in the plan has of a state, put together from its data-parallel ranks if they share it; in the
   /// shapes of shard_specs().
   Weights read(runtime::Session& session, const std::string& state, ShardRank place) const;
-  /// Gives every rank its part of a state of the whole model; the weights themselves are DecoderIo's.
+  /// Gives every rank its part of a state of the whole model; the weights themselves are HostIo's.
   void write(runtime::Session& session, const std::string& state, const Weights& whole) const;
 
  private:
