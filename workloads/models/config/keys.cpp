@@ -1,4 +1,4 @@
-#include "workloads/models/config_keys.h"
+#include "workloads/models/config/keys.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -65,7 +65,7 @@ void Keys::optional(const char* key, std::vector<std::int64_t>& values) const {
   values = list.get<std::vector<std::int64_t>>();
 }
 
-void Keys::optional(const char* key, Activation& value, std::initializer_list<Activation> legal) const {
+void Keys::optional(const char* key, Activation& value, std::span<const Activation> legal) const {
   if (!has(key)) return;
   std::vector<std::string> names;
   for (const auto& row : kActivations)
@@ -106,8 +106,14 @@ std::vector<std::string> Keys::label_names() const {
 
 void Keys::fail(std::string_view what, std::string_view fix) const { throw Error{Fault::kData, where_, what, fix}; }
 
-void Keys::missing(const char* key) const {
-  fail(fmt::format("has no \"{}\"", key), fmt::format("add \"{}\" with its value", key));
+std::optional<std::string> Keys::unread() const {
+  for (const auto& [key, value] : json_.items())
+    if (!asked_.contains(key)) return key;
+  return std::nullopt;
+}
+
+void Keys::require(const char* key) const {
+  if (!has(key)) fail(fmt::format("has no \"{}\"", key), fmt::format("add \"{}\" with its value", key));
 }
 
 void Keys::wrong_type(const char* key, std::string_view wanted) const {
@@ -136,18 +142,20 @@ void Rules::token(const char* key, std::int64_t id, std::int64_t vocab_size) con
 }
 
 void Rules::fail(const char* key, const std::string& what) const {
-  throw Error{Fault::kData, where_, fmt::format("\"{}\": {}", key, what),
+  throw Error{Fault::kData, where_, fmt::format("\"{}{}\": {}", prefix_, key, what),
               "correct it to the value the model was made with"};
 }
 
-void put_labels(json& file, const std::vector<std::string>& names) {
-  json ids = json::object(), labels = json::object();
-  for (std::size_t i = 0; i < names.size(); ++i) {
-    ids[std::to_string(i)] = names[i];
-    labels[names[i]] = i;
-  }
-  file["id2label"] = std::move(ids);
-  file["label2id"] = std::move(labels);
+json labels_by_id(const std::vector<std::string>& names) {
+  json out = json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) out[std::to_string(i)] = names[i];
+  return out;
+}
+
+json ids_by_label(const std::vector<std::string>& names) {
+  json out = json::object();
+  for (std::size_t i = 0; i < names.size(); ++i) out[names[i]] = i;
+  return out;
 }
 
 }  // namespace workloads
