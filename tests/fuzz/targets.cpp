@@ -4,7 +4,6 @@
 #include <fstream>
 #include <string>
 
-#include "analysis/accuracy/validation.h"
 #include "analysis/cost/prices.h"
 #include "analysis/host/stack.h"
 #include "analysis/neuron_tools/device_view.h"
@@ -23,6 +22,8 @@
 #include "isa/check.h"
 #include "runtime/compiler/program_cache.h"
 #include "tests/analysis/recorded.h"
+#include "validation/rows/profile_rows.h"
+#include "validation/rows/rows.h"
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/checkpoints/safetensors.h"
