@@ -32,6 +32,17 @@ constexpr double kNoLimit = -std::numeric_limits<double>::infinity(), kNoLimitAb
 std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, "|")); }
 std::string stacks() { return joined(analysis::stack_names()); }
 std::string purchases() { return fmt::format("{}", fmt::join(analysis::kPurchaseNames, "|")); }
+/// Hugging Face's names of tasks, and what a model needs for them.
+constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTasks = {
+    {{"sequence-classification", workloads::Head::kClassifier},
+     {"token-classification", workloads::Head::kTokens},
+     {"fill-mask", workloads::Head::kMaskedTokens}}};
+std::string task_names() {
+  std::string out;
+  for (const auto& [name, head] : kTasks) out += fmt::format("{}{}", out.empty() ? "" : "|", name);
+  return out;
+}
+
 std::string number_formats() { return "off|" + joined(runtime::numerics_names()); }
 
 // clang-format off
@@ -40,7 +51,7 @@ const std::array kRows = {
          "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
     Setting{"dataset_path,train_file", &T::dataset_path, kModel,
          "csv, tsv, jsonl or text;label file, conll or jsonl with a label of each word, or a folder of them; "
-         "for a decoder jsonl or plain text; "
+         "for a decoder, or an encoder that learns hidden tokens, jsonl or plain text; "
          "for a model of images the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
          "SM_CHANNEL_TRAIN"},
     Setting{"validation_file", &T::validation_file, kModel,
@@ -53,7 +64,7 @@ const std::array kRows = {
          "lengths that samples are padded to, each to the least that holds it: 128,256,512; auto: fitted to the data; "
          "default: one length"},
     Setting{"packing", &T::packing, kModel,
-         "a decoder's texts are joined and cut to one length; false: each is padded"},
+         "texts without labels are joined and cut to one length; false: each is padded"},
     Setting{"max_target_length", &T::max_target_length, kModel,
          "tokens that a model writes which reads one text and writes another; 0: the workload's", "", "", 0, 1 << 20},
     Setting{"text_column", &T::text_column, kModel, "column of the text; default: found by its name"},
@@ -64,8 +75,7 @@ const std::array kRows = {
          "use the first N training samples; 0: all", "", "", 0, kMax},
     Setting{"max_eval_samples", &T::max_eval_samples, kModel,
          "use the first N evaluation samples; 0: all", "", "", 0, kMax},
-    Setting{"task", &T::task, kModel, "what an encoder of texts labels; default: what the data has labels for",
-         "sequence-classification|token-classification"},
+    Setting{"task", &T::task, kModel, "the labels that a model learns; default: as the data has them", task_names()},
     Setting{"strict", &T::strict, kModel, "a malformed row is an error instead of being counted and skipped"},
 
     Setting{"per_device_train_batch_size", &T::per_device_train_batch_size, kTrain,
@@ -251,14 +261,14 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
 
 std::optional<workloads::Head> head_of(const Settings& settings) {
   if (settings.task.empty()) return std::nullopt;
-  return settings.task == "token-classification" ? workloads::Head::kTokens : workloads::Head::kClassifier;
+  return std::ranges::find(kTasks, settings.task, [](const auto& task) { return task.first; })->second;
 }
 
 workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& model) {
   const auto head = head_of(settings);
   if (!head) return model;
   workloads::ModelPtr out = model->with_head(*head);
-  if (model->task() != workloads::Task::kClassification || (*head == workloads::Head::kTokens && out->head() != *head))
+  if (out->head() != *head)
     throw Error{Fault::kUsage, "`task`", fmt::format("{} has no head for {}", model->family(), settings.task),
                 "leave it out, or name an encoder of texts"};
   return out;
@@ -304,7 +314,10 @@ bool pads_to_lengths(const Settings& settings, const workloads::Model& model) {
 }
 
 void require_lengths(const Settings& settings, const workloads::Model& model) {
-  const bool decoder = model.task() == workloads::Task::kNextToken;
+  const bool decoder = model.task() == workloads::Task::kNextToken,
+             masked = model.task() == workloads::Task::kMaskedTokens;
+  if (masked && !settings.buckets.empty())
+    throw Error{Fault::kUsage, "`buckets`", "texts whose tokens are hidden have one length", "leave it out"};
   if (model.image() && !settings.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", fmt::format("the pictures of {} have one length", model.family()),
                 "leave it out"};
@@ -314,7 +327,7 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
                 "leave it out"};
   if (decoder && settings.packing && !settings.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
-  if (!decoder && settings.packing && settings.given.contains("packing"))
+  if (!decoder && !masked && settings.packing && settings.given.contains("packing"))
     throw Error{Fault::kUsage, "`packing`", fmt::format("{} is an encoder, whose samples are padded", model.family()),
                 "leave it out, or name the workload of a decoder"};
 }

@@ -108,7 +108,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
 }  // namespace
 
 workloads::TrainingDataPtr load_training(const workloads::Workload& workload, const Settings& settings) {
-  const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
+  const workloads::ModelPtr model = headed(settings, model_of(workload, workload.small_model, settings.model_id));
   require_trainable_lengths(settings, *model);
   workloads::DataOptions options = data_options(workload, settings);
   if (model->task() != workloads::Task::kClassification) {
