@@ -79,6 +79,7 @@ workloads::DataOptions data_options(const workloads::Workload& workload, const S
 }
 
 workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const std::filesystem::path& checkpoint) {
+  const workloads::TaskRow& task = workloads::task_row(job.model->task());
   workloads::TrainerOptions t{
       .target = job.machine.target(),
       .step = job.step,
@@ -90,7 +91,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .warmup_ratio = s.warmup_ratio,
       .warmup_steps = s.warmup_steps,
       .eval_each_epoch = s.eval_strategy == "epoch",
-      .eval_on_start = workloads::task_row(job.model->task()).scored_first,
+      .eval_on_start = task.scored_first,
       .logging_steps = s.logging_steps,
       .save_steps = s.save_steps,
       .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
@@ -99,7 +100,9 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
       .cache = job.programs.get(),
       .checkpoint = checkpoint,
       .resume = s.resume_from_checkpoint};
-  for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
+  // Sequences that the job's lengths only price are trained at one length.
+  if (task.dealing == workloads::Dealing::kByRank)
+    for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
   if (s.mode == "full")
     t.make_device = [machine = job.machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   return t;
