@@ -23,7 +23,8 @@ void require_computable(const ModelPtr& config, const Step& spec) {
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use `numerics` off, or a degree that divides it"};
   const DecoderArch arch = decoder_arch(config);
-  if (spec.kind.training && tensor > 1 && !spec.plan.sequence && (arch.dropout > 0 || arch.embedding_dropout > 0))
+  if (spec.kind.training && tensor > 1 && !spec.plan.sequence &&
+      (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "each tensor-parallel rank would drop other elements of what all of them have",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
@@ -93,16 +94,14 @@ void DecoderIo::write_weights(runtime::Session& session, const Weights& weights)
 
 void DecoderIo::write_tables(runtime::Session& session) const {
   const DecoderArch arch = decoder_arch(config_);
-  const RopeTable table = rope_table(arch, spec_.kind.length);
-  for (std::uint32_t r = 0; arch.rotary && r < spec_.plan.world(); ++r) {
-    session.write(r, "rope.cos", table.cos);
-    session.write(r, "rope.sin", table.sin);
-  }
-  for (std::int64_t t = 0; !arch.rotary && places_by_rank(spec_.plan) && t < spec_.plan.tensor; ++t) {
+  for (const HostTable& table : rope_tables(arch.block.rotary, spec_.kind.length))
+    for (std::uint32_t r = 0; r < spec_.plan.world(); ++r) session.write(r, table.name, table.values);
+  const bool learned = !arch.embedding.positions.empty();
+  for (std::int64_t t = 0; learned && places_by_rank(spec_.plan) && t < spec_.plan.tensor; ++t) {
     std::vector<std::int32_t> places;
     const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
     for (std::int64_t i = 0; i < rows; ++i)
-      places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.kind.length));
+      places.push_back(static_cast<std::int32_t>(arch.embedding.first_position + (t * rows + i) % spec_.kind.length));
     for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
       if (const std::uint32_t rank = spec_.plan.rank_of(d, t, 0); session.has(rank, "places"))
         session.write(rank, "places", places);
