@@ -35,6 +35,7 @@ struct AttentionArch {
   bool causal = true;                              // a token sees no later ones
   double scale = 0;                                // of q k^T; 0: 1 / sqrt(head)
   double dropout = 0;                              // of the probabilities
+  double soft_cap = 0;                             // scores s become cap * tanh(s / cap); 0: they do not
   std::int64_t window = 0;                         // tokens that a query sees, itself among them; 0: all
   std::int64_t full_every = 0;  // every so many layers, one sees all tokens all the same; 0: none does
   bool fp32_softmax = false;    // whatever the type of the activations

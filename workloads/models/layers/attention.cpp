@@ -34,6 +34,7 @@ ValueId Layers::heads(const std::string& label, const std::vector<ValueId>& qkv,
       .causal = seen.causal,
       .window = seen.window,
       .biased = seen.bias != runtime::kNoValue,
+      .soft_cap = arch.soft_cap,
       .unfused = program_.mode == Mode::kPrompt && seen.causal && !has_kernel(seen.queries, heads),
       .p = program_.training ? arch.dropout : 0,
       .stream = stream_++,
@@ -51,6 +52,7 @@ ValueId Layers::cached_heads(const std::string& label, std::vector<ValueId> qkv,
                                                   .seq = program_.cached,
                                                   .heads = arch.heads / program_.ranks,
                                                   .kv_heads = std::max<std::int64_t>(1, arch.kv_heads / program_.ranks),
+                                                  .soft_cap = arch.soft_cap,
                                                   .operand = numerics().operand})[0];
 }
 

@@ -64,7 +64,8 @@ ValueId Layers::rotated(const std::string& label, ValueId x, const BlockArch& ar
         runtime::PositionsAttrs{.batch = program_.batch, .seq = program_.length, .dtype = isa::Dtype::kFp32});
   };
   const ValueId cos = at_positions(".cos", angles.cos), sin = at_positions(".sin", angles.sin);
-  return graph_.add1(runtime::kRope, label, {x, cos, sin});
+  const bool all = 2 * arch.rotary.pairs() == arch.attention.head;
+  return graph_.add1(runtime::kRope, label, {x, cos, sin}, runtime::RopeAttrs{.head = all ? 0 : arch.attention.head});
 }
 
 }  // namespace workloads
