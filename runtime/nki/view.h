@@ -102,7 +102,7 @@ struct View {
 
 /// A tensor as the kernel declared it.
 struct Storage {
-  Trace* trace = nullptr;
+  std::weak_ptr<Trace*> trace;  // empty once the kernel is compiled
   isa::Space space = isa::Space::kSbuf;
   isa::Dtype dtype = isa::Dtype::kFp32;
   std::string name;

@@ -36,6 +36,9 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"analysis", {"isa", "hw/trace.h"}},
     {"trnsim", {"isa", "hw", "runtime", "workloads", "analysis"}},
     {"cli", {"analysis", "trnsim"}},
+    {"python",
+     {"analysis", "trnsim", "workloads/jobs/workload.h", "runtime/nki/trace.h", "isa/dtype.h", "isa/names.h",
+      "isa/table.h"}},
     {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "cli", "tests"}},
 };
 
@@ -43,7 +46,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
 /// single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
     {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "cli"}},
-    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "cli"}},
+    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "cli", "python"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},
@@ -64,6 +67,9 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"jpeglib.h", {"workloads"}},
     {"jerror.h", {"workloads"}},
     {"CLI", {"cli"}},
+    {"pybind11", {"python"}},
+    {"Python.h", {"python/nki/dtypes.cpp"}},
+    {"numpy", {"python/nki/dtypes.cpp"}},
     {"gtest", {}},
     {"gmock", {}},
     {"benchmark", {}},
@@ -73,7 +79,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
 const Names kSystem = {"dlfcn.h", "fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
 
 /// Macros that a library wants to be asked with.
-const Names kMacros = {"XXH_INLINE_ALL"};
+const Names kMacros = {"XXH_INLINE_ALL", "NPY_NO_DEPRECATED_API"};
 
 struct Line {
   std::string_view path;  // from the root: "hw/memory/dma.cpp"
@@ -235,6 +241,10 @@ INSTANTIATE_TEST_SUITE_P(
                     Plant{"analysis/a.cpp", "\"hw/params.h\"", "analysis/ may not include \"hw/params.h\""},
                     Plant{"analysis/a.cpp", "\"hw/trace.h\"", ""}, Plant{"hw/a.cpp", "\"isa/tile.h\"", ""},
                     Plant{"cli/a.cpp", "\"runtime/graph/graph.h\"", "cli/ may not include \"runtime/graph/graph.h\""},
+                    Plant{"python/a.cpp", "\"runtime/graph/graph.h\"",
+                          "python/ may not include \"runtime/graph/graph.h\""},
+                    Plant{"python/nki/a.cpp", "<pybind11/pybind11.h>", ""},
+                    Plant{"trnsim/a.cpp", "<pybind11/pybind11.h>", "trnsim/ may not use <pybind11/pybind11.h>"},
                     Plant{"cli/a.cpp", "\"analysis/record/record.h\"", ""}, Plant{"hw/a.cpp", "<systemc>", ""},
                     Plant{"runtime/a.cpp", "<systemc>", "runtime/ may not use <systemc>"},
                     Plant{"hw/a.cpp", "<boost/graph/dag.hpp>", "hw/ may not use <boost/graph/dag.hpp>"},

@@ -1,4 +1,4 @@
-#include "python/api.h"
+#include "python/api/answers.h"
 
 #include <array>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"
-#include "python/api_settings.h"
+#include "python/api/settings.h"
 #include "trnsim/generate/generate.h"
 #include "trnsim/job/listing.h"
 #include "trnsim/job/machine.h"

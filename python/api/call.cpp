@@ -1,6 +1,7 @@
 // trnsim._core.call(): a question is answered in a child process while this one listens: the GIL is free, Ctrl-C ends
 // the work at once, and a simulation that dies takes no notebook along.
-#include <pybind11/pybind11.h>
+#include "python/api/call.h"
+
 #include <signal.h>
 #include <sys/poll.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/process_pool.h"
-#include "python/api.h"
+#include "python/api/answers.h"
 
 namespace py = pybind11;
 
