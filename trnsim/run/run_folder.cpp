@@ -6,8 +6,8 @@
 #include <array>
 #include <thread>
 
-#include "analysis/accuracy/numeric_events.h"
 #include "analysis/cost/cost.h"
+#include "analysis/numerics/numeric_events.h"
 #include "analysis/profile/stats.h"
 #include "analysis/record/record.h"
 #include "analysis/record/result.h"
