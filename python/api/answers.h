@@ -9,7 +9,7 @@ namespace trnsim_python {
 
 using Json = nlohmann::ordered_json;
 
-/// What is heard while a question is answered: {"event": "step", ...}; may be empty.
+/// Hears of events while a question is answered: {"event": "step", ...}; may be empty.
 using Listener = std::function<void(const Json& event)>;
 
 /// `question`: a name of the table in answers.cpp; `arguments` as python/trnsim/_api.py makes them. Errors: as the

@@ -45,7 +45,7 @@ class Pipe {
       done += static_cast<std::size_t>(n);
     }
   }
-  /// What has come, in whole lines; waits for the first for so long at most.
+  /// Whole lines that have come; waits for the first for so long at most.
   std::string take(int milliseconds) {
     std::array<char, 1 << 16> part;
     pollfd ready{.fd = ends_[0], .events = POLLIN, .revents = 0};
@@ -111,7 +111,7 @@ class Asked {
   base::ProcessPool pool_;
   std::optional<base::ProcessPool::Answer> answer_;
   pid_t pid_ = 0;       // known from its first line on
-  bool stops_ = false;  // somebody asked it to
+  bool stops_ = false;  // stop() was called
 };
 
 /// `lines` to the callback, then what signals say. Errors: what either raises.

@@ -21,7 +21,7 @@ namespace trnsim_python {
 std::string kernel_line();
 /// Before the first instruction of a trace.
 void begin_trace();
-/// What comes next belongs to the line of the kernel that is running.
+/// Instructions from here on belong to the line of the kernel that is running.
 void label_line(runtime::nki::Trace& trace);
 
 /// How many references a value has in `a[...] = f()` and `a += f()` when nothing else names it.
@@ -30,12 +30,12 @@ struct Unnamed {
 };
 Unnamed& unnamed();
 
-/// An index tile and what is added to it.
+/// An index tile plus an affine index.
 struct TileIndex {
   std::shared_ptr<runtime::nki::View> tile;
   runtime::nki::Affine affine;
 };
-/// `view[key]`. Errors: Fault::kProgram for what is no index.
+/// `view[key]`. Errors: Fault::kProgram when `key` is no index.
 runtime::nki::View item_of(const runtime::nki::View& view, py::handle key);
 
 /// Errors: Fault::kProgram, in the line that is running.

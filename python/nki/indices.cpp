@@ -1,4 +1,4 @@
-// Index expressions of kernels: numbers that are affine in places, masks of them, what stands between brackets.
+// Index expressions of kernels: numbers that are affine in places, masks of them, and subscripts.
 #include <algorithm>
 
 #include "python/nki/bind.h"

@@ -1,4 +1,4 @@
-// Instructions of a kernel, and the names of what they take.
+// Instructions of a kernel, and the names of opcodes, operations, functions and types.
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,4 +1,4 @@
-// Compiled kernels: their memory, their time, and what is shown of them.
+// Compiled kernels: their memory, their time, and the pages that show them.
 #include <map>
 #include <string>
 #include <tuple>

@@ -18,7 +18,7 @@ py::tuple sizes_of(const View& view) {
   return out;
 }
 
-/// `view[key] = value`; `fallback(target, value)` for what is no tile of that size.
+/// `view[key] = value`; `fallback(target, value)` when `value` is no tile of that size.
 void set_item(const View& view, py::handle key, const py::object& value, py::handle fallback) {
   const View target = item_of(view, key);
   if (py::isinstance<View>(value)) {

@@ -15,7 +15,7 @@
 
 namespace runtime::nki {
 
-/// What nl.ndarray and its kin ask for.
+/// The arguments of nl.ndarray, nl.zeros and the like.
 struct TensorSpec {
   isa::Space space = isa::Space::kSbuf;
   isa::Dtype dtype = isa::Dtype::kFp32;
@@ -54,7 +54,7 @@ class Trace {
   };
   /// Errors: Fault::kProgram when the checker refuses it.
   void emit(const Op& op);
-  /// `dst[...] = src`; a result that nobody else names is written to dst at once.
+  /// `dst[...] = src`; a result without another name is written to dst at once.
   void assign(const View& dst, const View& src, bool unnamed);
   /// `dst += src` of a matmul: adds in PSUM. False when src is no such result.
   bool accumulate(const View& dst, const View& src, bool unnamed);
@@ -93,7 +93,7 @@ class Trace {
   bool starts_sum(const View& part);
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
 
-  const std::shared_ptr<Trace*> self_ = std::make_shared<Trace*>(this);  // what tensors know of it
+  const std::shared_ptr<Trace*> self_ = std::make_shared<Trace*>(this);  // for its tensors, which may outlive it
   const isa::Target& target_;
   const std::size_t most_instructions_;
   VirtualBlock block_;

@@ -111,7 +111,7 @@ class Rules(unittest.TestCase):
 
 
 class Finds(unittest.TestCase):
-    """What is planted is found."""
+    """The rules find planted breaches."""
 
     def test_long_functions_files_and_lines(self):
         body = "def f():\n" + "    x = 1\n" * 39

@@ -16,7 +16,7 @@ _pending = []  # masks of the left sides of `and`
 
 
 def _mask_bool(self):
-    """`a and b` asks a for its truth and gives b: b then stands for both."""
+    """`a and b` asks a for its truth and gives b, which then means both."""
     _pending.append(self)
     return True
 
@@ -25,7 +25,7 @@ _core.Mask.__bool__ = _mask_bool
 
 
 def taken(mask):
-    """The mask with what `and` left behind. Only those of the same expression: they come right before it."""
+    """The mask with what `and` left behind. These are of the same expression: they come right before it."""
     while _pending:
         mask = _pending.pop() & mask
     return mask
@@ -297,7 +297,7 @@ def per_partition(x, data):
 
 
 def kept(out, data, mask):
-    """What a mask leaves of the input, and as many partitions of the result."""
+    """The result and the input, cut to the partitions that a mask leaves."""
     mask = mask_of(mask)
     if mask is None:
         return out, data

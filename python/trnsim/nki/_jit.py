@@ -15,7 +15,7 @@ from trnsim.nki.typing import TensorType
 
 
 class Settings:
-    """What `python3 -m trnsim.nki` sets."""
+    """The options of `python3 -m trnsim.nki`."""
     machine, changes = "trn1.2xlarge", []
     as_written = False
     numbers = True           # compute results
@@ -224,7 +224,7 @@ def baremetal(func=None, **_):
 
 
 def simulate_kernel(kernel, *args, **kwargs):
-    """What the kernel computes for these arguments."""
+    """The kernel's results for these arguments."""
     compiled = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).compile(*args, **kwargs)
     return compute(compiled)
 

@@ -1,4 +1,4 @@
-"""What of NKI is there."""
+"""Which functions of NKI are there."""
 from trnsim.nki import isa, language
 
 _MISSING = {"nl.all_reduce": "over one program only: programs of a grid run one after the other",

@@ -1,4 +1,4 @@
-"""What Python's operators do to tensors of a kernel."""
+"""Python's operators on tensors of a kernel."""
 import sys
 
 from trnsim import _core
@@ -11,7 +11,7 @@ View = _core.View
 
 
 def _calibrate():
-    """How many references a result has that nobody names: `a[...] = f()` may then write to `a` at once."""
+    """Counts the references of a result without a name: `a[...] = f()` may then write to `a` at once."""
     class Probe:
         def __setitem__(self, key, value):
             _core._set_unnamed(_core._refs(value), 0)

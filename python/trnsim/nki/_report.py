@@ -1,4 +1,4 @@
-"""What is printed about a kernel's time."""
+"""A kernel's time as text, as JSON, as a trace and as a page."""
 import json
 import linecache
 import os
@@ -41,7 +41,7 @@ def record(compiled, time):
 
 
 def roofline(time):
-    """What the matmuls and the HBM traffic take at the machine's peaks, in seconds, and which is longer."""
+    """Seconds of the matmuls and of the HBM traffic at the machine's peaks, and which is longer."""
     matmul = time["matmul_flops"] / time["peak_flops"]
     memory = (time["hbm_read_bytes"] + time["hbm_write_bytes"]) / time["peak_bandwidth"]
     return {"matmul": matmul, "hbm": memory, "bound": "matmul" if matmul > memory else "hbm",

@@ -12,7 +12,7 @@ from trnsim.nki import _dtypes, _jit, _report
 
 
 def python_error(script):
-    """What Python raised in the script as one error with its line."""
+    """The exception that Python raised in the script, as one error with its line."""
     kind, value, trace = sys.exc_info()
     place = script
     for frame in traceback.extract_tb(trace):

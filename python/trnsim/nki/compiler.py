@@ -82,7 +82,7 @@ enable_stack_allocator = skip_middle_end_transformations = _directive
 
 
 def force_auto_alloc(func=None):
-    """Whatever the kernel places itself is placed by the compiler."""
+    """Tensors that the kernel places itself are placed by the compiler."""
     def wrap(f):
         setattr(getattr(f, "__wrapped__", f), "_nki_auto_alloc", True)
         return f

@@ -58,7 +58,7 @@ def tensor_scalar(data, op0, operand0, reverse0=False, op1=None, operand1=None, 
 
 
 def _on_scalar(data, names, operand0, operand1, out, mask):
-    """What ScalarE takes: a factor, then a bias."""
+    """The same on ScalarE, which takes a factor, then a bias."""
     if names[0] == "mul" and names[1] in ("none", "add"):
         return e.activation(FN["copy"], data, operand1, operand0, Result(mask=mask, into=out))
     if names == ("add", "none"):

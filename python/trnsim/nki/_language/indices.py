@@ -26,7 +26,7 @@ def arange(*args):
 
 
 class Grid(tuple):
-    """What nl.mgrid gives: index tiles .p, .x, .y, ..."""
+    """The result of nl.mgrid: index tiles .p, .x, .y, ..."""
     p = property(lambda self: self[0])
     x = property(lambda self: self[1])
     y = property(lambda self: self[2])
