@@ -48,13 +48,14 @@ class SameAnswers(unittest.TestCase):
         self.assertEqual(table["on_demand"].dtype, numpy.float64)
 
     def test_measurements_are_predicted_the_same(self):
-        file = SOURCE / "tests/validation/micro.csv"
+        file = SOURCE / "validation/tables/micro.csv"
         table = trnsim.validate(file, only=["silu"])
         self.assertEqual(table.rows, command("validate", str(file), "--only", "silu"))
 
     def test_lists_are_those_of_the_registries(self):
         self.assertEqual(trnsim.list("workloads").rows, command("list", "workloads"))
-        self.assertEqual(trnsim.parameters("trn1.2xlarge", "hbm").rows, command("params", "trn1.2xlarge", "--prefix", "hbm"))
+        self.assertEqual(trnsim.parameters("trn1.2xlarge", "hbm").rows,
+                         command("params", "trn1.2xlarge", "--prefix", "hbm"))
 
 
 class Training(unittest.TestCase):

@@ -118,18 +118,18 @@ TEST(ConfigDecoder, GptIsReadByItsOwnNames) {
 }
 
 TEST(ConfigDecoder, TheHeadOfBertIsTheTasksChoice) {
-  BertConfig c = bert_preset("bert-large");
+  BertConfig c = workloads_test::bert_preset("bert-large");
   EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForSequenceClassification"));
-  c.head = BertHead::kPretraining;
+  c.head = Head::kPretraining;
   EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForPreTraining"));
   const Scratch s;
   write_config(c, s.path());
-  EXPECT_EQ(read_bert_config(s.path()).head, BertHead::kClassifier);
+  EXPECT_EQ(read_bert_config(s.path()).head, Head::kClassifier);
 }
 
 TEST(ConfigDecoder, EveryPresetIsSoundAndSaysWhereItIsFrom) {
-  for (const PresetRow& preset : model_presets()) {
-    model_preset(preset.name)->require_valid(preset.name);
+  for (const Preset& preset : model_presets()) {
+    preset.model->require_valid(preset.name);
     EXPECT_FALSE(preset.source.empty()) << preset.name;
     EXPECT_TRUE(is_model_preset(preset.name));
   }

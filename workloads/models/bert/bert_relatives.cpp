@@ -1,4 +1,4 @@
-// The relatives of BERT: what each has otherwise, its presets, and the words of its names.
+// The relatives of BERT: what each has otherwise, and the words of its names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -27,20 +27,25 @@ constexpr BertDialect like_bert(BertKind kind, std::string_view family, std::str
           .down = "output.dense",
           .down_norm = "output.LayerNorm",
           .pooled = "bert.pooler.dense",
-          .classifier = "classifier"};
+          .classifier = "classifier",
+          .masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias",
+                     "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}};
 }
 constexpr BertDialect roberta() {
   BertDialect d = like_bert(BertKind::kRoberta, "RoBERTa", "roberta", "Roberta");
   d.prefix = "roberta.", d.layers = "roberta.encoder.layer.";
   d.pooled = "classifier.dense", d.classifier = "classifier.out_proj";
-  d.pooled_dropout = d.one_token_type = d.places_after_pad = true;
+  d.pooled_dropout = d.one_token_type = d.places_after_pad = d.masked_gelu = true;
+  d.masked = {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight", "lm_head.decoder.bias"};
   return d;
 }
 constexpr BertDialect electra() {
   BertDialect d = like_bert(BertKind::kElectra, "ELECTRA", "electra", "Electra");
   d.prefix = "electra.", d.layers = "electra.encoder.layer.";
   d.pooled = "classifier.dense", d.classifier = "classifier.out_proj", d.pooled_fn = isa::Fn::kGelu;
-  d.pooled_dropout = true, d.projection = "electra.embeddings_project";
+  d.pooled_dropout = d.masked_gelu = true, d.projection = "electra.embeddings_project";
+  d.masked = {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias",
+              "generator_lm_head.weight", ""};
   return d;
 }
 constexpr BertDialect albert() {
@@ -50,52 +55,33 @@ constexpr BertDialect albert() {
   d.out_norm = "attention.LayerNorm", d.up = "ffn", d.down = "ffn_output", d.down_norm = "full_layer_layer_norm";
   d.pooled = "albert.pooler", d.projection = "albert.encoder.embedding_hidden_mapping_in";
   d.one_layer = true, d.activation = Activation::kGeluTanh;
+  d.masked = {"predictions.dense", "predictions.LayerNorm", "predictions.bias", "predictions.decoder.weight",
+              "predictions.decoder.bias"};
   return d;
 }
-constexpr BertDialect kDistilBert{.kind = BertKind::kDistilBert,
-                                  .family = "DistilBERT",
-                                  .type = "distilbert",
-                                  .architecture = "DistilBert",
-                                  .prefix = "distilbert.",
-                                  .layers = "distilbert.transformer.layer.",
-                                  .query = "attention.q_lin",
-                                  .key = "attention.k_lin",
-                                  .value = "attention.v_lin",
-                                  .out = "attention.out_lin",
-                                  .out_norm = "sa_layer_norm",
-                                  .up = "ffn.lin1",
-                                  .down = "ffn.lin2",
-                                  .down_norm = "output_layer_norm",
-                                  .pooled = "pre_classifier",
-                                  .classifier = "classifier",
-                                  .pooled_fn = isa::Fn::kRelu,
-                                  .token_types = false,
-                                  .own_keys = true};
+constexpr BertDialect kDistilBert{
+    .kind = BertKind::kDistilBert,
+    .family = "DistilBERT",
+    .type = "distilbert",
+    .architecture = "DistilBert",
+    .prefix = "distilbert.",
+    .layers = "distilbert.transformer.layer.",
+    .query = "attention.q_lin",
+    .key = "attention.k_lin",
+    .value = "attention.v_lin",
+    .out = "attention.out_lin",
+    .out_norm = "sa_layer_norm",
+    .up = "ffn.lin1",
+    .down = "ffn.lin2",
+    .down_norm = "output_layer_norm",
+    .pooled = "pre_classifier",
+    .classifier = "classifier",
+    .masked = {"vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight", ""},
+    .pooled_fn = isa::Fn::kRelu,
+    .token_types = false,
+    .own_keys = true};
 constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"), roberta(), kDistilBert,
                                       electra(), albert()};
-
-struct BertKin {
-  BertKind kind;
-  std::string_view name;
-  std::int64_t vocab, hidden, layers, heads, positions;
-  std::string_view source;
-  std::int64_t embedding = 0;
-};
-constexpr std::string_view kElectraPaper = "Clark et al., arXiv:2003.10555, table 6";
-constexpr std::string_view kAlbertPaper = "Lan et al., arXiv:1909.11942, table 1; config.json of albert/albert-*-v2";
-// clang-format off
-constexpr std::array kBertKin = {
-    BertKin{BertKind::kRoberta, "roberta-base", 50265, 768, 12, 12, 514, "Liu et al., arXiv:1907.11692, table 9"},
-    BertKin{BertKind::kRoberta, "roberta-large", 50265, 1024, 24, 16, 514, "Liu et al., arXiv:1907.11692, table 9"},
-    BertKin{BertKind::kDistilBert, "distilbert-base-uncased", 30522, 768, 6, 12, 512, "Sanh et al., arXiv:1910.01108"},
-    BertKin{BertKind::kElectra, "electra-small", 30522, 256, 12, 4, 512, kElectraPaper, 128},
-    BertKin{BertKind::kElectra, "electra-base", 30522, 768, 12, 12, 512, kElectraPaper},
-    BertKin{BertKind::kElectra, "electra-large", 30522, 1024, 24, 16, 512, kElectraPaper},
-    BertKin{BertKind::kAlbert, "albert-base", 30000, 768, 12, 12, 512, kAlbertPaper, 128},
-    BertKin{BertKind::kAlbert, "albert-large", 30000, 1024, 24, 16, 512, kAlbertPaper, 128},
-    BertKin{BertKind::kAlbert, "albert-xlarge", 30000, 2048, 24, 16, 512, kAlbertPaper, 128},
-};
-// clang-format on
 
 BertConfig blank(BertKind kind) {
   BertConfig c;
@@ -120,23 +106,10 @@ bool has_projection(const BertConfig& c) {
 }
 
 std::string classifier_of(const BertConfig& c) {
-  return c.head == BertHead::kTokens ? "classifier" : std::string{dialect_of(c.kind).classifier};
+  return c.head == Head::kTokens ? "classifier" : std::string{dialect_of(c.kind).classifier};
 }
 
 ModelPtr blank_bert(BertKind kind) { return make_model(blank(kind)); }
-
-std::vector<Preset> bert_presets(BertKind kind) {
-  std::vector<Preset> out;
-  for (const BertKin& row : kBertKin) {
-    if (row.kind != kind) continue;
-    BertConfig c = blank(kind);
-    c.vocab_size = row.vocab, c.hidden_size = row.hidden, c.num_hidden_layers = row.layers;
-    c.embedding_size = row.embedding, c.num_attention_heads = row.heads, c.intermediate_size = 4 * row.hidden,
-    c.max_position_embeddings = row.positions;
-    out.push_back({row.name, row.source, make_model(std::move(c))});
-  }
-  return out;
-}
 
 std::vector<FamilyWord> bert_words(BertKind kind) {
   switch (kind) {

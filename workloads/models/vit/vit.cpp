@@ -12,41 +12,10 @@
 namespace workloads {
 namespace {
 
-using nlohmann::json;
 using runtime::ValueId;
 
 constexpr const char* kEncoderLayers = "vit.encoder.layer.";
 constexpr const char* kProjection = "vit.embeddings.patch_embeddings.projection";
-
-struct VitRow {
-  std::string_view name;
-  VitSize size;
-  std::int64_t image, patch, channels;
-  std::string_view source;
-  bool of_torch = false;
-};
-// clang-format off
-constexpr std::array kVit = {
-    VitRow{"vit-base-patch16-224",  kVitBase,  224, 16, 3, kVitBase.source},
-    VitRow{"vit-base-patch32-224",  kVitBase,  224, 32, 3, kVitBase.source},
-    VitRow{"vit-base-patch16-384",  kVitBase,  384, 16, 3, kVitBase.source},
-    VitRow{"vit-large-patch16-224", kVitLarge, 224, 16, 3, kVitLarge.source},
-    VitRow{"vit-huge-patch14-224",  kVitHuge,  224, 14, 3, kVitHuge.source},
-    VitRow{"vit-small-patch16-224", kVitSmall, 224, 16, 3, kVitSmall.source},
-    VitRow{"vit-tiny-patch16-224",  kVitTiny,  224, 16, 3, kVitTiny.source},
-    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx, academic/models.py",
-           true},
-};
-// clang-format on
-
-VitConfig make(const VitRow& row) {
-  VitConfig c;
-  c.hidden_size = row.size.hidden, c.num_hidden_layers = row.size.layers, c.num_attention_heads = row.size.heads;
-  c.intermediate_size = row.size.ffn;
-  c.image_size = row.image, c.patch_size = row.patch, c.num_channels = row.channels;
-  c.of_torch = row.of_torch;
-  return c;
-}
 
 std::int64_t tokens_of(const VitConfig& c) { return 1 + image_of(c).patches(); }
 
@@ -74,24 +43,36 @@ std::vector<WeightSpec> vit_weights(const VitConfig& c) {
   return list.take();
 }
 
+BlockArch block_of(const VitConfig& c) {
+  return {.norm = {.eps = c.layer_norm_eps},
+          .attention = {.heads = c.num_attention_heads,
+                        .kv_heads = c.num_attention_heads,
+                        .head = c.hidden_size / c.num_attention_heads,
+                        .causal = false,
+                        .dropout = c.attention_probs_dropout_prob},
+          .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act)},
+          .residual = {.dropout = c.hidden_dropout_prob},
+          .names = {.attention = {.query = "attention.attention.query",
+                                  .key = "attention.attention.key",
+                                  .value = "attention.attention.value",
+                                  .out = "attention.output.dense"},
+                    .mlp = {.up = "intermediate.dense", .down = "output.dense"},
+                    .norm1 = "layernorm_before",
+                    .norm2 = "layernorm_after"}};
+}
+
 class Vit : EncoderGraph {
  public:
   Vit(const VitConfig& config, const Step& step)
-      : EncoderGraph{step,
-                     vit_weights(config),
-                     kEncoderLayers,
-                     {.hidden = config.hidden_size,
-                      .heads = config.num_attention_heads,
-                      .eps = config.layer_norm_eps,
-                      .attention_dropout = config.attention_probs_dropout_prob}},
-        config_{config} {}
+      : EncoderGraph{step, vit_weights(config), kEncoderLayers, block_of(config)}, config_{config} {}
 
   runtime::Graph run() {
     if (only_updates()) return std::move(graph_);
     std::vector<ValueId> losses;
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       ValueId x = embed();
-      for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
+      for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
+        x = layer(x, l, config_.num_hidden_layers, fmt::format("{}{}.", kEncoderLayers, l));
       losses.push_back(head(x));
     }
     train_on(losses);
@@ -102,70 +83,58 @@ class Vit : EncoderGraph {
   /// A sequence's first row is the class token, which has no pixels: what does not come from pixels is the same for
   /// every picture, so that it is made once for all of them, [length, hidden].
   ValueId embed() {
-    enter("embeddings", micro_);
-    const isa::Dtype type = step_.plan.numerics.activation;
+    enter("embeddings");
+    const isa::Dtype type = net_.numerics().activation;
     const std::int64_t length = step_.kind.length, batch = step_.plan.micro_batch;
     if (micro_ == 0) {
       is_class_ = graph_.tensor("is_class", length, 1, type, runtime::Kind::kInput);
       is_patch_ = graph_.tensor("is_patch", length, 1, type, runtime::Kind::kInput);
     }
-    const ValueId patches =
-        input("patches", batch * length, config_.num_channels * config_.patch_size * config_.patch_size, type);
-    const ValueId x = matmul("patch", patches, w(fmt::format("{}.weight", kProjection)));
-    ValueId same = matmul("patch.bias", is_patch_, w(fmt::format("{}.bias", kProjection)));
-    same = graph_.add1(runtime::kAdd, "add_class", {same, matmul("class", is_class_, w("vit.embeddings.cls_token"))});
-    same = graph_.add1(runtime::kAdd, "add_position", {same, w("vit.embeddings.position_embeddings")});
+    const ValueId patches = net_.input("patches", batch * length, image_of(config_).patch_elements(), type);
+    const ValueId x = net_.matmul("patch", patches, net_.w(fmt::format("{}.weight", kProjection)));
+    ValueId same = net_.matmul("patch.bias", is_patch_, net_.w(fmt::format("{}.bias", kProjection)));
+    same = net_.add("add_class", same, net_.matmul("class", is_class_, net_.w("vit.embeddings.cls_token")));
+    same = net_.add("add_position", same, net_.w("vit.embeddings.position_embeddings"));
     const ValueId all = graph_.add1(runtime::kPositions, "position", {same},
                                     runtime::PositionsAttrs{.batch = batch, .seq = length, .dtype = type});
-    return dropout("dropout", graph_.add1(runtime::kAdd, "add_patch", {x, all}), config_.hidden_dropout_prob);
+    return net_.dropout("dropout", net_.add("add_patch", x, all), config_.hidden_dropout_prob);
   }
 
-  ValueId layer(std::int64_t l, ValueId x) {
-    enter("layer", micro_ * config_.num_hidden_layers + l, l);
-    const std::string name = fmt::format("{}{}.", kEncoderLayers, l);
-    const ValueId h = layernorm("attention.norm", x, name + "layernorm_before");
-    const ValueId q = linear("attention.query", h, name + "attention.attention.query");
-    const ValueId k = linear("attention.key", h, name + "attention.attention.key");
-    const ValueId v = linear("attention.value", h, name + "attention.attention.value");
-    const ValueId context = attention({q, k, v});
-    ValueId y = linear("attention.output", context, name + "attention.output.dense");
-    y = dropout("attention.dropout", y, config_.hidden_dropout_prob);
-    x = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
-    y = linear("ffn.intermediate", layernorm("ffn.norm", x, name + "layernorm_after"), name + "intermediate.dense");
-    y = activation("ffn.activation", y, config_.hidden_act);
-    y = dropout("ffn.dropout", linear("ffn.output", y, name + "output.dense"), config_.hidden_dropout_prob);
-    return graph_.add1(runtime::kAdd, "ffn.residual", {y, x});
-  }
-
-  /// The norm of the class tokens alone: nobody reads the others'.
+  /// The norm of the class tokens alone: nothing reads that of the others.
   ValueId head(ValueId x) {
-    enter("head", micro_);
+    enter("head");
     x = graph_.add1(runtime::kTakeRows, "class", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
-    const ValueId logits =
-        linear("classifier", layernorm("norm", x, "vit.layernorm"), "classifier", {.dtype = isa::Dtype::kFp32});
-    graph_.output(logits, micro_name("logits", micro_));
-    return loss_of(logits, step_.plan.micro_batch, "labels", "weights", "loss");
+    return classified(norm("norm", x, "vit.layernorm"), step_.plan.micro_batch, "classifier");
   }
 
   const VitConfig& config_;
   ValueId is_class_ = runtime::kNoValue, is_patch_ = runtime::kNoValue;
 };
 
+ModelInfo info_of(const VitConfig& c) {
+  const std::int64_t heads = c.num_attention_heads;
+  return {.family = "ViT",
+          .sizes = {.layers = c.num_hidden_layers,
+                    .hidden = c.hidden_size,
+                    .heads = heads,
+                    .kv_heads = heads,
+                    .head = heads > 0 ? c.hidden_size / heads : 0,
+                    .ffn = c.intermediate_size,
+                    .positions = tokens_of(c)},
+          .head = Head::kClassifier,
+          .initializer_range = c.initializer_range,
+          .label_names = c.label_names,
+          .image = image_of(c),
+          .names = {.prefix = "vit.",
+                    .tops = {"embeddings.", "encoder.", "layernorm."},
+                    .left_out = {"vit.pooler.*", "pooler.*"},
+                    .drawn = {"classifier."}}};
+}
+
 class VitModel final : public ConfigModel<VitConfig> {
  public:
-  explicit VitModel(VitConfig config) : ConfigModel{std::move(config)}, image_{image_of(config_)} {}
+  explicit VitModel(const VitConfig& config) : ConfigModel{config, info_of(config)} {}
 
-  std::string_view family() const override { return "ViT"; }
-  Sizes sizes() const override {
-    const std::int64_t heads = config_.num_attention_heads;
-    return {.layers = config_.num_hidden_layers,
-            .hidden = config_.hidden_size,
-            .heads = heads,
-            .kv_heads = heads,
-            .head = heads > 0 ? config_.hidden_size / heads : 0,
-            .ffn = config_.intermediate_size,
-            .positions = tokens_of(config_)};
-  }
   std::vector<WeightSpec> weights() const override { return vit_weights(config_); }
 
   StepGraph step(const Step& step) const override {
@@ -179,9 +148,9 @@ class VitModel final : public ConfigModel<VitConfig> {
 
   double flops(const Step& step) const override {
     const auto h = static_cast<double>(config_.hidden_size), f = static_cast<double>(config_.intermediate_size);
-    const auto patches = static_cast<double>(image_.patches()), tokens = patches + 1;
+    const auto patches = static_cast<double>(image()->patches()), tokens = patches + 1;
     const double layer = 2 * tokens * (4 * h * h + 2 * h * f) + 4 * tokens * tokens * h;
-    const double projection = 2 * patches * h * static_cast<double>(image_.patch_elements());
+    const double projection = 2 * patches * h * static_cast<double>(image()->patch_elements());
     const double rest = layer * static_cast<double>(config_.num_hidden_layers) +
                         2 * h * static_cast<double>(config_.label_names.size());
     // Nobody needs the gradient of pixels.
@@ -199,49 +168,30 @@ class VitModel final : public ConfigModel<VitConfig> {
     return {n * kLayerForward + kEndsForward, n * kLayerBackward + kEndsBackward, tensors};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
+  /// Which rows of a sequence are the class token, and which are patches.
+  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t>) const override {
+    std::vector<float> is_class(static_cast<std::size_t>(kind.length), 0), is_patch(is_class.size(), 1);
+    is_class.front() = 1, is_patch.front() = 0;
+    return {{"is_class", std::move(is_class)}, {"is_patch", std::move(is_patch)}};
+  }
 
-  const ImageShape* image() const override { return &image_; }
-  std::vector<std::string> label_names() const override { return config_.label_names; }
-  Head head() const override { return Head::kClassifier; }
-
-  std::string canonical_name(std::string name) const override {
-    return with_prefix(std::move(name), "vit.",
-                       std::array<std::string_view, 3>{"embeddings.", "encoder.", "layernorm."});
-  }
-  bool is_left_out(std::string_view name) const override {
-    return name.starts_with("vit.pooler.") || name.starts_with("pooler.");
-  }
-  bool may_be_missing(std::string_view name) const override { return name.starts_with("classifier."); }
-
-  ModelPtr with_sizes(const Sizes& s) const override {
-    return changed([&](VitConfig& c) { set_common(c, s); });
-  }
-  ModelPtr with_labels(std::vector<std::string> names) const override {
-    return changed([&](VitConfig& c) { c.label_names = std::move(names); });
-  }
   ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
     const auto config = published_vit(config_, published, assumed);
     return config ? make_model(*config) : nullptr;
   }
-  ModelPtr without_dropout() const override {
-    return changed([](VitConfig& c) { c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0; });
-  }
-
- private:
-  const ImageShape image_;
 };
 
 }  // namespace
 
+void apply(const ModelChange& change, VitConfig& c) {
+  set_common(c, change.sizes);
+  if (change.labels) c.label_names = *change.labels;
+  if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
+}
+
 ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
 
-ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(std::move(config)); }
-
-std::vector<Preset> vit_presets() {
-  std::vector<Preset> out;
-  for (const VitRow& row : kVit) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
+ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(config); }
 
 std::vector<FamilyWord> vit_words() {
   std::vector<FamilyWord> out{
@@ -249,69 +199,6 @@ std::vector<FamilyWord> vit_words() {
   for (const char* other : {"mobilevit", "levit", "maxvit", "convit", "crossvit", "vivit", "vitdet", "vit-mae", "swin"})
     out.push_back({.word = other, .other = true});
   return out;
-}
-
-VitConfig read_vit(const Keys& keys) {
-  VitConfig c;
-  keys.required("hidden_size", c.hidden_size);
-  keys.required("num_hidden_layers", c.num_hidden_layers);
-  keys.required("num_attention_heads", c.num_attention_heads);
-  keys.required("intermediate_size", c.intermediate_size);
-  keys.optional("image_size", c.image_size);
-  keys.optional("patch_size", c.patch_size);
-  keys.optional("num_channels", c.num_channels);
-  keys.optional("hidden_act", c.hidden_act, {Activation::kGelu, Activation::kGeluTanh});
-  keys.optional("layer_norm_eps", c.layer_norm_eps);
-  keys.optional("initializer_range", c.initializer_range);
-  keys.optional("hidden_dropout_prob", c.hidden_dropout_prob);
-  keys.optional("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
-  keys.optional("torch_multihead_attention", c.of_torch);
-  keys.only("qkv_bias", true);
-  c.label_names = keys.label_names();
-  check(c, keys.where());
-  return c;
-}
-
-void check(const VitConfig& c, std::string_view where) {
-  const Rules rules{where};
-  rules.positive("hidden_size", c.hidden_size);
-  rules.positive("num_hidden_layers", c.num_hidden_layers, 10'000);
-  rules.positive("num_attention_heads", c.num_attention_heads);
-  rules.positive("intermediate_size", c.intermediate_size);
-  rules.positive("image_size", c.image_size, 1 << 14);
-  rules.positive("patch_size", c.patch_size);
-  rules.positive("num_channels", c.num_channels, 64);
-  rules.positive("num_labels", static_cast<std::int64_t>(c.label_names.size()));
-  rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
-  rules.divides("patch_size", c.patch_size, "image_size", c.image_size);
-  rules.positive("layer_norm_eps", c.layer_norm_eps);
-  rules.positive("initializer_range", c.initializer_range);
-  rules.probability("hidden_dropout_prob", c.hidden_dropout_prob);
-  rules.probability("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
-}
-
-json to_json(const VitConfig& c) {
-  json file = {{"architectures", {"ViTForImageClassification"}},
-               {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
-               {"encoder_stride", c.patch_size},
-               {"hidden_act", name_of(c.hidden_act)},
-               {"hidden_dropout_prob", c.hidden_dropout_prob},
-               {"hidden_size", c.hidden_size},
-               {"image_size", c.image_size},
-               {"initializer_range", c.initializer_range},
-               {"intermediate_size", c.intermediate_size},
-               {"layer_norm_eps", c.layer_norm_eps},
-               {"model_type", "vit"},
-               {"num_attention_heads", c.num_attention_heads},
-               {"num_channels", c.num_channels},
-               {"num_hidden_layers", c.num_hidden_layers},
-               {"patch_size", c.patch_size},
-               {"problem_type", "single_label_classification"},
-               {"qkv_bias", true},
-               {"torch_dtype", "float32"}};
-  if (c.of_torch) file["torch_multihead_attention"] = true;
-  put_labels(file, c.label_names);
-  return file;
 }
 
 }  // namespace workloads
