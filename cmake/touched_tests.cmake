@@ -37,7 +37,7 @@ foreach(target IN LISTS targets)
     list(APPEND folders cli)
   endif()
   if(name STREQUAL "base")  # its rules read every source
-    list(APPEND folders ${library_folders} cli python tests)
+    list(APPEND folders ${library_folders} validation cli python tests)
   endif()
   list(REMOVE_DUPLICATES folders)
   list(JOIN folders " " folders)

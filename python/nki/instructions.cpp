@@ -163,7 +163,8 @@ py::dict numbered(std::size_t count, const Names& name) {
 
 void bind_instructions(py::module_& m) {
   bind_trace(m);
-  m.attr("opcodes") = numbered(isa::kOpcodeCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Opcode>(i)); });
+  m.attr("opcodes") =
+      numbered(isa::kOpcodeCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Opcode>(i)); });
   m.attr("alus") = numbered(isa::kAluCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Alu>(i)); });
   m.attr("functions") = numbered(isa::kFnCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Fn>(i)); });
   m.attr("dtypes") = numbered(isa::kDtypeCount, [](std::size_t i) { return isa::name_of(static_cast<Dtype>(i)); });

@@ -197,13 +197,11 @@ void Emitter::tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, 
   emit(i);
 }
 
-void Emitter::scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c,
-                                   bool reverse1) {
+void Emitter::scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c) {
   Instr i{.op = Opcode::kScalarTensorTensor,
           .engine = Engine::kVector,
           .alu0 = op0,
           .alu1 = op1,
-          .reverse1 = reverse1,
           .dst = dst,
           .a = a,
           .c = c};

@@ -109,8 +109,7 @@ class Emitter {
   void transpose(const Tile& dst, const Tile& src);
   void tensor_tensor(const Tile& dst, const Tile& a, Alu op, const Tile& b);
   void tensor_scalar(const Tile& dst, const Tile& a, Alu op0, Scalar s0, Alu op1 = Alu::kNone, Scalar s1 = 0.0F);
-  void scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c,
-                            bool reverse1 = false);
+  void scalar_tensor_tensor(const Tile& dst, const Tile& a, Alu op0, Scalar s, Alu op1, const Tile& c);
   void activation(const Tile& dst, Fn fn, const Tile& a, Scalar scale = 1.0F, Scalar bias = 0.0F,
                   const Tile* sum = nullptr);
   void reduce(const Tile& dst, Alu op, const Tile& a);

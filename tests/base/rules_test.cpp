@@ -111,7 +111,8 @@ Breaches long_file(const Source& source, const Scopes&) {
 /// Names of tensors in the files that all families share.
 Breaches tensor_names(const Source& source, const Scopes&) {
   static const Pattern shared{
-      R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|(?!workloads/models/).*)$)"};
+      R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|)"
+      R"((?!workloads/models/).*)$)"};
   static const Pattern names{
       R"(\b(lm_head|embed_(tokens|in|out)|self_attn|[qkv]_proj\.|c_attn|w[pt]e|ln_f|SelfAttention|)"
       R"(EncDecAttention|word_embeddings|query_key_value|cls\.predictions)\b)"};
