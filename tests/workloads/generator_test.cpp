@@ -11,6 +11,7 @@
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
+#include "tests/workloads/traits.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/generation/generator.h"
 #include "workloads/models/decoder/decoder_model.h"
@@ -124,95 +125,15 @@ INSTANTIATE_TEST_SUITE_P(Decoders, Golden,
                                          "olmo2_tiny"));
 INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(workloads_test::kWritingDecoders));
 
-/// A decoder that is an architecture and nothing else.
-class OfTraits final : public Model {
- public:
-  explicit OfTraits(const DecoderArch& arch) : Model{info_of(arch)} {}
-
-  std::vector<WeightSpec> weights() const override { return decoder_weights_of(*decoder()); }
-  StepGraph step(const Step& step) const override { return decoder_step(shared_from_this(), step); }
-  double flops(const Step& step) const override { return decoder_flops(*decoder(), step); }
-  FrameworkOps traced_ops(const Step&) const override { return {}; }
-  std::optional<Problem> refuses(const Plan&) const override { return std::nullopt; }
-  std::string config_json() const override { return {}; }
-  void require_valid(std::string_view) const override {}
-  ModelPtr with(const ModelChange&) const override { return shared_from_this(); }
-
- private:
-  static ModelInfo info_of(const DecoderArch& arch) {
-    ModelInfo info = decoder_info("of traits", arch, {});
-    info.initializer_range = 0.2;
-    return info;
-  }
-};
-
-DecoderArch plain_arch() {
-  return {.layers = 3,
-          .hidden = 32,
-          .vocabulary = 64,
-          .positions = 64,
-          .blocks = "layers.",
-          .block = {.norm = {.rms = true, .eps = 1e-6},
-                    .attention = {.heads = 4, .kv_heads = 2, .head = 8},
-                    .rotary = {.frequencies = {1, 0.3, 0.1, 0.03}},
-                    .mlp = {.size = 48, .gated = true, .activation = isa::Fn::kSilu},
-                    .names = {.attention = {.query = "q", .key = "k", .value = "v", .out = "o"},
-                              .mlp = {.gate = "gate", .up = "up", .down = "down"},
-                              .norm1 = "norm1",
-                              .norm2 = "norm2"}},
-          .embedding = {.name = "tokens"},
-          .head = {.norm = "norm", .name = "head"}};
-}
-
-struct Traits {
-  const char* name;
-  void (*set)(DecoderArch& arch);
-
-  friend void PrintTo(const Traits& t, std::ostream* out) { *out << t.name; }
-};
-
-class LayersOf : public testing::TestWithParam<Traits> {};
+class LayersOf : public testing::TestWithParam<workloads_test::Traits> {};
 
 // Training's graph, a prompt's and a token's are made by the same functions: whatever a family combines, they agree.
 TEST_P(LayersOf, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
-  DecoderArch arch = plain_arch();
-  GetParam().set(arch);
-  const ModelPtr model = std::make_shared<OfTraits>(arch);
+  const ModelPtr model = workloads_test::of_traits(GetParam());
   expect_as_in_one_whole_pass({.config = model, .weights = initial_weights(model, 7)});
 }
 
-INSTANTIATE_TEST_SUITE_P(
-    Layers, LayersOf,
-    testing::Values(Traits{"biases and LayerNorm",
-                           [](DecoderArch& a) {
-                             a.block.norm.rms = a.block.mlp.gated = false;
-                             a.block.attention.qkv_bias = a.block.attention.out_bias = a.block.mlp.bias = a.head.bias =
-                                 true;
-                           }},
-                    Traits{"a part of each head turns, and not in every layer",
-                           [](DecoderArch& a) { a.block.rotary.frequencies.resize(2), a.block.rotary.none_every = 2; }},
-                    Traits{"soft caps",
-                           [](DecoderArch& a) { a.block.attention.soft_cap = 0.5, a.head.soft_cap = 0.3; }},
-                    Traits{"norms around",
-                           [](DecoderArch& a) {
-                             a.block.residual.norms = NormPlace::kAround, a.block.residual.scale = 0.5;
-                             a.block.names.behind1 = "behind1", a.block.names.behind2 = "behind2";
-                             a.block.norm.offset = 1;
-                           }},
-                    Traits{"norms behind, with biases",
-                           [](DecoderArch& a) {
-                             a.block.residual.norms = NormPlace::kBehind;
-                             a.block.attention.out_bias = a.block.mlp.bias = true;
-                           }},
-                    Traits{"norms of the sum", [](DecoderArch& a) { a.block.residual.norms = NormPlace::kAfterSum; }},
-                    Traits{"parallel parts of one norm, with biases",
-                           [](DecoderArch& a) {
-                             a.block.residual.parallel = a.block.attention.out_bias = a.block.mlp.bias = true;
-                             a.block.names.norm2.clear();
-                           }},
-                    Traits{"learned positions from a later row", [](DecoderArch& a) {
-                             a.block.rotary = {}, a.embedding.positions = "positions", a.embedding.first_position = 3;
-                           }}));
+INSTANTIATE_TEST_SUITE_P(Layers, LayersOf, testing::ValuesIn(workloads_test::kTraits));
 
 // On average: tokens choose 2 of 8 experts each. One token touches 2, two 3.5, four 5.5, many all.
 TEST(Experts, ATokenProgramReadsThoseThatAreExpectedToBeChosen) {
