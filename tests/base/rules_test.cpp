@@ -1,4 +1,5 @@
-// Rules that one sees in the text of a source, each with the folders that it holds for. What breaks a rule today stands
+// Rules that one sees in the text of a source in C++, each with the folders that it holds for (Python's:
+// tests/python/rules_test.py). What breaks a rule today stands
 // in layering_exceptions.txt, by file and number, and only gets less: TRNSIM_UPDATE_EXCEPTIONS=1 takes out what is
 // mended.
 #include <fmt/format.h>
@@ -26,8 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFolders = {"base",     "isa",    "hw",         "runtime", "workloads",
-                                           "analysis", "trnsim", "validation", "cli",     "tests"};
+const std::vector<std::string> kFolders = {"base",   "isa",        "hw",  "runtime", "workloads", "analysis",
+                                           "trnsim", "validation", "cli", "python",  "tests"};
 constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400;
 
 /// A place that breaks a rule.
@@ -100,7 +101,7 @@ Breaches tensor_names(const Source& source) {
 
 const std::string kLibrary = "isa hw runtime workloads analysis trnsim validation";
 const std::string kAboveHardware = "runtime workloads analysis trnsim validation cli";
-const std::string kEverywhere = kLibrary + " base cli tests";
+const std::string kEverywhere = kLibrary + " base cli python tests";
 
 const std::vector<SourceRule>& rules() {
   static const std::vector<SourceRule> all = {
@@ -265,6 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedText{"clang", "runtime/a.cpp", "f(std::string_view{});  // std::views::reverse\n", ""},
         PlantedText{"functions", "isa/a.cpp", long_body(41), "1: 41 lines: void f("},
         PlantedText{"functions", "isa/a.cpp", long_body(40), ""},
+        PlantedText{"functions", "python/nki/a.cpp", long_body(41), "1: 41 lines: void f("},
         PlantedText{"files", "isa/a.cpp", std::string(401, '\n'), "401: 401 lines"},
         PlantedText{"files", "isa/a.cpp", std::string(400, '\n'), ""}));
 

@@ -14,6 +14,7 @@
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
+#include "workloads/models/weights.h"
 #include "workloads/training/verify.h"
 
 namespace workloads_test {

@@ -17,7 +17,7 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   std::vector<WeightSpec> out;
   for (WeightSpec& w : bert_weights(config)) {
     const bool pooler = w.name.starts_with(names.pooled);
-    const bool top = pooler || w.name.starts_with("classifier.") || w.name.starts_with("cls.");
+    const bool top = pooler || w.layer == WeightSpec::kAfterLayers;
     if (step.kind.head == Head::kNone && top) continue;
     if (step.kind.head == Head::kTokens && pooler) continue;
     out.push_back(std::move(w));
@@ -62,7 +62,7 @@ class Bert : EncoderGraph {
       } else if (step_.kind.head == Head::kPretraining) {
         for (const ValueId loss : pretraining(hidden)) losses.push_back(loss);
       } else {
-        losses.push_back(head(hidden));
+        losses.push_back(step_.kind.head == Head::kMaskedTokens ? masked_tokens(hidden) : head(hidden));
       }
     }
     train_on(losses);
@@ -129,18 +129,33 @@ class Bert : EncoderGraph {
   std::vector<ValueId> pretraining(ValueId x) {
     enter("pretraining");
     const std::int64_t rows = step_.plan.micro_batch * step_.kind.predictions;
-    const isa::Dtype type = net_.numerics().activation;
     const ValueId places = net_.input("masked_positions", rows, 1, isa::Dtype::kInt32);
-    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places}, runtime::ResultAttrs{.dtype = type});
-    t = net_.linear("mlm.transform", t, "cls.predictions.transform.dense");
-    t = net_.active("mlm.activation", t, device_function(config_.hidden_act));
-    t = norm("mlm.layernorm", t, "cls.predictions.transform.LayerNorm");
-    t = net_.matmul("mlm.decoder", t, net_.w(embeddings("word_embeddings.weight")), {.trans_b = true, .dtype = type});
-    t = net_.add("mlm.decoder.bias", t, net_.w("cls.predictions.bias"));
-    // In pieces of columns: SBUF does not hold 128 rows of a vocabulary, a float and its gradient each.
-    const ValueId masked = net_.token_loss(t, rows, 0, {"masked_labels", "masked_weights", "masked_loss"});
+    const ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
+                                  runtime::ResultAttrs{.dtype = net_.numerics().activation});
+    const ValueId masked =
+        net_.token_loss(token_logits(t), rows, 0, {"masked_labels", "masked_weights", "masked_loss"});
     const ValueId next = net_.linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
     return {masked, net_.class_loss(next, step_.plan.micro_batch, {"next_labels", "next_weights", "next_loss"})};
+  }
+
+  /// BertForMaskedLM: every token meets the table of tokens, as in transformers, also those whose loss does not count.
+  ValueId masked_tokens(ValueId x) {
+    enter("head");
+    const ValueId logits = token_logits(x);
+    if (step_.kind.keep_logits) graph_.output(logits, host_name("logits"));
+    return net_.token_loss(logits, step_.plan.micro_batch * step_.kind.length, 0);
+  }
+
+  /// A transform of each token, then the table of tokens. The loss behind it is computed in pieces of columns: SBUF
+  /// does not hold 128 rows of a vocabulary, a float and its gradient each.
+  ValueId token_logits(ValueId x) {
+    const MaskedHeadNames& masked = names_.masked;
+    const Activation activation = names_.masked_gelu ? Activation::kGelu : config_.hidden_act;
+    x = net_.linear("mlm.transform", x, std::string{masked.dense});
+    x = norm("mlm.layernorm", net_.active("mlm.activation", x, device_function(activation)), std::string{masked.norm});
+    x = net_.matmul("mlm.decoder", x, net_.w(embeddings("word_embeddings.weight")),
+                    {.trans_b = true, .dtype = net_.numerics().activation});
+    return net_.add("mlm.decoder.bias", x, net_.w(std::string{masked.bias}));
   }
 
   const BertConfig& config_;
@@ -153,8 +168,8 @@ runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
   require_positions(spec.kind.length, config.max_position_embeddings - config.first_position());
   if (spec.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
     throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};
-  if ((spec.kind.head == Head::kPretraining) != (config.head == BertHead::kPretraining) &&
-      spec.kind.head != Head::kNone)
+  const auto differs = [&](Head head) { return (spec.kind.head == head) != (config.head == head); };
+  if ((differs(Head::kPretraining) || differs(Head::kMaskedTokens)) && spec.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};
   return Bert{config, spec}.run();
 }
@@ -170,6 +185,8 @@ double bert_flops(const BertConfig& c, const Step& spec) {
   if (spec.kind.head == Head::kClassifier)
     forward += 2 * static_cast<double>(spec.plan.micro_batch) * (h * h + h * labels);
   if (spec.kind.head == Head::kTokens) forward += 2 * tokens * h * labels;
+  if (spec.kind.head == Head::kMaskedTokens)
+    forward += 2 * tokens * static_cast<double>(c.embedding_width()) * (h + static_cast<double>(c.vocab_size));
   if (spec.kind.head == Head::kPretraining) {
     const auto batch = static_cast<double>(spec.plan.micro_batch),
                masked = batch * static_cast<double>(spec.kind.predictions);

@@ -36,23 +36,25 @@ constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
 constexpr EncoderOps kBertTokens{13, 21};
 constexpr EncoderOps kBertPretraining{31, 76};
+constexpr EncoderOps kBertMasked{15, 40};
 
 TensorNames names_of(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const std::string pooled{dialect.pooled}, prefix{dialect.prefix};
-  TensorNames names{.prefix = prefix,
-                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler."},
-                    .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
-                    .left_out = {prefix + "embeddings.position_ids", "classifier.*"}};
+  TensorNames names{
+      .prefix = prefix,
+      .tops = {"embeddings.", "encoder.", "transformer.", "pooler."},
+      .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
+      .left_out = {prefix + "embeddings.position_ids", "classifier.*", pooled + "*", prefix + "pooler.*", "cls.*"}};
   if (c.kind != BertKind::kBert)  // heads of other tasks
     names.left_out.insert(names.left_out.end(), {"lm_head.*", "vocab_*", "discriminator_predictions.*", "generator_*",
                                                  "qa_outputs.*", "predictions.*", "sop_classifier.*"});
-  if (c.head == BertHead::kPretraining) {
-    names.drawn = {pooled, "cls."};
-    names.copies = {{"cls.predictions.decoder.weight", prefix + "embeddings.word_embeddings.weight"},
-                    {"cls.predictions.decoder.bias", "cls.predictions.bias"}};
+  if (c.head == Head::kPretraining || c.head == Head::kMaskedTokens) {
+    const MaskedHeadNames& masked = dialect.masked;
+    names.copies = {{std::string{masked.table_copy}, prefix + "embeddings.word_embeddings.weight"}};
+    if (!masked.bias_copy.empty()) names.copies.emplace(masked.bias_copy, masked.bias);
+    names.drawn = {pooled, "cls.", std::string{masked.dense}, std::string{masked.norm}, std::string{masked.bias}};
   } else {
-    names.left_out.insert(names.left_out.end(), {pooled + "*", prefix + "pooler.*", "cls.*"});
     names.drawn = {pooled, classifier_of(c)};
   }
   return names;
@@ -68,9 +70,8 @@ ModelInfo info_of(const BertConfig& c) {
                     .ffn = c.intermediate_size,
                     .vocabulary = c.vocab_size,
                     .positions = c.max_position_embeddings - c.first_position()},
-          .head = c.head == BertHead::kPretraining ? Head::kPretraining
-                  : c.head == BertHead::kTokens    ? Head::kTokens
-                                                   : Head::kClassifier,
+          .task = c.head == Head::kMaskedTokens ? Task::kMaskedTokens : Task::kClassification,
+          .head = c.head,
           .initializer_range = c.initializer_range,
           .label_names = c.label_names,
           .pad_row = c.pad_token_id,
@@ -87,10 +88,11 @@ class BertModel final : public ConfigModel<BertConfig> {
 
   FrameworkOps traced_ops(const Step& step) const override {
     const auto n = static_cast<double>(config_.num_hidden_layers);
-    const EncoderOps head = step.kind.head == Head::kNone          ? EncoderOps{0, 0}
-                            : step.kind.head == Head::kTokens      ? kBertTokens
-                            : step.kind.head == Head::kPretraining ? kBertPretraining
-                                                                   : kBertClassifier;
+    const EncoderOps head = step.kind.head == Head::kNone           ? EncoderOps{0, 0}
+                            : step.kind.head == Head::kTokens       ? kBertTokens
+                            : step.kind.head == Head::kPretraining  ? kBertPretraining
+                            : step.kind.head == Head::kMaskedTokens ? kBertMasked
+                                                                    : kBertClassifier;
     return {n * kBertLayer.forward + kBertEmbeddings.forward + head.forward,
             n * kBertLayer.backward + kBertEmbeddings.backward + head.backward, static_cast<double>(weights().size())};
   }
@@ -120,10 +122,7 @@ void apply(const ModelChange& change, BertConfig& c) {
     c.max_position_embeddings = places + c.first_position();
   }
   if (change.labels) c.label_names = *change.labels;
-  if (change.head)
-    c.head = *change.head == Head::kPretraining ? BertHead::kPretraining
-             : *change.head == Head::kTokens    ? BertHead::kTokens
-                                                : BertHead::kClassifier;
+  if (change.head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0;
 }
 
@@ -139,12 +138,12 @@ std::vector<FamilyWord> bert_words() {
 }
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
-  const bool pretraining = c.head == BertHead::kPretraining;
+  const bool pretraining = c.head == Head::kPretraining, masked = pretraining || c.head == Head::kMaskedTokens;
   const std::int64_t width = c.embedding_width();
   const BertDialect& names = dialect_of(c.kind);
   const auto embeddings = [&](const char* name) { return fmt::format("{}embeddings.{}", names.prefix, name); };
   SpecList list;
-  list.at(pretraining ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
+  list.at(masked ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
   list.tensor(embeddings("word_embeddings.weight"), {c.vocab_size, width}, Init::kNormalPadZero, false,
               TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
@@ -154,15 +153,15 @@ std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   if (has_projection(c)) list.linear(std::string{names.projection}, width, c.hidden_size);
   for (std::int64_t layer = 0; layer < (names.one_layer ? 1 : c.num_hidden_layers); ++layer) bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  if (c.head != BertHead::kTokens) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
-  if (pretraining) {
-    list.tensor("cls.predictions.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
-    list.linear("cls.predictions.transform.dense", c.hidden_size, c.hidden_size);
-    list.layer_norm("cls.predictions.transform.LayerNorm", c.hidden_size);
-    list.linear("cls.seq_relationship", c.hidden_size, 2);
+  if (pretraining || c.head == Head::kClassifier) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
+  if (masked) {
+    list.tensor(std::string{names.masked.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+    list.linear(std::string{names.masked.dense}, c.hidden_size, width);
+    list.layer_norm(std::string{names.masked.norm}, width);
   } else {
     list.linear(classifier_of(c), c.hidden_size, c.num_labels());
   }
+  if (pretraining) list.linear("cls.seq_relationship", c.hidden_size, 2);
   return list.take();
 }
 
