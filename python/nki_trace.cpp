@@ -10,7 +10,6 @@
 
 #include "base/error.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 PYBIND11_MAKE_OPAQUE(std::vector<runtime::nki::Affine>)  // a mask
 
@@ -535,7 +534,8 @@ void bind_nki_trace(py::module_& m) {
   m.def("_count_added", [](const py::object& value) { unnamed().added = value.ref_count(); });
   m.def("_refs", [](const py::object& value) { return value.ref_count(); });
   m.def("_set_unnamed", [](Py_ssize_t assigned, Py_ssize_t added) { unnamed() = {assigned, added}; });
-  m.attr("opcodes") = numbered(isa::kOpcodeCount, [](std::size_t i) { return isa::kTable[i].name; });
+  m.attr("opcodes") =
+      numbered(isa::kOpcodeCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Opcode>(i)); });
   m.attr("alus") = numbered(isa::kAluCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Alu>(i)); });
   m.attr("functions") = numbered(isa::kFnCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Fn>(i)); });
   m.attr("dtypes") = numbered(isa::kDtypeCount, [](std::size_t i) { return isa::name_of(static_cast<Dtype>(i)); });

@@ -325,6 +325,8 @@ void Emitter::label(std::string text) {
 void Emitter::emit(const Instr& instr) {
   if (!isa::is_dma(instr.op) && !isa::is_collective(instr.op))
     busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
+  // By a quarter, not by doubling: a block may take 200 MB.
+  if (block_.instrs.size() == block_.instrs.capacity()) block_.instrs.reserve(block_.instrs.size() * 5 / 4 + 4096);
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
 }

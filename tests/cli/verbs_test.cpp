@@ -9,7 +9,7 @@
 
 #include "analysis/accuracy/validation_report.h"
 #include "base/param_file.h"
-#include "isa/table.h"
+#include "isa/instr.h"
 #include "runtime/ops/ops.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"

@@ -187,9 +187,6 @@ class Model : public std::enable_shared_from_this<Model> {
   Model& operator=(const Model&) = delete;
 };
 
-/// The steps of all stages, from the first to the last. Errors: as Model::step().
-std::vector<StepGraph> pipeline_steps(const Model& model, const Step& step);
-
 /// Errors: Fault::kUsage with the model's problem, when it has one with the plan.
 void require_plan(const Model& model, const Plan& plan);
 

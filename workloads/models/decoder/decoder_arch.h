@@ -8,6 +8,7 @@
 #include "isa/program.h"
 #include "workloads/models/config.h"
 #include "workloads/models/lora.h"
+#include "workloads/models/model.h"
 #include "workloads/step/step.h"
 
 namespace workloads {
