@@ -109,13 +109,13 @@ Breaches long_file(const Source& source, const Scopes&) {
 }
 
 /// Names of tensors in the files that all families share.
-Breaches tensor_names(const Source& source) {
-  static const std::regex shared{
-      R"(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|(?!workloads/models/).*)"};
-  static const std::regex names{
+Breaches tensor_names(const Source& source, const Scopes&) {
+  static const Pattern shared{
+      R"(^(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|(?!workloads/models/).*)$)"};
+  static const Pattern names{
       R"(\b(lm_head|embed_(tokens|in|out)|self_attn|[qkv]_proj\.|c_attn|w[pt]e|ln_f|SelfAttention|)"
       R"(EncDecAttention|word_embeddings|query_key_value|cls\.predictions)\b)"};
-  return std::regex_match(source.path, shared) ? matches(source.strings, names) : Breaches{};
+  return shared.search(source.path) ? matches(source.strings, names) : Breaches{};
 }
 
 const std::string kLibrary = "isa hw runtime workloads analysis trnsim validation";
