@@ -18,13 +18,13 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   const BertDialect& names = dialect_of(c.kind);
   const auto name = [&](std::string_view part) { return names.layer(layer).append(part); };
   list.at(layer);
-  for (const std::string_view part : {names.query, names.key, names.value})
+  for (const std::string_view part : {names.in_layer.query, names.in_layer.key, names.in_layer.value})
     list.linear(name(part), c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
-  list.linear(name(names.out), c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(name(names.out_norm), c.hidden_size);
-  list.linear(name(names.up), c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
-  list.linear(name(names.down), c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(name(names.down_norm), c.hidden_size);
+  list.linear(name(names.in_layer.out), c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(name(names.in_layer.out_norm), c.hidden_size);
+  list.linear(name(names.in_layer.up), c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
+  list.linear(name(names.in_layer.down), c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(name(names.in_layer.down_norm), c.hidden_size);
 }
 
 /// Operations of PyTorch's dispatcher, each way.
