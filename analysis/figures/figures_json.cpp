@@ -1,0 +1,363 @@
+// Figures as result.json and back. Schema 1 had other names for some; they are read too.
+#include <array>
+#include <cmath>
+
+#include "analysis/figures/figure_table.h"
+
+namespace analysis {
+
+template <>
+struct JsonFields<ModelFigures> {
+  using S = ModelFigures;
+  static constexpr std::tuple kList{JsonField{"family", &S::family}, JsonField{"layers", &S::layers},
+                                    JsonField{"hidden", &S::hidden}, JsonField{"parameters", &S::parameters},
+                                    JsonField{"trained_parameters", &S::trained_parameters}};
+};
+template <>
+struct JsonFields<MachineFigures> {
+  using S = MachineFigures;
+  static constexpr std::tuple kList{JsonField{"instance_type", &S::instance_type}, JsonField{"hash", &S::hash}};
+};
+template <>
+struct JsonFields<ChangeFigures> {
+  using S = ChangeFigures;
+  static constexpr std::tuple kList{JsonField{"settings", &S::settings},
+                                    JsonField{"text", &S::text},
+                                    JsonField{"command", &S::command},
+                                    JsonField{"speed_up_percent", &S::speed_up_percent},
+                                    JsonField{"train_runtime", &S::train_runtime},
+                                    JsonField{"dollars", &S::dollars}};
+};
+template <>
+struct JsonFields<AnswerFigures> {
+  using S = AnswerFigures;
+  static constexpr std::tuple kList{JsonField{"time", &S::time},     JsonField{"dollars", &S::dollars},
+                                    JsonField{"memory", &S::memory}, JsonField{"bound_by", &S::bound_by},
+                                    JsonField{"sure", &S::sure},     JsonField{"changes", &S::changes}};
+};
+template <>
+struct JsonFields<TimeItem> {
+  static constexpr std::tuple kList{JsonField{"name", &TimeItem::name}, JsonField{"seconds", &TimeItem::seconds}};
+};
+template <>
+struct JsonFields<TimeFigures> {
+  using S = TimeFigures;
+  static constexpr std::tuple kList{JsonField{"overlapped", &S::overlapped}, JsonField{"stack", &S::stack},
+                                    JsonField{"train_runtime_elsewhere", &S::elsewhere}, JsonField{"parts", &S::parts}};
+};
+template <>
+struct JsonFields<PlanFigures> {
+  using S = PlanFigures;
+  static constexpr std::tuple kList{JsonField{"text", &S::text},
+                                    JsonField{"tensor", &S::tensor},
+                                    JsonField{"pipeline", &S::pipeline},
+                                    JsonField{"data", &S::data},
+                                    JsonField{"micro_batches", &S::micro_batches},
+                                    JsonField{"numerics", &S::numerics},
+                                    JsonField{"recorded_micro_batches", &S::recorded_micro_batches},
+                                    JsonField{"slowest_stage", &S::slowest_stage},
+                                    JsonField{"stage_seconds", &S::stage_seconds}};
+};
+template <>
+struct JsonFields<EngineFigures> {
+  using S = EngineFigures;
+  static constexpr std::tuple kList{JsonField{"engine", &S::engine}, JsonField{"busy", &S::busy},
+                                    JsonField{"waiting", &S::waiting}, JsonField{"idle", &S::idle},
+                                    JsonField{"instructions", &S::instructions}};
+};
+template <>
+struct JsonFields<Resource> {
+  static constexpr std::tuple kList{JsonField{"name", &Resource::name}, JsonField{"busy", &Resource::busy},
+                                    JsonField{"waiting", &Resource::waiting}};
+};
+template <>
+struct JsonFields<MemoryFigures> {
+  using S = MemoryFigures;
+  static constexpr std::tuple kList{JsonField{"compiler", &S::compiler}, JsonField{"verdict", &S::verdict},
+                                    JsonRest{&S::kinds}};
+};
+template <>
+struct JsonFields<LengthFigures> {
+  using S = LengthFigures;
+  static constexpr std::tuple kList{JsonField{"length", &S::length},
+                                    JsonField{"samples", &S::samples},
+                                    JsonField{"padding_percent", &S::padding_percent},
+                                    JsonField{"steps", &S::steps},
+                                    JsonField{"device_step_seconds", &S::device_step_seconds},
+                                    JsonField{"step_seconds", &S::step_seconds},
+                                    JsonField{"seconds", &S::seconds}};
+};
+template <>
+struct JsonFields<LengthPlanFigures> {
+  using S = LengthPlanFigures;
+  static constexpr std::tuple kList{JsonField{"name", &S::name},
+                                    JsonField{"programs", &S::programs},
+                                    JsonField{"compile_seconds", &S::compile_seconds},
+                                    JsonField{"sequences", &S::sequences},
+                                    JsonField{"tokens", &S::tokens},
+                                    JsonField{"padding_percent", &S::padding_percent},
+                                    JsonField{"epoch_seconds", &S::epoch_seconds}};
+};
+template <>
+struct JsonFields<LengthsFigures> {
+  static constexpr std::tuple kList{JsonField{"of", &LengthsFigures::of}, JsonField{"plans", &LengthsFigures::plans}};
+};
+template <>
+struct JsonFields<EvaluationFigures> {
+  using S = EvaluationFigures;
+  static constexpr std::tuple kList{JsonField{"split", &S::split}, JsonField{"epoch", &S::epoch},
+                                    JsonField{"loss", &S::loss}, JsonField{"samples", &S::samples},
+                                    JsonRest{&S::scores}};
+};
+template <>
+struct JsonFields<isa::NumericEvents> {
+  using S = isa::NumericEvents;
+  static constexpr std::tuple kList{JsonField{"overflowed", &S::overflowed},
+                                    JsonField{"out_of_range", &S::out_of_range},
+                                    JsonField{"transposed", &S::transposed}, JsonField{"flushed", &S::flushed}};
+};
+template <>
+struct JsonFields<TrainingFigures> {
+  using S = TrainingFigures;
+  static constexpr std::tuple kList{JsonField{"model", &S::model},
+                                    JsonField{"parameters", &S::parameters},
+                                    JsonField{"numerics", &S::numerics},
+                                    JsonField{"dataset", &S::dataset},
+                                    JsonField{"synthetic", &S::synthetic},
+                                    JsonField{"steps", &S::steps},
+                                    JsonField{"interrupted", &S::interrupted},
+                                    JsonField{"train_loss", &S::train_loss},
+                                    JsonField{"numeric_events", &S::numeric_events},
+                                    JsonField{"simulated_step_seconds", &S::simulated_step_seconds},
+                                    JsonField{"host_seconds", &S::host_seconds},
+                                    JsonField{"epochs", &S::epochs},
+                                    JsonField{"options", &S::options},
+                                    JsonRest{&S::scores}};
+};
+template <>
+struct JsonFields<PublishedFigure> {
+  using S = PublishedFigure;
+  static constexpr std::tuple kList{JsonField{"name", &S::name},
+                                    JsonField{"published", &S::published},
+                                    JsonField{"low", &S::low},
+                                    JsonField{"high", &S::high},
+                                    JsonField{"predicted", &S::predicted},
+                                    JsonField{"error_percent", &S::error_percent},
+                                    JsonField{"source", &S::source}};
+};
+template <>
+struct JsonFields<CaseFigures> {
+  using S = CaseFigures;
+  static constexpr std::tuple kList{JsonField{"name", &S::name},
+                                    JsonField{"per_device_train_batch_size", &S::per_device_train_batch_size},
+                                    JsonField{"learning_rate", &S::learning_rate},
+                                    JsonField{"device_step_seconds", &S::device_step_seconds},
+                                    JsonField{"step_seconds", &S::step_seconds},
+                                    JsonField{"samples_per_second", &S::samples_per_second},
+                                    JsonField{"speed_up_percent", &S::speed_up_percent},
+                                    JsonField{"hbm_bytes", &S::hbm_bytes}};
+};
+template <>
+struct JsonFields<PublishedGain> {
+  using S = PublishedGain;
+  static constexpr std::tuple kList{JsonField{"speed_up_percent", &S::speed_up_percent},
+                                    JsonField{"source", &S::source}};
+};
+template <>
+struct JsonFields<GainFigures> {
+  using S = GainFigures;
+  static constexpr std::tuple kList{JsonField{"speed_up_percent", &S::speed_up_percent}, JsonField{"cases", &S::cases},
+                                    JsonField{"published", &S::published}};
+};
+template <>
+struct JsonFields<HostFigures> {
+  using S = HostFigures;
+  static constexpr std::tuple kList{JsonField{"seconds", &S::seconds}, JsonField{"peak_bytes", &S::peak_bytes},
+                                    JsonField{"threads", &S::threads}};
+};
+template <>
+struct JsonFields<StepFigures> {
+  using S = StepFigures;
+  static constexpr std::tuple kList{JsonField{"step", &S::step},
+                                    JsonField{"epoch", &S::epoch},
+                                    JsonField{"loss", &S::loss},
+                                    JsonField{"learning_rate", &S::learning_rate},
+                                    JsonField{"grad_norm", &S::grad_norm},
+                                    JsonField{"simulated_seconds", &S::simulated_seconds},
+                                    JsonField{"host_seconds", &S::host_seconds}};
+};
+
+namespace {
+
+/// Counts and bytes are written whole.
+Json number(const Figure& figure, double value) {
+  constexpr double kExact = 1LL << 53;
+  const bool counted = figure.unit == "1" || figure.unit == "B";
+  if (counted && value == std::floor(value) && std::abs(value) < kExact) return static_cast<std::int64_t>(value);
+  return value;
+}
+
+/// The figures of a section, then its other members.
+template <class... Parts>
+Json section_json(const Figures& figures, std::string_view name, const Parts&... parts) {
+  Json out = Json::object();
+  for (const Figure& figure : figure_table()) {
+    if (figure.section != name) continue;
+    const Maybe value = figure.of(figures);
+    if (value)
+      out[figure.name] = number(figure, *value);
+    else if (figure.set)
+      out[figure.name] = nullptr;
+  }
+  (out.update(json_of(parts)), ...);
+  return out;
+}
+
+Json workload_json(const Figures& figures) {
+  const WorkloadFigures& workload = figures.workload;
+  Json out{{"name", workload.name}, {"options", workload.options}};
+  if (workload.model) out["model"] = json_of(*workload.model);
+  if (workload.samples) out["dataset"] = {{"samples", *workload.samples}};
+  return out;
+}
+
+void add_projection(Json& body, const Figures& f) {
+  if (f.answer) body["answer"] = json_of(*f.answer);
+  body["job"] = section_json(f, "job", f.time);
+  if (f.lengths) body["lengths"] = json_of(*f.lengths);
+  body["plan"] = section_json(f, "plan", f.plan);
+  body["cost"] = section_json(f, "cost");
+  body["utilisation"] = section_json(f, "utilisation");
+  body["engines"] = json_of(f.engines);
+  body["resources"] = json_of(f.resources);
+  body["memory"] = section_json(f, "memory", f.memory);
+}
+
+/// A key of schema 1: "job", "mfu_percent".
+struct FormerKey {
+  const char *section, *then, *now;
+};
+constexpr std::array kFormerKeys = {FormerKey{"job", "mfu_percent", "job_mfu_percent"},
+                                    FormerKey{"job", "model_flops", "job_model_flops"},
+                                    FormerKey{"cost", "run", "dollars"},
+                                    FormerKey{"cost", "per_epoch", "dollars_per_epoch"},
+                                    FormerKey{"cost", "per_1k_samples", "dollars_per_1k_samples"},
+                                    FormerKey{"utilisation", "mfu", "mfu_estimated_percent"},
+                                    FormerKey{"utilisation", "mfu_advertised", "mfu_advertised_percent"},
+                                    FormerKey{"utilisation", "hfu", "hfu_estimated_percent"},
+                                    FormerKey{"utilisation", "mbu", "mbu_estimated_percent"},
+                                    FormerKey{"utilisation", "mfu_achievable", "mfu_max_achievable_estimated_percent"},
+                                    FormerKey{"utilisation", "intensity", "mm_arithmetic_intensity"},
+                                    FormerKey{"utilisation", "model_flops", "core_model_flops"},
+                                    FormerKey{"utilisation", "matmul_flops", "core_matmul_flops"},
+                                    FormerKey{"utilisation", "transpose_flops", "core_transpose_flops"},
+                                    FormerKey{"memory", "peak", "hbm_bytes"},
+                                    FormerKey{"memory", "capacity", "hbm_capacity_bytes"}};
+
+void rename_former(Json& body) {
+  for (const FormerKey& key : kFormerKeys) {
+    const auto part = body.find(key.section);
+    if (part == body.end() || !part->is_object() || !part->contains(key.then)) continue;
+    Json value = std::move((*part)[key.then]);
+    part->erase(key.then);
+    (*part)[key.now] = std::move(value);
+  }
+}
+
+/// Takes the figures of all sections out of `body`.
+void take_figures(Json& body, const JsonPlace& place, Figures& out) {
+  for (const Figure& figure : figure_table()) {
+    const auto part = body.find(figure.section);
+    if (part == body.end() || !part->is_object() || figure.section == "metrics") continue;
+    const auto found = part->find(figure.name);
+    if (found == part->end()) continue;
+    if (figure.set && !found->is_null()) {
+      double value = 0;
+      read_json(*found, place.at(figure.section).at(figure.name), value);
+      figure.set(out, value);
+    }
+    part->erase(found);
+  }
+}
+
+/// An empty list or object for what is null or absent.
+template <class T>
+void read_section(const Json& body, const JsonPlace& place, std::string_view key, T& out) {
+  const auto found = body.find(key);
+  if (found != body.end() && !found->is_null()) read_json(*found, place.at(key), out);
+}
+
+void read_workload(const Json& body, const JsonPlace& place, WorkloadFigures& out) {
+  const auto found = body.find("workload");
+  if (found == body.end() || found->is_null()) return;
+  const JsonPlace at = place.at("workload");
+  if (!found->is_object()) at.refuse("an object");
+  read_section(*found, at, "name", out.name);
+  read_section(*found, at, "options", out.options);
+  read_section(*found, at, "model", out.model);
+  if (const auto data = found->find("dataset"); data != found->end() && data->is_object())
+    read_section(*data, at.at("dataset"), "samples", out.samples);
+}
+
+}  // namespace
+
+Json to_json(const Figures& f) {
+  Json body;
+  body["trnsim"] = {{"version", f.version}};
+  body["command"] = f.command;
+  body["workload"] = workload_json(f);
+  body["machine"] = section_json(f, "machine", f.machine);
+  body["seed"] = json_of(f.seed);
+  if (f.projected()) add_projection(body, f);
+  body["metrics"] = json_of(f.training);
+  body["published"] = json_of(f.published);
+  if (f.gain) body["compiler"] = json_of(*f.gain);
+  body["host"] = json_of(f.host);
+  return body;
+}
+
+Json flat_json(const Figures& f) {
+  Json out{{"plan", f.plan.text},
+           {"numerics", f.plan.numerics},
+           {"stack", f.time.stack},
+           {"instance_type", f.machine.instance_type}};
+  for (const char* name : {"machine", "workload/model", "job", "plan", "cost", "utilisation"})
+    out.update(section_json(f, name));
+  out["memory"] = section_json(f, "memory", f.memory);
+  return out;
+}
+
+Figures figures_from(Json body, int version, const std::string& file) {
+  Figures out;
+  const JsonPlace place{file, ""};
+  if (version == 1) rename_former(body);
+  take_figures(body, place, out);
+  if (const auto made = body.find("trnsim"); made != body.end() && made->is_object())
+    read_section(*made, place.at("trnsim"), "version", out.version);
+  read_section(body, place, "command", out.command);
+  read_workload(body, place, out.workload);
+  read_section(body, place, "machine", out.machine);
+  read_section(body, place, "seed", out.seed);
+  read_section(body, place, "answer", out.answer);
+  read_section(body, place, "job", out.time);
+  read_section(body, place, "lengths", out.lengths);
+  read_section(body, place, "plan", out.plan);
+  read_section(body, place, "engines", out.engines);
+  read_section(body, place, "resources", out.resources);
+  read_section(body, place, "memory", out.memory);
+  read_section(body, place, "metrics", out.training);
+  read_section(body, place, "published", out.published);
+  read_section(body, place, "compiler", out.gain);
+  read_section(body, place, "host", out.host);
+  return out;
+}
+
+StepFigures step_from(const Json& line, const std::string& file) {
+  StepFigures out;
+  read_json(line, {file, "a step"}, out);
+  return out;
+}
+
+Json to_json(const StepFigures& step) { return json_of(step); }
+
+}  // namespace analysis
