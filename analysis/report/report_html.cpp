@@ -4,10 +4,10 @@
 #include <cctype>
 
 #include "analysis/report/chart.h"
+#include "analysis/report/page.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sections.h"
-#include "analysis/report/report_style.h"
 #include "base/param_file.h"
 #include "base/text.h"
 
@@ -168,11 +168,7 @@ std::string report_html(std::span<const ReportRun> runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) body += run_html(runs[i], i);
   std::string names;
   for (const ReportRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"><title>trnsim: {}</title>\n<style>{}</style>"
-      "</head>\n<body><main>\n{}</main>\n<script>{}{}</script></body></html>\n",
-      escape(names), kReportStyle, body, kReportScript, kTimelineScript);
+  return page_html("trnsim: " + names, body, true);
 }
 
 }  // namespace analysis

@@ -12,8 +12,8 @@
 #include "analysis/figures/figure_table.h"
 #include "analysis/profile/views.h"
 #include "analysis/report/chart.h"
+#include "analysis/report/page.h"
 #include "analysis/report/report_parts.h"
-#include "analysis/report/report_style.h"
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "base/suggest.h"
@@ -296,11 +296,7 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
   const std::string body = section("Time against dollars", pareto_html(run)) +
                            section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
                            section("All points", table_html("every point", sweep_table(run)));
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"><title>trnsim sweep: {0}</title>\n<style>{1}</style>"
-      "</head>\n<body><main>\n<h1>{0}</h1>\n{2}</main>\n<script>{3}</script></body></html>\n",
-      escape(title), kReportStyle, body, kReportScript);
+  return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
 }
 
 }  // namespace analysis

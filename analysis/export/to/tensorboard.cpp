@@ -3,34 +3,39 @@
 #include <fmt/format.h>
 
 #include <cmath>
+#include <protozero/pbf_writer.hpp>
 
 #include "analysis/export/export.h"
 #include "analysis/export/tf_record.h"
 #include "analysis/figures/figure_table.h"
-#include "analysis/trace/protobuf.h"
 
 namespace analysis {
 namespace {
 
+using Message = protozero::pbf_writer;
+
 class EventFile {
  public:
   explicit EventFile(double begin) : begin_{begin} {
-    ProtoMessage event;
-    event.real(1, begin);
-    event.text(3, "brain.Event:2");
-    out_ += tf_record(event.bytes());
+    std::string bytes;
+    Message event{bytes};
+    event.add_double(1, begin);
+    event.add_string(3, "brain.Event:2");
+    out_ += tf_record(bytes);
   }
 
   void scalar(const std::string& tag, std::int64_t step, double seconds, const Maybe& value) {
     if (!value || !std::isfinite(*value)) return;
-    ProtoMessage one, summary, event;
-    one.text(1, tag);
-    one.real32(2, static_cast<float>(*value));
-    summary.message(1, one);
-    event.real(1, begin_ + seconds);
-    event.whole(2, static_cast<std::uint64_t>(step));
-    event.message(5, summary);
-    out_ += tf_record(event.bytes());
+    std::string bytes;
+    {
+      Message event{bytes};
+      event.add_double(1, begin_ + seconds);
+      event.add_int64(2, step);
+      Message summary{event, 5}, one{summary, 1};
+      one.add_string(1, tag);
+      one.add_float(2, static_cast<float>(*value));
+    }
+    out_ += tf_record(bytes);
   }
 
   std::string take() { return std::move(out_); }
