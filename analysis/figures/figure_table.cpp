@@ -72,7 +72,8 @@ constexpr std::array kFigures = {
     held<kTime, &TimeFigures::step_seconds>("job", "step_seconds", "s", "a step, with the host", "step"),
     held<kTime, &TimeFigures::device_step_seconds>("job", "device_step_seconds", "s", "a step on the device",
                                                    "device step"),
-    held<kTime, &TimeFigures::host_step_seconds>("job", "host_step_seconds", "s", "a step's work on the host"),
+    held<kTime, &TimeFigures::host_step_seconds>("job", "host_step_seconds", "s", "a step's work on the host",
+                                                 "host step"),
     held<kTime, &TimeFigures::collectives_exposed_seconds>("job", "collectives_exposed_seconds", "s",
                                                            "waits for other cores in a step that nothing hides"),
     held<kWork, &WorkFigures::train_samples_per_second>("job", "train_samples_per_second", "1/s",
@@ -153,7 +154,8 @@ constexpr std::array kFigures = {
     held<kCore, &CoreFigures::core_transpose_flops>("utilisation", "core_transpose_flops", "FLOP",
                                                     "transpose FLOPs that a core executes in a step"),
 
-    held<kMemory, &MemoryFigures::hbm_bytes>("memory", "hbm_bytes", "B", "HBM of the core that needs most"),
+    held<kMemory, &MemoryFigures::hbm_bytes>("memory", "hbm_bytes", "B", "HBM of the core that needs most",
+                                             "HBM of a core"),
     held<kMemory, &MemoryFigures::hbm_capacity_bytes>("memory", "hbm_capacity_bytes", "B", "HBM that a core has"),
 
     follows("metrics", "train_loss", "1", "mean loss of the training",
@@ -213,7 +215,7 @@ std::string figure_text(std::string_view unit, double value) {
   if (unit == "$" && std::abs(value) >= 0.1) return fmt::format("${:.{}f}", value, value < 1 ? 3 : 2);
   if (unit == "$") return fmt::format("${:.3g}", value);
   if (unit == "share") return fmt::format("{:.0f} %", 100 * value);
-  if (unit == "1/s") return fmt::format("{:.4g}", value);
+  if (unit == "1/s") return value < 1e4 ? fmt::format("{:.4g}", value) : fmt::format("{:.0f}", value);
   if (unit == "1") return value == std::floor(value) ? fmt::format("{:.0f}", value) : fmt::format("{:.4f}", value);
   return readable(value, unit);
 }

@@ -217,7 +217,15 @@ Json workload_json(const Figures& figures) {
   const WorkloadFigures& workload = figures.workload;
   Json out{{"name", workload.name}, {"options", workload.options}};
   if (workload.model) out["model"] = json_of(*workload.model);
+  if (workload.model && !workload.model->trained_parameters) out["model"].erase("trained_parameters");
   if (workload.samples) out["dataset"] = {{"samples", *workload.samples}};
+  return out;
+}
+
+Json plan_json(const Figures& f) {
+  Json out = section_json(f, "plan", f.plan);
+  for (const char* of_pipeline : {"micro_batch_seconds", "recorded_micro_batches", "slowest_stage", "stage_seconds"})
+    if (f.plan.pipeline == 1) out.erase(of_pipeline);
   return out;
 }
 
@@ -225,7 +233,7 @@ void add_projection(Json& body, const Figures& f) {
   if (f.answer) body["answer"] = json_of(*f.answer);
   body["job"] = section_json(f, "job", f.time);
   if (f.lengths) body["lengths"] = json_of(*f.lengths);
-  body["plan"] = section_json(f, "plan", f.plan);
+  body["plan"] = plan_json(f);
   body["cost"] = section_json(f, "cost");
   body["utilisation"] = section_json(f, "utilisation");
   body["engines"] = json_of(f.engines);
