@@ -14,7 +14,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "trnsim/predict/validate.h"
+#include "validation/predict/validate.h"
+#include "validation/rows/profile_rows.h"
 
 namespace cli {
 

@@ -10,10 +10,9 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/suggest.h"
 #include "base/text.h"
 #include "workloads/models/bert/bert_config.h"
-#include "workloads/models/config_keys.h"
+#include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
@@ -33,7 +32,6 @@ struct FamilyRow {
   std::string_view architecture;  // what "architectures" begins with, for old files that name no type
   ModelPtr (*read)(const Keys& keys);
   ModelPtr (*blank)();
-  std::vector<Preset> (*presets)();
   std::vector<FamilyWord> (*words)();
 };
 
@@ -45,7 +43,6 @@ constexpr FamilyRow relative(std::string_view type, std::string_view architectur
           architecture,
           [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
           [] { return blank_llama(kind); },
-          [] { return llama_presets(kind); },
           [] { return llama_words(kind); }};
 }
 
@@ -57,20 +54,19 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
           architecture,
           [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
           [] { return blank_bert(kind); },
-          [] { return bert_presets(kind); },
           [] { return bert_words(kind); }};
 }
 
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, [] { return bert_presets(); }, [] { return bert_words(); }},
+              [] { return make_model(BertConfig{}); }, [] { return bert_words(); }},
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }, [] { return llama_words(); }},
+              [] { return make_model(LlamaConfig{}); }, [] { return llama_words(); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
     relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
@@ -81,11 +77,11 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
-              [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
+              [] { return make_model(GptConfig{}); }, gpt_words},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
-              [] { return make_model(VitConfig{}); }, vit_presets, vit_words},
+              [] { return make_model(VitConfig{}); }, vit_words},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
-              [] { return make_model(T5Config{}); }, t5_presets, t5_words},
+              [] { return make_model(T5Config{}); }, t5_words},
 };
 // clang-format on
 
@@ -111,13 +107,6 @@ const FamilyRow& family_row_of(const Keys& keys) {
   keys.fail("has no \"model_type\"", "add \"model_type\": " + types("\""));
 }
 
-std::vector<Preset> all_presets() {
-  std::vector<Preset> out;
-  for (const FamilyRow& row : kFamilies)
-    for (Preset& preset : row.presets()) out.push_back(std::move(preset));
-  return out;
-}
-
 /// Where a name says its family.
 struct Named {
   const FamilyRow* family = nullptr;
@@ -138,7 +127,7 @@ ModelPtr preset_or_blank(const FamilyRow& family, std::string_view name) {
     std::erase_if(out, [](char c) { return c == '-' || c == '_' || c == ' '; });
     return out;
   };
-  for (const Preset& preset : family.presets())
+  for (const Preset& preset : model_presets(family.type))
     if (plain(preset.name) == plain(name)) return preset.model;
   return family.blank();
 }
@@ -173,36 +162,21 @@ ModelPtr Model::with_published(const PublishedModel& published, std::vector<std:
   return complete ? model : nullptr;
 }
 
+ModelPtr read_config(const Keys& keys) { return family_row_of(keys).read(keys); }
+
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
-  const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
-  return family_row_of(keys).read(keys);
+  return read_config(
+      Keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder});
 }
 
 void write_config(const ModelPtr& model, const std::filesystem::path& folder) {
   base::write_file(folder / "config.json", model->config_json());
 }
 
-ModelPtr model_preset(std::string_view name) {
-  for (const Preset& preset : all_presets())
-    if (preset.name == name) return preset.model;
-  throw Error{Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name),
-              base::suggest_fix(name, model_preset_names())};
-}
-
-std::vector<PresetRow> model_presets() {
-  std::vector<PresetRow> rows;
-  for (const Preset& preset : all_presets()) rows.push_back({preset.name, preset.source});
-  return rows;
-}
-
-std::vector<std::string> model_preset_names() {
-  std::vector<std::string> names;
-  for (const PresetRow& preset : model_presets()) names.emplace_back(preset.name);
-  return names;
-}
-
-bool is_model_preset(std::string_view name) {
-  return std::ranges::any_of(model_presets(), [name](const PresetRow& preset) { return preset.name == name; });
+std::vector<std::string_view> model_types() {
+  std::vector<std::string_view> types;
+  for (const FamilyRow& row : kFamilies) types.push_back(row.type);
+  return types;
 }
 
 ModelPtr Model::with_capacity_factor(double) const {

@@ -1,4 +1,4 @@
-// What a family tells of itself to be found: by config.json, by a preset's name, by the words of published tables.
+// How a family is found: by the model_type of config.json, by the words of published tables.
 #pragma once
 
 #include <cstdint>
@@ -12,13 +12,12 @@
 
 namespace workloads {
 
-class Keys;
+class Keys;  // workloads/models/config/keys.h
 
-/// A published model by name, and where its sizes are published.
-struct Preset {
-  std::string_view name, source;
-  ModelPtr model;
-};
+/// As read_config() of a file. Errors: the same.
+ModelPtr read_config(const Keys& keys);
+/// Every "model_type", in the order of the families.
+std::vector<std::string_view> model_types();
 
 /// A word of a model's name, in small letters, that tells its family. The longest one that the name contains decides.
 struct FamilyWord {
