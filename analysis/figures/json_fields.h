@@ -80,18 +80,17 @@ void put(Json& out, const S& from, const JsonRest<S, V>& rest) {
 /// What is absent is null, and so is a number that is not finite.
 template <class T>
 Json json_of(const T& value) {
-  using namespace json_detail;
-  if constexpr (Listed<T>) {
+  if constexpr (json_detail::Listed<T>) {
     Json out = Json::object();
-    std::apply([&](const auto&... field) { (put(out, value, field), ...); }, JsonFields<T>::kList);
+    std::apply([&](const auto&... field) { (json_detail::put(out, value, field), ...); }, JsonFields<T>::kList);
     return out;
-  } else if constexpr (kOptional<T>) {
+  } else if constexpr (json_detail::kOptional<T>) {
     return value ? json_of(*value) : Json{};
-  } else if constexpr (kNamed<T>) {
+  } else if constexpr (json_detail::kNamed<T>) {
     Json out = Json::object();
     for (const auto& [name, one] : value) out[name] = json_of(one);
     return out;
-  } else if constexpr (kList<T>) {
+  } else if constexpr (json_detail::kList<T>) {
     Json out = Json::array();
     for (const auto& one : value) out.push_back(json_of(one));
     return out;
@@ -146,20 +145,19 @@ void take(Json& rest, const JsonPlace& place, S& out, const JsonRest<S, V>& fiel
 /// another type.
 template <class T>
 void read_json(const Json& json, const JsonPlace& place, T& out) {
-  using namespace json_detail;
-  if constexpr (Listed<T>) {
+  if constexpr (json_detail::Listed<T>) {
     if (!json.is_object()) place.refuse("an object");
     Json rest = json;
-    std::apply([&](const auto&... field) { (take(rest, place, out, field), ...); }, JsonFields<T>::kList);
-  } else if constexpr (kOptional<T>) {
+    std::apply([&](const auto&... field) { (json_detail::take(rest, place, out, field), ...); }, JsonFields<T>::kList);
+  } else if constexpr (json_detail::kOptional<T>) {
     read_json(json, place, out.emplace());
-  } else if constexpr (kNamed<T>) {
+  } else if constexpr (json_detail::kNamed<T>) {
     if (!json.is_object()) place.refuse("an object");
     for (const auto& [name, value] : json.items()) {
       auto& one = out.emplace_back(name, typename T::value_type::second_type{}).second;
       if (!value.is_null()) read_json(value, place.at(name), one);
     }
-  } else if constexpr (kList<T>) {
+  } else if constexpr (json_detail::kList<T>) {
     if (!json.is_array()) place.refuse("a list");
     for (const Json& value : json) read_json(value, place.at(fmt::format("{}", out.size())), out.emplace_back());
   } else if constexpr (std::is_same_v<T, Json>) {
@@ -171,7 +169,7 @@ void read_json(const Json& json, const JsonPlace& place, T& out) {
     if (!json.is_string()) place.refuse("a text");
     out = json.get<std::string>();
   } else if constexpr (std::is_integral_v<T>) {
-    out = static_cast<T>(whole(json, place));
+    out = static_cast<T>(json_detail::whole(json, place));
   } else {
     if (!json.is_number()) place.refuse("a number");
     out = json.get<double>();

@@ -6,6 +6,7 @@
 #include <array>
 
 #include "analysis/cost/prices.h"
+#include "analysis/export/export.h"
 #include "analysis/figures/figure_table.h"
 #include "analysis/host/stack.h"
 #include "base/error.h"
@@ -119,11 +120,18 @@ Table list_figures() {
   return table;
 }
 
+Table list_exporters() {
+  Table table{{{"name", "`report_to`"}, {"path", "in the folder of the run"}}};
+  for (const analysis::Exporter& exporter : analysis::exporters()) table.add_row({exporter.name, exporter.path});
+  return table;
+}
+
 constexpr std::array kListings = {Listing{"workloads", list_workloads}, Listing{"models", list_models},
                                   Listing{"machines", list_machines},   Listing{"stacks", list_stacks},
                                   Listing{"numerics", list_numerics},   Listing{"passes", list_passes},
                                   Listing{"isa", isa::reference},       Listing{"ops", list_ops},
-                                  Listing{"params", list_params},       Listing{"figures", list_figures}};
+                                  Listing{"params", list_params},       Listing{"figures", list_figures},
+                                  Listing{"exporters", list_exporters}};
 
 }  // namespace
 

@@ -170,8 +170,7 @@ const std::array kRows = {
     Setting{"suggestions", &T::suggestions, kOutput,
          "changes of the job that would help most, each projected: how many to name", "", "TRNSIM_SUGGESTIONS", 0, 10},
     Setting{"report_to", &T::report_to, kOutput,
-         "files for other tools in the run folder, with commas: tensorboard, prometheus, jsonl (MLPerf's log), "
-         "parquet; all"},
+         "files for other tools in the run folder, with commas, as `trnsim list exporters` names them; all"},
     Setting{"config", &T::config, kOutput, "file of settings: name = value a line, TOML; flags come first"},
     Setting{"format", &T::format, kOutput, "form of what goes to stdout", kFormats},
 };

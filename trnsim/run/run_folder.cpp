@@ -43,12 +43,13 @@ std::string scores_text(const analysis::EvaluationFigures& evaluation) {
 }
 
 analysis::Section training_summary(const analysis::TrainingFigures& t) {
-  analysis::Section out{"Training on the simulated cores",
-                        {{"model", t.model},
-                         {"data", t.dataset + (t.synthetic ? " (synthetic)" : "")},
-                         {"numerics", t.numerics},
-                         {"train loss", fmt::format("{:.4f}", t.train_loss.value_or(NAN))},
-                         {"numbers lost", analysis::numeric_events_text(t.numeric_events.value_or(isa::NumericEvents{}))}}};
+  analysis::Section out{
+      "Training on the simulated cores",
+      {{"model", t.model},
+       {"data", t.dataset + (t.synthetic ? " (synthetic)" : "")},
+       {"numerics", t.numerics},
+       {"train loss", fmt::format("{:.4f}", t.train_loss.value_or(NAN))},
+       {"numbers lost", analysis::numeric_events_text(t.numeric_events.value_or(isa::NumericEvents{}))}}};
   for (const analysis::EvaluationFigures& e : t.epochs)
     out.facts.push_back({fmt::format("{} at epoch {:.2f}", e.split, e.epoch.value_or(NAN)), scores_text(e)});
   return out;
@@ -79,7 +80,8 @@ void write_exports(const std::filesystem::path& folder, const RunResult& run, co
 }  // namespace
 
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint) {
-  for (const char* name : {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite", "model"})
+  for (const char* name :
+       {"result.json", "machine.toml", "summary.md", "stats.txt", "report.html", "run.sqlite", "model"})
     drop(folder / name);
   for (const analysis::Exporter& exporter : analysis::exporters()) drop(folder / exporter.path);
   for (std::size_t stage = 0; std::filesystem::exists(folder / analysis::record_name(stage)); ++stage)
