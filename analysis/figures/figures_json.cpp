@@ -9,182 +9,147 @@ namespace analysis {
 template <>
 struct JsonFields<ModelFigures> {
   using S = ModelFigures;
-  static constexpr std::tuple kList{JsonField{"family", &S::family}, JsonField{"layers", &S::layers},
-                                    JsonField{"hidden", &S::hidden}, JsonField{"parameters", &S::parameters},
-                                    JsonField{"trained_parameters", &S::trained_parameters}};
+  static constexpr auto kList =
+      std::tuple(Key{"family", &S::family}, Key{"layers", &S::layers}, Key{"hidden", &S::hidden},
+                 Key{"parameters", &S::parameters}, Key{"trained_parameters", &S::trained_parameters});
 };
 template <>
 struct JsonFields<MachineFigures> {
   using S = MachineFigures;
-  static constexpr std::tuple kList{JsonField{"instance_type", &S::instance_type}, JsonField{"hash", &S::hash}};
+  static constexpr auto kList = std::tuple(Key{"instance_type", &S::instance_type}, Key{"hash", &S::hash});
 };
 template <>
 struct JsonFields<ChangeFigures> {
   using S = ChangeFigures;
-  static constexpr std::tuple kList{JsonField{"settings", &S::settings},
-                                    JsonField{"text", &S::text},
-                                    JsonField{"command", &S::command},
-                                    JsonField{"speed_up_percent", &S::speed_up_percent},
-                                    JsonField{"train_runtime", &S::train_runtime},
-                                    JsonField{"dollars", &S::dollars}};
+  static constexpr auto kList = std::tuple(Key{"settings", &S::settings}, Key{"text", &S::text},
+                                           Key{"command", &S::command}, Key{"speed_up_percent", &S::speed_up_percent},
+                                           Key{"train_runtime", &S::train_runtime}, Key{"dollars", &S::dollars});
 };
 template <>
 struct JsonFields<AnswerFigures> {
   using S = AnswerFigures;
-  static constexpr std::tuple kList{JsonField{"time", &S::time},     JsonField{"dollars", &S::dollars},
-                                    JsonField{"memory", &S::memory}, JsonField{"bound_by", &S::bound_by},
-                                    JsonField{"sure", &S::sure},     JsonField{"changes", &S::changes}};
+  static constexpr auto kList =
+      std::tuple(Key{"time", &S::time}, Key{"dollars", &S::dollars}, Key{"memory", &S::memory},
+                 Key{"bound_by", &S::bound_by}, Key{"sure", &S::sure}, Key{"changes", &S::changes});
 };
 template <>
 struct JsonFields<TimeItem> {
-  static constexpr std::tuple kList{JsonField{"name", &TimeItem::name}, JsonField{"seconds", &TimeItem::seconds}};
+  static constexpr auto kList = std::tuple(Key{"name", &TimeItem::name}, Key{"seconds", &TimeItem::seconds});
 };
 template <>
 struct JsonFields<TimeFigures> {
   using S = TimeFigures;
-  static constexpr std::tuple kList{JsonField{"overlapped", &S::overlapped}, JsonField{"stack", &S::stack},
-                                    JsonField{"train_runtime_elsewhere", &S::elsewhere}, JsonField{"parts", &S::parts}};
+  static constexpr auto kList = std::tuple(Key{"overlapped", &S::overlapped}, Key{"stack", &S::stack},
+                                           Key{"train_runtime_elsewhere", &S::elsewhere}, Key{"parts", &S::parts});
 };
 template <>
 struct JsonFields<PlanFigures> {
   using S = PlanFigures;
-  static constexpr std::tuple kList{JsonField{"text", &S::text},
-                                    JsonField{"tensor", &S::tensor},
-                                    JsonField{"pipeline", &S::pipeline},
-                                    JsonField{"data", &S::data},
-                                    JsonField{"micro_batches", &S::micro_batches},
-                                    JsonField{"numerics", &S::numerics},
-                                    JsonField{"recorded_micro_batches", &S::recorded_micro_batches},
-                                    JsonField{"slowest_stage", &S::slowest_stage},
-                                    JsonField{"stage_seconds", &S::stage_seconds}};
+  static constexpr auto kList =
+      std::tuple(Key{"text", &S::text}, Key{"tensor", &S::tensor}, Key{"pipeline", &S::pipeline}, Key{"data", &S::data},
+                 Key{"micro_batches", &S::micro_batches}, Key{"numerics", &S::numerics},
+                 Key{"recorded_micro_batches", &S::recorded_micro_batches}, Key{"slowest_stage", &S::slowest_stage},
+                 Key{"stage_seconds", &S::stage_seconds});
 };
 template <>
 struct JsonFields<EngineFigures> {
   using S = EngineFigures;
-  static constexpr std::tuple kList{JsonField{"engine", &S::engine}, JsonField{"busy", &S::busy},
-                                    JsonField{"waiting", &S::waiting}, JsonField{"idle", &S::idle},
-                                    JsonField{"instructions", &S::instructions}};
+  static constexpr auto kList =
+      std::tuple(Key{"engine", &S::engine}, Key{"busy", &S::busy}, Key{"waiting", &S::waiting}, Key{"idle", &S::idle},
+                 Key{"instructions", &S::instructions});
 };
 template <>
 struct JsonFields<Resource> {
-  static constexpr std::tuple kList{JsonField{"name", &Resource::name}, JsonField{"busy", &Resource::busy},
-                                    JsonField{"waiting", &Resource::waiting}};
+  static constexpr auto kList =
+      std::tuple(Key{"name", &Resource::name}, Key{"busy", &Resource::busy}, Key{"waiting", &Resource::waiting});
 };
 template <>
 struct JsonFields<MemoryFigures> {
   using S = MemoryFigures;
-  static constexpr std::tuple kList{JsonField{"compiler", &S::compiler}, JsonField{"verdict", &S::verdict},
-                                    JsonRest{&S::kinds}};
+  static constexpr auto kList = std::tuple(Key{"compiler", &S::compiler}, Key{"verdict", &S::verdict}, Rest{&S::kinds});
 };
 template <>
 struct JsonFields<LengthFigures> {
   using S = LengthFigures;
-  static constexpr std::tuple kList{JsonField{"length", &S::length},
-                                    JsonField{"samples", &S::samples},
-                                    JsonField{"padding_percent", &S::padding_percent},
-                                    JsonField{"steps", &S::steps},
-                                    JsonField{"device_step_seconds", &S::device_step_seconds},
-                                    JsonField{"step_seconds", &S::step_seconds},
-                                    JsonField{"seconds", &S::seconds}};
+  static constexpr auto kList =
+      std::tuple(Key{"length", &S::length}, Key{"samples", &S::samples}, Key{"padding_percent", &S::padding_percent},
+                 Key{"steps", &S::steps}, Key{"device_step_seconds", &S::device_step_seconds},
+                 Key{"step_seconds", &S::step_seconds}, Key{"seconds", &S::seconds});
 };
 template <>
 struct JsonFields<LengthPlanFigures> {
   using S = LengthPlanFigures;
-  static constexpr std::tuple kList{JsonField{"name", &S::name},
-                                    JsonField{"programs", &S::programs},
-                                    JsonField{"compile_seconds", &S::compile_seconds},
-                                    JsonField{"sequences", &S::sequences},
-                                    JsonField{"tokens", &S::tokens},
-                                    JsonField{"padding_percent", &S::padding_percent},
-                                    JsonField{"epoch_seconds", &S::epoch_seconds}};
+  static constexpr auto kList =
+      std::tuple(Key{"name", &S::name}, Key{"programs", &S::programs}, Key{"compile_seconds", &S::compile_seconds},
+                 Key{"sequences", &S::sequences}, Key{"tokens", &S::tokens},
+                 Key{"padding_percent", &S::padding_percent}, Key{"epoch_seconds", &S::epoch_seconds});
 };
 template <>
 struct JsonFields<LengthsFigures> {
-  static constexpr std::tuple kList{JsonField{"of", &LengthsFigures::of}, JsonField{"plans", &LengthsFigures::plans}};
+  static constexpr auto kList = std::tuple(Key{"of", &LengthsFigures::of}, Key{"plans", &LengthsFigures::plans});
 };
 template <>
 struct JsonFields<EvaluationFigures> {
   using S = EvaluationFigures;
-  static constexpr std::tuple kList{JsonField{"split", &S::split}, JsonField{"epoch", &S::epoch},
-                                    JsonField{"loss", &S::loss}, JsonField{"samples", &S::samples},
-                                    JsonRest{&S::scores}};
+  static constexpr auto kList = std::tuple(Key{"split", &S::split}, Key{"epoch", &S::epoch}, Key{"loss", &S::loss},
+                                           Key{"samples", &S::samples}, Rest{&S::scores});
 };
 template <>
 struct JsonFields<isa::NumericEvents> {
   using S = isa::NumericEvents;
-  static constexpr std::tuple kList{JsonField{"overflowed", &S::overflowed},
-                                    JsonField{"out_of_range", &S::out_of_range},
-                                    JsonField{"transposed", &S::transposed}, JsonField{"flushed", &S::flushed}};
+  static constexpr auto kList = std::tuple(Key{"overflowed", &S::overflowed}, Key{"out_of_range", &S::out_of_range},
+                                           Key{"transposed", &S::transposed}, Key{"flushed", &S::flushed});
 };
 template <>
 struct JsonFields<TrainingFigures> {
   using S = TrainingFigures;
-  static constexpr std::tuple kList{JsonField{"model", &S::model},
-                                    JsonField{"parameters", &S::parameters},
-                                    JsonField{"numerics", &S::numerics},
-                                    JsonField{"dataset", &S::dataset},
-                                    JsonField{"synthetic", &S::synthetic},
-                                    JsonField{"steps", &S::steps},
-                                    JsonField{"interrupted", &S::interrupted},
-                                    JsonField{"train_loss", &S::train_loss},
-                                    JsonField{"numeric_events", &S::numeric_events},
-                                    JsonField{"simulated_step_seconds", &S::simulated_step_seconds},
-                                    JsonField{"host_seconds", &S::host_seconds},
-                                    JsonField{"epochs", &S::epochs},
-                                    JsonField{"options", &S::options},
-                                    JsonRest{&S::scores}};
+  static constexpr auto kList = std::tuple(
+      Key{"model", &S::model}, Key{"parameters", &S::parameters}, Key{"numerics", &S::numerics},
+      Key{"dataset", &S::dataset}, Key{"synthetic", &S::synthetic}, Key{"steps", &S::steps},
+      Key{"interrupted", &S::interrupted}, Key{"train_loss", &S::train_loss}, Key{"numeric_events", &S::numeric_events},
+      Key{"simulated_step_seconds", &S::simulated_step_seconds}, Key{"host_seconds", &S::host_seconds},
+      Key{"epochs", &S::epochs}, Key{"options", &S::options}, Rest{&S::scores});
 };
 template <>
 struct JsonFields<PublishedFigure> {
   using S = PublishedFigure;
-  static constexpr std::tuple kList{JsonField{"name", &S::name},
-                                    JsonField{"published", &S::published},
-                                    JsonField{"low", &S::low},
-                                    JsonField{"high", &S::high},
-                                    JsonField{"predicted", &S::predicted},
-                                    JsonField{"error_percent", &S::error_percent},
-                                    JsonField{"source", &S::source}};
+  static constexpr auto kList =
+      std::tuple(Key{"name", &S::name}, Key{"published", &S::published}, Key{"low", &S::low}, Key{"high", &S::high},
+                 Key{"predicted", &S::predicted}, Key{"error_percent", &S::error_percent}, Key{"source", &S::source});
 };
 template <>
 struct JsonFields<CaseFigures> {
   using S = CaseFigures;
-  static constexpr std::tuple kList{JsonField{"name", &S::name},
-                                    JsonField{"per_device_train_batch_size", &S::per_device_train_batch_size},
-                                    JsonField{"learning_rate", &S::learning_rate},
-                                    JsonField{"device_step_seconds", &S::device_step_seconds},
-                                    JsonField{"step_seconds", &S::step_seconds},
-                                    JsonField{"samples_per_second", &S::samples_per_second},
-                                    JsonField{"speed_up_percent", &S::speed_up_percent},
-                                    JsonField{"hbm_bytes", &S::hbm_bytes}};
+  static constexpr auto kList =
+      std::tuple(Key{"name", &S::name}, Key{"per_device_train_batch_size", &S::per_device_train_batch_size},
+                 Key{"learning_rate", &S::learning_rate}, Key{"device_step_seconds", &S::device_step_seconds},
+                 Key{"step_seconds", &S::step_seconds}, Key{"samples_per_second", &S::samples_per_second},
+                 Key{"speed_up_percent", &S::speed_up_percent}, Key{"hbm_bytes", &S::hbm_bytes});
 };
 template <>
 struct JsonFields<PublishedGain> {
   using S = PublishedGain;
-  static constexpr std::tuple kList{JsonField{"speed_up_percent", &S::speed_up_percent},
-                                    JsonField{"source", &S::source}};
+  static constexpr auto kList = std::tuple(Key{"speed_up_percent", &S::speed_up_percent}, Key{"source", &S::source});
 };
 template <>
 struct JsonFields<GainFigures> {
   using S = GainFigures;
-  static constexpr std::tuple kList{JsonField{"speed_up_percent", &S::speed_up_percent}, JsonField{"cases", &S::cases},
-                                    JsonField{"published", &S::published}};
+  static constexpr auto kList = std::tuple(Key{"speed_up_percent", &S::speed_up_percent}, Key{"cases", &S::cases},
+                                           Key{"published", &S::published});
 };
 template <>
 struct JsonFields<HostFigures> {
   using S = HostFigures;
-  static constexpr std::tuple kList{JsonField{"seconds", &S::seconds}, JsonField{"peak_bytes", &S::peak_bytes},
-                                    JsonField{"threads", &S::threads}};
+  static constexpr auto kList =
+      std::tuple(Key{"seconds", &S::seconds}, Key{"peak_bytes", &S::peak_bytes}, Key{"threads", &S::threads});
 };
 template <>
 struct JsonFields<StepFigures> {
   using S = StepFigures;
-  static constexpr std::tuple kList{JsonField{"step", &S::step},
-                                    JsonField{"epoch", &S::epoch},
-                                    JsonField{"loss", &S::loss},
-                                    JsonField{"learning_rate", &S::learning_rate},
-                                    JsonField{"grad_norm", &S::grad_norm},
-                                    JsonField{"simulated_seconds", &S::simulated_seconds},
-                                    JsonField{"host_seconds", &S::host_seconds}};
+  static constexpr auto kList =
+      std::tuple(Key{"step", &S::step}, Key{"epoch", &S::epoch}, Key{"loss", &S::loss},
+                 Key{"learning_rate", &S::learning_rate}, Key{"grad_norm", &S::grad_norm},
+                 Key{"simulated_seconds", &S::simulated_seconds}, Key{"host_seconds", &S::host_seconds});
 };
 
 namespace {

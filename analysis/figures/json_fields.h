@@ -26,17 +26,17 @@ using Named = std::vector<std::pair<std::string, Value>>;
 
 /// A member and its key in JSON.
 template <class Struct, class Member>
-struct JsonField {
+struct Key {
   std::string_view key;
   Member Struct::*member;
 };
 /// The member that holds, by name, all numbers of the object that no other member does.
 template <class Struct, class Value>
-struct JsonRest {
+struct Rest {
   Named<Value> Struct::*member;
 };
 
-/// Specialised beside a struct: `static constexpr std::tuple kList{JsonField{"key", &Struct::member}, ...}`.
+/// Specialised beside a struct: `static constexpr auto kList = std::tuple(Key{"key", &Struct::member}, ...)`.
 template <class Struct>
 struct JsonFields;
 
@@ -67,11 +67,11 @@ Json json_of(const T& value);
 namespace json_detail {
 
 template <class S, class M>
-void put(Json& out, const S& from, const JsonField<S, M>& field) {
+void put(Json& out, const S& from, const Key<S, M>& field) {
   out[field.key] = json_of(from.*field.member);
 }
 template <class S, class V>
-void put(Json& out, const S& from, const JsonRest<S, V>& rest) {
+void put(Json& out, const S& from, const Rest<S, V>& rest) {
   for (const auto& [name, value] : from.*rest.member) out[name] = json_of(value);
 }
 
@@ -127,14 +127,14 @@ inline std::int64_t whole(const Json& json, const JsonPlace& place) {
 }
 
 template <class S, class M>
-void take(Json& rest, const JsonPlace& place, S& out, const JsonField<S, M>& field) {
+void take(Json& rest, const JsonPlace& place, S& out, const Key<S, M>& field) {
   const auto found = rest.find(field.key);
   if (found == rest.end()) return;
   if (!found->is_null()) read_json(*found, place.at(field.key), out.*field.member);
   rest.erase(found);
 }
 template <class S, class V>
-void take(Json& rest, const JsonPlace& place, S& out, const JsonRest<S, V>& field) {
+void take(Json& rest, const JsonPlace& place, S& out, const Rest<S, V>& field) {
   for (const auto& [name, value] : rest.items())
     if (value.is_number()) read_json(value, place.at(name), (out.*field.member).emplace_back(name, V{}).second);
 }
