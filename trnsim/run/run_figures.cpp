@@ -84,8 +84,9 @@ analysis::HostFigures host_figures(const RunResult& run) {
   getrusage(RUSAGE_SELF, &usage);
   return {.seconds = run.host_seconds,
           .peak_bytes = static_cast<double>(usage.ru_maxrss) * 1024,
-          .threads = run.settings.host_threads > 0 ? run.settings.host_threads
-                                                   : static_cast<std::int64_t>(std::thread::hardware_concurrency())};
+          .threads = run.settings.machine.host_threads > 0
+                         ? run.settings.machine.host_threads
+                         : static_cast<std::int64_t>(std::thread::hardware_concurrency())};
 }
 
 }  // namespace
@@ -96,7 +97,7 @@ analysis::Figures figures_of(const RunResult& run) {
     const Projection& p = *run.projection;
     out = figures_of(*run.job, p);
     out.answer = figures_of(answer(*run.job, p, run.changes, run.typed), run.changes);
-    for (const auto& [name, seconds] : runtime_elsewhere(*run.job, p, run.settings.set))
+    for (const auto& [name, seconds] : runtime_elsewhere(*run.job, p, run.settings.machine.set))
       out.time.elsewhere.emplace_back(name, seconds);
   }
   out.version = version(), out.command = run.command;
@@ -105,7 +106,7 @@ analysis::Figures figures_of(const RunResult& run) {
   out.machine.instances = run.machine.instances.value;
   const Job* job = run.job ? &*run.job : run.trained ? &*run.trained : nullptr;
   out.machine.cores = job ? static_cast<double>(job->cores()) : 0;
-  out.seed = run.settings.seed;
+  out.seed = run.settings.training.seed;
   if (run.training) out.training = training_figures(run);
   out.published = published_figures(run, out);
   if (run.gain) out.gain = gain_figures(*run.gain, run.published_gain);

@@ -73,7 +73,7 @@ void write_records(const std::filesystem::path& folder, const RunResult& run, co
 /// The files for other tools that the setting `report_to` names.
 void write_exports(const std::filesystem::path& folder, const RunResult& run, const analysis::ExportRun& all) {
   std::vector<std::string> elsewhere;
-  for (const std::string& name : analysis::exports_of(run.settings.report_to, elsewhere))
+  for (const std::string& name : analysis::exports_of(run.settings.output.report_to, elsewhere))
     analysis::export_run(folder, name, all);
 }
 
@@ -103,7 +103,7 @@ void remove_run_files(const std::filesystem::path& folder, const std::filesystem
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   const analysis::Figures figures = figures_of(run);
   analysis::write_result(folder, to_json(figures));
-  analysis::write_machine(folder, hw::machine_file(run.settings.instance_type, run.settings.set));
+  analysis::write_machine(folder, hw::machine_file(run.settings.machine.instance_type, run.settings.machine.set));
   write_summary(folder, run, figures);
   const double begin = static_cast<double>(std::time(nullptr)) - run.host_seconds;
   if (!run.projection) return write_exports(folder, run, {figures, run.steps, nullptr, begin});

@@ -16,7 +16,7 @@ using base::Fault;
 /// A workload's job as it was published.
 analysis::JobToPrice job_of_workload(const workloads::Workload& workload) {
   RunRequest request{.workload = workload, .given = {}, .command = "", .folder = {}, .trace = {}};
-  request.given.mode = "timed", request.given.suggestions = 0;
+  request.given.machine.mode = "timed", request.given.output.suggestions = 0;
   request.given.given = {"mode", "suggestions"};
   const RunResult run = projected_run(request);
   return analysis::job_to_price(figures_of(run), record_of(run), workload.name);
