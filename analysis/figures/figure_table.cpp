@@ -127,6 +127,8 @@ constexpr std::array kFigures = {
     held<kCost, &CostFigures::dollars_per_epoch>("cost", "dollars_per_epoch", "$", "an epoch of the job"),
     held<kCost, &CostFigures::dollars_per_1k_samples>("cost", "dollars_per_1k_samples", "$",
                                                       "1,000 samples of the job"),
+    follows("cost", "dollars_per_million_tokens", "$", "a million tokens of the job, padding counted",
+            [](const Figures& f) { return ratio_of(f.cost.dollars, product_of(f.work.tokens, 1e-6)); }),
     follows("cost", "dollars_end_to_end", "$", "the job with its weights copied in and, once, out",
             [](const Figures& f) {
               return product_of(f.cost.dollars, ratio_of(f.time.end_to_end_seconds, f.time.train_runtime));
