@@ -101,7 +101,7 @@ Json plan_of(const trnsim::TriedPlan& plan) {
           {"hbm_bytes", plan.memory},
           {"step_seconds", timed ? Json(plan.seconds) : Json()},
           {"sequences_per_second", timed ? Json(plan.job.sequences_per_step() / plan.seconds) : Json()},
-          {"mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
+          {"device_mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
           {"dollars_per_million_tokens", timed && price ? Json(step_dollars / tokens * 1e6) : Json()}};
 }
 

@@ -122,7 +122,7 @@ def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None
     global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: those to try.
     processes: at the same time; 0: as many as there are cores here. progress(done, all). Answers a Table:
     plan, settings (for project()), refused (why it is out), step_seconds (s), sequences_per_second (1/s),
-    mfu_percent, hbm_bytes (of the fullest core), dollars_per_million_tokens."""
+    device_mfu_percent, hbm_bytes (of the fullest core), dollars_per_million_tokens."""
     arguments = _arguments(settings, machine, job=_text(model), processes=processes,
                            global_batch_size=global_batch_size,
                            micro_batch_sizes=micro_batch_sizes and _to_list(micro_batch_sizes))

@@ -9,7 +9,7 @@ from trnsim import _core
 # Names that figures had earlier, with what the value is divided by.
 _FORMER = {"seconds": ("train_runtime", 1), "samples_per_second": ("train_samples_per_second", 1),
            "mfu": ("device_mfu_percent", 100), "job_mfu": ("job_mfu_percent", 100),
-           "model_flops": ("model_flops_per_step", 1)}
+           "model_flops": ("model_flops_per_step", 1), "mfu_percent": ("device_mfu_percent", 1)}
 
 
 def _short(value):
