@@ -159,7 +159,10 @@ void read_json(const Json& json, const JsonPlace& place, T& out) {
     }
   } else if constexpr (json_detail::kList<T>) {
     if (!json.is_array()) place.refuse("a list");
-    for (const Json& value : json) read_json(value, place.at(fmt::format("{}", out.size())), out.emplace_back());
+    for (const Json& value : json) {
+      const JsonPlace at = place.at(fmt::format("{}", out.size()));
+      read_json(value, at, out.emplace_back());
+    }
   } else if constexpr (std::is_same_v<T, Json>) {
     out = json;
   } else if constexpr (std::is_same_v<T, bool>) {

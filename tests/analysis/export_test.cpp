@@ -88,7 +88,7 @@ TEST(TensorBoard, ItsEventsAreDecoded) {
 TEST(Prometheus, EveryLineIsOfItsForm) {
   const std::string text = exported("prometheus").front().bytes;
   static const std::regex kLine{
-      R"((# (HELP|TYPE) trnsim_[a-z_]+ .+|trnsim_[a-z_]+\{([a-z_]+="([^"\\\n]|\\.)*",?)+\} [-+0-9.e]+))"};
+      R"((# (HELP|TYPE) trnsim_[a-z_0-9]+ .+|trnsim_[a-z_0-9]+\{([a-z_]+="([^"\\\n]|\\.)*",?)+\} [-+0-9.e]+))"};
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) EXPECT_TRUE(std::regex_match(line, kLine)) << line;
   EXPECT_THAT(text, HasSubstr("trnsim_train_runtime{workload=\"a \\\"job\\\"\",instance_type=\"trn1.2xlarge\","

@@ -67,6 +67,7 @@ TEST(FigureTable, FiguresFollowFromOthers) {
 
 TEST(FiguresJson, WhatIsWrittenIsReadBack) {
   Figures f = every_figure();
+  f.plan.pipeline = 2, f.plan.slowest_stage = 1, f.plan.stage_seconds = {1.5, 2.5};
   f.workload.name = "job", f.seed = 7, f.time.stack = "bare", f.time.overlapped = true;
   f.time.parts = {{"device", 2.5}}, f.time.elsewhere = {{"trn1.32xlarge", 4.5}};
   f.memory.kinds = {{"weights", 10}}, f.memory.compiler = {{"spills", 3}}, f.memory.verdict = "fits";
