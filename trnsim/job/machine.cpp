@@ -3,6 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include <algorithm>
+
 #include "analysis/record/result.h"
 #include "base/error.h"
 
@@ -52,8 +54,9 @@ RunDevices devices_of_run(const std::filesystem::path& folder) {
   RunDevices out{.devices = devices_of(load_machine(info.instance_type)), .processes = {}};
   const int all = out.devices.chips * out.devices.cores_per_chip;
   const double cores = analysis::read_result(folder).machine.cores.value_or(all);
-  out.processes = {
-      .cores = std::min(all, static_cast<int>(cores)), .command = info.command, .runtime = "trnsim " + info.trnsim};
+  out.processes = {.cores = static_cast<int>(std::clamp(cores, 0.0, static_cast<double>(all))),
+                   .command = info.command,
+                   .runtime = "trnsim " + info.trnsim};
   return out;
 }
 
