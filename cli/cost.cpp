@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "analysis/cost/job_cost.h"
+#include "analysis/figures/json_fields.h"
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -76,9 +77,10 @@ trnsim::Job program_of(const std::string& run) {
     throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder or a workload"};
   if (!std::filesystem::is_directory(run)) return trnsim::load_job(run);
   const analysis::WorkloadFigures workload = analysis::read_result(run).workload;
-  if (workload.name.empty() || workload.options.is_null())
+  if (workload.name.empty() || workload.options.empty())
     throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
-  return projected_job(workloads::load_workload(workload.name), trnsim::settings_from(workload.options));
+  return projected_job(workloads::load_workload(workload.name),
+                       trnsim::settings_from(analysis::json_of(workload.options)));
 }
 
 /// The largest batch of a core, found by compiling the job's step with ever larger ones.

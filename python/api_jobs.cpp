@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 
+#include "analysis/figures/json_fields.h"
 #include "analysis/profile/stats.h"
 #include "python/api_settings.h"
 #include "trnsim/plans/search.h"

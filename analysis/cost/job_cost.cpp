@@ -121,14 +121,15 @@ std::map<std::string, double> times_elsewhere(const std::string& where, const Na
 
 /// What a core holds and how the plan shares it.
 void add_memory(JobToPrice& job, const Figures& f) {
-  const Json& options = f.workload.options;
-  const auto size = [&](const char* key) {
-    const auto found = options.find(key);
-    return found != options.end() && found->is_number() ? found->get<double>() : 1.0;
+  const auto option = [&]<class Value>(std::string_view name, Value otherwise) {
+    const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);
+    const auto* value = found == f.workload.options.end() ? nullptr : std::get_if<Value>(&found->second);
+    return value ? *value : otherwise;
   };
+  const auto size = [&](std::string_view name) { return static_cast<double>(option(name, std::int64_t{1})); };
   const auto held = [&](const char* kind) { return f.memory.kind(kind).value_or(0); };
   job.split = size("tensor_parallel_size") * size("pipeline_parallel_size");
-  job.sharded = options.is_object() && options.value("zero_1", Json{}) == Json(true);
+  job.sharded = option("zero_1", false);
   job.weight_bytes = job.split * (held("weights") + held("gradients"));
   job.optimizer_bytes = (job.sharded ? f.machine.cores.value_or(0) : job.split) * held("optimizer");
   job.other_bytes =

@@ -2,20 +2,29 @@
 #pragma once
 
 #include <cstdint>
+#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
+#include <variant>
 #include <vector>
 
-#include "analysis/figures/json_fields.h"
 #include "analysis/host/host_model.h"
 #include "analysis/profile/stats.h"
 #include "isa/memory.h"
 
 namespace analysis {
 
-/// A figure that was not computed, or that the file does not have.
+using Json = nlohmann::ordered_json;
+
+/// A figure; none: it was not computed, or the file does not have it.
 using Maybe = std::optional<double>;
+/// Values by name, in their order; an object in JSON.
+template <class Value>
+using Named = std::vector<std::pair<std::string, Value>>;
+/// Of a setting.
+using SettingValue = std::variant<bool, std::int64_t, double, std::string, std::vector<std::string>>;
 
 struct ModelFigures {
   std::string family;
@@ -25,7 +34,7 @@ struct ModelFigures {
 
 struct WorkloadFigures {
   std::string name;
-  Json options;  // every setting by its name, as resolved
+  Named<SettingValue> options;  // every setting by its name, as resolved
   std::optional<ModelFigures> model;
   std::optional<std::int64_t> samples;  // of the data set
 };
@@ -37,7 +46,7 @@ struct MachineFigures {
 
 /// A change that would help, and what the job takes with it.
 struct ChangeFigures {
-  Json settings;  // by their names
+  Named<std::string> settings;
   std::string text, command;
   double speed_up_percent = 0, train_runtime = 0;
   Maybe dollars;
@@ -144,8 +153,8 @@ struct TrainingFigures {
   Maybe train_loss, simulated_step_seconds, host_seconds;
   std::optional<isa::NumericEvents> numeric_events;
   std::vector<EvaluationFigures> epochs;
-  Named<double> scores;  // the last of each split: "eval_accuracy", "test_loss"
-  Json options;          // as the workload's, of the model that was trained
+  Named<double> scores;         // the last of each split: "eval_accuracy", "test_loss"
+  Named<SettingValue> options;  // as the workload's, of the model that was trained
 
   Maybe score(std::string_view name) const;
 };

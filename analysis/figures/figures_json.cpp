@@ -3,6 +3,7 @@
 #include <cmath>
 
 #include "analysis/figures/figure_table.h"
+#include "analysis/figures/json_fields.h"
 
 namespace analysis {
 
@@ -180,7 +181,7 @@ Json section_json(const Figures& figures, std::string_view name, const Parts&...
 
 Json workload_json(const Figures& figures) {
   const WorkloadFigures& workload = figures.workload;
-  Json out{{"name", workload.name}, {"options", workload.options}};
+  Json out{{"name", workload.name}, {"options", json_of(workload.options)}};
   if (workload.model) out["model"] = json_of(*workload.model);
   if (workload.model && !workload.model->trained_parameters) out["model"].erase("trained_parameters");
   if (workload.samples) out["dataset"] = {{"samples", *workload.samples}};

@@ -14,15 +14,10 @@
 #include <utility>
 #include <vector>
 
+#include "analysis/figures/figures.h"
 #include "base/error.h"
 
 namespace analysis {
-
-using Json = nlohmann::ordered_json;
-
-/// Values by name, in their order; an object in JSON.
-template <class Value>
-using Named = std::vector<std::pair<std::string, Value>>;
 
 /// A member and its key in JSON.
 template <class Struct, class Member>
@@ -94,6 +89,8 @@ Json json_of(const T& value) {
     Json out = Json::array();
     for (const auto& one : value) out.push_back(json_of(one));
     return out;
+  } else if constexpr (std::is_same_v<T, SettingValue>) {
+    return std::visit([](const auto& one) { return Json(one); }, value);
   } else {
     return Json(value);
   }
@@ -124,6 +121,19 @@ inline std::int64_t whole(const Json& json, const JsonPlace& place) {
   const auto value = json.get<double>();
   if (!(std::abs(value) < kMost)) place.refuse("a whole number");
   return static_cast<std::int64_t>(value);
+}
+
+inline void read_setting(const Json& json, const JsonPlace& place, SettingValue& out) {
+  if (json.is_boolean())
+    read_json(json, place, out.emplace<bool>());
+  else if (json.is_number_integer())
+    read_json(json, place, out.emplace<std::int64_t>());
+  else if (json.is_number())
+    read_json(json, place, out.emplace<double>());
+  else if (json.is_array())
+    read_json(json, place, out.emplace<std::vector<std::string>>());
+  else
+    read_json(json, place, out.emplace<std::string>());
 }
 
 template <class S, class M>
@@ -163,8 +173,8 @@ void read_json(const Json& json, const JsonPlace& place, T& out) {
       const JsonPlace at = place.at(fmt::format("{}", out.size()));
       read_json(value, at, out.emplace_back());
     }
-  } else if constexpr (std::is_same_v<T, Json>) {
-    out = json;
+  } else if constexpr (std::is_same_v<T, SettingValue>) {
+    json_detail::read_setting(json, place, out);
   } else if constexpr (std::is_same_v<T, bool>) {
     if (!json.is_boolean()) place.refuse("true or false");
     out = json.get<bool>();

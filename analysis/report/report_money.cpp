@@ -37,12 +37,9 @@ std::vector<const CostRow*> by_price(const ReportRun& run) {
 
 }  // namespace
 
-std::string flags_of(const Json& settings) {
+std::string flags_of(const Named<std::string>& settings) {
   std::string out;
-  if (!settings.is_object()) return out;
-  for (const auto& [name, value] : settings.items())
-    out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name,
-                       value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : settings) out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name, value);
   return out;
 }
 

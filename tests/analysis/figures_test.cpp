@@ -1,6 +1,7 @@
 // The table of figures, and result.json: what is written is read back, and what earlier versions wrote too.
 #include <gmock/gmock.h>
 
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "analysis/figures/figure_table.h"

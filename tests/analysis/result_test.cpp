@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
 #include "base/files.h"

@@ -130,8 +130,7 @@ analysis::AnswerFigures figures_of(const Answer& answer, const std::optional<std
   for (std::size_t i = 0; i < changes->size(); ++i) {
     const Change& change = (*changes)[i];
     analysis::ChangeFigures& one = out.changes->emplace_back();
-    one.settings = analysis::Json::object();
-    for (const auto& [name, value] : change.settings) one.settings[name] = value;
+    one.settings = change.settings;
     one.text = answer.changes[i].text;
     one.command = answer.changes[i].command;  // without the program's folder: the file is read elsewhere
     one.command.erase(0, one.command.find_last_of('/', one.command.find(' ')) + 1);

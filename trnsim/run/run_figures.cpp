@@ -6,6 +6,7 @@
 #include <thread>
 
 #include "analysis/figures/figure_table.h"
+#include "analysis/figures/json_fields.h"
 #include "base/error.h"
 #include "trnsim/job/version.h"
 #include "trnsim/project/figures.h"
@@ -14,6 +15,12 @@
 
 namespace trnsim {
 namespace {
+
+analysis::Named<analysis::SettingValue> options_of(const Settings& settings) {
+  analysis::Named<analysis::SettingValue> out;
+  analysis::read_json(to_json(settings), {"settings", ""}, out);
+  return out;
+}
 
 double plain(const workloads::MetricValue& value) {
   return std::visit([](auto v) { return static_cast<double>(v); }, value);
@@ -26,7 +33,7 @@ analysis::TrainingFigures training_figures(const RunResult& run) {
   out.interrupted = t.outcome.interrupted, out.parameters = t.parameters, out.steps = t.outcome.steps;
   out.train_loss = t.outcome.train_loss, out.simulated_step_seconds = t.simulated_step_seconds;
   out.host_seconds = t.outcome.host_seconds, out.numeric_events = t.outcome.events;
-  if (run.trained_settings) out.options = to_json(*run.trained_settings);
+  if (run.trained_settings) out.options = options_of(*run.trained_settings);
   const auto keep = [&](const std::string& name, double value) {
     const auto found = std::ranges::find(out.scores, name, &std::pair<std::string, double>::first);
     (found == out.scores.end() ? out.scores.emplace_back(name, 0) : *found).second = value;
@@ -101,7 +108,7 @@ analysis::Figures figures_of(const RunResult& run) {
       out.time.elsewhere.emplace_back(name, seconds);
   }
   out.version = version(), out.command = run.command;
-  out.workload.name = run.workload, out.workload.options = to_json(run.settings);
+  out.workload.name = run.workload, out.workload.options = options_of(run.settings);
   out.machine.instance_type = run.machine.name, out.machine.hash = fmt::format("{:016x}", run.machine.hash);
   out.machine.instances = run.machine.instances.value;
   const Job* job = run.job ? &*run.job : run.trained ? &*run.trained : nullptr;

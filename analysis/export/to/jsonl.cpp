@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "analysis/export/export.h"
+#include "analysis/figures/json_fields.h"
 
 namespace analysis {
 namespace {
