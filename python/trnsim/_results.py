@@ -1,4 +1,4 @@
-"""What the questions answer: projections, tables, runs. Numbers are those of the command line's JSON, to the
+"""The answers to questions: projections, tables, runs. Numbers are those of the command line's JSON, to the
 last digit."""
 import json
 from html import escape
@@ -117,7 +117,7 @@ class Memory(dict):
 
 
 class Projection:
-    """What a job takes. `answer` says it in sentences, `result` is what the command line prints as JSON.
+    """Time, cost and memory of a job. `answer` says it in sentences, `result` is what the command line prints as JSON.
 
     Every figure of `trnsim list figures` is an attribute: train_samples_per_second, tokens_per_second (1/s);
     train_runtime, step_seconds, device_step_seconds, host_step_seconds, compile_seconds (s); dollars and

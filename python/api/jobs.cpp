@@ -6,7 +6,7 @@
 
 #include "analysis/figures/json_fields.h"
 #include "analysis/profile/stats.h"
-#include "python/api_settings.h"
+#include "python/api/settings.h"
 #include "trnsim/plans/search.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
