@@ -67,8 +67,8 @@ Json open_run(const Json& arguments, const Listener&) {
   const std::filesystem::path folder = text_in(arguments, "folder");
   Json steps = Json::array();
   if (std::filesystem::exists(folder / "steps.jsonl"))
-    for (const Json& step : analysis::read_steps(folder)) steps.push_back(step);
-  return {{"result", analysis::read_result(folder).body}, {"steps", steps}};
+    for (const analysis::StepFigures& step : analysis::read_steps(folder)) steps.push_back(to_json(step));
+  return {{"result", to_json(analysis::read_result(folder))}, {"steps", steps}};
 }
 
 /// The figures of a run's record (`by` is empty), or its time in groups.

@@ -235,8 +235,8 @@ void result(Bytes bytes, const fs::path& scratch) {
   put(scratch / "result.json", bytes.substr(0, end));
   put(scratch / "steps.jsonl", bytes.substr(std::min(end + 1, bytes.size())));
   put(scratch / analysis::kRecordFile, good_record(scratch));
-  const auto body = analysis::read_result(scratch).body;
-  analysis::compare_jobs(body, body);
+  const analysis::Figures figures = analysis::read_result(scratch);
+  analysis::compare_jobs(figures, figures);
   const std::array runs{analysis::load_report_run(scratch, analysis::load_prices(Bytes{}), 0.5)};
   analysis::report_html(runs);
   analysis::report_markdown(runs);
