@@ -215,7 +215,7 @@ TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsP
       EXPECT_TRUE(row["assumptions"].is_array());
       EXPECT_TRUE(row["published"].is_number());
       if (!row["predicted"].is_null())
-        errors[analysis::regime_name(row["kind"].get<std::string>())].push_back(
+        errors[validation::regime_name(row["kind"].get<std::string>())].push_back(
             std::abs(row["error_percent"].get<double>()));
     }
   }

@@ -10,7 +10,7 @@
 #include "runtime/compiler/memory_plan.h"
 #include "runtime/compiler/synchronize.h"
 
-namespace workloads {
+namespace validation {
 
 using runtime::Kind;
 using runtime::ValueId;
@@ -73,4 +73,4 @@ isa::Program HandKernel::finish(double matmul_flops) {
   return std::move(program_);
 }
 
-}  // namespace workloads
+}  // namespace validation

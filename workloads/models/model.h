@@ -19,7 +19,6 @@
 namespace workloads {
 
 struct DecoderArch;     // workloads/models/decoder/decoder_arch.h
-struct PublishedModel;  // workloads/models/published.h
 struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
 
 /// 0: the family has no such size; given to Model::with_sizes(): as it is.
@@ -29,6 +28,7 @@ struct Sizes {
   std::int64_t ffn = 0, vocabulary = 0, positions = 0;
   std::int64_t experts = 0;  // of a layer, each with an ffn of its own
   bool joint_heads = false;  // all heads of a layer are normed as one: no rank can have some of them alone
+  std::int64_t image = 0, channels = 0, patch = 0;  // of pictures; 0: of a model of texts
 };
 
 /// What a model's table of tokens holds.
@@ -177,9 +177,6 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual ModelPtr without_dropout() const { return shared_from_this(); }
   /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
   virtual ModelPtr with_padded_heads(std::int64_t) const { return shared_from_this(); }
-  /// In the sizes of a published table; what nobody published goes into `assumed`. Null when a size is missing. Errors:
-  /// Fault::kUsage when they contradict each other.
-  virtual ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const;
 
  protected:
   Model() = default;

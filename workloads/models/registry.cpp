@@ -6,18 +6,15 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
-#include "base/text.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
-#include "workloads/models/published.h"
 #include "workloads/models/t5/t5.h"
 #include "workloads/models/vit/vit.h"
 
@@ -34,7 +31,6 @@ struct FamilyRow {
   ModelPtr (*read)(const Keys& keys);
   ModelPtr (*blank)();
   std::vector<Preset> (*presets)();
-  std::vector<FamilyWord> (*words)();
 };
 
 /// A relative of Llama.
@@ -45,8 +41,7 @@ constexpr FamilyRow relative(std::string_view type, std::string_view architectur
           architecture,
           [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
           [] { return blank_llama(kind); },
-          [] { return llama_presets(kind); },
-          [] { return llama_words(kind); }};
+          [] { return llama_presets(kind); }};
 }
 
 /// A relative of BERT.
@@ -57,20 +52,19 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
           architecture,
           [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
           [] { return blank_bert(kind); },
-          [] { return bert_presets(kind); },
-          [] { return bert_words(kind); }};
+          [] { return bert_presets(kind); }};
 }
 
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, [] { return bert_presets(); }, [] { return bert_words(); }},
+              [] { return make_model(BertConfig{}); }, [] { return bert_presets(); }},
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }, [] { return llama_words(); }},
+              [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
     relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
@@ -81,11 +75,11 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
-              [] { return make_model(GptConfig{}); }, gpt_presets, gpt_words},
+              [] { return make_model(GptConfig{}); }, gpt_presets},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
-              [] { return make_model(VitConfig{}); }, vit_presets, vit_words},
+              [] { return make_model(VitConfig{}); }, vit_presets},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
-              [] { return make_model(T5Config{}); }, t5_presets, t5_words},
+              [] { return make_model(T5Config{}); }, t5_presets},
 };
 // clang-format on
 
@@ -118,60 +112,7 @@ std::vector<Preset> all_presets() {
   return out;
 }
 
-/// Where a name says its family.
-struct Named {
-  const FamilyRow* family = nullptr;
-  FamilyWord word{};
-};
-Named named(const std::string& name) {
-  Named found;
-  for (const FamilyRow& row : kFamilies)
-    for (const FamilyWord& word : row.words())
-      if (word.word.size() > found.word.word.size() && name.find(word.word) != std::string::npos) found = {&row, word};
-  return found;
-}
-
-/// The preset of that name, or of one that only its case or hyphens distinguish; or a blank model.
-ModelPtr preset_or_blank(const FamilyRow& family, std::string_view name) {
-  const auto plain = [](std::string_view text) {
-    std::string out = base::lower(text);
-    std::erase_if(out, [](char c) { return c == '-' || c == '_' || c == ' '; });
-    return out;
-  };
-  for (const Preset& preset : family.presets())
-    if (plain(preset.name) == plain(name)) return preset.model;
-  return family.blank();
-}
-
 }  // namespace
-
-std::optional<std::int64_t> number_in(const std::string& text, std::initializer_list<const char*> patterns) {
-  std::smatch found;
-  for (const char* pattern : patterns)
-    if (std::regex_search(text, found, std::regex{pattern})) return std::stoll(found[1]);
-  return std::nullopt;
-}
-
-std::variant<ModelPtr, std::string> published_model(const PublishedModel& published,
-                                                    std::vector<std::string>& assumed) {
-  const Named found = named(base::lower(published.name));
-  if (!found.family || found.word.other) return fmt::format("model '{}' is not modelled", published.name);
-  ModelPtr model = preset_or_blank(*found.family, published.name)->with_published(published, assumed);
-  if (!model) return std::string{"a size of the model is not published"};
-  if (!found.word.differs.empty()) assumed.emplace_back(found.word.differs);
-  return found.word.changed ? found.word.changed(model) : model;
-}
-
-/// Texts: every size must be told.
-ModelPtr Model::with_published(const PublishedModel& published, std::vector<std::string>&) const {
-  Sizes told = published.sizes;
-  told.positions = std::max(sizes().positions, published.length);
-  ModelPtr model = with_sizes(told);
-  const Sizes s = model->sizes();
-  const bool complete =
-      published.length > 0 && s.layers > 0 && s.hidden > 0 && s.heads > 0 && s.ffn > 0 && s.vocabulary > 0;
-  return complete ? model : nullptr;
-}
 
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
   const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
@@ -187,6 +128,12 @@ ModelPtr model_preset(std::string_view name) {
     if (preset.name == name) return preset.model;
   throw Error{Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name),
               base::suggest_fix(name, model_preset_names())};
+}
+
+ModelPtr blank_model(std::string_view model_type) {
+  const auto* row = std::ranges::find(kFamilies, model_type, &FamilyRow::type);
+  if (row != kFamilies.end()) return row->blank();
+  throw Error{Fault::kUsage, "model_type", fmt::format("\"{}\" is unknown", model_type), "use one of " + types("")};
 }
 
 std::vector<PresetRow> model_presets() {

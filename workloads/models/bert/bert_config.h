@@ -86,10 +86,8 @@ nlohmann::json to_json(const BertConfig& config);
 /// "bert-base-uncased", ..., and "bert-small", ours: 2 layers of 128. Errors: Fault::kUsage with the nearest name.
 BertConfig bert_preset(std::string_view name);
 std::vector<Preset> bert_presets();
-std::vector<FamilyWord> bert_words();
 /// Of a relative.
 std::vector<Preset> bert_presets(BertKind kind);
-std::vector<FamilyWord> bert_words(BertKind kind);
 ModelPtr blank_bert(BertKind kind);
 
 /// Whether embeddings are brought to the width of the layers. ALBERT always does.

@@ -5,11 +5,9 @@
 #include <array>
 
 #include "base/suggest.h"
-#include "base/text.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
-#include "workloads/models/published.h"
 #include "workloads/models/spec_list.h"
 
 namespace workloads {
@@ -161,16 +159,6 @@ class BertModel final : public ConfigModel<BertConfig> {
                                           : BertHead::kClassifier;
     });
   }
-  /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
-  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
-    const ModelPtr model = Model::with_published(published, assumed);
-    if (!model) return nullptr;
-    const std::string text = base::lower(published.name + " " + published.notes);
-    const bool tokens = text.find("token classification") != std::string::npos;
-    const std::int64_t labels = number_in(text, {R"((\d{1,5}) (?:labels|classes))"}).value_or(tokens ? 9 : 6);
-    return model->with_sizes({.positions = std::max<std::int64_t>(model->sizes().positions, 512)})
-        ->with_labels(std::vector<std::string>(static_cast<std::size_t>(labels), ""));
-  }
   ModelPtr without_dropout() const override {
     return changed([](BertConfig& c) {
       c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
@@ -208,11 +196,6 @@ std::vector<Preset> bert_presets() {
   std::vector<Preset> out;
   for (const BertRow& row : kBert) out.push_back({row.name, row.source, make_model(make(row))});
   return out;
-}
-
-std::vector<FamilyWord> bert_words() {
-  return {{"bert"},  // CamemBERT, SciBERT, ...
-          {.word = "deberta", .other = true}};
 }
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {

@@ -138,15 +138,4 @@ std::vector<Preset> bert_presets(BertKind kind) {
   return out;
 }
 
-std::vector<FamilyWord> bert_words(BertKind kind) {
-  switch (kind) {
-    case BertKind::kBert: return bert_words();
-    case BertKind::kRoberta: return {{"roberta"}};
-    case BertKind::kDistilBert: return {{"distilbert"}};
-    case BertKind::kElectra: return {{"electra"}};
-    case BertKind::kAlbert: return {{"albert"}};
-  }
-  return {};
-}
-
 }  // namespace workloads

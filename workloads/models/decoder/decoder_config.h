@@ -133,11 +133,8 @@ double rope_magnitude(const LlamaConfig& config);
 std::vector<Preset> llama_presets();
 /// Of a relative.
 std::vector<Preset> llama_presets(LlamaKind kind);
-std::vector<FamilyWord> llama_words(LlamaKind kind);
 ModelPtr blank_llama(LlamaKind kind);
 std::vector<Preset> gpt_presets();
-std::vector<FamilyWord> llama_words();
-std::vector<FamilyWord> gpt_words();
 
 /// Every linear weight is transposed for the device.
 std::vector<WeightSpec> llama_weights(const LlamaConfig& config);

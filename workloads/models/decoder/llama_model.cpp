@@ -266,8 +266,6 @@ std::vector<Preset> llama_presets() {
   return out;
 }
 
-std::vector<FamilyWord> llama_words() { return {{"llama"}, {"vicuna"}}; }
-
 std::vector<WeightSpec> llama_weights(const LlamaConfig& c) {
   SpecList list;
   list.at(c.tie_word_embeddings ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);

@@ -291,9 +291,6 @@ std::vector<Preset> t5_presets() {
   return out;
 }
 
-/// A published table states one length, T5 has two.
-std::vector<FamilyWord> t5_words() { return {{.word = "t5", .other = true}}; }
-
 // ---- config.json
 
 namespace {

@@ -214,14 +214,13 @@ class VitModel final : public ConfigModel<VitConfig> {
   bool may_be_missing(std::string_view name) const override { return name.starts_with("classifier."); }
 
   ModelPtr with_sizes(const Sizes& s) const override {
-    return changed([&](VitConfig& c) { set_common(c, s); });
+    return changed([&](VitConfig& c) {
+      set_common(c, s);
+      set(c.image_size, s.image), set(c.num_channels, s.channels), set(c.patch_size, s.patch);
+    });
   }
   ModelPtr with_labels(std::vector<std::string> names) const override {
     return changed([&](VitConfig& c) { c.label_names = std::move(names); });
-  }
-  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
-    const auto config = published_vit(config_, published, assumed);
-    return config ? make_model(*config) : nullptr;
   }
   ModelPtr without_dropout() const override {
     return changed([](VitConfig& c) { c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0; });
@@ -240,14 +239,6 @@ ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(std::m
 std::vector<Preset> vit_presets() {
   std::vector<Preset> out;
   for (const VitRow& row : kVit) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
-
-std::vector<FamilyWord> vit_words() {
-  std::vector<FamilyWord> out{
-      {"vit"}, {"vision transformer"}, {.word = "deit", .differs = "as a ViT: no token of distillation"}};
-  for (const char* other : {"mobilevit", "levit", "maxvit", "convit", "crossvit", "vivit", "vitdet", "vit-mae", "swin"})
-    out.push_back({.word = other, .other = true});
   return out;
 }
 

@@ -39,7 +39,6 @@ VitConfig read_vit(const Keys& keys);
 void check(const VitConfig& config, std::string_view where);
 nlohmann::json to_json(const VitConfig& config);
 std::vector<Preset> vit_presets();
-std::vector<FamilyWord> vit_words();
 
 /// The sizes that a variant's name stands for.
 struct VitSize {
@@ -53,11 +52,7 @@ inline constexpr std::string_view kDeit = "Touvron et al., arXiv:2012.12877, tab
 inline constexpr VitSize kVitTiny{"tiny", 192, 12, 3, 768, kDeit}, kVitSmall{"small", 384, 12, 6, 1536, kDeit},
     kVitBase{"base", 768, 12, 12, 3072, kVitPaper}, kVitLarge{"large", 1024, 24, 16, 4096, kVitPaper},
     kVitHuge{"huge", 1280, 32, 16, 5120, kVitPaper};
-inline constexpr std::array kVitSizes = {kVitTiny, kVitSmall, kVitBase, kVitLarge, kVitHuge};
 
-/// `preset`, or a blank configuration, in the sizes of a published table, as Model::with_published().
-std::optional<VitConfig> published_vit(VitConfig preset, const PublishedModel& published,
-                                       std::vector<std::string>& assumed);
 ImageShape image_of(const VitConfig& config);
 
 /// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'
