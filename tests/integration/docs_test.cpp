@@ -126,10 +126,12 @@ std::vector<fs::path> pages() {
   return found;
 }
 
-/// A folder with `trnsim` on the path and the tests' data, and what was made in it so far.
+/// A folder with `trnsim` on the path, the tests' data and published tables, and what was made in it so far.
 class Reader {
  public:
-  Reader() { bash("mkdir bin\nln -s '" TRNSIM_BINARY "' bin/trnsim\nln -s '" TRNSIM_TEST_DIR "' tests"); }
+  Reader() {
+    bash("mkdir bin\nln -s '" TRNSIM_BINARY "' bin/trnsim\nln -s '" TRNSIM_SOURCE_DIR "'/{tests,validation} .");
+  }
 
   Ran bash(const std::string& command) const {
     // Looking for what would help takes as long as a few jobs; a command that asks for it by a flag gets it.
