@@ -31,7 +31,7 @@ TEST(Dev, HelpNamesEveryVerb) {
   const Result result = dev("help");
   EXPECT_EQ(result.exit_code, 0);
   for (const char* verb : {"run", "test", "fuzz", "nightly", "bench", "build", "accuracy", "numerics", "browser",
-                           "install", "package", "api", "docs", "fmt", "lint", "help"}) {
+                           "columns", "install", "package", "api", "docs", "fmt", "lint", "help"}) {
     EXPECT_THAT(result.output, HasSubstr("./dev " + std::string{verb}));
   }
 }

@@ -12,6 +12,7 @@
 #include "runtime/ops/ops.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"
+#include "trnsim/plans/accuracy.h"
 #include "validation/report/report.h"
 #include "workloads/jobs/workload.h"
 #include "workloads/models/presets.h"
@@ -202,6 +203,10 @@ std::map<std::string, double> recorded_errors() {
     inside |= line.starts_with("| regime |");
   }
   return out;
+}
+
+TEST(Validate, TheRangeBesideAnAnswerIsTheErrorOfThePage) {
+  EXPECT_NEAR(100 * trnsim::training_error(), recorded_errors().at("training"), 1e-9) << "./dev accuracy writes both";
 }
 
 // One run of all rows serves both: that each has an answer, and that no regime is worse than the page says.
