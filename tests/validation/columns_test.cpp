@@ -1,4 +1,4 @@
-// columns.py: the columns that it guesses from the words of a table, each beside the row that it guesses them from.
+// validation/tables/columns: the columns that it guesses from the words of a table, each beside the row that it guesses them from.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Tables in words, as people publish them, through validation/tables/columns.py: what its guesses become.
+// Tables in words, as people publish them, through validation/tables/columns: what its guesses become.
 #pragma once
 
 #include <array>
@@ -14,7 +14,7 @@ namespace tests {
 
 /// Where there is none, tests of the guesses are skipped.
 inline bool has_python() { return std::system("python3 --version >/dev/null 2>&1") == 0; }
-inline constexpr const char* kNoPython = "columns.py needs python3";
+inline constexpr const char* kNoPython = "columns needs python3";
 
 /// The text of the table with the columns that the script guesses. Throws std::runtime_error when it refuses the table.
 inline std::string converted(const std::string& table) {
@@ -22,14 +22,14 @@ inline std::string converted(const std::string& table) {
   const std::filesystem::path folder = mkdtemp(pattern.data());
   std::ofstream{folder / "old.csv"} << table;
   const std::string command =
-      "python3 -B " TRNSIM_SOURCE_DIR "/validation/tables/columns.py " + (folder / "old.csv").string();
+      "python3 -B " TRNSIM_SOURCE_DIR "/validation/tables/columns " + (folder / "old.csv").string();
   const std::unique_ptr<FILE, int (*)(FILE*)> pipe{popen(command.c_str(), "r"), [](FILE*) { return 0; }};
   std::string out;
   std::array<char, 4096> piece{};
   while (const std::size_t n = std::fread(piece.data(), 1, piece.size(), pipe.get())) out.append(piece.data(), n);
   const int status = pclose(pipe.get());
   std::filesystem::remove_all(folder);
-  if (status != 0) throw std::runtime_error{"columns.py: no table of measurements"};
+  if (status != 0) throw std::runtime_error{"columns: no table of measurements"};
   return out;
 }
 

@@ -1,4 +1,5 @@
-// Models by the names and sizes that tables of published figures give them: guessed by columns.py, made by the columns.
+// Models by the names and sizes that tables of published figures give them: guessed by validation/tables/columns, made by the
+// columns.
 #include "validation/predict/model_of_row.h"
 
 #include <fmt/format.h>
