@@ -1,4 +1,4 @@
-// validation/tables/columns: the columns that it guesses from the words of a table, each beside the row that it guesses them from.
+// ./dev columns: each guess beside the words of a row that it is from.
 #include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

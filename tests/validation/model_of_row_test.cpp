@@ -1,5 +1,4 @@
-// Models by the names and sizes that tables of published figures give them: guessed by validation/tables/columns, made by the
-// columns.
+// Models by the names and sizes that published tables give them: ./dev columns guesses the columns that make them.
 #include "validation/predict/model_of_row.h"
 
 #include <fmt/format.h>

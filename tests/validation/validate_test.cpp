@@ -117,7 +117,9 @@ TEST(Validate, TheSettingsReachThePredictions) {
   const auto rows = load_rows(files, std::vector<std::string>{"ar2_1024"});
   trnsim::Settings slow;
   slow.set = {"collective.floor=2x"};
-  const auto time = [&](const trnsim::Settings& s) { return validate(rows, predict_context(s)).report.rows.at(0).predicted; };
+  const auto time = [&](const trnsim::Settings& s) {
+    return validate(rows, predict_context(s)).report.rows.at(0).predicted;
+  };
   const auto as_is = time({}), slowed = time(slow);
   ASSERT_TRUE(as_is && slowed);
   EXPECT_GT(*slowed, 1.5 * *as_is);

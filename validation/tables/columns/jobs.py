@@ -152,7 +152,8 @@ def vit_columns(row, differs):
     image, patch = image or usual[0], patch or usual[1]
     if not preset:
         letter = search(r"(?:vit|deit)[-_ ](ti|[tsblh])(?![a-z])", name)
-        sizes = next((sizes for size, sizes in VIT_SIZES.items() if size in name or letter in (size[:1], size[:2])), None)
+        named = [size for size in VIT_SIZES if size in name or letter in (size[:1], size[:2])]
+        sizes = VIT_SIZES[named[0]] if named else None
         if sizes:
             out |= zip(("hidden", "layers", "heads", "ffn"), sizes)
         else:  # somebody's own

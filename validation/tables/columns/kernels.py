@@ -55,8 +55,8 @@ STEPS = {"matmul": "matmul", "gemm": "matmul", "mm": "matmul", "bmm": "matmul", 
          "rmsnorm": "rmsnorm", "add": "add", "residual": "add", "bias": "bias", "layernorm": "layernorm",
          "softmax": "softmax", "mul": "multiply", "multiply": "multiply", "silu": "silu", "swish": "silu",
          "gelu": "gelu", "tanh": "tanh", "gelutanh": "gelu_tanh", "transpose": ""}
-FILLERS = set("a an and batch batched by compiled dense element elementwise forward from function fused framework hbm in "
-              "kernel naive nki of on one optimized over row rows the then to with".split())
+FILLERS = set("a an and batch batched by compiled dense element elementwise forward from function fused framework hbm "
+              "in kernel naive nki of on one optimized over row rows the then to with".split())
 NAMES = [(r"rms[\s_-]*norm(alization)?", "rmsnorm"), (r"layer[\s_-]*norm(alization)?", "layernorm"),
          (r"mat(rix)?[\s_-]*mul(tiply|tiplication)?", "matmul "), (r"batchmatmul|batch_matmul", "matmul "),
          (r"gelu[\s_-]*tanh", "gelutanh"), (r"residual[\s_-]*add|add[\s_-]*residual", "add")]
@@ -201,5 +201,6 @@ def graph_columns(row):
         return {"graph": ""}
     # Hugging Face's Trainer, which clips; plain loops do not. Such scripts recompute.
     trainer = " trainer" if "ner" in what or "lora" in what else ""
+    tokens = model != "vit-mnist" and ("ner" in what or "token" in what)
     return {"graph": model + (f" layers={layers}" if layers else "") + training + trainer +
-            (" lora" if "lora" in what else "") + (" head=tokens" if model != "vit-mnist" and ("ner" in what or "token" in what) else "")}
+            (" lora" if "lora" in what else "") + (" head=tokens" if tokens else "")}
