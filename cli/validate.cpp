@@ -72,8 +72,9 @@ void validate(const ValidateOptions& options) {
   const auto only = options.only.empty() ? std::vector<std::string>{} : base::split(options.only, ',');
   const std::vector<validation::Row> rows = validation::load_rows(files, only);
   base::Progress progress{"validate", "row", rows.size()};
-  auto [report, broken] = validation::validate(
-      rows, predict_context(common), [&](std::size_t done, const std::string& id) { progress.update(done, id); });
+  auto [report, broken] =
+      validation::validate(rows, validation::predict_context(common),
+                           [&](std::size_t done, const std::string& id) { progress.update(done, id); });
   progress.finish();
   for (validation::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
   if (options.sensitivity) {

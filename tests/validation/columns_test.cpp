@@ -117,10 +117,11 @@ class GuessedJobs : public testing::TestWithParam<Guess> {};
 TEST_P(GuessedJobs, AreCells) {
   const auto row = [](std::string text, const char* kind) {
     std::array<std::string, 5> part;
-    for (std::string& one : part) {
-      one = text.substr(0, text.find(';'));
-      text.erase(0, one.size() + 1);
+    for (std::size_t i = 0; i + 1 < part.size(); ++i) {
+      part[i] = text.substr(0, text.find(';'));
+      text.erase(0, part[i].size() + 1);
     }
+    part.back() = text;
     return fmt::format(
         "id,{},\"{}\",2,64,2,2,128,1000,64,trn1,1,1,1,1,1,no,no,none,1,1,bf16,bf16,adamw,{},{},1,1,1,1,\"{}\",\"{}\"",
         kind, part[0], part[1], part[2], part[3], part[4]);
