@@ -77,7 +77,7 @@ INSTANTIATE_TEST_SUITE_P(
                     kernel("kernel,\"vector add, one 128x200 tile\",25600,fp32", "vector-add tile=128x200"),
                     kernel("kernel,\"vector add, 512 elements per tile\",25600,fp32", "vector-add elements=512"),
                     kernel("kernel,4 decoder blocks forward,h64 GELU MLP,fp32", "blocks layers=4"),
-                    Guess{"kernel,4 decoder blocks forward,h64 SwiGLU,fp32", {}},
+                    kernel("kernel,4 decoder blocks forward,h64 SwiGLU,fp32", "blocks layers=4 mlp=other"),
                     kernel("kernel,flash attention forward (causal),-,bf16", "attention causal flash"),
                     kernel("kernel,non-causal GQA,-,bf16", "attention"), kernel("kernel,LoRA,-,bf16", "lora")));
 INSTANTIATE_TEST_SUITE_P(

@@ -137,6 +137,7 @@ TEST(ModelOfRow, WithoutGuessesAModelIsAPresetOrLikeTheFamilyThatItsCellNames) {
   EXPECT_EQ(std::get<ModelPtr>(model("Llama2 7B", ""))->family(), "Llama");
   EXPECT_EQ(std::get<ModelPtr>(model("ours", "bert", ",3"))->label_names().size(), 3u);
   EXPECT_EQ(std::get<ModelPtr>(model("ours", "gpt2"))->sizes().hidden, 64);
+  EXPECT_EQ(std::get<ModelPtr>(model("ours", "gpt2"))->sizes().positions, 128);  // the family, not the preset
   EXPECT_TRUE(std::get<ModelPtr>(model("ours", "gpt2"))->tied_to("lm_head.weight"));
   EXPECT_FALSE(std::get<ModelPtr>(model("ours", "gpt2", "no,"))->tied_to("lm_head.weight"));
   EXPECT_THAT(std::get<std::string>(model("llama-9b", "")), HasSubstr("model 'llama-9b' is not modelled"));

@@ -61,7 +61,7 @@ MicroPlanned plan_memory(MicroJob& job) {
   MemoryTest test{.bytes = static_cast<std::uint64_t>(*job.shape.bytes)};
   const auto* traffic = std::ranges::find(kTraffic, job.kernel.name, &Moves::name);
   if (traffic == kTraffic.end() || !job.kernel.unknown("row").empty())
-    return job.unknown("it is neither read, write nor copy, by rows of `row` bytes");
+    return job.unknown("it is neither read, write nor copy, with or without row=BYTES");
   test.traffic = traffic->traffic;
   if (const auto row = job.kernel.number("row"))
     test.row_bytes = *row;

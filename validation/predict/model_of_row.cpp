@@ -30,8 +30,9 @@ ModelPtr preset_of(std::string_view name) {
 /// What the row's model is but for its sizes; null when nothing here computes it.
 ModelPtr base_of(const TrainingRow& row) {
   ModelPtr model = preset_of(row.model);
-  if (!model && !row.like.empty())
-    model = workloads::is_model_preset(row.like) ? workloads::model_preset(row.like) : workloads::blank_model(row.like);
+  const bool told = !row.like.empty() && row.like != kBlocks;
+  if (!model && told) model = workloads::blank_model(row.like);  // "gpt2" is also a preset: the family is meant
+  if (!model && told) model = workloads::model_preset(row.like);
   return model && model->task() != workloads::Task::kTextToText ? model : nullptr;
 }
 

@@ -12,7 +12,7 @@ namespace workloads {
 /// "bert-large", "llama2-7b", "gpt3-23b", ... Errors: Fault::kUsage with the nearest name.
 ModelPtr model_preset(std::string_view name);
 bool is_model_preset(std::string_view name);
-/// A model of the family with that model_type (of config.json), without sizes. Errors: Fault::kUsage for another type.
+/// A model of the family with that model_type (of config.json), without sizes; null for another type.
 ModelPtr blank_model(std::string_view model_type);
 
 struct PresetRow {

@@ -132,8 +132,7 @@ ModelPtr model_preset(std::string_view name) {
 
 ModelPtr blank_model(std::string_view model_type) {
   const auto* row = std::ranges::find(kFamilies, model_type, &FamilyRow::type);
-  if (row != kFamilies.end()) return row->blank();
-  throw Error{Fault::kUsage, "model_type", fmt::format("\"{}\" is unknown", model_type), "use one of " + types("")};
+  return row == kFamilies.end() ? nullptr : row->blank();
 }
 
 std::vector<PresetRow> model_presets() {

@@ -143,7 +143,7 @@ def vit_columns(row, differs):
     usual = (int(preset[3]), int(preset[2])) if preset else (28, 7) if name == "vit-mnist" else (224, 16)
     length = int(row["seq_len"]) if row["seq_len"].isdigit() else 0
     image, patch = cut(first_of(IMAGES, name, text), first_of(PATCHES, name, text), length, usual)
-    out, said = {"like": "vit"}, [differs] if differs else []
+    out, said = {"like": "vit"}, []
     preset = preset or name == "vit-mnist"
     if not image and not preset:
         said.append(f"pictures of {usual[0]} pixels")
@@ -169,7 +169,7 @@ def vit_columns(row, differs):
     if not labels:
         labels = 10 if grey else 1000
         said.append(f"{labels} labels")
-    return out | {"image": image, "patch": patch, "channels": channels, "labels": labels, "assumed": "; ".join(said)}
+    return out | {"image": image, "patch": patch, "channels": channels, "labels": labels, "assumed": "; ".join(said + [differs] if differs else said)}
 
 
 # ---- the job

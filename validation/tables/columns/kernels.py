@@ -35,9 +35,11 @@ def vector_add(row, what):
 
 def blocks(row, what):
     count = search(r"(\d+)\s+(?:(?:decoder|encoder|transformer)?\s*)blocks?", what)
-    if not count or "forward" not in what or "GELU" not in row["shape"].split():
+    if not count:
         return ""
-    return f"blocks layers={count}" + flags(what, "causal")
+    # Only the forward of blocks with a GELU MLP is modelled: another setting skips the row.
+    other = ("" if "forward" in what else " training") + ("" if "GELU" in row["shape"].split() else " mlp=other")
+    return f"blocks layers={count}{other}" + flags(what, "causal")
 
 
 def flags(what, *names):
