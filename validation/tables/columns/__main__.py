@@ -3,8 +3,8 @@
 
     ./dev columns OLD.csv >NEW.csv
 
-What each column means, and what an empty cell stands for, is said in ../README.md. A column that the table has already is
-left as it is. These are guesses: read the new columns row by row before you believe a prediction.
+../README.md says what each column means, and what an empty cell stands for. A column that the table has already is left
+as it is. These are guesses: read the new columns row by row before you believe a prediction.
 """
 
 import csv

@@ -169,7 +169,8 @@ def vit_columns(row, differs):
     if not labels:
         labels = 10 if grey else 1000
         said.append(f"{labels} labels")
-    return out | {"image": image, "patch": patch, "channels": channels, "labels": labels, "assumed": "; ".join(said + [differs] if differs else said)}
+    said += [differs] if differs else []
+    return out | {"image": image, "patch": patch, "channels": channels, "labels": labels, "assumed": "; ".join(said)}
 
 
 # ---- the job
