@@ -11,6 +11,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <map>
 #include <system_error>
 #include <utility>
 #include <vector>
@@ -264,6 +265,18 @@ fs::path data_path(std::string_view relative) {
   }
   throw Error{Fault::kEnvironment, relative, fmt::format("is in none of {}", looked),
               "set TRNSIM_HOME to the folder that holds it"};
+}
+
+std::vector<fs::path> data_files(std::string_view folder, std::string_view ending) {
+  std::map<std::string, fs::path> found;
+  for (const fs::path& place : data_folders()) {
+    std::error_code error;
+    for (const auto& entry : fs::directory_iterator{place / folder, error})
+      if (entry.path().extension() == ending) found.try_emplace(entry.path().filename(), entry.path());
+  }
+  std::vector<fs::path> files;
+  for (auto& [name, path] : found) files.push_back(std::move(path));
+  return files;
 }
 
 }  // namespace base

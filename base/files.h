@@ -6,6 +6,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/interrupt.h"
 
@@ -101,5 +102,8 @@ class NewFolder {
 /// in the source tree; the first that exists.
 /// Errors: Fault::kEnvironment naming every place looked at.
 std::filesystem::path data_path(std::string_view relative);
+/// The files with this ending in a folder of such, in the order of their names: those of all the places together, and
+/// of a name that several have the first.
+std::vector<std::filesystem::path> data_files(std::string_view folder, std::string_view ending);
 
 }  // namespace base

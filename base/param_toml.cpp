@@ -7,6 +7,7 @@
 #include <array>
 #include <charconv>
 #include <cstdint>
+#include <nlohmann/json.hpp>
 #include <sstream>
 
 #include "base/error.h"
@@ -175,21 +176,29 @@ bool has_short_keys(std::string_view toml) {
   return true;
 }
 
-}  // namespace
-
-ParsedToml parse_param_toml(std::string_view toml, std::string_view name) {
+toml::table parsed(std::string_view toml, std::string_view name) {
   if (!has_short_keys(toml))
     throw Error{Fault::kUsage, name, "has a key of more than 100 parts", "give a file that is what its name says"};
-  toml::table table;
   try {
-    table = toml::parse(toml, name);
+    return toml::parse(toml, name);
   } catch (const toml::parse_error& error) {
     throw Error{Fault::kUsage, fmt::format("{}:{}", name, error.source().begin.line), error.description(),
                 "mend the TOML there"};
   }
+}
+
+}  // namespace
+
+ParsedToml parse_param_toml(std::string_view toml, std::string_view name) {
   ParsedToml result;
-  Flattener{name, result}.root(table);
+  Flattener{name, result}.root(parsed(toml, name));
   return result;
+}
+
+nlohmann::json parse_toml(std::string_view toml, std::string_view name) {
+  std::ostringstream text;
+  text << toml::json_formatter{parsed(toml, name)};
+  return nlohmann::json::parse(text.str());
 }
 
 std::string write_param_toml(const Parameters& parameters) {

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 
@@ -21,6 +22,9 @@ struct ParsedToml {
 
 /// Errors: Fault::kUsage with "name:line".
 ParsedToml parse_param_toml(std::string_view toml, std::string_view name);
+
+/// Tables as objects, for files whose keys are those of a JSON file. Errors: as parse_param_toml().
+nlohmann::json parse_toml(std::string_view toml, std::string_view name);
 
 std::string write_param_toml(const Parameters& parameters);
 

@@ -19,7 +19,7 @@ namespace {
 
 /// BERT-base for 6 labels; `layers` of it.
 workloads::BertConfig bert_base(std::int64_t layers = 12) {
-  workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
+  workloads::BertConfig config = workloads_test::bert_preset("bert-base-uncased");
   config.num_hidden_layers = layers;
   config.label_names.assign(6, "label");
   return config;
@@ -141,7 +141,7 @@ BENCHMARK(numeric_step)->Unit(benchmark::kSecond)->Iterations(2)->UseRealTime();
 /// Target: 30 ms for the step of one core of `./dev run bert_emotion`, whose rows are short: 16 x 64 of the small
 /// model.
 void small_numeric_step(benchmark::State& state) {
-  workloads::BertConfig config = workloads::bert_preset("bert-small");
+  workloads::BertConfig config = workloads_test::bert_preset("bert-small");
   config.vocab_size = 2048, config.label_names.assign(6, "label");
   workloads::Step spec = training_step(16, 1);
   spec.kind.length = 64, spec.plan.numerics = runtime::numerics("bf16+sr");

@@ -18,7 +18,7 @@
 namespace {
 
 isa::Program layer_training_step() {
-  workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
+  workloads::BertConfig config = workloads_test::bert_preset("bert-base-uncased");
   config.num_hidden_layers = 1;
   workloads::Step spec;
   spec.plan.micro_batch = 8, spec.kind.length = 128, spec.plan.data = 2;

@@ -30,7 +30,7 @@ BENCHMARK_CAPTURE(tokenize_16000_tweets, sentencepiece, std::string{"tiny.model"
 
 /// Target: 1 million instructions/s.
 void check_program(benchmark::State& state) {
-  workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
+  workloads::BertConfig config = workloads_test::bert_preset("bert-base-uncased");
   config.num_hidden_layers = 1;
   workloads::Step spec;
   spec.plan.micro_batch = 8, spec.kind.length = 128;

@@ -18,7 +18,7 @@ using base::Dimension;
 /// On both cores of a chip, with the all-reduce of its gradients.
 const isa::Program& layer_step() {
   static const isa::Program program = [] {
-    workloads::BertConfig config = workloads::bert_preset("bert-base-uncased");
+    workloads::BertConfig config = workloads_test::bert_preset("bert-base-uncased");
     config.num_hidden_layers = 1;
     config.vocab_size = 1024;
     const workloads::Step spec{.plan = {.data = 2, .micro_batch = 2, .numerics = runtime::numerics("bf16")},

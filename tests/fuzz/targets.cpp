@@ -28,7 +28,6 @@
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/checkpoints/shards.h"
-#include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/data/corpus.h"
 #include "workloads/data/dataset.h"
 #include "workloads/data/image_files.h"
@@ -38,6 +37,7 @@
 #include "workloads/models/model.h"
 #include "workloads/models/weights.h"
 #include "workloads/text/tokenizer.h"
+#include "workloads/training/progress.h"
 #include "workloads/training/trainer_state.h"
 
 namespace fuzz {

@@ -204,7 +204,7 @@ TEST(Bert, MicroBatchesShareTheMemoryOfActivations) {
 
 // TensorE does what the mathematics needs, which is what the textbook says, and a few sums.
 TEST(Bert, FlopsAreTheTextbooks) {
-  BertConfig config = bert_preset("bert-base-uncased");
+  BertConfig config = workloads_test::bert_preset("bert-base-uncased");
   config.num_hidden_layers = 3;
   for (const bool training : {true, false}) {
     Step spec{.plan = {.micro_batch = 2, .micro_batches = 2, .numerics = runtime::numerics("bf16")},

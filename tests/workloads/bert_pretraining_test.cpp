@@ -232,7 +232,7 @@ TEST(BertPretraining, TwoGraphsMakeTheStepOfOne) {
 
 // The textbook's work, the decoder's on masked tokens alone.
 TEST(BertPretraining, FlopsAreTheTextbooksWithBothHeads) {
-  BertConfig config = bert_preset("bert-large-uncased");
+  BertConfig config = workloads_test::bert_preset("bert-large-uncased");
   config.num_hidden_layers = 2, config.head = BertHead::kPretraining;
   Step spec = pretraining_spec();
   spec.plan.micro_batch = 4, spec.kind.length = 128, spec.kind.predictions = 20,

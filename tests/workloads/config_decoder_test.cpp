@@ -118,7 +118,7 @@ TEST(ConfigDecoder, GptIsReadByItsOwnNames) {
 }
 
 TEST(ConfigDecoder, TheHeadOfBertIsTheTasksChoice) {
-  BertConfig c = bert_preset("bert-large");
+  BertConfig c = workloads_test::bert_preset("bert-large");
   EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForSequenceClassification"));
   c.head = BertHead::kPretraining;
   EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForPreTraining"));
@@ -128,8 +128,8 @@ TEST(ConfigDecoder, TheHeadOfBertIsTheTasksChoice) {
 }
 
 TEST(ConfigDecoder, EveryPresetIsSoundAndSaysWhereItIsFrom) {
-  for (const PresetRow& preset : model_presets()) {
-    model_preset(preset.name)->require_valid(preset.name);
+  for (const Preset& preset : model_presets()) {
+    preset.model->require_valid(preset.name);
     EXPECT_FALSE(preset.source.empty()) << preset.name;
     EXPECT_TRUE(is_model_preset(preset.name));
   }

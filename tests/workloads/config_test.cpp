@@ -5,6 +5,7 @@
 
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
+#include "workloads/models/presets.h"
 
 namespace workloads {
 namespace {
@@ -93,7 +94,7 @@ TEST(Config, LlamaIsReadWithGroupedHeads) {
 
 TEST(Config, WrittenConfigurationIsReadAgain) {
   const Scratch s;
-  BertConfig c = bert_preset("bert-small");
+  BertConfig c = workloads_test::bert_preset("bert-small");
   c.label_names = {"sadness", "joy"};
   c.hidden_act = Activation::kGeluTanh;
   c.classifier_dropout = 0.2;
@@ -109,10 +110,11 @@ TEST(Config, WrittenConfigurationIsReadAgain) {
 }
 
 TEST(Config, PresetsAreThePublishedModels) {
-  for (const Preset& preset : bert_presets()) preset.model->require_valid(preset.name);
-  EXPECT_EQ(bert_preset("bert-large-uncased").intermediate_size, 4096);
-  EXPECT_EQ(bert_preset("bert-base-cased").vocab_size, 28996);
-  EXPECT_TRUE(fails(Fault::kUsage, [] { bert_preset("bert-base-uncase"); }, {"bert-base-uncase", "bert-base-uncased"}));
+  for (const Preset& preset : model_presets("bert")) preset.model->require_valid(preset.name);
+  EXPECT_EQ(workloads_test::bert_preset("bert-large-uncased").intermediate_size, 4096);
+  EXPECT_EQ(workloads_test::bert_preset("bert-base-cased").vocab_size, 28996);
+  EXPECT_TRUE(fails(Fault::kUsage, [] { workloads_test::bert_preset("bert-base-uncase"); },
+                    {"bert-base-uncase", "bert-base-uncased"}));
 }
 
 }  // namespace

@@ -37,7 +37,7 @@ TEST(ModelFiles, EveryFormGivesTheSameModel) {
 
 TEST(ModelFiles, TheHeadOfBertIsTheCallers) {
   const Scratch s;
-  BertConfig bert = bert_preset("bert-small");
+  BertConfig bert = workloads_test::bert_preset("bert-small");
   bert.vocab_size = 20;
   write_config(bert, s.path());
   save_weights(s.path(), bert, initial_weights(bert, 3));

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config_model.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/presets.h"
 
 namespace workloads_test {
 
@@ -17,6 +19,10 @@ inline std::vector<workloads::WeightSpec> model_weights(const workloads::ModelPt
 template <class Config>
 Config config_of(const workloads::ModelPtr& model) {
   return *workloads::config_if<Config>(model);
+}
+
+inline workloads::BertConfig bert_preset(std::string_view name) {
+  return config_of<workloads::BertConfig>(workloads::model_preset(name));
 }
 
 /// Changes a model of this family.

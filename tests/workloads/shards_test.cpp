@@ -48,7 +48,7 @@ GptConfig gpt() {
 }
 
 BertConfig bert() {
-  BertConfig c = bert_preset("bert-small");
+  BertConfig c = workloads_test::bert_preset("bert-small");
   c.vocab_size = 43;
   c.max_position_embeddings = 16;
   c.head = BertHead::kPretraining;

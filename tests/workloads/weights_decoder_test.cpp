@@ -74,7 +74,7 @@ TEST(WeightsDecoder, PublishedParameterCounts) {
       {"gpt2-medium", 354'823'168},   {"gpt2-large", 774'030'080},      {"gpt2-xl", 1'557'611'200},
   };  // the sums that huggingface.co shows beside the models
   for (const auto& [name, count] : published) EXPECT_EQ(parameter_count(model_preset(name)->weights()), count) << name;
-  BertConfig bert = bert_preset("bert-base");
+  BertConfig bert = workloads_test::bert_preset("bert-base");
   bert.head = BertHead::kPretraining;
   EXPECT_EQ(parameter_count(bert_weights(bert)), 110'106'428u);  // BertForPreTraining, bert-base-uncased
   // The names say the size: 6.7, 23, 46 and 175 billion.
@@ -125,7 +125,7 @@ TEST(WeightsDecoder, FirstValuesOfGptsOutputProjectionsShrinkWithDepth) {
 }
 
 TEST(WeightsDecoder, SavedModelsOfEveryFamilyLoadAgain) {
-  BertConfig bert = bert_preset("bert-small");
+  BertConfig bert = workloads_test::bert_preset("bert-small");
   bert.vocab_size = 40;
   bert.head = BertHead::kPretraining;
   for (const ModelPtr& config :
@@ -175,7 +175,7 @@ TEST(WeightsDecoder, ATiedHeadMayBeRepeatedButNotDiffer) {
 
 TEST(WeightsDecoder, PretrainingTakesItsHeadsOrDrawsThem) {
   const Scratch s;
-  BertConfig c = bert_preset("bert-small");
+  BertConfig c = workloads_test::bert_preset("bert-small");
   c.vocab_size = 40;
   const Tensors classifier = tensors_of(c, 5);
   c.head = BertHead::kPretraining;

@@ -44,10 +44,11 @@ TEST(Weights, NamesAndShapesAreHuggingFaces) {
 }
 
 TEST(Weights, PublishedParameterCounts) {
-  BertConfig base = bert_preset("bert-base-uncased");
+  BertConfig base = workloads_test::bert_preset("bert-base-uncased");
   // 109,482,240 in BertModel with pooler (huggingface.co), and the classifier for two labels.
   EXPECT_EQ(parameter_count(bert_weights(base)), 109'482'240u + 768 * 2 + 2);
-  EXPECT_EQ(parameter_count(bert_weights(bert_preset("bert-large-uncased"))), 335'141'888u + 1024 * 2 + 2);
+  EXPECT_EQ(parameter_count(bert_weights(workloads_test::bert_preset("bert-large-uncased"))),
+            335'141'888u + 1024 * 2 + 2);
 }
 
 TEST(Weights, GoldenModelLoadsUnchanged) {

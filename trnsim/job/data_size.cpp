@@ -17,8 +17,8 @@ using workloads::TokenLengths;
 
 std::int64_t at_most(std::int64_t count, std::int64_t most) { return most > 0 ? std::min(count, most) : count; }
 
-workloads::ClassificationOptions files_of(const Settings& s) {
-  workloads::ClassificationOptions files;
+workloads::DataOptions files_of(const Settings& s) {
+  workloads::DataOptions files;
   files.model_folder = s.model_id, files.dataset_path = s.dataset_path, files.validation_file = s.validation_file;
   files.vocab = s.vocab, files.max_train_samples = static_cast<std::size_t>(s.max_train_samples);
   files.seed = static_cast<std::uint64_t>(s.seed);
@@ -73,7 +73,7 @@ class Texts {
 /// Of the small model's data, when the workload's are not here.
 TokenLengths bundled_lengths(const Settings& s, const DataSource& source) {
   if (!source.workload || source.workload->labels == 0) return {};
-  workloads::ClassificationOptions files = files_of(s);
+  workloads::DataOptions files = files_of(s);
   files.preset = source.workload->small_model;
   TokenLengths out = workloads::token_lengths(files);
   if (source.note)
@@ -82,11 +82,11 @@ TokenLengths bundled_lengths(const Settings& s, const DataSource& source) {
   return out;
 }
 
-DataSize of_loaded(const Settings& s, const TrainingData& data) {
-  DataSize out{.samples = static_cast<double>(data.samples()),
-               .eval_samples = data.validation(),
-               .of_words = data.model()->head() == workloads::Head::kTokens};
-  if (pads_to_lengths(s, *data.model())) out.lengths = data.lengths();
+DataSize of_loaded(const Settings& s, const workloads::TrainingData& data) {
+  DataSize out{.samples = static_cast<double>(data.train_samples()),
+               .eval_samples = data.validation_samples(),
+               .of_words = data.config->head() == workloads::Head::kTokens};
+  if (pads_to_lengths(s, *data.config)) out.lengths = data.lengths();
   return out;
 }
 
@@ -111,7 +111,7 @@ DataSize of_pairs(const Settings& s, const DataSource& source) {
 
 }  // namespace
 
-DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const TrainingData* loaded,
+DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
                    const DataSource& source) {
   require_lengths(s, *model);
   const bool text = model->task() != workloads::Task::kClassification;

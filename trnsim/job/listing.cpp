@@ -69,11 +69,10 @@ Table list_workloads() {
 
 Table list_models() {
   Table table{{{"name", ""}, {"family", ""}, {"layers", ""}, {"hidden", ""}, {"parameters", ""}, {"source", ""}}};
-  for (const workloads::PresetRow& preset : workloads::model_presets()) {
-    const workloads::ModelPtr model = workloads::model_preset(preset.name);
-    const std::int64_t layers = model->sizes().layers, hidden = model->sizes().hidden;
-    table.add_row({preset.name, model->family(), layers, hidden,
-                   static_cast<std::uint64_t>(workloads::parameter_count(model->weights())), preset.source});
+  for (const workloads::Preset& preset : workloads::model_presets()) {
+    const workloads::Sizes sizes = preset.model->sizes();
+    table.add_row({preset.name, preset.model->family(), sizes.layers, sizes.hidden,
+                   static_cast<std::uint64_t>(workloads::parameter_count(preset.model->weights())), preset.source});
   }
   return table;
 }

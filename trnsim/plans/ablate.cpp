@@ -45,7 +45,7 @@ SmallTraining small_training(const workloads::Workload& workload, const Settings
   settings.max_train_samples = settings.max_eval_samples = kFewSamples;
   settings.max_steps = kFirstSteps;
   settings.eval_strategy = "no";
-  const auto data = std::make_shared<TrainingData>(load_training(workload, settings));
+  const workloads::TrainingDataPtr data = load_training(workload, settings);
   return [data, settings, job = training_job(*data, settings)](const runtime::Passes& passes) {
     std::vector<double> values;
     Job changed = job;

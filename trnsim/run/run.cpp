@@ -53,11 +53,11 @@ std::string text_of(const workloads::Workload& workload, const Settings& given) 
                      given.dataset_path.empty() ? "the workload's data" : given.dataset_path);
 }
 
-Job job_on(const workloads::Workload& workload, const Settings& settings, const TrainingData* data,
+Job job_on(const workloads::Workload& workload, const Settings& settings, const workloads::TrainingData* data,
            const std::function<void(const std::string&)>& note) {
   const Settings timed = timed_settings(workload, settings);
   const workloads::ModelPtr model =
-      data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
+      data && !settings.model_id.empty() ? data->config : model_of(workload, workload.model, settings.model_id);
   const DataSize size = data_size(timed, model, data, {&workload, note});
   return job_of(timed, size.of_words ? model->with_head(workloads::Head::kTokens) : model, size.samples,
                 size.eval_samples, size.lengths);
@@ -109,11 +109,11 @@ class Run {
   void load() {
     data_ = load_training(workload_, trained_);
     if (observer_.note)
-      for (const std::string& note : data_->notes()) observer_.note(note);
+      for (const std::string& note : data_->notes) observer_.note(note);
   }
 
   void project_job() {
-    out_.job = job_on(workload_, out_.settings, data_ ? &*data_ : nullptr, observer_.note);
+    out_.job = job_on(workload_, out_.settings, data_.get(), observer_.note);
     const std::int64_t layers = out_.job->model->sizes().layers;
     if (request_.trace.layer >= layers)
       throw Error{Fault::kUsage, "`trace_layer`", fmt::format("is {}, the model has {}", request_.trace.layer, layers),
@@ -132,7 +132,7 @@ class Run {
     if (out_.settings.suggestions > 0) suggest();
   }
 
-  Job job_with(const Settings& s) const { return job_on(workload_, s, data_ ? &*data_ : nullptr, {}); }
+  Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
   [[noreturn]] void refuse() const {
     const auto change = remedy(out_.settings, [this](const Settings& s) { return job_with(s); });
@@ -184,7 +184,7 @@ class Run {
   const workloads::Workload& workload_;
   const RunObserver& observer_;
   Settings trained_;
-  std::optional<TrainingData> data_;
+  workloads::TrainingDataPtr data_;
   std::unique_ptr<workloads::Trainer> trainer_;
   double step_seconds_ = 0;
   RunResult out_;

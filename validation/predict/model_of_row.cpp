@@ -8,6 +8,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "workloads/models/presets.h"
+#include "workloads/models/registry.h"
 
 namespace validation {
 namespace {

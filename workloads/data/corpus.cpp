@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "workloads/data/batch.h"
 #include "workloads/data/dataset_rows.h"
 #include "workloads/text/utf8.h"
-#include "workloads/training/batches.h"
 
 namespace workloads {
 namespace {
@@ -364,10 +364,10 @@ std::size_t PackedDataset::targets(std::span<const std::uint32_t> sequences) con
   return count;
 }
 
-CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
-                       std::int32_t pad_id) {
+Batch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
+                 std::int32_t pad_id) {
   base::ensure(sequences.size() <= rows, "batch", "more sequences than rows");
-  CausalBatch batch{.rows = rows, .length = dataset.length, .samples = sequences.size()};
+  Batch batch{.rows = rows, .length = dataset.length, .samples = sequences.size()};
   batch.input_ids.reserve(rows * dataset.length);
   for (const std::uint32_t index : sequences) {
     base::ensure(index < dataset.size(), "batch", "a sequence that is not there");

@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/data/batch.h"
 #include "workloads/data/dataset.h"
 #include "workloads/text/tokenizer.h"
 
@@ -110,17 +111,9 @@ PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t 
 /// has no room for it; as pack().
 PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length);
 
-/// What one rank computes on: [rows, length], row by row.
-struct CausalBatch {
-  std::size_t rows = 0;
-  std::size_t length = 0;
-  std::size_t samples = 0;  // rows that hold a sequence; the others are filler
-  std::vector<std::int32_t> input_ids{};
-  std::vector<std::int32_t> labels{};  // Batch::kIgnoredLabel in filler rows and of padding
-};
-
-/// Adds filler rows of pad tokens up to `rows`. Errors: Fault::kInternal when there are more sequences than rows.
-CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
-                       std::int32_t pad_id);
+/// Labels are the tokens themselves, but of padding. Adds filler rows of pad tokens up to `rows`. Errors:
+/// Fault::kInternal when there are more sequences than rows.
+Batch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
+                 std::int32_t pad_id);
 
 }  // namespace workloads

@@ -8,7 +8,7 @@
 #include <utility>
 
 #include "base/error.h"
-#include "workloads/models/config_keys.h"
+#include "workloads/models/config/keys.h"
 #include "workloads/models/model.h"
 
 namespace workloads {

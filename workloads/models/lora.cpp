@@ -61,7 +61,8 @@ void require_plain(const json& config, const std::string& where) {
     return v.is_null() || v == false || ((v.is_object() || v.is_array()) && v.empty());
   };
   for (const char* key : {"use_rslora", "use_dora", "rank_pattern", "alpha_pattern", "modules_to_save",
-                          "layers_to_transform", "lora_bias", "fan_in_fan_out"})
+                          "layers_to_transform", "lora_bias", "fan_in_fan_out", "exclude_modules", "layer_replication",
+                          "trainable_token_indices", "target_parameters"})
     if (config.contains(key) && !is_empty(config.at(key)))
       throw Error{Fault::kData, where,
                   fmt::format("\"{}\" is {}, which is not computed here", key, config.at(key).dump()),

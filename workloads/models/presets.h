@@ -1,26 +1,30 @@
-// Published models by name, so that a projection needs no file.
+// Published models by name, so that a projection needs no file. They are data: the presets/*.toml of this folder, and
+// of the same folder in TRNSIM_HOME, with the keys of config.json.
 #pragma once
 
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "workloads/models/model.h"
+#include "workloads/models/config.h"
 
 namespace workloads {
 
-/// "bert-large", "llama2-7b", "gpt3-23b", ... Errors: Fault::kUsage with the nearest name.
+struct Preset {
+  std::string name;
+  std::string source;  // where its sizes are published
+  ModelPtr model;
+};
+
+/// "bert-large", "llama2-7b", "gpt3-23b", ... Errors: Fault::kUsage with the nearest name; Fault::kData for a file of
+/// presets that is wrong, naming the preset.
 ModelPtr model_preset(std::string_view name);
 bool is_model_preset(std::string_view name);
-/// A model of the family with that model_type (of config.json), without sizes; null for another type.
-ModelPtr blank_model(std::string_view model_type);
 
-struct PresetRow {
-  std::string_view name;
-  std::string_view source;
-};
-/// In the order of the list, family by family.
-std::vector<PresetRow> model_presets();
+/// Family by family in the registry's order, each in the order of its files.
+std::vector<Preset> model_presets();
+/// Those of one "model_type".
+std::vector<Preset> model_presets(std::string_view type);
 std::vector<std::string> model_preset_names();
 
 }  // namespace workloads

@@ -9,9 +9,8 @@
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/suggest.h"
 #include "workloads/models/bert/bert_config.h"
-#include "workloads/models/config_keys.h"
+#include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
@@ -30,41 +29,32 @@ struct FamilyRow {
   std::string_view architecture;  // what "architectures" begins with, for old files that name no type
   ModelPtr (*read)(const Keys& keys);
   ModelPtr (*blank)();
-  std::vector<Preset> (*presets)();
 };
 
 /// A relative of Llama.
 template <LlamaKind kind>
 constexpr FamilyRow relative(std::string_view type, std::string_view architecture) {
-  return {architecture,
-          type,
-          architecture,
-          [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
-          [] { return blank_llama(kind); },
-          [] { return llama_presets(kind); }};
+  return {architecture, type, architecture, [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
+          [] { return blank_llama(kind); }};
 }
 
 /// A relative of BERT.
 template <BertKind kind>
 constexpr FamilyRow encoder(std::string_view type, std::string_view architecture) {
-  return {architecture,
-          type,
-          architecture,
-          [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
-          [] { return blank_bert(kind); },
-          [] { return bert_presets(kind); }};
+  return {architecture, type, architecture, [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
+          [] { return blank_bert(kind); }};
 }
 
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, [] { return bert_presets(); }},
+              [] { return make_model(BertConfig{}); }},
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }, [] { return llama_presets(); }},
+              [] { return make_model(LlamaConfig{}); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
     relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
@@ -75,11 +65,11 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
-              [] { return make_model(GptConfig{}); }, gpt_presets},
+              [] { return make_model(GptConfig{}); }},
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
-              [] { return make_model(VitConfig{}); }, vit_presets},
+              [] { return make_model(VitConfig{}); }},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
-              [] { return make_model(T5Config{}); }, t5_presets},
+              [] { return make_model(T5Config{}); }},
 };
 // clang-format on
 
@@ -105,50 +95,28 @@ const FamilyRow& family_row_of(const Keys& keys) {
   keys.fail("has no \"model_type\"", "add \"model_type\": " + types("\""));
 }
 
-std::vector<Preset> all_presets() {
-  std::vector<Preset> out;
-  for (const FamilyRow& row : kFamilies)
-    for (Preset& preset : row.presets()) out.push_back(std::move(preset));
-  return out;
-}
-
 }  // namespace
 
+ModelPtr read_config(const Keys& keys) { return family_row_of(keys).read(keys); }
+
 ModelPtr read_config(const std::filesystem::path& file_or_folder) {
-  const Keys keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder};
-  return family_row_of(keys).read(keys);
+  return read_config(
+      Keys{std::filesystem::is_directory(file_or_folder) ? file_or_folder / "config.json" : file_or_folder});
 }
 
 void write_config(const ModelPtr& model, const std::filesystem::path& folder) {
   base::write_file(folder / "config.json", model->config_json());
 }
 
-ModelPtr model_preset(std::string_view name) {
-  for (const Preset& preset : all_presets())
-    if (preset.name == name) return preset.model;
-  throw Error{Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name),
-              base::suggest_fix(name, model_preset_names())};
+std::vector<std::string_view> model_types() {
+  std::vector<std::string_view> types;
+  for (const FamilyRow& row : kFamilies) types.push_back(row.type);
+  return types;
 }
 
 ModelPtr blank_model(std::string_view model_type) {
   const auto* row = std::ranges::find(kFamilies, model_type, &FamilyRow::type);
   return row == kFamilies.end() ? nullptr : row->blank();
-}
-
-std::vector<PresetRow> model_presets() {
-  std::vector<PresetRow> rows;
-  for (const Preset& preset : all_presets()) rows.push_back({preset.name, preset.source});
-  return rows;
-}
-
-std::vector<std::string> model_preset_names() {
-  std::vector<std::string> names;
-  for (const PresetRow& preset : model_presets()) names.emplace_back(preset.name);
-  return names;
-}
-
-bool is_model_preset(std::string_view name) {
-  return std::ranges::any_of(model_presets(), [name](const PresetRow& preset) { return preset.name == name; });
 }
 
 ModelPtr Model::with_capacity_factor(double) const {

@@ -1,10 +1,6 @@
-// What a family tells of itself to be found: by config.json, by a preset's name.
+// How a family is found: by the model_type of config.json.
 #pragma once
 
-#include <cstdint>
-#include <initializer_list>
-#include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
@@ -12,12 +8,13 @@
 
 namespace workloads {
 
-class Keys;
+class Keys;  // workloads/models/config/keys.h
 
-/// A published model by name, and where its sizes are published.
-struct Preset {
-  std::string_view name, source;
-  ModelPtr model;
-};
+/// As read_config() of a file. Errors: the same.
+ModelPtr read_config(const Keys& keys);
+/// Every "model_type", in the order of the families.
+std::vector<std::string_view> model_types();
+/// A model of that family without sizes; null for another type.
+ModelPtr blank_model(std::string_view model_type);
 
 }  // namespace workloads

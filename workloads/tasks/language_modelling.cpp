@@ -28,14 +28,13 @@ struct Parts {
   std::optional<Corpus> validation{}, test{};
 };
 
-Corpus read(const std::filesystem::path& file, const LanguageModellingOptions& o, std::size_t most,
-            LanguageModelling& out) {
-  Corpus corpus = read_corpus(file, {.strict = o.strict, .max_rows = most, .pairs = o.target_length > 0});
+Corpus read(const std::filesystem::path& file, const DataOptions& o, std::size_t most, LanguageModelling& out) {
+  Corpus corpus = read_corpus(file, {.strict = o.read.strict, .max_rows = most, .pairs = o.target_length > 0});
   if (corpus.skipped > 0) out.notes.push_back(describe_problems(corpus));
   return corpus;
 }
 
-Parts synthetic_parts(const LanguageModellingOptions& o, LanguageModelling& out) {
+Parts synthetic_parts(const DataOptions& o, LanguageModelling& out) {
   out.synthetic = true;
   const std::size_t texts = o.max_train_samples > 0 ? std::min(o.max_train_samples, kSyntheticTexts) : kSyntheticTexts;
   const std::size_t held = o.max_eval_samples > 0 ? std::min(o.max_eval_samples, kSyntheticHeldOut) : kSyntheticHeldOut;
@@ -60,7 +59,7 @@ std::optional<PackedDataset> held_out(PackedDataset& train) {
   return held;
 }
 
-Parts own_parts(const LanguageModellingOptions& o, LanguageModelling& out) {
+Parts own_parts(const DataOptions& o, LanguageModelling& out) {
   const CorpusFiles files = corpus_files(o.dataset_path);
   using File = std::optional<std::filesystem::path>;
   const File validation = o.validation_file.empty() ? files.validation : File{o.validation_file};
@@ -71,7 +70,7 @@ Parts own_parts(const LanguageModellingOptions& o, LanguageModelling& out) {
   return parts;
 }
 
-void load_tokenizer_of(const LanguageModellingOptions& o, const Corpus& train, LanguageModelling& out) {
+void load_tokenizer_of(const DataOptions& o, const Corpus& train, LanguageModelling& out) {
   if (!o.vocab.empty() || !o.model_folder.empty()) {
     out.tokenizer = load_tokenizer(tokenizer_path(o.vocab, o.model_folder));
     return;
@@ -91,7 +90,7 @@ ModelPtr new_model(const std::string& preset, const Tokenizer& tokenizer) {
                                             .end = tokenizer.eos_id()});
 }
 
-void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
+void load_model_of(const DataOptions& o, LanguageModelling& out) {
   if (o.model_folder.empty()) {
     out.config = new_model(o.preset, *out.tokenizer);
     out.weights = initial_weights(out.config, o.seed);
@@ -124,7 +123,20 @@ void load_model_of(const LanguageModellingOptions& o, LanguageModelling& out) {
 
 }  // namespace
 
-LanguageModelling load_language_modelling(const LanguageModellingOptions& o) {
+TrainerData LanguageModelling::data() const {
+  const auto sequences = [this](const std::optional<PackedDataset>& split) {
+    return token_sequences(split ? &*split : nullptr, tokenizer->pad_id());
+  };
+  return {token_sequences(&train, tokenizer->pad_id()), sequences(validation), sequences(test), tokenizer.get()};
+}
+
+TokenLengths LanguageModelling::lengths() const {
+  TokenLengths out{.samples = {}, .source = source};
+  for (std::size_t i = 0; i < train.size(); ++i) ++out.samples[static_cast<std::int64_t>(train.used_of(i))];
+  return out;
+}
+
+LanguageModelling load_language_modelling(const DataOptions& o) {
   LanguageModelling out;
   Parts parts = o.dataset_path.empty() ? synthetic_parts(o, out) : own_parts(o, out);
   out.source = parts.train.source;
@@ -160,12 +172,6 @@ std::filesystem::path tokenizer_path(const std::string& vocab, const std::filesy
 
 std::size_t count_pairs(const fs::path& dataset, std::size_t max_rows, bool strict) {
   return read_corpus(dataset, {.strict = strict, .max_rows = max_rows, .pairs = true}).texts.size();
-}
-
-TokenLengths token_lengths(const PackedDataset& data, std::string source) {
-  TokenLengths out{.samples = {}, .source = std::move(source)};
-  for (std::size_t i = 0; i < data.size(); ++i) ++out.samples[static_cast<std::int64_t>(data.used_of(i))];
-  return out;
 }
 
 TokenLengths token_lengths(const std::filesystem::path& dataset, const std::filesystem::path& tokenizer,

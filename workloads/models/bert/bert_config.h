@@ -83,11 +83,6 @@ BertConfig read_bert_config(const std::filesystem::path& file_or_folder);
 void check(const BertConfig& config, std::string_view where);
 nlohmann::json to_json(const BertConfig& config);
 
-/// "bert-base-uncased", ..., and "bert-small", ours: 2 layers of 128. Errors: Fault::kUsage with the nearest name.
-BertConfig bert_preset(std::string_view name);
-std::vector<Preset> bert_presets();
-/// Of a relative.
-std::vector<Preset> bert_presets(BertKind kind);
 ModelPtr blank_bert(BertKind kind);
 
 /// Whether embeddings are brought to the width of the layers. ALBERT always does.

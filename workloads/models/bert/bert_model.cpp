@@ -1,10 +1,9 @@
-// BERT as a model: tensors, names, presets, operations.
+// BERT as a model: tensors, names, operations.
 #include <fmt/format.h>
 
 #include <algorithm>
 #include <array>
 
-#include "base/suggest.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
@@ -12,35 +11,6 @@
 
 namespace workloads {
 namespace {
-
-// clang-format off
-struct BertRow {
-  std::string_view name;
-  std::int64_t vocab, hidden, layers, heads;
-  std::string_view source;
-};
-constexpr std::string_view kBertPaper = "Devlin et al., arXiv:1810.04805, section 3; config.json on huggingface.co";
-// clang-format off
-constexpr std::array kBert = {
-    BertRow{"bert-base-uncased",  30522,  768, 12, 12, kBertPaper},
-    BertRow{"bert-base-cased",    28996,  768, 12, 12, kBertPaper},
-    BertRow{"bert-large-uncased", 30522, 1024, 24, 16, kBertPaper},
-    BertRow{"bert-small",         30522,  128,  2,  2, "ours, for quick runs"},
-    BertRow{"bert-base",          30522,  768, 12, 12, "bert-base-uncased"},
-    BertRow{"bert-large",         30522, 1024, 24, 16, "bert-large-uncased"},
-};
-// clang-format on
-
-BertConfig make(const BertRow& row) {
-  BertConfig c;
-  c.vocab_size = row.vocab;
-  c.hidden_size = row.hidden;
-  c.num_hidden_layers = row.layers;
-  c.num_attention_heads = row.heads;
-  c.intermediate_size = 4 * row.hidden;
-  c.max_position_embeddings = 512;
-  return c;
-}
 
 void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   const BertDialect& names = dialect_of(c.kind);
@@ -171,11 +141,6 @@ class BertModel final : public ConfigModel<BertConfig> {
   bool classifies() const { return config_.head != BertHead::kPretraining; }
 };
 
-const BertRow* bert_row(std::string_view name) {
-  const auto* at = std::ranges::find(kBert, name, &BertRow::name);
-  return at == kBert.end() ? nullptr : at;
-}
-
 }  // namespace
 
 BertConfig::operator ModelPtr() const { return make_model(*this); }
@@ -183,20 +148,6 @@ BertConfig::operator ModelPtr() const { return make_model(*this); }
 ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(std::move(config)); }
 
 BertConfig read_bert_config(const std::filesystem::path& path) { return read_one<BertConfig>(path, "bert"); }
-
-BertConfig bert_preset(std::string_view name) {
-  if (const BertRow* row = bert_row(name)) return make(*row);
-  std::vector<std::string> names;
-  for (const BertRow& row : kBert) names.emplace_back(row.name);
-  throw base::Error{base::Fault::kUsage, "model preset", fmt::format("\"{}\" is unknown", name),
-                    base::suggest_fix(name, names)};
-}
-
-std::vector<Preset> bert_presets() {
-  std::vector<Preset> out;
-  for (const BertRow& row : kBert) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   const bool pretraining = c.head == BertHead::kPretraining;

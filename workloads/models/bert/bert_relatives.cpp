@@ -1,4 +1,4 @@
-// The relatives of BERT: what each has otherwise, its presets, and the words of its names.
+// The relatives of BERT: what each has otherwise, and the words of its names.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -74,29 +74,6 @@ constexpr BertDialect kDistilBert{.kind = BertKind::kDistilBert,
 constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"), roberta(), kDistilBert,
                                       electra(), albert()};
 
-struct BertKin {
-  BertKind kind;
-  std::string_view name;
-  std::int64_t vocab, hidden, layers, heads, positions;
-  std::string_view source;
-  std::int64_t embedding = 0;
-};
-constexpr std::string_view kElectraPaper = "Clark et al., arXiv:2003.10555, table 6";
-constexpr std::string_view kAlbertPaper = "Lan et al., arXiv:1909.11942, table 1; config.json of albert/albert-*-v2";
-// clang-format off
-constexpr std::array kBertKin = {
-    BertKin{BertKind::kRoberta, "roberta-base", 50265, 768, 12, 12, 514, "Liu et al., arXiv:1907.11692, table 9"},
-    BertKin{BertKind::kRoberta, "roberta-large", 50265, 1024, 24, 16, 514, "Liu et al., arXiv:1907.11692, table 9"},
-    BertKin{BertKind::kDistilBert, "distilbert-base-uncased", 30522, 768, 6, 12, 512, "Sanh et al., arXiv:1910.01108"},
-    BertKin{BertKind::kElectra, "electra-small", 30522, 256, 12, 4, 512, kElectraPaper, 128},
-    BertKin{BertKind::kElectra, "electra-base", 30522, 768, 12, 12, 512, kElectraPaper},
-    BertKin{BertKind::kElectra, "electra-large", 30522, 1024, 24, 16, 512, kElectraPaper},
-    BertKin{BertKind::kAlbert, "albert-base", 30000, 768, 12, 12, 512, kAlbertPaper, 128},
-    BertKin{BertKind::kAlbert, "albert-large", 30000, 1024, 24, 16, 512, kAlbertPaper, 128},
-    BertKin{BertKind::kAlbert, "albert-xlarge", 30000, 2048, 24, 16, 512, kAlbertPaper, 128},
-};
-// clang-format on
-
 BertConfig blank(BertKind kind) {
   BertConfig c;
   c.kind = kind;
@@ -124,18 +101,5 @@ std::string classifier_of(const BertConfig& c) {
 }
 
 ModelPtr blank_bert(BertKind kind) { return make_model(blank(kind)); }
-
-std::vector<Preset> bert_presets(BertKind kind) {
-  std::vector<Preset> out;
-  for (const BertKin& row : kBertKin) {
-    if (row.kind != kind) continue;
-    BertConfig c = blank(kind);
-    c.vocab_size = row.vocab, c.hidden_size = row.hidden, c.num_hidden_layers = row.layers;
-    c.embedding_size = row.embedding, c.num_attention_heads = row.heads, c.intermediate_size = 4 * row.hidden,
-    c.max_position_embeddings = row.positions;
-    out.push_back({row.name, row.source, make_model(std::move(c))});
-  }
-  return out;
-}
 
 }  // namespace workloads

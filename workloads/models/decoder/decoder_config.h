@@ -36,7 +36,7 @@ enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite, kPhi3
 
 /// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
 struct ExpertNames {
-  const char *count = nullptr, *size = nullptr;  // "num_experts"; what one's feed-forward size is called
+  const char* count = nullptr;  // "num_experts"
   const char *router = nullptr, *prefix = nullptr, *gate = nullptr, *up = nullptr, *down = nullptr;
 };
 
@@ -55,7 +55,6 @@ struct LlamaDialect {
   ExpertNames experts{};
   double eps = 1e-6;  // the same
   Activation activation = Activation::kSilu;
-  std::string_view source{};  // of its presets
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
@@ -74,6 +73,7 @@ struct LlamaConfig {
   double rms_norm_eps = 1e-6;
   double rope_theta = 10000;
   double initializer_range = 0.02;
+  double attention_dropout = 0;
   bool tie_word_embeddings = false;
   std::optional<RopeScaling> rope_scaling{};
   std::int64_t sliding_window = 0;  // 0: none
@@ -130,11 +130,7 @@ std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = fa
 /// Of cosines and sines.
 double rope_magnitude(const LlamaConfig& config);
 
-std::vector<Preset> llama_presets();
-/// Of a relative.
-std::vector<Preset> llama_presets(LlamaKind kind);
 ModelPtr blank_llama(LlamaKind kind);
-std::vector<Preset> gpt_presets();
 
 /// Every linear weight is transposed for the device.
 std::vector<WeightSpec> llama_weights(const LlamaConfig& config);

@@ -1,4 +1,4 @@
-// GPT as a model: tensors, names, presets, architecture.
+// GPT as a model: tensors, names, architecture.
 #include <fmt/format.h>
 
 #include <array>
@@ -9,39 +9,6 @@
 
 namespace workloads {
 namespace {
-
-struct GptRow {
-  std::string_view name;
-  std::int64_t hidden, layers, heads, positions;
-  std::string_view source;
-};
-constexpr std::string_view kGpt2 = "Radford et al. 2019, table 2; config.json of openai-community/gpt2*";
-constexpr std::string_view kGpt3 = "Brown et al., arXiv:2005.14165, table 2.1";
-constexpr std::string_view kNemo = "aws-neuron/neuronx-nemo-megatron, examples/nlp/language_modeling/gpt_*.sh";
-// clang-format off
-constexpr std::array kGpt = {
-    GptRow{"gpt-small",     128,  2,  8, 2048, "ours, for quick runs"},
-    GptRow{"gpt2",          768, 12, 12, 1024, kGpt2},
-    GptRow{"gpt2-medium",  1024, 24, 16, 1024, kGpt2},
-    GptRow{"gpt2-large",   1280, 36, 20, 1024, kGpt2},
-    GptRow{"gpt2-xl",      1600, 48, 25, 1024, kGpt2},
-    GptRow{"gpt3-6.7b",    4096, 32, 32, 2048, kGpt3},
-    GptRow{"gpt3-13b",     5120, 40, 40, 2048, "as gpt3-6.7b; width 40 heads x 128, not the table's 5140"},
-    GptRow{"gpt3-23b",     8192, 28, 64, 2048, kNemo},
-    GptRow{"gpt3-46b",     8192, 56, 64, 2048, kNemo},
-    GptRow{"gpt3-175b",   12288, 96, 96, 2048, kGpt3},
-};
-// clang-format on
-
-GptConfig make(const GptRow& row) {
-  GptConfig c;
-  c.hidden_size = row.hidden;
-  c.num_hidden_layers = row.layers;
-  c.num_attention_heads = row.heads;
-  c.intermediate_size = 4 * row.hidden;
-  c.max_position_embeddings = row.positions;
-  return c;
-}
 
 void gpt_layer(SpecList& list, const GptConfig& c, std::int64_t layer) {
   const std::string prefix = fmt::format("transformer.h.{}.", layer);
@@ -133,12 +100,6 @@ GptConfig::operator ModelPtr() const { return make_model(*this); }
 ModelPtr make_model(GptConfig config) { return std::make_shared<GptModel>(std::move(config)); }
 
 GptConfig read_gpt_config(const std::filesystem::path& path) { return read_one<GptConfig>(path, "gpt2"); }
-
-std::vector<Preset> gpt_presets() {
-  std::vector<Preset> out;
-  for (const GptRow& row : kGpt) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
 
 std::vector<WeightSpec> gpt_weights(const GptConfig& c) {
   SpecList list;

@@ -1,4 +1,4 @@
-// Llama and its relatives as models: tensors, names, presets, architecture.
+// Llama and its relatives as models: tensors, names, architecture.
 #include <fmt/format.h>
 
 #include <array>
@@ -12,52 +12,6 @@
 
 namespace workloads {
 namespace {
-
-struct LlamaRow {
-  std::string_view name;
-  std::int64_t vocab, hidden, layers, heads, kv_heads, ffn, positions;
-  double theta, eps, scaling;  // scaling: the factor of rope_type "llama3", 0 for none
-  bool tied;
-  std::string_view source;
-};
-constexpr std::string_view kLlama2 = "Touvron et al., arXiv:2307.09288; config.json of meta-llama/Llama-2-*-hf";
-constexpr std::string_view kLlama3 = "Dubey et al., arXiv:2407.21783, table 3; config.json of meta-llama/*";
-// clang-format off
-constexpr std::array kLlama = {
-    LlamaRow{"llama2-7b",     32000,   4096,  32,  32, 32, 11008,   4096,  1e4, 1e-5,  0, false, kLlama2},
-    LlamaRow{"llama2-13b",    32000,   5120,  40,  40, 40, 13824,   4096,  1e4, 1e-5,  0, false, kLlama2},
-    LlamaRow{"llama2-70b",    32000,   8192,  80,  64,  8, 28672,   4096,  1e4, 1e-5,  0, false, kLlama2},
-    LlamaRow{"llama3-8b",     128256,  4096,  32,  32,  8, 14336,   8192,  5e5, 1e-5,  0, false, kLlama3},
-    LlamaRow{"llama3-70b",    128256,  8192,  80,  64,  8, 28672,   8192,  5e5, 1e-5,  0, false, kLlama3},
-    LlamaRow{"llama3.1-8b",   128256,  4096,  32,  32,  8, 14336, 131072,  5e5, 1e-5,  8, false, kLlama3},
-    LlamaRow{"llama3.1-70b",  128256,  8192,  80,  64,  8, 28672, 131072,  5e5, 1e-5,  8, false, kLlama3},
-    LlamaRow{"llama3.1-405b", 128256, 16384, 126, 128,  8, 53248, 131072,  5e5, 1e-5,  8, false, kLlama3},
-    LlamaRow{"llama3.2-1b",   128256,  2048,  16,  32,  8,  8192, 131072,  5e5, 1e-5, 32, true,  kLlama3},
-    LlamaRow{"llama3.2-3b",   128256,  3072,  28,  24,  8,  8192, 131072,  5e5, 1e-5, 32, true,  kLlama3},
-    LlamaRow{"llama-small",   512,     128,   2,   8,  8,   384,   2048,  1e4, 1e-5,  0, false, "ours, for quick runs"},
-};
-// clang-format on
-
-LlamaConfig make(const LlamaRow& row) {
-  LlamaConfig c;
-  c.vocab_size = row.vocab;
-  c.hidden_size = row.hidden;
-  c.num_hidden_layers = row.layers;
-  c.num_attention_heads = row.heads;
-  c.num_key_value_heads = row.kv_heads;
-  c.head_dim = row.hidden / row.heads;
-  c.intermediate_size = row.ffn;
-  c.max_position_embeddings = row.positions;
-  c.rms_norm_eps = row.eps;
-  c.rope_theta = row.theta;
-  c.tie_word_embeddings = row.tied;
-  if (row.scaling > 0) c.rope_scaling = RopeScaling{.factor = row.scaling};
-  if (row.vocab == 128256) {  // <|begin_of_text|>, <|end_of_text|>
-    c.bos_token_id = 128000;
-    c.eos_token_ids = {128001};
-  }
-  return c;
-}
 
 void feed_forward(SpecList& list, const LlamaConfig& c, const std::string& prefix) {
   const LlamaDialect& dialect = dialect_of(c.kind);
@@ -174,6 +128,7 @@ DecoderArch arch_of(const LlamaConfig& c) {
   arch.logit_scale = 1 / c.logits_scaling;
   arch.score_scale = c.attention_multiplier;
   arch.window = c.sliding_window;
+  arch.attention_dropout = c.attention_dropout;
   arch.frequencies = rope_frequencies(c);
   arch.rope_magnitude = rope_magnitude(c);
   if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong)
@@ -231,6 +186,9 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
         c.head_dim = c.hidden_size / c.num_attention_heads;
     });
   }
+  ModelPtr without_dropout() const override {
+    return changed([](LlamaConfig& c) { c.attention_dropout = 0; });
+  }
   ModelPtr with_capacity_factor(double factor) const override {
     if (config_.num_experts == 0) return Model::with_capacity_factor(factor);
     return changed([&](LlamaConfig& c) { c.capacity_factor = factor; });
@@ -259,12 +217,6 @@ LlamaConfig::operator ModelPtr() const { return make_model(*this); }
 ModelPtr make_model(LlamaConfig config) { return std::make_shared<LlamaModel>(std::move(config)); }
 
 LlamaConfig read_llama_config(const std::filesystem::path& path) { return read_one<LlamaConfig>(path, "llama"); }
-
-std::vector<Preset> llama_presets() {
-  std::vector<Preset> out;
-  for (const LlamaRow& row : kLlama) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
 
 std::vector<WeightSpec> llama_weights(const LlamaConfig& c) {
   SpecList list;

@@ -15,38 +15,7 @@
 
 namespace workloads {
 
-using nlohmann::json;
-
 namespace {
-
-struct T5Row {
-  std::string_view name;
-  std::int64_t hidden, head, ffn, layers, heads, vocab;
-  bool v1_1;  // gated, and with a head of its own
-  std::string_view source;
-};
-constexpr std::string_view kPaper = "Raffel et al., arXiv:1910.10683, section 3.7; config.json of google-t5/t5-*";
-constexpr std::string_view kNewer = "config.json of google/t5-v1_1-*, whose sizes google/flan-t5-* have too";
-// clang-format off
-constexpr std::array kT5 = {
-    T5Row{"t5-small",       512, 64,  2048,  6,  8, 32128, false, kPaper},
-    T5Row{"t5-base",        768, 64,  3072, 12, 12, 32128, false, kPaper},
-    T5Row{"t5-large",      1024, 64,  4096, 24, 16, 32128, false, kPaper},
-    T5Row{"t5-v1_1-small",  512, 64,  1024,  8,  6, 32128, true,  kNewer},
-    T5Row{"t5-v1_1-base",   768, 64,  2048, 12, 12, 32128, true,  kNewer},
-    T5Row{"t5-v1_1-large", 1024, 64,  2816, 24, 16, 32128, true,  kNewer},
-    T5Row{"t5-v1_1-xl",    2048, 64,  5120, 24, 32, 32128, true,  kNewer},
-    T5Row{"t5-tiny",        128, 32,   384,  2,  4,   512, false, "ours, for quick runs"},
-};
-// clang-format on
-
-T5Config make(const T5Row& row) {
-  T5Config c;
-  c.vocab_size = row.vocab, c.d_model = row.hidden, c.d_kv = row.head, c.d_ff = row.ffn;
-  c.num_layers = c.num_decoder_layers = row.layers, c.num_heads = row.heads;
-  c.gated = row.v1_1, c.tie_word_embeddings = !row.v1_1;
-  return c;
-}
 
 constexpr std::int64_t kMostWritten = 1 << 14;  // tokens: its biases have no end, caches have
 
@@ -284,99 +253,5 @@ std::vector<WeightSpec> t5_weights(const T5Config& c) {
 }
 
 ModelPtr make_model(T5Config config) { return std::make_shared<T5Model>(std::move(config)); }
-
-std::vector<Preset> t5_presets() {
-  std::vector<Preset> out;
-  for (const T5Row& row : kT5) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
-
-// ---- config.json
-
-namespace {
-
-bool is_gated(const Keys& keys) {
-  const json& form = keys.at("feed_forward_proj");
-  if (form == "relu") return false;
-  if (form == "gated-gelu") return true;
-  keys.fail("\"feed_forward_proj\" is " + form.dump(), "use \"relu\" or \"gated-gelu\"");
-}
-
-}  // namespace
-
-T5Config read_t5(const Keys& keys) {
-  T5Config c;
-  keys.required("vocab_size", c.vocab_size);
-  keys.required("d_model", c.d_model);
-  keys.required("d_kv", c.d_kv);
-  keys.required("d_ff", c.d_ff);
-  keys.required("num_layers", c.num_layers);
-  keys.required("num_heads", c.num_heads);
-  c.num_decoder_layers = c.num_layers;
-  keys.optional("num_decoder_layers", c.num_decoder_layers);
-  keys.optional("relative_attention_num_buckets", c.relative_attention_num_buckets);
-  keys.optional("relative_attention_max_distance", c.relative_attention_max_distance);
-  keys.optional("n_positions", c.n_positions);
-  keys.optional("dropout_rate", c.dropout_rate);
-  keys.optional("layer_norm_epsilon", c.layer_norm_epsilon);
-  keys.optional("initializer_factor", c.initializer_range);
-  if (keys.has("feed_forward_proj")) c.gated = is_gated(keys);
-  keys.optional("tie_word_embeddings", c.tie_word_embeddings);
-  keys.optional("pad_token_id", c.pad_token_id);
-  keys.optional("eos_token_id", c.eos_token_id);
-  c.decoder_start_token_id = c.pad_token_id;
-  keys.optional("decoder_start_token_id", c.decoder_start_token_id);
-  keys.only("is_encoder_decoder", true);
-  check(c, keys.where());
-  return c;
-}
-
-void check(const T5Config& c, std::string_view where) {
-  const Rules rules{where};
-  rules.positive("vocab_size", c.vocab_size);
-  rules.positive("d_model", c.d_model);
-  rules.positive("d_kv", c.d_kv, 128);
-  rules.positive("d_ff", c.d_ff);
-  rules.positive("num_layers", c.num_layers, 10'000);
-  rules.positive("num_decoder_layers", c.num_decoder_layers, 10'000);
-  rules.positive("num_heads", c.num_heads);
-  rules.positive("relative_attention_num_buckets", c.relative_attention_num_buckets, 1024);
-  if (c.relative_attention_num_buckets % 4 != 0) rules.fail("relative_attention_num_buckets", "is no multiple of 4");
-  rules.positive("relative_attention_max_distance", c.relative_attention_max_distance);
-  if (2 * c.relative_attention_max_distance <= c.relative_attention_num_buckets)
-    rules.fail("relative_attention_max_distance", "leaves no distance to the last buckets");
-  rules.positive("n_positions", c.n_positions);
-  rules.positive("layer_norm_epsilon", c.layer_norm_epsilon);
-  rules.positive("initializer_factor", c.initializer_range);
-  rules.probability("dropout_rate", c.dropout_rate);
-  rules.token("pad_token_id", c.pad_token_id, c.vocab_size);
-  rules.token("eos_token_id", c.eos_token_id, c.vocab_size);
-  rules.token("decoder_start_token_id", c.decoder_start_token_id, c.vocab_size);
-}
-
-json to_json(const T5Config& c) {
-  return {{"architectures", {"T5ForConditionalGeneration"}},
-          {"d_ff", c.d_ff},
-          {"d_kv", c.d_kv},
-          {"d_model", c.d_model},
-          {"decoder_start_token_id", c.decoder_start_token_id},
-          {"dropout_rate", c.dropout_rate},
-          {"eos_token_id", c.eos_token_id},
-          {"feed_forward_proj", c.gated ? "gated-gelu" : "relu"},
-          {"initializer_factor", c.initializer_range},
-          {"is_encoder_decoder", true},
-          {"layer_norm_epsilon", c.layer_norm_epsilon},
-          {"model_type", "t5"},
-          {"n_positions", c.n_positions},
-          {"num_decoder_layers", c.num_decoder_layers},
-          {"num_heads", c.num_heads},
-          {"num_layers", c.num_layers},
-          {"pad_token_id", c.pad_token_id},
-          {"relative_attention_max_distance", c.relative_attention_max_distance},
-          {"relative_attention_num_buckets", c.relative_attention_num_buckets},
-          {"tie_word_embeddings", c.tie_word_embeddings},
-          {"torch_dtype", "float32"},
-          {"vocab_size", c.vocab_size}};
-}
 
 }  // namespace workloads

@@ -41,7 +41,6 @@ struct T5Config {
 T5Config read_t5(const Keys& keys);
 void check(const T5Config& config, std::string_view where);
 nlohmann::json to_json(const T5Config& config);
-std::vector<Preset> t5_presets();
 std::vector<WeightSpec> t5_weights(const T5Config& config);
 
 /// Which of the biases a query has for a key `distance` places behind it. Source: transformers, modeling_t5.py,

@@ -12,41 +12,10 @@
 namespace workloads {
 namespace {
 
-using nlohmann::json;
 using runtime::ValueId;
 
 constexpr const char* kEncoderLayers = "vit.encoder.layer.";
 constexpr const char* kProjection = "vit.embeddings.patch_embeddings.projection";
-
-struct VitRow {
-  std::string_view name;
-  VitSize size;
-  std::int64_t image, patch, channels;
-  std::string_view source;
-  bool of_torch = false;
-};
-// clang-format off
-constexpr std::array kVit = {
-    VitRow{"vit-base-patch16-224",  kVitBase,  224, 16, 3, kVitBase.source},
-    VitRow{"vit-base-patch32-224",  kVitBase,  224, 32, 3, kVitBase.source},
-    VitRow{"vit-base-patch16-384",  kVitBase,  384, 16, 3, kVitBase.source},
-    VitRow{"vit-large-patch16-224", kVitLarge, 224, 16, 3, kVitLarge.source},
-    VitRow{"vit-huge-patch14-224",  kVitHuge,  224, 14, 3, kVitHuge.source},
-    VitRow{"vit-small-patch16-224", kVitSmall, 224, 16, 3, kVitSmall.source},
-    VitRow{"vit-tiny-patch16-224",  kVitTiny,  224, 16, 3, kVitTiny.source},
-    VitRow{"vit-mnist", {"", 64, 4, 4, 128, ""}, 28, 7, 1, "github alpharomercoma/torchneuronx, academic/models.py",
-           true},
-};
-// clang-format on
-
-VitConfig make(const VitRow& row) {
-  VitConfig c;
-  c.hidden_size = row.size.hidden, c.num_hidden_layers = row.size.layers, c.num_attention_heads = row.size.heads;
-  c.intermediate_size = row.size.ffn;
-  c.image_size = row.image, c.patch_size = row.patch, c.num_channels = row.channels;
-  c.of_torch = row.of_torch;
-  return c;
-}
 
 std::int64_t tokens_of(const VitConfig& c) { return 1 + image_of(c).patches(); }
 
@@ -201,6 +170,12 @@ class VitModel final : public ConfigModel<VitConfig> {
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
   const ImageShape* image() const override { return &image_; }
+  /// Which rows of a sequence are the class token, and which are patches.
+  std::vector<HostTable> tables(const StepKind& kind) const override {
+    std::vector<float> is_class(static_cast<std::size_t>(kind.length), 0), is_patch(is_class.size(), 1);
+    is_class.front() = 1, is_patch.front() = 0;
+    return {{"is_class", std::move(is_class)}, {"is_patch", std::move(is_patch)}};
+  }
   std::vector<std::string> label_names() const override { return config_.label_names; }
   Head head() const override { return Head::kClassifier; }
 
@@ -235,74 +210,5 @@ class VitModel final : public ConfigModel<VitConfig> {
 ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
 
 ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(std::move(config)); }
-
-std::vector<Preset> vit_presets() {
-  std::vector<Preset> out;
-  for (const VitRow& row : kVit) out.push_back({row.name, row.source, make_model(make(row))});
-  return out;
-}
-
-VitConfig read_vit(const Keys& keys) {
-  VitConfig c;
-  keys.required("hidden_size", c.hidden_size);
-  keys.required("num_hidden_layers", c.num_hidden_layers);
-  keys.required("num_attention_heads", c.num_attention_heads);
-  keys.required("intermediate_size", c.intermediate_size);
-  keys.optional("image_size", c.image_size);
-  keys.optional("patch_size", c.patch_size);
-  keys.optional("num_channels", c.num_channels);
-  keys.optional("hidden_act", c.hidden_act, {Activation::kGelu, Activation::kGeluTanh});
-  keys.optional("layer_norm_eps", c.layer_norm_eps);
-  keys.optional("initializer_range", c.initializer_range);
-  keys.optional("hidden_dropout_prob", c.hidden_dropout_prob);
-  keys.optional("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
-  keys.optional("torch_multihead_attention", c.of_torch);
-  keys.only("qkv_bias", true);
-  c.label_names = keys.label_names();
-  check(c, keys.where());
-  return c;
-}
-
-void check(const VitConfig& c, std::string_view where) {
-  const Rules rules{where};
-  rules.positive("hidden_size", c.hidden_size);
-  rules.positive("num_hidden_layers", c.num_hidden_layers, 10'000);
-  rules.positive("num_attention_heads", c.num_attention_heads);
-  rules.positive("intermediate_size", c.intermediate_size);
-  rules.positive("image_size", c.image_size, 1 << 14);
-  rules.positive("patch_size", c.patch_size);
-  rules.positive("num_channels", c.num_channels, 64);
-  rules.positive("num_labels", static_cast<std::int64_t>(c.label_names.size()));
-  rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
-  rules.divides("patch_size", c.patch_size, "image_size", c.image_size);
-  rules.positive("layer_norm_eps", c.layer_norm_eps);
-  rules.positive("initializer_range", c.initializer_range);
-  rules.probability("hidden_dropout_prob", c.hidden_dropout_prob);
-  rules.probability("attention_probs_dropout_prob", c.attention_probs_dropout_prob);
-}
-
-json to_json(const VitConfig& c) {
-  json file = {{"architectures", {"ViTForImageClassification"}},
-               {"attention_probs_dropout_prob", c.attention_probs_dropout_prob},
-               {"encoder_stride", c.patch_size},
-               {"hidden_act", name_of(c.hidden_act)},
-               {"hidden_dropout_prob", c.hidden_dropout_prob},
-               {"hidden_size", c.hidden_size},
-               {"image_size", c.image_size},
-               {"initializer_range", c.initializer_range},
-               {"intermediate_size", c.intermediate_size},
-               {"layer_norm_eps", c.layer_norm_eps},
-               {"model_type", "vit"},
-               {"num_attention_heads", c.num_attention_heads},
-               {"num_channels", c.num_channels},
-               {"num_hidden_layers", c.num_hidden_layers},
-               {"patch_size", c.patch_size},
-               {"problem_type", "single_label_classification"},
-               {"qkv_bias", true},
-               {"torch_dtype", "float32"}};
-  if (c.of_torch) file["torch_multihead_attention"] = true;
-  put_labels(file, c.label_names);
-  return file;
-}
 
 }  // namespace workloads

@@ -38,20 +38,6 @@ struct VitConfig {
 VitConfig read_vit(const Keys& keys);
 void check(const VitConfig& config, std::string_view where);
 nlohmann::json to_json(const VitConfig& config);
-std::vector<Preset> vit_presets();
-
-/// The sizes that a variant's name stands for.
-struct VitSize {
-  std::string_view name;
-  std::int64_t hidden, layers, heads, ffn;
-  std::string_view source;
-};
-inline constexpr std::string_view kVitPaper =
-    "Dosovitskiy et al., arXiv:2010.11929, table 1; config.json of google/vit-*";
-inline constexpr std::string_view kDeit = "Touvron et al., arXiv:2012.12877, table 1; no distillation token";
-inline constexpr VitSize kVitTiny{"tiny", 192, 12, 3, 768, kDeit}, kVitSmall{"small", 384, 12, 6, 1536, kDeit},
-    kVitBase{"base", 768, 12, 12, 3072, kVitPaper}, kVitLarge{"large", 1024, 24, 16, 4096, kVitPaper},
-    kVitHuge{"huge", 1280, 32, 16, 5120, kVitPaper};
 
 ImageShape image_of(const VitConfig& config);
 

@@ -1,0 +1,70 @@
+// T5's config.json.
+#include "workloads/models/t5/t5.h"
+
+#include <array>
+
+#include "workloads/models/config/table.h"
+
+namespace workloads {
+namespace {
+
+using nlohmann::json;
+using T = T5Config;
+
+void read_form(const Keys& keys, T5Config& c) {
+  if (!keys.has("feed_forward_proj")) return;
+  const json& form = keys.at("feed_forward_proj");
+  if (form != "relu" && form != "gated-gelu")
+    keys.fail("\"feed_forward_proj\" is " + form.dump(), "use \"relu\" or \"gated-gelu\"");
+  c.gated = form == "gated-gelu";
+}
+
+// clang-format off
+constexpr auto kT5Fields = std::to_array<Field<T>>({
+    {.key = "vocab_size", .member = &T::vocab_size, .required = true},
+    {.key = "d_model", .member = &T::d_model, .required = true},
+    {.key = "d_kv", .member = &T::d_kv, .required = true, .range = {.most = 128}},
+    {.key = "d_ff", .member = &T::d_ff, .required = true},
+    {.key = "num_layers", .member = &T::num_layers, .required = true, .range = kLayers},
+    {.key = "num_heads", .member = &T::num_heads, .required = true},
+    {.key = "num_decoder_layers", .member = &T::num_decoder_layers, .range = kLayers,
+     .otherwise = [](T& c) { c.num_decoder_layers = c.num_layers; }},
+    {.key = "relative_attention_num_buckets", .member = &T::relative_attention_num_buckets, .range = {.most = 1024}},
+    {.key = "relative_attention_max_distance", .member = &T::relative_attention_max_distance},
+    {.key = "n_positions", .member = &T::n_positions},
+    {.key = "dropout_rate", .member = &T::dropout_rate, .range = kProbability},
+    {.key = "layer_norm_epsilon", .member = &T::layer_norm_epsilon},
+    {.key = "initializer_factor", .member = &T::initializer_range},
+    {.key = "feed_forward_proj", .read = read_form,
+     .write = [](const T& c) { return json(c.gated ? "gated-gelu" : "relu"); }},
+    {.key = "tie_word_embeddings", .member = &T::tie_word_embeddings},
+    {.key = "pad_token_id", .member = &T::pad_token_id, .range = kToken},
+    {.key = "eos_token_id", .member = &T::eos_token_id, .range = kToken},
+    {.key = "decoder_start_token_id", .member = &T::decoder_start_token_id, .range = kToken,
+     .otherwise = [](T& c) { c.decoder_start_token_id = c.pad_token_id; }},
+    {.key = "is_encoder_decoder", .only = true},
+    {.key = "architectures", .always = Listed{"T5ForConditionalGeneration"}},
+    {.key = "model_type", .always = "t5"},
+    {.key = "torch_dtype", .always = "float32"},
+});
+// clang-format on
+
+}  // namespace
+
+T5Config read_t5(const Keys& keys) {
+  const T5Config c = read_fields<T>(kT5Fields, keys, {});
+  check(c, keys.where());
+  return c;
+}
+
+void check(const T5Config& c, std::string_view where) {
+  const Rules rules{where};
+  check_fields<T>(kT5Fields, c, rules);
+  if (c.relative_attention_num_buckets % 4 != 0) rules.fail("relative_attention_num_buckets", "is no multiple of 4");
+  if (2 * c.relative_attention_max_distance <= c.relative_attention_num_buckets)
+    rules.fail("relative_attention_max_distance", "leaves no distance to the last buckets");
+}
+
+json to_json(const T5Config& c) { return write_fields<T>(kT5Fields, c); }
+
+}  // namespace workloads
