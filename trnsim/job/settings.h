@@ -2,6 +2,7 @@
 // workload files, sweeps and errors. Texts put a setting in backquotes: `max_length`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/host/stack.h"
@@ -116,6 +119,12 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
 /// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
 /// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.
 void resolve_numerics(Settings& settings);
+
+/// Hugging Face's names of tasks, and the head that a model needs for each.
+inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTasks = {
+    {{"sequence-classification", workloads::Head::kClassifier},
+     {"token-classification", workloads::Head::kTokens},
+     {"fill-mask", workloads::Head::kMaskedTokens}}};
 
 /// The head that `task` names, if it names one.
 std::optional<workloads::Head> head_of(const Settings& settings);
