@@ -59,12 +59,12 @@ TEST(PredictTraining, DecodersByTheirSizes) {
   const std::string sizes = ",2,256,8,8,1024,1024,128,";
   const std::string run = "bf16,fp32 master+moments,adamw,neuronx-distributed,";
   const Rows rows =
-      predictions("neox,train,gpt-neox-tiny" + sizes + plan + run + "sequences/s,1,1,1,1,-,\n" +  //
-                  "mistral,train,Mistral-tiny" + sizes + plan + run + "tokens/s,1,1,1,1,-,\n" +   //
+      predictions("gptj,train,gpt-j-tiny" + sizes + plan + run + "sequences/s,1,1,1,1,-,\n" +    //
+                  "mistral,train,Mistral-tiny" + sizes + plan + run + "tokens/s,1,1,1,1,-,\n" +  //
                   "nemo,train,llama-tiny" + sizes + plan + "bf16+SR,bf16,adamw,NeMo Megatron,steps/s,1,1,1,1,-,\n" +
                   "fp32,train,llama-tiny" + sizes + plan + "fp32,fp32,adamw,torch-xla,s/step,1,1,1,1,-,\n");
   for (const auto& [id, row] : rows) EXPECT_TRUE(row["predicted"].is_number()) << row;
-  EXPECT_NE(rows.at("neox")["assumptions"].dump().find("as a GPT"), std::string::npos);
+  EXPECT_NE(rows.at("gptj")["assumptions"].dump().find("as a GPT"), std::string::npos);
 }
 
 TEST(PredictTraining, ModelsOfImages) {

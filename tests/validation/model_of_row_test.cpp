@@ -117,7 +117,8 @@ TEST_F(PublishedModels, TheLongestWordTellsTheFamily) {
   EXPECT_EQ(family("SciBERT"), "BERT");
   EXPECT_EQ(family("ALBERT-base"), "ALBERT");
   EXPECT_EQ(family("Mistral-7B"), "Mistral");
-  EXPECT_EQ(family("gpt-neox-20b"), "GPT");
+  EXPECT_EQ(family("gpt-neox-20b"), "GPT-NeoX");
+  EXPECT_EQ(family("gpt-j-6b"), "GPT");
   EXPECT_THAT(assumed_, Contains(HasSubstr("as a GPT")));
 }
 
@@ -138,8 +139,8 @@ TEST(ModelOfRow, WithoutGuessesAModelIsAPresetOrLikeTheFamilyThatItsCellNames) {
   EXPECT_EQ(std::get<ModelPtr>(model("ours", "bert", ",3"))->label_names().size(), 3u);
   EXPECT_EQ(std::get<ModelPtr>(model("ours", "gpt2"))->sizes().hidden, 64);
   EXPECT_EQ(std::get<ModelPtr>(model("ours", "gpt2"))->sizes().positions, 128);  // the family, not the preset
-  EXPECT_TRUE(std::get<ModelPtr>(model("ours", "gpt2"))->tied_to("lm_head.weight"));
-  EXPECT_FALSE(std::get<ModelPtr>(model("ours", "gpt2", "no,"))->tied_to("lm_head.weight"));
+  EXPECT_TRUE(std::get<ModelPtr>(model("ours", "gpt2"))->decoder()->head.tied);
+  EXPECT_FALSE(std::get<ModelPtr>(model("ours", "gpt2", "no,"))->decoder()->head.tied);
   EXPECT_THAT(std::get<std::string>(model("llama-9b", "")), HasSubstr("model 'llama-9b' is not modelled"));
   EXPECT_THROW(model("ours", "bart"), base::Error);
 }

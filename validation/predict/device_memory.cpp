@@ -16,7 +16,7 @@ constexpr double kGiB = 1 << 30;
 
 /// Parameters of one core beyond the real model's: an output layer that the real one has not.
 double not_there(const TrainingRow& row, const workloads::ModelPtr& model) {
-  if (row.tied != Known::kYes || model->tied_to("lm_head.weight")) return 0;
+  if (row.tied != Known::kYes || (model->decoder() && model->decoder()->head.tied)) return 0;
   const workloads::Sizes s = model->sizes();
   return static_cast<double>(s.vocabulary * s.hidden) / row.tp.value_or(1);
 }

@@ -46,10 +46,17 @@ Sizes sizes_of(const TrainingRow& row, std::int64_t positions) {
           .kv_heads = size(row.kv_heads),
           .ffn = size(row.ffn),
           .vocabulary = size(row.vocab),
-          .positions = std::max(positions, size(row.seq_len)),
-          .image = size(row.image),
-          .channels = size(row.channels),
-          .patch = size(row.patch)};
+          .positions = std::max(positions, size(row.seq_len))};
+}
+
+/// A model of pictures, of those of the row.
+ModelPtr with_picture(const TrainingRow& row, const ModelPtr& model) {
+  if (!model->image()) return model;
+  workloads::ImageShape image = *model->image();
+  if (row.image) image.size = *row.image;
+  if (row.channels) image.channels = *row.channels;
+  if (row.patch) image.patch = *row.patch;
+  return model->with({.image = image});
 }
 
 /// Whether the model has all of its sizes: of the row, or of the preset that it is.
@@ -93,14 +100,14 @@ std::variant<ModelPtr, std::string> model_of_row(const Row& row, std::vector<std
   if (!like) return fmt::format("model '{}' is not modelled", job.model);
   const bool classifies = like->task() == workloads::Task::kClassification;
   const std::int64_t least = classifies && !like->image() ? kLeastPositions : 0;
-  ModelPtr model = like->with_sizes(sizes_of(job, std::max(least, like->sizes().positions)));
+  ModelPtr model = with_picture(job, like)->with_sizes(sizes_of(job, std::max(least, like->sizes().positions)));
   if (!is_complete(job, *model)) return std::string{"a size of the model is not published"};
   if (!row.assumed.empty())
     for (const std::string& part : base::split(row.assumed, ';')) assumed.emplace_back(base::trim(part));
   if (model->image()) require_length(job, *model, assumed);
   if (classifies) model = with_labels(job, model);
   if (job.dropout == Known::kNo) model = model->without_dropout();
-  if (job.tied == Known::kNo) model = model->with_own_head();
+  if (job.tied == Known::kNo) model = model->with({.own_head = true});
   return model;
 }
 

@@ -49,14 +49,14 @@ FAMILY_WORDS = {
     "llama": "llama", "vicuna": "llama", "mistral": "mistral", "qwen": "qwen2", "qwen3": "qwen3", "gemma": "gemma",
     "granite": "granite", "phi-3": "phi3", "phi3": "phi3", "phi-4": "phi3", "mixtral": "mixtral", "olmo2": "olmo2",
     "olmo-2": "olmo2", "qwen3-30b-a3b": "qwen3_moe", "qwen3-235b-a22b": "qwen3_moe", "qwen3-moe": "qwen3_moe",
-    "gpt": "gpt2", "neox": "gpt2", "pythia": "gpt2", "gpt-j": "gpt2", "codegen": "gpt2", "opt-": "gpt2",
+    "gpt": "gpt2", "neox": "gpt_neox", "pythia": "gpt_neox", "gpt-j": "gpt2", "codegen": "gpt2", "opt-": "opt",
     "bloom": "gpt2", "vit": "vit", "vision transformer": "vit", "deit": "vit"}
 # They look like a family and cannot be computed as one.
 FAMILY_WORDS |= dict.fromkeys(["deberta", "t5", "mobilevit", "levit", "maxvit", "convit", "crossvit", "vivit", "vitdet",
                                "vit-mae", "swin"], "")
-NEOX = {"neox", "pythia", "gpt-j", "codegen"}  # config.json of EleutherAI/gpt-neox-20b: no dropout, a head of its own
-DIFFERS = dict.fromkeys(NEOX, "as a GPT: attention before the MLP, learned positions") | {
-    "opt-": "as a GPT: GELU", "bloom": "as a GPT: learned positions", "deit": "as a ViT: no token of distillation"}
+GPTJ = {"gpt-j", "codegen"}  # config.json of EleutherAI/gpt-j-6b: no dropout, a head of its own
+DIFFERS = dict.fromkeys(GPTJ, "as a GPT: attention before the MLP, learned positions") | {
+    "bloom": "as a GPT: learned positions", "deit": "as a ViT: no token of distillation"}
 TIED = ["qwen3-0.6b", "qwen3-1.7b", "qwen3-4b"]  # their config.json: tie_word_embeddings
 ENCODERS = {"bert", "roberta", "distilbert", "electra", "albert", "vit"}
 # Blocks that are not those of BlockSpec (LayerNorm and a GELU MLP).
@@ -80,7 +80,7 @@ def model_columns(row):
                 "causal": "no" if "full attention" in about(row) or "non-causal" in about(row) else ""}
     word = family_word(name)
     out = {"like": FAMILY_WORDS.get(word, ""), "assumed": DIFFERS.get(word, "")}
-    if word in NEOX:
+    if word in GPTJ:
         out |= {"dropout": "no", "tied": "no"}
     if row["kind"] == "memory" and any(tied in name for tied in TIED):
         out["tied"] = "yes"

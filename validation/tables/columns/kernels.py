@@ -167,16 +167,18 @@ def micro_columns(row):
 
 # ---- graphs that are compiled
 
-PRESETS = """bert-base-uncased bert-base-cased bert-large-uncased bert-small bert-base bert-large roberta-base
-roberta-large distilbert-base-uncased electra-small electra-base electra-large albert-base albert-large
-albert-xlarge llama2-7b llama2-13b llama2-70b llama3-8b llama3-70b llama3.1-8b llama3.1-70b llama3.1-405b
-llama3.2-1b llama3.2-3b llama-small mistral-7b mistral-7b-v0.3 qwen2-0.5b qwen2-1.5b qwen2-7b qwen2.5-14b
-qwen2.5-72b qwen3-0.6b qwen3-1.7b qwen3-4b qwen3-8b qwen3-14b qwen3-32b gemma-2b gemma-7b granite-3.0-2b
-granite-3.0-8b phi3-mini phi3-medium phi-4 phi3.5-mini mixtral-8x7b mixtral-8x22b mixtral-small qwen3-30b-a3b
-qwen3-235b-a22b olmo2-1b olmo2-7b olmo2-13b gpt-small gpt2 gpt2-medium gpt2-large gpt2-xl gpt3-6.7b
-gpt3-13b gpt3-23b gpt3-46b gpt3-175b vit-base-patch16-224 vit-base-patch32-224 vit-base-patch16-384
-vit-large-patch16-224 vit-huge-patch14-224 vit-small-patch16-224 vit-tiny-patch16-224 vit-mnist t5-small
-t5-base t5-large t5-v1_1-small t5-v1_1-base t5-v1_1-large t5-v1_1-xl t5-tiny""".split()
+PRESETS = """\
+albert-base albert-large albert-xlarge bert-base-uncased bert-base-cased bert-large-uncased bert-small bert-base
+bert-large distilbert-base-uncased electra-small electra-base electra-large gemma-2b gemma-7b gpt-small gpt2
+gpt2-medium gpt2-large gpt2-xl gpt3-6.7b gpt3-13b gpt3-23b gpt3-46b gpt3-175b pythia-70m pythia-160m pythia-410m
+pythia-1b pythia-1.4b pythia-2.8b pythia-6.9b pythia-12b gpt-neox-20b granite-3.0-2b granite-3.0-8b llama2-7b
+llama2-13b llama2-70b llama3-8b llama3-70b llama3.1-8b llama3.1-70b llama3.1-405b llama3.2-1b llama3.2-3b llama-small
+mistral-7b mistral-7b-v0.3 mixtral-8x7b mixtral-8x22b mixtral-small olmo2-1b olmo2-7b olmo2-13b opt-125m opt-1.3b
+opt-2.7b opt-6.7b opt-13b opt-30b opt-66b phi3-mini phi3-medium phi-4 phi3.5-mini qwen2-0.5b qwen2-1.5b qwen2-7b
+qwen2.5-14b qwen2.5-72b qwen3-0.6b qwen3-1.7b qwen3-4b qwen3-8b qwen3-14b qwen3-32b qwen3-30b-a3b qwen3-235b-a22b
+roberta-base roberta-large t5-small t5-base t5-large t5-v1_1-small t5-v1_1-base t5-v1_1-large t5-v1_1-xl t5-tiny
+vit-base-patch16-224 vit-base-patch32-224 vit-base-patch16-384 vit-large-patch16-224 vit-huge-patch14-224
+vit-small-patch16-224 vit-tiny-patch16-224 vit-mnist""".split()
 
 
 def plain(text):
