@@ -2,7 +2,6 @@
 #include "analysis/export/parquet.h"
 #include "analysis/export/export.h"
 #include "isa/names.h"
-#include "isa/names.h"
 
 namespace analysis {
 namespace {

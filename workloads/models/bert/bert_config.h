@@ -92,9 +92,6 @@ void check(const BertConfig& config, std::string_view where);
 void apply(const ModelChange& change, BertConfig& config);
 nlohmann::json to_json(const BertConfig& config);
 
-std::vector<FamilyWord> bert_words();
-/// Of a relative.
-std::vector<FamilyWord> bert_words(BertKind kind);
 ModelPtr blank_bert(BertKind kind);
 
 /// Whether embeddings are brought to the width of the layers. ALBERT always does.

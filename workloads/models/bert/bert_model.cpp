@@ -8,7 +8,6 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
-#include "workloads/models/published.h"
 #include "workloads/models/spec_list.h"
 
 namespace workloads {
@@ -97,17 +96,6 @@ class BertModel final : public ConfigModel<BertConfig> {
             n * kBertLayer.backward + kBertEmbeddings.backward + head.backward, static_cast<double>(weights().size())};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
-
-  /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
-  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
-    const ModelPtr model = Model::with_published(published, assumed);
-    if (!model) return nullptr;
-    const std::string text = base::lower(published.name + " " + published.notes);
-    const bool tokens = text.find("token classification") != std::string::npos;
-    const std::int64_t labels = number_in(text, {R"((\d{1,5}) (?:labels|classes))"}).value_or(tokens ? 9 : 6);
-    return model->with_sizes({.positions = std::max<std::int64_t>(model->sizes().positions, 512)})
-        ->with_labels(std::vector<std::string>(static_cast<std::size_t>(labels), ""));
-  }
 };
 
 }  // namespace
@@ -131,11 +119,6 @@ BertConfig::operator ModelPtr() const { return make_model(*this); }
 ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(config); }
 
 BertConfig read_bert_config(const std::filesystem::path& path) { return read_one<BertConfig>(path, "bert"); }
-
-std::vector<FamilyWord> bert_words() {
-  return {{"bert"},  // CamemBERT, SciBERT, ...
-          {.word = "deberta", .other = true}};
-}
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   const bool pretraining = c.head == Head::kPretraining, masked = pretraining || c.head == Head::kMaskedTokens;

@@ -113,15 +113,4 @@ std::string classifier_of(const BertConfig& c) {
 
 ModelPtr blank_bert(BertKind kind) { return make_model(blank(kind)); }
 
-std::vector<FamilyWord> bert_words(BertKind kind) {
-  switch (kind) {
-    case BertKind::kBert: return bert_words();
-    case BertKind::kRoberta: return {{"roberta"}};
-    case BertKind::kDistilBert: return {{"distilbert"}};
-    case BertKind::kElectra: return {{"electra"}};
-    case BertKind::kAlbert: return {{"albert"}};
-  }
-  return {};
-}
-
 }  // namespace workloads

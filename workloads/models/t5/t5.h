@@ -43,7 +43,6 @@ T5Config read_t5(const Keys& keys);
 void check(const T5Config& config, std::string_view where);
 void apply(const ModelChange& change, T5Config& config);
 nlohmann::json to_json(const T5Config& config);
-std::vector<FamilyWord> t5_words();
 std::vector<WeightSpec> t5_weights(const T5Config& config);
 /// Of the MLP in a layer; `layer`: what the names of its weights begin with.
 MlpNames t5_mlp(const T5Config& config, const std::string& layer);
