@@ -148,8 +148,7 @@ void bind_trace(py::module_& m) {
              label_line(t);
              return t.spread(v, partitions, in_psum);
            })
-      .def("constant", &Trace::constant)
-      .def_property_readonly("size", &Trace::size);
+      .def("constant", &Trace::constant);
 }
 
 template <class Names>

@@ -62,7 +62,9 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"pcre2.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
     {"sqlite3.h", {"analysis"}},  // its error codes
-    {"google", {}},               // protobuf: tests read traces back with it
+    {"protozero", {"analysis"}},
+    {"kainjow", {"analysis/report/page.cpp"}},
+    {"google", {}},  // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
     {"sentencepiece_processor.h", {"workloads"}},
     {"png.h", {"workloads"}},

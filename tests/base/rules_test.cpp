@@ -128,8 +128,7 @@ const std::vector<SourceRule>& rules() {
       {"printing", "only cli/ prints, through base/", kLibrary, "",
        in_code(R"(\bfmt::print\b|\bstd::(cout|cerr|clog|puts|printf)\b|\b(printf|puts|fputs|putchar)\()")},
       {"progress", "only cli/ shows progress", kLibrary, "", in_code(R"(\bbase::(Progress|Terminal)\b)")},
-      {"flags", "flags have names in cli/ only: a library knows fields", kLibrary + " base",
-       "analysis/report/report_style.h",  // names of colours in CSS
+      {"flags", "flags have names in cli/ only: a library knows fields", kLibrary + " base", "",
        in_strings(R"((^|[^\w-])--[a-zA-Z][\w-]*)")},
       {"family", "only workloads/models/ tells families apart", kAboveHardware, "workloads/models/",
        in_code(R"(\b(holds_alternative|get_if|get)<(\w+::)*(Bert|Llama|Gpt|Vit|Decoder)Config>|\b(Family|Shape)::k\w+|)"
