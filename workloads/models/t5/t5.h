@@ -67,7 +67,8 @@ StepGraph t5_step(const ModelPtr& model, const T5Config& config, const Step& ste
 /// [batch
 /// * prompt, 1] int32 and "distances.encoder" (Model::tables()); in both "source_mask" [batch, prompt], 1 where there
 /// is a token, "decoder_input_ids" [batch, 1] int32, "positions" [batch, 1] int32, the place of these, "seen" [batch,
-/// length], 1 up to that place, and "distances" (Model::host_tables() of the place). One core. Errors: as check(GenerationSpec).
+/// length], 1 up to that place, and "distances" (Model::host_tables() of the place). One core. Errors: as
+/// check(GenerationSpec).
 runtime::Graph t5_generation(const ModelPtr& model, const T5Config& config, const GenerationSpec& spec, bool prompt);
 
 ModelPtr make_model(T5Config config);
