@@ -11,7 +11,6 @@
 #include "base/param_toml.h"
 #include "base/suggest.h"
 #include "workloads/models/config/keys.h"
-#include "workloads/models/model.h"
 #include "workloads/models/registry.h"
 
 namespace workloads {

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <vector>
 
-#include "workloads/models/config.h"
+#include "workloads/models/model.h"
 
 namespace workloads {
 
