@@ -99,12 +99,13 @@ TEST(LongRope, FactorsFollowTheLength) {
   const ModelPtr model = read_config(golden("phi3_long_tiny"));
   const DecoderArch arch = decoder_arch(model);
   const double magnitude = std::sqrt(1 + std::log(40.0 / 12) / std::log(12.0));
-  EXPECT_DOUBLE_EQ(arch.rope_magnitude, magnitude);
-  const RopeTable few = rope_table(arch, 12), many = rope_table(arch, 13);
+  EXPECT_DOUBLE_EQ(arch.block.rotary.magnitude, magnitude);
+  const std::vector<HostTable> few = rope_tables(arch.block.rotary, 12), many = rope_tables(arch.block.rotary, 13);
+  ASSERT_EQ(few.size(), 2);  // cosines and sines
   const double second = std::pow(1e4, -0.5);
-  EXPECT_FLOAT_EQ(few.sin[3], static_cast<float>(magnitude * std::sin(second / 1.5)));
-  EXPECT_FLOAT_EQ(many.sin[3], static_cast<float>(magnitude * std::sin(second / 4)));
-  EXPECT_FLOAT_EQ(few.cos[0], static_cast<float>(magnitude));
+  EXPECT_FLOAT_EQ(few[1].values[3], static_cast<float>(magnitude * std::sin(second / 1.5)));
+  EXPECT_FLOAT_EQ(many[1].values[3], static_cast<float>(magnitude * std::sin(second / 4)));
+  EXPECT_FLOAT_EQ(few[0].values[0], static_cast<float>(magnitude));
   const Scratch s;
   json file = read_json_file(golden("phi3_long_tiny") / "config.json");
   file["rope_scaling"]["long_factor"] = {2.0};

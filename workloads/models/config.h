@@ -10,7 +10,8 @@
 
 namespace workloads {
 
-class Model;  // workloads/models/model.h
+class Model;         // workloads/models/model.h
+struct ModelChange;  // the same
 using ModelPtr = std::shared_ptr<const Model>;
 
 enum class Activation { kGelu, kGeluTanh, kSilu };

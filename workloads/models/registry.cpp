@@ -179,29 +179,4 @@ std::vector<std::string_view> model_types() {
   return types;
 }
 
-ModelPtr Model::with_capacity_factor(double) const {
-  throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
-              "leave it out, or take a mixture of experts"};
-}
-
-double Model::kept_elements(const Plan& plan, std::int64_t length) const {
-  const Sizes c = sizes();
-  const auto tokens = static_cast<double>(plan.micro_batch * length);
-  return tokens * static_cast<double>(3 * c.hidden + c.ffn) + tokens * static_cast<double>(length * c.heads);
-}
-
-std::vector<StepGraph> pipeline_steps(const Model& model, const Step& step) {
-  std::vector<StepGraph> out;
-  for (std::int64_t stage = 0; stage < step.plan.pipeline; ++stage) {
-    Step one = step;
-    one.stage = stage;
-    out.push_back(model.step(one));
-  }
-  return out;
-}
-
-void require_plan(const Model& model, const Plan& plan) {
-  if (const auto problem = model.refuses(plan)) throw Error{Fault::kUsage, problem->where, problem->what, problem->fix};
-}
-
 }  // namespace workloads
