@@ -75,7 +75,8 @@ const std::array kRows = {
          "use the first N training samples; 0: all", "", "", 0, kMax},
     Setting{"max_eval_samples", &T::max_eval_samples, kModel,
          "use the first N evaluation samples; 0: all", "", "", 0, kMax},
-    Setting{"task", &T::task, kModel, "the labels that a model learns; default: as the data has them", task_names()},
+    Setting{"task", &T::task, kModel, "the labels that a model learns; default: as the data has them", {}, {},
+         kNoLimit, kNoLimitAbove, task_names},
     Setting{"strict", &T::strict, kModel, "a malformed row is an error instead of being counted and skipped"},
 
     Setting{"per_device_train_batch_size", &T::per_device_train_batch_size, kTrain,
@@ -270,7 +271,7 @@ workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& 
   workloads::ModelPtr out = model->with_head(*head);
   if (out->head() != *head)
     throw Error{Fault::kUsage, "`task`", fmt::format("{} has no head for {}", model->family(), settings.task),
-                "leave it out, or name an encoder of texts"};
+                "leave it out, or name a model that has one, as bert-base-uncased"};
   return out;
 }
 

@@ -114,12 +114,13 @@ workloads::TrainingDataPtr load_training(const workloads::Workload& workload, co
   const workloads::ModelPtr model = headed(settings, model_of(workload, workload.small_model, settings.model_id));
   require_trainable_lengths(settings, *model);
   workloads::DataOptions options = data_options(workload, settings);
-  if (model->task() != workloads::Task::kClassification) {
+  const bool labelled = model->task() == workloads::Task::kClassification;
+  if (!labelled || model->splits()) {
     Settings one = settings;  // the data is not here yet
-    one.packing = true;
+    one.packing = true, one.buckets.clear();
     const Job job = job_of(one, model, 0);
     require_host_memory(job);
-    options.length = static_cast<std::size_t>(job.step.kind.length);
+    if (!labelled) options.length = static_cast<std::size_t>(job.step.kind.length);
     options.target_length = static_cast<std::size_t>(job.step.kind.target_length);
   }
   return workloads::task_row(model->task()).load(options);

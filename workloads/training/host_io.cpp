@@ -31,6 +31,18 @@ void require_computable(const ModelPtr& config, const Step& spec) {
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }
 
+/// The row of each text's last token.
+std::vector<std::int32_t> last_tokens(const Batch& batch) {
+  std::vector<std::int32_t> out;
+  for (std::size_t row = 0; row < batch.rows; ++row) {
+    std::size_t last = row * batch.length;
+    for (std::size_t i = last; i < (row + 1) * batch.length; ++i)
+      if (batch.attention_mask[i] > 0) last = i;
+    out.push_back(static_cast<std::int32_t>(last));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, std::int64_t length,
@@ -143,6 +155,8 @@ void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, st
   write_if_read(first, "token_type_ids", batch.token_type_ids);
   write_if_read(first, "attention_mask", batch.attention_mask);
   for (const std::uint32_t rank : {first, last}) write_if_read(rank, "source_mask", batch.attention_mask);
+  if (session.has(last, micro_name("last_tokens", micro_batch)))
+    session.write(last, micro_name("last_tokens", micro_batch), last_tokens(batch));
 }
 
 /// Tokens are counted from the first of the rank's part of the vocabulary.
@@ -157,7 +171,10 @@ void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::in
     else
       labels.push_back(std::max(label, 0));  // one that is ignored weighs nothing
   session.write(rank, micro_name("labels", micro_batch), labels);
-  session.write(rank, micro_name("weights", micro_batch), batch.weights);
+  std::vector<float> weights = batch.weights;
+  if (!tokens)  // tensor-parallel ranks all have the classes, and their gradients add up
+    for (float& weight : weights) weight /= static_cast<float>(spec_.plan.tensor);
+  session.write(rank, micro_name("weights", micro_batch), weights);
 }
 
 void HostIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
@@ -183,11 +200,11 @@ double HostIo::loss(runtime::Session& session) const {
           session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m));
       loss += std::accumulate(labels.begin(), labels.end(), 0.0);
     }
-  return loss;
+  return config_->task() == Task::kClassification ? loss * static_cast<double>(spec_.plan.tensor) : loss;
 }
 
 std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const {
-  if (spec_.plan.tensor == 1)
+  if (spec_.plan.tensor == 1 || config_->task() == Task::kClassification)
     return session.read(spec_.plan.rank_of(data_rank, 0, spec_.plan.last_stage()), micro_name("logits", micro_batch));
   const std::int64_t part = vocabulary_part(), all = part * spec_.plan.tensor,
                      rows = spec_.plan.micro_batch * predicted();
