@@ -115,7 +115,7 @@ TEST(Validate, TheSettingsReachThePredictions) {
   const std::vector<std::filesystem::path> files{kTables / "micro.csv"};
   const auto rows = load_rows(files, std::vector<std::string>{"ar2_1024"});
   Settings slow;
-  slow.set = {"collective.floor=2x"};
+  slow.machine.set = {"collective.floor=2x"};
   const auto time = [&](const Settings& s) { return validate(rows, predict_context(s)).report.rows.at(0).predicted; };
   const auto as_is = time({}), slowed = time(slow);
   ASSERT_TRUE(as_is && slowed);

@@ -44,66 +44,66 @@ void require_host_memory(const Job& job) {
 
 /// What a sample is cut to: the last of lengths that the user gives.
 std::int64_t most_tokens(const Settings& s) {
-  const bool given = !s.buckets.empty() && s.buckets != "auto";
-  return given ? workloads::listed_buckets(s.buckets).back() : s.max_length;
+  const bool given = !s.data.buckets.empty() && s.data.buckets != "auto";
+  return given ? workloads::listed_buckets(s.data.buckets).back() : s.data.max_length;
 }
 
 /// Errors: Fault::kUsage for what is projected, but not trained here.
 void require_trainable_lengths(const Settings& s, const workloads::Model& model) {
   require_lengths(s, model);
-  if (model.task() == workloads::Task::kNextToken && !s.buckets.empty())
+  if (model.task() == workloads::Task::kNextToken && !s.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "a decoder is trained for real at one length alone",
                 "use `numerics` off, which projects time and cost, or leave it out: `max_length` pads"};
 }
 
 workloads::DataOptions data_options(const workloads::Workload& workload, const Settings& s) {
-  return {.model_folder = s.model_id,
+  return {.model_folder = s.data.model_id,
           .preset = workload.small_model,
-          .dataset_path = s.dataset_path,
-          .validation_file = s.validation_file,
-          .test_file = s.test_file,
-          .vocab = s.vocab,
-          .read = {.text_column = s.text_column,
-                   .label_column = s.label_column,
-                   .label_names = split_names(s.label_names),
-                   .backslash_escapes = s.backslash_escapes,
-                   .strict = s.strict},
+          .dataset_path = s.data.dataset_path,
+          .validation_file = s.data.validation_file,
+          .test_file = s.data.test_file,
+          .vocab = s.data.vocab,
+          .read = {.text_column = s.data.text_column,
+                   .label_column = s.data.label_column,
+                   .label_names = split_names(s.data.label_names),
+                   .backslash_escapes = s.data.backslash_escapes,
+                   .strict = s.data.strict},
           .head = head_of(s),
-          .packing = s.packing,
-          .hold_out = s.eval_strategy == "epoch",
+          .packing = s.data.packing,
+          .hold_out = s.training.eval_strategy == "epoch",
           .length = static_cast<std::size_t>(most_tokens(s)),
-          .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
-          .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
-          .seed = static_cast<std::uint64_t>(s.seed),
+          .max_train_samples = static_cast<std::size_t>(s.data.max_train_samples),
+          .max_eval_samples = static_cast<std::size_t>(s.data.max_eval_samples),
+          .seed = static_cast<std::uint64_t>(s.training.seed),
           .lora = lora_of(s)};
 }
 
 workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const std::filesystem::path& checkpoint) {
   const workloads::TaskRow& task = workloads::task_row(job.model->task());
-  workloads::TrainerOptions t{
-      .target = job.machine.target(),
-      .step = job.step,
-      .eval_batch = s.per_device_eval_batch_size,
-      .epochs = s.num_train_epochs,
-      .max_steps = s.max_steps,
-      .learning_rate = s.learning_rate,
-      .schedule = s.lr_scheduler_type,
-      .warmup_ratio = s.warmup_ratio,
-      .warmup_steps = s.warmup_steps,
-      .eval_each_epoch = s.eval_strategy == "epoch",
-      .eval_on_start = task.scored_first,
-      .logging_steps = s.logging_steps,
-      .save_steps = s.save_steps,
-      .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
-      .host_threads = static_cast<int>(s.host_threads),
-      .passes = job.passes,
-      .cache = job.programs.get(),
-      .checkpoint = checkpoint,
-      .resume = s.resume_from_checkpoint};
+  workloads::TrainerOptions t{.target = job.machine.target(),
+                              .step = job.step,
+                              .eval_batch = s.training.per_device_eval_batch_size,
+                              .epochs = s.training.num_train_epochs,
+                              .max_steps = s.training.max_steps,
+                              .learning_rate = s.training.learning_rate,
+                              .schedule = s.training.lr_scheduler_type,
+                              .warmup_ratio = s.training.warmup_ratio,
+                              .warmup_steps = s.training.warmup_steps,
+                              .eval_each_epoch = s.training.eval_strategy == "epoch",
+                              .eval_on_start = task.scored_first,
+                              .logging_steps = s.output.logging_steps,
+                              .save_steps = s.output.save_steps,
+                              .seed = static_cast<std::uint64_t>(s.training.seed) |
+                                      static_cast<std::uint64_t>(s.numerics.stochastic_rounding_seed) << 32,
+                              .host_threads = static_cast<int>(s.machine.host_threads),
+                              .passes = job.passes,
+                              .cache = job.programs.get(),
+                              .checkpoint = checkpoint,
+                              .resume = s.output.resume_from_checkpoint};
   // Sequences that the job's lengths only price are trained at one length.
   if (task.dealing == workloads::Dealing::kByRank)
     for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
-  if (s.mode == "full")
+  if (s.machine.mode == "full")
     t.make_device = [machine = job.machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   return t;
 }
@@ -111,13 +111,13 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
 }  // namespace
 
 workloads::TrainingDataPtr load_training(const workloads::Workload& workload, const Settings& settings) {
-  const workloads::ModelPtr model = headed(settings, model_of(workload, workload.small_model, settings.model_id));
+  const workloads::ModelPtr model = headed(settings, model_of(workload, workload.small_model, settings.data.model_id));
   require_trainable_lengths(settings, *model);
   workloads::DataOptions options = data_options(workload, settings);
   const bool labelled = model->task() == workloads::Task::kClassification;
   if (!labelled || model->splits()) {
     Settings one = settings;  // the data is not here yet
-    one.packing = true, one.buckets.clear();
+    one.data.packing = true, one.data.buckets.clear();
     const Job job = job_of(one, model, 0);
     require_host_memory(job);
     if (!labelled) options.length = static_cast<std::size_t>(job.step.kind.length);

@@ -39,12 +39,12 @@ std::vector<analysis::Row> load_rows(std::span<const std::filesystem::path> file
 }
 
 PredictContext predict_context(const Settings& settings) {
-  return {.machine = hw::machine_file(settings.instance_type, settings.set),
-          .set = settings.set,
-          .exact = settings.exact,
-          .host_threads = static_cast<int>(settings.host_threads),
-          .stack_changes = settings.stack_changes,
-          .programs = settings.programs};
+  return {.machine = hw::machine_file(settings.machine.instance_type, settings.machine.set),
+          .set = settings.machine.set,
+          .exact = settings.machine.exact,
+          .host_threads = static_cast<int>(settings.machine.host_threads),
+          .stack_changes = settings.machine.stack_changes,
+          .programs = settings.machine.programs};
 }
 
 Validation validate(std::span<const analysis::Row> rows, const PredictContext& context,
@@ -70,14 +70,15 @@ analysis::Influence influence_of(const analysis::ValidationReport& report, std::
   for (const std::string& name : hw::machine_names()) machines.push_back(hw::machine_file(name));
   const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
     Settings changed = settings;
-    changed.set.insert(changed.set.end(), variation.machine.begin(), variation.machine.end());
-    changed.stack_changes = variation.stacks;
+    changed.machine.set.insert(changed.machine.set.end(), variation.machine.begin(), variation.machine.end());
+    changed.machine.stack_changes = variation.stacks;
     const analysis::Prediction prediction = predict(rows[index], predict_context(changed));
     base::ensure(prediction.value.has_value(), rows[index].id, prediction.skip_reason);
     return *prediction.value;
   };
-  const int processes = settings.host_threads > 0 ? static_cast<int>(settings.host_threads)
-                                                  : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  const int processes = settings.machine.host_threads > 0
+                            ? static_cast<int>(settings.machine.host_threads)
+                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
   return analysis::study(report, analysis::influential_parameters(machines), evaluate, processes, watch);
 }
 
