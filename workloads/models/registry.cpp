@@ -14,6 +14,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/decoder/plain.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 #include "workloads/models/published.h"
@@ -55,6 +56,17 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
           [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
           [] { return blank_bert(kind); },
           [] { return bert_words(kind); }};
+}
+
+/// A decoder that is told by its keys and names.
+template <const PlainFamily& (*family)()>
+constexpr FamilyRow plain(std::string_view name, std::string_view type, std::string_view architecture) {
+  return {name,
+          type,
+          architecture,
+          [](const Keys& keys) { return read_plain(keys, family()); },
+          [] { return blank_plain(family()); },
+          [] { return std::vector<FamilyWord>{}; }};
 }
 
 // clang-format off
