@@ -58,6 +58,12 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
           [] { return bert_words(kind); }};
 }
 
+}  // namespace
+
+const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
+
+namespace {
+
 /// A decoder that is told by its keys and names.
 template <const PlainFamily& (*family)()>
 constexpr FamilyRow plain(std::string_view name, std::string_view type, std::string_view architecture) {
@@ -90,6 +96,7 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_words},
+    plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }, vit_words},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
