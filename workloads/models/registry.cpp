@@ -61,6 +61,7 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
 }  // namespace
 
 const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
+const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
 
 namespace {
 
@@ -97,6 +98,7 @@ constexpr std::array kFamilies = {
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_words},
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
+    plain<opt_family>("OPT", "opt", "OPT"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }, vit_words},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
