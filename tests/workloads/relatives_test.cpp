@@ -23,13 +23,11 @@ namespace {
 
 using base::Fault;
 using nlohmann::json;
+using workloads_test::decoders;
 using workloads_test::fails;
 using workloads_test::golden;
 using workloads_test::Scratch;
 
-constexpr const char* kDecoders[] = {"qwen2_tiny",     "mistral_tiny",      "qwen3_tiny", "gemma_tiny",
-                                     "granite_tiny",   "llama_linear_tiny", "phi3_tiny",  "qwen3_moe_tiny",
-                                     "phi3_long_tiny", "llama_llama3_tiny"};
 // Heads wider than the partitions, and heads that are normed as one.
 constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny"};
 // Whose routers have a loss, of all tokens at once: no sum over data-parallel ranks or micro-batches of their own.
@@ -67,7 +65,7 @@ TEST(Experts, FollowPyTorchWithTheRoutersLoss) {
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, Relatives,
-    testing::Combine(testing::ValuesIn(kDecoders),
+    testing::Combine(testing::ValuesIn(decoders()),
                      testing::Values(RelativePlan{.name = "one core"}, RelativePlan{.name = "TP 2", .tensor = 2},
                                      RelativePlan{.name = "TP 4, sequence parallel", .tensor = 4, .sequence = true},
                                      RelativePlan{.name = "PP 2", .pipeline = 2, .micro = 2},
@@ -114,7 +112,7 @@ TEST(LongRope, FactorsFollowTheLength) {
 }
 
 TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
-  std::vector<const char*> all{std::begin(kDecoders), std::end(kDecoders)};
+  std::vector<const char*> all = decoders();
   all.insert(all.end(), std::begin(kRouted), std::end(kRouted));
   all.insert(all.end(), std::begin(kOfFewPlans), std::end(kOfFewPlans));
   for (const char* name : all) workloads_test::expect_same_folder(name, {"hidden_act", "rope_scaling"});
@@ -192,7 +190,7 @@ TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
 
 // PyTorch's own losses in bf16 are off by their last bit at least; twice that is what two ways of rounding may differ.
 TEST(Recipes, Bf16StaysWithinTwicePyTorchsOwnSpread) {
-  for (const char* model : kDecoders) {
+  for (const char* model : decoders()) {
     VerifyOptions options;
     options.target = trn1_target();
     options.plan.numerics = runtime::numerics("bf16");

@@ -84,14 +84,16 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
 
 /// A tensor that the file has in pieces.
 std::vector<float> read_pieces(const Checkpoint& checkpoint, const Matched& matched, const WeightSpec& spec) {
-  std::vector<float> out;
+  std::vector<float> out, all;
+  std::string_view have;  // whose values `all` are: neighbours are often rows of one tensor
   for (const FilePiece& piece : spec.pieces) {
     const auto at = matched.found.find(piece.name);
     if (at == matched.found.end())
       throw Error{Fault::kData, checkpoint.path().string(),
                   fmt::format("has no tensor \"{}\" of shape {}", piece.name, to_string(piece.shape)),
                   "use the config.json that was saved with these weights"};
-    const std::vector<float> all = read_checked(checkpoint, at->second, piece.shape);
+    if (have != piece.name) all = read_checked(checkpoint, at->second, piece.shape);
+    have = piece.name;
     const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
     out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
   }
@@ -172,9 +174,11 @@ void Weights::set_from_device(const WeightSpec& spec, std::span<const float> dev
 
 std::vector<float> stored_values(const Checkpoint& checkpoint, std::string_view prefix, const WeightSpec& spec) {
   if (spec.pieces.empty()) return checkpoint.floats(fmt::format("{}{}", prefix, spec.name));
-  std::vector<float> out;
+  std::vector<float> out, all;
+  std::string_view have;
   for (const FilePiece& piece : spec.pieces) {
-    const std::vector<float> all = checkpoint.floats(fmt::format("{}{}", prefix, piece.name));
+    if (have != piece.name) all = checkpoint.floats(fmt::format("{}{}", prefix, piece.name));
+    have = piece.name;
     const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
     out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
   }
@@ -190,7 +194,8 @@ std::vector<StoredTensor> stored_tensors(const std::vector<WeightSpec>& specs,
     for (const FilePiece& piece : spec.pieces) {
       const auto [place, fresh] = at.emplace(piece.name, out.size());
       if (fresh) out.push_back({piece.name, piece.shape, type(spec), {}});
-      out[place->second].parts.push_back(&spec);
+      std::vector<const WeightSpec*>& parts = out[place->second].parts;
+      if (parts.empty() || parts.back() != &spec) parts.push_back(&spec);
     }
   }
   return out;

@@ -11,6 +11,7 @@ isa::Fn device_function(Activation activation) {
     case Activation::kGelu: return isa::Fn::kGelu;
     case Activation::kGeluTanh: return isa::Fn::kGeluTanh;
     case Activation::kSilu: return isa::Fn::kSilu;
+    case Activation::kRelu: return isa::Fn::kRelu;
   }
   throw base::Error{base::Fault::kInternal, "layers", "unknown activation", "report it"};
 }
