@@ -60,9 +60,9 @@ Trainer::Trainer(ModelPtr model, const Weights& weights, TrainerData data, Train
   max_steps_ = options_.max_steps >= 0
                    ? options_.max_steps
                    : static_cast<std::int64_t>(std::ceil(options_.epochs * static_cast<double>(steps_per_epoch_)));
-  warmup_ = options_.warmup_steps > 0
-                ? options_.warmup_steps
-                : static_cast<std::int64_t>(std::ceil(options_.warmup_ratio * static_cast<double>(max_steps_)));
+  warmup_ = options_.warmup.steps > 0
+                ? options_.warmup.steps
+                : static_cast<std::int64_t>(std::ceil(options_.warmup.ratio * static_cast<double>(max_steps_)));
   history_ = new_history(options_, max_steps_);
   use(programs_.train);
   runtime::Session io = session();
