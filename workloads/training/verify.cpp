@@ -15,6 +15,7 @@
 #include "workloads/models/weights.h"
 #include "workloads/step/pipeline.h"
 #include "workloads/training/host_io.h"
+#include "workloads/training/programs.h"
 #include "workloads/training/recipe.h"
 #include "workloads/training/verify_batches.h"
 
@@ -90,7 +91,7 @@ class Verifier {
         trained_{trained_model(folder, options)},
         batches_{folder, trained_.config},
         step_{step_of(options, *trained_.config, batches_, recipe_)},
-        stages_{decoder_pipeline(trained_.config, step_)},
+        stages_{stage_graphs(*trained_.config, step_)},
         io_{trained_.config, step_, stages_.zero} {}
 
   VerifyReport run() {
@@ -217,7 +218,7 @@ class Verifier {
   const LoadedModel trained_;
   const VerifyBatches batches_;
   const Step step_;
-  DecoderPipeline stages_;
+  StageGraphs stages_;
   const HostIo io_;
   std::vector<Distance> gradients_;  // of the first step
   VerifyReport report_;
