@@ -91,7 +91,7 @@ TEST(TextClassifierTraining, LearnsWhatTextsAreAbout) {
   EXPECT_THAT(c.config->config_json(), testing::HasSubstr("pad_token_id"));
   TrainerOptions t;
   t.target = trn1_target();
-  t.step = {.plan = {.tensor = 2, .data = 2, .micro_batch = 8, .sequence = true, .numerics = runtime::numerics("fp32")},
+  t.step = {.plan = {.tensor = 2, .data = 2, .sequence = true, .micro_batch = 8, .numerics = runtime::numerics("fp32")},
             .kind = {.length = 12},
             .optimizer = {.max_grad_norm = 1}};
   t.eval_batch = 8, t.max_steps = 30, t.learning_rate = 2e-3, t.eval_each_epoch = false;

@@ -7,9 +7,6 @@
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_graph.h"
-#include "workloads/models/decoder/decoder_weights.h"
-#include "workloads/step/pipeline.h"
-#include "workloads/training/zero_io.h"
 
 namespace workloads {
 namespace {
@@ -55,22 +52,8 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
   return out;
 }
 
-HostIo::HostIo(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
-    : config_{config},
-      spec_{spec},
-      zero_{std::move(zero_of_stage)},
-      plan_{shard_plan(spec.plan)},
-      whole_{config->weights()} {
-  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "host", "a stage has no buckets");
-  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
-    parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
+HostIo::HostIo(const ModelPtr& config, const Step& spec) : config_{config}, spec_{spec} {
   require_computable(config, spec);
-}
-
-template <class Body>
-void HostIo::for_holders(const WeightSpec& whole, const Body& body) const {
-  for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
-    for (std::int64_t t = 0; t < spec_.plan.tensor && is_on_stage(whole, config_, plan_, stage); ++t) body(stage, t);
 }
 
 std::int64_t HostIo::predicted() const {
@@ -79,28 +62,6 @@ std::int64_t HostIo::predicted() const {
 }
 
 std::int64_t HostIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
-
-void HostIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
-                         std::int64_t stage) const {
-  for (const WeightSpec& part : parts_of(stage)) {
-    const std::vector<float> values = device_values(shard, part);
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) {
-      const std::uint32_t rank = spec_.plan.rank_of(d, tensor, stage);
-      session.write(rank, part.name, values);
-      if (session.has(rank, "master." + part.name)) session.write(rank, "master." + part.name, values);
-    }
-  }
-  for (const ZeroBucket& bucket : zero_[static_cast<std::size_t>(stage)])
-    write_bucket(session, spec_, bucket, {bucket.name, tensor, stage}, [&](const std::string& name) {
-      return device_values(shard, *std::ranges::find(parts_of(stage), name, &WeightSpec::name));
-    });
-}
-
-void HostIo::write_weights(runtime::Session& session, const Weights& weights) const {
-  for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
-    for (std::int64_t t = 0; t < spec_.plan.tensor; ++t)
-      write_place(session, shard_of(weights, config_, plan_, {.tensor = t, .pipeline = stage}), t, stage);
-}
 
 /// Places of a rank's tokens, where tensor-parallel ranks share those of a sequence.
 void HostIo::write_places(runtime::Session& session) const {
@@ -215,30 +176,6 @@ std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_
     for (std::int64_t r = 0; r < rows; ++r)
       std::copy_n(some.begin() + r * part, part, out.begin() + r * all + t * part);
   }
-  return out;
-}
-
-std::vector<float> HostIo::read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
-                                     std::int64_t stage, bool gradient) const {
-  const std::string name = (gradient ? "grad." : "") + part.name;
-  std::vector<float> out = session.read(spec_.plan.rank_of(0, tensor, stage), name);
-  // ZeRO sums gradients on their way to the shards: each rank still has its own.
-  if (gradient && !zero_[static_cast<std::size_t>(stage)].empty())
-    for (std::uint32_t d = 1; d < spec_.plan.data; ++d) {
-      const std::vector<float> more = session.read(spec_.plan.rank_of(d, tensor, stage), name);
-      for (std::size_t i = 0; i < more.size(); ++i) out[i] += more[i];
-    }
-  return out;
-}
-
-std::vector<float> HostIo::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
-  std::vector<float> out(element_count(tensor.shape));
-  for_holders(tensor, [&](std::int64_t stage, std::int64_t t) {
-    Weights shard;
-    for (const WeightSpec& part : parts_of(stage))
-      if (part.in_file() == tensor.name) put_device_values(shard, part, read_part(session, part, t, stage, gradient));
-    put_shard(tensor, out, shard.values.at(tensor.name), config_, plan_, t);
-  });
   return out;
 }
 

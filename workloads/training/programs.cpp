@@ -13,7 +13,7 @@ using Placed = const StepPrograms*;
 
 StepPrograms compile(const ModelPtr& model, const Step& step, const char* name, StageGraphs stages,
                      const ProgramOptions& options, Placed placed) {
-  StepPrograms out{.stages = {}, .io = HostIo{model, step, std::move(stages.zero)}};
+  StepPrograms out{.stages = {}, .io = HostIo{model, step}};
   for (std::size_t stage = 0; stage < stages.graphs.size(); ++stage) {
     runtime::CompileOptions how =
         compile_options(of_stage(step, static_cast<std::int64_t>(stage)), name, options.passes, options.cache);
