@@ -1,9 +1,11 @@
 // What a model is trained for, from the command line: one workload, other labels.
+#include <nlohmann/json.hpp>
+
 #include "tests/cli/run_job.h"
 
 namespace {
 
-using cli_test::Json;
+using Json = nlohmann::json;
 using cli_test::run;
 using cli_test::slurp;
 using testing::HasSubstr;
