@@ -10,14 +10,16 @@ using runtime::ValueId;
 /// A half of a layer. Its places in training: ranks meet between them. When text is written it has two alone, its own
 /// and that of the sum.
 struct Block::Part {
+  bool attends;
   std::string name;
   const char *norm, *share, *sum, *behind_place;
   std::string BlockNames::*before;  // its norm,
   std::string BlockNames::*behind;  // and with NormPlace::kAround the one of what it gives
 };
-const Block::Part Block::kAttention{"attention",         "norm1", "share1", "sum1", "behind1", &BlockNames::norm1,
-                                    &BlockNames::behind1};
-const Block::Part Block::kMlp{"mlp", "norm2", "share2", "sum2", "behind2", &BlockNames::norm2, &BlockNames::behind2};
+const Block::Part Block::kAttention{
+    true, "attention", "norm1", "share1", "sum1", "behind1", &BlockNames::norm1, &BlockNames::behind1};
+const Block::Part Block::kMlp{
+    false, "mlp", "norm2", "share2", "sum2", "behind2", &BlockNames::norm2, &BlockNames::behind2};
 
 Block::Block(Layers& net, const BlockArch& arch, std::int64_t layers) : net_{net}, arch_{arch} {
   if (arch.mixture) mixture_.emplace(net, arch, layers);
@@ -42,7 +44,7 @@ void Block::part(Residual& x, const Part& part) {
   ValueId h = norms == NormPlace::kBefore || norms == NormPlace::kAround
                   ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false)
                   : settled(x);
-  if (trains() && &part == &kMlp && mixture_) {  // which brings its rows to ranks and back
+  if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
     x.owed = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
     return;
   }
@@ -50,7 +52,7 @@ void Block::part(Residual& x, const Part& part) {
   if (trains()) h = net_.shared(h);
   enter_in_training(part.name.c_str());
   h = body(part, h);
-  owe(x, h, part, {&part == &kMlp ? arch_.names.mlp.down : arch_.names.attention.out});
+  owe(x, h, part, {part.attends ? arch_.names.attention.out : arch_.names.mlp.down});
 }
 
 /// In training a layer leaves its sum complete.
@@ -68,7 +70,9 @@ void Block::parallel(Residual& x) {
   const bool alike = names.norm2.empty();
   ValueId m = alike ? a : net_.norm("mlp.norm", x.sum, arch_.norm, name(names.norm2));
   enter_in_training(kAttention.share);
-  if (trains()) a = net_.shared(a), m = alike ? a : net_.shared(m);
+  if (trains()) a = net_.shared(a);
+  if (!alike) enter_in_training(kMlp.share);
+  if (trains()) m = alike ? a : net_.shared(m);
   enter_in_training(kAttention.name.c_str());
   a = body(kAttention, a);
   const bool apart = trains() && arch_.residual.dropout > 0;
@@ -85,7 +89,7 @@ void Block::parallel(Residual& x) {
 }
 
 ValueId Block::body(const Part& part, ValueId h) {
-  if (&part == &kAttention) return attention(h);
+  if (part.attends) return attention(h);
   if (mixture_) return mixture_->gated(h, prefix_);
   const MlpNames& names = arch_.names.mlp;
   return net_.mlp(h, arch_.mlp, {.gate = name(names.gate), .up = name(names.up), .down = name(names.down)});
