@@ -30,6 +30,9 @@ TEST_F(RunTask, AnEncoderLearnsHiddenTokensOfAPlainText) {
   EXPECT_LT(evaluations.back()["loss"], evaluations.front()["loss"].get<double>() - 1);
   EXPECT_TRUE(evaluations.back().contains("perplexity"));
   EXPECT_THAT(slurp(at("out/model/config.json")), HasSubstr("BertForMaskedLM"));
+  const auto merged = run("consolidate " + at("out/checkpoint") + " " + at("merged"));
+  ASSERT_EQ(merged.code, 0) << merged.err;
+  EXPECT_EQ(slurp(at("merged/config.json")), slurp(at("out/model/config.json")));
   // Its model goes on as a classifier.
   const auto next =
       run("run bert_emotion --task sequence-classification --model_id " + at("out/model") + " --dataset_path " +
