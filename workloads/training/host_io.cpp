@@ -87,8 +87,8 @@ void HostIo::write_tables(runtime::Session& session) const {
   if (places_by_rank(spec_.plan)) write_places(session);
 }
 
-void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const char* ids,
-                       const char* mine, std::span<const std::int32_t> all, std::int64_t tensor) const {
+void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const TokenNames& names,
+                       std::span<const std::int32_t> all, std::int64_t tensor) const {
   const std::int64_t part = vocabulary_part();
   std::vector<std::int32_t> counted;
   std::vector<float> is_mine;
@@ -97,17 +97,17 @@ void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64
     counted.push_back(here ? id - static_cast<std::int32_t>(tensor * part) : 0);
     is_mine.push_back(here ? 1.0F : 0.0F);
   }
-  session.write(rank, micro_name(ids, micro_batch), counted);
-  if (spec_.plan.tensor > 1) session.write(rank, micro_name(mine, micro_batch), is_mine);
+  session.write(rank, micro_name(names.ids, micro_batch), counted);
+  if (spec_.plan.tensor > 1) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
 }
 
 void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                           const Batch& batch, std::int64_t tensor) const {
   const std::uint32_t first = spec_.plan.rank_of(data_rank, tensor, 0),
                       last = spec_.plan.rank_of(data_rank, tensor, spec_.plan.last_stage());
-  write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.input_ids, tensor);
+  write_ids(session, first, micro_batch, {"input_ids", "vocabulary"}, batch.input_ids, tensor);
   if (const TextPairs* pairs = config_->pairs())
-    write_ids(session, last, micro_batch, "decoder_input_ids", "decoder_vocabulary",
+    write_ids(session, last, micro_batch, {"decoder_input_ids", "decoder_vocabulary"},
               predecessors(batch.labels, predicted(), *pairs), tensor);
   const auto write_if_read = [&](std::uint32_t rank, const char* name, const auto& values) {
     const std::string input = micro_name(name, micro_batch);

@@ -39,9 +39,12 @@ class HostIo {
                     std::int64_t tensor) const;
   void write_labels(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const Batch& batch,
                     std::int64_t tensor) const;
-  /// Token ids of a rank, and which of them are in its part of the vocabulary, as inputs `ids` and `mine`.
-  void write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const char* ids,
-                 const char* mine, std::span<const std::int32_t> all, std::int64_t tensor) const;
+  /// Inputs: token ids of a rank, and which of them are in its part of the vocabulary.
+  struct TokenNames {
+    const char *ids, *mine;
+  };
+  void write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const TokenNames& names,
+                 std::span<const std::int32_t> all, std::int64_t tensor) const;
   std::int64_t vocabulary_part() const;
   /// Tokens of a sequence whose next ones are predicted.
   std::int64_t predicted() const;
