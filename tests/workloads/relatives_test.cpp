@@ -127,7 +127,8 @@ TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
       {"granite-3.0-8b", 8.171e9}, {"phi3-mini", 3.821e9},     {"phi3-medium", 13.96e9},   {"phi-4", 14.66e9},
       {"mixtral-8x7b", 46.70e9},   {"mixtral-8x22b", 140.6e9}, {"qwen3-30b-a3b", 30.53e9}, {"qwen3-235b-a22b", 235.1e9},
       {"gemma-2b", 2.506e9},       {"gemma-7b", 8.538e9},      {"olmo2-1b", 1.485e9},      {"olmo2-7b", 7.299e9},
-      {"olmo2-13b", 13.72e9},      {"phi3.5-mini", 3.821e9}};
+      {"olmo2-13b", 13.72e9},      {"phi3.5-mini", 3.821e9},   {"pythia-410m", 405.3e6},   {"gpt-neox-20b", 20.55e9},
+      {"opt-125m", 125.2e6},       {"opt-1.3b", 1.316e9}};
   for (const auto& [name, parameters] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);

@@ -130,9 +130,10 @@ class Bert : EncoderGraph {
     enter("pretraining");
     const std::int64_t rows = step_.plan.micro_batch * step_.kind.predictions;
     const ValueId places = net_.input("masked_positions", rows, 1, isa::Dtype::kInt32);
-    const ValueId t =
-        graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places}, runtime::ResultAttrs{.dtype = net_.numerics().activation});
-    const ValueId masked = net_.token_loss(token_logits(t), rows, 0, {"masked_labels", "masked_weights", "masked_loss"});
+    const ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
+                                  runtime::ResultAttrs{.dtype = net_.numerics().activation});
+    const ValueId masked =
+        net_.token_loss(token_logits(t), rows, 0, {"masked_labels", "masked_weights", "masked_loss"});
     const ValueId next = net_.linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
     return {masked, net_.class_loss(next, step_.plan.micro_batch, {"next_labels", "next_weights", "next_loss"})};
   }
@@ -145,11 +146,13 @@ class Bert : EncoderGraph {
     return net_.token_loss(logits, step_.plan.micro_batch * step_.kind.length, 0);
   }
 
+  /// A transform of each token, then the table of tokens. The loss behind it is computed in pieces of columns: SBUF
+  /// does not hold 128 rows of a vocabulary, a float and its gradient each.
   ValueId token_logits(ValueId x) {
     const MaskedHeadNames& masked = names_.masked;
+    const Activation activation = names_.masked_gelu ? Activation::kGelu : config_.hidden_act;
     x = net_.linear("mlm.transform", x, std::string{masked.dense});
-    x = net_.active("mlm.activation", x, names_.masked_gelu ? isa::Fn::kGelu : device_function(config_.hidden_act));
-    x = norm("mlm.layernorm", x, std::string{masked.norm});
+    x = norm("mlm.layernorm", net_.active("mlm.activation", x, device_function(activation)), std::string{masked.norm});
     x = net_.matmul("mlm.decoder", x, net_.w(embeddings("word_embeddings.weight")),
                     {.trans_b = true, .dtype = net_.numerics().activation});
     return net_.add("mlm.decoder.bias", x, net_.w(std::string{masked.bias}));

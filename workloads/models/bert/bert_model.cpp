@@ -41,27 +41,22 @@ constexpr EncoderOps kBertMasked{15, 40};
 TensorNames names_of(const BertConfig& c) {
   const BertDialect& dialect = dialect_of(c.kind);
   const std::string pooled{dialect.pooled}, prefix{dialect.prefix};
-  TensorNames names{.prefix = prefix,
-                    .tops = {"embeddings.", "encoder.", "transformer.", "pooler."},
-                    .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
-                    .left_out = {prefix + "embeddings.position_ids", "classifier.*"}};
+  TensorNames names{
+      .prefix = prefix,
+      .tops = {"embeddings.", "encoder.", "transformer.", "pooler."},
+      .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
+      .left_out = {prefix + "embeddings.position_ids", "classifier.*", pooled + "*", prefix + "pooler.*", "cls.*"}};
   if (c.kind != BertKind::kBert)  // heads of other tasks
     names.left_out.insert(names.left_out.end(), {"lm_head.*", "vocab_*", "discriminator_predictions.*", "generator_*",
                                                  "qa_outputs.*", "predictions.*", "sop_classifier.*"});
-  const MaskedHeadNames& masked = dialect.masked;
-  const bool by_table = c.head == Head::kPretraining || c.head == Head::kMaskedTokens;
-  if (by_table) {
+  if (c.head == Head::kPretraining || c.head == Head::kMaskedTokens) {
+    const MaskedHeadNames& masked = dialect.masked;
     names.copies = {{std::string{masked.table_copy}, prefix + "embeddings.word_embeddings.weight"}};
     if (!masked.bias_copy.empty()) names.copies.emplace(masked.bias_copy, masked.bias);
-  }
-  if (c.head == Head::kPretraining)
-    names.drawn = {pooled, "cls."};
-  else if (by_table)
-    names.drawn = {std::string{masked.dense}, std::string{masked.norm}, std::string{masked.bias}};
-  else
+    names.drawn = {pooled, "cls.", std::string{masked.dense}, std::string{masked.norm}, std::string{masked.bias}};
+  } else {
     names.drawn = {pooled, classifier_of(c)};
-  if (c.head != Head::kPretraining)
-    names.left_out.insert(names.left_out.end(), {pooled + "*", prefix + "pooler.*", "cls.*"});
+  }
   return names;
 }
 
