@@ -51,7 +51,7 @@ TEST_F(RunTask, ADecoderClassifiesTexts) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   EXPECT_THAT(slurp(at("out/model/config.json")), HasSubstr("LlamaForSequenceClassification"));
   EXPECT_LT(metrics("out")["train_loss"].get<double>(), 0.5);
-  const auto generated = run("generate " + at("out/model") + " -p hi");
+  const auto generated = run("generate " + at("out/model") + " --prompt hi");
   EXPECT_EQ(generated.code, 2);
   EXPECT_THAT(generated.err, HasSubstr("classifies texts"));
 }

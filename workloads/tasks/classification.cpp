@@ -103,8 +103,11 @@ ModelPtr headed(const DataOptions& o, const Dataset& train, const ModelPtr& mode
 void fit_model(const DataOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
-    const TokenIds ids{.vocabulary = static_cast<std::int64_t>(tokens), .pad = out.tokenizer->pad_id()};
-    out.config = headed(o, train, model_preset(o.preset))->with_tokens(ids)->with_labels(train.label_names);
+    const ModelPtr model = headed(o, train, model_preset(o.preset));
+    const auto rows = static_cast<std::int64_t>(tokens);
+    out.config =
+        model->with_tokens({.vocabulary = model->splits() ? shared_rows(rows) : rows, .pad = out.tokenizer->pad_id()})
+            ->with_labels(train.label_names);
     out.weights = initial_weights(out.config, o.seed);
     return;
   }
