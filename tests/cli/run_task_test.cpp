@@ -30,6 +30,9 @@ TEST_F(RunTask, AnEncoderLearnsHiddenTokensOfAPlainText) {
   EXPECT_LT(evaluations.back()["loss"], evaluations.front()["loss"].get<double>() - 1);
   EXPECT_TRUE(evaluations.back().contains("perplexity"));
   EXPECT_THAT(slurp(at("out/model/config.json")), HasSubstr("BertForMaskedLM"));
+  const auto merged = run("consolidate " + at("out/checkpoint") + " " + at("merged"));
+  ASSERT_EQ(merged.code, 0) << merged.err;
+  EXPECT_EQ(slurp(at("merged/config.json")), slurp(at("out/model/config.json")));
   // Its model goes on as a classifier.
   const auto next =
       run("run bert_emotion --task sequence-classification --model_id " + at("out/model") + " --dataset_path " +
@@ -38,6 +41,19 @@ TEST_F(RunTask, AnEncoderLearnsHiddenTokensOfAPlainText) {
   EXPECT_EQ(next.code, 0) << next.err;
   const auto timed = run(job + "--mode timed --suggestions 0 --output_dir " + at("timed"));
   EXPECT_EQ(timed.code, 0) << timed.err;
+}
+
+TEST_F(RunTask, ADecoderClassifiesTexts) {
+  const auto ran = run("run llama2_7b_dolly --task sequence-classification --dataset_path " + at("data.csv") +
+                       " --max_length 16 --max_steps 20 --learning_rate 3e-3 --eval_strategy epoch -q --mode numeric "
+                       "--output_dir " +
+                       at("out"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  EXPECT_THAT(slurp(at("out/model/config.json")), HasSubstr("LlamaForSequenceClassification"));
+  EXPECT_LT(metrics("out")["train_loss"].get<double>(), 0.5);
+  const auto generated = run("generate " + at("out/model") + " --prompt hi");
+  EXPECT_EQ(generated.code, 2);
+  EXPECT_THAT(generated.err, HasSubstr("classifies texts"));
 }
 
 TEST_F(RunTask, ATaskThatAModelHasNoHeadForIsRefused) {

@@ -33,7 +33,7 @@ class DecoderTraining : public testing::Test {
     o.step.optimizer.max_grad_norm = 1;
     o.max_steps = 6;
     o.learning_rate = 5e-3;
-    o.warmup_steps = 1;
+    o.warmup.steps = 1;
     o.eval_each_epoch = false;
     return o;
   }

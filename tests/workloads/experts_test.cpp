@@ -10,6 +10,7 @@
 #include "tests/workloads/models.h"
 #include "workloads/models/presets.h"
 #include "workloads/training/host_io.h"
+#include "workloads/training/sharded_state.h"
 
 namespace workloads {
 namespace {
@@ -35,7 +36,7 @@ class ExpertTraining : public workloads_test::DecoderTraining {
     device->load(compiled.program);
     runtime::Session session{*device, compiled.program};
     const HostIo io{job_.config, step};
-    io.write_weights(session, weights), io.write_tables(session);
+    ShardedState{job_.config, step}.write_weights(session, weights), io.write_tables(session);
     Batch batch;
     batch.input_ids.assign(job_.train.ids.begin(), job_.train.ids.begin() + 256);
     io.write_batch(session, 0, 0, batch);

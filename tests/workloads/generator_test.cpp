@@ -18,6 +18,7 @@
 #include "workloads/models/presets.h"
 #include "workloads/text/tokenizer.h"
 #include "workloads/training/host_io.h"
+#include "workloads/training/sharded_state.h"
 
 namespace workloads {
 namespace {
@@ -72,7 +73,7 @@ std::vector<float> whole_pass(const LoadedModel& model, const Ids& ids) {
   device->load(compiled.program);
   runtime::Session session{*device, compiled.program};
   const HostIo io{model.config, spec};
-  io.write_weights(session, model.weights);
+  ShardedState{model.config, spec}.write_weights(session, model.weights);
   io.write_tables(session);
   io.write_batch(session, 0, 0, {.input_ids = ids});
   device->run({});

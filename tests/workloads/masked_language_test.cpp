@@ -129,7 +129,7 @@ TEST(MaskedLanguageTraining, LearnsWhichWordsAreHidden) {
   o.step = {.plan = {.data = 2, .micro_batch = 8, .numerics = runtime::numerics("fp32")},
             .kind = {.length = 32, .head = Head::kMaskedTokens},
             .optimizer = {.max_grad_norm = 1}};
-  o.eval_batch = 8, o.max_steps = 150, o.learning_rate = 3e-3, o.warmup_ratio = 0.1, o.eval_each_epoch = false;
+  o.eval_batch = 8, o.max_steps = 150, o.learning_rate = 3e-3, o.warmup.ratio = 0.1, o.eval_each_epoch = false;
   Trainer trainer{job.config->without_dropout(), job.weights, job.data(), o};
   const EvalRecord before = trainer.evaluate(Split::kValidation);
   trainer.run();

@@ -153,7 +153,7 @@ TEST(Vit, LearnsDigits) {
   o.step = {.plan = {.data = 2, .micro_batch = 16, .numerics = runtime::numerics("fp32")},
             .kind = {.length = model->sizes().positions},
             .optimizer = {.max_grad_norm = 1}};
-  o.eval_batch = 64, o.epochs = without_slow() ? 1 : 8, o.learning_rate = 2e-3, o.warmup_ratio = 0.1,
+  o.eval_batch = 64, o.epochs = without_slow() ? 1 : 8, o.learning_rate = 2e-3, o.warmup.ratio = 0.1,
   o.eval_each_epoch = false;
   const ImageShape& shape = *model->image();
   Trainer trainer{model,

@@ -23,9 +23,11 @@ using base::Fault;
 constexpr std::size_t kOwnVocabulary = 8192;
 constexpr std::size_t kSyntheticVocabulary = 1024;
 
-/// Errors: Fault::kData when the folder holds a decoder.
-ModelPtr encoder_at(const std::filesystem::path& folder) {
+/// Errors: Fault::kData when the folder's model has no head for labels.
+ModelPtr classifier_at(const DataOptions& o) {
+  const std::filesystem::path folder = o.model_folder;
   ModelPtr model = read_config(folder);
+  if (o.head) model = model->with_head(*o.head);
   if (model->task() == Task::kClassification) return model;
   throw Error{Fault::kData, (folder / "config.json").string(), fmt::format("is a {} model", model->family()),
               "use a model of type bert here"};
@@ -39,7 +41,7 @@ void cut(Dataset& data, std::size_t most) {
 /// when it does not, or when the user gives the names.
 std::vector<std::string> names_of_model(const DataOptions& o, const std::vector<std::string>& data) {
   if (o.model_folder.empty() || !o.read.label_names.empty()) return {};
-  const std::vector<std::string> names = encoder_at(o.model_folder)->label_names();
+  const std::vector<std::string> names = classifier_at(o)->label_names();
   const auto knows = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
   return std::ranges::all_of(data, knows) ? names : std::vector<std::string>{};
 }
@@ -78,7 +80,8 @@ std::unique_ptr<Tokenizer> make_tokenizer(const DataOptions& o, const Dataset& t
 /// Whether the checkpoint has a classifier: that of a base model is drawn to fit the data.
 bool has_head(const std::string& folder) {
   const auto names = Checkpoint::open(folder).names();
-  return std::ranges::any_of(names, [](const std::string& name) { return name.starts_with("classifier."); });
+  return std::ranges::any_of(
+      names, [](const std::string& name) { return name.starts_with("classifier.") || name.starts_with("score."); });
 }
 
 /// The model with the head that the data has labels for.
@@ -89,21 +92,29 @@ ModelPtr headed(const DataOptions& o, const Dataset& train, const ModelPtr& mode
                 fits == Head::kTokens ? "has a label of each word" : "has a label of each text, not of each word",
                 "leave `task` out, or give data of that task"};
   ModelPtr out = model->with_head(head);
-  if (head == Head::kTokens && out->head() != head)
-    throw Error{Fault::kUsage, "model", fmt::format("a {} model has no head for tokens", model->family()),
-                "use an encoder of texts, as bert-base-cased"};
+  if (out->head() != head)
+    throw Error{
+        Fault::kUsage, "model",
+        fmt::format("a {} model has no head for {}", model->family(), head == Head::kTokens ? "tokens" : "texts"),
+        "use an encoder of texts, as bert-base-cased"};
   return out;
 }
 
 void fit_model(const DataOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
-    const TokenIds ids{.vocabulary = static_cast<std::int64_t>(tokens), .pad = out.tokenizer->pad_id()};
-    out.config = headed(o, train, model_preset(o.preset)->with_tokens(ids)->with_labels(train.label_names));
+    const ModelPtr model = headed(o, train, model_preset(o.preset));
+    const auto rows = static_cast<std::int64_t>(tokens);
+    out.config =
+        model->with_tokens({.vocabulary = model->splits() ? shared_rows(rows) : rows, .pad = out.tokenizer->pad_id()})
+            ->with_labels(train.label_names);
     out.weights = initial_weights(out.config, o.seed);
     return;
   }
-  out.config = headed(o, train, encoder_at(o.model_folder));
+  out.config = headed(o, train, classifier_at(o));
+  if (out.config->decoder())  // transformers finds a text's last token by the token behind it
+    out.config =
+        out.config->with_tokens({.vocabulary = out.config->sizes().vocabulary, .pad = out.tokenizer->pad_id()});
   if (static_cast<std::int64_t>(tokens) > out.config->sizes().vocabulary)
     throw Error{Fault::kData, o.vocab.empty() ? o.model_folder : o.vocab,
                 fmt::format("the vocabulary has {}, the model's table {}", base::counted(tokens, "token"),
@@ -177,7 +188,7 @@ TokenLengths Classification::lengths() const { return tokenizer ? lengths_of(tra
 
 Classification load_classification(const DataOptions& o) {
   Classification out;
-  const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : encoder_at(o.model_folder);
+  const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : classifier_at(o);
   if (model->image()) {
     load_images(o, model, out);
     return out;

@@ -22,7 +22,6 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kOwnTokens = 1024, kSyntheticTokens = 512;  // of a vocabulary made from the data
 constexpr std::size_t kOwnWords = 8192, kSyntheticWords = 1024;   // of an encoder's
-constexpr std::int64_t kRowsTogether = 64;  // a new table has a multiple of so many rows, which ranks can share
 constexpr std::size_t kSyntheticTexts = 3000, kSyntheticHeldOut = 200;
 
 struct Parts {
@@ -115,7 +114,7 @@ void load_tokenizer_of(const DataOptions& o, const Corpus& train, LanguageModell
 /// A new model whose table fits the tokenizer.
 ModelPtr new_model(const std::string& preset, const Tokenizer& tokenizer) {
   const auto tokens = static_cast<std::int64_t>(tokenizer.vocab_size());
-  return model_preset(preset)->with_tokens({.vocabulary = (tokens + kRowsTogether - 1) / kRowsTogether * kRowsTogether,
+  return model_preset(preset)->with_tokens({.vocabulary = shared_rows(tokens),
                                             .pad = tokenizer.pad_id(),
                                             .begin = tokenizer.bos_id().value_or(tokenizer.eos_id().value_or(0)),
                                             .end = tokenizer.eos_id()});

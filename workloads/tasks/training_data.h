@@ -17,6 +17,9 @@
 
 namespace workloads {
 
+/// Rows of a new table for so many tokens: a number that ranks can share.
+constexpr std::int64_t shared_rows(std::int64_t tokens) { return (tokens + 63) / 64 * 64; }
+
 struct DataOptions {
   std::string model_folder{};  // what load_model() reads; empty: `preset` from scratch
   std::string preset{};

@@ -26,7 +26,7 @@ void require_same_model(const fs::path& folder, const ModelPtr& model) {
 /// One state of the whole model from such a file. Errors: Fault::kData.
 Weights state_of_file(const SafetensorsFile& file, const std::string& state, const TrainedModel& trained) {
   Weights out;
-  for (const WeightSpec& spec : of_state(trained.io.tensors(), state)) {
+  for (const WeightSpec& spec : of_state(trained.state.tensors(), state)) {
     const std::string name = (state == "model" ? "" : state + ".") + spec.name;
     const auto found = std::ranges::find(file.tensors(), name, &TensorInfo::name);
     if (found == file.tensors().end() || element_count(found->shape) != element_count(spec.shape))
@@ -42,7 +42,7 @@ TrainProgress load_state_file(const fs::path& path, const TrainedModel& trained,
   TrainProgress progress = TrainProgress::from_text(file.metadata(), path.string());
   require_same_settings(progress, fingerprint, path.string());
   file.require_whole();
-  trained.io.write_weights(trained.session, state_of_file(file, "model", trained));
+  trained.state.write_weights(trained.session, state_of_file(file, "model", trained));
   for (const std::string& name : trained.state.states())
     if (name != "model") trained.state.write(trained.session, name, state_of_file(file, name, trained));
   return progress;
@@ -71,7 +71,7 @@ TrainProgress load_checkpoint(const fs::path& folder, const TrainedModel& traine
   TrainProgress progress = TrainProgress::from_text(index.run, folder.string());
   require_same_model(folder, trained.model);
   require_same_settings(progress, fingerprint, folder.string());
-  trained.io.write_weights(trained.session, read_shards(folder));
+  trained.state.write_weights(trained.session, read_shards(folder));
   for (const std::string& name : trained.state.states())
     if (name != "model") trained.state.write(trained.session, name, read_shards(folder, name));
   progress.step = index.step;

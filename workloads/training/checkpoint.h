@@ -7,16 +7,14 @@
 #include <string>
 
 #include "workloads/text/tokenizer.h"
-#include "workloads/training/host_io.h"
 #include "workloads/training/progress.h"
 #include "workloads/training/sharded_state.h"
 
 namespace workloads {
 
-/// A run's model and the two ways to reach its tensors on the cores.
+/// A run's model on the cores.
 struct TrainedModel {
   const ModelPtr& model;
-  const HostIo& io;
   const ShardedState& state;
   runtime::Session& session;
 };

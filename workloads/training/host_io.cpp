@@ -7,9 +7,6 @@
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_graph.h"
-#include "workloads/models/decoder/decoder_weights.h"
-#include "workloads/step/pipeline.h"
-#include "workloads/training/zero_io.h"
 
 namespace workloads {
 namespace {
@@ -31,6 +28,18 @@ void require_computable(const ModelPtr& config, const Step& spec) {
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
 }
 
+/// The row of each text's last token.
+std::vector<std::int32_t> last_tokens(const Batch& batch) {
+  std::vector<std::int32_t> out;
+  for (std::size_t row = 0; row < batch.rows; ++row) {
+    std::size_t last = row * batch.length;
+    for (std::size_t i = last; i < (row + 1) * batch.length; ++i)
+      if (batch.attention_mask[i] > 0) last = i;
+    out.push_back(static_cast<std::int32_t>(last));
+  }
+  return out;
+}
+
 }  // namespace
 
 std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, std::int64_t length,
@@ -43,22 +52,8 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
   return out;
 }
 
-HostIo::HostIo(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
-    : config_{config},
-      spec_{spec},
-      zero_{std::move(zero_of_stage)},
-      plan_{shard_plan(spec.plan)},
-      whole_{config->weights()} {
-  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "host", "a stage has no buckets");
-  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
-    parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
+HostIo::HostIo(const ModelPtr& config, const Step& spec) : config_{config}, spec_{spec} {
   require_computable(config, spec);
-}
-
-template <class Body>
-void HostIo::for_holders(const WeightSpec& whole, const Body& body) const {
-  for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
-    for (std::int64_t t = 0; t < spec_.plan.tensor && is_on_stage(whole, config_, plan_, stage); ++t) body(stage, t);
 }
 
 std::int64_t HostIo::predicted() const {
@@ -67,28 +62,6 @@ std::int64_t HostIo::predicted() const {
 }
 
 std::int64_t HostIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
-
-void HostIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
-                         std::int64_t stage) const {
-  for (const WeightSpec& part : parts_of(stage)) {
-    const std::vector<float> values = device_values(shard, part);
-    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) {
-      const std::uint32_t rank = spec_.plan.rank_of(d, tensor, stage);
-      session.write(rank, part.name, values);
-      if (session.has(rank, "master." + part.name)) session.write(rank, "master." + part.name, values);
-    }
-  }
-  for (const ZeroBucket& bucket : zero_[static_cast<std::size_t>(stage)])
-    write_bucket(session, spec_, bucket, {bucket.name, tensor, stage}, [&](const std::string& name) {
-      return device_values(shard, *std::ranges::find(parts_of(stage), name, &WeightSpec::name));
-    });
-}
-
-void HostIo::write_weights(runtime::Session& session, const Weights& weights) const {
-  for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
-    for (std::int64_t t = 0; t < spec_.plan.tensor; ++t)
-      write_place(session, shard_of(weights, config_, plan_, {.tensor = t, .pipeline = stage}), t, stage);
-}
 
 /// Places of a rank's tokens, where tensor-parallel ranks share those of a sequence.
 void HostIo::write_places(runtime::Session& session) const {
@@ -114,8 +87,8 @@ void HostIo::write_tables(runtime::Session& session) const {
   if (places_by_rank(spec_.plan)) write_places(session);
 }
 
-void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const char* ids,
-                       const char* mine, std::span<const std::int32_t> all, std::int64_t tensor) const {
+void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const TokenNames& names,
+                       std::span<const std::int32_t> all, std::int64_t tensor) const {
   const std::int64_t part = vocabulary_part();
   std::vector<std::int32_t> counted;
   std::vector<float> is_mine;
@@ -124,17 +97,17 @@ void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64
     counted.push_back(here ? id - static_cast<std::int32_t>(tensor * part) : 0);
     is_mine.push_back(here ? 1.0F : 0.0F);
   }
-  session.write(rank, micro_name(ids, micro_batch), counted);
-  if (spec_.plan.tensor > 1) session.write(rank, micro_name(mine, micro_batch), is_mine);
+  session.write(rank, micro_name(names.ids, micro_batch), counted);
+  if (spec_.plan.tensor > 1) session.write(rank, micro_name(names.mine, micro_batch), is_mine);
 }
 
 void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
                           const Batch& batch, std::int64_t tensor) const {
   const std::uint32_t first = spec_.plan.rank_of(data_rank, tensor, 0),
                       last = spec_.plan.rank_of(data_rank, tensor, spec_.plan.last_stage());
-  write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.input_ids, tensor);
+  write_ids(session, first, micro_batch, {"input_ids", "vocabulary"}, batch.input_ids, tensor);
   if (const TextPairs* pairs = config_->pairs())
-    write_ids(session, last, micro_batch, "decoder_input_ids", "decoder_vocabulary",
+    write_ids(session, last, micro_batch, {"decoder_input_ids", "decoder_vocabulary"},
               predecessors(batch.labels, predicted(), *pairs), tensor);
   const auto write_if_read = [&](std::uint32_t rank, const char* name, const auto& values) {
     const std::string input = micro_name(name, micro_batch);
@@ -143,6 +116,8 @@ void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, st
   write_if_read(first, "token_type_ids", batch.token_type_ids);
   write_if_read(first, "attention_mask", batch.attention_mask);
   for (const std::uint32_t rank : {first, last}) write_if_read(rank, "source_mask", batch.attention_mask);
+  if (session.has(last, micro_name("last_tokens", micro_batch)))
+    session.write(last, micro_name("last_tokens", micro_batch), last_tokens(batch));
 }
 
 /// Tokens are counted from the first of the rank's part of the vocabulary.
@@ -157,7 +132,10 @@ void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::in
     else
       labels.push_back(std::max(label, 0));  // one that is ignored weighs nothing
   session.write(rank, micro_name("labels", micro_batch), labels);
-  session.write(rank, micro_name("weights", micro_batch), batch.weights);
+  std::vector<float> weights = batch.weights;
+  if (!tokens)  // tensor-parallel ranks all have the classes, and their gradients add up
+    for (float& weight : weights) weight /= static_cast<float>(spec_.plan.tensor);
+  session.write(rank, micro_name("weights", micro_batch), weights);
 }
 
 void HostIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
@@ -183,11 +161,11 @@ double HostIo::loss(runtime::Session& session) const {
           session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m));
       loss += std::accumulate(labels.begin(), labels.end(), 0.0);
     }
-  return loss;
+  return config_->task() == Task::kClassification ? loss * static_cast<double>(spec_.plan.tensor) : loss;
 }
 
 std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const {
-  if (spec_.plan.tensor == 1)
+  if (spec_.plan.tensor == 1 || config_->task() == Task::kClassification)
     return session.read(spec_.plan.rank_of(data_rank, 0, spec_.plan.last_stage()), micro_name("logits", micro_batch));
   const std::int64_t part = vocabulary_part(), all = part * spec_.plan.tensor,
                      rows = spec_.plan.micro_batch * predicted();
@@ -198,30 +176,6 @@ std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_
     for (std::int64_t r = 0; r < rows; ++r)
       std::copy_n(some.begin() + r * part, part, out.begin() + r * all + t * part);
   }
-  return out;
-}
-
-std::vector<float> HostIo::read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
-                                     std::int64_t stage, bool gradient) const {
-  const std::string name = (gradient ? "grad." : "") + part.name;
-  std::vector<float> out = session.read(spec_.plan.rank_of(0, tensor, stage), name);
-  // ZeRO sums gradients on their way to the shards: each rank still has its own.
-  if (gradient && !zero_[static_cast<std::size_t>(stage)].empty())
-    for (std::uint32_t d = 1; d < spec_.plan.data; ++d) {
-      const std::vector<float> more = session.read(spec_.plan.rank_of(d, tensor, stage), name);
-      for (std::size_t i = 0; i < more.size(); ++i) out[i] += more[i];
-    }
-  return out;
-}
-
-std::vector<float> HostIo::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
-  std::vector<float> out(element_count(tensor.shape));
-  for_holders(tensor, [&](std::int64_t stage, std::int64_t t) {
-    Weights shard;
-    for (const WeightSpec& part : parts_of(stage))
-      if (part.in_file() == tensor.name) put_device_values(shard, part, read_part(session, part, t, stage, gradient));
-    put_shard(tensor, out, shard.values.at(tensor.name), config_, plan_, t);
-  });
   return out;
 }
 

@@ -11,14 +11,14 @@ namespace {
 /// Regions of each stage that another program of it has placed already; null: none has.
 using Placed = const StepPrograms*;
 
-StepPrograms compile(const ModelPtr& model, const Step& step, const char* name, DecoderPipeline pipeline,
+StepPrograms compile(const ModelPtr& model, const Step& step, const char* name, StageGraphs stages,
                      const ProgramOptions& options, Placed placed) {
-  StepPrograms out{.stages = {}, .io = HostIo{model, step, std::move(pipeline.zero)}};
-  for (std::size_t stage = 0; stage < pipeline.graphs.size(); ++stage) {
+  StepPrograms out{.stages = {}, .io = HostIo{model, step}};
+  for (std::size_t stage = 0; stage < stages.graphs.size(); ++stage) {
     runtime::CompileOptions how =
         compile_options(of_stage(step, static_cast<std::int64_t>(stage)), name, options.passes, options.cache);
     if (placed) how.shared = &placed->stages[stage].program.regions;
-    out.stages.push_back(runtime::compile(std::move(pipeline.graphs[stage]), options.target, how));
+    out.stages.push_back(runtime::compile(std::move(stages.graphs[stage]), options.target, how));
   }
   return out;
 }
@@ -36,6 +36,16 @@ void make_room(TrainingPrograms& all) {
 
 }  // namespace
 
+StageGraphs stage_graphs(const Model& model, const Step& step) {
+  StageGraphs out;
+  for (std::int64_t stage = 0; stage < step.plan.pipeline; ++stage) {
+    StepGraph one = model.step(of_stage(step, stage));
+    out.graphs.push_back(std::move(one.graph));
+    out.zero.push_back(std::move(one.zero));
+  }
+  return out;
+}
+
 isa::Programs StepPrograms::programs() const {
   isa::Programs out;
   for (const runtime::Compiled& stage : stages) out.push_back(&stage.program);
@@ -44,7 +54,7 @@ isa::Programs StepPrograms::programs() const {
 
 TrainingPrograms compile_training(const ModelPtr& model, const Step& step, const Step& evaluation,
                                   const std::vector<std::int64_t>& lengths, const ProgramOptions& options) {
-  DecoderPipeline train = decoder_pipeline(model, step), held_out = decoder_pipeline(model, evaluation);
+  StageGraphs train = stage_graphs(*model, step), held_out = stage_graphs(*model, evaluation);
   std::vector<std::vector<ZeroBucket>> zero = train.zero;
   StepPrograms trained = compile(model, step, "train", std::move(train), options, nullptr);
   StepPrograms evaluated = compile(model, evaluation, "evaluate", std::move(held_out), options, &trained);
@@ -52,7 +62,7 @@ TrainingPrograms compile_training(const ModelPtr& model, const Step& step, const
   for (std::size_t i = 0; i + 1 < lengths.size(); ++i) {
     Step shorter = step;
     shorter.kind.length = lengths[i];
-    out.shorter.push_back(compile(model, shorter, "train", decoder_pipeline(model, shorter), options, &out.train));
+    out.shorter.push_back(compile(model, shorter, "train", stage_graphs(*model, shorter), options, &out.train));
   }
   make_room(out);
   return out;

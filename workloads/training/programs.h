@@ -10,6 +10,14 @@
 
 namespace workloads {
 
+/// The graphs of all stages of a step, from the first to the last, and the buckets of ZeRO in each.
+struct StageGraphs {
+  std::vector<runtime::Graph> graphs;
+  std::vector<std::vector<ZeroBucket>> zero;
+};
+/// Errors: as Model::step().
+StageGraphs stage_graphs(const Model& model, const Step& step);
+
 /// Of every stage of the pipeline, and how the host feeds them.
 struct StepPrograms {
   std::vector<runtime::Compiled> stages;

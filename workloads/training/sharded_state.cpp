@@ -22,7 +22,7 @@ ElementType element_type(isa::Dtype type) {
 }
 
 ShardedState::ShardedState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero)
-    : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec.plan)} {
+    : config_{config}, spec_{spec}, zero_{std::move(zero)}, plan_{shard_plan(spec.plan)}, whole_{config->weights()} {
   base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "training", "a stage has no buckets");
   for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
     parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
@@ -106,6 +106,37 @@ void ShardedState::write(runtime::Session& session, const std::string& state, co
   for_each_rank(plan_, [&](ShardRank place) {
     write_place(session, state, place, shard_of(whole, config_, plan_, place, state));
   });
+}
+
+/// ZeRO's shards are weights, too, where there are no master weights.
+void ShardedState::write_weights(runtime::Session& session, const Weights& weights) const {
+  write(session, "model", weights);
+  if (has_masters() || is_shared("master")) write(session, "master", weights);
+}
+
+std::vector<float> ShardedState::read_part(runtime::Session& session, const WeightSpec& part, ShardRank place,
+                                           bool gradient) const {
+  const std::string name = (gradient ? "grad." : "") + part.name;
+  std::vector<float> out = session.read(spec_.plan.rank_of(0, place.tensor, place.pipeline), name);
+  // ZeRO sums gradients on their way to the shards: each rank still has its own.
+  if (gradient && !zero_of(place).empty())
+    for (std::uint32_t d = 1; d < spec_.plan.data; ++d) {
+      const std::vector<float> more = session.read(spec_.plan.rank_of(d, place.tensor, place.pipeline), name);
+      for (std::size_t i = 0; i < more.size(); ++i) out[i] += more[i];
+    }
+  return out;
+}
+
+std::vector<float> ShardedState::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
+  std::vector<float> out(element_count(tensor.shape));
+  for_each_rank(plan_, [&](ShardRank place) {
+    if (!is_on_stage(tensor, config_, plan_, place.pipeline)) return;
+    Weights shard;
+    for (const WeightSpec& part : parts_of(place))
+      if (part.in_file() == tensor.name) put_device_values(shard, part, read_part(session, part, place, gradient));
+    put_shard(tensor, out, shard.values.at(tensor.name), config_, plan_, place.tensor);
+  });
+  return out;
 }
 
 }  // namespace workloads

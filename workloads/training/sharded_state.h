@@ -18,7 +18,13 @@ ElementType element_type(isa::Dtype type);
 class ShardedState {
  public:
   /// `zero`: the buckets of each stage. The step and the session's programs must be of the same step.
-  ShardedState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero);
+  ShardedState(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero = {{}});
+
+  const std::vector<WeightSpec>& tensors() const { return whole_; }
+  /// Weights in the shapes of the file, and the copies of them that the optimizer keeps.
+  void write_weights(runtime::Session& session, const Weights& weights) const;
+  /// A weight, or its gradient summed over the data-parallel ranks, in the shape of the file.
+  std::vector<float> read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const;
 
   /// "model", "exp_avg", "exp_avg_sq", and "master" when the optimizer keeps copies of the weights.
   std::vector<std::string> states() const;
@@ -29,7 +35,7 @@ class ShardedState {
   /// What one place in the plan has of a state, put together from its data-parallel ranks if they share it; in the
   /// shapes of shard_specs().
   Weights read(runtime::Session& session, const std::string& state, ShardRank place) const;
-  /// Gives every rank its part of a state of the whole model; the weights themselves are HostIo's.
+  /// Gives every rank its part of a state of the whole model.
   void write(runtime::Session& session, const std::string& state, const Weights& whole) const;
 
  private:
@@ -39,6 +45,7 @@ class ShardedState {
   const std::vector<ZeroBucket>& zero_of(ShardRank place) const;
   const std::vector<WeightSpec>& parts_of(ShardRank place) const;
   const WeightSpec& part_of(ShardRank place, const std::string& name) const;
+  std::vector<float> read_part(runtime::Session& session, const WeightSpec& part, ShardRank place, bool gradient) const;
   void take_bucket(runtime::Session& session, const std::string& state, const ZeroBucket& bucket, ShardRank place,
                    Weights& out) const;
   void write_place(runtime::Session& session, const std::string& state, ShardRank place, const Weights& shard) const;
@@ -47,6 +54,7 @@ class ShardedState {
   const Step spec_;
   const std::vector<std::vector<ZeroBucket>> zero_;  // by stage
   const ShardPlan plan_;
+  const std::vector<WeightSpec> whole_;
   std::vector<std::vector<WeightSpec>> parts_;  // by stage
 };
 

@@ -60,13 +60,13 @@ Trainer::Trainer(ModelPtr model, const Weights& weights, TrainerData data, Train
   max_steps_ = options_.max_steps >= 0
                    ? options_.max_steps
                    : static_cast<std::int64_t>(std::ceil(options_.epochs * static_cast<double>(steps_per_epoch_)));
-  warmup_ = options_.warmup_steps > 0
-                ? options_.warmup_steps
-                : static_cast<std::int64_t>(std::ceil(options_.warmup_ratio * static_cast<double>(max_steps_)));
+  warmup_ = options_.warmup.steps > 0
+                ? options_.warmup.steps
+                : static_cast<std::int64_t>(std::ceil(options_.warmup.ratio * static_cast<double>(max_steps_)));
   history_ = new_history(options_, max_steps_);
   use(programs_.train);
   runtime::Session io = session();
-  options_.resume.empty() ? programs_.train.io.write_weights(io, weights) : resume();
+  options_.resume.empty() ? state_.write_weights(io, weights) : resume();
 }
 
 std::vector<Trainer::LengthPrograms> Trainer::programs_of_lengths() const {
@@ -123,8 +123,7 @@ std::string Trainer::fingerprint() const {
 
 void Trainer::resume() {
   runtime::Session io = session();
-  const TrainProgress progress =
-      load_checkpoint(options_.resume, {model_, programs_.train.io, state_, io}, fingerprint());
+  const TrainProgress progress = load_checkpoint(options_.resume, {model_, state_, io}, fingerprint());
   done_ = progress.step;
   loss_sum_ = progress.loss_sum;
   unlogged_loss_ = progress.unlogged_loss, unlogged_steps_ = progress.unlogged_steps;
@@ -185,7 +184,7 @@ void Trainer::save_now() {
   if (options_.checkpoint.empty()) return;
   use(programs_.train);
   runtime::Session io = session();
-  save_checkpoint(options_.checkpoint, {model_, programs_.train.io, state_, io}, data_.tokenizer,
+  save_checkpoint(options_.checkpoint, {model_, state_, io}, data_.tokenizer,
                   {.fingerprint = fingerprint(),
                    .step = done_,
                    .loss_sum = loss_sum_,
@@ -250,8 +249,7 @@ Weights Trainer::read_weights() {
   use(programs_.train);
   runtime::Session io = session();
   Weights weights;
-  for (const WeightSpec& spec : programs_.train.io.tensors())
-    weights.values[spec.name] = programs_.train.io.read(io, spec, false);
+  for (const WeightSpec& spec : state_.tensors()) weights.values[spec.name] = state_.read(io, spec, false);
   return weights;
 }
 

@@ -24,6 +24,12 @@
 
 namespace workloads {
 
+/// Steps in which the learning rate rises.
+struct Warmup {
+  double ratio = 0;        // of all steps
+  std::int64_t steps = 0;  // more than 0 replaces the ratio
+};
+
 struct TrainerOptions {
   isa::Target target;  // the core that is trained on
   Step step;           // of training; evaluation uses the same length, ranks and numerics
@@ -35,8 +41,7 @@ struct TrainerOptions {
   std::int64_t max_steps = -1;  // instead of epochs when not negative
   double learning_rate = 5e-5;
   std::string schedule = "linear";
-  double warmup_ratio = 0;
-  std::int64_t warmup_steps = 0;  // more than 0 replaces the ratio
+  Warmup warmup{};
   bool eval_each_epoch = true;
   bool eval_on_start = false;  // also before the first step
   std::int64_t logging_steps = 10, save_steps = 0;

@@ -15,7 +15,9 @@
 #include "workloads/models/weights.h"
 #include "workloads/step/pipeline.h"
 #include "workloads/training/host_io.h"
+#include "workloads/training/programs.h"
 #include "workloads/training/recipe.h"
+#include "workloads/training/sharded_state.h"
 #include "workloads/training/verify_batches.h"
 
 namespace workloads {
@@ -90,8 +92,9 @@ class Verifier {
         trained_{trained_model(folder, options)},
         batches_{folder, trained_.config},
         step_{step_of(options, *trained_.config, batches_, recipe_)},
-        stages_{decoder_pipeline(trained_.config, step_)},
-        io_{trained_.config, step_, stages_.zero} {}
+        stages_{stage_graphs(*trained_.config, step_)},
+        state_{trained_.config, step_, stages_.zero},
+        io_{trained_.config, step_} {}
 
   VerifyReport run() {
     const std::vector<runtime::Compiled> stages = compiled();
@@ -100,7 +103,7 @@ class Verifier {
     const auto device = options_.make_device();
     device->load_all(programs);
     runtime::Session session{*device, programs};
-    io_.write_weights(session, trained_.weights);
+    state_.write_weights(session, trained_.weights);
     io_.write_tables(session);
     const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
     for (std::int64_t step = 0; step < steps; ++step) {
@@ -177,7 +180,7 @@ class Verifier {
   }
 
   std::vector<WeightSpec> trained() const {
-    std::vector<WeightSpec> out = io_.tensors();
+    std::vector<WeightSpec> out = state_.tensors();
     std::erase_if(out, [](const WeightSpec& w) { return w.frozen; });
     return out;
   }
@@ -202,7 +205,7 @@ class Verifier {
   /// Of a tensor, or of query, key and value that the file has in one: a key's bias has no gradient, the others do.
   void add_distances(std::vector<Distance>& out, runtime::Session& session, const WeightSpec& w, bool gradient) {
     Weights got, want;
-    std::vector<float>& values = got.values[w.name] = io_.read(session, w, gradient);
+    std::vector<float>& values = got.values[w.name] = state_.read(session, w, gradient);
     const double scale = gradient ? step_.plan.numerics.loss_scale : 1;
     for (float& x : values) x = static_cast<float>(x / scale);
     want.values[w.name] = stored_values(expected_, gradient ? "step0.grad." : "final.", w);
@@ -217,7 +220,8 @@ class Verifier {
   const LoadedModel trained_;
   const VerifyBatches batches_;
   const Step step_;
-  DecoderPipeline stages_;
+  StageGraphs stages_;
+  const ShardedState state_;
   const HostIo io_;
   std::vector<Distance> gradients_;  // of the first step
   VerifyReport report_;

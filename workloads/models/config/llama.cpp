@@ -150,6 +150,21 @@ json score_multiplier(const LlamaConfig& c) {
   return json(c.attention_multiplier > 0 ? c.attention_multiplier : 1 / std::sqrt(static_cast<double>(c.head_dim)));
 }
 
+constexpr std::string_view kPredicts = "ForCausalLM", kClassifies = "ForSequenceClassification";
+
+/// A model that was saved from classifying has labels.
+void read_task(const Keys& keys, LlamaConfig& c) {
+  const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
+  if (made.find(kClassifies) != std::string::npos) c.classes = {.names = keys.label_names()};
+}
+
+json architectures_of(const LlamaConfig& c) {
+  std::string name{dialect_of(c.kind).architecture};
+  if (c.classes) name.replace(name.find(kPredicts), kPredicts.size(), kClassifies);
+  return json::array({name});
+}
+
+bool classifies(const L& c) { return c.classes.has_value(); }
 bool has_window(const L& c) { return dialect_of(c.kind).window; }
 bool has_no_window(const L& c) { return !has_window(c); }
 bool is_gemma(const L& c) { return dialect_of(c.kind).gemma; }
@@ -216,7 +231,13 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "attention_dropout", .member = &L::attention_dropout, .range = kProbability},
     {.key = "lora", .written = [](const L& c) { return c.lora.has_value(); }, .read = read_lora,
      .write = [](const L& c) { return to_json(*c.lora); }},
-    {.key = "architectures", .write = [](const L& c) { return json::array({dialect_of(c.kind).architecture}); }},
+    {.key = "architectures", .read = read_task, .write = architectures_of},
+    {.key = "id2label", .when = classifies, .write = [](const L& c) { return labels_by_id(c.classes->names); }},
+    {.key = "label2id", .when = classifies, .write = [](const L& c) { return ids_by_label(c.classes->names); }},
+    {.key = "problem_type", .only = "single_label_classification", .when = classifies},
+    {.key = "pad_token_id", .when = classifies, .written = [](const L& c) { return c.classes->pad_token_id >= 0; },
+     .read = [](const Keys& keys, L& c) { keys.optional("pad_token_id", c.classes->pad_token_id); },
+     .write = [](const L& c) { return json(c.classes->pad_token_id); }},
     {.key = "model_type", .write = [](const L& c) { return json(dialect_of(c.kind).type); }},
     {.key = "torch_dtype", .always = "float32"},
 });

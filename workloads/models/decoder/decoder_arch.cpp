@@ -86,7 +86,8 @@ ModelInfo decoder_info(std::string_view family, DecoderArch arch, TensorNames na
   if (arch.head.tied) names.copies.emplace(arch.head.name + ".weight", arch.embedding.name + ".weight");
   return {.family = family,
           .sizes = sizes_of(arch),
-          .task = Task::kNextToken,
+          .task = arch.head.classes > 0 ? Task::kClassification : Task::kNextToken,
+          .head = arch.head.classes > 0 ? Head::kClassifier : Head::kNone,
           .splits = true,
           .decoder = std::move(arch),
           .names = std::move(names)};
@@ -130,8 +131,9 @@ double decoder_flops(const DecoderArch& f, const Step& spec) {
   if (const auto& m = f.block.mixture) mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
   const double layer = h * (2 * q + 2 * kv) + mlp;
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
-  const double linear = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)),
-               others = 2 * f.adapter_parameters + 4 * layers * q * length;
+  const double head = f.head.classes > 0 ? static_cast<double>(f.head.classes) / length  // of one token of a text
+                                         : static_cast<double>(f.vocabulary);
+  const double linear = 2 * (layers * layer + h * head), others = 2 * f.adapter_parameters + 4 * layers * q * length;
   const double tokens =
       static_cast<double>(spec.plan.micro_batch * spec.kind.length * spec.plan.micro_batches) * spec.plan.data;
   if (!spec.kind.training) return (linear + others) * tokens;

@@ -59,6 +59,12 @@ struct LlamaDialect {
 const LlamaDialect& dialect_of(LlamaKind kind);
 
 /// LlamaForCausalLM and its relatives.
+/// The labels of texts that LlamaForSequenceClassification learns, and the token that fills rows behind a text.
+struct TextClasses {
+  std::vector<std::string> names;
+  std::int64_t pad_token_id = -1;  // -1: none
+};
+
 struct LlamaConfig {
   LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
@@ -87,6 +93,7 @@ struct LlamaConfig {
   std::int64_t bos_token_id = 1;
   std::vector<std::int64_t> eos_token_ids{2};  // generation ends at any of them
   std::optional<Lora> lora{};                  // in config.json only of our own checkpoints
+  std::optional<TextClasses> classes{};        // none: it predicts tokens
 
   operator ModelPtr() const;  // make_model()
 };

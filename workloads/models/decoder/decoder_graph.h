@@ -27,14 +27,6 @@ namespace workloads {
 /// check(ShardPlan).
 StepGraph decoder_step(const ModelPtr& config, const Step& spec);
 
-/// The steps of all stages of a model that predicts tokens, from the first to the last.
-struct DecoderPipeline {
-  std::vector<runtime::Graph> graphs;
-  std::vector<std::vector<ZeroBucket>> zero;
-};
-/// Errors: as Model::step().
-DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec);
-
 /// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
 bool places_by_rank(const Plan& plan);
 

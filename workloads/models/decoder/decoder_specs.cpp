@@ -113,7 +113,9 @@ std::vector<WeightSpec> decoder_specs(const DecoderArch& arch) {
   }
   list.at(WeightSpec::kAfterLayers);
   norm(list, arch.block.norm, arch.head.norm, arch.hidden);
-  if (!arch.head.tied)
+  if (arch.head.classes > 0)
+    put(list, {arch.head.name, arch.hidden, arch.head.classes, TensorSplit::kNone, arch.head.bias});
+  else if (!arch.head.tied)
     put(list, {arch.head.name, arch.hidden, arch.vocabulary, TensorSplit::kVocabulary, arch.head.bias});
   return list.take();
 }

@@ -1,10 +1,9 @@
-// What a step of a decoder may be, and its graph for each stage of a pipeline.
+// Which steps a decoder can have.
 #include <fmt/format.h>
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/decoder/decoder_graph.h"
-#include "workloads/step/pipeline.h"
 
 namespace workloads {
 
@@ -24,16 +23,6 @@ void require_step(const DecoderArch& arch, const Step& spec) {
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "tensor-parallel ranks that share experts each route tokens of their own",
                 "leave sequence parallelism on"};
-}
-
-DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec) {
-  DecoderPipeline out;
-  for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage) {
-    StepGraph step = config->step(of_stage(spec, stage));
-    out.graphs.push_back(std::move(step.graph));
-    out.zero.push_back(std::move(step.zero));
-  }
-  return out;
 }
 
 }  // namespace workloads

@@ -16,7 +16,10 @@ namespace workloads {
 using base::Error;
 using base::Fault;
 
-void require_generator(const ModelPtr& config) { decoder_arch(config); }
+void require_generator(const ModelPtr& config) {
+  if (decoder_arch(config).head.classes > 0)
+    throw Error{Fault::kUsage, "model", "classifies texts and writes none", "choose a model that predicts tokens"};
+}
 
 void check(const GenerationSpec& spec, const ModelPtr& config) {
   const DecoderArch arch = decoder_arch(config);

@@ -1,6 +1,7 @@
 // Llama and its relatives as models: tensors, names, architecture.
 #include <cmath>
 
+#include "base/error.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/decoder_model.h"
 
@@ -63,20 +64,26 @@ BlockArch block_of(const LlamaConfig& c) {
           .names = names_of(dialect)};
 }
 
+/// Of a classifier modeling_llama's LlamaForSequenceClassification: one layer without a bias.
+HeadArch head_of(const LlamaConfig& c) {
+  if (c.classes)
+    return {.norm = "model.norm", .name = "score", .classes = static_cast<std::int64_t>(c.classes->names.size())};
+  return {.norm = "model.norm", .name = "lm_head", .tied = c.tie_word_embeddings, .scale = 1 / c.logits_scaling};
+}
+
 DecoderArch arch_of(const LlamaConfig& c) {
-  DecoderArch arch{
-      .layers = c.num_hidden_layers,
-      .hidden = c.hidden_size,
-      .vocabulary = c.vocab_size,
-      .positions = c.max_position_embeddings,
-      .blocks = "model.layers.",
-      .block = block_of(c),
-      .embedding = {.name = "model.embed_tokens",
-                    .scale = dialect_of(c.kind).gemma ? std::sqrt(static_cast<double>(c.hidden_size))
-                                                      : c.embedding_multiplier},
-      .head = {.norm = "model.norm", .name = "lm_head", .tied = c.tie_word_embeddings, .scale = 1 / c.logits_scaling},
-      .end_tokens = c.eos_token_ids,
-      .lora = c.lora};
+  DecoderArch arch{.layers = c.num_hidden_layers,
+                   .hidden = c.hidden_size,
+                   .vocabulary = c.vocab_size,
+                   .positions = c.max_position_embeddings,
+                   .blocks = "model.layers.",
+                   .block = block_of(c),
+                   .embedding = {.name = "model.embed_tokens",
+                                 .scale = dialect_of(c.kind).gemma ? std::sqrt(static_cast<double>(c.hidden_size))
+                                                                   : c.embedding_multiplier},
+                   .head = head_of(c),
+                   .end_tokens = c.eos_token_ids,
+                   .lora = c.lora};
   if (c.lora) arch.adapter_parameters = static_cast<double>(trained_count(with_adapters(decoder_specs(arch), c.lora)));
   return arch;
 }
@@ -101,6 +108,10 @@ ModelInfo info_of(const LlamaConfig& c) {
       dialect_of(c.kind).family, arch_of(c),
       {.prefix = "model.", .tops = {"embed_tokens.", "layers.", "norm."}, .left_out = {"*.rotary_emb.inv_freq"}});
   info.initializer_range = c.initializer_range;
+  if (c.classes) {
+    info.label_names = c.classes->names;
+    info.names.left_out.push_back("lm_head.*"), info.names.drawn = {"score."};
+  }
   info.takes_adapters = info.free_heads = true;
   return info;
 }
@@ -115,6 +126,18 @@ class LlamaModel final : public DecoderModel<LlamaConfig> {
     return ops;
   }
 };
+
+/// transformers classifies texts with most of the relatives; the others stay as they are.
+void change_head(const ModelChange& change, LlamaConfig& c) {
+  const LlamaDialect& dialect = dialect_of(c.kind);
+  if (change.head == Head::kClassifier && !dialect.multipliers && !dialect.joint_norms && !c.classes)
+    c.classes = {.names = {"LABEL_0", "LABEL_1"}};
+  if (change.head == Head::kNone) c.classes.reset();
+  if (change.labels && c.classes) c.classes->names = *change.labels;
+  if (c.classes && change.lora && *change.lora)
+    throw base::Error{base::Fault::kUsage, "`lora_r`", "the head that classifies would stay as it was drawn",
+                      "train all of the model, or leave `task` out"};
+}
 
 void resize(const Sizes& s, LlamaConfig& c) {
   set_common(c, s);
@@ -135,7 +158,9 @@ void apply(const ModelChange& change, LlamaConfig& c) {
     c.vocab_size = ids->vocabulary;
     c.bos_token_id = ids->begin.value_or(c.bos_token_id);
     if (ids->end) c.eos_token_ids = {*ids->end};
+    if (ids->pad && c.classes) c.classes->pad_token_id = *ids->pad;
   }
+  change_head(change, c);
   if (change.own_head) c.tie_word_embeddings = false;
   if (change.capacity_factor) c.capacity_factor = *change.capacity_factor;
   if (const auto& lora = change.lora) c.lora = *lora ? std::optional{settled(**lora, llama_weights(c))} : std::nullopt;

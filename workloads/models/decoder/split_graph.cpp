@@ -109,9 +109,18 @@ ValueId SplitGraph::head(ValueId x) {
   if (split_) enter("head.share");
   x = net_.shared(x);
   enter("head");
+  if (head.classes > 0) x = last_tokens(x);
   const ValueId logits = net_.logits(x, head, arch_.embedding.name);
-  if (spec_.kind.keep_logits) graph_.output(logits, host_name("logits"));
-  return spec_.kind.training || spec_.kind.with_loss ? net_.token_loss(logits, rows_, arch_.vocabulary) : logits;
+  if (spec_.kind.keep_logits || head.classes > 0) graph_.output(logits, host_name("logits"));
+  if (!spec_.kind.training && !spec_.kind.with_loss) return logits;
+  return head.classes > 0 ? net_.class_loss(logits, spec_.plan.micro_batch)
+                          : net_.token_loss(logits, rows_, arch_.vocabulary);
+}
+
+ValueId SplitGraph::last_tokens(ValueId x) {
+  const ValueId places = net_.input("last_tokens", spec_.plan.micro_batch, 1, isa::Dtype::kInt32);
+  return graph_.add1(runtime::kEmbedding, "last_tokens", {x, places},
+                     runtime::ResultAttrs{.dtype = net_.numerics().activation});
 }
 
 ParameterSets SplitGraph::parameter_sets() const {
@@ -125,7 +134,7 @@ ParameterSets SplitGraph::parameter_sets() const {
     if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
     if (spec.split != TensorSplit::kNone)
       sets.split.insert(v);
-    else if (sequence_ || arch_.lora ||
+    else if (sequence_ || arch_.lora || arch_.head.name + ".weight" == spec.name ||
              of_heads(spec))  // what a factor of all ranks adds to is one rank's columns or inputs
       sets.partial.insert(v);
   }

@@ -69,6 +69,8 @@ class SplitGraph : protected Places {
   std::int64_t micro_ = 0, layer_ = 0;
 
  private:
+  /// Of each text: the host writes their rows as "last_tokens".
+  ValueId last_tokens(ValueId x);
   std::int32_t segment_of(const runtime::Node& node) const;
   ParameterSets parameter_sets() const;
 };

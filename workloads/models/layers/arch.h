@@ -135,9 +135,10 @@ struct HeadArch {
   std::string norm, name;  // "model.norm", "lm_head"
   bool tied = false;       // the table of tokens stands for it, and the name is that of a copy
   bool bias = false;
-  double scale = 1;     // of the logits
-  double soft_cap = 0;  // logits l become cap * tanh(l / cap); 0: they do not
-  double dropout = 0;   // behind the norm
+  double scale = 1;          // of the logits
+  double soft_cap = 0;       // logits l become cap * tanh(l / cap); 0: they do not
+  double dropout = 0;        // behind the norm
+  std::int64_t classes = 0;  // of texts, by their last tokens; 0: tokens are predicted
 };
 
 }  // namespace workloads
