@@ -12,6 +12,7 @@
 #include "cli/verbs.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/estimate.h"
+#include "trnsim/project/memory.h"
 
 namespace cli {
 

@@ -178,7 +178,7 @@ Table figure_table(const trnsim::Job& job, const Projection& p) {
   row("model_flops_per_step", number(p.model_flops / 1e12, fmt::format("{:.4g}", p.model_flops / 1e12)), "TFLOP");
   row("device_step", with(p.time.device_step, 4), "s");
   if (job.step.plan.pipeline > 1) row("pipeline_bubble", with(p.bubble_seconds, 4), "s");
-  row("collectives_exposed", with(hw::seconds(p.stage().device.collective_exposed), 4), "s per step");
+  row("collectives_exposed", with(hw::seconds(p.stage().device().collective_exposed), 4), "s per step");
   row("host_step", with(p.time.host_step, 4), "s");
   row("step", with(p.time.step, 4), "s");
   row("device_mfu", with(100 * p.mfu, 1), "% of the device's time");
@@ -237,7 +237,7 @@ std::string lengths_text(const trnsim::Job& job, const Projection& p, base::Form
 
 Table engine_table(const Projection& projection) {
   Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
-  for (const analysis::EngineShare& e : analysis::engine_shares(projection.stage().device))
+  for (const analysis::EngineShare& e : analysis::engine_shares(projection.stage().device()))
     table.add_row({e.engine, percent(e.busy), percent(e.waited()), percent(e.idle), e.instructions});
   return table;
 }

@@ -12,8 +12,8 @@
 #include "isa/names.h"
 #include "isa/table.h"
 #include "python/nki_trace.h"
-#include "trnsim/job/version.h"
 #include "trnsim/nki/nki.h"
+#include "trnsim/version.h"
 
 namespace trnsim_python {
 

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

@@ -10,7 +10,9 @@
 #include "trnsim/job/lengths.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
+#include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 

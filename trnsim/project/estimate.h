@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "trnsim/plans/advice.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "analysis/host/stack.h"
+#include "runtime/compiler/compile.h"
 #include "runtime/compiler/memory_plan.h"
 #include "workloads/checkpoints/shards.h"
+#include "workloads/models/model.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/pipeline.h"
 

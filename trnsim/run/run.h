@@ -8,8 +8,9 @@
 
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 #include "trnsim/run/train.h"
+#include "workloads/jobs/workload.h"
 
 namespace analysis {
 struct JobToPrice;  // analysis/cost/job_cost.h

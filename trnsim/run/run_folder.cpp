@@ -18,12 +18,15 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/job/lengths.h"
-#include "trnsim/job/version.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/run/run.h"
+#include "trnsim/version.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {
@@ -134,7 +137,7 @@ ordered_json plan_json(const RunResult& run) {
   out["recorded_micro_batches"] = p.micro_batches;
   out["slowest_stage"] = p.slowest;
   for (const Stage& stage : p.stages)
-    out["stage_seconds"].push_back(hw::seconds(stage.device.total - stage.device.lead_in));
+    out["stage_seconds"].push_back(hw::seconds(stage.device().total - stage.device().lead_in));
   return out;
 }
 
@@ -192,7 +195,7 @@ std::vector<analysis::Section> summary(const RunResult& run) {
 }
 
 ordered_json utilisation_json(const Stage& stage) {
-  const analysis::Utilisation u = analysis::utilisation(stage.device, stage.compiled.program);
+  const analysis::Utilisation u = analysis::utilisation(stage.device(), stage.compiled().program);
   return {{"mfu", u.mfu},
           {"mfu_advertised", u.mfu_advertised},
           {"hfu", u.hfu},
@@ -318,8 +321,8 @@ ordered_json result_body(const RunResult& run) {
     body["plan"] = plan_json(run);
     body["cost"] = cost_json(run);
     body["utilisation"] = utilisation_json(p.stage());
-    body["engines"] = engines_json(p.stage().device);
-    body["resources"] = resources_json(p.stage().device);
+    body["engines"] = engines_json(p.stage().device());
+    body["resources"] = resources_json(p.stage().device());
     body["memory"] = memory_json(p.memory);
   }
   body["metrics"] = run.training ? metrics_json(*run.training) : ordered_json{};
@@ -360,7 +363,7 @@ void write_run_files(const std::filesystem::path& folder, const RunResult& run) 
   analysis::write_summary(folder, run.workload, summary(run));
   if (!run.projection) return write_exports(folder, run);
   const Projection& p = *run.projection;
-  analysis::write_stats(folder, analysis::summary_stats(p.stage().device, p.stage().compiled.program));
+  analysis::write_stats(folder, analysis::summary_stats(p.stage().device(), p.stage().compiled().program));
   write_records(folder, run);
   const auto prices = analysis::load_prices(std::string_view{});
   const std::array page{analysis::load_report_run(folder, prices, analysis::kRooflineEfficiency)};

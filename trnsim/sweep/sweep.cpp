@@ -1,4 +1,4 @@
-#include "trnsim/sweep/sweep.h"
+#include "trnsim/sweep.h"
 
 #include <fmt/format.h>
 
@@ -14,10 +14,15 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
 #include "isa/asm.h"
 #include "isa/check.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/project/stages.h"
 #include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 namespace {
@@ -135,7 +140,7 @@ class Projections {
 
 /// Of the whole job: over those of its step.
 Metrics job_metrics(const Projection& p) {
-  Metrics metrics = metrics_of(p.stage().device, p.stage().compiled.program);
+  Metrics metrics = metrics_of(p.stage().device(), p.stage().compiled().program);
   metrics["seconds"] = p.time.total;
   if (p.dollars) metrics["dollars"] = *p.dollars;
   metrics["step_seconds"] = p.time.step;

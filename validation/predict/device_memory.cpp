@@ -5,6 +5,7 @@
 #include <array>
 
 #include "base/text.h"
+#include "hw/params.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/stages.h"
 #include "validation/predict/model_of_row.h"

@@ -6,6 +6,7 @@
 #include "trnsim/generate/generate.h"
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {
