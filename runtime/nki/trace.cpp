@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "isa/check.h"
+#include "isa/names.h"
 #include "isa/operands.h"
 
 namespace runtime::nki {
@@ -44,12 +45,19 @@ View apart(View view) {
   return view;
 }
 
+base::Error another_kernel(const Storage& storage) {
+  return {base::Fault::kProgram, "",
+          fmt::format("{} is of another kernel, or of another call of this one",
+                      storage.name.empty() ? "the tensor" : storage.name),
+          "make it in the kernel that uses it, or pass it as an argument"};
+}
+
 bool is_matmul(isa::Opcode op) { return op == isa::Opcode::kMatMul || op == isa::Opcode::kPeTranspose; }
 
 }  // namespace
 
 Trace::Trace(const isa::Target& target, std::string name, std::size_t most_instructions)
-    : target_{target}, most_instructions_{most_instructions} {
+    : target_{target}, most_instructions_{most_instructions}, books_{target, kNkiPolicy} {
   block_.name = std::move(name);
   add_label("kernel");
 }
@@ -65,7 +73,7 @@ View Trace::tensor(const TensorSpec& spec) {
                       "use fewer axes"};
   auto storage = std::make_shared<Storage>();
   View view{.storage = storage, .dtype = spec.dtype};
-  storage->trace = this, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
+  storage->trace = self_, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
   storage->fill = spec.fill, storage->places = spec.places;
   const bool on_chip = spec.space != Space::kHbm;
   set_axes(view, spec.sizes, on_chip ? spec.partition_axis : -1);
@@ -107,14 +115,11 @@ std::uint32_t Trace::buffer_of(const View& view) {
   if (state.buffer != 0) return state.buffer;
   const std::int64_t bytes = std::max<std::int64_t>(1, s.cols) * isa::size_of(s.dtype);
   if (s.places.empty()) {
-    block_.buffers.push_back({.space = s.space, .bytes = bytes, .parts = s.parts});
-    state.buffer = static_cast<std::uint32_t>(block_.buffers.size());
+    state.buffer = block_.add({.space = s.space, .bytes = bytes, .parts = s.parts});
   } else {  // all that a kernel places itself lies in one buffer, so that what shares bytes keeps its order
     Direct& direct = direct_[s.space == Space::kPsum];
-    if (direct.buffer == 0) {
-      block_.buffers.push_back({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});
-      direct.buffer = static_cast<std::uint32_t>(block_.buffers.size());
-    }
+    if (direct.buffer == 0)
+      direct.buffer = block_.add({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});
     direct.bytes = std::max(direct.bytes, s.places.at(static_cast<std::size_t>(view.block)).byte + bytes);
     block_.buffers[direct.buffer - 1].bytes = direct.bytes;
     state.buffer = direct.buffer;
@@ -123,7 +128,18 @@ std::uint32_t Trace::buffer_of(const View& view) {
   return state.buffer;
 }
 
+Trace& Trace::of(const View& view) {
+  const std::shared_ptr<Trace*> trace = view.storage->trace.lock();
+  if (!trace) throw another_kernel(*view.storage);
+  return **trace;
+}
+
+void Trace::require_own(const View& view) const {
+  if (view.storage->trace.lock() != self_) throw another_kernel(*view.storage);
+}
+
 Tile Trace::on_chip_tile(const View& view) {
+  require_own(view);
   const std::uint32_t buffer = view.on_chip() ? buffer_of(view) : 0;
   Tile tile = tile_of(view, buffer);
   if (view.on_chip() && !view.storage->places.empty()) {
@@ -139,10 +155,9 @@ void Trace::fill_block(const View& view, BlockState& state) {
   View whole{.storage = view.storage, .dtype = view.storage->dtype, .block = view.block, .rank = 2};
   whole.axes[0] = {.size = view.storage->parts, .step = 1, .kind = Axis::Kind::kPart};
   whole.axes[1] = {.size = view.storage->cols, .step = 1};
-  isa::Instr fill{.op = isa::Opcode::kMemset, .engine = Engine::kVector, .label = label_, .imm0 = *view.storage->fill};
-  fill.dst = on_chip_tile(whole);
-  if (fill.dst.space == Space::kSbuf) choose_engine(fill);
-  busy_[static_cast<std::size_t>(fill.engine)] = done_after(fill);
+  const isa::Instr fill = books_.choose(
+      {.op = isa::Opcode::kMemset, .label = label_, .imm0 = *view.storage->fill, .dst = on_chip_tile(whole)});
+  books_.add(fill);
   fills_.emplace_back(state.slot, fill);
 }
 
@@ -179,11 +194,6 @@ Tile Trace::write_tile(const View& view) {
   return tile;
 }
 
-double Trace::done_after(const isa::Instr& instr) const {
-  const double cycles = isa::cost_of(instr, target_).occupy * isa::port_slowdown(instr);
-  return busy_[static_cast<std::size_t>(instr.engine)] + target_.seconds(cycles, instr.engine);
-}
-
 std::uint32_t Trace::push(const isa::Instr& instr) {
   if (block_.instrs.size() >= most_instructions_)
     throw base::Error{base::Fault::kProgram, "",
@@ -191,20 +201,19 @@ std::uint32_t Trace::push(const isa::Instr& instr) {
                       "check its loops, or raise the limit (TRNSIM_NKI_INSTRUCTIONS)"};
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
-  if (!isa::is_dma(instr.op)) busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
+  books_.add(instr);
   return static_cast<std::uint32_t>(block_.instrs.size() - 1);
 }
 
-/// Loads and stores have rings and sequencers of their own: see Emitter.
-isa::Instr Trace::ring_of(isa::Instr instr) {
+isa::Instr Trace::on_ring(const isa::Instr& instr) {
   if (!isa::is_dma(instr.op)) return instr;
-  const auto rings = static_cast<int>(target_.geometry.dma_rings), loads = rings / 2;
-  const bool store = instr.dst.space == Space::kHbm;
-  const int turn = std::exchange(next_ring_[store],
-                                 static_cast<std::uint8_t>((next_ring_[store] + 1) % (store ? rings - loads : loads)));
-  instr.queue = static_cast<std::uint8_t>(store ? loads + turn : turn);
-  instr.engine = store ? Engine::kGpSimd : Engine::kSync;
-  return instr;
+  return instr.dst.space == Space::kHbm ? books_.store(instr) : books_.load(instr);
+}
+
+isa::Instr Trace::on_engine(const isa::Instr& instr) {
+  return books_.choose(instr, [&](float number, const Tile& like) {
+    return read_tile(cut(constant(number), 0, like.start, like.partitions));
+  });
 }
 
 /// The checker's rules; the kernel's line stands for the instruction.
@@ -214,7 +223,7 @@ void Trace::check(isa::Instr instr) const {
   try {
     isa::check(instr, target_);
   } catch (const base::Error& e) {
-    throw base::Error{e.fault(), "", fmt::format("{}: {}", target_.row(instr.op).name, e.problem()), e.fix()};
+    throw base::Error{e.fault(), "", fmt::format("{}: {}", isa::name_of(instr.op), e.problem()), e.fix()};
   }
 }
 
@@ -231,8 +240,7 @@ void Trace::emit(const Op& op) {
   if (keeps) read_tile(*op.dst);
   if (op.dst) instr.dst = write_tile(*op.dst);
   if (op.dst2) instr.dst2 = write_tile(*op.dst2);
-  if (op.any_engine) choose_engine(instr);
-  instr = ring_of(instr);
+  instr = on_ring(op.any_engine ? on_engine(instr) : instr);
   check(instr);
   const std::uint32_t index = push(instr);
   for (const View* dst : {op.dst, op.dst2})
@@ -241,10 +249,9 @@ void Trace::emit(const Op& op) {
 }
 
 View Trace::constant(float value) {
-  const auto found = constants_.find(value);
-  if (found != constants_.end()) return found->second;
-  View view = tensor({.dtype = isa::Dtype::kFp32, .sizes = {target_.geometry.partitions, 1}, .fill = value});
-  return constants_.emplace(value, view).first->second;
+  return constants_.number(value, [&] {
+    return tensor({.dtype = isa::Dtype::kFp32, .sizes = {target_.geometry.partitions, 1}, .fill = value});
+  });
 }
 
 VirtualBlock Trace::finish() {

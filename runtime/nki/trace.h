@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,11 +10,12 @@
 
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/compiler/engine_books.h"
 #include "runtime/nki/view.h"
 
 namespace runtime::nki {
 
-/// What nl.ndarray and its kin ask for.
+/// The arguments of nl.ndarray, nl.zeros and the like.
 struct TensorSpec {
   isa::Space space = isa::Space::kSbuf;
   isa::Dtype dtype = isa::Dtype::kFp32;
@@ -28,6 +28,9 @@ struct TensorSpec {
 
 class Trace {
  public:
+  /// The trace that a tensor belongs to. Errors: Fault::kProgram when it is gone, with its kernel.
+  static Trace& of(const View& view);
+
   /// Keeps a reference to `target`. More than `most_instructions` are an endless kernel.
   Trace(const isa::Target& target, std::string name, std::size_t most_instructions);
   Trace(const Trace&) = delete;
@@ -51,7 +54,7 @@ class Trace {
   };
   /// Errors: Fault::kProgram when the checker refuses it.
   void emit(const Op& op);
-  /// `dst[...] = src`; a result that nobody else names is written to dst at once.
+  /// `dst[...] = src`; a result without another name is written to dst at once.
   void assign(const View& dst, const View& src, bool unnamed);
   /// `dst += src` of a matmul: adds in PSUM. False when src is no such result.
   bool accumulate(const View& dst, const View& src, bool unnamed);
@@ -72,6 +75,8 @@ class Trace {
     std::int64_t bytes = 0;
   };
 
+  /// Errors: Fault::kProgram for a tensor of another kernel.
+  void require_own(const View& view) const;
   std::uint32_t buffer_of(const View& view);
   BlockState& state_of(const View& view) { return view.storage->blocks.at(static_cast<std::size_t>(view.block)); }
   Tile on_chip_tile(const View& view);
@@ -81,24 +86,21 @@ class Trace {
   void fill_block(const View& view, BlockState& state);
   std::uint32_t push(const isa::Instr& instr);
   void check(isa::Instr instr) const;
-  void choose_engine(isa::Instr& instr);
-  std::optional<isa::Instr> on_scalar(const isa::Instr& instr);
-  double done_after(const isa::Instr& instr) const;
+  isa::Instr on_engine(const isa::Instr& instr);
+  isa::Instr on_ring(const isa::Instr& instr);
   bool redirect(const View& dst, const View& src, bool adds);
   bool may_write(const isa::Instr& instr, const Tile& dst, std::uint32_t index) const;
   bool starts_sum(const View& part);
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
-  isa::Instr ring_of(isa::Instr instr);
 
+  const std::shared_ptr<Trace*> self_ = std::make_shared<Trace*>(this);  // for its tensors, which may outlive it
   const isa::Target& target_;
   const std::size_t most_instructions_;
   VirtualBlock block_;
   std::vector<std::pair<std::uint32_t, isa::Instr>> fills_;  // each goes in front of the instruction of that number
   std::uint32_t label_ = 0;
-  std::array<double, isa::kEngineCount> busy_{};  // seconds of work given to each engine so far
-  std::array<std::uint8_t, 2> next_ring_{};
-  std::map<float, View> constants_;
-  std::map<isa::Dtype, View> ones_;
+  EngineBooks books_;
+  Constants<View> constants_;
   std::array<Direct, 2> direct_;
 };
 

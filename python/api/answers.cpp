@@ -1,0 +1,176 @@
+#include "python/api/answers.h"
+
+#include <array>
+#include <fstream>
+
+#include "analysis/cost/job_cost.h"
+#include "analysis/profile/views.h"
+#include "analysis/record/result.h"
+#include "base/error.h"
+#include "base/files.h"
+#include "base/units.h"
+#include "python/api/settings.h"
+#include "trnsim/generate/generate.h"
+#include "trnsim/job/listing.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/machine.h"
+#include "trnsim/run/checkpoints.h"
+#include "trnsim/run/tokenize.h"
+#include "trnsim/sweep.h"
+#include "validation/predict/validate.h"
+
+namespace trnsim_python {
+namespace {
+
+using base::Error;
+using base::Fault;
+
+/// A list of objects, the numbers as they are.
+Json rows_of(const base::Table& table) { return Json::parse(table.render(base::Format::kJson)); }
+
+// ---- what takes no time
+
+Json list(const Json& arguments, const Listener&) {
+  const std::string what = text_in(arguments, "what");
+  std::string choices;
+  for (const trnsim::Listing& listing : trnsim::listings()) {
+    if (listing.name == what) return rows_of(listing.make());
+    choices += (choices.empty() ? "" : "|") + std::string{listing.name};
+  }
+  trnsim::require_choice("`what`", what, choices);
+  return {};
+}
+
+Json parameters(const Json& arguments, const Listener&) {
+  const auto file =
+      trnsim::machine_file(text_in(arguments, "machine"), arguments.value("set", std::vector<std::string>{}));
+  return rows_of(trnsim::parameter_table(file, text_in(arguments, "prefix")));
+}
+
+Json tokenize(const Json& arguments, const Listener&) {
+  const auto tokenizer = trnsim::load_tokenizer(text_in(arguments, "vocab"));
+  Json out = Json::array();
+  for (const std::string& text : arguments.at("texts").get<std::vector<std::string>>()) {
+    const auto [tokens, ids] = trnsim::tokenize(*tokenizer, text, arguments.value("max_length", std::int64_t{0}));
+    out.push_back({{"text", text}, {"tokens", tokens}, {"ids", ids}});
+  }
+  return out;
+}
+
+Json consolidate(const Json& arguments, const Listener&) {
+  const trnsim::Consolidated c =
+      trnsim::consolidate(text_in(arguments, "folder"), text_in(arguments, "out"), arguments.value("overwrite", false));
+  return {{"tensors", c.tensors}, {"parameters", c.parameters}, {"step", c.step}, {"shards", c.shards()}};
+}
+
+/// result.json and the steps of a run.
+Json open_run(const Json& arguments, const Listener&) {
+  const std::filesystem::path folder = text_in(arguments, "folder");
+  Json steps = Json::array();
+  if (std::filesystem::exists(folder / "steps.jsonl"))
+    for (const Json& step : analysis::read_steps(folder)) steps.push_back(step);
+  return {{"result", analysis::read_result(folder).body}, {"steps", steps}};
+}
+
+/// The figures of a run's record (`by` is empty), or its time in groups.
+Json records(const Json& arguments, const Listener&) {
+  const analysis::Record record =
+      analysis::read_record(text_in(arguments, "folder"), arguments.value("stage", std::int64_t{-1}));
+  const std::string by = text_in(arguments, "by");
+  return rows_of(by.empty() ? summary_table(record)
+                            : analysis::table_by(by, record, arguments.value("limit", std::size_t{0})));
+}
+
+/// The table that `trnsim cost` prints of a run folder, or of a job of so many seconds.
+Json cost(const Json& arguments, const Listener&) {
+  const std::string folder = text_in(arguments, "folder");
+  analysis::JobToPrice job = folder.empty() ? analysis::JobToPrice{} : trnsim::job_to_price(folder);
+  const auto counts = arguments.value("instances", std::vector<int>{});
+  if (folder.empty()) {
+    job.seconds = arguments.value("seconds", 0.0);
+    job.instance_type = text_in(arguments, "instance_type");
+    if (!counts.empty()) job.instances = counts.front();
+  }
+  for (const auto& [name, member] : {std::pair{"epochs", &analysis::JobToPrice::epochs},
+                                     {"samples", &analysis::JobToPrice::samples},
+                                     {"tokens", &analysis::JobToPrice::tokens},
+                                     {"flops", &analysis::JobToPrice::flops},
+                                     {"hbm_bytes", &analysis::JobToPrice::hbm_bytes}})
+    if (arguments.contains(name)) job.*member = arguments.at(name).get<double>();
+  const double efficiency = arguments.value("efficiency", analysis::kRooflineEfficiency);
+  const auto prices = analysis::load_prices(std::string_view{text_in(arguments, "prices")});
+  return rows_of(cost_table(price_job(job, prices, counts, efficiency), efficiency));
+}
+
+struct Question {
+  std::string_view name;
+  Json (*answer)(const Json&, const Listener&);
+};
+constexpr std::array kQuestions = {
+    Question{"project", project},   Question{"run", run},           Question{"search", search},
+    Question{"sweep", sweep},       Question{"generate", generate}, Question{"validate", validate},
+    Question{"ablate", ablate},     Question{"list", list},         Question{"parameters", parameters},
+    Question{"tokenize", tokenize}, Question{"open", open_run},     Question{"consolidate", consolidate},
+    Question{"records", records},   Question{"cost", cost},
+};
+
+}  // namespace
+
+Json generate(const Json& arguments, const Listener& hear) {
+  trnsim::GenerateSettings settings;
+  settings.model = text_in(arguments, "model");
+  settings.set = arguments.value("set", std::vector<std::string>{});
+  settings.prompt = arguments.value("prompt", std::vector<std::string>{});
+  const auto rows = trnsim::generate_table();
+  for (const auto& [name, value] : arguments.value("settings", std::map<std::string, std::string>{})) {
+    const auto found = std::ranges::find(rows, name, &trnsim::OptionRow<trnsim::GenerateSettings>::name);
+    if (found == rows.end())
+      throw Error{Fault::kUsage, "keyword arguments", "unknown option '" + name + "'",
+                  "see help(trnsim.generate) for those that there are"};
+    set_option(settings, *found, value);
+  }
+  trnsim::GenerateObserver observer;
+  if (hear)
+    observer.grown = [&hear](std::size_t sequence, std::size_t sequences, const std::string& text) {
+      hear({{"event", "text"}, {"sequence", sequence}, {"sequences", sequences}, {"text", text}});
+    };
+  return to_json(trnsim::generate(settings, observer), settings.model);
+}
+
+Json validate(const Json& arguments, const Listener& hear) {
+  const auto names = arguments.at("files").get<std::vector<std::string>>();
+  const std::vector<std::filesystem::path> files{names.begin(), names.end()};
+  const auto rows = trnsim::load_rows(files, arguments.value("only", std::vector<std::string>{}));
+  const auto begin = [&](std::size_t done, const std::string& id) {
+    if (hear) hear({{"event", "progress"}, {"what", id}, {"done", done}, {"all", rows.size()}});
+  };
+  const trnsim::Validation out = trnsim::validate(rows, trnsim::predict_context(settings_of(arguments)), begin);
+  if (out.broken) throw *out.broken;
+  return Json::parse(to_text(out.report, "json"));
+}
+
+Json sweep(const Json& arguments, const Listener& hear) {
+  analysis::SweepSpec spec;
+  spec.workload = text_in(arguments, "job");
+  spec.machine = text_in(arguments, "machine");
+  spec.design = analysis::parse_design(arguments.value("design", "cartesian"));
+  spec.samples = arguments.value("samples", std::size_t{0}), spec.seed = arguments.value("seed", std::uint64_t{0});
+  for (const auto& [key, values] : arguments.at("axes").items())
+    spec.axes.push_back({key, values.get<std::vector<std::string>>()});
+  std::filesystem::path database = ":memory:";
+  if (const std::string folder = text_in(arguments, "output_dir"); !folder.empty()) {
+    base::make_output_folder(folder, true);
+    database = std::filesystem::path{folder} / "sweep.sqlite";
+  }
+  const auto run = run_sweep(design_points(spec), trnsim::job_model(spec.workload, spec.machine), database,
+                             processes_in(arguments), {}, watch_of(hear, "point"));
+  return rows_of(sweep_table(run));
+}
+
+Json answer_to(std::string_view question, const Json& arguments, const Listener& hear) {
+  const auto found = std::ranges::find(kQuestions, question, &Question::name);
+  base::ensure(found != kQuestions.end(), question, "no such question");
+  return found->answer(arguments, hear);
+}
+
+}  // namespace trnsim_python

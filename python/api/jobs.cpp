@@ -1,0 +1,229 @@
+// Questions about jobs: projection, training, search of plans, ablation.
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+
+#include "analysis/profile/stats.h"
+#include "analysis/record/result.h"
+#include "python/api/settings.h"
+#include "trnsim/project/estimate.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/run/run.h"
+#include "trnsim/search.h"
+#include "workloads/jobs/workload.h"
+
+namespace trnsim_python {
+namespace {
+
+using trnsim::Projection;
+
+Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
+
+Json memory_of(const trnsim::Memory& memory) {
+  Json kinds = Json::object();
+  for (const auto& [kind, bytes] : memory.by_kind) kinds[kind] = bytes;
+  return {{"by_kind", kinds}, {"total", memory.total}, {"capacity", memory.capacity}};
+}
+
+Json engines_of(const hw::SimResult& device) {
+  Json out = Json::array();
+  for (const analysis::EngineShare& e : analysis::engine_shares(device))
+    out.push_back({{"engine", e.engine},
+                   {"busy_percent", e.busy},
+                   {"waiting_percent", e.waited()},
+                   {"idle_percent", e.idle},
+                   {"instructions", e.instructions}});
+  return out;
+}
+
+Json stages_of(const Projection& p) {
+  Json out = Json::array();
+  for (std::size_t s = 0; s < p.stages.size(); ++s) {
+    const hw::SimResult& device = p.stages[s].device();
+    out.push_back({{"stage", s},
+                   {"seconds", hw::seconds(device.total - device.lead_in)},
+                   {"collectives_exposed_seconds", hw::seconds(device.collective_exposed)},
+                   {"hbm_bytes", p.stages[s].hbm_bytes()},
+                   {"engines", engines_of(device)}});
+  }
+  return out;
+}
+
+/// The figures of any projection, whatever made its job.
+Json figures_of(const trnsim::Job& job, const Projection& p) {
+  Json parts = Json::array();
+  for (const analysis::TimeItem& part : p.time.parts) parts.push_back({{"name", part.name}, {"seconds", part.seconds}});
+  return {{"plan", describe(job)},
+          {"instance_type", job.machine.name},
+          {"instances", job.instances()},
+          {"cores", job.cores()},
+          {"numerics", job.step.plan.numerics.name},
+          {"stack", job.stack},
+          {"parameters", job.parameters()},
+          {"samples_per_second", p.samples_per_second()},
+          {"tokens_per_second", p.samples_per_second() * job.mean_length()},
+          {"seconds", p.time.total},
+          {"step_seconds", p.time.step},
+          {"device_step_seconds", p.time.device_step},
+          {"host_step_seconds", p.time.host_step},
+          {"bubble_seconds", p.bubble_seconds},
+          {"compile_seconds", p.time.compile},
+          {"steps", p.steps},
+          {"samples", p.samples},
+          {"dollars", or_null(p.dollars)},
+          {"price_per_hour", or_null(p.price_per_hour)},
+          {"model_flops", p.model_flops},
+          {"mfu", p.mfu},
+          {"job_mfu", p.job_mfu},
+          {"parts", parts},
+          {"memory", memory_of(p.memory)},
+          {"stages", stages_of(p)},
+          {"slowest_stage", p.slowest}};
+}
+
+Json project_workload(const Json& arguments, const Listener& hear) {
+  trnsim::RunRequest request{.workload = workloads::load_workload(text_in(arguments, "job")),
+                             .given = settings_of(arguments),
+                             .command = "trnsim run " + text_in(arguments, "job"),
+                             .folder = {},
+                             .trace = {}};
+  if (request.given.machine.mode.empty()) request.given.machine.mode = "timed", request.given.given.insert("mode");
+  const trnsim::RunResult result = trnsim::projected_run(request, observer_of(hear));
+  if (!result.projection)
+    throw base::Error{base::Fault::kUsage, "`mode` " + result.settings.machine.mode, "projects nothing",
+                      "leave it out, or use trnsim.train()"};
+  return {{"job", text_in(arguments, "job")},
+          {"figures", figures_of(*result.job, *result.projection)},
+          {"result", result_body(result)}};
+}
+
+Json project_model(const Json& arguments) {
+  const trnsim::Estimate e = trnsim::estimate(
+      text_in(arguments, "job"), trnsim::estimate_settings(settings_of(arguments)), arguments.value("sequences", 0.0));
+  require_fit(e);
+  return {{"job", text_in(arguments, "job")}, {"figures", figures_of(e.job, e.projection)}, {"result", to_json(e)}};
+}
+
+/// The line that the command line writes into steps.jsonl too.
+Json step_of(const workloads::StepRecord& r, double step_seconds, std::chrono::steady_clock::time_point begin) {
+  return {{"step", r.step},
+          {"epoch", r.epoch},
+          {"loss", r.loss},
+          {"learning_rate", r.learning_rate},
+          {"grad_norm", r.grad_norm},
+          {"simulated_seconds", static_cast<double>(r.step) * step_seconds},
+          {"host_seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
+}
+
+/// Hands each step on, and writes those that a run keeps.
+class Steps {
+ public:
+  Steps(const Listener& hear, const std::filesystem::path& folder, const workloads::Trainer& trainer, double seconds)
+      : hear_{hear}, trainer_{trainer}, seconds_{seconds}, log_{folder, trainer.first_step()} {}
+
+  void take(const workloads::StepRecord& r) {
+    Json line = step_of(r, seconds_, begin_);
+    if (r.step % trainer_.options().logging_steps == 0 || r.step == trainer_.max_steps()) log_.append(line);
+    line["event"] = "step", line["max_steps"] = trainer_.max_steps();
+    if (hear_) hear_(line);
+  }
+
+ private:
+  const Listener& hear_;
+  const workloads::Trainer& trainer_;
+  const double seconds_;
+  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
+  analysis::StepLog log_;
+};
+
+Json plan_of(const trnsim::TriedPlan& plan) {
+  Json settings = Json::object();
+  for (const auto& [name, value] : plan_settings(plan.job)) settings[name] = value.empty() ? "true" : value;
+  const double tokens = plan.job.tokens_per_step();
+  const auto price = plan.job.price_per_hour;
+  const bool timed = plan.refused.empty();
+  const double step_dollars = price ? plan.seconds / 3600 * *price * static_cast<double>(plan.job.instances()) : 0;
+  return {{"plan", describe(plan.job)},
+          {"settings", settings},
+          {"refused", plan.refused},
+          {"too_large", plan.too_large},
+          {"hbm_bytes", plan.memory},
+          {"step_seconds", timed ? Json(plan.seconds) : Json()},
+          {"sequences_per_second", timed ? Json(plan.job.sequences_per_step() / plan.seconds) : Json()},
+          {"mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
+          {"dollars_per_million_tokens", timed && price ? Json(step_dollars / tokens * 1e6) : Json()}};
+}
+
+}  // namespace
+
+Json project(const Json& arguments, const Listener& hear) {
+  return is_workload(text_in(arguments, "job")) ? project_workload(arguments, hear) : project_model(arguments);
+}
+
+Json run(const Json& arguments, const Listener& hear) {
+  const std::filesystem::path folder = text_in(arguments, "folder");
+  const trnsim::RunRequest request{.workload = workloads::load_workload(text_in(arguments, "job")),
+                                   .given = settings_of(arguments),
+                                   .command = "trnsim run " + text_in(arguments, "job"),
+                                   .folder = folder,
+                                   .trace = {}};
+  trnsim::RunObserver observer = observer_of(hear);
+  std::unique_ptr<Steps> steps;
+  observer.training.begin = [&](const trnsim::Training& t, const workloads::Trainer& trainer) {
+    steps = std::make_unique<Steps>(hear, folder, trainer, t.simulated_step_seconds);
+    if (hear)
+      hear({{"event", "begin"},
+            {"model", t.model},
+            {"dataset", t.dataset},
+            {"numerics", t.numerics},
+            {"samples", t.train_samples},
+            {"max_steps", trainer.max_steps()},
+            {"simulated_step_seconds", t.simulated_step_seconds}});
+  };
+  observer.training.step = [&](const workloads::StepRecord& r) { steps->take(r); };
+  observer.training.evaluated = [&](const workloads::EvalRecord& e) {
+    Json event{{"event", "evaluated"}, {"split", e.split}, {"step", e.step}, {"epoch", e.epoch}, {"loss", e.loss}};
+    for (const auto& [name, value] : e.scores) std::visit([&, key = name](auto v) { event[key] = v; }, value);
+    if (hear) hear(event);
+  };
+  const trnsim::RunResult result = trnsim::run(request, observer);
+  Json out{{"folder", folder.string()}, {"result", result_body(result)}};
+  if (result.projection) out["figures"] = figures_of(*result.job, *result.projection);
+  return out;
+}
+
+Json search(const Json& arguments, const Listener& hear) {
+  const trnsim::Settings s = trnsim::estimate_settings(settings_of(arguments));
+  const trnsim::Job job = job_of(s, trnsim::load_model_config(text_in(arguments, "job")), 0);
+  auto micro = arguments.value("micro_batch_sizes", std::vector<std::int64_t>{});
+  if (micro.empty()) micro = {s.training.per_device_train_batch_size};
+  auto plans =
+      plans_of(job, {.batch = arguments.value("global_batch_size", std::int64_t{256}), .micro_batches = micro});
+  time_plans(plans, processes_in(arguments), s.machine.exact, watch_of(hear, "plan"));
+  std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) {
+    return std::pair{!p.refused.empty(), p.seconds};
+  });
+  Json out = Json::array();
+  for (const trnsim::TriedPlan& plan : plans) out.push_back(plan_of(plan));
+  return out;
+}
+
+Json ablate(const Json& arguments, const Listener& hear) {
+  const trnsim::Settings given = settings_of(arguments);
+  const auto variants = pass_variants(projected_job(workloads::load_workload(text_in(arguments, "job")), given));
+  Json out = Json::array();
+  for (const trnsim::PassVariant& variant : variants) {
+    if (hear) hear({{"event", "progress"}, {"what", "passes"}, {"done", out.size()}, {"all", variants.size()}});
+    const trnsim::PassFigures f = pass_figures(variant.job, given.machine.exact);
+    out.push_back({{"passes", variant.name},
+                   {"text", variant.text},
+                   {"device_step_seconds", f.seconds},
+                   {"hbm_bytes", f.hbm_bytes},
+                   {"hbm_traffic_bytes", f.traffic},
+                   {"instructions", f.instructions}});
+  }
+  return out;
+}
+
+}  // namespace trnsim_python

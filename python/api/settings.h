@@ -1,0 +1,68 @@
+// Keyword arguments as settings, and observers that hand on what they hear.
+#pragma once
+
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
+#include <map>
+#include <string>
+#include <string_view>
+#include <thread>
+
+#include "analysis/sweep/sweep.h"
+#include "base/error.h"
+#include "python/api/answers.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/projection.h"
+#include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
+
+namespace trnsim_python {
+
+inline std::string text_in(const Json& arguments, const char* name) { return arguments.value(name, std::string{}); }
+
+/// A bundled workload, or a file of one; anything else names a model.
+inline bool is_workload(const std::string& name) {
+  const auto names = workloads::workload_names();
+  return std::ranges::find(names, name) != names.end() || std::filesystem::path{name}.extension() == ".toml";
+}
+
+/// {"settings": {"numerics": "bf16"}, "set": ["hbm.bandwidth=2x"]}, and what the environment says of those that are not
+/// given. Errors: Fault::kUsage for a name that there is none, with a suggestion, and for a value that is none.
+inline trnsim::Settings settings_of(const Json& arguments) {
+  std::map<std::string, std::string> values = arguments.value("settings", std::map<std::string, std::string>{});
+  for (const trnsim::Setting& row : trnsim::settings_table()) {
+    const char* value = row.env.empty() ? nullptr : std::getenv(std::string{row.env}.c_str());
+    if (value) values.emplace(row.name(), value);
+  }
+  trnsim::Settings settings;
+  apply_defaults(settings, values, "keyword arguments");
+  for (const auto& [name, value] : values) settings.given.insert(name);
+  settings.machine.set = arguments.value("set", std::vector<std::string>{});
+  if (!settings.machine.set.empty()) settings.given.insert("set");
+  resolve_numerics(settings);
+  open_compile_cache(settings);
+  return settings;
+}
+
+/// Processes that work at the same time: `processes`, or as many as this host has cores.
+inline int processes_in(const Json& arguments) {
+  const int given = arguments.value("processes", 0);
+  return given > 0 ? given : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+}
+
+inline trnsim::RunObserver observer_of(const Listener& hear) {
+  trnsim::RunObserver observer;
+  if (hear) observer.note = [&hear](const std::string& note) { hear({{"event", "note"}, {"text", note}}); };
+  return observer;
+}
+
+/// `what` is counted.
+inline analysis::SweepWatch watch_of(const Listener& hear, std::string what) {
+  if (!hear) return {};
+  return [&hear, what](std::size_t done, std::size_t all) {
+    hear({{"event", "progress"}, {"what", what}, {"done", done}, {"all", all}});
+  };
+}
+
+}  // namespace trnsim_python

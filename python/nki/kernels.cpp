@@ -1,0 +1,157 @@
+// Compiled kernels: their memory, their time, and the pages that show them.
+#include <map>
+#include <string>
+#include <tuple>
+
+#include "analysis/report/kernel_report.h"
+#include "base/files.h"
+#include "isa/names.h"
+#include "isa/table.h"
+#include "python/nki/bind.h"
+#include "trnsim/nki/nki.h"
+
+namespace trnsim_python {
+
+namespace {
+
+using trnsim::NkiKernel;
+
+/// A machine, and what programs for it are compiled for.
+struct Machine {
+  hw::MachineParams params;
+  isa::Target target;
+};
+
+py::dict engine_of(const hw::EngineTime& time) {
+  py::dict waits;
+  for (std::size_t h = 0; h < hw::kHoldCount; ++h)
+    if (time.waiting[h] > 0) waits[hw::kHoldNames[h]] = hw::seconds(time.waiting[h]);
+  py::dict out;
+  out["busy"] = hw::seconds(time.busy), out["waiting"] = waits, out["idle"] = hw::seconds(time.idle);
+  out["instructions"] = time.instructions;
+  return out;
+}
+
+py::dict time_of(const NkiKernel& kernel, bool trace) {
+  trnsim::NkiTime time;
+  {
+    py::gil_scoped_release release;
+    time = kernel.time(trace);
+  }
+  const hw::SimResult& r = time.result;
+  py::dict engines, out;
+  for (int e = 0; e < isa::kEngineCount; ++e)
+    engines[py::str(std::string{isa::name_of(static_cast<isa::Engine>(e))})] =
+        engine_of(r.engines[static_cast<std::size_t>(e)]);
+  py::list lines;
+  for (const trnsim::NkiLine& l : time.lines)
+    lines.append(py::make_tuple(l.label, l.engine, l.instructions, l.busy, l.waiting, l.critical));
+  const runtime::nki::Arranged& a = kernel.arranged();
+  out["seconds"] = hw::seconds(r.total), out["lead_in"] = hw::seconds(r.lead_in), out["engines"] = engines;
+  out["dma_active"] = hw::seconds(r.dma.active), out["dma_transfers"] = r.dma.transfers;
+  out["hbm_read_bytes"] = r.dma.read_bytes, out["hbm_write_bytes"] = r.dma.written_bytes;
+  out["spill_save_bytes"] = a.saved_bytes, out["spill_reload_bytes"] = a.restored_bytes;
+  out["reused"] = a.reused, out["reloads"] = a.reloads, out["spills"] = a.spills;
+  out["instructions"] = kernel.block().instrs.size(), out["matmul_flops"] = kernel.block().matmul_flops;
+  out["sbuf_bytes"] = kernel.block().sbuf_bytes, out["psum_bytes"] = kernel.block().psum_bytes;
+  out["peak_flops"] = r.peaks.matmul_flops, out["peak_bandwidth"] = r.peaks.hbm_bandwidth;
+  out["lines"] = lines;
+  return out;
+}
+
+/// A page with these kernels; of each: itself, its name, the figures at the top, the source of its lines by place.
+std::string html_of(
+    const std::vector<std::tuple<std::shared_ptr<NkiKernel>, std::string,
+                                 std::vector<std::pair<std::string, std::string>>, std::map<std::string, std::string>>>&
+        kernels) {
+  std::vector<analysis::KernelReport> pages;
+  for (const auto& [kernel, name, figures, source] : kernels) {
+    trnsim::NkiTime time = kernel->time(true);
+    analysis::KernelReport page{.name = name, .figures = figures, .result = std::move(time.result), .lines = {}};
+    page.matmul_flops = kernel->block().matmul_flops;
+    page.hbm_bytes = static_cast<double>(page.result.dma.read_bytes + page.result.dma.written_bytes);
+    for (const trnsim::NkiLine& l : time.lines) {
+      const auto text = source.find(l.label);
+      page.lines.push_back({.place = l.label,
+                            .source = text == source.end() ? std::string{} : text->second,
+                            .engine = l.engine,
+                            .instructions = l.instructions,
+                            .busy = l.busy,
+                            .waiting = l.waiting,
+                            .critical = l.critical});
+    }
+    pages.push_back(std::move(page));
+  }
+  return analysis::kernel_html(pages);
+}
+
+/// (line of the chart, line of the kernel, instruction, begin, end) of everything that happened, in microseconds.
+py::list events_of(const NkiKernel& kernel) {
+  trnsim::NkiTime time;
+  {
+    py::gil_scoped_release release;
+    time = kernel.time(true);
+  }
+  py::list out;
+  for (const hw::TraceEvent& e : time.result.events) {
+    const isa::Instr& instr = kernel.block().instrs[e.instr];
+    const bool engine = e.track == hw::TraceEvent::Track::kEngine;
+    const std::string lane =
+        engine ? std::string{isa::name_of(static_cast<isa::Engine>(e.lane))} : "dma ring " + std::to_string(e.lane);
+    out.append(py::make_tuple(lane, kernel.block().labels[instr.label], std::string{isa::name_of(instr.op)},
+                              hw::seconds(e.begin) * 1e6, hw::seconds(e.end) * 1e6));
+  }
+  return out;
+}
+
+std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& trace,
+                                    const std::vector<std::tuple<std::string, std::uint64_t, bool>>& tensors,
+                                    const Machine& machine, bool as_written) {
+  std::vector<trnsim::NkiTensor> all;
+  for (const auto& [name, bytes, input] : tensors) all.push_back({name, bytes, input});
+  runtime::VirtualBlock block = trace->finish();
+  py::gil_scoped_release release;
+  return std::make_shared<NkiKernel>(std::move(block), std::move(all), machine.params, as_written);
+}
+
+}  // namespace
+
+void bind_kernels(py::module_& m) {
+  py::class_<Machine, std::shared_ptr<Machine>>(m, "Machine")
+      .def(py::init([](const std::string& name, const std::vector<std::string>& set) {
+        auto out = std::make_shared<Machine>();
+        out->params = hw::load_machine(name, set);
+        out->target = out->params.target();
+        return out;
+      }))
+      .def("trace", [](const std::shared_ptr<Machine>& machine, const std::string& name, std::size_t most) {
+        begin_trace();
+        return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
+                                                    [machine](auto* trace) { delete trace; }};
+      });
+  m.def("write_file", [](const std::string& path, const std::string& text) { base::write_file(path, text); });
+  py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
+      .def(py::init(&compiled))
+      .def("memory",
+           [](const std::shared_ptr<NkiKernel>& kernel, std::size_t tensor) {
+             const auto bytes = kernel->memory(tensor);
+             return py::memoryview::from_memory(bytes.data(), static_cast<py::ssize_t>(bytes.size()));
+           })
+      .def("compute",
+           [](NkiKernel& kernel, int threads) {
+             py::gil_scoped_release release;
+             kernel.compute(threads);
+           })
+      .def("time", &time_of)
+      .def("events", &events_of)
+      .def_static("html", &html_of)
+      .def("listing", [](const NkiKernel& kernel) {
+        py::list out;
+        for (const isa::Instr& i : kernel.block().instrs)
+          out.append(py::make_tuple(std::string{isa::name_of(i.op)}, std::string{isa::name_of(i.engine)},
+                                    kernel.block().labels[i.label]));
+        return out;
+      });
+}
+
+}  // namespace trnsim_python

@@ -1,0 +1,140 @@
+"""Python's operators on tensors of a kernel."""
+import sys
+
+from trnsim import _core
+from trnsim.nki import _dtypes, language
+from trnsim.nki._emit import NAMES, binary
+from trnsim.nki._language.composed import assign
+from trnsim.nki._state import HBM, current, error
+
+View = _core.View
+
+
+def _calibrate():
+    """Counts the references of a result without a name: `a[...] = f()` may then write to `a` at once."""
+    class Probe:
+        def __setitem__(self, key, value):
+            _core._set_unnamed(_core._refs(value), 0)
+            self.assigned = _core._refs(value)
+
+        def __iadd__(self, value):
+            self.added = _core._refs(value)
+            return self
+    p = Probe()
+    p[...] = object()
+    p += object()
+    _core._set_unnamed(p.assigned, p.added)
+
+
+_calibrate()
+
+
+def _setitem(self, key, value):
+    self._set(key, value, assign)
+
+
+def _iadd(self, value):
+    if isinstance(value, View) and current().accumulate(self, value):
+        return self
+    return _in_place("add", self, value)
+
+
+def _in_place(name, target, value):
+    binary(NAMES.get(name, name), target, value, into=target)
+    return target
+
+
+def _binary(name):
+    def forward(self, other):
+        if isinstance(other, (_core.Affine, _core.TileIndex)) and name == "add":
+            return other + self
+        return getattr(language, name)(self, other)
+
+    def backward(self, other):
+        return getattr(language, name)(other, self)
+    return forward, backward
+
+
+for _op, _name in {"add": "add", "sub": "subtract", "mul": "multiply", "truediv": "divide", "pow": "power",
+                   "and": "bitwise_and", "or": "bitwise_or", "xor": "bitwise_xor", "lshift": "left_shift",
+                   "rshift": "right_shift", "mod": "mod"}.items():
+    _f, _b = _binary(_name)
+    setattr(View, f"__{_op}__", _f)
+    setattr(View, f"__r{_op}__", _b)
+    if _op != "add":
+        setattr(View, f"__i{_op}__", lambda self, value, _n=_name: _in_place(_n, self, value))
+for _op, _name in {"lt": "less", "le": "less_equal", "gt": "greater", "ge": "greater_equal", "eq": "equal",
+                   "ne": "not_equal"}.items():
+    setattr(View, f"__{_op}__", _binary(_name)[0])
+View.__setitem__ = _setitem
+View.__iadd__ = _iadd
+View.__hash__ = object.__hash__
+View.__neg__ = lambda self: _binary("multiply")[0](self, -1.0)
+View.__invert__ = language.invert
+
+
+def _dynamic(self, *args):
+    raise error("the value of a tile is known at run time only: a kernel cannot branch, divide or loop by it",
+                "use shapes and Python numbers for that")
+
+
+for _op in ("__bool__", "__int__", "__index__", "__float__", "__floordiv__", "__rfloordiv__", "__divmod__"):
+    setattr(View, _op, _dynamic)
+View.__iter__ = lambda self: (self[i] for i in range(self.shape[0]))
+View.__len__ = lambda self: self.shape[0]
+View.dtype = property(lambda self: _dtypes.dtype_of(self.code))
+View.itemsize = property(lambda self: _dtypes.size_of(self.code))
+View.size = property(lambda self: self.partitions * self.cols)
+View.on_hbm = property(lambda self: self.space == HBM)
+View.buffer = property(lambda self: self.space)
+
+
+def _reshape(self, *shape):
+    sizes = list(shape[0]) if len(shape) == 1 and not isinstance(shape[0], int) else list(shape)
+    if -1 in sizes:
+        known = 1
+        for s in sizes:
+            known *= s if s != -1 else 1
+        sizes[sizes.index(-1)] = self.size // known
+    return self._reshape(sizes)
+
+
+View.reshape = _reshape
+View.broadcast_to = lambda self, *shape: language.broadcast_to(
+    self, shape=shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
+
+
+def _astype(self, dtype):
+    return language.copy(self, dtype=dtype)
+
+
+def _assert_shape(self, shape):
+    if tuple(self.shape) != tuple(shape):
+        raise error(f"a tile has the shape {tuple(self.shape)}, not {tuple(shape)}", "mend the shape, or the assertion")
+    return self
+
+
+def _expand_dims(self, axis):
+    axes = [axis] if isinstance(axis, int) else list(axis)
+    out = list(self.shape)
+    for a in sorted(a if a >= 0 else a + len(out) + 1 for a in axes):
+        out.insert(a, 1)
+    return self._reshape(out)
+
+
+View.astype = _astype
+View.assert_shape = _assert_shape
+View.expand_dims = _expand_dims
+View.view = lambda self, dtype: self._as(_dtypes.code(dtype))
+View.ap = property(lambda self: self)
+View.__repr__ = lambda self: f"tensor({tuple(self.shape)}, {self.dtype}, {('', 'sbuf', 'psum', 'hbm')[self.space]})"
+_Affine = _core.Affine
+for _op in ("__bool__", "__int__", "__index__"):
+    setattr(_Affine, _op, lambda self: (_ for _ in ()).throw(
+        error("an index tile is no number: a kernel cannot branch or loop by it", "use a mask")))
+for _op in ("__floordiv__", "__mod__", "__truediv__", "__rfloordiv__", "__rmod__"):
+    setattr(_Affine, _op, lambda self, other: (_ for _ in ()).throw(
+        error("an index may only be added to, and multiplied by numbers", "use an affine expression")))
+_Affine.p = property(lambda self: self)
+_Affine.ndim = property(lambda self: len(self.shape))
+sys.setrecursionlimit(max(sys.getrecursionlimit(), 10000))
