@@ -15,8 +15,8 @@
 #include "cli/output.h"
 #include "cli/verbs.h"
 #include "trnsim/job/option_table.h"
-#include "trnsim/job/version.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
+#include "trnsim/version.h"
 
 namespace cli {
 
@@ -212,7 +212,7 @@ int dispatch(int argc, const char* const* argv) {
     throw Error{Fault::kUsage, where, plain(error.what()), fmt::format("see {} --help", where)};
   }
   flush();
-  if (const auto& cache = compile_cache()) base::log_info("{}", trnsim::text_of(cache->use()));
+  if (const auto& cache = compile_cache()) base::log_info("{}", trnsim::text_of(*cache));
   return base::interrupted() ? base::kExitInterrupted : 0;
 }
 

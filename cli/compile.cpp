@@ -11,6 +11,8 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/project/inspect.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
 #include "trnsim/run/run.h"
 
 namespace cli {

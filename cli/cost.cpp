@@ -14,6 +14,7 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/run/run.h"
 
 namespace cli {

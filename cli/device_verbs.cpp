@@ -15,7 +15,8 @@
 #include "base/units.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/job/machine.h"
+#include "trnsim/job/devices.h"
+#include "trnsim/machine.h"
 
 namespace cli {
 namespace {

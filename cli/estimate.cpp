@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
@@ -13,6 +14,7 @@
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
+#include "trnsim/project/memory.h"
 
 namespace cli {
 

@@ -9,6 +9,7 @@
 #include "cli/tables.h"
 #include "cli/verbs.h"
 #include "trnsim/generate/generate.h"
+#include "trnsim/job/settings.h"
 
 namespace cli {
 

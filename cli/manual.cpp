@@ -7,7 +7,7 @@
 
 #include "cli/app.h"
 #include "cli/verbs.h"
-#include "trnsim/job/version.h"
+#include "trnsim/version.h"
 
 namespace cli {
 

@@ -8,7 +8,8 @@
 
 #include "base/error.h"
 #include "cli/add_option.h"
-#include "trnsim/project/project.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/projection.h"
 
 namespace cli {
 namespace {

@@ -4,7 +4,7 @@
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"
-#include "trnsim/job/machine.h"
+#include "trnsim/machine.h"
 
 namespace cli {
 namespace {

@@ -14,9 +14,10 @@
 #include "cli/progress.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
-#include "trnsim/plans/search.h"
 #include "trnsim/project/compiler_memory.h"
-#include "trnsim/project/project.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/projection.h"
+#include "trnsim/search.h"
 
 namespace cli {
 

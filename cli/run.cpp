@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analysis/profile/stats.h"
@@ -21,6 +22,7 @@
 #include "cli/output.h"
 #include "cli/tables.h"
 #include "cli/verbs.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/run/run.h"
 
 namespace cli {
@@ -118,8 +120,8 @@ void print_projection(const RunResult& run, base::Format form) {
     print(fmt::format("price: {}, {} per instance and hour\n",
                       analysis::kPurchaseNames[static_cast<std::size_t>(run.job->purchase)],
                       dollars(p.price_per_hour, 2)));
-  const hw::SimResult& device = p.stage().device;
-  const analysis::Utilisation u = analysis::utilisation(device, p.stage().compiled.program);
+  const hw::SimResult& device = p.stage().device();
+  const analysis::Utilisation u = analysis::utilisation(device, p.stage().compiled().program);
   if (p.stages.size() > 1)
     print(fmt::format("stage {} of {} sets the time of a step: what follows is of one of its cores\n", p.slowest,
                       p.stages.size()));

@@ -17,7 +17,7 @@
 #include "cli/progress.h"
 #include "cli/slurm.h"
 #include "cli/verbs.h"
-#include "trnsim/sweep/sweep.h"
+#include "trnsim/sweep.h"
 #include "trnsim/sweep/sweep_team.h"
 
 namespace cli {

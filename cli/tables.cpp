@@ -195,7 +195,7 @@ std::string lengths_text(const trnsim::Job& job, const Projection& p, base::Form
 
 Table engine_table(const Projection& projection) {
   Table table{{{"engine", ""}, {"busy", "busy %"}, {"waiting", "waiting %"}, {"idle", "idle %"}, {"instructions", ""}}};
-  for (const analysis::EngineShare& e : analysis::engine_shares(projection.stage().device))
+  for (const analysis::EngineShare& e : analysis::engine_shares(projection.stage().device()))
     table.add_row({e.engine, percent(e.busy), percent(e.waited()), percent(e.idle), e.instructions});
   return table;
 }

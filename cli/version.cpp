@@ -1,5 +1,5 @@
 // `trnsim version`.
-#include "trnsim/job/version.h"
+#include "trnsim/version.h"
 
 #include <fmt/format.h>
 

@@ -5,7 +5,7 @@
 #include "base/error.h"
 #include "python/api/call.h"
 #include "python/nki/bind.h"
-#include "trnsim/job/version.h"
+#include "trnsim/version.h"
 
 namespace trnsim_python {
 namespace {

@@ -1,8 +1,8 @@
 // The time of a step of bert_emotion on the simulated machine, by the installed library: see ../README.md.
 #include <fmt/format.h>
 
-#include "trnsim/job/job.h"
-#include "trnsim/project/project.h"
+#include "trnsim/job.h"
+#include "trnsim/projection.h"
 
 int main() {
   const auto p = trnsim::project(trnsim::load_job("bert_emotion"));

@@ -12,10 +12,11 @@
 #include "python/api/settings.h"
 #include "trnsim/generate/generate.h"
 #include "trnsim/job/listing.h"
-#include "trnsim/job/machine.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/machine.h"
 #include "trnsim/run/checkpoints.h"
 #include "trnsim/run/tokenize.h"
-#include "trnsim/sweep/sweep.h"
+#include "trnsim/sweep.h"
 #include "validation/predict/validate.h"
 
 namespace trnsim_python {

@@ -7,10 +7,12 @@
 #include "analysis/figures/json_fields.h"
 #include "analysis/profile/stats.h"
 #include "python/api/settings.h"
-#include "trnsim/plans/search.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/figures.h"
+#include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
+#include "trnsim/search.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim_python {
 namespace {
@@ -31,11 +33,11 @@ Json engines_of(const hw::SimResult& device) {
 Json stages_of(const Projection& p) {
   Json out = Json::array();
   for (std::size_t s = 0; s < p.stages.size(); ++s) {
-    const hw::SimResult& device = p.stages[s].device;
+    const hw::SimResult& device = p.stages[s].device();
     out.push_back({{"stage", s},
                    {"seconds", hw::seconds(device.total - device.lead_in)},
                    {"collectives_exposed_seconds", hw::seconds(device.collective_exposed)},
-                   {"hbm_bytes", p.stages[s].compiled.memory.total},
+                   {"hbm_bytes", p.stages[s].hbm_bytes()},
                    {"engines", engines_of(device)}});
   }
   return out;

@@ -12,7 +12,8 @@
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "python/api/answers.h"
-#include "trnsim/project/project.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/projection.h"
 #include "trnsim/run/run.h"
 #include "workloads/jobs/workload.h"
 

@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "runtime/graph/graph.h"
-
 namespace runtime {
+
+class Graph;  // runtime/graph/graph.h
 
 /// The switches of `--passes -fusion,+reorder`.
 struct Passes {

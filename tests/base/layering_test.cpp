@@ -35,6 +35,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"workloads", {"runtime", "isa/device.h", "isa/program.h", "isa/target.h", "isa/flops.h"}},  // what jobs run
     {"analysis", {"isa", "hw/trace.h"}},
     {"trnsim", {"isa", "hw", "runtime", "workloads", "analysis"}},
+    {"include", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},  // the headers of trnsim/'s API
     {"validation", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},
     {"cli", {"analysis", "trnsim", "validation"}},
     {"python",

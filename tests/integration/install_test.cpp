@@ -6,8 +6,10 @@
 #include <algorithm>
 #include <filesystem>
 #include <nlohmann/json.hpp>
+#include <regex>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/integration/shell.h"
 
@@ -63,11 +65,37 @@ TEST(Install, EveryHeaderCompilesWithNothingButThePackage) {
   std::string all;
   for (const std::string& header : files_below(prefix() / "include/trnsim", ".h"))
     all += "#include \"" + header + "\"\n";
-  EXPECT_THAT(all, HasSubstr("\"trnsim/project/project.h\""));
+  EXPECT_THAT(all, HasSubstr("\"trnsim/projection.h\""));
   base::write_file(folder.path() / "all.cpp", all);
   const Ran ran = shell(folder.path(), TRNSIM_CXX " -std=c++20 -Wall -Wextra -Werror -fsyntax-only -I '" +
                                            (prefix() / "include/trnsim").string() + "' all.cpp");
   EXPECT_EQ(ran.code, 0) << ran.output;
+}
+
+/// The package's own headers that a source reads, those behind the first ones too, by their names.
+std::set<std::string> read_by(const fs::path& source) {
+  std::set<std::string> found;
+  std::vector<fs::path> waiting{source};
+  const std::regex include{"# *include \"([^\"]+)\""};
+  while (!waiting.empty()) {
+    const std::string text = base::read_file(waiting.back());
+    waiting.pop_back();
+    for (std::sregex_iterator at{text.begin(), text.end(), include}, end; at != end; ++at)
+      if (found.insert((*at)[1].str()).second) waiting.push_back(prefix() / "include/trnsim" / (*at)[1].str());
+  }
+  return found;
+}
+
+// What a program must read, and its compiler with it: the API, not the compiler and the simulator behind it.
+TEST(Install, AClientReadsFewHeaders) {
+  EXPECT_LE(files_below(prefix() / "include/trnsim", ".h").size(), 40u);
+  std::ptrdiff_t lines = 0;
+  for (const std::string& header : read_by(kSource / "examples/project/step_time.cpp")) {
+    const std::string text = base::read_file(prefix() / "include/trnsim" / header);
+    lines += std::ranges::count(text, '\n');
+  }
+  EXPECT_GT(lines, 500);
+  EXPECT_LE(lines, 1500);
 }
 
 /// The installed workload is changed first: a program that read the one in the source tree would print another time.
@@ -114,7 +142,7 @@ TEST(Package, TheExtractedBinaryReadsItsDataAndNamesTheLibrariesThatItNeeds) {
     EXPECT_TRUE(fs::exists(usr / file)) << file;
   const std::string library = base::read_file(folder.path() / "library");
   for (const char* file :
-       {"/usr/include/trnsim/trnsim/project/project.h", "/cmake/trnsim/trnsimConfig.cmake", "libtrnsim_isa.a"})
+       {"/usr/include/trnsim/trnsim/projection.h", "/cmake/trnsim/trnsimConfig.cmake", "libtrnsim_isa.a"})
     EXPECT_THAT(library, HasSubstr(file));
 }
 

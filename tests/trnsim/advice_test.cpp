@@ -7,6 +7,7 @@
 
 #include "base/files.h"
 #include "tests/sanitized.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
 #include "trnsim/project/estimate.h"

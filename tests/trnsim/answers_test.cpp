@@ -8,10 +8,14 @@
 #include <vector>
 
 #include "analysis/profile/stats.h"
+#include "hw/trace.h"
+#include "runtime/compiler/compile.h"
 #include "runtime/graph/numerics.h"
 #include "trnsim/job/listing.h"
-#include "trnsim/project/project.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/projection.h"
 #include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 namespace {
@@ -46,8 +50,8 @@ TEST(Answers, StagesOfAPipelineAreTheOnesThatRun) {
   const Projection p = project(job_of(given, load_model_config("llama-small"), 0));
   ASSERT_EQ(p.stages.size(), 2u);
   // The first has the table of tokens, the last the head and the loss.
-  EXPECT_NE(p.stages[0].compiled.program.model_flops, p.stages[1].compiled.program.model_flops);
-  EXPECT_EQ(p.stage().device.total, std::max(p.stages[0].device.total, p.stages[1].device.total));
+  EXPECT_NE(p.stages[0].compiled().program.model_flops, p.stages[1].compiled().program.model_flops);
+  EXPECT_EQ(p.stage().device().total, std::max(p.stages[0].device().total, p.stages[1].device().total));
 }
 
 TEST(Answers, EveryEntryOfARegistryIsAccepted) {
@@ -104,7 +108,7 @@ TEST(Answers, TheDmaSharesAreOfTheMachinesEngines) {
     given.data.max_length = 64;
     given.machine.set = {fmt::format("dma.engines={:g}", engines)};
     const Projection p = project(job_of(given, load_model_config("bert-small"), 1000));
-    const hw::SimResult& device = p.stage().device;
+    const hw::SimResult& device = p.stage().device();
     EXPECT_EQ(device.peaks.dma_engines, engines);
     for (const analysis::Resource& r : analysis::resources(device))
       if (r.name == "dma engines") {

@@ -7,8 +7,12 @@
 #include <numeric>
 
 #include "analysis/host/stack.h"
+#include "hw/params.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/compile_cost.h"
-#include "trnsim/project/project.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 namespace {

@@ -8,11 +8,13 @@
 
 #include "analysis/cost/cost.h"
 #include "base/error.h"
+#include "hw/params.h"
 #include "tests/fails.h"
 #include "trnsim/generate/generate.h"
-#include "trnsim/plans/search.h"
 #include "trnsim/project/estimate.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
+#include "trnsim/search.h"
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 
 namespace trnsim {

@@ -1,5 +1,5 @@
 // A job is a value: every field that decides time, memory or price tells two jobs apart, and its settings give it back.
-#include "trnsim/job/job.h"
+#include "trnsim/job.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -10,10 +10,14 @@
 
 #include "base/error.h"
 #include "base/fields.h"
+#include "hw/params.h"
+#include "runtime/compiler/program_cache.h"
 #include "runtime/graph/numerics.h"
 #include "trnsim/job/listing.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
+#include "workloads/jobs/workload.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {

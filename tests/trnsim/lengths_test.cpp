@@ -9,7 +9,8 @@
 
 #include "tests/fails.h"
 #include "trnsim/job/data_size.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
+#include "workloads/data/lengths.h"
 
 namespace trnsim {
 namespace {

@@ -1,5 +1,5 @@
 // One answer to one question: bounds hold, parts add up, and who asks beside whom changes nothing.
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 #include <gtest/gtest.h>
 
@@ -9,10 +9,13 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hw/params.h"
+#include "hw/trace.h"
 #include "tests/sanitized.h"
-#include "trnsim/plans/search.h"
+#include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
-#include "trnsim/sweep/sweep.h"
+#include "trnsim/search.h"
+#include "trnsim/sweep.h"
 
 namespace trnsim {
 namespace {
@@ -64,10 +67,10 @@ TEST_P(Project, KeepsItsBoundsAndItsPartsAddUp) {
   // Stages: all of them were simulated, each accounts for all of its engines' time.
   ASSERT_EQ(p.stages.size(), static_cast<std::size_t>(GetParam().pipeline));
   for (const Stage& stage : p.stages)
-    for (const auto& engine : stage.device.engines) {
+    for (const auto& engine : stage.device().engines) {
       auto booked = engine.busy + engine.idle;
       for (const auto waited : engine.waiting) booked += waited;
-      EXPECT_EQ(booked, stage.device.total);
+      EXPECT_EQ(booked, stage.device().total);
     }
   EXPECT_EQ(p.bubble_seconds > 0, GetParam().pipeline > 1);
 }

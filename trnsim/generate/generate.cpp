@@ -8,9 +8,13 @@
 #include "analysis/profile/stats.h"
 #include "base/error.h"
 #include "base/text.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/project/memory.h"
 #include "workloads/checkpoints/shards.h"
 #include "workloads/generation/generator.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

@@ -19,6 +19,7 @@
 #include "trnsim/job/option_table.h"
 #include "trnsim/project/memory.h"
 #include "workloads/models/decoder/generation_graph.h"
+#include "trnsim/job/settings.h"
 
 namespace trnsim {
 

@@ -1,7 +1,9 @@
 // What a generation may be told, and what it answers, in names.
 #include <array>
 
+#include "hw/trace.h"
 #include "trnsim/generate/generate.h"
+#include "trnsim/job/settings.h"
 
 namespace trnsim {
 namespace {

@@ -10,10 +10,13 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "hw/params.h"
 #include "trnsim/generate/generate.h"
+#include "trnsim/job/settings.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/generation/generation.h"
 #include "workloads/generation/generator.h"
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 #include "workloads/tasks/language_modelling.h"
 #include "workloads/text/tokenizer.h"

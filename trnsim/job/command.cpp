@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "trnsim/job/settings.h"
 #include "trnsim/plans/advice.h"
 
 namespace trnsim {

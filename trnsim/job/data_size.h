@@ -5,8 +5,10 @@
 #include <functional>
 #include <string>
 
-#include "trnsim/job/job.h"
+#include "trnsim/job.h"
 #include "trnsim/run/train.h"
+#include "workloads/data/lengths.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 

@@ -1,4 +1,4 @@
-#include "trnsim/job/job.h"
+#include "trnsim/job.h"
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -13,9 +13,15 @@
 #include "base/fields.h"
 #include "base/hash.h"
 #include "base/text.h"
+#include "hw/params.h"
 #include "isa/names.h"
+#include "runtime/compiler/program_cache.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/job/settings.h"
 #include "workloads/checkpoints/model_files.h"
+#include "workloads/data/lengths.h"
+#include "workloads/jobs/workload.h"
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 
 namespace trnsim {

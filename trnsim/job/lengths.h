@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "analysis/figures/figures.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

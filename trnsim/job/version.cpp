@@ -1,4 +1,4 @@
-#include "trnsim/job/version.h"
+#include "trnsim/version.h"
 
 namespace trnsim {
 

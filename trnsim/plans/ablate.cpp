@@ -5,7 +5,11 @@
 #include <algorithm>
 #include <memory>
 
+#include "hw/trace.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/run/train.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 
@@ -14,11 +18,11 @@ PassFigures pass_figures(const Job& job, bool exact) {
   step.sizes.eval_samples = 0;
   const Projection p = project(step, {.exact = exact, .any_memory = true});
   PassFigures out{.seconds = p.device_seconds, .hbm_bytes = static_cast<double>(p.memory.total)};
-  const hw::DmaTime& dma = p.stage().device.dma;
+  const hw::DmaTime& dma = p.stage().device().dma;
   out.traffic = static_cast<double>(dma.read_bytes + dma.written_bytes);
   for (const Stage& stage : p.stages)
-    for (const isa::Call& call : stage.compiled.program.calls)
-      out.instructions += stage.compiled.program.blocks[call.block].instrs.size();
+    for (const isa::Call& call : stage.compiled().program.calls)
+      out.instructions += stage.compiled().program.blocks[call.block].instrs.size();
   return out;
 }
 

@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "trnsim/plans/advice.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 #include "workloads/jobs/workload.h"
 
 namespace trnsim {

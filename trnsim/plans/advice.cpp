@@ -7,6 +7,11 @@
 #include "analysis/cost/prices.h"
 #include "analysis/host/stack.h"
 #include "base/error.h"
+#include "hw/params.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

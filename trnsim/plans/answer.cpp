@@ -8,8 +8,10 @@
 #include "base/progress.h"
 #include "base/text.h"
 #include "base/units.h"
+#include "hw/trace.h"
 #include "trnsim/plans/accuracy.h"
 #include "trnsim/project/compiler_memory.h"
+#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {
@@ -55,7 +57,7 @@ std::string memory_text(const Memory& memory) {
 }
 
 std::string bound_text(const Projection& p) {
-  const analysis::Resource busiest = analysis::resources(p.stage().device).front();
+  const analysis::Resource busiest = analysis::resources(p.stage().device()).front();
   const std::string mfu =
       fmt::format("MFU of the job {:.1f} %, of the device's time {:.1f} %", 100 * p.job_mfu, 100 * p.mfu);
   if (p.time.host_step > p.time.device_step)

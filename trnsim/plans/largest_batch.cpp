@@ -4,7 +4,10 @@
 #include <limits>
 #include <map>
 
+#include "hw/params.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/plans/ablate.h"
+#include "trnsim/project/stages.h"
 
 namespace trnsim {
 namespace {
@@ -30,7 +33,7 @@ Need need_of(const Job& job, std::int64_t batch, bool reorder) {
   const CompiledStages compiled = compile_stages(other, shared);
   Need need{static_cast<double>(compiled.memory.total), 0};
   for (const Stage& stage : compiled.stages)
-    for (const isa::Block& block : stage.compiled.program.blocks) need.instructions += block.instrs.size();
+    for (const isa::Block& block : stage.compiled().program.blocks) need.instructions += block.instrs.size();
   return need;
 }
 

@@ -8,8 +8,10 @@
 #include "base/error.h"
 #include "base/progress.h"
 #include "base/units.h"
+#include "hw/params.h"
 #include "trnsim/plans/advice.h"
 #include "trnsim/plans/answer.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

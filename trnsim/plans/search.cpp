@@ -1,4 +1,4 @@
-#include "trnsim/plans/search.h"
+#include "trnsim/search.h"
 
 #include <fmt/format.h>
 
@@ -11,8 +11,12 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "base/units.h"
-#include "trnsim/project/project.h"
+#include "hw/params.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
+#include "trnsim/projection.h"
 #include "workloads/models/decoder/decoder_graph.h"
+#include "workloads/models/model.h"
 #include "workloads/step/pipeline.h"
 
 namespace trnsim {

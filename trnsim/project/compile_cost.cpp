@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "analysis/host/stack.h"
+#include "runtime/compiler/compile.h"
 
 namespace trnsim {
 
@@ -29,7 +30,7 @@ CompileCost compile_cost(const Job& job, const Projection& projection) {
                   .warm_seconds = projection.time.start,
                   .limit = job.load_stack().compile_instructions.value};
   for (const Stage& stage : projection.stages)
-    for (const isa::Block& block : stage.compiled.program.blocks)
+    for (const isa::Block& block : stage.compiled().program.blocks)
       out.instructions = std::max(out.instructions, static_cast<double>(block.instrs.size()));
   const auto processes = static_cast<double>(job.cores() / job.instances());
   out.host_bytes = processes * job.parameters() * static_cast<double>(isa::size_of(job.step.plan.numerics.weight));

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

@@ -9,7 +9,7 @@
 
 #include "analysis/figures/figures.h"
 #include "trnsim/plans/advice.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

@@ -5,6 +5,7 @@
 #include "analysis/cost/cost.h"
 #include "base/text.h"
 #include "hw/sim_device.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/job/lengths.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
@@ -36,7 +37,7 @@ analysis::TimeFigures time_figures(const Job& job, const Projection& p) {
   return {.step_seconds = p.time.step,
           .device_step_seconds = p.time.device_step,
           .host_step_seconds = p.time.host_step,
-          .collectives_exposed_seconds = hw::seconds(p.stage().device.collective_exposed),
+          .collectives_exposed_seconds = hw::seconds(p.stage().device().collective_exposed),
           .train_runtime = p.time.total,
           .end_to_end_seconds = p.end_to_end,
           .evaluation_seconds = evaluation_seconds(job, p),
@@ -83,7 +84,7 @@ analysis::PlanFigures plan_figures(const Job& job, const Projection& p) {
   out.recorded_micro_batches = p.micro_batches;
   out.slowest_stage = static_cast<std::int64_t>(p.slowest);
   for (const Stage& stage : p.stages)
-    out.stage_seconds.push_back(hw::seconds(stage.device.total - stage.device.lead_in));
+    out.stage_seconds.push_back(hw::seconds(stage.device().total - stage.device().lead_in));
   return out;
 }
 
@@ -151,8 +152,8 @@ analysis::Figures figures_of(const Job& job, const Projection& p) {
   if (!p.lengths.empty()) out.lengths = lengths_figures(job, p);
   out.plan = plan_figures(job, p);
   out.cost = cost_figures(job, p);
-  const hw::SimResult& device = p.stage().device;
-  out.core = analysis::core_figures(analysis::utilisation(device, p.stage().compiled.program));
+  const hw::SimResult& device = p.stage().device();
+  out.core = analysis::core_figures(analysis::utilisation(device, p.stage().compiled().program));
   out.engines = engine_figures(device);
   out.resources = analysis::resources(device);
   out.memory = figures_of(p.memory);

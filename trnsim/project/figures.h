@@ -6,7 +6,7 @@
 
 #include "analysis/figures/figures.h"
 #include "trnsim/plans/answer.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 namespace trnsim {
 

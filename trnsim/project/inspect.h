@@ -5,6 +5,7 @@
 #include <string>
 #include <vector>
 
+#include "runtime/compiler/compile.h"
 #include "trnsim/project/stages.h"
 
 namespace trnsim {

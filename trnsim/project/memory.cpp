@@ -6,8 +6,10 @@
 #include <vector>
 
 #include "analysis/host/stack.h"
+#include "runtime/compiler/compile.h"
 #include "runtime/compiler/memory_plan.h"
 #include "workloads/checkpoints/shards.h"
+#include "workloads/models/model.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/pipeline.h"
 
@@ -81,9 +83,7 @@ void Memory::name_rest() {
 }
 
 Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine) {
-  Memory memory{.by_kind = plan.bytes_by_kind,
-                .total = plan.total,
-                .capacity = machine.hbm_bytes_per_core()};
+  Memory memory{.by_kind = plan.bytes_by_kind, .total = plan.total, .capacity = machine.hbm_bytes_per_core()};
   memory.name_rest();
   return memory;
 }

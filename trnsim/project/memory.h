@@ -2,28 +2,15 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
 
-#include "runtime/compiler/compile.h"
-#include "trnsim/job/job.h"
+#include "trnsim/projection.h"
+
+namespace runtime {
+struct MemoryPlan;  // runtime/compiler/memory_plan.h
+}
 
 namespace trnsim {
-
-/// Bytes of one core's HBM by kind ("weights", "activations", ...), which add up to `total`.
-struct Memory {
-  std::map<std::string, std::uint64_t> by_kind{};
-  std::uint64_t total = 0;
-  std::uint64_t capacity = 0;
-  bool least = false;  // a lower bound, not what was compiled
-
-  bool fits() const { return total <= capacity; }
-  /// What the kinds leave of `total` is room that makes ranks divide buckets: "alignment".
-  void name_rest();
-  void add(const std::string& kind, std::uint64_t bytes) {
-    if (bytes > 0) by_kind[kind] += bytes, total += bytes;
-  }
-};
 
 Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine);
 

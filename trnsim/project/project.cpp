@@ -1,4 +1,4 @@
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 
 #include <fmt/format.h>
 
@@ -9,8 +9,12 @@
 #include "analysis/cost/cost.h"
 #include "analysis/host/stack.h"
 #include "base/error.h"
+#include "hw/params.h"
+#include "hw/trace.h"
 #include "runtime/compiler/program_cache.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/project/memory.h"
+#include "trnsim/project/stages.h"
 #include "workloads/models/decoder/decoder_graph.h"
 #include "workloads/models/model.h"
 
@@ -104,7 +108,7 @@ void time_lengths(const Job& job, const analysis::Stack& stack, Projection& p) {
 void time_job(const Job& job, Projection& p) {
   const analysis::Stack stack = job.load_stack();
   p.lengths.empty() ? time_one(job, stack, p) : time_lengths(job, stack, p);
-  const double peak = static_cast<double>(job.cores()) * p.stage().device.peaks.matmul_flops;
+  const double peak = static_cast<double>(job.cores()) * p.stage().device().peaks.matmul_flops;
   p.mfu = p.model_flops / (p.device_seconds * peak);
   p.job_mfu = p.model_flops / (p.time.step * peak);
   // Each core takes its part of the weights; one replica of the model is saved.
@@ -194,7 +198,8 @@ void open_compile_cache(Settings& settings) {
     settings.machine.programs = std::make_shared<runtime::ProgramCache>(settings.machine.compile_cache);
 }
 
-std::string text_of(const runtime::CacheUse& use) {
+std::string text_of(const runtime::ProgramCache& cache) {
+  const runtime::CacheUse use = cache.use();
   return fmt::format("programs: {} from the cache, {} compiled", use.found, use.compiled);
 }
 

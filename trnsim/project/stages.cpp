@@ -6,8 +6,12 @@
 
 #include "base/error.h"
 #include "base/text.h"
+#include "hw/params.h"
 #include "hw/replica_groups.h"
+#include "hw/trace.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/project/compiler_memory.h"
+#include "trnsim/project/memory.h"
 #include "workloads/models/model.h"
 #include "workloads/step/pipeline.h"
 
@@ -31,10 +35,10 @@ struct StagePasses {
 };
 
 StagePasses passes_of(const Stage& stage) {
-  const isa::Program& program = stage.compiled.program;
-  StagePasses out{.begin = {}, .update = stage.device.total};
+  const isa::Program& program = stage.compiled().program;
+  StagePasses out{.begin = {}, .update = stage.device().total};
   const std::uint32_t first = program.calls.front().block;  // embeddings, or what the stage before has sent
-  for (const hw::CallTime& call : stage.device.calls) {
+  for (const hw::CallTime& call : stage.device().calls) {
     if (call.block == first) out.begin.push_back(call.begin);
     if (call.phase == isa::Phase::kBackward) out.end = std::max(out.end, call.end);
     if (call.phase == isa::Phase::kOptimizer) out.update = std::min(out.update, call.begin);
@@ -45,10 +49,10 @@ StagePasses passes_of(const Stage& stage) {
 
 /// What a core of the last passes waits for cores of other stages where all of them, or the ends, meet.
 hw::Fs waits_at_the_end(const runtime::Plan& plan, const Stage& stage) {
-  const isa::Program& program = stage.compiled.program;
+  const isa::Program& program = stage.compiled().program;
   hw::Fs sum = 0;
-  for (const hw::CollectiveTime& one : stage.device.collectives) {
-    const hw::CallTime& call = stage.device.calls.at(one.call);
+  for (const hw::CollectiveTime& one : stage.device().collectives) {
+    const hw::CallTime& call = stage.device().calls.at(one.call);
     const isa::Instrs& instrs = program.blocks[call.block].instrs;
     const auto* issued = std::ranges::find_if(instrs, [](const isa::Instr& i) { return isa::is_collective(i.op); });
     if (issued->group != workloads::stages_group(plan) && issued->group != workloads::ends_group(plan)) continue;
@@ -72,11 +76,13 @@ double period_of(const Job& job, const StagePasses& passes, std::int64_t run) {
 
 isa::Programs programs_of(const std::vector<Stage>& stages) {
   isa::Programs out;
-  for (const Stage& stage : stages) out.push_back(&stage.compiled.program);
+  for (const Stage& stage : stages) out.push_back(&stage.compiled().program);
   return out;
 }
 
 }  // namespace
+
+std::uint64_t Stage::hbm_bytes() const { return program->memory.total; }
 
 void require_groups(const Job& job) {
   const runtime::Plan& plan = job.step.plan;
@@ -116,8 +122,10 @@ CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const Compil
     };
     if (options.give_up_at > 0)
       compile.give_up = [&](const runtime::MemoryPlan& least) { return whole(least).total > options.give_up_at; };
-    Stage stage{.compiled = runtime::compile(job.model->step(step).graph, job.machine.target(), compile), .device = {}};
-    Memory memory = whole(stage.compiled.memory);
+    Stage stage{.program = std::make_shared<const runtime::Compiled>(
+                    runtime::compile(job.model->step(step).graph, job.machine.target(), compile)),
+                .record = nullptr};
+    Memory memory = whole(stage.compiled().memory);
     if (memory.total > out.memory.total) out.memory = std::move(memory);
     out.stages.push_back(std::move(stage));
     if (options.give_up_at > 0 && out.memory.total > options.give_up_at) break;
@@ -156,7 +164,7 @@ std::vector<runtime::Compiled> compile_evaluation(const Job& job, runtime::Block
 
 StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks& shared,
                          const SimulateStages& options) {
-  for (const Stage& stage : compiled.stages) shared.checker.check(stage.compiled.program);
+  for (const Stage& stage : compiled.stages) shared.checker.check(stage.compiled().program);
   const auto simulate = options.in_child ? hw::simulate_each_in_child : hw::simulate_each;
   auto results = simulate(programs_of(compiled.stages), job.machine,
                           {.exact = options.exact,
@@ -167,14 +175,14 @@ StepTime simulate_stages(const Job& job, CompiledStages& compiled, SharedBlocks&
                            .times = &shared.times});
   StepTime time;
   for (std::size_t s = 0; s < results.size(); ++s) {
-    compiled.stages[s].device = std::move(results[s]);
-    if (compiled.stages[s].device.total > compiled.stages[time.slowest].device.total) time.slowest = s;
+    compiled.stages[s].record = std::make_shared<const hw::SimResult>(std::move(results[s]));
+    if (compiled.stages[s].device().total > compiled.stages[time.slowest].device().total) time.slowest = s;
   }
   const Stage& slowest = compiled.stages[time.slowest];
   const StagePasses passes = passes_of(slowest);
   time.micro_seconds = period_of(job, passes, compiled.micro_batches);
   const auto further = static_cast<double>(job.step.plan.micro_batches - compiled.micro_batches);
-  time.seconds = hw::seconds(slowest.device.total - slowest.device.lead_in) + further * time.micro_seconds;
+  time.seconds = hw::seconds(slowest.device().total - slowest.device().lead_in) + further * time.micro_seconds;
   if (job.step.plan.pipeline == 1) return time;
   const double busy = static_cast<double>(compiled.micro_batches) * time.micro_seconds;
   time.bubble_seconds = std::max(0.0, hw::seconds(passes.end - passes.begin.front()) - busy) +

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "hw/params.h"
 #include "hw/sim_device.h"
 #include "hw/timed_block.h"
 #include "isa/check.h"
@@ -25,18 +26,6 @@ struct SharedBlocks {
   runtime::BlockCache compiled;
   isa::Checker checker;
   hw::BlockTimes times;
-};
-
-/// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
-struct TraceWindow {
-  double from = 0, until = 0;
-  std::int32_t layer = -1;  // calls of this layer of the model alone; -1: all
-};
-
-/// Of one stage as a core runs it; a job without a pipeline has one.
-struct Stage {
-  runtime::Compiled compiled;
-  hw::SimResult device;  // of the core that took longest; empty until it is simulated
 };
 
 struct CompiledStages {

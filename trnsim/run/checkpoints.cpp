@@ -7,6 +7,7 @@
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/checkpoints/model_folder.h"
 #include "workloads/checkpoints/shards.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 

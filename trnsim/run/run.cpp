@@ -12,6 +12,10 @@
 #include "base/files.h"
 #include "base/interrupt.h"
 #include "trnsim/job/data_size.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/project/memory.h"
+#include "workloads/jobs/workload.h"
+#include "workloads/models/model.h"
 
 namespace trnsim {
 namespace {

@@ -9,8 +9,9 @@
 #include "analysis/figures/figures.h"
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
-#include "trnsim/project/project.h"
+#include "trnsim/projection.h"
 #include "trnsim/run/train.h"
+#include "workloads/jobs/workload.h"
 
 namespace analysis {
 struct JobToPrice;  // analysis/cost/job_cost.h

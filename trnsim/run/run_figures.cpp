@@ -8,9 +8,10 @@
 #include "analysis/figures/figure_table.h"
 #include "analysis/figures/json_fields.h"
 #include "base/error.h"
-#include "trnsim/job/version.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/figures.h"
 #include "trnsim/run/run.h"
+#include "trnsim/version.h"
 #include "workloads/models/model.h"
 
 namespace trnsim {

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <ctime>
+#include <nlohmann/json.hpp>
 
 #include "analysis/export/export.h"
 #include "analysis/figures/figure_table.h"
@@ -13,8 +14,11 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/param_file.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/run/run.h"
+#include "trnsim/version.h"
 
 namespace trnsim {
 namespace {
@@ -108,7 +112,7 @@ void write_run_files(const std::filesystem::path& folder, const RunResult& run) 
   const double begin = static_cast<double>(std::time(nullptr)) - run.host_seconds;
   if (!run.projection) return write_exports(folder, run, {figures, run.steps, nullptr, begin});
   const Stage& stage = run.projection->stage();
-  analysis::write_stats(folder, analysis::summary_stats(stage.device, stage.compiled.program));
+  analysis::write_stats(folder, analysis::summary_stats(stage.device(), stage.compiled().program));
   const auto prices = analysis::load_prices(std::string_view{});
   const std::array page{
       analysis::report_run(folder, {record_of(run), figures, run.steps}, prices, analysis::kRooflineEfficiency)};

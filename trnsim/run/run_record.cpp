@@ -1,11 +1,15 @@
 // The records of a run's projection: what was simulated of each stage, and the job that they describe to a buyer.
+#include <nlohmann/json.hpp>
+
 #include "analysis/cost/job_cost.h"
 #include "analysis/record/record.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "hw/sim_device.h"
-#include "trnsim/job/version.h"
+#include "runtime/compiler/compile.h"
 #include "trnsim/run/run.h"
+#include "trnsim/version.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 namespace {
@@ -46,7 +50,7 @@ analysis::Record record_of(const RunResult& run, std::size_t stage) {
     info.trace_from = hw::fs_of(run.trace.from), info.trace_until = hw::fs_of(run.trace.until);
     info.trace_layer = run.trace.layer;
   }
-  return analysis::make_record(p.stages[stage].device, p.stages[stage].compiled.program, info);
+  return analysis::make_record(p.stages[stage].device(), p.stages[stage].compiled().program, info);
 }
 
 analysis::JobToPrice job_to_price(const std::string& run_or_workload) {

@@ -8,9 +8,14 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/memory.h"
 #include "workloads/checkpoints/adapter.h"
+#include "workloads/data/lengths.h"
+#include "workloads/jobs/workload.h"
+#include "workloads/models/model.h"
 #include "workloads/tasks/task.h"
 
 namespace trnsim {

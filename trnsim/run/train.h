@@ -9,7 +9,8 @@
 #include <string>
 #include <vector>
 
-#include "trnsim/job/job.h"
+#include "trnsim/job.h"
+#include "workloads/jobs/workload.h"
 #include "workloads/models/weights.h"
 #include "workloads/tasks/training_data.h"
 #include "workloads/training/trainer.h"

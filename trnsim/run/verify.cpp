@@ -3,8 +3,9 @@
 #include <fmt/format.h>
 
 #include "base/error.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
-#include "trnsim/job/job.h"
+#include "trnsim/job.h"
 
 namespace trnsim {
 

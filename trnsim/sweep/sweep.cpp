@@ -1,4 +1,4 @@
-#include "trnsim/sweep/sweep.h"
+#include "trnsim/sweep.h"
 
 #include <fmt/format.h>
 
@@ -15,11 +15,16 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/hash.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
 #include "isa/asm.h"
 #include "isa/check.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/job/settings.h"
 #include "trnsim/project/figures.h"
+#include "trnsim/project/stages.h"
 #include "trnsim/run/run.h"
+#include "workloads/jobs/workload.h"
 
 namespace trnsim {
 namespace {
@@ -146,7 +151,7 @@ class Projections {
 
 Metrics job_metrics(const Job& job, const Projection& p) {
   Metrics metrics = analysis::projected_figures(figures_of(job, p));
-  add_busy(metrics, p.stage().device);
+  add_busy(metrics, p.stage().device());
   if (p.time.step > 0) metrics["busy.host"] = std::min(100.0, p.time.host_step / p.time.step * 100);
   return metrics;
 }

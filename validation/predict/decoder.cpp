@@ -4,9 +4,13 @@
 #include <variant>
 
 #include "base/text.h"
-#include "trnsim/project/project.h"
+#include "hw/params.h"
+#include "hw/trace.h"
+#include "trnsim/job/settings.h"
+#include "trnsim/projection.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/stack_of_row.h"
+#include "workloads/models/model.h"
 
 namespace validation {
 namespace {
@@ -126,8 +130,8 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
                         .tokens = samples * length,
                         .job_seconds = whole ? std::optional{p.time.total} : std::nullopt},
                        std::move(assumed), shares(p.time),
-                       work_of(p.stage().device, static_cast<double>(job.step.plan.micro_batches) /
-                                                     static_cast<double>(p.micro_batches)));
+                       work_of(p.stage().device(), static_cast<double>(job.step.plan.micro_batches) /
+                                                       static_cast<double>(p.micro_batches)));
 }
 
 }  // namespace validation

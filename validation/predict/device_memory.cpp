@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "base/text.h"
+#include "hw/params.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/project/stages.h"
 #include "validation/predict/model_of_row.h"

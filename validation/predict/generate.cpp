@@ -5,6 +5,7 @@
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/stack_of_row.h"
+#include "workloads/models/model.h"
 
 namespace validation {
 namespace {

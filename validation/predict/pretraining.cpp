@@ -3,9 +3,11 @@
 
 #include <algorithm>
 
+#include "hw/params.h"
 #include "hw/sim_device.h"
 #include "isa/check.h"
-#include "trnsim/project/project.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/projection.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/pretraining.h"
 #include "validation/predict/stack_of_row.h"

@@ -4,8 +4,11 @@
 #include <utility>
 #include <variant>
 
+#include "base/text.h"
+#include "hw/params.h"
 #include "hw/sim_device.h"
-#include "trnsim/project/project.h"
+#include "runtime/compiler/compile.h"
+#include "trnsim/projection.h"
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
 #include "validation/predict/pretraining.h"
@@ -189,7 +192,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
                         .samples = per_step,
                         .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
-                       std::move(assumed), shares(p.time), work_of(p.stage().device));
+                       std::move(assumed), shares(p.time), work_of(p.stage().device()));
 }
 
 /// A forward pass of a row: its program, and tokens of a sequence.

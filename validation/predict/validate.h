@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/error.h"
+#include "hw/params.h"
 #include "trnsim/job/settings.h"
 #include "validation/predict/predict.h"
 #include "validation/report/influence.h"

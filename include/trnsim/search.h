@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "analysis/sweep/sweep.h"
-#include "trnsim/job/job.h"
+#include "trnsim/job.h"
 
 namespace trnsim {
 

@@ -1,22 +1,14 @@
-// Machines as numbers with their sources, and as the devices that the Neuron tools show.
+// Machines as the devices that the Neuron tools show, and what a run does on them.
 #pragma once
 
 #include <cstdint>
 #include <filesystem>
-#include <nlohmann/json.hpp>
-#include <string_view>
+#include <nlohmann/json_fwd.hpp>
 
 #include "analysis/neuron_tools/device_view.h"
-#include "base/table.h"
-#include "hw/params.h"
+#include "hw/machine_params.h"
 
 namespace trnsim {
-
-using hw::load_machine, hw::machine_file, hw::machine_names;
-
-/// Key, value, source, what it was fitted on or read off, and the text of each parameter whose key begins with
-/// `prefix`. Errors: Fault::kUsage when none does.
-base::Table parameter_table(const base::ParamFile& machine, std::string_view prefix = {});
 
 analysis::Devices devices_of(const hw::MachineParams& machine);
 

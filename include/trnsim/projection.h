@@ -3,17 +3,56 @@
 
 #include <cstddef>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/host/host_model.h"
-#include "trnsim/job/job.h"
-#include "trnsim/project/memory.h"
-#include "trnsim/project/stages.h"
+#include "trnsim/job.h"
+
+namespace hw {
+struct SimResult;  // hw/trace.h
+}
+namespace runtime {
+struct Compiled;  // runtime/compiler/compile.h
+}  // namespace runtime
 
 namespace trnsim {
+
+struct SharedBlocks;  // trnsim/project/stages.h
+
+/// Bytes of one core's HBM by kind ("weights", "activations", ...), which add up to `total`.
+struct Memory {
+  std::map<std::string, std::uint64_t> by_kind{};
+  std::uint64_t total = 0;
+  std::uint64_t capacity = 0;
+  bool least = false;  // a lower bound, not what was compiled
+
+  bool fits() const { return total <= capacity; }
+  /// What the kinds leave of `total` is room that makes ranks divide buckets: "alignment".
+  void name_rest();
+  void add(const std::string& kind, std::uint64_t bytes) {
+    if (bytes > 0) by_kind[kind] += bytes, total += bytes;
+  }
+};
+
+/// One stage as a core runs it; a job without a pipeline has one. Copies share program and record.
+struct Stage {
+  std::shared_ptr<const runtime::Compiled> program;
+  std::shared_ptr<const hw::SimResult> record;  // of the core that took longest; null until it is simulated
+
+  const runtime::Compiled& compiled() const { return *program; }
+  const hw::SimResult& device() const { return *record; }
+  std::uint64_t hbm_bytes() const;  // of the program
+};
+
+/// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.
+struct TraceWindow {
+  double from = 0, until = 0;
+  std::int32_t layer = -1;  // calls of this layer of the model alone; -1: all
+};
 
 /// Of the samples that are padded to one of several lengths.
 struct LengthTime {
@@ -87,6 +126,6 @@ std::optional<Job> nearest_that_fits(const Job& job);
 /// runtime::ProgramCache.
 void open_compile_cache(Settings& settings);
 /// "programs: 3 from the cache, 1 compiled".
-std::string text_of(const runtime::CacheUse& use);
+std::string text_of(const runtime::ProgramCache& cache);
 
 }  // namespace trnsim

@@ -11,14 +11,16 @@
 
 #include "analysis/cost/prices.h"
 #include "analysis/host/stack.h"
-#include "hw/params.h"
+#include "hw/machine_params.h"
 #include "runtime/graph/passes.h"
-#include "trnsim/job/settings.h"
-#include "workloads/data/lengths.h"
-#include "workloads/jobs/workload.h"
+#include "trnsim/settings.h"
 #include "workloads/models/config.h"
-#include "workloads/models/model.h"
 #include "workloads/step/step.h"
+
+namespace workloads {
+struct TokenLengths;  // workloads/data/lengths.h
+struct Workload;      // workloads/jobs/workload.h
+}  // namespace workloads
 
 namespace trnsim {
 

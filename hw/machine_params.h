@@ -1,0 +1,90 @@
+// The machine's parameters: every number with its unit and who says so.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/param_file.h"
+
+namespace isa {
+enum class Engine : std::uint8_t;  // isa/instr.h
+struct Target;                     // isa/target.h
+struct Timing;                     // isa/cost.h
+}  // namespace isa
+
+namespace hw {
+
+struct Peaks;  // hw/trace.h
+
+/// One instance type, and how many of it stand together. Values are in base units: seconds, hertz, bytes, bytes per
+/// second, cycles of the engine named.
+struct MachineParams {
+  using Number = base::Sourced<double>;
+
+  std::string name;
+
+  Number chips, cores, hbm_stacks;
+  Number generation, sbuf_partitions, sbuf_partition, sbuf_shared_port, psum_partition, psum_bank, psum_shared_port;
+  Number tensor_rows, tensor_columns, tensor_moving, tensor_advertised;
+  Number tensor_clock, vector_clock, scalar_clock, gpsimd_clock, sync_clock;
+  Number min_interval, semaphore, semaphore_clear, register_step;
+  Number tensor_latency, vector_latency, scalar_latency, gpsimd_latency, sync_latency;
+  Number tensor_fp32_passes, tensor_fp32_transpose_passes, tensor_fast_load, tensor_swap;
+  Number vector_narrow_copy, vector_narrow_copy_part, vector_narrow_pair;
+  Number scalar_start, scalar_table_load;
+  Number scalar_accumulator_read, gpsimd_start, dynamic_address;
+  Number power_utilisation, power_window;
+  Number lead_in;
+  Number hbm_bytes, hbm_bandwidth;
+  Number dma_rings, dma_engines, dma_start, dma_wake, dma_completion, dma_packet, dma_transpose;
+  Number dma_engine_rate, dma_setup, dma_overlap, dma_rate, dma_descriptor_overhead;
+  Number cc_queues, cc_floor, cc_barrier, cc_bandwidth, cc_packet, cc_mesh_below;
+  Number cc_launch, cc_loop_sync, cc_network_sync;
+  Number link_bandwidth, link_ports, link_hop, torus_rows, torus_columns;
+  Number instances, efa_bandwidth, efa_latency;
+  Number vcpus, host_memory;
+
+  struct Field {
+    std::string_view key;
+    Number MachineParams::*member;
+    base::Dimension dimension;
+    std::string_view text;
+  };
+  /// The only list of fields: the loader, `trnsim params` and the tests walk it.
+  static std::span<const Field> fields();
+
+  std::string toml;        // everything as resolved, see base::ParamFile::to_toml
+  std::uint64_t hash = 0;  // two machines with the same hash behave the same
+
+  /// What programs for this machine are compiled for, and checked against.
+  isa::Target target() const;
+  /// What isa/ cost functions read.
+  isa::Timing timing() const;
+  double clock(isa::Engine engine) const;
+  /// Of one instance, and of all of them: ranks 0 to core_count() - 1, instance by instance, chip by chip.
+  int instance_cores() const { return static_cast<int>(chips.value * cores.value); }
+  /// Of an instance's host: the Ice Lake CPUs of Trn1 run two threads a core.
+  double physical_cores() const { return vcpus.value / 2; }
+  int core_count() const { return instance_cores() * static_cast<int>(instances.value); }
+  std::uint64_t hbm_bytes_per_core() const;
+  /// B/s of a core's part of its stack: the cores of a stack are all at work, or one of them does not get more.
+  double hbm_bandwidth_per_core() const;
+  Peaks peaks() const;
+};
+
+/// The file of a machine: `name_or_path` is "trn1.2xlarge" (a file of hw/params) or the path of a file of that form.
+/// `overrides`: "key=value"; those of "price." do not change the machine: they are for who asks for a price
+/// (analysis::price_per_hour). Errors: Fault::kUsage for an unknown machine, with a suggestion, and for an unknown key.
+base::ParamFile machine_file(std::string_view name_or_path, std::span<const std::string> overrides = {});
+
+/// The same as a machine. Errors: also Fault::kUsage for a missing or misspelt key, a number without unit or source,
+/// and values that no machine can have.
+MachineParams load_machine(std::string_view name_or_path, std::span<const std::string> overrides = {});
+
+/// Names of the machines in hw/params, in alphabetical order.
+std::vector<std::string> machine_names();
+
+}  // namespace hw
