@@ -45,7 +45,7 @@ class NumbersCheck {
 };
 
 void ablate(const AblateOptions& options) {
-  const base::Format form = base::parse_format(options.settings.format);
+  const base::Format form = base::parse_format(options.settings.output.format);
   if (!options.only.empty()) trnsim::require_choice("--only", options.only, "time|batch|numbers");
   const auto workload = workloads::load_workload(options.workload);
   const trnsim::Job job = projected_job(workload, options.settings);
@@ -58,7 +58,7 @@ void ablate(const AblateOptions& options) {
     more.push_back({{"numbers", "numbers of the small model, rounded to nearest"},
                     [check](const trnsim::Job& other) { return (*check)(other); }});
   }
-  print(pass_table(job, options.settings.exact, more).render(form, columns()));
+  print(pass_table(job, options.settings.machine.exact, more).render(form, columns()));
 }
 
 }  // namespace
@@ -99,7 +99,7 @@ void add_ablate(CLI::App& app) {
       ->type_name("time|batch|numbers");
   add_settings(app, "ablate", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "ablate", options->settings);
+    finish_settings(app, "ablate", options->settings);
     ablate(*options);
   });
 }

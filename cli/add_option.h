@@ -28,8 +28,8 @@ std::string shown_choices(const OptionRow<Options>& row) {
 /// to the caller: CLI11 would read and check it for verbs that were not asked for.
 template <class Options>
 CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options>& row) {
-  const bool flag = std::holds_alternative<bool Options::*>(row.member);
-  const bool list = std::holds_alternative<std::vector<std::string> Options::*>(row.member);
+  const bool flag = row.template is<bool>();
+  const bool list = row.template is<std::vector<std::string>>();
   const std::string flags = flags_of(row.names), legal = shown_choices(row);
   const std::string help = flags_in(row.help) + (row.env.empty() ? "" : " [env " + std::string{row.env} + "]");
   const auto take = [&options, &row](const CLI::results_t& texts) {
@@ -43,7 +43,7 @@ CLI::Option* add_option(CLI::App& app, Options& options, const OptionRow<Options
   option->group(std::string{row.group});
   if (list) option->expected(1)->take_all();  // repeatable, one value each
   if (!flag) option->type_name(legal.empty() ? "VALUE" : legal);
-  const std::string initial = std::visit([&](auto member) { return trnsim::show(options.*member); }, row.member);
+  const std::string initial = std::visit([&](auto member) { return trnsim::show(member(options)); }, row.member);
   if (!flag && !initial.empty()) option->default_str(initial);
   return option;
 }

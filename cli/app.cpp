@@ -148,7 +148,7 @@ void require_verb(int argc, const char* const* argv) {
 std::unique_ptr<CLI::App> make_app() {
   auto app = std::make_unique<CLI::App>(
       description(kAbout, std::array<std::string_view, 3>{"trnsim run bert_emotion",
-                                                          "trnsim validate tests/validation/micro.csv",
+                                                          "trnsim validate validation/tables/micro.csv",
                                                           "trnsim params trn1.2xlarge"}),
       "trnsim");
   auto log = std::make_shared<base::LogOptions>();

@@ -43,7 +43,7 @@ base::Table blocks_table(const runtime::Compiled& compiled) {
 }
 
 std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
-  const base::Format form = base::parse_format(options.settings.format);
+  const base::Format form = base::parse_format(options.settings.output.format);
   if (options.emit == "graph") return graph_text(job, options.stage);
   const runtime::Compiled compiled = compile_stage(job, options.stage);
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
@@ -51,11 +51,11 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
   if (options.emit == "memory") return memory;
   if (!options.explain) return blocks_table(compiled).render(form, columns()) + "\n" + memory;
   return notes_table(compiled).render(form, columns()) + "\n" +
-         pass_table(job, options.settings.exact).render(form, columns());
+         pass_table(job, options.settings.machine.exact).render(form, columns());
 }
 
 void compile(const CompileOptions& options) {
-  base::parse_format(options.settings.format);
+  base::parse_format(options.settings.output.format);
   if (!options.emit.empty()) trnsim::require_choice("--emit", options.emit, "asm|graph|memory");
   const trnsim::Job job = projected_job(workloads::load_workload(options.workload), options.settings);
   const std::string text = text_of(options, job);
@@ -77,7 +77,7 @@ void add_compile(CLI::App& app) {
   app.add_flag("--explain", options->explain, "what each pass changed, the time and the bytes that it saved");
   add_settings(app, "compile", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "compile", options->settings);
+    finish_settings(app, "compile", options->settings);
     compile(*options);
   });
 }

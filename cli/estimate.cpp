@@ -24,7 +24,7 @@ struct EstimateOptions {
 };
 
 void estimate(const EstimateOptions& options) {
-  const base::Format form = base::parse_format(options.settings.format);
+  const base::Format form = base::parse_format(options.settings.output.format);
   trnsim::Estimate e =
       trnsim::estimate(options.model, options.settings, options.sequences,
                        [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); });
@@ -49,7 +49,7 @@ void add_estimate(CLI::App& app) {
       ->check(CLI::PositiveNumber);
   add_settings(app, "estimate", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "estimate", options->settings);
+    finish_settings(app, "estimate", options->settings);
     options->settings = trnsim::estimate_settings(std::move(options->settings));
     estimate(*options);
   });

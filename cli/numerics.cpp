@@ -1,7 +1,7 @@
 // `trnsim numerics RUN...`: the same training in several number formats: does a format cost accuracy?
 #include <memory>
 
-#include "analysis/accuracy/numerics_study.h"
+#include "analysis/numerics/numerics_study.h"
 #include "base/table.h"
 #include "cli/output.h"
 #include "cli/verbs.h"

@@ -63,10 +63,9 @@ bool takes(const Setting& setting, std::string_view verb) {
 
 /// A flag that nothing reads is a mistake.
 void refuse_unread(const CLI::App& app, std::string_view verb, const Settings& settings) {
-  if (!settings.dataset_path.empty()) return;
+  if (!settings.data.dataset_path.empty()) return;
   for (const char* name : {"validation_file", "test_file", "text_column", "label_column"}) {
-    const auto row = std::ranges::find(trnsim::settings_table(), name, &Setting::name);
-    if (takes(*row, verb) && app.get_option(fmt::format("--{}", name))->count() > 0)
+    if (takes(*trnsim::find_setting(name), verb) && app.get_option(fmt::format("--{}", name))->count() > 0)
       throw Error{Fault::kUsage, fmt::format("--{}", name), "has no effect without --dataset_path",
                   "add --dataset_path, or leave it out"};
   }
@@ -89,7 +88,7 @@ std::vector<std::string>& typed_command() {
   return words;
 }
 
-void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
+void finish_settings(const CLI::App& app, std::string_view verb, Settings& settings) {
   for (const Setting& s : trnsim::settings_table()) {
     if (!takes(s, verb)) continue;
     const std::string flag = "--" + std::string{s.name()}, variable{s.env};
@@ -98,15 +97,15 @@ void settle(const CLI::App& app, std::string_view verb, Settings& settings) {
     if (!typed && value) trnsim::set_option<Settings>(settings, s, value, fmt::format("{} (for {})", variable, flag));
     if (typed || value) settings.given.emplace(s.name());
   }
-  if (!settings.config.empty()) apply_config(settings, settings.config);
-  settle_numerics(settings);
+  if (!settings.output.config.empty()) apply_config(settings, settings.output.config);
+  resolve_numerics(settings);
   trnsim::open_compile_cache(settings);
-  if (settings.programs) compile_cache() = settings.programs;
+  if (settings.machine.programs) compile_cache() = settings.machine.programs;
   refuse_unread(app, verb, settings);
   if (settings.given.contains("warmup_ratio") && settings.given.contains("warmup_steps")) {
     throw Error{Fault::kUsage, "--warmup_ratio", "is given together with --warmup_steps", "give one of the two"};
   }
-  if (settings.mode == "numeric" && settings.numerics == "off") {
+  if (settings.machine.mode == "numeric" && settings.numerics.name == "off") {
     throw Error{Fault::kUsage, "--mode numeric", "has nothing to compute with --numerics off",
                 "use --mode timed, or another --numerics"};
   }

@@ -15,9 +15,9 @@ namespace cli {
 /// Adds the settings that `verb` takes to `app`. `settings` must outlive the parse.
 void add_settings(CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
-/// After the parse: takes from the environment what no flag gave, fills `given`, settles --bf16 against --numerics, and
-/// refuses what contradicts itself. Errors: Fault::kUsage.
-void settle(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
+/// After the parse: takes from the environment what no flag gave, fills `given`, makes one number format of --bf16,
+/// --numerics and their like, and refuses settings that contradict each other. Errors: Fault::kUsage.
+void finish_settings(const CLI::App& app, std::string_view verb, trnsim::Settings& settings);
 
 /// What the settings of this call opened, if they name one: the program says at its end how often it served.
 std::shared_ptr<runtime::ProgramCache>& compile_cache();

@@ -118,8 +118,8 @@ void require_some(const std::vector<TriedPlan>& plans, const PlanOptions& option
 }
 
 int processes_of(const trnsim::Settings& s) {
-  return s.host_threads > 0 ? static_cast<int>(s.host_threads)
-                            : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
+  return s.machine.host_threads > 0 ? static_cast<int>(s.machine.host_threads)
+                                    : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
 }
 
 /// What all plans have in common.
@@ -131,12 +131,12 @@ std::string heading(const PlanOptions& options, const trnsim::Job& job) {
 
 void plan(const PlanOptions& options) {
   const trnsim::Settings& s = options.settings;
-  const base::Format form = base::parse_format(s.format);
+  const base::Format form = base::parse_format(s.output.format);
   const trnsim::Job job = job_of(s, trnsim::load_model_config(options.model), 0);
   std::vector<TriedPlan> plans = plans_of(job, {.batch = options.batch, .micro_batches = options.micro_batches});
   const auto untried =
       static_cast<std::size_t>(std::ranges::count_if(plans, [](const TriedPlan& p) { return !p.refused.empty(); }));
-  time_plans(plans, processes_of(s), s.exact, progress_of("plan", "point"));
+  time_plans(plans, processes_of(s), s.machine.exact, progress_of("plan", "point"));
   if (options.refused) {
     print_refused(plans, form);
   } else {
@@ -171,11 +171,12 @@ void add_plan(CLI::App& app) {
   app.add_flag("--refused", options->refused, "print the plans that are out instead, each with its reason");
   add_settings(app, "plan", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "plan", options->settings);
-    if (!options->settings.given.contains("instance_type")) options->settings.instance_type = "trn1.32xlarge";
+    finish_settings(app, "plan", options->settings);
+    if (!options->settings.given.contains("instance_type")) options->settings.machine.instance_type = "trn1.32xlarge";
     if (!options->settings.given.contains("per_device_train_batch_size"))
-      options->settings.per_device_train_batch_size = 1;
-    if (options->micro_batches.empty()) options->micro_batches = {options->settings.per_device_train_batch_size};
+      options->settings.training.per_device_train_batch_size = 1;
+    if (options->micro_batches.empty())
+      options->micro_batches = {options->settings.training.per_device_train_batch_size};
     plan(*options);
   });
 }

@@ -193,14 +193,15 @@ void run(const RunOptions& options) {
   if (options.dump_config) return dump_config(options);
   std::optional<base::NewFolder> made;
   workloads::Workload workload = workloads::load_workload(options.workload);
-  if (options.settings.output_dir.empty()) made.emplace(default_folder(options));
-  const trnsim::RunRequest request{.workload = std::move(workload),
-                                   .given = options.settings,
-                                   .command = fmt::format("trnsim run {}", options.workload),
-                                   .typed = typed_command(),
-                                   .folder = made ? made->path() : std::filesystem::path{options.settings.output_dir},
-                                   .trace = trace_window(options)};
-  const base::Format form = base::parse_format(options.settings.format);
+  if (options.settings.output.output_dir.empty()) made.emplace(default_folder(options));
+  const trnsim::RunRequest request{
+      .workload = std::move(workload),
+      .given = options.settings,
+      .command = fmt::format("trnsim run {}", options.workload),
+      .typed = typed_command(),
+      .folder = made ? made->path() : std::filesystem::path{options.settings.output.output_dir},
+      .trace = trace_window(options)};
+  const base::Format form = base::parse_format(options.settings.output.format);
   std::unique_ptr<StepView> steps;
   const RunResult result = trnsim::run(request, observer_of(request.folder, form, steps));
   if (steps) steps->finish();
@@ -234,7 +235,7 @@ void add_run(CLI::App& app) {
                "print the settings of the projected job as a file for --config, and end");
   add_settings(app, "run", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "run", options->settings);
+    finish_settings(app, "run", options->settings);
     run(*options);
   });
 }

@@ -14,7 +14,8 @@
 #include "cli/output.h"
 #include "cli/progress.h"
 #include "cli/verbs.h"
-#include "trnsim/predict/validate.h"
+#include "validation/predict/validate.h"
+#include "validation/rows/profile_rows.h"
 
 namespace cli {
 
@@ -57,14 +58,14 @@ void validate_profiles(const ValidateOptions& options) {
   const analysis::ValidationReport report = analysis::validate(all.rows, [&](const analysis::Row& row) {
     return analysis::Prediction{.value = all.predicted.at(row.id), .skip_reason = {}, .assumptions = {}, .time = {}};
   });
-  print(analysis::to_text(report, options.common.format));
+  print(analysis::to_text(report, options.common.output.format));
   fail_above(report, options.fail_above);
 }
 
 void validate(const ValidateOptions& options) {
   if (!options.run.empty()) return validate_profiles(options);
   const Settings& common = options.common;
-  const base::Format form = base::parse_format(common.format);
+  const base::Format form = base::parse_format(common.output.format);
   if (options.sensitivity && form == base::Format::kCsv)
     throw Error{Fault::kUsage, "--sensitivity", "is several tables, and CSV one", "use --format table, md or json"};
   const std::vector<std::filesystem::path> files{options.files.begin(), options.files.end()};
@@ -77,10 +78,10 @@ void validate(const ValidateOptions& options) {
   for (analysis::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
   if (options.sensitivity) {
     const analysis::Influence influence = influence_of(report, rows, common, progress_of("sensitivity", "point"));
-    if (form != base::Format::kJson) print(to_text(report, common.format) + "\n");
-    print(to_text(report, influence, common.format));
+    if (form != base::Format::kJson) print(to_text(report, common.output.format) + "\n");
+    print(to_text(report, influence, common.output.format));
   } else {
-    print(analysis::to_text(report, common.format));
+    print(analysis::to_text(report, common.output.format));
   }
   if (broken) throw *broken;
   fail_above(report, options.fail_above);
@@ -100,7 +101,7 @@ void add_validate(CLI::App& app) {
                "what decides each row: +10 % of each fitted constant, and the share of each mechanism");
   add_settings(app, "validate", options->common);
   app.final_callback([options, &app] {
-    settle(app, "validate", options->common);
+    finish_settings(app, "validate", options->common);
     validate(*options);
   });
 }

@@ -39,7 +39,7 @@ constexpr double kSpreads = 2;
 /// bound: kSpreads times that of the trajectory which PyTorch computed in bf16; where there is none 8 %, as bf16
 /// emulated in PyTorch is off by 0.7 % and 4 % on the first trajectories.
 std::vector<Line> lines_of(const workloads::VerifyReport& report, const VerifyOptions& options) {
-  const bool exact = options.settings.numerics.empty() || options.settings.numerics == "fp32";
+  const bool exact = options.settings.numerics.name.empty() || options.settings.numerics.name == "fp32";
   const auto given = [](const char* flag, const std::string& text, std::optional<double> standard) {
     return text.empty() ? standard : std::optional{base::parse_real(flag, text)};
   };
@@ -93,7 +93,7 @@ std::string text_of(const workloads::VerifyReport& report, const std::vector<Lin
 }
 
 void verify(const VerifyOptions& options) {
-  const base::Format form = base::parse_format(options.settings.format);
+  const base::Format form = base::parse_format(options.settings.output.format);
   base::Progress progress{"verify", "step", 0};
   const auto step_done = [&progress](std::int64_t step) { progress.update(static_cast<std::uint64_t>(step)); };
   const workloads::VerifyReport report = trnsim::verify(options.folder, options.settings, step_done);
@@ -119,7 +119,7 @@ void add_verify(CLI::App& app) {
   app.add_option("--tolerance_weight", options->tolerance_weight, "largest relative error of a final weight tensor");
   add_settings(app, "verify", options->settings);
   app.final_callback([options, &app] {
-    settle(app, "verify", options->settings);
+    finish_settings(app, "verify", options->settings);
     verify(*options);
   });
 }

@@ -38,7 +38,7 @@ add_library(trnsim_python MODULE ${python_sources})
 set_target_properties(trnsim_python PROPERTIES PREFIX "" OUTPUT_NAME _core SUFFIX ${python_suffix}
                       LIBRARY_OUTPUT_DIRECTORY ${python_dir} CXX_VISIBILITY_PRESET hidden)
 target_include_directories(trnsim_python SYSTEM PRIVATE ${python_headers} ${numpy_headers} ${pybind11_headers})
-target_link_libraries(trnsim_python PRIVATE trnsim_trnsim)
+target_link_libraries(trnsim_python PRIVATE trnsim_validation)
 trnsim_unity(trnsim_python 4)
 # Measured: pybind11 costs a file 10 s of the compiler at -O3; the library below is what is hot.
 target_compile_options(trnsim_python PRIVATE $<$<CONFIG:Release>:-Og>)

@@ -13,10 +13,10 @@
 #include "trnsim/generate/generate.h"
 #include "trnsim/job/listing.h"
 #include "trnsim/job/machine.h"
-#include "trnsim/predict/validate.h"
 #include "trnsim/run/checkpoints.h"
 #include "trnsim/run/tokenize.h"
 #include "trnsim/sweep/sweep.h"
+#include "validation/predict/validate.h"
 
 namespace trnsim_python {
 namespace {

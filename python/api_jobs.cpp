@@ -86,10 +86,10 @@ Json project_workload(const Json& arguments, const Listener& hear) {
                              .command = "trnsim run " + text_in(arguments, "job"),
                              .folder = {},
                              .trace = {}};
-  if (request.given.mode.empty()) request.given.mode = "timed", request.given.given.insert("mode");
+  if (request.given.machine.mode.empty()) request.given.machine.mode = "timed", request.given.given.insert("mode");
   const trnsim::RunResult result = trnsim::projected_run(request, observer_of(hear));
   if (!result.projection)
-    throw base::Error{base::Fault::kUsage, "`mode` " + result.settings.mode, "projects nothing",
+    throw base::Error{base::Fault::kUsage, "`mode` " + result.settings.machine.mode, "projects nothing",
                       "leave it out, or use trnsim.train()"};
   return {{"job", text_in(arguments, "job")},
           {"figures", figures_of(*result.job, *result.projection)},
@@ -195,10 +195,10 @@ Json search(const Json& arguments, const Listener& hear) {
   const trnsim::Settings s = trnsim::estimate_settings(settings_of(arguments));
   const trnsim::Job job = job_of(s, trnsim::load_model_config(text_in(arguments, "job")), 0);
   auto micro = arguments.value("micro_batch_sizes", std::vector<std::int64_t>{});
-  if (micro.empty()) micro = {s.per_device_train_batch_size};
+  if (micro.empty()) micro = {s.training.per_device_train_batch_size};
   auto plans =
       plans_of(job, {.batch = arguments.value("global_batch_size", std::int64_t{256}), .micro_batches = micro});
-  time_plans(plans, processes_in(arguments), s.exact, watch_of(hear, "plan"));
+  time_plans(plans, processes_in(arguments), s.machine.exact, watch_of(hear, "plan"));
   std::ranges::stable_sort(plans, {}, [](const trnsim::TriedPlan& p) {
     return std::pair{!p.refused.empty(), p.seconds};
   });
@@ -213,7 +213,7 @@ Json ablate(const Json& arguments, const Listener& hear) {
   Json out = Json::array();
   for (const trnsim::PassVariant& variant : variants) {
     if (hear) hear({{"event", "progress"}, {"what", "passes"}, {"done", out.size()}, {"all", variants.size()}});
-    const trnsim::PassFigures f = pass_figures(variant.job, given.exact);
+    const trnsim::PassFigures f = pass_figures(variant.job, given.machine.exact);
     out.push_back({{"passes", variant.name},
                    {"text", variant.text},
                    {"device_step_seconds", f.seconds},

@@ -37,9 +37,9 @@ inline trnsim::Settings settings_of(const Json& arguments) {
   trnsim::Settings settings;
   apply_defaults(settings, values, "keyword arguments");
   for (const auto& [name, value] : values) settings.given.insert(name);
-  settings.set = arguments.value("set", std::vector<std::string>{});
-  if (!settings.set.empty()) settings.given.insert("set");
-  settle_numerics(settings);
+  settings.machine.set = arguments.value("set", std::vector<std::string>{});
+  if (!settings.machine.set.empty()) settings.given.insert("set");
+  resolve_numerics(settings);
   open_compile_cache(settings);
   return settings;
 }

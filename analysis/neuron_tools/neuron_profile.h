@@ -9,7 +9,6 @@
 #include <string>
 #include <vector>
 
-#include "analysis/accuracy/validation.h"
 #include "analysis/profile/views.h"
 #include "analysis/record/record.h"
 
@@ -40,13 +39,5 @@ void write_neuron_profile(const Record& record, const std::filesystem::path& fil
 /// time by opcode, the largest changes first. Errors: Fault::kData at `where` when the profile is of another program:
 /// its FLOPs of matmuls differ by more than a tenth.
 std::vector<Difference> compare(const Record& record, const NeuronProfile& profile, const std::string& where);
-
-/// The same as rows of kind "profile", published by the profile; `predicted` by id. Figures that the profile has as 0
-/// are left out.
-struct ProfileRows {
-  std::vector<Row> rows;
-  std::map<std::string, double> predicted;
-};
-ProfileRows profile_rows(const std::vector<Difference>& differences, const std::string& source);
 
 }  // namespace analysis

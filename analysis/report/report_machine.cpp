@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/accuracy/numeric_events.h"
+#include "analysis/numerics/numeric_events.h"
 #include "analysis/profile/memory_use.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"

@@ -9,6 +9,7 @@
 
 #include "analysis/report/chart.h"
 #include "base/hash.h"
+#include "base/text.h"
 
 namespace analysis {
 namespace {

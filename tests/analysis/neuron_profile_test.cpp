@@ -7,7 +7,6 @@
 #include <algorithm>
 #include <fstream>
 
-#include "analysis/accuracy/validation_report.h"
 #include "base/files.h"
 #include "tests/analysis/recorded.h"
 #include "tests/fails.h"
@@ -80,15 +79,6 @@ TEST(NeuronProfile, TheDifferenceOfADocumentedOneIsFound) {
   const auto first = std::ranges::find(all, "op", &Difference::part);
   EXPECT_TRUE(std::ranges::is_sorted(first, all.end(), std::greater{},
                                      [](const Difference& d) { return std::abs(d.change()); }));
-
-  const analysis::ProfileRows rows_of = analysis::profile_rows(all, "device.json");
-  const auto report = analysis::validate(rows_of.rows, [&](const analysis::Row& row) {
-    return analysis::Prediction{
-        .value = rows_of.predicted.at(row.id), .skip_reason = {}, .assumptions = {}, .time = {}};
-  });
-  const auto total = std::ranges::find(report.rows, "total.total_time", &analysis::Comparison::id);
-  ASSERT_NE(total, report.rows.end());
-  EXPECT_NEAR(*total->error_percent, -100.0 / 3, 1e-6);
 }
 
 TEST(NeuronProfile, AnotherProgramsOrABrokenOneIsOneError) {

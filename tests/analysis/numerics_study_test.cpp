@@ -1,5 +1,5 @@
 // The same training in several number formats: tables, and the answer.
-#include "analysis/accuracy/numerics_study.h"
+#include "analysis/numerics/numerics_study.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>

@@ -8,7 +8,7 @@
 #include <cmath>
 #include <csignal>
 
-#include "analysis/accuracy/numeric_events.h"
+#include "analysis/numerics/numeric_events.h"
 #include "base/error.h"
 #include "base/files.h"
 

@@ -35,15 +35,16 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"workloads", {"runtime", "isa/device.h", "isa/program.h", "isa/target.h", "isa/flops.h"}},  // what jobs run
     {"analysis", {"isa", "hw/trace.h"}},
     {"trnsim", {"isa", "hw", "runtime", "workloads", "analysis"}},
-    {"cli", {"analysis", "trnsim"}},
-    {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "cli", "tests"}},
+    {"validation", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},
+    {"cli", {"analysis", "trnsim", "validation"}},
+    {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
 };
 
 /// Third-party headers, by name or by the folder before the slash, and who may include them besides tests/: folders, or
 /// single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
-    {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "cli"}},
-    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "cli"}},
+    {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
+    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},
@@ -244,6 +245,8 @@ INSTANTIATE_TEST_SUITE_P(
                     Plant{"hw/a.cpp", "<vector>", ""},
                     Plant{"hw/a.cpp", "<new/lib.h>", "<new/lib.h> is a library without a row in kLibraries"},
                     Plant{"cli/a.cpp", "\"hw/memory/dma.h\"", "\"hw/memory/dma.h\" is internal to hw/"},
+                    Plant{"trnsim/a.cpp", "\"validation/rows/rows.h\"",
+                          "trnsim/ may not include \"validation/rows/rows.h\""},
                     Plant{"cli/a.cpp", "\"trnsim/job/job.h\"", ""}, Plant{"hw/a.cpp", "\"hw/memory/dma.h\"", ""},
                     Plant{"tests/hw/a.cpp", "\"hw/memory/dma.h\"", ""},
                     Plant{"hw/a.cpp", "\"dma.h\"", "\"dma.h\" is not a path from the root"},

@@ -26,8 +26,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFolders = {"base",     "isa",    "hw",  "runtime", "workloads",
-                                           "analysis", "trnsim", "cli", "tests"};
+const std::vector<std::string> kFolders = {"base",     "isa",    "hw",         "runtime", "workloads",
+                                           "analysis", "trnsim", "validation", "cli",     "tests"};
 constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400;
 
 /// A place that breaks a rule.
@@ -88,8 +88,8 @@ Breaches long_file(const Source& source) {
   return {{lines, fmt::format("{} lines", lines)}};
 }
 
-const std::string kLibrary = "isa hw runtime workloads analysis trnsim";
-const std::string kAboveHardware = "runtime workloads analysis trnsim cli";
+const std::string kLibrary = "isa hw runtime workloads analysis trnsim validation";
+const std::string kAboveHardware = "runtime workloads analysis trnsim validation cli";
 const std::string kEverywhere = kLibrary + " base cli tests";
 
 const std::vector<SourceRule>& rules() {

@@ -92,7 +92,7 @@ TEST_F(AnswersAgree, LengthsAreNamedForTextsThatAreMostlyPadding) {
 
 // The published rate is that of the whole job, with its evaluations: so is ours, whoever asks.
 TEST_F(AnswersAgree, RunAndValidateOfThePublishedJob) {
-  const Json row = json_of("validate " TRNSIM_TEST_DIR "/validation/training.csv --only emotion_512").at(0);
+  const Json row = json_of("validate " TRNSIM_SOURCE_DIR "/validation/tables/training.csv --only emotion_512").at(0);
   const double rate = ran("a", "bert_emotion")["job"]["train_samples_per_second"];
   EXPECT_NEAR(row["predicted"].get<double>(), rate, 1e-3 * rate);
   EXPECT_THAT(row.dump(), HasSubstr("an evaluation of 2000 samples after each epoch, 8 a batch, is counted"));
@@ -213,7 +213,7 @@ struct Choice {
 
 // A binary that was copied alone has no stacks, and help all the same.
 TEST(Help, DoesNotWantTheFolderOfData) {
-  trnsim::OptionRow<Choice> row{"kind", &Choice::kind, "group", "help"};
+  trnsim::OptionRow<Choice> row{"kind", trnsim::at<&Choice::kind>, {}, "group", "help"};
   row.registry = []() -> std::string {
     throw base::Error{base::Fault::kEnvironment, "stacks", "is in no folder", "set TRNSIM_HOME"};
   };

@@ -108,7 +108,9 @@ class Faults : public cli_test::SmallJob {
 };
 
 TEST_F(Faults, OfATraining) {
-  walk("", job("numeric"), {"model/model.safetensors", "checkpoint/state.safetensors", "model/trainer_state.json"});
+  walk("", job("numeric"),
+       {"model/model.safetensors", "checkpoint/model_tp00_pp00.safetensors", "checkpoint/shards.json",
+        "model/trainer_state.json"});
 }
 
 TEST_F(Faults, OfAProjection) { walk("", job("timed"), {"stats.txt", "machine.toml", "summary.md"}, "result.json"); }

@@ -148,7 +148,7 @@ TEST_F(GenerateTime, WhatCannotBeIsRefusedWithAFix) {
 /// The rows of kind "generate" of the published table, and what else people publish: unknown cells, other families,
 /// heads that the cores do not divide, weights that are not modelled.
 TEST_F(GenerateTime, RowsOfPublishedTablesArePredicted) {
-  const std::string tables = std::string{TRNSIM_TEST_DIR} + "/validation/training.csv";
+  const std::string tables = std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/training.csv";
   const auto predicted = [](const std::string& file, const std::string& only) {
     const Ran ran = run("validate " + file + " --format json" + only);
     EXPECT_EQ(ran.code, 0) << ran.err;

@@ -13,7 +13,7 @@ using cli_test::run;
 using Json = nlohmann::json;
 
 Json validate(const std::string& arguments) {
-  const Ran ran = run("validate " + std::string{TRNSIM_TEST_DIR} + "/validation/micro.csv --format json " + arguments);
+  const Ran ran = run("validate " TRNSIM_SOURCE_DIR "/validation/tables/micro.csv --format json " + arguments);
   EXPECT_EQ(ran.code, 0) << ran.err;
   return Json::parse(ran.out);
 }

@@ -1,4 +1,4 @@
-// `trnsim validate` on rows of matmuls, memory, kernels, instructions: the published ones of tests/validation, others.
+// `trnsim validate` on rows of matmuls, memory, kernels, instructions: the published ones of validation/tables, others.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -22,7 +22,7 @@ Json validate(const std::filesystem::path& table, const std::string& arguments) 
 }
 
 void expect_within(const std::string& ids, double percent, std::size_t count) {
-  const Json rows = validate(std::filesystem::path{TRNSIM_TEST_DIR} / "validation/micro.csv", "--only " + ids);
+  const Json rows = validate(std::filesystem::path{TRNSIM_SOURCE_DIR} / "validation/tables/micro.csv", "--only " + ids);
   EXPECT_EQ(rows.size(), count);
   for (const Json& row : rows) {
     ASSERT_TRUE(row["predicted"].is_number()) << row["id"] << row["skip_reason"];
@@ -53,7 +53,7 @@ TEST(PredictMicro, KernelsAreWithinTwentyPerCent) {
   expect_within("silu,adamw,swiglu,mamba_v2_512,vadd_1tile,blocks4_fwd", 20, 6);
 }
 TEST(PredictMicro, ProfiledInstructionsAreWithinFivePerCentOnAverage) {
-  const Json rows = validate(std::filesystem::path{TRNSIM_TEST_DIR} / "validation/instructions.csv", "");
+  const Json rows = validate(std::filesystem::path{TRNSIM_SOURCE_DIR} / "validation/tables/instructions.csv", "");
   double sum = 0;
   for (const Json& row : rows) {
     ASSERT_TRUE(row["predicted"].is_number()) << row["id"] << row["skip_reason"];

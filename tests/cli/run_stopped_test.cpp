@@ -30,7 +30,7 @@ TEST_F(RunStopped, WhatStopsARunSavesIt) {
   for (const int signal : {SIGTERM, SIGHUP, SIGINT}) {
     const std::string out = "out" + std::to_string(signal);
     EXPECT_EQ(cli_test::interrupted(job(out, 100'000), folder_ / out / "steps.jsonl", signal), 130) << signal;
-    EXPECT_TRUE(fs::exists(folder_ / out / "checkpoint/state.safetensors")) << signal;
+    EXPECT_TRUE(fs::exists(folder_ / out / "checkpoint/shards.json")) << signal;
     EXPECT_TRUE(result(out)["metrics"]["interrupted"]) << signal;
   }
 }
@@ -42,7 +42,7 @@ TEST_F(RunStopped, AReaderThatClosesThePipeStopsItAsCtrlCDoes) {
   EXPECT_EQ(std::system(command.c_str()), 0);
   EXPECT_EQ(slurp(at("code")), "130\n");
   EXPECT_THAT(slurp(at("log")), HasSubstr("go on with --resume_from_checkpoint"));
-  EXPECT_TRUE(fs::exists(folder_ / "out/checkpoint/state.safetensors"));
+  EXPECT_TRUE(fs::exists(folder_ / "out/checkpoint/shards.json"));
 }
 
 TEST_F(RunStopped, WithoutStdoutNothingIsPrintedIntoItsFiles) {
@@ -74,11 +74,11 @@ TEST_F(RunStopped, OnlyItsOwnRunGoesOn) {
 
 TEST_F(RunStopped, AFlippedBitOfACheckpointIsSeen) {
   ASSERT_EQ(run(job("first", 6)).code, 0);
-  std::string bytes = slurp(at("first/checkpoint/state.safetensors"));
+  std::string bytes = slurp(at("first/checkpoint/exp_avg_tp00_pp00.safetensors"));
   for (const std::size_t place : {bytes.size() / 2, bytes.size() - 1}) {
     std::string damaged = bytes;
     damaged[place] = static_cast<char>(damaged[place] ^ 64);
-    write("first/checkpoint/state.safetensors", damaged);
+    write("first/checkpoint/exp_avg_tp00_pp00.safetensors", damaged);
     expect_refused(run(job("out", 6) + "--resume_from_checkpoint " + at("first/checkpoint")), "its checksum is not");
   }
 }

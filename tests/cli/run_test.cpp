@@ -45,7 +45,7 @@ TEST_F(RunJob, LeavesACompleteFolder) {
   const std::set<std::string> names = files("out");
   for (const std::string name : {"result.json", "steps.jsonl", "stats.txt", "machine.toml", "summary.md", "run.sqlite",
                                  "report.html", "model/config.json", "model/model.safetensors", "model/vocab.txt",
-                                 "model/trainer_state.json", "checkpoint/state.safetensors"})
+                                 "model/trainer_state.json", "checkpoint/shards.json"})
     EXPECT_TRUE(names.contains(name)) << name;
   for (const std::string& name : names) EXPECT_GT(std::filesystem::file_size(folder_ / "out" / name), 0u) << name;
   const Json result = Json::parse(slurp(folder_ / "out/result.json"));
@@ -189,7 +189,7 @@ TEST_F(RunJob, ACheckpointOfAnotherRunIsRefused) {
   ASSERT_EQ(train("first").code, 0);
   const std::string resume = "--resume_from_checkpoint " + at("first/checkpoint");
   expect_refused(train("out", resume + " --seed 7"), "seed 7");
-  expect_refused(train("out", "--resume_from_checkpoint " + at("bert")), "has no state.safetensors");
+  expect_refused(train("out", "--resume_from_checkpoint " + at("bert")), "no sharded checkpoint");
 }
 
 TEST_F(RunJob, ALossThatIsNotFiniteEndsWithFour) {

@@ -7,12 +7,12 @@
 #include <numeric>
 #include <sstream>
 
-#include "analysis/accuracy/validation_report.h"
 #include "base/param_file.h"
 #include "isa/table.h"
 #include "runtime/ops/ops.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"
+#include "validation/report/report.h"
 #include "workloads/jobs/workload.h"
 #include "workloads/models/presets.h"
 
@@ -23,7 +23,7 @@ using cli_test::run;
 using testing::HasSubstr;
 using Json = nlohmann::json;
 
-const std::string kTables = std::string{TRNSIM_TEST_DIR} + "/validation/";
+const std::string kTables = TRNSIM_SOURCE_DIR "/validation/tables/";
 
 Json json_of(const std::string& arguments) {
   const Ran ran = run(arguments + " --format json");

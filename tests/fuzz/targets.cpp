@@ -4,7 +4,6 @@
 #include <fstream>
 #include <string>
 
-#include "analysis/accuracy/validation.h"
 #include "analysis/cost/prices.h"
 #include "analysis/host/stack.h"
 #include "analysis/neuron_tools/device_view.h"
@@ -23,11 +22,12 @@
 #include "isa/check.h"
 #include "runtime/compiler/program_cache.h"
 #include "tests/analysis/recorded.h"
+#include "validation/rows/profile_rows.h"
+#include "validation/rows/rows.h"
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/checkpoints/safetensors.h"
 #include "workloads/checkpoints/shards.h"
-#include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/data/corpus.h"
 #include "workloads/data/dataset.h"
 #include "workloads/data/image_files.h"
@@ -37,6 +37,7 @@
 #include "workloads/models/model.h"
 #include "workloads/models/weights.h"
 #include "workloads/text/tokenizer.h"
+#include "workloads/training/progress.h"
 #include "workloads/training/trainer_state.h"
 
 namespace fuzz {

@@ -47,10 +47,10 @@ const std::vector<Exception> kExceptions = {
     {"trnsim plan llama2-7b --global_batch_size 64", "compiles for a minute",
      "trnsim plan llama-small --global_batch_size 64"},
     {"trnsim compare A B", "two runs", "trnsim compare RUN RUN"},
-    {"trnsim validate tests/validation/training.csv", "a figure of the frozen answers", ""},
+    {"trnsim validate validation/tables/training.csv", "a figure of the frozen answers", ""},
     {"trnsim ablate bert_emotion", "a figure of the frozen answers", ""},
     {"trnsim ablate llama2_7b_dolly", "compiles for minutes", ""},
-    {"trnsim validate tests/validation/*.csv --sensitivity", "./dev accuracy: predicts every row ten times", ""},
+    {"trnsim validate validation/tables/*.csv --sensitivity", "./dev accuracy: predicts every row ten times", ""},
 };
 
 /// The sweep that docs/views.md shows.
@@ -65,7 +65,7 @@ const std::map<std::string, std::string> kPrepared = {
      "--output_dir LLAMA"},
     {"kernel.py", "cp '" TRNSIM_SOURCE_DIR "/examples/nki/vector_add.py' kernel.py"},
     {"examples/nki", "ln -s '" TRNSIM_SOURCE_DIR "/examples' examples"},
-    {"mine.csv", "cp tests/validation/training.csv mine.csv"},
+    {"mine.csv", "cp validation/tables/training.csv mine.csv"},
     {"what_if.toml", kSweepOfViews + "what_if.toml"},
     {"sweep.toml", kSweepOfViews + "sweep.toml"},
 };
@@ -126,10 +126,12 @@ std::vector<fs::path> pages() {
   return found;
 }
 
-/// A folder with `trnsim` on the path and the tests' data, and what was made in it so far.
+/// A folder with `trnsim` on the path, the tests' data and published tables, and what was made in it so far.
 class Reader {
  public:
-  Reader() { bash("mkdir bin\nln -s '" TRNSIM_BINARY "' bin/trnsim\nln -s '" TRNSIM_TEST_DIR "' tests"); }
+  Reader() {
+    bash("mkdir bin\nln -s '" TRNSIM_BINARY "' bin/trnsim\nln -s '" TRNSIM_SOURCE_DIR "'/{tests,validation} .");
+  }
 
   Ran bash(const std::string& command) const {
     // Looking for what would help takes as long as a few jobs; a command that asks for it by a flag gets it.

@@ -82,7 +82,7 @@ TEST_P(FrozenAnswer, IsTheSame) {
                                << "` differ:" << text;
 }
 
-const std::string kTables = TRNSIM_TEST_DIR "/validation/";
+const std::string kTables = TRNSIM_SOURCE_DIR "/validation/tables/";
 
 INSTANTIATE_TEST_SUITE_P(
     Frozen, FrozenAnswer,

@@ -48,7 +48,7 @@ class SameAnswers(unittest.TestCase):
         self.assertEqual(table["on_demand"].dtype, numpy.float64)
 
     def test_measurements_are_predicted_the_same(self):
-        file = SOURCE / "tests/validation/micro.csv"
+        file = SOURCE / "validation/tables/micro.csv"
         table = trnsim.validate(file, only=["silu"])
         self.assertEqual(table.rows, command("validate", str(file), "--only", "silu"))
 

@@ -33,8 +33,9 @@ Asked workload(const std::string& name) {
 /// A small Llama on eight cores that computes much twice.
 Asked llama() {
   Settings s;
-  s.instance_type = "trn1.32xlarge", s.nproc_per_node = 8, s.tensor_parallel_size = 2, s.recompute = "full";
-  s.per_device_train_batch_size = 1, s.gradient_accumulation_steps = 8, s.max_length = 512;
+  s.machine.instance_type = "trn1.32xlarge", s.machine.nproc_per_node = 8, s.plan.tensor_parallel_size = 2,
+  s.plan.recompute = "full";
+  s.training.per_device_train_batch_size = 1, s.training.gradient_accumulation_steps = 8, s.data.max_length = 512;
   const workloads::ModelPtr model = load_model_config("llama3.2-1b");
   return {s, [model](const Settings& settings) { return trnsim::job_of(settings, model, 1024); }};
 }
@@ -51,9 +52,10 @@ workloads::ModelPtr folder_of(const std::string& config) {
 
 Asked llama_folder() {
   Settings s;
-  s.instance_type = "trn1.32xlarge", s.nproc_per_node = 8, s.tensor_parallel_size = 4,
-  s.per_device_train_batch_size = 1;
-  s.gradient_accumulation_steps = 4, s.max_length = 1024, s.zero_1 = true, s.recompute = "selective";
+  s.machine.instance_type = "trn1.32xlarge", s.machine.nproc_per_node = 8, s.plan.tensor_parallel_size = 4,
+  s.training.per_device_train_batch_size = 1;
+  s.training.gradient_accumulation_steps = 4, s.data.max_length = 1024, s.plan.zero_1 = true,
+  s.plan.recompute = "selective";
   const workloads::ModelPtr model = folder_of(
       R"({"architectures": ["LlamaForCausalLM"], "model_type": "llama", "hidden_size": 1024, "vocab_size": 32000,
   "intermediate_size": 2816, "num_hidden_layers": 4, "num_attention_heads": 16, "num_key_value_heads": 8,
@@ -63,7 +65,8 @@ Asked llama_folder() {
 
 Asked roberta_folder() {
   Settings s;
-  s.instance_type = "trn1.2xlarge", s.nproc_per_node = 2, s.per_device_train_batch_size = 4, s.max_length = 256;
+  s.machine.instance_type = "trn1.2xlarge", s.machine.nproc_per_node = 2, s.training.per_device_train_batch_size = 4,
+  s.data.max_length = 256;
   const workloads::ModelPtr model = folder_of(
       R"({"architectures": ["RobertaForSequenceClassification"], "model_type": "roberta", "hidden_size": 512,
   "intermediate_size": 2048, "num_hidden_layers": 4, "num_attention_heads": 8, "vocab_size": 50265,
@@ -77,7 +80,7 @@ Asked compiler() {
   const workloads::Workload w = workloads::load_workload("bert_training_compiler");
   Asked asked = workload(w.name);
   const Job job = asked.job_of(asked.settings);
-  const CompilerGain gain = compiler_gain(job, asked.settings.learning_rate, {}, w.most_batch);
+  const CompilerGain gain = compiler_gain(job, asked.settings.training.learning_rate, {}, w.most_batch);
   asked.job_of = at_largest_batch(asked.job_of, gain.cases.back().job, w.most_batch);
   return asked;
 }
@@ -125,7 +128,7 @@ Asked whole_llama() {
 }
 Asked large_batch() {
   Asked asked = workload("bert_emotion");
-  asked.settings.per_device_train_batch_size = 201;  // no power of two divides it
+  asked.settings.training.per_device_train_batch_size = 201;  // no power of two divides it
   asked.settings.given = {"per_device_train_batch_size"};
   return asked;
 }
@@ -151,7 +154,7 @@ INSTANTIATE_TEST_SUITE_P(Jobs, Remedy, testing::Values(whole_llama, large_batch)
 
 TEST(Remedies, ThereIsNoneForASampleThatNoCoreHolds) {
   Asked asked = workload("bert_emotion");
-  asked.settings.set = {"hbm.bytes=1 GiB"};
+  asked.settings.machine.set = {"hbm.bytes=1 GiB"};
   EXPECT_FALSE(remedy(asked.settings, asked.job_of));
   EXPECT_EQ(fix_text({}), "");
 }
@@ -210,7 +213,7 @@ TEST(Advice, ACommandWithAChangeHasItsSettingsOnce) {
 
 TEST(Advice, ChangesThatDoNotFitAreNotNamed) {
   Asked asked = workload("bert_tweets");
-  asked.settings.set = {"hbm.bytes=12 GiB"};  // of a chip: the job fits, four times its batch does not
+  asked.settings.machine.set = {"hbm.bytes=12 GiB"};  // of a chip: the job fits, four times its batch does not
   const Projection now = project(asked.job_of(asked.settings));
   for (const Change& change : advise(asked.settings, asked.job_of, now, 10))
     EXPECT_NO_THROW(project(asked.job_of(changed(asked.settings, change)))) << settings_text(change);

@@ -23,14 +23,14 @@ TEST(Answers, PriceOfAWorkloadFileCountsForEveryCaller) {
   EXPECT_EQ(projected_job(imdb, {}).price_per_hour, job.price_per_hour);
   EXPECT_NE(job.price_per_hour, load_job("bert_emotion").price_per_hour);
   Settings spot;
-  spot.price = "spot", spot.given = {"price"};
+  spot.machine.price = "spot", spot.given = {"price"};
   EXPECT_LT(load_job("llama2_7b_dolly", spot).price_per_hour, load_job("llama2_7b_dolly").price_per_hour);
 }
 
 TEST(Answers, ADecodersEvaluationIsProjected) {
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.nproc_per_node = 8, given.tensor_parallel_size = 2;
-  given.max_length = 64;
+  given.machine.instance_type = "trn1.32xlarge", given.machine.nproc_per_node = 8, given.plan.tensor_parallel_size = 2;
+  given.data.max_length = 64;
   const auto model = load_model_config("llama-small");
   const Projection with = project(job_of(given, model, 1000, 100)), without = project(job_of(given, model, 1000, 0));
   EXPECT_GT(with.eval_seconds, 0);
@@ -40,8 +40,9 @@ TEST(Answers, ADecodersEvaluationIsProjected) {
 
 TEST(Answers, StagesOfAPipelineAreTheOnesThatRun) {
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.nproc_per_node = 8, given.pipeline_parallel_size = 2;
-  given.gradient_accumulation_steps = 4, given.max_length = 64;
+  given.machine.instance_type = "trn1.32xlarge", given.machine.nproc_per_node = 8,
+  given.plan.pipeline_parallel_size = 2;
+  given.training.gradient_accumulation_steps = 4, given.data.max_length = 64;
   const Projection p = project(job_of(given, load_model_config("llama-small"), 0));
   ASSERT_EQ(p.stages.size(), 2u);
   // The first has the table of tokens, the last the head and the loss.
@@ -53,14 +54,14 @@ TEST(Answers, EveryEntryOfARegistryIsAccepted) {
   const auto model = load_model_config("llama-small");
   const auto accepted = [&](auto change) {
     Settings given;
-    given.instance_type = "trn1.32xlarge", given.max_length = 64;
+    given.machine.instance_type = "trn1.32xlarge", given.data.max_length = 64;
     change(given);
     EXPECT_NO_THROW(job_of(given, model, 0));
   };
-  for (const std::string& name : names_in("stacks")) accepted([&](Settings& s) { s.stack = name; });
-  for (const std::string& name : names_in("numerics")) accepted([&](Settings& s) { s.numerics = name; });
-  for (const std::string& name : names_in("machines")) accepted([&](Settings& s) { s.instance_type = name; });
-  for (const std::string& name : names_in("passes")) accepted([&](Settings& s) { s.passes = "-" + name; });
+  for (const std::string& name : names_in("stacks")) accepted([&](Settings& s) { s.machine.stack = name; });
+  for (const std::string& name : names_in("numerics")) accepted([&](Settings& s) { s.numerics.name = name; });
+  for (const std::string& name : names_in("machines")) accepted([&](Settings& s) { s.machine.instance_type = name; });
+  for (const std::string& name : names_in("passes")) accepted([&](Settings& s) { s.machine.passes = "-" + name; });
   for (const char* listing : {"stacks", "numerics", "machines", "passes", "models", "workloads"})
     EXPECT_GT(names_in(listing).size(), 1u) << listing;
   for (const std::string& name : names_in("models")) EXPECT_NO_THROW(load_model_config(name)) << name;
@@ -70,7 +71,7 @@ TEST(Answers, EveryEntryOfARegistryIsAccepted) {
 TEST(Answers, DecayIsTheSameInTheProjectionAndInTheTraining) {
   for (const char* name : {"bert_emotion", "llama2_7b_dolly", "vit_mnist"}) {
     Settings given;
-    given.weight_decay = 0.25, given.given = {"weight_decay"};
+    given.training.weight_decay = 0.25, given.given = {"weight_decay"};
     const Job job = load_job(name, given);
     EXPECT_EQ(job.step.optimizer.weight_decay, 0.25) << name;
     EXPECT_NE(hash_of(job), hash_of(load_job(name))) << name;
@@ -100,8 +101,8 @@ TEST(Answers, PublishedRangesAreRanges) {
 TEST(Answers, TheDmaSharesAreOfTheMachinesEngines) {
   const auto share = [](double engines) {
     Settings given;
-    given.max_length = 64;
-    given.set = {fmt::format("dma.engines={:g}", engines)};
+    given.data.max_length = 64;
+    given.machine.set = {fmt::format("dma.engines={:g}", engines)};
     const Projection p = project(job_of(given, load_model_config("bert-small"), 1000));
     const hw::SimResult& device = p.stage().device;
     EXPECT_EQ(device.peaks.dma_engines, engines);

@@ -15,7 +15,7 @@ namespace {
 
 Job small_job(bool master) {
   Settings given;
-  given.max_length = 64, given.tensor_parallel_size = 2, given.optimizer_use_master_weights = master;
+  given.data.max_length = 64, given.plan.tensor_parallel_size = 2, given.plan.optimizer_use_master_weights = master;
   return job_of(given, load_model_config("llama-small"), 1000);
 }
 
@@ -38,7 +38,7 @@ std::uint64_t sum_of(const auto& parts) {
 TEST(CompilerMemory, KindsAndPartsAddUpToTheByte) {
   const auto holds = [](const char* model, auto change) {
     Settings given;
-    given.max_length = 64, given.instance_type = "trn1.32xlarge";
+    given.data.max_length = 64, given.machine.instance_type = "trn1.32xlarge";
     change(given);
     const Memory memory = memory_of(job_of(given, load_model_config(model), 1000));
     EXPECT_EQ(sum_of(memory.by_kind), memory.total) << model;
@@ -49,14 +49,16 @@ TEST(CompilerMemory, KindsAndPartsAddUpToTheByte) {
   for (const char* model : {"bert-small", "vit-mnist", "llama-small", "gpt-small"})
     for (const std::int64_t cores : {1, 2, 8})
       aligned += holds(model, [&](Settings& s) {
-        s.nproc_per_node = cores;
-        if (model == std::string_view{"vit-mnist"}) s.max_length = 17;
+        s.machine.nproc_per_node = cores;
+        if (model == std::string_view{"vit-mnist"}) s.data.max_length = 17;
       });
   for (const char* model : {"llama-small", "gpt-small"}) {
-    aligned += holds(model, [](Settings& s) { s.nproc_per_node = 8, s.zero_1 = true, s.tensor_parallel_size = 2; });
     aligned += holds(model, [](Settings& s) {
-      s.nproc_per_node = 8, s.pipeline_parallel_size = 2, s.gradient_accumulation_steps = 4;
-      s.optimizer_use_master_weights = true;
+      s.machine.nproc_per_node = 8, s.plan.zero_1 = true, s.plan.tensor_parallel_size = 2;
+    });
+    aligned += holds(model, [](Settings& s) {
+      s.machine.nproc_per_node = 8, s.plan.pipeline_parallel_size = 2, s.training.gradient_accumulation_steps = 4;
+      s.plan.optimizer_use_master_weights = true;
     });
   }
   EXPECT_GT(aligned, 3);
@@ -108,24 +110,25 @@ TEST(AutoCast, Fp32MeansWhatTheMachineDoesWithIt) {
   const auto settled = [](auto change) {
     Settings given;
     change(given);
-    settle_numerics(given);
-    return given.numerics;
+    resolve_numerics(given);
+    return given.numerics.name;
   };
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32"; }), "fp32+bf16-matmul");
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast = "none"; }), "fp32");
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast = "all"; }), "fp32+bf16-all");
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast_type = "tf32"; }), "tf32");
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.auto_cast_type = "fp8_e4m3"; }), "fp32+fp8_e4m3-matmul");
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "bf16"; }), "bf16");
-  EXPECT_EQ(settled([](Settings& s) { s.xla_use_bf16 = true; }), "bf16+sr");
-  EXPECT_EQ(settled([](Settings& s) { s.numerics = "fp32", s.xla_downcast_bf16 = true; }), "bf16+sr");
-  EXPECT_ANY_THROW(settled([](Settings& s) { s.numerics = "fp16", s.xla_use_bf16 = true; }));
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "fp32"; }), "fp32+bf16-matmul");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "fp32", s.numerics.auto_cast = "none"; }), "fp32");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "fp32", s.numerics.auto_cast = "all"; }), "fp32+bf16-all");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "fp32", s.numerics.auto_cast_type = "tf32"; }), "tf32");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "fp32", s.numerics.auto_cast_type = "fp8_e4m3"; }),
+            "fp32+fp8_e4m3-matmul");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "bf16"; }), "bf16");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.xla_use_bf16 = true; }), "bf16+sr");
+  EXPECT_EQ(settled([](Settings& s) { s.numerics.name = "fp32", s.numerics.xla_downcast_bf16 = true; }), "bf16+sr");
+  EXPECT_ANY_THROW(settled([](Settings& s) { s.numerics.name = "fp16", s.numerics.xla_use_bf16 = true; }));
 }
 
 TEST(AutoCast, CastsCostTimeAsTheirTypesDo) {
   const auto seconds = [](const char* numerics) {
     Settings given;
-    given.max_length = 64, given.numerics = numerics;
+    given.data.max_length = 64, given.numerics.name = numerics;
     return project(job_of(given, load_model_config("bert-small"), 0)).device_seconds;
   };
   EXPECT_LT(seconds("fp32+bf16-matmul"), seconds("fp32"));  // one pass of TensorE instead of four

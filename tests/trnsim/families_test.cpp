@@ -51,9 +51,10 @@ class Families : public testing::TestWithParam<Member> {
     std::filesystem::create_directories(folder_);
     std::ofstream{folder_ / "config.json"} << model_->config_json();
     settings_.given = {"instance_type", "per_device_train_batch_size"};
-    settings_.per_device_train_batch_size = 2, settings_.max_length = 64, settings_.nproc_per_node = 2;
-    settings_.suggestions = 0;
-    if (model_->splits()) settings_.tensor_parallel_size = GetParam().tensor ? 2 : 1;
+    settings_.training.per_device_train_batch_size = 2, settings_.data.max_length = 64,
+    settings_.machine.nproc_per_node = 2;
+    settings_.output.suggestions = 0;
+    if (model_->splits()) settings_.plan.tensor_parallel_size = GetParam().tensor ? 2 : 1;
     settings_ = estimate_settings(settings_);
   }
   void TearDown() override { std::filesystem::remove_all(folder_); }
@@ -95,7 +96,7 @@ TEST_P(Families, EstimateProjectionAndPlansAgree) {
 
 TEST_P(Families, AdaptersTakeLessMemoryAndTheSameBase) {
   Settings lora = settings_;
-  lora.lora_r = 4;
+  lora.lora.r = 4;
   if (model_->task() != workloads::Task::kNextToken || model_->family() == "GPT") {
     EXPECT_TRUE(tests::fails(base::Fault::kUsage, [&] { job_of(lora, model_, 1000); }, {"`lora_r`", "no adapters"}));
     return;
@@ -112,7 +113,7 @@ TEST_P(Families, DecodersWriteTextAndOthersSayWhyNot) {
                             .spec = {.batch = 1,
                                      .prompt = 8,
                                      .length = 12,
-                                     .tensor_parallel = model_->pairs() ? 1 : settings_.tensor_parallel_size,
+                                     .tensor_parallel = model_->pairs() ? 1 : settings_.plan.tensor_parallel_size,
                                      .numerics = workloads::generation_numerics("bf16")},
                             .prompt_tokens = 8,
                             .new_tokens = 4};

@@ -9,6 +9,7 @@
 #include <string>
 
 #include "base/error.h"
+#include "base/fields.h"
 #include "runtime/graph/numerics.h"
 #include "trnsim/job/listing.h"
 #include "trnsim/project/memory.h"
@@ -30,30 +31,7 @@ const Change kChanges[] = {
     {"machine", [](Job& j) { j.machine = load_machine("trn1.32xlarge", {"hbm.bandwidth=0.5x"}, 1); }},
     {"instances", [](Job& j) { j.machine = load_machine("trn1.32xlarge", {}, 2); }},
     {"model", [](Job& j) { j.model = load_model_config("llama2-13b"); }},
-    {"micro_batch", [](Job& j) { j.step.plan.micro_batch = 2; }},
-    {"micro_batches", [](Job& j) { ++j.step.plan.micro_batches; }},
-    {"tensor", [](Job& j) { j.step.plan.tensor = 4; }},
-    {"pipeline", [](Job& j) { j.step.plan.pipeline = 2; }},
-    {"data", [](Job& j) { j.step.plan.data = 8; }},
-    {"chunks", [](Job& j) { j.step.plan.chunks = 2; }},
-    {"zero1", [](Job& j) { j.step.plan.zero1 = !j.step.plan.zero1; }},
-    {"sequence", [](Job& j) { j.step.plan.sequence = !j.step.plan.sequence; }},
-    {"master_weights", [](Job& j) { j.step.plan.master_weights = !j.step.plan.master_weights; }},
-    {"numerics", [](Job& j) { j.step.plan.numerics = runtime::numerics("fp32+sr"); }},
-    {"length", [](Job& j) { j.step.kind.length = 64; }},
-    {"target_length", [](Job& j) { j.step.kind.target_length = 64; }},
-    {"max_grad_norm", [](Job& j) { j.step.optimizer.max_grad_norm = 0; }},
-    {"weight_decay", [](Job& j) { j.step.optimizer.weight_decay = 0.5; }},
-    {"samples", [](Job& j) { j.sizes.samples += 1000; }},
-    {"eval_samples", [](Job& j) { j.sizes.eval_samples += 1000; }},
-    {"eval_batch", [](Job& j) { j.sizes.eval_batch += 1; }},
-    {"epochs", [](Job& j) { j.sizes.epochs += 1; }},
-    {"max_steps", [](Job& j) { j.sizes.max_steps = 7; }},
-    {"log_every", [](Job& j) { j.sizes.log_every = 7; }},
-    {"stack", [](Job& j) { j.stack = "none"; }},
-    {"passes", [](Job& j) { j.passes.fusion = !j.passes.fusion; }},
-    {"purchase", [](Job& j) { j.purchase = analysis::Purchase::kSpot; }},
-    {"price", [](Job& j) { j.price_per_hour = 1; }},
+    {"adapters", [](Job& j) { j.model = j.model->with_lora(workloads::Lora{.rank = 8, .targets = {"q_proj"}}); }},
 };
 
 class JobField : public testing::TestWithParam<Change> {};
@@ -69,22 +47,107 @@ TEST_P(JobField, MakesAnotherJob) {
 }
 INSTANTIATE_TEST_SUITE_P(All, JobField, testing::ValuesIn(kChanges), [](const auto& info) { return info.param.name; });
 
-TEST(Job, FieldsHaveNamesOfTheirOwn) {
-  std::set<std::string> names;
-  for (const auto& [name, text] : fields_of(load_job("bert_emotion"))) EXPECT_TRUE(names.insert(name).second) << name;
-  EXPECT_GT(names.size(), 20u);
+/// Another value of a number, a text, a list.
+void change(bool& x) { x = !x; }
+void change(std::string& x) { x += "x"; }
+void change(std::optional<double>& x) { x = x.value_or(0) + 1; }
+template <class T>
+requires std::is_arithmetic_v<T>
+void change(T& x) { x += 1; }
+template <class T>
+requires std::is_enum_v<T>
+void change(T& x) { x = static_cast<T>(static_cast<int>(x) + 1); }
+template <class T>
+void change(std::vector<T>& x) {
+  x.emplace_back();
+}
+
+/// Calls f with every value that x is made of. What has an identity of its own is left to JobField.
+template <class T>
+void each_value(T& x, const auto& f) {
+  if constexpr (std::is_same_v<T, hw::MachineParams> || std::is_same_v<T, workloads::ModelPtr> ||
+                std::is_same_v<T, std::shared_ptr<runtime::ProgramCache>>)
+    return;
+  else if constexpr (requires { change(x); })
+    f([&x] { change(x); });
+  else
+    std::apply([&](auto&... member) { (each_value(member, f), ...); }, base::fields(x));
+}
+
+TEST(Job, EveryValueOfItAndOfItsPartsMakesAnotherJob) {
+  const Job job = load_job("llama2_7b_dolly");
+  std::set<std::uint64_t> hashes{hash_of(job)};
+  Job other = job;
+  std::size_t values = 0;
+  each_value(other, [&](const auto& change_it) {
+    change_it(), ++values;
+    EXPECT_FALSE(other == job) << "value " << values;
+    EXPECT_TRUE(hashes.insert(hash_of(other)).second) << "value " << values;
+  });
+  EXPECT_GT(values, 60u);
+}
+
+// A list that fills a screen is not read: each of the settings' groups is one.
+template <class... Group>
+constexpr bool kShort = ((base::kFieldCount<Group> <= 20) && ...);
+static_assert(kShort<Settings, DataSettings, TrainingSettings, NumericsSettings, PlanSettings, LoraSettings,
+                     MachineSettings, OutputSettings>);
+
+/// Values of a setting to try: its choices, or a few of its type. Of a text without choices none is known.
+std::vector<std::string> values_of(const Setting& setting) {
+  std::vector<std::string> out;
+  const std::string legal = setting.legal();
+  for (std::size_t begin = 0; begin < legal.size();) {
+    const std::size_t end = std::min(legal.find('|', begin), legal.size());
+    out.push_back(legal.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  if (!out.empty() || setting.is<std::string>() || setting.is<std::vector<std::string>>()) return out;
+  return setting.is<bool>() ? std::vector<std::string>{"true", "false"}
+                            : std::vector<std::string>{"0", "0.5", "1", "2", "64"};
+}
+
+/// Whether a value of the setting makes another job of the workload.
+bool changes_job(const char* workload, const Setting& setting) {
+  const std::uint64_t before = hash_of(load_job(workload));
+  return std::ranges::any_of(values_of(setting), [&](const std::string& value) {
+    Settings given;
+    try {
+      apply_defaults(given, {{std::string{setting.name()}, value}}, "test");
+      given.given.emplace(setting.name());
+      return hash_of(load_job(workload, given)) != before;
+    } catch (const base::Error&) {
+      return false;  // not with this workload
+    }
+  });
+}
+
+TEST(Job, TheSettingsTableSaysWhichSettingsAreAPartOfIt) {
+  for (const Setting& setting : settings_table()) {
+    const bool changes = changes_job("bert_emotion", setting) || changes_job("llama2_7b_dolly", setting) ||
+                         changes_job("t5_small_summarize", setting);
+    EXPECT_TRUE(!changes || setting.effect == Effect::kJob) << setting.name();
+    // Adapters need a rank too, experts a mixture of them, samples and lengths data, a cast fp32 weights.
+    const std::set<std::string_view> need_more{
+        "lora_alpha",       "lora_dropout", "capacity_factor", "virtual_pipeline_size", "packing", "max_train_samples",
+        "max_eval_samples", "bf16",         "auto_cast",       "auto_cast_type"};
+    const bool tried = !values_of(setting).empty() && !need_more.contains(setting.name());
+    EXPECT_TRUE(changes || !tried || setting.effect == Effect::kRun) << setting.name();
+  }
 }
 
 // What describes a plan to the user makes it again.
 TEST(Job, PlanSettingsGiveThePlanBack) {
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.tensor_parallel_size = 4, given.pipeline_parallel_size = 2;
-  given.virtual_pipeline_size = 2, given.zero_1 = true, given.recompute = "full";
-  given.gradient_accumulation_steps = 8, given.per_device_train_batch_size = 2, given.max_length = 256;
+  given.machine.instance_type = "trn1.32xlarge", given.plan.tensor_parallel_size = 4,
+  given.plan.pipeline_parallel_size = 2;
+  given.plan.virtual_pipeline_size = 2, given.plan.zero_1 = true, given.plan.recompute = "full";
+  given.training.gradient_accumulation_steps = 8, given.training.per_device_train_batch_size = 2,
+  given.data.max_length = 256;
   const Job job = job_of(given, load_model_config("llama2-7b"), 0);
   EXPECT_EQ(job.cores(), 32);
   Settings again;
-  again.instance_type = "trn1.32xlarge", again.max_length = 256;
+  again.machine.instance_type = "trn1.32xlarge", again.data.max_length = 256;
   std::map<std::string, std::string> values;
   for (const auto& [name, value] : plan_settings(job)) values[name] = value.empty() ? "true" : value;
   apply_defaults(again, values, "test");
@@ -111,26 +174,26 @@ struct Mistake {
 };
 
 const Mistake kMistakes[] = {
-    {"MoreCoresThanThereAre", [](Settings& s) { s.nproc_per_node = 64; }, "`nproc_per_node`"},
-    {"DegreesThatDoNotDivide", [](Settings& s) { s.tensor_parallel_size = 3; }, "`tensor_parallel_size`"},
-    {"UnknownMachine", [](Settings& s) { s.instance_type = "trn1.2xlrge"; }, "trn1.2xlarge"},
-    {"UnknownParameter", [](Settings& s) { s.set = {"hbm.bandwith=2x"}; }, "hbm.bandwidth"},
-    {"ValueWithoutUnit", [](Settings& s) { s.set = {"hbm.bandwidth=2"}; }, "hbm.bandwidth"},
-    {"UnknownStack", [](Settings& s) { s.stack = "pytorch"; }, "stack"},
-    {"NoLayersOfTheName", [](Settings& s) { s.lora_r = 16, s.lora_target_modules = "q_proj,qproj"; }, "'qproj'"},
-    {"AlphaWithoutARank", [](Settings& s) { s.lora_alpha = 16; }, "`lora_alpha`"},
-    {"ATextOfItsOwn", [](Settings& s) { s.max_target_length = 64; }, "`max_target_length`"},
-    {"UnknownPurchase", [](Settings& s) { s.price = "monthly"; }, "`price`"},
+    {"MoreCoresThanThereAre", [](Settings& s) { s.machine.nproc_per_node = 64; }, "`nproc_per_node`"},
+    {"DegreesThatDoNotDivide", [](Settings& s) { s.plan.tensor_parallel_size = 3; }, "`tensor_parallel_size`"},
+    {"UnknownMachine", [](Settings& s) { s.machine.instance_type = "trn1.2xlrge"; }, "trn1.2xlarge"},
+    {"UnknownParameter", [](Settings& s) { s.machine.set = {"hbm.bandwith=2x"}; }, "hbm.bandwidth"},
+    {"ValueWithoutUnit", [](Settings& s) { s.machine.set = {"hbm.bandwidth=2"}; }, "hbm.bandwidth"},
+    {"UnknownStack", [](Settings& s) { s.machine.stack = "pytorch"; }, "stack"},
+    {"NoLayersOfTheName", [](Settings& s) { s.lora.r = 16, s.lora.target_modules = "q_proj,qproj"; }, "'qproj'"},
+    {"AlphaWithoutARank", [](Settings& s) { s.lora.alpha = 16; }, "`lora_alpha`"},
+    {"ATextOfItsOwn", [](Settings& s) { s.data.max_target_length = 64; }, "`max_target_length`"},
+    {"UnknownPurchase", [](Settings& s) { s.machine.price = "monthly"; }, "`price`"},
 };
 
 // 8.03e9 weights in bf16 on two cores; of the 41.9e6 that are trained, gradients and two fp32 moments.
 TEST(Job, FrozenWeightsNeedNeitherGradientsNorMoments) {
   Settings given;
-  given.nproc_per_node = 2, given.tensor_parallel_size = 2, given.recompute = "full";
-  given.numerics = "bf16+fp32-optimizer";
+  given.machine.nproc_per_node = 2, given.plan.tensor_parallel_size = 2, given.plan.recompute = "full";
+  given.numerics.name = "bf16+fp32-optimizer";
   const workloads::ModelPtr model = load_model_config("llama3.1-8b");
   EXPECT_FALSE(least_memory(job_of(given, model, 0)).fits());
-  given.lora_r = 16;
+  given.lora.r = 16;
   const Job job = job_of(given, model, 0);
   EXPECT_EQ(workloads::trained_count(job.model->weights()), 41'943'040u);  // as PEFT counts them
   const Memory memory = least_memory(job);
@@ -141,7 +204,7 @@ TEST(Job, FrozenWeightsNeedNeitherGradientsNorMoments) {
 
 TEST(Job, AnEncoderTakesNoAdapters) {
   Settings given;
-  given.lora_r = 16;
+  given.lora.r = 16;
   try {
     job_of(given, load_model_config("bert-base-uncased"), 0);
     FAIL() << "nothing was refused";
@@ -155,12 +218,12 @@ TEST(Job, ATextThatIsWrittenHasALengthOfItsOwn) {
   EXPECT_THAT(describe(job), HasSubstr("1 micro-batch of 4 x 1024 to 128"));
   EXPECT_EQ(least_memory(job).by_kind.at("weights"), 2 * 60'506'624u);  // of the model card, in bf16
   Settings given;
-  given.max_length = 128, given.max_target_length = 32;
+  given.data.max_length = 128, given.data.max_target_length = 32;
   const Job small = job_of(given, load_model_config("t5-tiny"), 0);
   const Projection p = project(small);
   EXPECT_GE(p.memory.total, least_memory(small).total);
   EXPECT_LT(p.mfu, 0.5);
-  given.max_target_length = 96;
+  given.data.max_target_length = 96;
   EXPECT_GT(project(job_of(given, load_model_config("t5-tiny"), 0)).device_seconds, p.device_seconds);
 }
 
@@ -169,7 +232,7 @@ class JobMistake : public testing::TestWithParam<Mistake> {};
 // One error with where, what and how to mend it, in the library's words: it knows no flags.
 TEST_P(JobMistake, IsRefusedWithAFix) {
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.tensor_parallel_size = 8, given.max_length = 256;
+  given.machine.instance_type = "trn1.32xlarge", given.plan.tensor_parallel_size = 8, given.data.max_length = 256;
   GetParam().make(given);
   try {
     job_of(given, load_model_config("llama2-7b"), 0);

@@ -16,8 +16,8 @@ namespace {
 
 Settings settings_of(const char* buckets) {
   Settings given;
-  given.per_device_train_batch_size = 4, given.nproc_per_node = 2, given.num_train_epochs = 2;
-  given.max_length = 128, given.buckets = buckets;
+  given.training.per_device_train_batch_size = 4, given.machine.nproc_per_node = 2, given.training.num_train_epochs = 2;
+  given.data.max_length = 128, given.data.buckets = buckets;
   return given;
 }
 
@@ -91,7 +91,7 @@ TEST(Lengths, CutWhatIsLongerAndFitToTheData) {
 
 TEST(Lengths, StepsOfAJobAreSharedByItsSamples) {
   Settings given = settings_of("32,64,128");
-  given.max_steps = 11;
+  given.training.max_steps = 11;
   const Job job = job_of(given, load_model_config("bert-small"), 1000, 0, data());
   EXPECT_DOUBLE_EQ(job.steps(), 11);
   EXPECT_DOUBLE_EQ(project(job).steps, 11);
@@ -109,7 +109,7 @@ TEST(Lengths, OfPackedTextsPicturesAndNoDataAreRefused) {
                            {"no data whose texts have lengths", "`dataset_path`"}));
   Settings above = settings_of("64,1024");
   EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"longer than the positions", "at most"}));
-  above.buckets = "64,256", above.given.insert("max_length");
+  above.data.buckets = "64,256", above.given.insert("max_length");
   EXPECT_TRUE(tests::fails(Fault::kUsage, job("bert-small", above, data()), {"longer than `max_length`, 128"}));
   Settings packs = settings_of("");
   packs.given.insert("packing");
@@ -118,10 +118,10 @@ TEST(Lengths, OfPackedTextsPicturesAndNoDataAreRefused) {
 
 TEST(Lengths, TextsOfADecoderArePaddedWhenTheyAreNotPacked) {
   Settings given = settings_of("64,128");
-  given.packing = false;
+  given.data.packing = false;
   const Job job = job_of(given, load_model_config("llama-small"), 1000, 0, data());
   ASSERT_EQ(job.sizes.lengths.size(), 2u);
-  given.buckets.clear();
+  given.data.buckets.clear();
   const Job one = job_of(given, load_model_config("llama-small"), 1000, 0, data());
   ASSERT_EQ(one.sizes.lengths.size(), 1u);
   const auto plans = length_plans(one, project(one));
@@ -137,7 +137,7 @@ TEST(DataSize, HeldOutSequencesOfADecoderAreEvaluated) {
     for (int i = 0; i < 41; ++i) out << "{\"text\": \"" << std::string(252, 'a') << "\"}\n";  // 63 tokens and an end
   }
   Settings given = settings_of("");
-  given.dataset_path = file.string(), given.max_length = 64;
+  given.data.dataset_path = file.string(), given.data.max_length = 64;
   const workloads::ModelPtr model = load_model_config("llama-small");
   std::string note;
   const auto size = [&] {
@@ -154,13 +154,13 @@ TEST(DataSize, HeldOutSequencesOfADecoderAreEvaluated) {
     return -1.0;
   };
   EXPECT_GT(evaluation(data), 0);
-  given.eval_strategy = "no";
+  given.training.eval_strategy = "no";
   EXPECT_EQ(size().samples, 41);
   EXPECT_EQ(evaluation(size()), 0);
-  given.eval_strategy = "epoch", given.validation_file = file.string(), given.max_eval_samples = 10;
+  given.training.eval_strategy = "epoch", given.data.validation_file = file.string(), given.data.max_eval_samples = 10;
   EXPECT_EQ(size().samples, 41);
   EXPECT_EQ(size().eval_samples, 10);
-  given.packing = false, given.buckets = "32,64";
+  given.data.packing = false, given.data.buckets = "32,64";
   data = size();
   EXPECT_EQ(data.lengths.samples.at(64), 41);
   EXPECT_EQ(job_of(given, model, data.samples, 0, data.lengths).sizes.lengths.size(), 1u);

@@ -34,10 +34,10 @@ const Case kCases[] = {
 
 Job job_of_case(const Case& c) {
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.nproc_per_node = 8, given.max_length = c.length;
-  given.tensor_parallel_size = c.tensor, given.pipeline_parallel_size = c.pipeline;
-  given.gradient_accumulation_steps = c.micro_batches, given.per_device_train_batch_size = 2;
-  given.zero_1 = c.zero, given.recompute = c.recompute;
+  given.machine.instance_type = "trn1.32xlarge", given.machine.nproc_per_node = 8, given.data.max_length = c.length;
+  given.plan.tensor_parallel_size = c.tensor, given.plan.pipeline_parallel_size = c.pipeline;
+  given.training.gradient_accumulation_steps = c.micro_batches, given.training.per_device_train_batch_size = 2;
+  given.plan.zero_1 = c.zero, given.plan.recompute = c.recompute;
   return job_of(given, load_model_config(c.model), 1000);
 }
 
@@ -104,7 +104,7 @@ TEST(Projections, OfTwoThreadsAreThoseOfTwoInARow) {
 // Times of blocks that another plan has measured change no figure.
 TEST(Projections, AreTheSameInASearchAndAlone) {
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.nproc_per_node = 8, given.max_length = 64;
+  given.machine.instance_type = "trn1.32xlarge", given.machine.nproc_per_node = 8, given.data.max_length = 64;
   const Job job = job_of(given, load_model_config("llama-small"), 0);
   std::vector<TriedPlan> plans = plans_of(job, {.batch = 16});
   time_plans(plans, 1);
@@ -122,8 +122,8 @@ TEST(Projections, AreTheSameInASearchAndAlone) {
 TEST(Projections, OfWhatDoesNotFitNameAPlanThatDoes) {
   if (without_slow()) GTEST_SKIP() << kSlow;
   Settings given;
-  given.instance_type = "trn1.32xlarge", given.tensor_parallel_size = 8, given.max_length = 2048;
-  given.per_device_train_batch_size = 16;
+  given.machine.instance_type = "trn1.32xlarge", given.plan.tensor_parallel_size = 8, given.data.max_length = 2048;
+  given.training.per_device_train_batch_size = 16;
   const Job job = job_of(given, load_model_config("llama2-7b"), 0);
   EXPECT_FALSE(least_memory(job).fits());
   try {

@@ -70,7 +70,7 @@ TEST(Batches, PadsMasksAndFills) {
   const Batch b = make_batch(d, Indices{1, 0}, 3, 5);
   EXPECT_EQ(b.samples, 2u);
   EXPECT_EQ(b.input_ids, (std::vector<std::int32_t>{2, 8, 9, 3, 0, 2, 7, 3, 0, 0, 0, 0, 0, 0, 0}));
-  EXPECT_EQ(b.attention_mask, (std::vector<std::int32_t>{1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0}));
+  EXPECT_EQ(b.attention_mask, (std::vector<float>{1, 1, 1, 1, 0, 1, 1, 1, 0, 0, 1, 0, 0, 0, 0}));
   EXPECT_EQ(b.token_type_ids, (std::vector<std::int32_t>{0, 0, 0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}));
   EXPECT_EQ(b.labels, (std::vector<std::int32_t>{5, 4, Batch::kIgnoredLabel}));
   EXPECT_EQ(d.longest(), 4u);

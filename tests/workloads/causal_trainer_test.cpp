@@ -1,6 +1,6 @@
 // Training of a small Llama on simulated cores: it learns, its checkpoints go on, and the plan does not matter.
-#include "workloads/training/causal_trainer.h"
 #include "tests/workloads/models.h"
+#include "workloads/training/trainer.h"
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
@@ -79,7 +79,8 @@ TEST_F(CausalTraining, InterleavedStagesChangeNothingAndEvaluate) {
   o.step.plan.chunks = 2;
   o.max_steps = 3;
   const auto train = [&](const TrainerOptions& plan) {
-    CausalTrainer trainer{job_.config, job_.weights, {job_.tokenizer.get(), &job_.train, &job_.train}, plan};
+    const SamplesPtr same = job_.data().train;
+    Trainer trainer{job_.config, job_.weights, {.train = same, .validation = same}, plan};
     const TrainOutcome out = trainer.run();
     return std::vector<double>{out.train_loss, trainer.evaluate(Split::kValidation).loss};
   };
@@ -228,7 +229,7 @@ TEST(CausalStories, TwoEpochsLowerTheLoss) {
   o.step.kind.length = 32, o.step.plan.micro_batch = 4, o.step.plan.data = 2;
   o.step.plan.numerics = runtime::numerics("bf16");
   o.epochs = 2, o.learning_rate = 1e-3;
-  CausalTrainer trainer{job.config, job.weights, {job.tokenizer.get(), &job.train, &*job.validation}, o};
+  Trainer trainer{job.config, job.weights, job.data(), o};
   const EvalRecord before = trainer.evaluate(Split::kValidation);
   const TrainOutcome out = trainer.run();
   ASSERT_EQ(out.evaluations.size(), 2u);

@@ -118,7 +118,7 @@ TEST(Packing, BatchesHaveTheirIdsAsLabels) {
   packed.ids.resize(12);
   std::iota(packed.ids.begin(), packed.ids.end(), 10);
   const std::vector<std::uint32_t> picked = {2, 0};
-  const CausalBatch batch = make_batch(packed, picked, 3, 7);
+  const Batch batch = make_batch(packed, picked, 3, 7);
   EXPECT_EQ(batch.samples, 2u);
   EXPECT_THAT(batch.input_ids, ElementsAre(16, 17, 18, 10, 11, 12, 7, 7, 7));
   constexpr std::int32_t kNone = Batch::kIgnoredLabel;

@@ -8,7 +8,7 @@
 
 #include "tests/target.h"
 #include "workloads/tasks/language_modelling.h"
-#include "workloads/training/causal_trainer.h"
+#include "workloads/training/trainer.h"
 
 namespace workloads_test {
 
@@ -40,7 +40,7 @@ class DecoderTraining : public testing::Test {
 
   /// The loss of each step; `end`: the weights after the last.
   std::vector<double> losses(const workloads::TrainerOptions& options, workloads::Weights* end = nullptr) const {
-    workloads::CausalTrainer trainer = trainer_of(options);
+    workloads::Trainer trainer = trainer_of(options);
     std::vector<double> out;
     trainer.on_step = [&](const workloads::StepRecord& r) { out.push_back(r.loss); };
     trainer.run();
@@ -52,7 +52,7 @@ class DecoderTraining : public testing::Test {
   void stop_half_way(workloads::TrainerOptions options, const std::filesystem::path& checkpoint) const {
     options.checkpoint = checkpoint;
     options.save_steps = 3;
-    workloads::CausalTrainer trainer = trainer_of(options);
+    workloads::Trainer trainer = trainer_of(options);
     struct Stop {};
     trainer.on_step = [](const workloads::StepRecord& r) {
       if (r.step == 4) throw Stop{};
@@ -63,8 +63,8 @@ class DecoderTraining : public testing::Test {
   workloads::LanguageModelling job_;
 
  private:
-  workloads::CausalTrainer trainer_of(const workloads::TrainerOptions& options) const {
-    return {job_.config, job_.weights, {.tokenizer = job_.tokenizer.get(), .train = &job_.train}, options};
+  workloads::Trainer trainer_of(const workloads::TrainerOptions& options) const {
+    return {job_.config, job_.weights, {.train = job_.data().train, .tokenizer = job_.tokenizer.get()}, options};
   }
 };
 

@@ -11,7 +11,7 @@
 #include "workloads/models/presets.h"
 #include "workloads/tasks/classification.h"
 #include "workloads/tasks/metrics.h"
-#include "workloads/training/classifier_trainer.h"
+#include "workloads/training/trainer.h"
 #include "workloads/training/verify.h"
 
 namespace workloads {
@@ -141,9 +141,9 @@ Classification small_tagging(const Scratch& s, const std::string& more = "") {
                         i % 2 ? "sees O" : "runs O");
   s.write("data/train.conll", text + more);
   s.write("vocab.txt", "[PAD]\n[UNK]\n[CLS]\n[SEP]\n[MASK]\nthe\na\nyo\n##rk\nsees\nruns\n");
-  ClassificationOptions options;
+  DataOptions options;
   options.preset = "bert-small", options.dataset_path = (s / "data").string();
-  options.vocab = (s / "vocab.txt").string(), options.max_length = 8;
+  options.vocab = (s / "vocab.txt").string(), options.length = 8;
   return load_classification(options);
 }
 
@@ -153,9 +153,9 @@ TEST(WordLabels, TheFirstPieceOfAWordHasItsLabel) {
   EXPECT_EQ(c.config->head(), Head::kTokens);
   EXPECT_THAT((std::vector<std::int32_t>{c.train.token_labels.begin(), c.train.token_labels.begin() + 6}),
               ElementsAre(-100, 1, 1, -100, 1, -100));  // [CLS] a yo ##rk runs [SEP]
-  const auto task = c.data().train;
+  const auto texts = c.data().train;
   const std::vector<std::uint32_t> samples{1};
-  EXPECT_THAT(task->labels({.samples = samples, .rows = 2, .length = 7}),
+  EXPECT_THAT(texts->batch({.samples = samples, .rows = 2, .length = 7}).labels,
               ElementsAre(-100, 1, 0, -100, 1, -100, -100, -100, -100, -100, -100, -100, -100, -100));
 }
 
@@ -167,7 +167,7 @@ TEST(WordLabels, AreLearned) {
   options.target = trn1_target(), options.eval_batch = 8, options.epochs = 6, options.learning_rate = 2e-3;
   options.step = {.plan = {.data = 2, .micro_batch = 4, .numerics = runtime::numerics("fp32")},
                   .kind = {.length = 8, .head = Head::kTokens}};
-  ClassifierTrainer trainer{c.config->without_dropout(), c.weights, c.data(), options};
+  Trainer trainer{c.config->without_dropout(), c.weights, c.data(), options};
   const TrainOutcome outcome = trainer.run();
   std::map<std::string, double> scores;
   for (const auto& [name, value] : outcome.evaluations.back().scores) scores[name] = std::get<double>(value);
@@ -179,7 +179,7 @@ TEST(WordLabels, AreLearned) {
 TEST(WordLabels, ATaskThatTheDataIsNotForIsRefused) {
   const Scratch s;
   small_tagging(s);
-  ClassificationOptions options;
+  DataOptions options;
   options.preset = "bert-small", options.head = Head::kClassifier, options.dataset_path = (s / "data").string();
   EXPECT_TRUE(fails(Fault::kData, [&] { load_classification(options); }, {"a label of each word", "task"}));
   options.head = Head::kTokens, options.dataset_path = s.write("a.csv", "text,label\na,1\nb,0\n").string();

@@ -34,11 +34,10 @@ class ExpertTraining : public workloads_test::DecoderTraining {
     const auto device = isa::make_numeric_device();
     device->load(compiled.program);
     runtime::Session session{*device, compiled.program};
-    const DecoderIo io{job_.config, step, std::vector<ZeroBucket>{}};
+    const HostIo io{job_.config, step};
     io.write_weights(session, weights), io.write_tables(session);
-    DecoderBatch batch;
-    batch.ids.assign(job_.train.ids.begin(), job_.train.ids.begin() + 256);
-    batch.targets.assign(256, -100), batch.weights.assign(256, 0);
+    Batch batch;
+    batch.input_ids.assign(job_.train.ids.begin(), job_.train.ids.begin() + 256);
     io.write_batch(session, 0, 0, batch);
     device->run({.seed = 1, .step = 0, .host_threads = 1});
     return {session.read(0, "expert_load.0.0"), session.read(0, "expert_load.1.0")};

@@ -69,11 +69,10 @@ std::vector<float> whole_pass(const LoadedModel& model, const Ids& ids) {
   const auto device = isa::make_numeric_device();
   device->load(compiled.program);
   runtime::Session session{*device, compiled.program};
-  const DecoderIo io{model.config, spec, std::vector<ZeroBucket>{}};
+  const HostIo io{model.config, spec};
   io.write_weights(session, model.weights);
   io.write_tables(session);
-  io.write_batch(session, 0, 0,
-                 {.ids = ids, .targets = Ids(ids.size(), -100), .weights = std::vector<float>(ids.size())});
+  io.write_batch(session, 0, 0, {.input_ids = ids});
   device->run({});
   return io.logits(session, 0, 0);
 }

@@ -175,7 +175,7 @@ TEST(ImageFolder, MistakesNameTheFile) {
 TEST(ImageFolder, IsTheDataOfAnImageClassifier) {
   const Scratch s;
   write_pets(s);
-  ClassificationOptions options;
+  DataOptions options;
   options.preset = "vit-mnist", options.dataset_path = s.path().string();
   const Classification c = load_classification(options);
   EXPECT_EQ(c.train_samples(), 3);

@@ -90,7 +90,7 @@ TEST(LanguageModelling, OneOfTwentySequencesIsHeldOut) {
   const Scratch s;
   std::string text;
   for (int i = 0; i < 1000; ++i) text += std::to_string(i) + " ";
-  LanguageModellingOptions o{.preset = "llama-small", .dataset_path = s.write("t.txt", text), .length = 16};
+  DataOptions o{.preset = "llama-small", .dataset_path = s.write("t.txt", text), .length = 16};
   const LanguageModelling with = load_language_modelling(o);
   o.hold_out = false;
   const LanguageModelling without = load_language_modelling(o);
@@ -122,7 +122,7 @@ TEST(LanguageModelling, FilesOfAFolderAndTasksWithInstances) {
 
 TEST(LanguageModelling, RefusesWhatDoesNotFitTogether) {
   const Scratch s;
-  const auto with = [&](LanguageModellingOptions o) { return [o] { load_language_modelling(o); }; };
+  const auto with = [&](DataOptions o) { return [o] { load_language_modelling(o); }; };
   EXPECT_TRUE(fails(Fault::kData, with({.preset = "llama-small", .dataset_path = s.write("t.txt", "hi"), .length = 64}),
                     {"do not fill a sequence of 64"}));
   EXPECT_TRUE(fails(Fault::kUsage, with({.model_folder = tests::tale(), .length = 1024}),

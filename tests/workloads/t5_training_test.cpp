@@ -5,8 +5,8 @@
 #include "tests/target.h"
 #include "tests/workloads/support.h"
 #include "workloads/tasks/language_modelling.h"
-#include "workloads/training/causal_trainer.h"
 #include "workloads/training/host_io.h"
+#include "workloads/training/trainer.h"
 
 namespace workloads {
 namespace {
@@ -99,11 +99,9 @@ class T5Training : public testing::Test {
     o.eval_each_epoch = false;
     return o;
   }
-  CausalTrainer trainer(const TrainerOptions& options) const {
-    return {config_, weights_, {job_.tokenizer.get(), &job_.train, &*job_.validation}, options};
-  }
+  Trainer trainer(const TrainerOptions& options) const { return {config_, weights_, job_.data(), options}; }
   std::vector<double> losses(const TrainerOptions& options) const {
-    CausalTrainer one = trainer(options);
+    Trainer one = trainer(options);
     std::vector<double> out;
     one.on_step = [&](const StepRecord& r) { out.push_back(r.loss); };
     one.run();
@@ -135,7 +133,7 @@ TEST_F(T5Training, AStoppedRunGoesOnToTheSameBits) {
   o.checkpoint = s / "checkpoint", o.save_steps = 3;
   struct Stop {};
   {
-    CausalTrainer one = trainer(o);
+    Trainer one = trainer(o);
     one.on_step = [](const StepRecord& r) {
       if (r.step == 4) throw Stop{};
     };

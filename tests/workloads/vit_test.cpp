@@ -10,7 +10,7 @@
 #include "workloads/data/image_files.h"
 #include "workloads/data/synthetic/digits.h"
 #include "workloads/models/presets.h"
-#include "workloads/training/classifier_trainer.h"
+#include "workloads/training/trainer.h"
 
 namespace {
 
@@ -156,8 +156,10 @@ TEST(Vit, LearnsDigits) {
   o.eval_batch = 64, o.epochs = without_slow() ? 1 : 8, o.learning_rate = 2e-3, o.warmup_ratio = 0.1,
   o.eval_each_epoch = false;
   const ImageShape& shape = *model->image();
-  ClassifierTrainer trainer{
-      model, initial_weights(model, 42), {.train = image_task(&train, shape), .test = image_task(&test, shape)}, o};
+  Trainer trainer{model,
+                  initial_weights(model, 42),
+                  {.train = labelled_pictures(&train, shape), .test = labelled_pictures(&test, shape)},
+                  o};
   EXPECT_LT(std::get<double>(trainer.evaluate(workloads::Split::kTest).scores.at(0).second), 0.3);
   trainer.run();
   if (without_slow()) GTEST_SKIP() << "one of its epochs alone: " << kSlow;
@@ -167,7 +169,7 @@ TEST(Vit, LearnsDigits) {
 TEST(Vit, PicturesMustBeOfTheModelsSize) {
   const ImageDataset digits = synthetic_digits(SyntheticSplit::kTrain, 1);
   const ImageShape other{.size = 32, .channels = 3, .patch = 4};
-  EXPECT_TRUE(fails(Fault::kData, [&] { image_task(&digits, other); }, {"1 x 28 x 28", "3 x 32 x 32"}));
+  EXPECT_TRUE(fails(Fault::kData, [&] { labelled_pictures(&digits, other); }, {"1 x 28 x 28", "3 x 32 x 32"}));
 }
 
 }  // namespace

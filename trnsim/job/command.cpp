@@ -20,9 +20,8 @@ std::string_view flag_of(std::string_view word) {
 /// Whether the value of a setting is the next word.
 bool has_value_behind(std::string_view word) {
   if (word.find('=') != std::string_view::npos) return false;
-  const auto rows = settings_table();
-  const auto row = std::ranges::find(rows, flag_of(word), &Setting::name);
-  return row != rows.end() && !std::holds_alternative<bool Settings::*>(row->member);
+  const Setting* setting = find_setting(flag_of(word));
+  return setting && !setting->is<bool>();
 }
 
 bool sets(const Change& change, std::string_view name) {

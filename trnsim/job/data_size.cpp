@@ -17,13 +17,14 @@ using workloads::TokenLengths;
 
 std::int64_t at_most(std::int64_t count, std::int64_t most) { return most > 0 ? std::min(count, most) : count; }
 
-workloads::ClassificationOptions files_of(const Settings& s) {
-  workloads::ClassificationOptions files;
-  files.model_folder = s.model_id, files.dataset_path = s.dataset_path, files.validation_file = s.validation_file;
-  files.vocab = s.vocab, files.max_train_samples = static_cast<std::size_t>(s.max_train_samples);
-  files.seed = static_cast<std::uint64_t>(s.seed);
-  files.read.text_column = s.text_column, files.read.label_column = s.label_column;
-  files.read.backslash_escapes = s.backslash_escapes, files.read.strict = s.strict;
+workloads::DataOptions files_of(const Settings& s) {
+  workloads::DataOptions files;
+  files.model_folder = s.data.model_id, files.dataset_path = s.data.dataset_path,
+  files.validation_file = s.data.validation_file;
+  files.vocab = s.data.vocab, files.max_train_samples = static_cast<std::size_t>(s.data.max_train_samples);
+  files.seed = static_cast<std::uint64_t>(s.training.seed);
+  files.read.text_column = s.data.text_column, files.read.label_column = s.data.label_column;
+  files.read.backslash_escapes = s.data.backslash_escapes, files.read.strict = s.data.strict;
   return files;
 }
 
@@ -32,8 +33,8 @@ class Texts {
   Texts(const Settings& s, const DataSource& source) : s_{s}, source_{source} {}
 
   TokenLengths lengths(const std::filesystem::path& file, std::int64_t most) const {
-    TokenLengths out = workloads::token_lengths(file, workloads::tokenizer_path(s_.vocab, s_.model_id),
-                                                static_cast<std::size_t>(most), s_.strict);
+    TokenLengths out = workloads::token_lengths(file, workloads::tokenizer_path(s_.data.vocab, s_.data.model_id),
+                                                static_cast<std::size_t>(most), s_.data.strict);
     if (out.estimated && source_.note)
       source_.note(fmt::format("{} tokens of {} are assumed from its bytes, {} each: give `vocab` to count them",
                                out.tokens(), out.source, workloads::kBytesPerToken));
@@ -42,7 +43,7 @@ class Texts {
 
   /// Sequences that a file's texts make. Errors: Fault::kData when they fill none.
   std::int64_t sequences(const TokenLengths& texts, std::int64_t length) const {
-    if (!s_.packing) return texts.count();
+    if (!s_.data.packing) return texts.count();
     if (texts.tokens() >= length) return texts.tokens() / length;
     throw Error{Fault::kData, texts.source,
                 fmt::format("has {} tokens in total, which fill no sequence of {}", texts.tokens(), length),
@@ -50,14 +51,15 @@ class Texts {
   }
 
   DataSize size(std::int64_t length) const {
-    const workloads::CorpusFiles files = workloads::corpus_files(s_.dataset_path);
-    DataSize out{.lengths = lengths(files.train, s_.max_train_samples)};
+    const workloads::CorpusFiles files = workloads::corpus_files(s_.data.dataset_path);
+    DataSize out{.lengths = lengths(files.train, s_.data.max_train_samples)};
     std::int64_t samples = sequences(out.lengths, length);
-    if (s_.eval_strategy == "epoch") {
-      const auto validation =
-          s_.validation_file.empty() ? files.validation : std::optional<std::filesystem::path>{s_.validation_file};
+    if (s_.training.eval_strategy == "epoch") {
+      const auto validation = s_.data.validation_file.empty()
+                                  ? files.validation
+                                  : std::optional<std::filesystem::path>{s_.data.validation_file};
       if (validation)
-        out.eval_samples = sequences(lengths(*validation, s_.max_eval_samples), length);
+        out.eval_samples = sequences(lengths(*validation, s_.data.max_eval_samples), length);
       else
         out.eval_samples = samples / static_cast<std::int64_t>(workloads::kHeldOutOneOf), samples -= out.eval_samples;
     }
@@ -73,7 +75,7 @@ class Texts {
 /// Of the small model's data, when the workload's are not here.
 TokenLengths bundled_lengths(const Settings& s, const DataSource& source) {
   if (!source.workload || source.workload->labels == 0) return {};
-  workloads::ClassificationOptions files = files_of(s);
+  workloads::DataOptions files = files_of(s);
   files.preset = source.workload->small_model;
   TokenLengths out = workloads::token_lengths(files);
   if (source.note)
@@ -82,55 +84,56 @@ TokenLengths bundled_lengths(const Settings& s, const DataSource& source) {
   return out;
 }
 
-DataSize of_loaded(const Settings& s, const TrainingData& data) {
-  DataSize out{.samples = static_cast<double>(data.samples()),
-               .eval_samples = data.validation(),
-               .of_words = data.model()->head() == workloads::Head::kTokens};
-  if (pads_to_lengths(s, *data.model())) out.lengths = data.lengths();
+DataSize of_loaded(const Settings& s, const workloads::TrainingData& data) {
+  DataSize out{.samples = static_cast<double>(data.train_samples()),
+               .eval_samples = data.validation_samples(),
+               .of_words = data.config->head() == workloads::Head::kTokens};
+  if (pads_to_lengths(s, *data.config)) out.lengths = data.lengths();
   return out;
 }
 
 DataSize of_labelled(const Settings& s, const workloads::ModelPtr& model) {
   if (model->image()) {
-    const workloads::SampleCount count = workloads::count_images(s.dataset_path);
-    return {.samples = static_cast<double>(at_most(count.train, s.max_train_samples)),
-            .eval_samples = at_most(count.validation, s.max_eval_samples)};
+    const workloads::SampleCount count = workloads::count_images(s.data.dataset_path);
+    return {.samples = static_cast<double>(at_most(count.train, s.data.max_train_samples)),
+            .eval_samples = at_most(count.validation, s.data.max_eval_samples)};
   }
   const workloads::SampleCount count = workloads::count_samples(files_of(s));
-  return {.samples = static_cast<double>(at_most(count.train, s.max_train_samples)),
-          .eval_samples = at_most(count.validation, s.max_eval_samples),
+  return {.samples = static_cast<double>(at_most(count.train, s.data.max_train_samples)),
+          .eval_samples = at_most(count.validation, s.data.max_eval_samples),
           .of_words = count.of_words};
 }
 
 DataSize of_pairs(const Settings& s, const DataSource& source) {
   const std::size_t pairs =
-      workloads::count_pairs(s.dataset_path, static_cast<std::size_t>(s.max_train_samples), s.strict);
+      workloads::count_pairs(s.data.dataset_path, static_cast<std::size_t>(s.data.max_train_samples), s.data.strict);
   return {.samples = static_cast<double>(pairs),
-          .eval_samples = source.workload ? at_most(source.workload->eval_samples, s.max_eval_samples) : 0};
+          .eval_samples = source.workload ? at_most(source.workload->eval_samples, s.data.max_eval_samples) : 0};
 }
 
 }  // namespace
 
-DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const TrainingData* loaded,
+DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
                    const DataSource& source) {
+  const workloads::ModelPtr model = headed(s, given);
   require_lengths(s, *model);
   const bool text = model->task() != workloads::Task::kClassification;
   const bool pads = pads_to_lengths(s, *model);
-  if (!s.dataset_path.empty()) {
-    if (loaded && (!text || !s.model_id.empty())) return of_loaded(s, *loaded);
+  if (!s.data.dataset_path.empty()) {
+    if (loaded && (!text || !s.data.model_id.empty())) return of_loaded(s, *loaded);
     if (model->pairs()) return of_pairs(s, source);
-    if (text) return Texts{s, source}.size(s.max_length > 0 ? s.max_length : kDefaultTextLength);
+    if (text) return Texts{s, source}.size(s.data.max_length > 0 ? s.data.max_length : kDefaultTextLength);
     DataSize size = of_labelled(s, model);
     if (pads) size.lengths = workloads::token_lengths(files_of(s));
     return size;
   }
   DataSize size;
   if (source.workload)
-    size = {.samples = static_cast<double>(at_most(source.workload->samples, s.max_train_samples)),
-            .eval_samples = at_most(source.workload->eval_samples, s.max_eval_samples)};
+    size = {.samples = static_cast<double>(at_most(source.workload->samples, s.data.max_train_samples)),
+            .eval_samples = at_most(source.workload->eval_samples, s.data.max_eval_samples)};
   if (pads && !text) size.lengths = bundled_lengths(s, source);
   if (pads && size.lengths.samples.empty())
-    throw Error{Fault::kUsage, s.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",
+    throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",
                 "give `dataset_path`"};
   return size;
 }

@@ -26,7 +26,7 @@ struct DataSource {
 /// `loaded`: the data of a training of this model, or null: then files are read for what is counted. Packed texts
 /// without a validation file are held out as load_language_modelling() does. Errors: as the readers; Fault::kData for
 /// texts that fill no sequence; Fault::kUsage for lengths of data that nobody has.
-DataSize data_size(const Settings& settings, const workloads::ModelPtr& model, const TrainingData* loaded,
+DataSize data_size(const Settings& settings, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
                    const DataSource& source);
 
 }  // namespace trnsim

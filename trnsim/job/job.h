@@ -76,12 +76,11 @@ struct Job {
   /// Errors: as analysis::load_stack().
   analysis::Stack load_stack() const { return analysis::load_stack(stack, stack_changes); }
 
-  /// Two jobs are the same when fields_of() are.
+  /// Two jobs are the same when all is that decides their time, memory or price.
   bool operator==(const Job& other) const;
 };
 
-/// Every field that decides a job's time, memory or price, by name and as text: what operator== and hash_of() read.
-std::vector<std::pair<std::string, std::string>> fields_of(const Job& job);
+/// Of what operator== compares.
 std::uint64_t hash_of(const Job& job);
 
 /// "TP 8, PP 1, DP 4, sequence parallel, ZeRO-1, recompute full, 16 micro-batches of 1 x 2048".

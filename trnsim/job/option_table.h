@@ -7,18 +7,53 @@
 #include <string>
 #include <string_view>
 #include <type_traits>
+#include <utility>
 #include <variant>
 #include <vector>
 
 namespace trnsim {
 
+/// A member of Options, or of a group of members that is one of Options.
+template <class Options, class T>
+struct MemberOf {
+  T& (*of)(Options&);
+  const T& (*of_const)(const Options&);
+
+  T& operator()(Options& options) const { return of(options); }
+  const T& operator()(const Options& options) const { return of_const(options); }
+};
+
+// Details of at<>.
+template <auto first, auto... rest>
+constexpr auto& follow(auto& object) {
+  if constexpr (sizeof...(rest) == 0)
+    return object.*first;
+  else
+    return follow<rest...>(object.*first);
+}
+template <class Options, class T>
+Options owner_of(T Options::*);
+
+/// The way from the options to a member: at<&Settings::data, &DataSettings::vocab>.
+template <auto first, auto... rest>
+inline constexpr auto at = [] {
+  using Options = decltype(owner_of(first));
+  using T = std::remove_reference_t<decltype(follow<first, rest...>(std::declval<Options&>()))>;
+  return MemberOf<Options, T>{follow<first, rest...>, follow<first, rest...>};
+}();
+
+/// Whether an option is a part of the job, whose time and price it may change, or of a run of it alone.
+enum class Effect : std::uint8_t { kJob, kRun };
+
 /// The default of an option is the initial value of its member.
 template <class Options>
 struct OptionRow {
-  using Member = std::variant<std::string Options::*, std::int64_t Options::*, double Options::*, bool Options::*,
-                              std::vector<std::string> Options::*>;
+  using Member =
+      std::variant<MemberOf<Options, std::string>, MemberOf<Options, std::int64_t>, MemberOf<Options, double>,
+                   MemberOf<Options, bool>, MemberOf<Options, std::vector<std::string>>>;
   std::string_view names;  // "model_id,model_name_or_path": the first one names the option, the others are accepted
   Member member;
+  Effect effect = Effect::kRun;
   std::string_view group;
   std::string_view help;
   std::string_view choices = {};  // "linear|constant|cosine"; empty: anything
@@ -28,6 +63,10 @@ struct OptionRow {
   std::string (*registry)() = nullptr;  // choices that files or tables list, in the form of `choices`
 
   std::string_view name() const { return names.substr(0, names.find(',')); }
+  template <class T>
+  bool is() const {
+    return std::holds_alternative<MemberOf<Options, T>>(member);
+  }
   std::string legal() const { return registry ? registry() : std::string{choices}; }
 };
 
@@ -67,7 +106,7 @@ void set_option(Options& options, const OptionRow<Options>& row, const std::stri
   if (const std::string legal = row.legal(); !legal.empty()) require_choice(at, text, legal);
   std::visit(
       [&](auto member) {
-        auto& value = options.*member;
+        auto& value = member(options);
         parse_into(value, at, text);
         if constexpr (std::is_same_v<decltype(value), std::int64_t&> || std::is_same_v<decltype(value), double&>) {
           require_range(at, static_cast<double>(value), row.least, row.most);
@@ -82,7 +121,7 @@ void check_options(const Options& options, std::span<const OptionRow<Options>> r
     const std::string at = "`" + std::string{row.name()} + "`";
     std::visit(
         [&](auto member) {
-          const auto& value = options.*member;
+          const auto& value = member(options);
           using Value = std::remove_cvref_t<decltype(value)>;
           if constexpr (std::is_same_v<Value, std::string>) {
             const std::string legal = row.legal();

@@ -2,6 +2,7 @@
 // workload files, sweeps and errors. Texts put a setting in backquotes: `max_length`.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -10,6 +11,8 @@
 #include <set>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
 #include <vector>
 
 #include "analysis/host/stack.h"
@@ -21,60 +24,92 @@
 
 namespace trnsim {
 
-/// What the user asked for. The initial values are the defaults; a workload replaces those that nobody gave
-/// (apply_workload).
-struct Settings {
-  // model and data
+/// What is trained on which data.
+struct DataSettings {
   std::string model_id, dataset_path, validation_file, test_file, vocab, text_column, label_column, label_names;
   std::int64_t max_length = 0, max_target_length = 0, max_train_samples = 0, max_eval_samples = 0;
-  bool strict = false;
+  bool strict = false, backslash_escapes = false;
   std::string task;  // empty: what the data has labels for
   std::string buckets;
   bool packing = true;
-  // optimisation
+};
+
+struct TrainingSettings {
   std::int64_t per_device_train_batch_size = 8, per_device_eval_batch_size = 8, gradient_accumulation_steps = 1;
   double learning_rate = 5e-5, weight_decay = 0, adam_beta1 = 0.9, adam_beta2 = 0.999, adam_epsilon = 1e-8;
   double max_grad_norm = 1, num_train_epochs = 3, warmup_ratio = 0;
   std::int64_t max_steps = -1, warmup_steps = 0, seed = 42;
   std::string lr_scheduler_type = "linear";
   double label_smoothing_factor = 0;
-  // numerics
+  std::string eval_strategy = "epoch";
+  std::int64_t dataloader_num_workers = 0;
+};
+
+struct NumericsSettings {
+  std::string name;  // the setting `numerics`; empty: what the workload says
   bool bf16 = false, stochastic_rounding_enabled = false;
-  std::string numerics;  // empty: what the workload says
   std::int64_t stochastic_rounding_seed = 0;
   std::string auto_cast = "matmult", auto_cast_type = "bf16";  // of fp32 weights, by the compiler
   bool xla_use_bf16 = false, xla_downcast_bf16 = false;
-  // parallel plan
+};
+
+struct PlanSettings {
   std::int64_t tensor_parallel_size = 1, pipeline_parallel_size = 1, virtual_pipeline_size = 1;
   bool disable_sequence_parallel = false, zero_1 = false, optimizer_use_master_weights = false;
   std::string recompute = "none";
   double capacity_factor = -1;  // of experts; -1: the model's
-  // adapters
-  std::int64_t lora_r = 0;
-  double lora_alpha = 32, lora_dropout = 0;
-  std::string lora_target_modules = "all-linear";
-  // machine
+};
+
+/// The settings `lora_r`, `lora_alpha`, ...
+struct LoraSettings {
+  std::int64_t r = 0;
+  double alpha = 32, dropout = 0;
+  std::string target_modules = "all-linear";
+};
+
+/// The simulated machine and its software, and how it is simulated.
+struct MachineSettings {
   std::string instance_type = "trn1.2xlarge", mode, passes, stack, compile_cache;
   std::int64_t nproc_per_node = 0, nnodes = 1, host_threads = 0;
   bool exact = false;
   std::vector<std::string> set;
   std::string price = "on_demand";
-  bool backslash_escapes = false;
-  std::int64_t dataloader_num_workers = 0;
-  // output
-  std::string output_dir, resume_from_checkpoint, format = "table", eval_strategy = "epoch", report_to, config;
-  std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;
-  bool overwrite_output_dir = false;
 
-  std::set<std::string> given;                         // names of those that the user gave
   std::shared_ptr<runtime::ProgramCache> programs{};   // open_compile_cache() opens what `compile_cache` names
   std::vector<analysis::StackChange> stack_changes{};  // what-ifs on numbers of the software stacks
+};
+
+struct OutputSettings {
+  std::string output_dir, resume_from_checkpoint, format = "table", report_to, config;
+  std::int64_t logging_steps = 10, save_steps = 0, suggestions = 2;
+  bool overwrite_output_dir = false;
+};
+
+/// All that a user may ask for. The initial values are the defaults; a workload replaces those that were not given
+/// (apply_workload).
+struct Settings {
+  DataSettings data;
+  TrainingSettings training;
+  NumericsSettings numerics;
+  PlanSettings plan;
+  LoraSettings lora;
+  MachineSettings machine;
+  OutputSettings output;
+
+  std::set<std::string> given;  // names of those that the user gave
 };
 
 using Setting = OptionRow<Settings>;
 
 /// All of them, in the order in which help prints them.
 std::span<const Setting> settings_table();
+/// The row of the setting; null: there is none.
+const Setting* find_setting(std::string_view name);
+/// Errors: Fault::kUsage with a suggestion when there is none; `where` is where the name stands.
+const Setting& find_setting(std::string_view name, std::string_view where);
+
+/// Groups of the settings in help.
+inline constexpr std::string_view kPlanGroup = "Parallel plan", kLoraGroup = "LoRA";
 
 /// The adapters that the settings ask for. Errors: Fault::kUsage for other settings of LoRA without a rank.
 std::optional<workloads::Lora> lora_of(const Settings& settings);
@@ -83,7 +118,13 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
 
 /// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
 /// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.
-void settle_numerics(Settings& settings);
+void resolve_numerics(Settings& settings);
+
+/// Hugging Face's names of tasks, and the head that a model needs for each.
+inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTasks = {
+    {{"sequence-classification", workloads::Head::kClassifier},
+     {"token-classification", workloads::Head::kTokens},
+     {"fill-mask", workloads::Head::kMaskedTokens}}};
 
 /// The head that `task` names, if it names one.
 std::optional<workloads::Head> head_of(const Settings& settings);

@@ -38,14 +38,14 @@ std::vector<PassVariant> pass_variants(const Job& job) {
 SmallTraining small_training(const workloads::Workload& workload, const Settings& given) {
   constexpr std::int64_t kFirstSteps = 3, kFewSamples = 64;
   Settings settings = given;
-  settings.model_id.clear();
-  settings.dataset_path.clear();
+  settings.data.model_id.clear();
+  settings.data.dataset_path.clear();
   apply_workload(settings, workload, WorkloadPart::kTrained);
-  if (settings.numerics.ends_with("+sr")) settings.numerics.resize(settings.numerics.size() - 3);
-  settings.max_train_samples = settings.max_eval_samples = kFewSamples;
-  settings.max_steps = kFirstSteps;
-  settings.eval_strategy = "no";
-  const auto data = std::make_shared<TrainingData>(load_training(workload, settings));
+  if (settings.numerics.name.ends_with("+sr")) settings.numerics.name.resize(settings.numerics.name.size() - 3);
+  settings.data.max_train_samples = settings.data.max_eval_samples = kFewSamples;
+  settings.training.max_steps = kFirstSteps;
+  settings.training.eval_strategy = "no";
+  const workloads::TrainingDataPtr data = load_training(workload, settings);
   return [data, settings, job = training_job(*data, settings)](const runtime::Passes& passes) {
     std::vector<double> values;
     Job changed = job;

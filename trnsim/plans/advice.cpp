@@ -22,8 +22,7 @@ constexpr double kHalfPrice = 1;       // of samples per dollar: worth to be slo
 constexpr double kDearer = 1.005;      // dollars of a sample over today's that still count as no dearer
 
 void set(Settings& settings, const std::string& name, const std::string& value) {
-  const auto rows = settings_table();
-  set_option(settings, *std::ranges::find(rows, name, &Setting::name), value);
+  set_option(settings, find_setting(name, "a change"), value);
   settings.given.insert(name);
 }
 
@@ -65,7 +64,7 @@ class Candidates {
   /// Of the user's own data: whose lengths the bundled data has, a published job does not say.
   void lengths() {
     const bool texts = job_.model->task() != workloads::Task::kNextToken && !job_.model->image();
-    if (texts && settings_.buckets.empty() && !settings_.dataset_path.empty())
+    if (texts && settings_.data.buckets.empty() && !settings_.data.dataset_path.empty())
       add({{"buckets", "auto"}}, "pads a text to a length near its own, compiles a program of each");
   }
 
@@ -99,7 +98,7 @@ class Candidates {
 
   void passes() {
     if (!job_.passes.flash_attention) return;
-    const std::string before = settings_.passes.empty() ? "" : settings_.passes + ",";
+    const std::string before = settings_.machine.passes.empty() ? "" : settings_.machine.passes + ",";
     add({{"passes", before + "-flash_attention"}}, "keeps the attention's scores instead of computing them twice");
   }
 
@@ -115,8 +114,8 @@ class Candidates {
   }
 
   void logs() {
-    const std::int64_t few = Settings{}.logging_steps;
-    if (settings_.logging_steps > 0 && settings_.logging_steps < few)
+    const std::int64_t few = OutputSettings{}.logging_steps;
+    if (settings_.output.logging_steps > 0 && settings_.output.logging_steps < few)
       add({{"logging_steps", std::to_string(few)}}, "the host waits for the device at fewer logs");
   }
 
@@ -124,13 +123,13 @@ class Candidates {
   void instances() {
     const std::int64_t used = job_.cores() / job_.instances();
     const auto price = [&](const std::string& name) {
-      return analysis::price_per_hour(name, {.purchase = job_.purchase, .set = settings_.set});
+      return analysis::price_per_hour(name, {.purchase = job_.purchase, .set = settings_.machine.set});
     };
     for (const std::string& name : hw::machine_names()) {
-      const std::int64_t cores = hw::load_machine(name, settings_.set).instance_cores();
+      const std::int64_t cores = hw::load_machine(name, settings_.machine.set).instance_cores();
       if (name == job_.machine.name || cores < used) continue;
-      const bool cheaper =
-          settings_.nproc_per_node > 0 && price(name) && job_.price_per_hour && *price(name) < *job_.price_per_hour;
+      const bool cheaper = settings_.machine.nproc_per_node > 0 && price(name) && job_.price_per_hour &&
+                           *price(name) < *job_.price_per_hour;
       if (cheaper)
         add({{"instance_type", name}}, "a cheaper instance with as many cores as the job has");
       else if (cores == job_.machine.instance_cores())

@@ -26,13 +26,13 @@ std::vector<Values> more_cores(const Settings& settings, const Job& job) {
   std::vector<Values> out;
   const std::int64_t own = job.machine.instance_cores();
   const auto add = [&](const std::string& name, std::int64_t cores) {
-    for (std::int64_t instances = name == job.machine.name ? settings.nnodes : 1; instances <= kMostInstances;
+    for (std::int64_t instances = name == job.machine.name ? settings.machine.nnodes : 1; instances <= kMostInstances;
          instances *= 2) {
       if (instances * cores <= job.cores()) continue;
       Values values;
       if (name != job.machine.name) values.emplace_back("instance_type", name);
-      if (instances != settings.nnodes) values.emplace_back("nnodes", std::to_string(instances));
-      if (settings.nproc_per_node > 0 && settings.nproc_per_node != cores)
+      if (instances != settings.machine.nnodes) values.emplace_back("nnodes", std::to_string(instances));
+      if (settings.machine.nproc_per_node > 0 && settings.machine.nproc_per_node != cores)
         values.emplace_back("nproc_per_node", std::to_string(cores));
       out.push_back(std::move(values));
     }

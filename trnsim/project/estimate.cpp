@@ -15,10 +15,10 @@
 namespace trnsim {
 
 Settings estimate_settings(Settings given) {
-  if (!given.given.contains("instance_type")) given.instance_type = "trn1.32xlarge";
-  if (!given.given.contains("per_device_train_batch_size")) given.per_device_train_batch_size = 1;
-  if (!given.given.contains("eval_strategy")) given.eval_strategy = "no";
-  given.num_train_epochs = 1;  // the sequences are those of the whole job
+  if (!given.given.contains("instance_type")) given.machine.instance_type = "trn1.32xlarge";
+  if (!given.given.contains("per_device_train_batch_size")) given.training.per_device_train_batch_size = 1;
+  if (!given.given.contains("eval_strategy")) given.training.eval_strategy = "no";
+  given.training.num_train_epochs = 1;  // the sequences are those of the whole job
   return given;
 }
 
@@ -26,17 +26,17 @@ Estimate estimate(const std::string& name, const Settings& settings, double sequ
                   const std::function<void(const std::string&)>& note) {
   workloads::ModelPtr model = load_model_config(name);
   DataSize data;
-  if (!settings.dataset_path.empty()) {
+  if (!settings.data.dataset_path.empty()) {
     Settings own = settings;  // the tokenizer may lie beside the model
-    if (own.vocab.empty() && std::filesystem::exists(name)) own.model_id = name;
+    if (own.data.vocab.empty() && std::filesystem::exists(name)) own.data.model_id = name;
     data = data_size(own, model, nullptr, {.workload = nullptr, .note = note});
     if (data.of_words) model = model->with_head(workloads::Head::kTokens);
   }
   if (sequences <= 0) sequences = data.samples;
   const auto job = [&](const Settings& s) { return job_of(s, model, sequences, data.eval_samples, data.lengths); };
   Estimate out{.job = job(settings), .projection = {}, .changes = {}, .remedy = {}};
-  out.projection = project_if_it_fits(out.job, {.exact = settings.exact});
-  const auto most = static_cast<std::size_t>(settings.suggestions);
+  out.projection = project_if_it_fits(out.job, {.exact = settings.machine.exact});
+  const auto most = static_cast<std::size_t>(settings.output.suggestions);
   if (out.fits() && most > 0) out.changes = advise(settings, job, out.projection, most);
   if (!out.fits()) out.remedy = remedy(settings, job);
   return out;

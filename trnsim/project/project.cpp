@@ -190,8 +190,8 @@ bool same_device(const hw::MachineParams& a, const hw::MachineParams& b, std::in
 }  // namespace
 
 void open_compile_cache(Settings& settings) {
-  if (!settings.compile_cache.empty())
-    settings.programs = std::make_shared<runtime::ProgramCache>(settings.compile_cache);
+  if (!settings.machine.compile_cache.empty())
+    settings.machine.programs = std::make_shared<runtime::ProgramCache>(settings.machine.compile_cache);
 }
 
 std::string text_of(const runtime::CacheUse& use) {

@@ -9,7 +9,7 @@ namespace trnsim {
 
 void write_exports(const std::filesystem::path& folder, const RunResult& run) {
   std::vector<std::string> elsewhere;
-  const std::vector<std::string> names = analysis::exports_of(run.settings.report_to, elsewhere);
+  const std::vector<std::string> names = analysis::exports_of(run.settings.output.report_to, elsewhere);
   if (names.empty()) return;
   analysis::ExportRun all{.body = result_body(run), .steps = {}};
   if (std::filesystem::exists(folder / "steps.jsonl")) all.steps = analysis::read_steps(folder);

@@ -21,43 +21,45 @@ using Clock = std::chrono::steady_clock;
 
 /// An hour of work must not end at a folder that is in use. Errors: Fault::kUsage.
 void require_free(const Settings& settings) {
-  if (settings.output_dir.empty() || settings.overwrite_output_dir) return;
-  const std::filesystem::path folder = settings.output_dir;
+  if (settings.output.output_dir.empty() || settings.output.overwrite_output_dir) return;
+  const std::filesystem::path folder = settings.output.output_dir;
   std::error_code error;
   if (std::filesystem::exists(folder, error) && !std::filesystem::is_empty(folder, error))
     throw Error{Fault::kUsage, "`output_dir` " + folder.string(), "exists and is not empty",
                 "choose another one, or add `overwrite_output_dir`"};
 }
 
-bool trains(const Settings& s) { return s.numerics != "off" && s.mode != "timed"; }
+bool trains(const Settings& s) { return s.numerics.name != "off" && s.machine.mode != "timed"; }
 
 /// The settings of the projected job. The user's own model that is trained is also the one that is projected; without
 /// numbers to compute the format is the workload's all the same.
 Settings projected_settings(const workloads::Workload& workload, const Settings& given) {
   Settings settings = given;
   apply_workload(settings, workload, WorkloadPart::kProjected);
-  if (!given.model_id.empty() && trains(settings)) apply_workload(settings, workload, WorkloadPart::kTrained);
+  if (!given.data.model_id.empty() && trains(settings)) apply_workload(settings, workload, WorkloadPart::kTrained);
   return settings;
 }
 
 Settings timed_settings(const workloads::Workload& workload, Settings settings) {
   const auto own = workload.options.find("numerics");
-  if (settings.numerics == "off" && own != workload.options.end()) settings.numerics = own->second;
-  settle_numerics(settings);
+  if (settings.numerics.name == "off" && own != workload.options.end()) settings.numerics.name = own->second;
+  resolve_numerics(settings);
   return settings;
 }
 
 std::string text_of(const workloads::Workload& workload, const Settings& given) {
-  if (given.model_id.empty() && given.dataset_path.empty() && given.buckets.empty()) return workload.text;
-  return fmt::format("{} on {}", given.model_id.empty() ? workload.model : given.model_id,
-                     given.dataset_path.empty() ? "the workload's data" : given.dataset_path);
+  if (given.data.model_id.empty() && given.data.dataset_path.empty() && given.data.buckets.empty())
+    return workload.text;
+  return fmt::format("{} on {}", given.data.model_id.empty() ? workload.model : given.data.model_id,
+                     given.data.dataset_path.empty() ? "the workload's data" : given.data.dataset_path);
 }
 
-Job job_on(const workloads::Workload& workload, const Settings& settings, const TrainingData* data,
+Job job_on(const workloads::Workload& workload, const Settings& settings, const workloads::TrainingData* data,
            const std::function<void(const std::string&)>& note) {
   const Settings timed = timed_settings(workload, settings);
-  const workloads::ModelPtr model =
-      data && !settings.model_id.empty() ? data->model() : model_of(workload, workload.model, settings.model_id);
+  const workloads::ModelPtr model = data && !settings.data.model_id.empty()
+                                        ? data->config
+                                        : model_of(workload, workload.model, settings.data.model_id);
   const DataSize size = data_size(timed, model, data, {&workload, note});
   return job_of(timed, size.of_words ? model->with_head(workloads::Head::kTokens) : model, size.samples,
                 size.eval_samples, size.lengths);
@@ -78,19 +80,19 @@ class Run {
     const auto begin = Clock::now();
     require_free(request_.given);
     std::vector<std::string> elsewhere;
-    analysis::exports_of(out_.settings.report_to, elsewhere);
+    analysis::exports_of(out_.settings.output.report_to, elsewhere);
     if (!elsewhere.empty() && observer_.note)
       observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(elsewhere, ","),
                                  fmt::join(analysis::kExports, ", ")));
     if (trains(out_.settings)) load();
-    if (out_.settings.mode != "numeric") project_job();
+    if (out_.settings.machine.mode != "numeric") project_job();
     prepare();
     const base::HoldInterrupts hold;
-    base::make_output_folder(request_.folder, out_.settings.overwrite_output_dir);
+    base::make_output_folder(request_.folder, out_.settings.output.overwrite_output_dir);
     const base::FolderLock lock{request_.folder};
     base::make_output_folder(request_.folder,
-                             out_.settings.overwrite_output_dir);  // who had it before us may have written
-    remove_run_files(request_.folder, out_.settings.resume_from_checkpoint);
+                             out_.settings.output.overwrite_output_dir);  // who had it before us may have written
+    remove_run_files(request_.folder, out_.settings.output.resume_from_checkpoint);
     if (observer_.projected) observer_.projected(out_);
     if (trainer_) train_model();
     out_.host_seconds = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -109,30 +111,30 @@ class Run {
   void load() {
     data_ = load_training(workload_, trained_);
     if (observer_.note)
-      for (const std::string& note : data_->notes()) observer_.note(note);
+      for (const std::string& note : data_->notes) observer_.note(note);
   }
 
   void project_job() {
-    out_.job = job_on(workload_, out_.settings, data_ ? &*data_ : nullptr, observer_.note);
+    out_.job = job_on(workload_, out_.settings, data_.get(), observer_.note);
     const std::int64_t layers = out_.job->model->sizes().layers;
     if (request_.trace.layer >= layers)
       throw Error{Fault::kUsage, "`trace_layer`", fmt::format("is {}, the model has {}", request_.trace.layer, layers),
                   fmt::format("choose one from 0 to {}", layers - 1)};
     if (*out_.job == projected_job(workload_, {})) out_.published = workload_.published;
     if (workload_.speed_up) {
-      out_.gain = compiler_gain(*out_.job, out_.settings.learning_rate, request_.trace, workload_.most_batch);
+      out_.gain = compiler_gain(*out_.job, out_.settings.training.learning_rate, request_.trace, workload_.most_batch);
       out_.published_gain = workload_.speed_up;
       out_.job = out_.gain->cases.back().job;
       out_.projection = out_.gain->cases.back().projection;
     } else {
-      out_.projection = project_if_it_fits(*out_.job, {.exact = out_.settings.exact, .trace = request_.trace});
+      out_.projection = project_if_it_fits(*out_.job, {.exact = out_.settings.machine.exact, .trace = request_.trace});
       if (!out_.projection->memory.fits()) refuse();
     }
     out_.machine = out_.job->machine;
-    if (out_.settings.suggestions > 0) suggest();
+    if (out_.settings.output.suggestions > 0) suggest();
   }
 
-  Job job_with(const Settings& s) const { return job_on(workload_, s, data_ ? &*data_ : nullptr, {}); }
+  Job job_with(const Settings& s) const { return job_on(workload_, s, data_.get(), {}); }
 
   [[noreturn]] void refuse() const {
     const auto change = remedy(out_.settings, [this](const Settings& s) { return job_with(s); });
@@ -143,7 +145,8 @@ class Run {
   void suggest() {
     JobOf job = [this](const Settings& s) { return job_with(s); };
     if (out_.gain) job = at_largest_batch(std::move(job), *out_.job, workload_.most_batch);
-    out_.changes = advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.suggestions));
+    out_.changes =
+        advise(out_.settings, job, *out_.projection, static_cast<std::size_t>(out_.settings.output.suggestions));
   }
 
   /// All files. When one cannot be written, a projection leaves none: made again, it is the same. What a training made
@@ -171,11 +174,12 @@ class Run {
     out_.trained_settings = trained_;
     if (!out_.job) out_.machine = out_.trained->machine;
     trainer_ = make_trainer(*data_, *out_.trained, trained_, request_.folder / "checkpoint");
-    step_seconds_ = simulated_step_seconds(*trainer_, out_.trained->machine, trained_.exact);
+    step_seconds_ = simulated_step_seconds(*trainer_, out_.trained->machine, trained_.machine.exact);
   }
 
   void train_model() {
-    const std::string model = trained_.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.model_id;
+    const std::string model =
+        trained_.data.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.data.model_id;
     out_.training = train(*trainer_, *data_, model, step_seconds_, observer_.training);
     save_model(request_.folder / "model", *data_, *out_.trained, *trainer_, *out_.training);
   }
@@ -184,7 +188,7 @@ class Run {
   const workloads::Workload& workload_;
   const RunObserver& observer_;
   Settings trained_;
-  std::optional<TrainingData> data_;
+  workloads::TrainingDataPtr data_;
   std::unique_ptr<workloads::Trainer> trainer_;
   double step_seconds_ = 0;
   RunResult out_;

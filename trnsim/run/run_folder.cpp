@@ -6,8 +6,8 @@
 #include <array>
 #include <thread>
 
-#include "analysis/accuracy/numeric_events.h"
 #include "analysis/cost/cost.h"
+#include "analysis/numerics/numeric_events.h"
 #include "analysis/profile/stats.h"
 #include "analysis/record/record.h"
 #include "analysis/record/result.h"
@@ -40,7 +40,7 @@ ordered_json job_json(const RunResult& run) {
           {"host_step_seconds", p.time.host_step},
           {"overlapped", p.time.overlapped},
           {"train_runtime", p.time.total},
-          {"train_runtime_elsewhere", runtime_elsewhere(*run.job, p, run.settings.set)},
+          {"train_runtime_elsewhere", runtime_elsewhere(*run.job, p, run.settings.machine.set)},
           {"train_samples_per_second", p.samples_per_second()},
           {"train_steps_per_second", p.steps / p.time.total},
           {"mfu_percent", 100 * p.job_mfu},
@@ -309,7 +309,7 @@ ordered_json result_body(const RunResult& run) {
                                : run.trained ? run.trained->cores()
                                              : 0},
                      {"hash", fmt::format("{:016x}", run.machine.hash)}};
-  body["seed"] = run.settings.seed;
+  body["seed"] = run.settings.training.seed;
   if (run.projection) {
     const Projection& p = *run.projection;
     body["answer"] = answer_json(answer(*run.job, p, run.changes, run.typed), run.changes);
@@ -326,11 +326,11 @@ ordered_json result_body(const RunResult& run) {
   if (run.training && run.trained_settings) body["metrics"]["options"] = to_json(*run.trained_settings);
   body["published"] = published_json(run);
   if (run.gain) body["compiler"] = compiler_json(*run.gain, run.published_gain);
-  body["host"] = {
-      {"seconds", run.host_seconds},
-      {"peak_bytes", peak_bytes()},
-      {"threads", run.settings.host_threads > 0 ? run.settings.host_threads
-                                                : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
+  body["host"] = {{"seconds", run.host_seconds},
+                  {"peak_bytes", peak_bytes()},
+                  {"threads", run.settings.machine.host_threads > 0
+                                  ? run.settings.machine.host_threads
+                                  : static_cast<std::int64_t>(std::thread::hardware_concurrency())}};
   return body;
 }
 
@@ -356,7 +356,7 @@ void remove_run_files(const std::filesystem::path& folder, const std::filesystem
 
 void write_run_files(const std::filesystem::path& folder, const RunResult& run) {
   analysis::write_result(folder, result_body(run));
-  analysis::write_machine(folder, hw::machine_file(run.settings.instance_type, run.settings.set));
+  analysis::write_machine(folder, hw::machine_file(run.settings.machine.instance_type, run.settings.machine.set));
   analysis::write_summary(folder, run.workload, summary(run));
   if (!run.projection) return write_exports(folder, run);
   const Projection& p = *run.projection;

@@ -39,7 +39,7 @@ analysis::Record record_of(const RunResult& run, std::size_t stage) {
 /// A workload's job as it was published.
 analysis::JobToPrice job_of_workload(const workloads::Workload& workload) {
   RunRequest request{.workload = workload, .given = {}, .command = "", .folder = {}, .trace = {}};
-  request.given.mode = "timed", request.given.suggestions = 0;
+  request.given.machine.mode = "timed", request.given.output.suggestions = 0;
   request.given.given = {"mode", "suggestions"};
   const RunResult run = projected_run(request);
   return analysis::job_to_price(result_body(run), record_of(run, run.projection->slowest), workload.name);

@@ -11,21 +11,13 @@
 #include "hw/sim_device.h"
 #include "trnsim/project/memory.h"
 #include "workloads/checkpoints/adapter.h"
-#include "workloads/tasks/classification.h"
-#include "workloads/tasks/language_modelling.h"
-#include "workloads/training/causal_trainer.h"
-#include "workloads/training/classifier_trainer.h"
+#include "workloads/tasks/task.h"
 
 namespace trnsim {
 namespace {
 
 using base::Error;
 using base::Fault;
-
-template <class T>
-const T* if_any(const std::optional<T>& value) {
-  return value ? &*value : nullptr;
-}
 
 std::vector<std::string> split_names(const std::string& text) {
   std::vector<std::string> out;
@@ -52,140 +44,97 @@ void require_host_memory(const Job& job) {
 
 /// What a sample is cut to: the last of lengths that the user gives.
 std::int64_t most_tokens(const Settings& s) {
-  const bool given = !s.buckets.empty() && s.buckets != "auto";
-  return given ? workloads::listed_buckets(s.buckets).back() : s.max_length;
+  const bool given = !s.data.buckets.empty() && s.data.buckets != "auto";
+  return given ? workloads::listed_buckets(s.data.buckets).back() : s.data.max_length;
 }
 
 /// Errors: Fault::kUsage for what is projected, but not trained here.
 void require_trainable_lengths(const Settings& s, const workloads::Model& model) {
   require_lengths(s, model);
-  if (model.task() == workloads::Task::kNextToken && !s.buckets.empty())
+  if (model.task() == workloads::Task::kNextToken && !s.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "a decoder is trained for real at one length alone",
                 "use `numerics` off, which projects time and cost, or leave it out: `max_length` pads"};
 }
 
-std::shared_ptr<const workloads::Classification> load_texts(const workloads::Workload& workload, const Settings& s) {
-  return std::make_shared<const workloads::Classification>(
-      workloads::load_classification({.model_folder = s.model_id,
-                                      .preset = workload.small_model,
-                                      .dataset_path = s.dataset_path,
-                                      .validation_file = s.validation_file,
-                                      .test_file = s.test_file,
-                                      .vocab = s.vocab,
-                                      .read = {.text_column = s.text_column,
-                                               .label_column = s.label_column,
-                                               .label_names = split_names(s.label_names),
-                                               .backslash_escapes = s.backslash_escapes,
-                                               .strict = s.strict},
-                                      .head = head_of(s),
-                                      .max_length = static_cast<std::size_t>(most_tokens(s)),
-                                      .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
-                                      .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
-                                      .seed = static_cast<std::uint64_t>(s.seed)}));
-}
-
-std::shared_ptr<const workloads::LanguageModelling> load_tokens(const workloads::Workload& workload, const Settings& s,
-                                                                const workloads::StepKind& kind) {
-  return std::make_shared<const workloads::LanguageModelling>(
-      workloads::load_language_modelling({.model_folder = s.model_id,
-                                          .preset = workload.small_model,
-                                          .dataset_path = s.dataset_path,
-                                          .validation_file = s.validation_file,
-                                          .test_file = s.test_file,
-                                          .vocab = s.vocab,
-                                          .strict = s.strict,
-                                          .packing = s.packing,
-                                          .hold_out = s.eval_strategy == "epoch",
-                                          .length = static_cast<std::size_t>(kind.length),
-                                          .max_train_samples = static_cast<std::size_t>(s.max_train_samples),
-                                          .max_eval_samples = static_cast<std::size_t>(s.max_eval_samples),
-                                          .target_length = static_cast<std::size_t>(kind.target_length),
-                                          .seed = static_cast<std::uint64_t>(s.seed),
-                                          .lora = lora_of(s)}));
+workloads::DataOptions data_options(const workloads::Workload& workload, const Settings& s) {
+  return {.model_folder = s.data.model_id,
+          .preset = workload.small_model,
+          .dataset_path = s.data.dataset_path,
+          .validation_file = s.data.validation_file,
+          .test_file = s.data.test_file,
+          .vocab = s.data.vocab,
+          .read = {.text_column = s.data.text_column,
+                   .label_column = s.data.label_column,
+                   .label_names = split_names(s.data.label_names),
+                   .backslash_escapes = s.data.backslash_escapes,
+                   .strict = s.data.strict},
+          .head = head_of(s),
+          .packing = s.data.packing,
+          .hold_out = s.training.eval_strategy == "epoch",
+          .length = static_cast<std::size_t>(most_tokens(s)),
+          .max_train_samples = static_cast<std::size_t>(s.data.max_train_samples),
+          .max_eval_samples = static_cast<std::size_t>(s.data.max_eval_samples),
+          .seed = static_cast<std::uint64_t>(s.training.seed),
+          .lora = lora_of(s)};
 }
 
 workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const std::filesystem::path& checkpoint) {
-  workloads::TrainerOptions t{
-      .target = job.machine.target(),
-      .step = job.step,
-      .eval_batch = s.per_device_eval_batch_size,
-      .epochs = s.num_train_epochs,
-      .max_steps = s.max_steps,
-      .learning_rate = s.learning_rate,
-      .schedule = s.lr_scheduler_type,
-      .warmup_ratio = s.warmup_ratio,
-      .warmup_steps = s.warmup_steps,
-      .eval_each_epoch = s.eval_strategy == "epoch",
-      .eval_on_start =
-          job.model->task() != workloads::Task::kClassification,  // what the training is worth is the difference
-      .logging_steps = s.logging_steps,
-      .save_steps = s.save_steps,
-      .seed = static_cast<std::uint64_t>(s.seed) | static_cast<std::uint64_t>(s.stochastic_rounding_seed) << 32,
-      .host_threads = static_cast<int>(s.host_threads),
-      .passes = job.passes,
-      .cache = job.programs.get(),
-      .checkpoint = checkpoint,
-      .resume = s.resume_from_checkpoint};
-  for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
-  if (s.mode == "full")
+  const workloads::TaskRow& task = workloads::task_row(job.model->task());
+  workloads::TrainerOptions t{.target = job.machine.target(),
+                              .step = job.step,
+                              .eval_batch = s.training.per_device_eval_batch_size,
+                              .epochs = s.training.num_train_epochs,
+                              .max_steps = s.training.max_steps,
+                              .learning_rate = s.training.learning_rate,
+                              .schedule = s.training.lr_scheduler_type,
+                              .warmup_ratio = s.training.warmup_ratio,
+                              .warmup_steps = s.training.warmup_steps,
+                              .eval_each_epoch = s.training.eval_strategy == "epoch",
+                              .eval_on_start = task.scored_first,
+                              .logging_steps = s.output.logging_steps,
+                              .save_steps = s.output.save_steps,
+                              .seed = static_cast<std::uint64_t>(s.training.seed) |
+                                      static_cast<std::uint64_t>(s.numerics.stochastic_rounding_seed) << 32,
+                              .host_threads = static_cast<int>(s.machine.host_threads),
+                              .passes = job.passes,
+                              .cache = job.programs.get(),
+                              .checkpoint = checkpoint,
+                              .resume = s.output.resume_from_checkpoint};
+  // Sequences that the job's lengths only price are trained at one length.
+  if (task.dealing == workloads::Dealing::kByRank)
+    for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
+  if (s.machine.mode == "full")
     t.make_device = [machine = job.machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   return t;
 }
 
 }  // namespace
 
-const workloads::Tokenizer* TrainingData::tokenizer() const {
-  return texts ? texts->tokenizer.get() : tokens->tokenizer.get();
-}
-const std::vector<std::string>& TrainingData::notes() const { return texts ? texts->notes : tokens->notes; }
-const std::string& TrainingData::source() const { return texts ? texts->source : tokens->source; }
-bool TrainingData::synthetic() const { return texts ? texts->synthetic : tokens->synthetic; }
-std::int64_t TrainingData::samples() const {
-  return texts ? texts->train_samples() : static_cast<std::int64_t>(tokens->train.size());
-}
-workloads::TokenLengths TrainingData::lengths() const {
-  if (texts && texts->tokenizer) return workloads::token_lengths(texts->train, texts->source);
-  return tokens ? workloads::token_lengths(tokens->train, tokens->source) : workloads::TokenLengths{};
-}
-std::int64_t TrainingData::validation() const {
-  if (texts) return texts->validation_samples();
-  return tokens->validation ? static_cast<std::int64_t>(tokens->validation->size()) : 0;
-}
-std::int64_t TrainingData::documents() const { return texts ? samples() : static_cast<std::int64_t>(tokens->texts); }
-
-TrainingData load_training(const workloads::Workload& workload, const Settings& settings) {
-  const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.model_id);
+workloads::TrainingDataPtr load_training(const workloads::Workload& workload, const Settings& settings) {
+  const workloads::ModelPtr model = headed(settings, model_of(workload, workload.small_model, settings.data.model_id));
   require_trainable_lengths(settings, *model);
-  TrainingData data;
-  if (model->task() != workloads::Task::kClassification) {
+  workloads::DataOptions options = data_options(workload, settings);
+  const bool labelled = model->task() == workloads::Task::kClassification;
+  if (!labelled || model->splits()) {
     Settings one = settings;  // the data is not here yet
-    one.packing = true;
+    one.data.packing = true, one.data.buckets.clear();
     const Job job = job_of(one, model, 0);
     require_host_memory(job);
-    data.tokens = load_tokens(workload, settings, job.step.kind);
-    data.model_ = data.tokens->config;
-  } else {
-    data.texts = load_texts(workload, settings);
-    data.model_ = data.texts->config;
+    if (!labelled) options.length = static_cast<std::size_t>(job.step.kind.length);
+    options.target_length = static_cast<std::size_t>(job.step.kind.target_length);
   }
-  return data;
+  return workloads::task_row(model->task()).load(options);
 }
 
-Job training_job(const TrainingData& data, const Settings& settings) {
-  return job_of(settings, data.model(), static_cast<double>(data.samples()), 0,
-                pads_to_lengths(settings, *data.model()) ? data.lengths() : workloads::TokenLengths{});
+Job training_job(const workloads::TrainingData& data, const Settings& settings) {
+  return job_of(settings, data.config, static_cast<double>(data.train_samples()), 0,
+                pads_to_lengths(settings, *data.config) ? data.lengths() : workloads::TokenLengths{});
 }
 
-std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Job& job, const Settings& settings,
-                                                 const std::filesystem::path& checkpoint) {
-  const workloads::TrainerOptions options = trainer_options(job, settings, checkpoint);
-  if (data.texts) {
-    const workloads::Classification& c = *data.texts;
-    return std::make_unique<workloads::ClassifierTrainer>(c.config, c.weights, c.data(), options);
-  }
-  const workloads::LanguageModelling& l = *data.tokens;
-  const workloads::CausalData sets{l.tokenizer.get(), &l.train, if_any(l.validation), if_any(l.test)};
-  return std::make_unique<workloads::CausalTrainer>(l.config, l.weights, sets, options);
+std::unique_ptr<workloads::Trainer> make_trainer(const workloads::TrainingData& data, const Job& job,
+                                                 const Settings& settings, const std::filesystem::path& checkpoint) {
+  return std::make_unique<workloads::Trainer>(data.config, data.weights, data.data(),
+                                              trainer_options(job, settings, checkpoint));
 }
 
 double simulated_step_seconds(const workloads::Trainer& trainer, const hw::MachineParams& machine, bool exact) {
@@ -198,19 +147,19 @@ double simulated_step_seconds(const workloads::Trainer& trainer, const hw::Machi
   return seconds / steps;
 }
 
-Training train(workloads::Trainer& trainer, const TrainingData& data, std::string model_name,
+Training train(workloads::Trainer& trainer, const workloads::TrainingData& data, std::string model_name,
                double simulated_step_seconds, const TrainObserver& observer) {
   using workloads::Split;
   const workloads::Step& step = trainer.options().step;
   Training out{.simulated_step_seconds = simulated_step_seconds,
-               .dataset = data.source(),
-               .synthetic = data.synthetic(),
-               .train_samples = data.samples(),
+               .dataset = data.source,
+               .synthetic = data.synthetic,
+               .train_samples = data.train_samples(),
                .eval_samples = trainer.samples(Split::kValidation),
                .samples_per_step = step.plan.sequences_per_step(),
                .model = std::move(model_name),
                .numerics = step.plan.numerics.name};
-  out.parameters = static_cast<std::int64_t>(workloads::parameter_count(data.model()->weights()));
+  out.parameters = static_cast<std::int64_t>(workloads::parameter_count(data.config->weights()));
   if (observer.begin) observer.begin(out, trainer);
   trainer.on_step = observer.step;
   trainer.on_eval = observer.evaluated;
@@ -226,18 +175,18 @@ Training train(workloads::Trainer& trainer, const TrainingData& data, std::strin
   return out;
 }
 
-void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
+void save_model(const std::filesystem::path& folder, const workloads::TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training) {
   std::filesystem::create_directories(folder);
   const workloads::ElementType type =
-      data.texts ? workloads::ElementType::kF32 : workloads::element_type(job.step.plan.numerics.weight);
-  if (data.model()->lora()) {
-    workloads::save_adapter(folder, data.model(), trainer.read_weights(), type);
+      data.config->splits() ? workloads::element_type(job.step.plan.numerics.weight) : workloads::ElementType::kF32;
+  if (data.config->lora()) {
+    workloads::save_adapter(folder, data.config, trainer.read_weights(), type);
   } else {
-    workloads::write_config(data.model(), folder);
-    workloads::save_weights(folder, data.model(), trainer.read_weights(), type);
+    workloads::write_config(data.config, folder);
+    workloads::save_weights(folder, data.config, trainer.read_weights(), type);
   }
-  if (data.tokenizer()) data.tokenizer()->save(folder);
+  if (data.tokenizer) data.tokenizer->save(folder);
   base::write_file(folder / "trainer_state.json", workloads::trainer_state_json(training.outcome.state));
 }
 

@@ -11,45 +11,21 @@
 
 #include "trnsim/job/job.h"
 #include "workloads/models/weights.h"
-#include "workloads/text/tokenizer.h"
+#include "workloads/tasks/training_data.h"
 #include "workloads/training/trainer.h"
-
-namespace workloads {
-struct Classification;
-struct LanguageModelling;
-}  // namespace workloads
 
 namespace trnsim {
 
-/// Model, tokenizer and data of a training, ready to begin.
-struct TrainingData {
-  std::shared_ptr<const workloads::Classification> texts;  // one of the two
-  std::shared_ptr<const workloads::LanguageModelling> tokens;
-
-  const workloads::ModelPtr& model() const { return model_; }
-  const workloads::Tokenizer* tokenizer() const;  // null for pictures
-  const std::vector<std::string>& notes() const;  // what a user should know, one sentence each
-  const std::string& source() const;
-  bool synthetic() const;
-  std::int64_t samples() const;             // for training
-  workloads::TokenLengths lengths() const;  // of these, as they are trained on; of pictures nothing
-  std::int64_t validation() const;          // 0: there is none
-  std::int64_t documents() const;           // texts that packed sequences are made of
-
-  workloads::ModelPtr model_;
-};
-
-/// Reads what the settings name, or makes up the workload's own data. Errors: as
-/// workloads::load_classification() and load_language_modelling(); Fault::kCapacity when this host cannot hold the
-/// model.
-TrainingData load_training(const workloads::Workload& workload, const Settings& settings);
+/// Reads what the settings name, or makes up the workload's own data. Errors: as workloads::load_classification() and
+/// load_language_modelling(); Fault::kCapacity when this host cannot hold the model.
+workloads::TrainingDataPtr load_training(const workloads::Workload& workload, const Settings& settings);
 
 /// The job that is trained: the settings' plan on the loaded model.
-Job training_job(const TrainingData& data, const Settings& settings);
+Job training_job(const workloads::TrainingData& data, const Settings& settings);
 
 /// A trainer of training_job(); `checkpoint`: folder that checkpoints go to. Errors: as the trainers.
-std::unique_ptr<workloads::Trainer> make_trainer(const TrainingData& data, const Job& job, const Settings& settings,
-                                                 const std::filesystem::path& checkpoint);
+std::unique_ptr<workloads::Trainer> make_trainer(const workloads::TrainingData& data, const Job& job,
+                                                 const Settings& settings, const std::filesystem::path& checkpoint);
 
 /// The numeric part of a run.
 struct Training {
@@ -71,7 +47,7 @@ struct TrainObserver {
 };
 
 /// Trains to the end, then evaluates the test data. Errors: as Trainer::run().
-Training train(workloads::Trainer& trainer, const TrainingData& data, std::string model_name,
+Training train(workloads::Trainer& trainer, const workloads::TrainingData& data, std::string model_name,
                double simulated_step_seconds, const TrainObserver& observer);
 
 /// The blocks that Hugging Face's Trainer prints behind an evaluation and at the end of a training, whose times are the
@@ -85,7 +61,7 @@ double simulated_step_seconds(const workloads::Trainer& trainer, const hw::Machi
 
 /// Writes the folder "model" as Hugging Face's Trainer leaves it: configuration, weights, tokenizer,
 /// trainer_state.json; of a model with adapters what PEFT leaves, and the base in "base".
-void save_model(const std::filesystem::path& folder, const TrainingData& data, const Job& job,
+void save_model(const std::filesystem::path& folder, const workloads::TrainingData& data, const Job& job,
                 workloads::Trainer& trainer, const Training& training);
 
 }  // namespace trnsim

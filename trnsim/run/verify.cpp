@@ -13,23 +13,23 @@ using base::Fault;
 
 workloads::VerifyReport verify(const std::filesystem::path& folder, const Settings& settings,
                                const std::function<void(std::int64_t step)>& step_done) {
-  if (settings.mode == "timed" || settings.numerics == "off")
+  if (settings.machine.mode == "timed" || settings.numerics.name == "off")
     throw Error{Fault::kUsage, "trnsim verify", "compares numbers, and there would be none",
                 "use `mode` numeric or full, and `numerics`"};
   Settings s = settings;
-  if (s.numerics.empty()) s.numerics = "fp32";
-  if (s.nproc_per_node == 0) s.nproc_per_node = 1;
-  if (s.virtual_pipeline_size > 1 && s.pipeline_parallel_size < 2)
+  if (s.numerics.name.empty()) s.numerics.name = "fp32";
+  if (s.machine.nproc_per_node == 0) s.machine.nproc_per_node = 1;
+  if (s.plan.virtual_pipeline_size > 1 && s.plan.pipeline_parallel_size < 2)
     throw Error{Fault::kUsage, "`virtual_pipeline_size`", "takes more than one stage",
                 "use `pipeline_parallel_size` 2 or more"};
-  const hw::MachineParams machine = load_machine(s.instance_type, s.set, s.nnodes);
+  const hw::MachineParams machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes);
   workloads::VerifyOptions options;
   options.target = machine.target();
   options.plan = plan_of(s, machine);
-  options.cache = s.programs.get();
-  options.host_threads = static_cast<int>(s.host_threads);
-  options.seed = static_cast<std::uint64_t>(s.seed);
-  if (s.mode == "full")
+  options.cache = s.machine.programs.get();
+  options.host_threads = static_cast<int>(s.machine.host_threads);
+  options.seed = static_cast<std::uint64_t>(s.training.seed);
+  if (s.machine.mode == "full")
     options.make_device = [&machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   options.progress = [&step_done](std::int64_t step, std::int64_t) {
     if (step_done) step_done(step);

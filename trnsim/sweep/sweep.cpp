@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 #include <deque>
 #include <map>
 #include <memory>
 #include <optional>
-#include <set>
 #include <utility>
 
 #include "analysis/cost/prices.h"
@@ -28,12 +26,6 @@ using analysis::Metrics;
 using analysis::SweepPoint;
 
 constexpr std::string_view kModelKey = "model";  // a key of a point too: the preset that the job trains
-
-const Setting* find_setting(std::string_view key) {
-  const auto table = settings_table();
-  const auto found = std::ranges::find(table, key, &Setting::name);
-  return found == table.end() ? nullptr : &*found;
-}
 
 /// Of a program: every key is a machine parameter, or a price.
 std::vector<std::string> assignments(const SweepPoint& point) {
@@ -78,12 +70,12 @@ Asked asked_at(const workloads::Workload& workload, const std::string& machine, 
     else if (find_setting(key))
       changed[key] = value;
     else
-      given.set.push_back(key + "=" + value);
+      given.machine.set.push_back(key + "=" + value);
   }
   apply_defaults(given, changed, "sweep");
   for (const auto& [name, value] : changed) given.given.insert(name);
-  if (!given.set.empty()) given.given.insert("set");
-  load_machine(given.instance_type, given.set, given.nnodes);
+  if (!given.machine.set.empty()) given.given.insert("set");
+  load_machine(given.machine.instance_type, given.machine.set, given.machine.nnodes);
   if (model == workload.model) return {workload, given};
   if (load_model_config(model)->task() != load_model_config(workload.model)->task())
     throw base::Error{base::Fault::kUsage, "model",
@@ -106,40 +98,13 @@ std::uint64_t hash_at(const workloads::Workload& workload, const std::string& ma
   }
 }
 
-/// Values of a setting that show whether it decides anything.
-std::vector<std::string> probes(const Setting& setting) {
-  std::vector<std::string> out;
-  const std::string legal = setting.legal();
-  for (std::size_t begin = 0; begin < legal.size();) {
-    const std::size_t end = std::min(legal.find('|', begin), legal.size());
-    out.push_back(legal.substr(begin, end - begin));
-    begin = end + 1;
-  }
-  if (!out.empty()) return out;
-  if (std::holds_alternative<bool Settings::*>(setting.member)) return {"true", "false"};
-  if (setting.name() == "instance_type") return hw::machine_names();
-  if (setting.name() == "passes") return {"-fusion", "+fusion"};
-  if (setting.name() == "buckets") return {"64"};
-  if (std::holds_alternative<std::string Settings::*>(setting.member)) return {};
-  return {"0", "1", "2", "3", "64"};
-}
-
-/// Whether some value of the setting makes another job of the workload, or one that cannot be.
-bool decides(const workloads::Workload& workload, const Setting& setting) {
-  const std::uint64_t before = hash_of(asked_at(workload, "", {}).job());
-  return std::ranges::any_of(probes(setting), [&](const std::string& value) {
-    try {
-      return hash_of(asked_at(workload, "", {{std::string{setting.name()}, value}}).job()) != before;
-    } catch (const base::Error& e) {
-      return e.where() != fmt::format("`{}`", setting.name());  // no value of it
-    }
-  });
-}
-
-/// A sweep over what changes no job would show the same point again and again. Errors: Fault::kUsage.
-void require_effect(const workloads::Workload& workload, const SweepPoint& point) {
+/// A sweep over a setting that is no part of the job would show the same point again and again. Errors: Fault::kUsage.
+void require_effect(const workloads::Workload& workload, bool splits, const SweepPoint& point) {
+  const auto changes = [&](const Setting& setting) {
+    return setting.effect == Effect::kJob && (splits || setting.group != kPlanGroup);
+  };
   for (const auto& [key, value] : point)
-    if (const Setting* setting = find_setting(key); setting && !decides(workload, *setting))
+    if (const Setting* setting = find_setting(key); setting && !changes(*setting))
       throw base::Error{base::Fault::kUsage, fmt::format("`{}`", key),
                         fmt::format("changes neither time nor cost of {}", workload.name),
                         "sweep over a machine parameter, or a setting that the projection reads"};
@@ -209,13 +174,9 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
 
 analysis::SweepModel job_model(const std::string& workload, const std::string& machine) {
   const auto jobs = std::make_shared<const workloads::Workload>(workloads::load_workload(workload));
-  const auto checked = std::make_shared<std::set<std::string>>();
   return {.hash =
-              [jobs, machine, checked](const SweepPoint& point) {
-                if (const bool news = std::ranges::any_of(
-                        point, [&](const auto& setting) { return checked->insert(setting.first).second; });
-                    news)
-                  require_effect(*jobs, point);
+              [jobs, machine, splits = load_model_config(jobs->model)->splits()](const SweepPoint& point) {
+                require_effect(*jobs, splits, point);
                 return base::hash64(base::hash_text(hash_at(*jobs, machine, point)), base::hash_of_own_code());
               },
           .evaluate =

@@ -8,6 +8,7 @@
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/checkpoints/shards.h"
+#include "workloads/models/config/keys.h"
 
 namespace workloads {
 namespace {
@@ -45,11 +46,12 @@ ModelPtr with_adapter_of(const fs::path& folder, const ModelPtr& base) {
   return base->with_lora(read_adapter_config(folder));
 }
 
-LoadedModel without_adapter(const fs::path& path, std::uint64_t seed, Head head) {
+LoadedModel without_adapter(const fs::path& path, std::uint64_t seed, std::optional<Head> head) {
   if (!fs::is_directory(path) && path.extension() == ".bin") return from_llama2c(path);
   if (fs::exists(path / "shards.json")) return {read_shard_config(path), read_shards(path)};
   if (fs::exists(path / "config.json")) {
-    ModelPtr config = read_config(path)->with_head(head);
+    ModelPtr config = read_config(path);
+    if (head) config = config->with_head(*head);
     Weights weights = load_weights(path, config, seed);
     return {std::move(config), std::move(weights)};
   }
@@ -65,12 +67,19 @@ ModelPtr config_without_adapter(const fs::path& path) {
 
 }  // namespace
 
-LoadedModel load_model(const fs::path& path, std::uint64_t seed, Head head) {
+LoadedModel load_model(const fs::path& path, std::uint64_t seed, std::optional<Head> head) {
   if (!is_adapter_folder(path)) return without_adapter(path, seed, head);
   LoadedModel model = without_adapter(base_of_adapter(path), seed, head);
   model.config = with_adapter_of(path, model.config);
   load_adapter(path, model.config, model.weights);
   return model;
+}
+
+std::optional<Head> saved_head(const fs::path& folder) {
+  if (!fs::exists(folder / "config.json") || fs::exists(folder / "shards.json")) return std::nullopt;
+  const Keys keys{folder / "config.json"};
+  const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
+  return made.ends_with("ForMaskedLM\"]") ? std::optional{Head::kMaskedTokens} : std::nullopt;
 }
 
 ModelPtr load_model_config(const fs::path& path) {

@@ -29,6 +29,16 @@ constexpr std::array kTokenizerFiles = {"tokenizer.json",        "tokenizer.mode
                                         "tokenizer_config.json", "special_tokens_map.json", "vocab.txt",
                                         "generation_config.json"};
 
+/// As the index names them: config.json says of which task a model was saved, not for which one it is trained.
+constexpr std::array<std::pair<Head, std::string_view>, 5> kHeads = {{{Head::kClassifier, "classifier"},
+                                                                      {Head::kTokens, "tokens"},
+                                                                      {Head::kNone, "none"},
+                                                                      {Head::kPretraining, "pretraining"},
+                                                                      {Head::kMaskedTokens, "masked_tokens"}}};
+std::string_view name_of(Head head) {
+  return std::ranges::find(kHeads, head, &decltype(kHeads)::value_type::first)->second;
+}
+
 std::string file_name(std::string_view state, ShardRank rank) {
   return fmt::format("{}_tp{:02}_pp{:02}.safetensors", state, rank.tensor, rank.pipeline);
 }
@@ -166,7 +176,7 @@ void write_shard_index(const fs::path& folder, const ModelPtr& config, const Sha
                {"tensor_parallel_size", index.plan.tensor_parallel_size},
                {"pipeline_parallel_size", index.plan.pipeline_parallel_size},
                {"virtual_pipeline_size", index.plan.virtual_pipeline_size},
-               {"bert_pretraining_head", config->head() == Head::kPretraining},
+               {"head", name_of(config->head())},
                {"states", index.states},
                {"step", index.step},
                {"run", index.run}};
@@ -211,7 +221,10 @@ ShardIndex read_shard_index(const fs::path& folder) {
 
 ModelPtr read_shard_config(const fs::path& folder) {
   const ModelPtr config = read_config(folder);
-  const bool pretraining = read_json_file(folder / kShardIndex).value("bert_pretraining_head", json()) == true;
+  const json index = read_json_file(folder / kShardIndex);
+  for (const auto& [head, name] : kHeads)
+    if (index.value("head", json()) == name) return config->head() == head ? config : config->with_head(head);
+  const bool pretraining = index.value("bert_pretraining_head", json()) == true;  // as trnsim wrote until 0.2.0
   return pretraining ? config->with_head(Head::kPretraining) : config;
 }
 

@@ -93,7 +93,7 @@ void write_shard_index(const std::filesystem::path& folder, const ModelPtr& conf
 /// Errors: Fault::kData when the folder has no index (an unfinished checkpoint), or the index is not understood.
 ShardIndex read_shard_index(const std::filesystem::path& folder);
 
-/// The config.json in the folder, with the head of BERT that was trained. Errors: as read_config(), read_shard_index().
+/// The config.json in the folder, with the head that was trained. Errors: as read_config(), read_shard_index().
 ModelPtr read_shard_config(const std::filesystem::path& folder);
 
 /// One state of the whole model, fp32. Errors: Fault::kData naming the file: a shard

@@ -11,9 +11,9 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/text.h"
+#include "workloads/data/batch.h"
 #include "workloads/data/dataset_rows.h"
 #include "workloads/text/utf8.h"
-#include "workloads/training/batches.h"
 
 namespace workloads {
 namespace {
@@ -284,23 +284,25 @@ std::int32_t end_token(const Tokenizer& tokenizer, std::string_view use) {
 }
 
 /// Of texts whose labels are their own tokens.
-std::int32_t end_of_texts(const Tokenizer& tokenizer, std::size_t length) {
+std::optional<std::int32_t> end_of_texts(const Tokenizer& tokenizer, std::size_t length, bool ends) {
+  if (!ends) return std::nullopt;
   if (length < 2)
     throw Error{Fault::kUsage, "sequence length", fmt::format("is {}, but a label is the token after", length),
                 "set it to 2 or more"};
   return end_token(tokenizer, "put between texts");
 }
 
-std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const Tokenizer& tokenizer, std::int32_t eos) {
+std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const Tokenizer& tokenizer,
+                                   std::optional<std::int32_t> eos) {
   Encoding encoding = tokenizer.encode(corpus.texts[i], 0, fmt::format("{}: text {}", corpus.source, i + 1));
-  if (encoding.ids.empty() || encoding.ids.back() != eos) encoding.ids.push_back(eos);
+  if (eos && (encoding.ids.empty() || encoding.ids.back() != *eos)) encoding.ids.push_back(*eos);
   return std::move(encoding.ids);
 }
 
 }  // namespace
 
-PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
-  const std::int32_t eos = end_of_texts(tokenizer, length);
+PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends) {
+  const std::optional<std::int32_t> eos = end_of_texts(tokenizer, length, ends);
   PackedDataset packed{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
     const std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
@@ -316,8 +318,8 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
   return packed;
 }
 
-PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
-  const std::int32_t eos = end_of_texts(tokenizer, length);
+PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends) {
+  const std::optional<std::int32_t> eos = end_of_texts(tokenizer, length, ends);
   PackedDataset padded{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
     std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
@@ -364,10 +366,10 @@ std::size_t PackedDataset::targets(std::span<const std::uint32_t> sequences) con
   return count;
 }
 
-CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
-                       std::int32_t pad_id) {
+Batch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
+                 std::int32_t pad_id) {
   base::ensure(sequences.size() <= rows, "batch", "more sequences than rows");
-  CausalBatch batch{.rows = rows, .length = dataset.length, .samples = sequences.size()};
+  Batch batch{.rows = rows, .length = dataset.length, .samples = sequences.size()};
   batch.input_ids.reserve(rows * dataset.length);
   for (const std::uint32_t index : sequences) {
     base::ensure(index < dataset.size(), "batch", "a sequence that is not there");

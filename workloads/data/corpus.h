@@ -11,6 +11,7 @@
 #include <string_view>
 #include <vector>
 
+#include "workloads/data/batch.h"
 #include "workloads/data/dataset.h"
 #include "workloads/text/tokenizer.h"
 
@@ -99,28 +100,21 @@ struct PackedDataset {
 };
 
 /// Tokenizes every text with its special tokens and an end-of-sequence token (unless the tokenizer adds one itself),
-/// joins all and cuts the row of tokens into sequences; the rest is dropped.
-/// Errors: Fault::kUsage when `length` is below 2 (a label is the next token), Fault::kData when the tokenizer has no
-/// end-of-sequence token, or when there are too few tokens for one sequence.
-PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length);
+/// joins all and cuts the row of tokens into sequences; the rest is dropped. Without `ends` texts have the special
+/// tokens alone that the tokenizer adds, as encoders read them. Errors: Fault::kUsage when `length` is below 2 (a label
+/// is the next token), Fault::kData when the tokenizer has no end-of-sequence token, or when there are too few tokens
+/// for one sequence.
+PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends = true);
 
 /// Each text with its end as a sequence of its own, cut to `length` or padded to it. Errors: as pack().
-PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length);
+PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends = true);
 /// Pairs of texts, each cut to its length and ended by the end-of-sequence token. Errors: Fault::kUsage when a length
 /// has no room for it; as pack().
 PackedDataset pair_up(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, std::size_t answer_length);
 
-/// What one rank computes on: [rows, length], row by row.
-struct CausalBatch {
-  std::size_t rows = 0;
-  std::size_t length = 0;
-  std::size_t samples = 0;  // rows that hold a sequence; the others are filler
-  std::vector<std::int32_t> input_ids{};
-  std::vector<std::int32_t> labels{};  // Batch::kIgnoredLabel in filler rows and of padding
-};
-
-/// Adds filler rows of pad tokens up to `rows`. Errors: Fault::kInternal when there are more sequences than rows.
-CausalBatch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
-                       std::int32_t pad_id);
+/// Labels are the tokens themselves, but of padding. Adds filler rows of pad tokens up to `rows`. Errors:
+/// Fault::kInternal when there are more sequences than rows.
+Batch make_batch(const PackedDataset& dataset, std::span<const std::uint32_t> sequences, std::size_t rows,
+                 std::int32_t pad_id);
 
 }  // namespace workloads

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "runtime/graph/graph.h"
+#include "workloads/data/batch.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/step.h"
-#include "workloads/training/batches.h"
 
 namespace workloads {
 

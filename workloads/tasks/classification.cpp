@@ -37,14 +37,14 @@ void cut(Dataset& data, std::size_t most) {
 
 /// The model's own names of its labels, when it knows all of the data's: what it has learnt keeps its meaning. Empty
 /// when it does not, or when the user gives the names.
-std::vector<std::string> names_of_model(const ClassificationOptions& o, const std::vector<std::string>& data) {
+std::vector<std::string> names_of_model(const DataOptions& o, const std::vector<std::string>& data) {
   if (o.model_folder.empty() || !o.read.label_names.empty()) return {};
   const std::vector<std::string> names = encoder_at(o.model_folder)->label_names();
   const auto knows = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
   return std::ranges::all_of(data, knows) ? names : std::vector<std::string>{};
 }
 
-Splits read_data(const ClassificationOptions& o, Classification& out) {
+Splits read_data(const DataOptions& o, Classification& out) {
   if (o.dataset_path.empty()) {
     out.synthetic = true;
     out.source = std::string{kSyntheticName};
@@ -67,7 +67,7 @@ void note_problems(const Dataset& data, Classification& out) {
   if (data.skipped > 0) out.notes.push_back(describe_problems(data));
 }
 
-std::unique_ptr<Tokenizer> make_tokenizer(const ClassificationOptions& o, const Dataset& train, Classification& out) {
+std::unique_ptr<Tokenizer> make_tokenizer(const DataOptions& o, const Dataset& train, Classification& out) {
   if (!o.vocab.empty()) return load_tokenizer(o.vocab);
   if (!o.model_folder.empty()) return load_tokenizer(o.model_folder);
   if (!out.synthetic)
@@ -82,7 +82,7 @@ bool has_head(const std::string& folder) {
 }
 
 /// The model with the head that the data has labels for.
-ModelPtr headed(const ClassificationOptions& o, const Dataset& train, const ModelPtr& model) {
+ModelPtr headed(const DataOptions& o, const Dataset& train, const ModelPtr& model) {
   const Head fits = train.of_words() ? Head::kTokens : Head::kClassifier, head = o.head.value_or(fits);
   if (head != fits)
     throw Error{Fault::kData, train.source,
@@ -95,7 +95,7 @@ ModelPtr headed(const ClassificationOptions& o, const Dataset& train, const Mode
   return out;
 }
 
-void fit_model(const ClassificationOptions& o, const Dataset& train, Classification& out) {
+void fit_model(const DataOptions& o, const Dataset& train, Classification& out) {
   const std::size_t tokens = out.tokenizer->vocab_size(), labels = train.label_names.size();
   if (o.model_folder.empty()) {
     const TokenIds ids{.vocabulary = static_cast<std::int64_t>(tokens), .pad = out.tokenizer->pad_id()};
@@ -121,10 +121,16 @@ void fit_model(const ClassificationOptions& o, const Dataset& train, Classificat
   for (const std::string& note : out.weights.notes) out.notes.push_back(note);
 }
 
+TokenLengths lengths_of(const TokenizedDataset& data, std::string source) {
+  TokenLengths out{.samples = {}, .source = std::move(source)};
+  for (std::size_t i = 0; i < data.size(); ++i) ++out.samples[static_cast<std::int64_t>(data.length(i))];
+  return out;
+}
+
 /// As many as the job of vit_mnist needs to learn.
 constexpr std::size_t kDigits = 8192, kDigitsHeldOut = 1024;
 
-void read_images(const ClassificationOptions& o, const ModelPtr& model, Classification& out) {
+void read_images(const DataOptions& o, const ModelPtr& model, Classification& out) {
   if (has_class_folders(o.dataset_path)) {
     const auto names = o.model_folder.empty() ? std::vector<std::string>{} : model->label_names();
     ClassFolders splits =
@@ -137,7 +143,7 @@ void read_images(const ClassificationOptions& o, const ModelPtr& model, Classifi
   out.train_images = std::move(splits.train), out.test_images = std::move(splits.test);
 }
 
-void load_images(const ClassificationOptions& o, const ModelPtr& model, Classification& out) {
+void load_images(const DataOptions& o, const ModelPtr& model, Classification& out) {
   const auto at_most = [](std::size_t asked, std::size_t all) { return asked > 0 ? std::min(asked, all) : all; };
   if (o.dataset_path.empty()) {
     out.synthetic = true;
@@ -157,26 +163,19 @@ void load_images(const ClassificationOptions& o, const ModelPtr& model, Classifi
 
 }  // namespace
 
-ClassifierData Classification::data() const {
+TrainerData Classification::data() const {
   const auto any = [](const auto& data) { return data ? &*data : nullptr; };
-  if (!train_images) return {text_task(&train), text_task(any(validation)), text_task(any(test))};
+  if (!train_images)
+    return {labelled_texts(&train), labelled_texts(any(validation)), labelled_texts(any(test)), tokenizer.get()};
   const ImageShape& shape = *config->image();
-  const auto train_task = image_task(any(train_images), shape), test_task = image_task(any(test_images), shape);
-  if (!validation_images) return {train_task, test_task, nullptr};
-  return {train_task, image_task(any(validation_images), shape), test_task};
+  const auto pictures = [&](const auto& data) { return labelled_pictures(any(data), shape); };
+  if (!validation_images) return {pictures(train_images), pictures(test_images), nullptr};
+  return {pictures(train_images), pictures(validation_images), pictures(test_images)};
 }
 
-std::int64_t Classification::train_samples() const {
-  return static_cast<std::int64_t>(train_images ? train_images->labels.size() : train.size());
-}
+TokenLengths Classification::lengths() const { return tokenizer ? lengths_of(train, source) : TokenLengths{}; }
 
-std::int64_t Classification::validation_samples() const {
-  if (validation_images) return static_cast<std::int64_t>(validation_images->labels.size());
-  if (test_images) return static_cast<std::int64_t>(test_images->labels.size());
-  return validation ? static_cast<std::int64_t>(validation->size()) : 0;
-}
-
-Classification load_classification(const ClassificationOptions& o) {
+Classification load_classification(const DataOptions& o) {
   Classification out;
   const ModelPtr model = o.model_folder.empty() ? model_preset(o.preset) : encoder_at(o.model_folder);
   if (model->image()) {
@@ -188,12 +187,12 @@ Classification load_classification(const ClassificationOptions& o) {
   note_problems(splits.train, out);
   out.tokenizer = make_tokenizer(o, splits.train, out);
   fit_model(o, splits.train, out);
-  out.train = tokenize(splits.train, *out.tokenizer, o.max_length);
+  out.train = tokenize(splits.train, *out.tokenizer, o.length);
   const auto other = [&](std::optional<Dataset>& data, std::optional<TokenizedDataset>& to) {
     if (!data) return;
     cut(*data, o.max_eval_samples);
     note_problems(*data, out);
-    to = tokenize(*data, *out.tokenizer, o.max_length);
+    to = tokenize(*data, *out.tokenizer, o.length);
   };
   other(splits.validation, out.validation);
   other(splits.test, out.test);
@@ -210,20 +209,14 @@ SampleCount count_images(const std::filesystem::path& folder) {
           .validation = static_cast<std::int64_t>(splits.test.labels.size())};
 }
 
-TokenLengths token_lengths(const TokenizedDataset& data, std::string source) {
-  TokenLengths out{.samples = {}, .source = std::move(source)};
-  for (std::size_t i = 0; i < data.size(); ++i) ++out.samples[static_cast<std::int64_t>(data.length(i))];
-  return out;
-}
-
-TokenLengths token_lengths(const ClassificationOptions& o) {
+TokenLengths token_lengths(const DataOptions& o) {
   Classification read;
   Splits splits = read_data(o, read);
   cut(splits.train, o.max_train_samples);
-  return token_lengths(tokenize(splits.train, *make_tokenizer(o, splits.train, read), 0), read.source);
+  return lengths_of(tokenize(splits.train, *make_tokenizer(o, splits.train, read), 0), read.source);
 }
 
-SampleCount count_samples(const ClassificationOptions& o) {
+SampleCount count_samples(const DataOptions& o) {
   const Splits splits = read_splits(o.dataset_path, o.read);
   SampleCount count{.train = static_cast<std::int64_t>(splits.train.samples.size()),
                     .of_words = splits.train.of_words()};

@@ -7,7 +7,7 @@
 #include <cstdlib>
 
 #include "base/error.h"
-#include "workloads/training/batches.h"
+#include "workloads/data/batch.h"
 
 namespace workloads {
 namespace {

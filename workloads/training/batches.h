@@ -6,6 +6,7 @@
 #include <span>
 #include <vector>
 
+#include "workloads/data/batch.h"
 #include "workloads/data/dataset.h"
 #include "workloads/text/tokenizer.h"
 
@@ -28,19 +29,6 @@ struct TokenizedDataset {
 
 /// Special tokens added, cut to `max_length` (0: never). Errors: as Tokenizer::encode.
 TokenizedDataset tokenize(const Dataset& dataset, const Tokenizer& tokenizer, std::size_t max_length);
-
-/// What one rank computes on: [rows, length], row by row.
-struct Batch {
-  std::size_t rows = 0;
-  std::size_t length = 0;
-  std::size_t samples = 0;  // rows that hold a sample; the others are filler
-  std::vector<std::int32_t> input_ids{};
-  std::vector<std::int32_t> attention_mask{};
-  std::vector<std::int32_t> token_type_ids{};
-  std::vector<std::int32_t> labels{};  // [rows]; kIgnoredLabel in filler rows
-
-  static constexpr std::int32_t kIgnoredLabel = -100;  // PyTorch's ignore_index
-};
 
 /// Pads every sample to `length` and adds filler rows up to `rows`. A filler row is one padding token that is attended
 /// to, so that its softmax is defined. Errors: Fault::kUsage when a sample is longer than `length`.

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <numeric>
 
 #include "base/error.h"
 #include "workloads/models/decoder/decoder_arch.h"
@@ -18,12 +19,13 @@ using base::Fault;
 
 void require_computable(const ModelPtr& config, const Step& spec) {
   const std::int64_t tensor = spec.plan.tensor, tokens = config->sizes().vocabulary;
+  if (tensor == 1) return;
   if (tokens % tensor != 0)
     throw Error{Fault::kUsage, "`tensor_parallel_size`",
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use `numerics` off, or a degree that divides it"};
   const DecoderArch arch = decoder_arch(config);
-  if (spec.kind.training && tensor > 1 && !spec.plan.sequence && (arch.dropout > 0 || arch.embedding_dropout > 0))
+  if (spec.kind.training && !spec.plan.sequence && (arch.dropout > 0 || arch.embedding_dropout > 0))
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "each tensor-parallel rank would drop other elements of what all of them have",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
@@ -41,36 +43,33 @@ std::vector<std::int32_t> predecessors(std::span<const std::int32_t> targets, st
   return out;
 }
 
-DecoderIo::DecoderIo(const ModelPtr& config, const Step& spec, std::vector<ZeroBucket> zero)
-    : DecoderIo{config, spec, std::vector<std::vector<ZeroBucket>>{std::move(zero)}} {}
-
-DecoderIo::DecoderIo(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
+HostIo::HostIo(const ModelPtr& config, const Step& spec, std::vector<std::vector<ZeroBucket>> zero_of_stage)
     : config_{config},
       spec_{spec},
       zero_{std::move(zero_of_stage)},
       plan_{shard_plan(spec.plan)},
       whole_{config->weights()} {
-  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "decoder", "a stage has no buckets");
+  base::ensure(zero_.size() == static_cast<std::size_t>(spec.plan.pipeline), "host", "a stage has no buckets");
   for (std::int64_t stage = 0; stage < spec.plan.pipeline; ++stage)
     parts_.push_back(decoder_weights(config, of_stage(spec, stage)));
   require_computable(config, spec);
 }
 
 template <class Body>
-void DecoderIo::for_holders(const WeightSpec& whole, const Body& body) const {
+void HostIo::for_holders(const WeightSpec& whole, const Body& body) const {
   for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
     for (std::int64_t t = 0; t < spec_.plan.tensor && is_on_stage(whole, config_, plan_, stage); ++t) body(stage, t);
 }
 
-std::int64_t DecoderIo::predicted() const {
+std::int64_t HostIo::predicted() const {
   const StepKind& kind = spec_.kind;
   return config_->pairs() && kind.target_length > 0 ? kind.target_length : kind.length;
 }
 
-std::int64_t DecoderIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
+std::int64_t HostIo::vocabulary_part() const { return config_->sizes().vocabulary / spec_.plan.tensor; }
 
-void DecoderIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
-                            std::int64_t stage) const {
+void HostIo::write_place(runtime::Session& session, const Weights& shard, std::int64_t tensor,
+                         std::int64_t stage) const {
   for (const WeightSpec& part : parts_of(stage)) {
     const std::vector<float> values = device_values(shard, part);
     for (std::uint32_t d = 0; d < spec_.plan.data; ++d) {
@@ -85,35 +84,40 @@ void DecoderIo::write_place(runtime::Session& session, const Weights& shard, std
     });
 }
 
-void DecoderIo::write_weights(runtime::Session& session, const Weights& weights) const {
+void HostIo::write_weights(runtime::Session& session, const Weights& weights) const {
   for (std::int64_t stage = 0; stage < spec_.plan.pipeline; ++stage)
     for (std::int64_t t = 0; t < spec_.plan.tensor; ++t)
       write_place(session, shard_of(weights, config_, plan_, {.tensor = t, .pipeline = stage}), t, stage);
 }
 
-void DecoderIo::write_tables(runtime::Session& session) const {
-  const DecoderArch arch = decoder_arch(config_);
-  const RopeTable table = rope_table(arch, spec_.kind.length);
-  for (std::uint32_t r = 0; arch.rotary && r < spec_.plan.world(); ++r) {
-    session.write(r, "rope.cos", table.cos);
-    session.write(r, "rope.sin", table.sin);
-  }
-  for (std::int64_t t = 0; !arch.rotary && places_by_rank(spec_.plan) && t < spec_.plan.tensor; ++t) {
+/// Places of a rank's tokens, where tensor-parallel ranks share those of a sequence.
+void HostIo::write_places(runtime::Session& session) const {
+  const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
+  for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
     std::vector<std::int32_t> places;
-    const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
     for (std::int64_t i = 0; i < rows; ++i)
       places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.kind.length));
     for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
       if (const std::uint32_t rank = spec_.plan.rank_of(d, t, 0); session.has(rank, "places"))
         session.write(rank, "places", places);
   }
-  for (const HostTable& one : config_->tables(spec_.kind))
-    for (std::uint32_t r = 0; r < spec_.plan.world(); ++r)
-      if (session.has(r, one.name)) session.write(r, one.name, one.values);
 }
 
-void DecoderIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const char* ids,
-                          const char* mine, std::span<const std::int32_t> all, std::int64_t tensor) const {
+void HostIo::write_tables(runtime::Session& session) const {
+  std::vector<HostTable> tables = config_->tables(spec_.kind);
+  if (const DecoderArch* arch = config_->decoder(); arch && arch->rotary) {
+    RopeTable rope = rope_table(*arch, spec_.kind.length);
+    tables.push_back({"rope.cos", std::move(rope.cos)});
+    tables.push_back({"rope.sin", std::move(rope.sin)});
+  }
+  for (const HostTable& one : tables)
+    for (std::uint32_t r = 0; r < spec_.plan.world(); ++r)
+      if (session.has(r, one.name)) session.write(r, one.name, one.values);
+  if (places_by_rank(spec_.plan)) write_places(session);
+}
+
+void HostIo::write_ids(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const char* ids,
+                       const char* mine, std::span<const std::int32_t> all, std::int64_t tensor) const {
   const std::int64_t part = vocabulary_part();
   std::vector<std::int32_t> counted;
   std::vector<float> is_mine;
@@ -126,35 +130,67 @@ void DecoderIo::write_ids(runtime::Session& session, std::uint32_t rank, std::in
   if (spec_.plan.tensor > 1) session.write(rank, micro_name(mine, micro_batch), is_mine);
 }
 
-void DecoderIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
-                            const DecoderBatch& batch) const {
-  const std::int64_t part = vocabulary_part();
+void HostIo::write_tokens(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
+                          const Batch& batch, std::int64_t tensor) const {
+  const std::uint32_t first = spec_.plan.rank_of(data_rank, tensor, 0),
+                      last = spec_.plan.rank_of(data_rank, tensor, spec_.plan.last_stage());
+  write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.input_ids, tensor);
+  if (const TextPairs* pairs = config_->pairs())
+    write_ids(session, last, micro_batch, "decoder_input_ids", "decoder_vocabulary",
+              predecessors(batch.labels, predicted(), *pairs), tensor);
+  const auto write_if_read = [&](std::uint32_t rank, const char* name, const auto& values) {
+    const std::string input = micro_name(name, micro_batch);
+    if (session.has(rank, input)) session.write(rank, input, values);
+  };
+  write_if_read(first, "token_type_ids", batch.token_type_ids);
+  write_if_read(first, "attention_mask", batch.attention_mask);
+  for (const std::uint32_t rank : {first, last}) write_if_read(rank, "source_mask", batch.attention_mask);
+}
+
+/// Tokens are counted from the first of the rank's part of the vocabulary.
+void HostIo::write_labels(runtime::Session& session, std::uint32_t rank, std::int64_t micro_batch, const Batch& batch,
+                          std::int64_t tensor) const {
+  const bool tokens = config_->task() != Task::kClassification;
+  const std::int64_t part = tokens ? vocabulary_part() : 0, begin = tensor * part;
+  std::vector<std::int32_t> labels;
+  for (const std::int32_t label : batch.labels)
+    if (tokens)
+      labels.push_back(label >= begin && label < begin + part ? label - static_cast<std::int32_t>(begin) : -1);
+    else
+      labels.push_back(std::max(label, 0));  // one that is ignored weighs nothing
+  session.write(rank, micro_name("labels", micro_batch), labels);
+  session.write(rank, micro_name("weights", micro_batch), batch.weights);
+}
+
+void HostIo::write_batch(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch,
+                         const Batch& batch) const {
   for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
-    const std::uint32_t first = spec_.plan.rank_of(data_rank, t, 0),
-                        last = spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage());
-    if (config_->pairs()) {
-      write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.source, t);
-      write_ids(session, last, micro_batch, "decoder_input_ids", "decoder_vocabulary", batch.ids, t);
-      for (const std::uint32_t rank : {first, last})
-        session.write(rank, micro_name("source_mask", micro_batch), batch.source_mask);
-    } else {
-      write_ids(session, first, micro_batch, "input_ids", "vocabulary", batch.ids, t);
-    }
-    if (!spec_.kind.training && !spec_.kind.with_loss) continue;
-    std::vector<std::int32_t> labels;
-    for (const std::int32_t id : batch.targets)
-      labels.push_back(id >= t * part && id < (t + 1) * part ? id - static_cast<std::int32_t>(t * part) : -1);
-    session.write(last, micro_name("labels", micro_batch), labels);
-    session.write(last, micro_name("weights", micro_batch), batch.weights);
+    if (!batch.patches.empty())
+      session.write(spec_.plan.rank_of(data_rank, t, 0), micro_name("patches", micro_batch), batch.patches);
+    if (!batch.input_ids.empty()) write_tokens(session, data_rank, micro_batch, batch, t);
+    if (spec_.kind.training || spec_.kind.with_loss)
+      write_labels(session, spec_.plan.rank_of(data_rank, t, spec_.plan.last_stage()), micro_batch, batch, t);
   }
 }
 
-void DecoderIo::write_hyper(runtime::Session& session, std::span<const float> values) const {
+void HostIo::write_hyper(runtime::Session& session, std::span<const float> values) const {
   for (std::uint32_t r = 0; r < spec_.plan.world(); ++r) session.write(r, "hyper", values);
 }
 
-std::vector<float> DecoderIo::logits(runtime::Session& session, std::uint32_t data_rank,
-                                     std::int64_t micro_batch) const {
+double HostIo::loss(runtime::Session& session) const {
+  double loss = 0;
+  for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m)
+    for (std::uint32_t d = 0; d < spec_.plan.data; ++d) {
+      const std::vector<float> labels =
+          session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m));
+      loss += std::accumulate(labels.begin(), labels.end(), 0.0);
+    }
+  return loss;
+}
+
+std::vector<float> HostIo::logits(runtime::Session& session, std::uint32_t data_rank, std::int64_t micro_batch) const {
+  if (spec_.plan.tensor == 1)
+    return session.read(spec_.plan.rank_of(data_rank, 0, spec_.plan.last_stage()), micro_name("logits", micro_batch));
   const std::int64_t part = vocabulary_part(), all = part * spec_.plan.tensor,
                      rows = spec_.plan.micro_batch * predicted();
   std::vector<float> out(static_cast<std::size_t>(rows * all));
@@ -167,8 +203,8 @@ std::vector<float> DecoderIo::logits(runtime::Session& session, std::uint32_t da
   return out;
 }
 
-std::vector<float> DecoderIo::read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
-                                        std::int64_t stage, bool gradient) const {
+std::vector<float> HostIo::read_part(runtime::Session& session, const WeightSpec& part, std::int64_t tensor,
+                                     std::int64_t stage, bool gradient) const {
   const std::string name = (gradient ? "grad." : "") + part.name;
   std::vector<float> out = session.read(spec_.plan.rank_of(0, tensor, stage), name);
   // ZeRO sums gradients on their way to the shards: each rank still has its own.
@@ -180,7 +216,7 @@ std::vector<float> DecoderIo::read_part(runtime::Session& session, const WeightS
   return out;
 }
 
-std::vector<float> DecoderIo::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
+std::vector<float> HostIo::read(runtime::Session& session, const WeightSpec& tensor, bool gradient) const {
   std::vector<float> out(element_count(tensor.shape));
   for_holders(tensor, [&](std::int64_t stage, std::int64_t t) {
     Weights shard;

@@ -17,13 +17,4 @@ void append_patches(std::span<const float> picture, const ImageShape& shape, std
         }
 }
 
-PatchPlaces patch_places(std::int64_t length) {
-  PatchPlaces places;
-  for (std::int64_t i = 0; i < length; ++i) {
-    places.is_class.push_back(i == 0 ? 1.0F : 0.0F);
-    places.is_patch.push_back(i == 0 ? 0.0F : 1.0F);
-  }
-  return places;
-}
-
 }  // namespace workloads

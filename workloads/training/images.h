@@ -28,10 +28,4 @@ struct ImageDataset {
 /// token will be, and its patches, row by row of the picture, each channel by channel.
 void append_patches(std::span<const float> picture, const ImageShape& shape, std::vector<float>& rows);
 
-/// "is_class" and "is_patch", which a model of images reads: 1 in the first row, 1 in all others.
-struct PatchPlaces {
-  std::vector<float> is_class, is_patch;
-};
-PatchPlaces patch_places(std::int64_t length);
-
 }  // namespace workloads

@@ -1,5 +1,5 @@
-// The training loop of every model on simulated cores: epochs, learning rate, logging, evaluation, checkpoints, Ctrl-C.
-// What a family has of its own (its batches, its scores, its checkpoint) it adds by deriving.
+// The training of every model for every task on simulated cores, on any plan that the model takes: epochs, learning
+// rate, logging, evaluation, checkpoints, Ctrl-C.
 #pragma once
 
 #include <cstdint>
@@ -13,10 +13,13 @@
 #include "isa/target.h"
 #include "runtime/compiler/compile.h"
 #include "runtime/step/session.h"
-#include "workloads/checkpoints/train_checkpoint.h"
 #include "workloads/models/model.h"
 #include "workloads/step/optimizer_step.h"
 #include "workloads/tasks/metrics.h"
+#include "workloads/tasks/task.h"
+#include "workloads/training/dealer.h"
+#include "workloads/training/programs.h"
+#include "workloads/training/sharded_state.h"
 #include "workloads/training/trainer_state.h"
 
 namespace workloads {
@@ -25,7 +28,7 @@ struct TrainerOptions {
   isa::Target target;  // the core that is trained on
   Step step;           // of training; evaluation uses the same length, ranks and numerics
   /// That samples are padded to, each to the least that holds it, by rising length up to that of the step; empty: all
-  /// to that of the step. Of data-parallel models. Evaluation has one length.
+  /// to that of the step. Evaluation has one length.
   std::vector<std::int64_t> lengths{};
   std::int64_t eval_batch = 8;  // samples of an evaluation batch on one data-parallel rank
   double epochs = 3;
@@ -74,7 +77,9 @@ struct TrainOutcome {
 
 class Trainer {
  public:
-  virtual ~Trainer() = default;
+  /// Compiles the programs and loads the weights; `data` must outlive the trainer. Errors: as compile_training();
+  /// Fault::kCapacity; Fault::kData when `options.resume` is no checkpoint of this run.
+  Trainer(ModelPtr model, const Weights& weights, TrainerData data, TrainerOptions options);
   Trainer(const Trainer&) = delete;
   Trainer& operator=(const Trainer&) = delete;
 
@@ -85,7 +90,7 @@ class Trainer {
   std::int64_t max_steps() const { return max_steps_; }
   std::int64_t first_step() const { return done_; }  // done before, by the run that is resumed
   /// What the cores run in a step, one program for each stage of a pipeline.
-  isa::Programs programs() const { return programs_of(programs_.train); }
+  isa::Programs programs() const { return programs_.train.programs(); }
   /// The same of each length, and how many steps of an epoch run it.
   struct LengthPrograms {
     isa::Programs programs;
@@ -99,67 +104,44 @@ class Trainer {
   /// Errors: Fault::kNumerics when the loss is not finite.
   TrainOutcome run();
   EvalRecord evaluate(Split split);
-  virtual std::int64_t samples(Split split) const = 0;  // 0: there is no such data
+  std::int64_t samples(Split split) const;  // 0: there is no such data
   /// Brings the weights back from the cores.
-  virtual Weights read_weights() = 0;
-
- protected:
-  /// Training and evaluation share one device and the weights in it. Each has a program for every stage of the
-  /// pipeline.
-  struct Programs {
-    std::vector<runtime::Compiled> train, evaluation;
-    std::vector<std::vector<runtime::Compiled>> shorter{};  // training, of the lengths but the last
-  };
-  static Programs compile(std::vector<runtime::Graph> train, std::vector<runtime::Graph> evaluation,
-                          const TrainerOptions& options, std::vector<std::vector<runtime::Graph>> shorter = {});
-  /// The step that evaluates: forward only, of one evaluation batch for each stage, so that all have one at work.
-  static Step eval_spec(const TrainerOptions& options);
-
-  Trainer(TrainerOptions options, Programs programs, std::int64_t steps_per_epoch);
-
-  struct Place {
-    std::int64_t step = 0, epoch = 0, in_epoch = 0;  // from 0
-    double rate = 0;
-  };
-  struct StepResult {
-    double loss = 0, grad_norm = 0;
-  };
-  virtual StepResult train_step(const Place& place) = 0;
-  /// Fills loss, samples and scores; begins no batch once a signal came.
-  virtual void score(Split split, EvalRecord& record) = 0;
-  virtual void save(const TrainProgress& progress) = 0;
-  /// Steps of an epoch that run each of options().lengths.
-  virtual std::vector<double> steps_of_lengths() const { return {}; }
-  virtual double flops_per_step() const = 0;
-  /// What must be the same for a checkpoint of this run, whatever its plan: batches and data.
-  virtual std::string fingerprint() const = 0;
-
-  /// Goes on from a checkpoint.
-  void go_on(const TrainProgress& progress);
-  /// The part of a fingerprint that is common to all models: every setting that decides the bits of a step.
-  std::string settings_text(const Model& model) const;
-  runtime::Session session() { return {*device_, loaded_}; }
-  void use_training() { use(programs_.train); }
-  void use_length(std::size_t i) { use(i < programs_.shorter.size() ? programs_.shorter[i] : programs_.train); }
-  void use_evaluation() { use(programs_.evaluation); }
-  /// Runs the programs in use once.
-  void run_device(std::int64_t step);
-  /// The same for batch `done` of `all` of an evaluation, from 1: a signal ends it at once.
-  void evaluate_batch(std::size_t done, std::size_t all);
-
-  const TrainerOptions options_;
+  Weights read_weights();
 
  private:
-  static isa::Programs programs_of(const std::vector<runtime::Compiled>& stages);
-  void use(const std::vector<runtime::Compiled>& stages);
+  runtime::Session session() { return {*device_, loaded_}; }
+  /// Loads the programs, whose tables may have been another's memory.
+  void use(const StepPrograms& programs);
+  const StepPrograms& of_length(std::size_t i) const;
+  void run_device(std::int64_t step);
+  void resume();
+  const Samples* data_of(Split split) const;
+  std::vector<Batch> batches_of(const Samples& data, const Dealer::Parts& parts, const Step& step,
+                                std::int64_t length) const;
+  void write(const StepPrograms& programs, const Step& step, const std::vector<Batch>& batches);
+  /// The loss of step `done_`.
+  double train_step(double rate);
+  /// Fills loss, samples and scores; begins no batch once a signal came.
+  void score(Split split, EvalRecord& record);
   StepRecord next_step();
   void log(const StepRecord& record);
   bool evaluates_at(std::int64_t step) const;
   bool has_evaluated(std::int64_t step) const;
   void evaluate_into(TrainOutcome& out);
   void save_now();
+  double flops_per_step() const;
+  /// What must be the same for a checkpoint of this run: batches, data, and every setting that decides the bits of a
+  /// step.
+  std::string fingerprint() const;
+  std::string settings_text() const;
 
-  Programs programs_;
+  const TrainerOptions options_;
+  const ModelPtr model_;
+  const TrainerData data_;
+  const TaskRow& task_;
+  TrainingPrograms programs_;
+  const ShardedState state_;
+  Dealer dealer_;
   std::unique_ptr<isa::Device> device_;
   isa::Programs loaded_;
   const std::int64_t steps_per_epoch_;

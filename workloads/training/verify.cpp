@@ -9,14 +9,14 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "runtime/step/session.h"
-#include "workloads/checkpoints/json_file.h"
+#include "workloads/checkpoints/model_files.h"
 #include "workloads/checkpoints/safetensors.h"
-#include "workloads/models/config.h"
 #include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/pipeline.h"
+#include "workloads/training/host_io.h"
 #include "workloads/training/recipe.h"
-#include "workloads/training/verify_model.h"
+#include "workloads/training/verify_batches.h"
 
 namespace workloads {
 namespace {
@@ -62,10 +62,23 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
   return out;
 }
 
-std::unique_ptr<VerifyModel> model_of(const std::filesystem::path& folder, const VerifyOptions& options,
-                                      const Recipe& recipe) {
-  const bool labels = read_config(folder)->task() == Task::kClassification;
-  return labels ? verify_classifier(folder, options, recipe) : verify_decoder(folder, options, recipe);
+LoadedModel trained_model(const std::filesystem::path& folder, const VerifyOptions& options) {
+  auto [model, weights] = load_model(folder, options.seed, saved_head(folder));
+  model = model->without_dropout();
+  require_plan(*model, options.plan);
+  return {std::move(model), std::move(weights)};
+}
+
+Step step_of(const VerifyOptions& o, const Model& model, const VerifyBatches& batches, const Recipe& recipe) {
+  const std::int64_t parts = static_cast<std::int64_t>(o.plan.data) * o.plan.micro_batches;
+  Step step{.plan = o.plan,
+            .kind = {.length = batches.length(), .keep_logits = true, .smoothing = recipe.smoothing},
+            .optimizer = recipe.optimizer};
+  if (model.pairs()) step.kind.target_length = batches.labels();
+  if (model.head() != Head::kNone) step.kind.head = model.head();
+  if (o.max_grad_norm > 0) step.optimizer.max_grad_norm = o.max_grad_norm;
+  step.plan.micro_batch = (batches.samples() + parts - 1) / parts;
+  return step;
 }
 
 class Verifier {
@@ -74,23 +87,27 @@ class Verifier {
       : options_{options},
         recipe_{read_recipe(folder / "expected.json")},
         expected_{Checkpoint::open(folder / "expected.safetensors")},
-        model_{model_of(folder, options, recipe_)} {}
+        trained_{trained_model(folder, options)},
+        batches_{folder, trained_.config},
+        step_{step_of(options, *trained_.config, batches_, recipe_)},
+        stages_{decoder_pipeline(trained_.config, step_)},
+        io_{trained_.config, step_, stages_.zero} {}
 
   VerifyReport run() {
-    const Step& spec = model_->spec();
     const std::vector<runtime::Compiled> stages = compiled();
     isa::Programs programs;
     for (const runtime::Compiled& one : stages) programs.push_back(&one.program);
     const auto device = options_.make_device();
     device->load_all(programs);
     runtime::Session session{*device, programs};
-    model_->write_weights(session);
+    io_.write_weights(session, trained_.weights);
+    io_.write_tables(session);
     const auto steps = static_cast<std::int64_t>(recipe_.losses.size());
     for (std::int64_t step = 0; step < steps; ++step) {
-      model_->write_batch(session, step);
-      const std::vector<float> hyper = hyper_values(
-          spec.optimizer, scheduled_rate(recipe_.schedule, recipe_.rate, step, recipe_.warmup, steps), step + 1);
-      for (std::uint32_t r = 0; r < spec.plan.world(); ++r) session.write(r, "hyper", hyper);
+      write_batches(session, step);
+      io_.write_hyper(
+          session, hyper_values(step_.optimizer,
+                                scheduled_rate(recipe_.schedule, recipe_.rate, step, recipe_.warmup, steps), step + 1));
       device->run(
           {.seed = options_.seed, .step = static_cast<std::uint32_t>(step), .host_threads = options_.host_threads});
       read_loss(session, step);
@@ -104,10 +121,10 @@ class Verifier {
  private:
   std::vector<runtime::Compiled> compiled() {
     std::vector<runtime::Compiled> out;
-    for (runtime::Graph& graph : model_->graphs()) {
-      const Step spec = of_stage(model_->spec(), static_cast<std::int64_t>(out.size()));
+    for (runtime::Graph& graph : stages_.graphs) {
+      const Step step = of_stage(step_, static_cast<std::int64_t>(out.size()));
       out.push_back(runtime::compile(std::move(graph), options_.target,
-                                     compile_options(spec, "verify", options_.passes, options_.cache)));
+                                     compile_options(step, "verify", options_.passes, options_.cache)));
       const isa::Program& program = out.back().program;
       for (const isa::Block& block : program.blocks) report_.instructions += block.instrs.size();
       report_.matmul_flops += program.model_flops;
@@ -115,8 +132,41 @@ class Verifier {
     return out;
   }
 
+  /// The samples of micro-batch m of data-parallel rank d, -1 for a row that only fills the batch.
+  std::vector<std::int64_t> rows_of(std::uint32_t d, std::int64_t m) const {
+    std::vector<std::int64_t> rows;
+    for (std::int64_t row = 0; row < step_.plan.micro_batch; ++row) {
+      const std::int64_t s =
+          (static_cast<std::int64_t>(d) * step_.plan.micro_batches + m) * step_.plan.micro_batch + row;
+      rows.push_back(s < batches_.samples() ? s : -1);
+    }
+    return rows;
+  }
+
+  void write_batches(runtime::Session& session, std::int64_t step) const {
+    for (std::uint32_t d = 0; d < step_.plan.data; ++d)
+      for (std::int64_t m = 0; m < step_.plan.micro_batches; ++m)
+        io_.write_batch(session, d, m, batches_.batch(step, rows_of(d, m)));
+  }
+
+  /// Of all samples, in their order.
+  std::vector<float> logits(runtime::Session& session) const {
+    std::vector<float> out;
+    for (std::uint32_t d = 0; d < step_.plan.data; ++d)
+      for (std::int64_t m = 0; m < step_.plan.micro_batches; ++m) {
+        const std::vector<float> part = io_.logits(session, d, m);
+        const auto width = static_cast<std::ptrdiff_t>(part.size()) / step_.plan.micro_batch;
+        auto row = part.begin();
+        for (const std::int64_t sample : rows_of(d, m)) {
+          if (sample >= 0) out.insert(out.end(), row, row + width);
+          row += width;
+        }
+      }
+    return out;
+  }
+
   void read_loss(runtime::Session& session, std::int64_t step) {
-    const double loss = model_->loss(session), want = recipe_.losses[static_cast<std::size_t>(step)];
+    const double loss = io_.loss(session), want = recipe_.losses[static_cast<std::size_t>(step)];
     report_.losses.push_back(loss);
     report_.expected_losses.push_back(want);
     report_.loss_errors.push_back(std::abs(loss - want) / std::max(std::abs(want), 1e-6));
@@ -127,13 +177,13 @@ class Verifier {
   }
 
   std::vector<WeightSpec> trained() const {
-    std::vector<WeightSpec> out = model_->tensors();
+    std::vector<WeightSpec> out = io_.tensors();
     std::erase_if(out, [](const WeightSpec& w) { return w.frozen; });
     return out;
   }
 
   void read_first(runtime::Session& session) {
-    report_.logits = relative({compare("logits", model_->logits(session), expected_.floats("step0.logits"))}).front();
+    report_.logits = relative({compare("logits", logits(session), expected_.floats("step0.logits"))}).front();
     for (const WeightSpec& w : trained()) add_distances(gradients_, session, w, true);
     report_.gradients = relative(gradients_);
   }
@@ -152,8 +202,8 @@ class Verifier {
   /// Of a tensor, or of query, key and value that the file has in one: a key's bias has no gradient, the others do.
   void add_distances(std::vector<Distance>& out, runtime::Session& session, const WeightSpec& w, bool gradient) {
     Weights got, want;
-    std::vector<float>& values = got.values[w.name] = model_->whole(session, w, gradient);
-    const double scale = gradient ? model_->spec().plan.numerics.loss_scale : 1;
+    std::vector<float>& values = got.values[w.name] = io_.read(session, w, gradient);
+    const double scale = gradient ? step_.plan.numerics.loss_scale : 1;
     for (float& x : values) x = static_cast<float>(x / scale);
     want.values[w.name] = stored_values(expected_, gradient ? "step0.grad." : "final.", w);
     require_same_size(w.name, values, want.values[w.name]);
@@ -164,7 +214,11 @@ class Verifier {
   const VerifyOptions& options_;
   Recipe recipe_;
   Checkpoint expected_;
-  std::unique_ptr<VerifyModel> model_;
+  const LoadedModel trained_;
+  const VerifyBatches batches_;
+  const Step step_;
+  DecoderPipeline stages_;
+  const HostIo io_;
   std::vector<Distance> gradients_;  // of the first step
   VerifyReport report_;
 };
@@ -176,53 +230,6 @@ const TensorError& worst(const std::vector<TensorError>& errors) {
 }
 
 }  // namespace
-
-Step verify_spec(const VerifyOptions& o, std::int64_t samples, std::int64_t length, const Recipe& recipe) {
-  const std::int64_t parts = static_cast<std::int64_t>(o.plan.data) * o.plan.micro_batches;
-  Step step{.plan = o.plan, .kind = {.length = length, .smoothing = recipe.smoothing}, .optimizer = recipe.optimizer};
-  if (o.max_grad_norm > 0) step.optimizer.max_grad_norm = o.max_grad_norm;
-  step.plan.micro_batch = (samples + parts - 1) / parts;
-  return step;
-}
-
-VerifyBatches open_batches(const std::filesystem::path& folder, const ImageShape* image) {
-  Checkpoint tensors = Checkpoint::open(folder / "batches.safetensors");
-  if (image) {
-    const Shape labels = tensors.info("step0.labels").shape;
-    return {std::move(tensors), labels.at(0), 1 + image->patches()};
-  }
-  const Shape shape = tensors.info("step0.input_ids").shape;
-  if (shape.size() != 2)
-    throw Error{Fault::kData, "step0.input_ids", "must have two axes, is " + to_string(shape),
-                "export [batch, length]"};
-  return {std::move(tensors), shape[0], shape[1]};
-}
-
-double VerifyModel::loss(runtime::Session& session) const {
-  double loss = 0;
-  for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
-    for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m)
-      for (const float x : session.read(spec_.plan.rank_of(d, 0, spec_.plan.last_stage()), micro_name("loss", m)))
-        loss += x;
-  return loss;
-}
-
-std::vector<float> VerifyModel::logits(runtime::Session& session) const {
-  std::vector<float> out;
-  for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
-    for (std::int64_t m = 0; m < spec_.plan.micro_batches; ++m) {
-      const std::vector<float> part = logits_of(session, d, m);
-      const auto row = static_cast<std::ptrdiff_t>(part.size()) / spec_.plan.micro_batch;
-      for (std::int64_t r = 0; r < spec_.plan.micro_batch; ++r)
-        if (sample(d, m, r) >= 0) out.insert(out.end(), part.begin() + r * row, part.begin() + (r + 1) * row);
-    }
-  return out;
-}
-
-void VerifyModel::require_batch(const std::string& name, std::size_t elements, std::int64_t of_sample) const {
-  if (elements != static_cast<std::size_t>(samples_ * of_sample))
-    throw Error{Fault::kData, name, "has another shape than that of step 0", "export equal batches"};
-}
 
 double VerifyReport::worst_loss() const {
   double out = 0;

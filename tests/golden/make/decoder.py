@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """Trains a tiny relative of Llama: decoder.py FAMILY FOLDER. `./dev golden FAMILY` calls it. FAMILY_recipe has other
-settings of the optimizer than the others.
+settings of the optimizer than the others; FAMILY_classifier gives texts a label each, as LlamaForSequenceClassification.
 
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
 modeling_gemma.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
@@ -45,6 +45,10 @@ FAMILIES["phi3_long"] = {"model_type": "phi3", "architectures": ["Phi3ForCausalL
                          "original_max_position_embeddings": 12,
                          "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.5], "long_factor": [2.0, 4.0]}}
 FAMILIES["olmo2"] = {"model_type": "olmo2", "architectures": ["Olmo2ForCausalLM"]}
+FAMILIES["llama"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
+LABELS = 3
+NAMES = {str(i): f"LABEL_{i}" for i in range(LABELS)}
+CLASSIFIER = {"pad_token_id": 0, "id2label": NAMES, "label2id": {name: int(i) for i, name in NAMES.items()}}
 # Slots for so many times an even share of the tokens; later tokens of a full expert are dropped there.
 FAMILIES["mixtral_capacity"] = {**FAMILIES["mixtral"], "capacity_factor": 0.75}
 
@@ -127,7 +131,9 @@ def shapes(c):
         first, second = norms(c)
         out[p + first + ".weight"] = out[p + second + ".weight"] = (h,)
     out["model.norm.weight"] = (h,)
-    if not c["tie_word_embeddings"]:
+    if "id2label" in c:
+        out["score.weight"] = (LABELS, h)
+    elif not c["tie_word_embeddings"]:
         out["lm_head.weight"] = (c["vocab_size"], h)
     return out
 
@@ -218,6 +224,9 @@ def forward(w, ids, c, routers):
         else:
             y = linear(act(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
         x = x + residual * (norm(y, p + norm2) if behind else y)
+    if "id2label" in c:  # of the last token that is no padding
+        last = (ids == c["pad_token_id"]).int().argmax(-1) - 1
+        return norm(x, "model.norm")[torch.arange(batch), last] @ w["score.weight"].T
     top = w["model.embed_tokens.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
     return norm(x, "model.norm") @ top.T / c.get("logits_scaling", 1)
 
@@ -235,19 +244,40 @@ def batches():
     return out
 
 
+def labelled_batches(c):
+    """The label is the count of small tokens in a row, by thirds; rows are padded to their own lengths, the first to
+    all but one token."""
+    out = {}
+    for step in range(common.STEPS):
+        ids = torch.randint(1, VOCAB, (BATCH, SEQ))
+        lengths = torch.randint(SEQ // 2, SEQ, (BATCH, 1))
+        lengths[0] = SEQ - 1
+        mask = (torch.arange(SEQ) < lengths).long()
+        step = f"step{step}."
+        out[step + "input_ids"] = ids * mask + c["pad_token_id"] * (1 - mask)
+        out[step + "attention_mask"] = mask
+        out[step + "labels"] = ((ids < VOCAB // 2).long() * mask).sum(1) % LABELS
+    return out
+
+
 def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
     BATCH, SEQ, VOCAB."""
     globals().update(sizes or {})
     chosen = common.OTHER if family.endswith("_recipe") else common.PLAIN
-    family = family.removesuffix("_recipe")
+    family, classifies = family.removesuffix("_recipe").removesuffix("_classifier"), family.endswith("_classifier")
     config = {**BASE, **FAMILIES[family], **(changes or {})}
+    if classifies:
+        made_for = config["architectures"][0].replace("ForCausalLM", "ForSequenceClassification")
+        config.update(CLASSIFIER, architectures=[made_for])
     torch.set_num_threads(1)
     torch.manual_seed(seed)
 
     def loss_of(w, batch):
         routers = []
         logits = forward(w, batch["input_ids"], config, routers)
+        if classifies:
+            return logits, torch.nn.functional.cross_entropy(logits, batch["labels"])
         flat, labels = logits[:, :-1].reshape(-1, VOCAB), batch["labels"][:, 1:].reshape(-1)
         loss = torch.nn.functional.cross_entropy(flat, labels, label_smoothing=chosen["smoothing"])
         return logits, loss, router_loss(routers, config) if config.get("output_router_logits") else 0
@@ -255,7 +285,7 @@ def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
     weights = common.draw(shapes(config), deviation)
     if config["model_type"] == "gemma":
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
-    common.train(folder, config, weights, batches(), loss_of, chosen)
+    common.train(folder, config, weights, labelled_batches(config) if classifies else batches(), loss_of, chosen)
 
 
 if __name__ == "__main__":

@@ -2,7 +2,7 @@
 """Trains a tiny relative of BERT as a classifier: encoder.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
 Written after transformers' modeling_bert.py, modeling_roberta.py, modeling_distilbert.py, modeling_electra.py and
-modeling_albert.py. FAMILY_tokens labels tokens."""
+modeling_albert.py. FAMILY_tokens labels tokens, FAMILY_mlm says which tokens masks hide."""
 import math
 import sys
 
@@ -44,9 +44,17 @@ ALBERT_PARTS = {"q": "attention.query", "k": "attention.key", "v": "attention.va
                 "norm1": "attention.LayerNorm", "up": "ffn", "down": "ffn_output", "norm2": "full_layer_layer_norm"}
 
 
-def naming(family, tokens):
-    if tokens:
-        prefix, layers, parts = naming(family, False)[:3]
+# Of the head for masked tokens: dense layer, norm, bias behind the table of tokens.
+MASKED = {"bert": ("cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias"),
+          "roberta": ("lm_head.dense", "lm_head.layer_norm", "lm_head.bias"),
+          "distilbert": ("vocab_transform", "vocab_layer_norm", "vocab_projector.bias"),
+          "electra": ("generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias"),
+          "albert": ("predictions.dense", "predictions.LayerNorm", "predictions.bias")}
+
+
+def naming(family, task):
+    if task == "tokens":
+        prefix, layers, parts = naming(family, "")[:3]
         return prefix, layers, parts, None, "classifier"
     if family == "bert":
         return "bert.", "bert.encoder.layer.", BERT_PARTS, "bert.pooler.dense", "classifier"
@@ -71,8 +79,8 @@ def has_projection(family, c):
     return family == "albert" or c.get("embedding_size", H) != H
 
 
-def shapes(family, tokens, c):
-    prefix, layers, parts, pooled, top = naming(family, tokens)
+def shapes(family, task, c):
+    prefix, layers, parts, pooled, top = naming(family, task)
     width = c.get("embedding_size", H)
     out = {prefix + "embeddings.word_embeddings.weight": (VOCAB, width),
            prefix + "embeddings.position_embeddings.weight": (c["max_position_embeddings"], width)}
@@ -89,14 +97,20 @@ def shapes(family, tokens, c):
         for part, name in names.items():
             size = {"up": (FFN, H), "down": (H, FFN), "norm1": (H,), "norm2": (H,)}.get(part, (H, H))
             pair(name, *size)
-    if not tokens:
+    if task == "mlm":
+        dense, norm, bias = MASKED[family]
+        pair(dense, width, H)
+        pair(norm, width)
+        out[bias] = (VOCAB,)
+        return out
+    if task != "tokens":
         pair(pooled, H, H)
     pair(top, LABELS, H)
     return out
 
 
-def forward(w, batch, family, tokens, c):
-    prefix, layers, parts, pooled, top = naming(family, tokens)
+def forward(w, batch, family, task, c):
+    prefix, layers, parts, pooled, top = naming(family, task)
     width = c.get("embedding_size", H)
 
     def act(x):
@@ -128,24 +142,37 @@ def forward(w, batch, family, tokens, c):
         y = linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(rows, length, H), part["out"])
         x = norm(x + y, part["norm1"])
         x = norm(x + linear(act(linear(x, part["up"])), part["down"]), part["norm2"])
-    if tokens:
+    if task == "mlm":
+        dense, last, bias = MASKED[family]
+        return norm(act(linear(x, dense)), last) @ w[embeddings + "word_embeddings.weight"].T + w[bias]
+    if task == "tokens":
         return linear(x, top)
     first = linear(x[:, 0], pooled)
     first = {"electra": torch.nn.functional.gelu, "distilbert": torch.relu}.get(family, torch.tanh)(first)
     return linear(first, top)
 
 
-def batches(family, tokens, c):
+HIDDEN = 4  # the token that hides another
+
+
+def batches(family, task, c):
     """The label is the count of small tokens in a row, by thirds; rows are padded to their own lengths. Of a token: the
-    remainder of itself and the one before; the first, padding and some others have none."""
+    remainder of itself and the one before; the first, padding and some others have none. Of a masked token: itself; one
+    of ten is left as it is."""
     out = {}
     for step in range(common.STEPS):
         ids = torch.randint(2, VOCAB, (BATCH, SEQ))
         mask = (torch.arange(SEQ) < torch.randint(SEQ // 2, SEQ + 1, (BATCH, 1))).long()
         labels = ((ids < VOCAB // 2).long() * mask).sum(1) % LABELS
-        if tokens:
+        if task == "tokens":
             labels = (ids + ids.roll(1, 1)) % LABELS
             labels[:, 0], labels[:, 7], labels[mask == 0] = -100, -100, -100
+        if task == "mlm":
+            if family == "roberta":  # padding stands at a place of its own there, and its logits are others
+                mask = torch.ones_like(mask)
+            chosen = (torch.rand(BATCH, SEQ) < 0.25) & (mask == 1)
+            labels = torch.where(chosen, ids, torch.tensor(-100))
+            ids = torch.where(chosen & (torch.rand(BATCH, SEQ) < 0.9), torch.tensor(HIDDEN), ids)
         step = f"step{step}."
         out[step + "input_ids"] = ids * mask + c["pad_token_id"] * (1 - mask)
         out[step + "attention_mask"], out[step + "labels"] = mask, labels
@@ -158,20 +185,20 @@ def make(family, folder, seed=2, changes=None, sizes=None, deviation=0.1):
     """`changes`: of the family's config; `deviation`: of the first weights; `sizes`: of this module's
     BATCH, SEQ, VOCAB, H, LAYERS, HEADS, FFN, LABELS."""
     globals().update(sizes or {})
-    tokens = family.endswith("_tokens")
-    family = family.removesuffix("_tokens")
+    family, _, task = family.partition("_")
     config = {**FAMILIES[family], **(changes or {})}
-    if tokens:
-        config = {**config, "architectures": [config["architectures"][0].replace("Sequence", "Token")]}
+    made_for = {"tokens": "ForTokenClassification", "mlm": "ForMaskedLM"}.get(task, "ForSequenceClassification")
+    config["architectures"] = [config["architectures"][0].replace("ForSequenceClassification", made_for)]
     torch.set_num_threads(1)
     torch.manual_seed(seed)
 
     def loss_of(w, batch):
-        logits = forward(w, batch, family, tokens, config)
-        return logits, torch.nn.functional.cross_entropy(logits.reshape(-1, LABELS), batch["labels"].reshape(-1))
+        logits = forward(w, batch, family, task, config)
+        flat = logits.reshape(-1, logits.shape[-1])
+        return logits, torch.nn.functional.cross_entropy(flat, batch["labels"].reshape(-1))
 
-    weights = common.draw(shapes(family, tokens, config), deviation)
-    common.train(folder, config, weights, batches(family, tokens, config), loss_of)
+    weights = common.draw(shapes(family, task, config), deviation)
+    common.train(folder, config, weights, batches(family, task, config), loss_of)
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@
 
 namespace workloads {
 
+struct Sizes;  // workloads/models/model.h
+
 /// Experts in place of each layer's feed-forward part. Tensor-parallel ranks hold equal numbers of them.
 struct MixtureArch {
   std::int64_t experts = 0, top_k = 0;             // top_k: of a token

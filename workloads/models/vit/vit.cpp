@@ -170,6 +170,12 @@ class VitModel final : public ConfigModel<VitConfig> {
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
   const ImageShape* image() const override { return &image_; }
+  /// Which rows of a sequence are the class token, and which are patches.
+  std::vector<HostTable> tables(const StepKind& kind) const override {
+    std::vector<float> is_class(static_cast<std::size_t>(kind.length), 0), is_patch(is_class.size(), 1);
+    is_class.front() = 1, is_patch.front() = 0;
+    return {{"is_class", std::move(is_class)}, {"is_patch", std::move(is_patch)}};
+  }
   std::vector<std::string> label_names() const override { return config_.label_names; }
   Head head() const override { return Head::kClassifier; }
 

@@ -1,0 +1,126 @@
+// Rows of published measurements in process: which are predicted, and why the others are not.
+#include "validation/predict/validate.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <fmt/format.h>
+
+#include "base/files.h"
+#include "tests/fails.h"
+
+namespace trnsim {
+namespace {
+
+using base::Fault;
+using testing::HasSubstr;
+using tests::fails;
+
+const std::filesystem::path kTables = std::filesystem::path{TRNSIM_SOURCE_DIR} / "validation/tables";
+
+/// Cells under the header of the table of that schema.
+std::vector<analysis::Row> rows_of(const char* table, const std::string& cells) {
+  const std::string text = base::read_file(kTables / table);
+  return analysis::parse_validation(text.substr(0, text.find('\n') + 1) + cells + "\n", table);
+}
+
+struct MisfitRow {
+  const char* table;
+  const char* name;
+  std::string cells;
+  const char* reason;  // that it is skipped for
+};
+
+std::string micro(const char* what, const char* unit = "us", const char* instance = "trn1.2xlarge", int cores = 1) {
+  return fmt::format("id,{},bf16,{},{},58,{},here,", what, cores, instance, unit);
+}
+
+/// A row of training: BERT-base in everything but what is given.
+std::string training(const char* kind, const char* model, const char* hidden = "768", const char* length = "512",
+                     const char* instance = "trn1.2xlarge", const char* plan = "2,2,1", const char* optimizer = "adamw",
+                     const char* metric = "samples/s") {
+  return fmt::format(
+      "id,{},{},12,{},12,12,3072,30522,{},{},1,{},1,no,no,none,16,1,bf16,bf16,{},torch-xla,{},9,9,9,1,here,", kind,
+      model, hidden, length, instance, plan, optimizer, metric);
+}
+
+const char* const kMicro = "micro.csv";
+const char* const kTraining = "training.csv";
+const MisfitRow kMisfits[] = {
+    {kMicro, "Kind", micro("levitate,anything,-"), "rows of kind 'levitate' are not modelled"},
+    {kMicro, "Unit", micro("launch,an empty graph,-", "furlongs"), "metric 'furlongs' is unknown"},
+    {kMicro, "Cores", "id,launch,an empty graph,-,-,none,trn1.2xlarge,1,ms,here,", "cores: 'none' is not an integer"},
+    {kMicro, "Machine", micro("collective,all-reduce,1024 B", "us", "trn9", 2), "unknown machine 'trn9'"},
+    {kMicro, "Ranks", micro("collective,all-reduce,1024 B", "us", "trn1.2xlarge", 3), "trn1.2xlarge has 2"},
+    {kMicro, "Bytes", micro("collective,all-reduce,lots", "us", "trn1.2xlarge", 2), "shape 'lots' is no multiple of"},
+    {kMicro, "Collective", micro("collective,all-shuffle,1024 B", "us", "trn1.2xlarge", 2), "'all-shuffle' is no coll"},
+    {kMicro, "Matmul", micro("gemm,NKI GEMM,8192"), "shape '8192' is neither 1x2x3 nor M1 K2 N3"},
+    {kMicro, "Step", micro("kernel,frobnicate,4096x512"), "'frobnicate' is no known step"},
+    {kMicro, "Attention", micro("kernel,attention,heads 8"), "heads H, tokens S and the size of a head D"},
+    {kMicro, "Instruction", micro("instruction,teleport,128x512", "cycles"), "names none of the instructions"},
+    {kMicro, "Memory", micro("memory,HBM read,-", "GB/s"), "its shape is no number of bytes"},
+    {kTraining, "TrainingKind", training("finetune", "bert-base"), "rows of kind 'finetune' are not modelled"},
+    {kTraining, "Model", training("train", "t5-small"), "model 't5-small' is not modelled"},
+    {kTraining, "Sizes", training("train", "bert-huge", ""), "a size of the model is not published"},
+    {kTraining, "Length", training("train", "bert-base", "768", "long"), "seq_len: 'long' is not an integer"},
+    {kTraining, "Instance", training("train", "bert-base", "768", "512", "p3.2xlarge"), "unknown machine 'p3.2xlarge'"},
+    {kTraining, "Plan", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,1,2"), "plans of encoders"},
+    {kTraining, "Optimizer", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,2,1", "adafactor"),
+     "optimizer 'adafactor' is not modelled"},
+    {kTraining, "Metric", training("train", "bert-base", "768", "512", "trn1.2xlarge", "2,2,1", "adamw", "loss"),
+     "metric 'loss' is unknown"},
+    {kTraining, "Generation", training("generate", "bert-base"), "model 'bert-base' generates nothing"},
+};
+
+class ValidateMisfit : public testing::TestWithParam<MisfitRow> {};
+
+TEST_P(ValidateMisfit, IsSkippedWithItsReason) {
+  const auto rows = rows_of(GetParam().table, GetParam().cells);
+  ASSERT_EQ(rows.size(), 1u);
+  const Validation validation = validate(rows, predict_context(Settings{}));
+  ASSERT_EQ(validation.report.rows.size(), 1u);
+  EXPECT_FALSE(validation.report.rows[0].predicted);
+  EXPECT_THAT(validation.report.rows[0].skip_reason, HasSubstr(GetParam().reason));
+  EXPECT_FALSE(validation.broken);
+}
+INSTANTIATE_TEST_SUITE_P(Rows, ValidateMisfit, testing::ValuesIn(kMisfits),
+                         [](const auto& info) { return std::string{info.param.name}; });
+
+TEST(Validate, ATableThatCannotBeReadIsRefusedAsAWhole) {
+  const auto read = [](const char* cells) { return [cells] { rows_of(kMicro, cells); }; };
+  EXPECT_TRUE(
+      fails(Fault::kData, read("a,launch,launch,-,-,8,trn1.32xlarge,-1,ms,here,"), {":2", "not a positive number"}));
+  EXPECT_TRUE(fails(Fault::kData, read("a,launch,launch,-,-,8"), {":2", "has 6 cells but the header has 11"}));
+}
+
+TEST(Validate, RowsAreChosenByIdAndEachIsAnnounced) {
+  const std::vector<std::filesystem::path> files{kTables / "micro.csv"};
+  const std::vector<std::string> only{"launch_replay", "launch_null"};
+  const auto rows = load_rows(files, only);
+  std::vector<std::string> announced;
+  const Validation validation =
+      validate(rows, predict_context(Settings{}), [&](std::size_t done, const std::string& id) {
+        EXPECT_EQ(done, announced.size());
+        announced.push_back(id);
+      });
+  EXPECT_EQ(announced, only);
+  for (const analysis::Comparison& row : validation.report.rows) EXPECT_TRUE(row.predicted) << row.id;
+  EXPECT_GT(load_rows(files).size(), 20u);
+  const std::vector<std::string> misspelt{"launch_nul"};
+  EXPECT_TRUE(fails(Fault::kUsage, [&] { load_rows(files, misspelt); }, {"`only`", "launch_null"}));
+}
+
+// A slower launch is a slower prediction: the context's machine and changes reach the row.
+TEST(Validate, TheSettingsReachThePredictions) {
+  const std::vector<std::filesystem::path> files{kTables / "micro.csv"};
+  const auto rows = load_rows(files, std::vector<std::string>{"ar2_1024"});
+  Settings slow;
+  slow.machine.set = {"collective.floor=2x"};
+  const auto time = [&](const Settings& s) { return validate(rows, predict_context(s)).report.rows.at(0).predicted; };
+  const auto as_is = time({}), slowed = time(slow);
+  ASSERT_TRUE(as_is && slowed);
+  EXPECT_GT(*slowed, 1.5 * *as_is);
+}
+
+}  // namespace
+}  // namespace trnsim

@@ -1,0 +1,224 @@
+// All settings, a row each.
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include <array>
+#include <limits>
+
+#include "analysis/cost/prices.h"
+#include "analysis/host/stack.h"
+#include "runtime/graph/numerics.h"
+#include "trnsim/job/settings.h"
+
+namespace trnsim {
+namespace {
+
+// Which member of the settings a group is.
+template <class Group>
+constexpr auto kGroup = nullptr;
+template <>
+constexpr auto kGroup<DataSettings> = &Settings::data;
+template <>
+constexpr auto kGroup<TrainingSettings> = &Settings::training;
+template <>
+constexpr auto kGroup<NumericsSettings> = &Settings::numerics;
+template <>
+constexpr auto kGroup<PlanSettings> = &Settings::plan;
+template <>
+constexpr auto kGroup<LoraSettings> = &Settings::lora;
+template <>
+constexpr auto kGroup<MachineSettings> = &Settings::machine;
+template <>
+constexpr auto kGroup<OutputSettings> = &Settings::output;
+
+/// A member of one of the groups.
+template <auto member>
+constexpr auto in = at<kGroup<decltype(owner_of(member))>, member>;
+
+using Data = DataSettings;
+using Train = TrainingSettings;
+using Numbers = NumericsSettings;
+using Plan = PlanSettings;
+using Lora = LoraSettings;
+using Machine = MachineSettings;
+using Output = OutputSettings;
+using enum Effect;
+
+constexpr std::string_view kModel = "Model and data", kTrain = "Training", kNumerics = "Numerics", kMachine = "Machine",
+                           kPlan = kPlanGroup, kLora = kLoraGroup, kOutput = "Output";
+constexpr double kMax = 9e15;
+
+constexpr std::string_view kFormats = "table|json|csv|md";
+constexpr double kNoLimit = -std::numeric_limits<double>::infinity(), kNoLimitAbove = -kNoLimit;
+
+std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, "|")); }
+std::string stacks() { return joined(analysis::stack_names()); }
+std::string purchases() { return fmt::format("{}", fmt::join(analysis::kPurchaseNames, "|")); }
+std::string task_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, head] : kTasks) names.emplace_back(name);
+  return joined(names);
+}
+std::string number_formats() { return "off|" + joined(runtime::numerics_names()); }
+
+// clang-format off
+const std::array kRows = {
+    Setting{"model_id,model_name_or_path", in<&Data::model_id>, kJob, kModel,
+         "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
+    Setting{"dataset_path,train_file", in<&Data::dataset_path>, kJob, kModel,
+         "csv, tsv, jsonl or text;label file, conll or jsonl with a label of each word, or a folder of them; "
+         "for a decoder, or an encoder that learns hidden tokens, jsonl or plain text; "
+         "for a model of images the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
+         "SM_CHANNEL_TRAIN"},
+    Setting{"validation_file", in<&Data::validation_file>, kJob, kModel,
+         "evaluated during training", "", "SM_CHANNEL_VALIDATION"},
+    Setting{"test_file", in<&Data::test_file>, kRun, kModel, "evaluated at the end", "", "SM_CHANNEL_TEST"},
+    Setting{"vocab", in<&Data::vocab>, kJob, kModel, "vocab.txt or tokenizer.json; default: the model folder's"},
+    Setting{"max_length,max_seq_length,max_source_length", in<&Data::max_length>, kJob, kModel,
+         "tokens of a padded or cut sample; 0: the workload's", "", "", 0, 1 << 20},
+    Setting{"buckets", in<&Data::buckets>, kJob, kModel,
+         "lengths that samples are padded to, each to the least that holds it: 128,256,512; auto: fitted to the data; "
+         "default: one length"},
+    Setting{"packing", in<&Data::packing>, kJob, kModel,
+         "texts without labels are joined and cut to one length; false: each is padded"},
+    Setting{"max_target_length", in<&Data::max_target_length>, kJob, kModel,
+         "tokens that a model writes which reads one text and writes another; 0: the workload's", "", "", 0, 1 << 20},
+    Setting{"text_column", in<&Data::text_column>, kRun, kModel, "column of the text; default: found by its name"},
+    Setting{"label_column", in<&Data::label_column>, kRun, kModel, "column of the label; default: found by its name"},
+    Setting{"label_names", in<&Data::label_names>, kRun, kModel,
+         "names of the classes in the order of their numbers, with commas"},
+    Setting{"max_train_samples", in<&Data::max_train_samples>, kJob, kModel,
+         "use the first N training samples; 0: all", "", "", 0, kMax},
+    Setting{"max_eval_samples", in<&Data::max_eval_samples>, kJob, kModel,
+         "use the first N evaluation samples; 0: all", "", "", 0, kMax},
+    Setting{"task", in<&Data::task>, kJob, kModel,
+         "the labels that a model learns; default: as the data has them", {}, {}, kNoLimit, kNoLimitAbove,
+         task_names},
+    Setting{"strict", in<&Data::strict>, kRun, kModel,
+         "a malformed row is an error instead of being counted and skipped"},
+
+    Setting{"per_device_train_batch_size", in<&Train::per_device_train_batch_size>, kJob, kTrain,
+         "samples of a micro-step on one core", "", "", 1, 1 << 20},
+    Setting{"per_device_eval_batch_size", in<&Train::per_device_eval_batch_size>, kJob, kTrain,
+         "samples of an evaluation batch on one core", "", "", 1, 1 << 20},
+    Setting{"gradient_accumulation_steps", in<&Train::gradient_accumulation_steps>, kJob, kTrain,
+         "micro-steps of an optimizer step", "", "", 1, 1 << 20},
+    Setting{"learning_rate", in<&Train::learning_rate>, kRun, kTrain, "peak learning rate of AdamW", "", "", 0, 1e6},
+    Setting{"weight_decay", in<&Train::weight_decay>, kJob, kTrain, "decoupled weight decay of AdamW", "", "", 0, 1e6},
+    Setting{"adam_beta1", in<&Train::adam_beta1>, kJob, kTrain, "decay of the first moment", "", "", 0, 0.999999999},
+    Setting{"adam_beta2", in<&Train::adam_beta2>, kJob, kTrain, "decay of the second moment", "", "", 0, 0.999999999},
+    Setting{"adam_epsilon", in<&Train::adam_epsilon>, kJob, kTrain,
+         "added to the root of the second moment", "", "", 0, 1},
+    Setting{"max_grad_norm", in<&Train::max_grad_norm>, kJob, kTrain,
+         "clips gradients to this norm; 0: no clipping", "", "", 0, 1e30},
+    Setting{"label_smoothing_factor", in<&Train::label_smoothing_factor>, kJob, kTrain,
+         "share of a label that all classes have alike, in training; evaluation has the labels as they are", "", "", 0,
+         0.999},
+    Setting{"num_train_epochs", in<&Train::num_train_epochs>, kJob, kTrain,
+         "passes over the training data", "", "", 0, 1e9},
+    Setting{"max_steps", in<&Train::max_steps>, kJob, kTrain,
+         "optimizer steps, instead of epochs; -1: epochs count", "", "", -1, kMax},
+    Setting{"lr_scheduler_type", in<&Train::lr_scheduler_type>, kRun, kTrain,
+         "learning rate after the warm-up", "linear|constant|cosine"},
+    Setting{"warmup_ratio", in<&Train::warmup_ratio>, kRun, kTrain, "warm-up as a share of all steps", "", "", 0, 1},
+    Setting{"warmup_steps", in<&Train::warmup_steps>, kRun, kTrain,
+         "warm-up in steps; more than 0 replaces the ratio", "", "", 0, kMax},
+    Setting{"dataloader_num_workers", in<&Train::dataloader_num_workers>, kJob, kTrain,
+         "processes that load data; 0: a thread beside the loop", "", "", 0, 256},
+    Setting{"eval_strategy,evaluation_strategy", in<&Train::eval_strategy>, kJob, kTrain,
+         "when to evaluate", "no|epoch"},
+    Setting{"seed", in<&Train::seed>, kRun, kTrain,
+         "of shuffling, dropout and initial weights", "", "", 0, 4294967295.0},
+
+    Setting{"numerics", in<&Numbers::name>, kJob, kNumerics,
+         "number format of weights and activations; off: time only; default: the workload's", {}, {}, kNoLimit,
+         kNoLimitAbove, number_formats},
+    Setting{"bf16", in<&Numbers::bf16>, kJob, kNumerics, "the same as `numerics` bf16"},
+    Setting{"stochastic_rounding_enabled", in<&Numbers::stochastic_rounding_enabled>, kJob, kNumerics,
+         "with bf16 or fp16: the same as +sr", "", "NEURON_RT_STOCHASTIC_ROUNDING_EN"},
+    Setting{"auto_cast", in<&Numbers::auto_cast>, kJob, kNumerics,
+         "what the compiler casts of fp32 weights' arithmetic, with `numerics` fp32", "none|matmult|all"},
+    Setting{"auto_cast_type", in<&Numbers::auto_cast_type>, kJob, kNumerics,
+         "to which type it casts", "bf16|fp16|tf32|fp8_e4m3"},
+    Setting{"xla_use_bf16", in<&Numbers::xla_use_bf16>, kJob, kNumerics,
+         "torch-xla makes every float bf16, rounded stochastically", "", "XLA_USE_BF16"},
+    Setting{"xla_downcast_bf16", in<&Numbers::xla_downcast_bf16>, kJob, kNumerics,
+         "the same of float, not of double", "",
+         "XLA_DOWNCAST_BF16"},
+    Setting{"stochastic_rounding_seed", in<&Numbers::stochastic_rounding_seed>, kRun, kNumerics,
+         "of stochastic rounding", "", "NEURON_RT_STOCHASTIC_ROUNDING_SEED", 0, 4294967295.0},
+
+    Setting{"tensor_parallel_size", in<&Plan::tensor_parallel_size>, kJob, kPlan,
+         "cores that share each layer", "", "", 1, 1 << 20},
+    Setting{"pipeline_parallel_size", in<&Plan::pipeline_parallel_size>, kJob, kPlan,
+         "stages that share the layers", "", "", 1, 1 << 20},
+    Setting{"virtual_pipeline_size", in<&Plan::virtual_pipeline_size>, kJob, kPlan,
+         "chunks of layers on each stage, in turn (interleaved 1F1B)", "", "", 1, 1 << 20},
+    Setting{"disable_sequence_parallel", in<&Plan::disable_sequence_parallel>, kJob, kPlan,
+         "every tensor-parallel core keeps all tokens outside of matmuls"},
+    Setting{"zero_1", in<&Plan::zero_1>, kJob, kPlan, "data-parallel cores share the optimizer's state"},
+    Setting{"optimizer_use_master_weights", in<&Plan::optimizer_use_master_weights>, kJob, kPlan,
+         "fp32 copies of the weights, which the optimizer updates"},
+    Setting{"recompute", in<&Plan::recompute>, kJob, kPlan,
+         "what backward computes again; full is gradient checkpointing", "none|selective|full"},
+
+    Setting{"capacity_factor", in<&Plan::capacity_factor>, kJob, kPlan,
+         "slots of an expert over an even share of the tokens, others are dropped; 0: none is; -1: the model's", "", "",
+         -1, 1e6},
+
+    Setting{"lora_r", in<&Lora::r>, kJob, kLora,
+         "rank of adapters that are trained beside frozen weights; 0: all weights are trained", "", "", 0, 4096},
+    Setting{"lora_alpha", in<&Lora::alpha>, kJob, kLora,
+         "what the adapters add is scaled by this over the rank", "", "", 0, 1e6},
+    Setting{"lora_dropout", in<&Lora::dropout>, kJob, kLora,
+         "share of an adapter's input that is dropped", "", "", 0, 0.999},
+    Setting{"lora_target_modules", in<&Lora::target_modules>, kJob, kLora,
+         "linear layers with adapters, with commas: q_proj,v_proj; or all-linear"},
+
+    Setting{"mode", in<&Machine::mode>, kRun, kMachine,
+         "timed: clock only; numeric: values only; full: both in one; default: the verb's", "timed|numeric|full"},
+    Setting{"instance_type", in<&Machine::instance_type>, kJob, kMachine, "machine (trnsim params), or a file of one"},
+    Setting{"nproc_per_node,nproc-per-node", in<&Machine::nproc_per_node>, kJob, kMachine,
+         "cores in use on each instance; 0: the workload's", "", "NEURON_RT_NUM_CORES", 0, 1 << 20},
+    Setting{"nnodes,num_nodes", in<&Machine::nnodes>, kJob, kMachine, "instances", "", "", 1, 1 << 20},
+    Setting{"stack", in<&Machine::stack>, kJob, kMachine,
+         "host software; default: the workload's", {}, {}, kNoLimit, kNoLimitAbove, stacks},
+    Setting{"passes", in<&Machine::passes>, kJob, kMachine, "compiler passes to switch: -fusion,+cse"},
+    Setting{"set", in<&Machine::set>, kJob, kMachine, "KEY=VALUE of a machine parameter; repeatable"},
+    Setting{"price", in<&Machine::price>, kJob, kMachine,
+         "how the instance is bought; default: the workload's", {}, {}, kNoLimit,
+         kNoLimitAbove, purchases},
+    Setting{"backslash_escapes", in<&Data::backslash_escapes>, kRun, kModel,
+         "a backslash escapes the next character in csv data"},
+    Setting{"compile_cache", in<&Machine::compile_cache>, kRun, kMachine,
+         "folder of compiled programs: what is there is not compiled again", "", "TRNSIM_COMPILE_CACHE"},
+    Setting{"exact", in<&Machine::exact>, kRun, kMachine, "simulate every core and every call, nothing replayed"},
+    Setting{"host_threads", in<&Machine::host_threads>, kRun, kMachine,
+         "threads of this host; 0: all; never changes a result", "", "", 0, 4096},
+
+    Setting{"output_dir", in<&Output::output_dir>, kRun, kOutput,
+         "run folder; default: runs/ and the time", "", "SM_MODEL_DIR"},
+    Setting{"overwrite_output_dir", in<&Output::overwrite_output_dir>, kRun, kOutput,
+         "write into a folder that is not empty"},
+    Setting{"resume_from_checkpoint", in<&Output::resume_from_checkpoint>, kRun, kOutput,
+         "checkpoint folder to continue from, to the same bits; a decoder's also under another plan"},
+    Setting{"logging_steps", in<&Output::logging_steps>, kJob, kOutput,
+         "steps between two lines of steps.jsonl and two read-backs of the loss", "", "", 1, kMax},
+    Setting{"save_steps", in<&Output::save_steps>, kRun, kOutput,
+         "steps between two checkpoints; 0: only at the end", "", "", 0, kMax},
+    Setting{"suggestions", in<&Output::suggestions>, kRun, kOutput,
+         "changes of the job that would help most, each projected: how many to name", "", "TRNSIM_SUGGESTIONS", 0, 10},
+    Setting{"report_to", in<&Output::report_to>, kRun, kOutput,
+         "files for other tools in the run folder, with commas: tensorboard, prometheus, jsonl (MLPerf's log), "
+         "parquet; all"},
+    Setting{"config", in<&Output::config>, kRun, kOutput,
+         "file of settings: name = value a line, TOML; flags come first"},
+    Setting{"format", in<&Output::format>, kRun, kOutput, "form of what goes to stdout", kFormats},
+};
+// clang-format on
+
+}  // namespace
+
+std::span<const Setting> settings_table() { return kRows; }
+
+}  // namespace trnsim

@@ -1,0 +1,111 @@
+// Rows of kind "generate": tokens per second of a decoder on tensor-parallel cores.
+#include <fmt/format.h>
+
+#include <regex>
+
+#include "trnsim/generate/generate.h"
+#include "validation/predict/model_of_row.h"
+#include "validation/predict/predict_row.h"
+
+namespace trnsim {
+namespace {
+
+using analysis::Prediction;
+
+/// "input 128, output 8064" in a row's notes.
+std::optional<std::int64_t> noted(const std::string& notes, const char* what) {
+  std::smatch found;
+  if (!std::regex_search(notes, found, std::regex{fmt::format(R"({}\s+(\d+))", what)})) return {};
+  return std::stoll(found[1]);
+}
+
+/// 16-bit types take the same bytes and time.
+std::string generation_type(const std::string& weights) {
+  if (weights == "fp32") return "fp32";
+  if (weights.starts_with("fp16")) return "fp16";
+  return weights.starts_with("bf16") ? "bf16" : "";
+}
+
+/// transformers-neuronx gives each rank as many heads: what is missing is padding that is computed like the rest.
+void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std::string>& assumed) {
+  const workloads::Sizes sizes = config->sizes();
+  config = config->with_padded_heads(ranks);
+  if (const std::int64_t padded = config->sizes().heads; padded != sizes.heads)
+    assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
+}
+
+std::vector<analysis::TimePart> time_shares(const GenerationTime& time) {
+  std::vector<analysis::TimePart> parts{{"prompt", time.prompt.seconds / time.total}};
+  for (const GenerationStep& step : time.tokens)
+    for (const analysis::TimeItem& part : step.parts) {
+      const double share = part.seconds * static_cast<double>(step.tokens) / time.total;
+      const auto at = std::ranges::find(parts, part.name, &analysis::TimePart::name);
+      if (at != parts.end())
+        at->share += share;
+      else if (share > 0)
+        parts.push_back({part.name, share});
+    }
+  return parts;
+}
+
+/// The job of a row; `type`: of its weights, as generation_numerics() takes it.
+GenerationJob job_of(const analysis::Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
+                     const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
+  const auto& r = std::get<analysis::TrainingRow>(row.job);
+  GenerationJob job{.config = config, .spec = {}};
+  const std::int64_t cores = r.cores.value_or(machine.instance_cores());
+  const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
+  if (!r.tp) assumed.push_back(fmt::format("tensor parallel over {} cores", ranks));
+  if (!r.micro_batch) assumed.push_back("a batch of 1");
+  const std::int64_t length = *r.seq_len;
+  job.prompt_tokens = noted(row.notes, "input").value_or(length / 2);
+  job.new_tokens = noted(row.notes, "output").value_or(length - job.prompt_tokens);
+  if (!noted(row.notes, "input")) assumed.push_back(fmt::format("prompts of {} tokens", job.prompt_tokens));
+  if (!noted(row.notes, "output")) assumed.push_back(fmt::format("{} new tokens", job.new_tokens));
+  job.spec = {.batch = r.micro_batch.value_or(1),
+              .length = workloads::cache_length(std::max(length, job.prompt_tokens + job.new_tokens)),
+              .tensor_parallel = ranks,
+              .numerics = workloads::generation_numerics(type)};
+  job.spec.prompt = workloads::prompt_bucket(job.prompt_tokens, job.spec.length);
+  job.config = job.config->with_sizes({.positions = std::max(job.config->sizes().positions, job.spec.length)});
+  pad_heads(job.config, ranks, assumed);
+  job.exact = context.exact;
+  job.stack_changes = context.stack_changes;
+  job.programs = context.programs;
+  if (const std::string stack = analysis::stack_for(r.stack); !stack.empty()) job.stack = stack;
+  assumed.push_back("stack " + job.stack);
+  return job;
+}
+
+}  // namespace
+
+Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
+  const auto& r = std::get<analysis::TrainingRow>(row.job);
+  std::vector<std::string> assumed;
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& config = std::get<workloads::ModelPtr>(found);
+  if (config->task() != workloads::Task::kNextToken)
+    return Prediction::skip(fmt::format("model '{}' generates nothing here", r.model));
+  if (r.pp.value_or(1) != 1 || r.nodes.value_or(1) != 1)
+    return Prediction::skip("generation in pipeline stages or on several instances is not modelled");
+  const std::string type = generation_type(r.weights);
+  if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
+  const hw::MachineParams machine = machine_of(r.instance, context, assumed);
+  const GenerationJob job = job_of(row, config, machine, type, context, assumed);
+  const GenerationTime time = generation_time(job, machine);
+  assumed.push_back("each token reads a bucket of its caches: the next power of two");
+  assumed.push_back(
+      fmt::format("first token {:.1f} ms, then {:.2f} ms (median)", time.first_token * 1e3, time.per_token * 1e3));
+  const double replicas = std::max(1.0, static_cast<double>(r.dp.value_or(1)));
+  return in_row_metric(row,
+                       {.seconds = time.total,
+                        .samples = static_cast<double>(job.spec.batch) * replicas,
+                        .tokens = static_cast<double>(job.spec.batch * job.new_tokens) * replicas,
+                        .job_seconds = time.total,
+                        .first_token = time.first_token,
+                        .token_interval = time.per_token},
+                       std::move(assumed), time_shares(time));
+}
+
+}  // namespace trnsim

@@ -1,0 +1,62 @@
+// What `trnsim validate` answers for a row: which kinds of published measurements are modelled, and how.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "analysis/host/stack.h"
+#include "base/param_file.h"
+#include "runtime/compiler/program_cache.h"
+#include "validation/report/report.h"
+#include "workloads/models/config.h"
+
+namespace trnsim {
+
+/// What the predictions of one table share.
+struct PredictContext {
+  base::ParamFile machine;       // the instance that --instance_type and --set describe
+  std::vector<std::string> set;  // the changes of --set, for rows that name another instance
+  bool exact = false;            // simulate every core and every call
+  int host_threads = 0;
+  std::vector<analysis::StackChange> stack_changes{};  // what-ifs on numbers of the software stacks
+  std::shared_ptr<runtime::ProgramCache> programs{};   // where compiled programs are kept; none: nowhere
+
+  analysis::Stack stack(std::string_view name) const { return analysis::load_stack(name, stack_changes); }
+};
+
+/// Kinds that nothing models are skipped with a reason.
+analysis::Prediction predict(const analysis::Row& row, const PredictContext& context);
+
+/// Kinds "launch" and "host": the host alone (analysis/host/host_model.h).
+analysis::Prediction predict_launch(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_host(const analysis::Row& row, const PredictContext& context);
+
+/// Kind "collective": the row's own instances, with what --set changed; a benchmark that launches one at a time.
+analysis::Prediction predict_collective(const analysis::Row& row, const PredictContext& context);
+
+/// Kinds "train" and "infer"; predict_decoder() is for a model that splits.
+analysis::Prediction predict_train(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_decoder(const analysis::Row& row, const workloads::ModelPtr& model,
+                                     std::vector<std::string> assumed, const PredictContext& context);
+analysis::Prediction predict_infer(const analysis::Row& row, const PredictContext& context);
+
+/// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.
+analysis::Prediction predict_generate(const analysis::Row& row, const PredictContext& context);
+
+/// Kind "device memory": what a core's HBM holds of a decoder's training, adapters of LoRA too.
+analysis::Prediction predict_device_memory(const analysis::Row& row, const PredictContext& context);
+/// Kind "compile": seconds of a graph's first compilation.
+analysis::Prediction predict_compile(const analysis::Row& row, const PredictContext& context);
+
+/// Kinds "gemm", "memory", "kernel", "instruction": the program that the row describes, simulated.
+analysis::Prediction predict_gemm(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_memory(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_kernel(const analysis::Row& row, const PredictContext& context);
+analysis::Prediction predict_instruction(const analysis::Row& row, const PredictContext& context);
+
+/// Kind "nki": a kernel in a Python script. Skipped where the script, or the Python module, is not there.
+analysis::Prediction predict_nki(const analysis::Row& row, const PredictContext& context);
+
+}  // namespace trnsim

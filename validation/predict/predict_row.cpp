@@ -1,0 +1,72 @@
+#include "validation/predict/predict_row.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "isa/names.h"
+
+namespace trnsim {
+
+hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed) {
+  std::vector<std::string> overrides = context.set;
+  if (const auto times = instance.find(" x "); times != std::string::npos) {
+    overrides.push_back("cluster.instances=" + instance.substr(0, times));
+    instance = instance.substr(times + 3);
+  }
+  if (instance == "trn1") {
+    instance = "trn1.2xlarge";
+    assumed.push_back("instance trn1.2xlarge");
+  }
+  if (instance.starts_with("inf2")) {
+    instance = "trn1.2xlarge";
+    assumed.push_back("trn1.2xlarge, which has the same NeuronCore-v2 and memory");
+  }
+  return hw::load_machine(instance, overrides);
+}
+
+analysis::DeviceWork work_of(const hw::SimResult& result, double times) {
+  const auto seconds = [&](hw::Fs time) { return hw::seconds(time) * times; };
+  const double bytes = static_cast<double>(result.dma.read_bytes + result.dma.written_bytes);
+  double sent = 0;
+  for (const hw::CollectiveTime& collective : result.collectives) sent += static_cast<double>(collective.link_bytes);
+  analysis::DeviceWork work;
+  work.ideal = times * std::max({result.matmul_flops / result.peaks.matmul_flops, bytes / result.peaks.hbm_bandwidth,
+                                 sent / result.peaks.link_bandwidth});
+  for (int e = 0; e < isa::kEngineCount; ++e)
+    work.busy.emplace_back(isa::name_of(static_cast<isa::Engine>(e)), seconds(result.engines[e].busy));
+  work.busy.emplace_back("dma engines", result.dma.engine_busy * 1e-15 / result.peaks.dma_engines * times);
+  work.busy.emplace_back("collectives", seconds(result.collective_active));
+  return work;
+}
+
+analysis::DeviceWork operator+(analysis::DeviceWork a, const analysis::DeviceWork& b) {
+  if (a.busy.empty()) return b;
+  base::ensure(a.busy.size() == b.busy.size(), "device work", "two programs on machines with other engines");
+  a.ideal += b.ideal;
+  for (std::size_t i = 0; i < a.busy.size(); ++i) a.busy[i].second += b.busy[i].second;
+  return a;
+}
+
+analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Measured& measured,
+                                   std::vector<std::string> assumptions, std::vector<analysis::TimePart> time,
+                                   analysis::DeviceWork work) {
+  const auto value = analysis::in_metric(row.metric, measured);
+  if (const auto* why = std::get_if<std::string>(&value)) return analysis::Prediction::skip(*why);
+  work.seconds = measured.seconds;
+  return {.value = std::get<double>(value),
+          .skip_reason = "",
+          .assumptions = std::move(assumptions),
+          .time = std::move(time),
+          .work = std::move(work)};
+}
+
+std::vector<analysis::TimePart> shares(const analysis::JobTime& job) {
+  std::vector<analysis::TimePart> parts;
+  for (const analysis::TimeItem& item : job.parts)
+    if (item.seconds > 0) parts.push_back({item.name, item.seconds / job.total});
+  return parts;
+}
+
+}  // namespace trnsim

@@ -1,0 +1,219 @@
+// Rows of kind "instruction" that a profile printed: durations of single instructions and DMA descriptors, and the gaps
+// between them. Each runs as a small program; the profile's view of it is read from the trace.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <array>
+#include <optional>
+#include <regex>
+
+#include "base/error.h"
+#include "hw/sim_device.h"
+#include "isa/target.h"
+#include "validation/kernels/micro.h"
+#include "validation/predict/micro_row.h"
+
+namespace trnsim {
+namespace {
+
+using analysis::Prediction;
+using isa::Engine;
+using isa::Fn;
+using isa::Opcode;
+using Track = hw::TraceEvent::Track;
+
+/// A program that ran, as a profiler shows it.
+class Profile {
+ public:
+  Profile(isa::Program program, const hw::MachineParams& machine)
+      : program_{std::move(program)},
+        target_{machine.target()},
+        result_{hw::simulate_in_child(program_, machine, {.trace_until = 1})} {}
+
+  const hw::SimResult& result() const { return result_; }
+  /// Seconds from the beginning of one instruction labelled "stream" to that of the next.
+  double interval() const {
+    std::vector<hw::Fs> begins;
+    for (const hw::TraceEvent& e : result_.events)
+      if (e.track == Track::kEngine && label(e) == "stream" && instr(e).op != Opcode::kWait) begins.push_back(e.begin);
+    base::ensure(begins.size() > 1, "profile", "a stream of less than two instructions");
+    return hw::seconds(begins.back() - begins.front()) / static_cast<double>(begins.size() - 1);
+  }
+  /// The first instruction of a kind, or the last one; a DMA's issue.
+  const hw::TraceEvent& event(Opcode op, Track track, bool last = false) const {
+    const hw::TraceEvent* found = nullptr;
+    for (const hw::TraceEvent& e : result_.events)
+      if (e.track == track && instr(e).op == op && (!found || last)) found = &e;
+    base::ensure(found, "profile", "an instruction left no trace");
+    return *found;
+  }
+  /// From an instruction's beginning to its visible result: what the profiler prints of a matmul.
+  double latency(Opcode op) const {
+    const isa::Instr& i = instr(event(op, Track::kEngine));
+    return target_.seconds(isa::cost_of(i, target_).latency, i.engine);
+  }
+
+ private:
+  const isa::Instr& instr(const hw::TraceEvent& e) const {
+    return program_.blocks[program_.calls[e.call].block].instrs[e.instr];
+  }
+  const std::string& label(const hw::TraceEvent& e) const {
+    return program_.blocks[program_.calls[e.call].block].labels[instr(e).label];
+  }
+
+  isa::Program program_;
+  isa::Target target_;
+  hw::SimResult result_;
+};
+
+/// A row and the machine that it was seen on.
+struct Bench {
+  MicroJob& job;
+  hw::MachineParams machine;
+
+  /// "N=8..120" and "[128,512]": the last number of one, both of the other.
+  std::vector<std::int64_t> numbers(const std::string& text) const {
+    static const std::regex kNumber{R"(\d+)"};
+    std::vector<std::int64_t> out;
+    for (std::sregex_iterator n{text.begin(), text.end(), kNumber}, end; n != end; ++n)
+      out.push_back(std::stoll(n->str()));
+    return out;
+  }
+  std::string shape() const { return std::get<analysis::MicroRow>(job.row.job).shape; }
+  /// Columns that stream through the engine: "N=512" in the text, or the last size of the shape.
+  std::int64_t cols(std::int64_t otherwise) const {
+    static const std::regex kNamed{R"(\bn\s*=\s*(\d+))"};
+    std::smatch found;
+    if (std::regex_search(job.what, found, kNamed)) return std::stoll(found[1]);
+    const auto sizes = numbers(shape());
+    return sizes.empty() ? otherwise : sizes.back();
+  }
+  workloads::Gemm matmul() const {
+    const bool narrow = isa::size_of(job.dtype) <= 4 && !isa::is_integer(job.dtype);
+    return {.m = 128, .k = 128, .n = cols(512), .dtype = narrow ? job.dtype : isa::Dtype::kBf16};
+  }
+  Profile run(isa::Program program) const { return {std::move(program), machine}; }
+  isa::Target target() const { return machine.target(); }
+
+  Profile activations(std::int64_t cols, Fn second = Fn::kCopy) const {
+    return run(workloads::activation_stream({.cols = cols,
+                                             .psum = cols <= isa::kMovingColumns && !job.says("sbuf ->"),
+                                             .first = second == Fn::kCopy ? Fn::kCopy : Fn::kExp,
+                                             .second = second},
+                                            target()));
+  }
+  /// ScalarE is held for as long as the profiler prints, so independent ones begin as far apart.
+  double activation(std::int64_t cols) const { return activations(cols).interval(); }
+};
+
+// ---- what is asked, and the seconds that answer it
+
+double activation_element(const Bench& b) {
+  const auto range = b.numbers(b.shape());
+  const std::int64_t most = range.size() > 2 ? range[range.size() - 1] : 512;
+  const std::int64_t least = range.size() > 2 ? range[range.size() - 2] : 8;
+  return (b.activation(most) - b.activation(least)) / static_cast<double>(most - least);
+}
+double activation_fixed(const Bench& b) { return b.activation(8) - 8 * activation_element(b); }
+
+double activation_duration(const Bench& b) { return b.activation(b.cols(512)); }
+
+double table_load(const Bench& b) {
+  return b.activations(512, Fn::kGelu).interval() - b.activations(512, Fn::kExp).interval();
+}
+
+double matmul_duration(const Bench& b) {
+  return b.run(workloads::profiled_matmul(b.matmul(), b.target())).latency(Opcode::kMatMul);
+}
+double matmul_interval(const Bench& b) {
+  constexpr int kCount = 6;  // no bank is used twice
+  return b.run(workloads::matmul_stream(b.matmul(), kCount, b.target())).interval();
+}
+
+double load_to_matmul(const Bench& b) {
+  const Profile profile = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  const auto& engine = profile.result().engines[static_cast<std::size_t>(Engine::kTensor)];
+  return hw::seconds(engine.waiting[static_cast<std::size_t>(hw::Hold::kStationary)]);
+}
+/// The operand's way is half of a matmul's, which goes on to PSUM: assumed, nothing depends on it.
+double load_duration(const Bench& b) {
+  const double way = b.machine.tensor_latency.value / 2 / b.machine.tensor_clock.value;
+  return 128 / b.machine.tensor_fast_load.value / b.machine.tensor_clock.value + way;
+}
+
+double matmul_to_activation(const Bench& b) {
+  const Profile p = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  const double gap =
+      hw::seconds(p.event(Opcode::kActivation, Track::kEngine).begin - p.event(Opcode::kMatMul, Track::kEngine).begin);
+  return gap - p.latency(Opcode::kMatMul);
+}
+double activation_to_store(const Bench& b) {
+  const Profile p = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  return hw::seconds(p.event(Opcode::kDmaCopy, Track::kEngine, true).begin -
+                     p.event(Opcode::kActivation, Track::kEngine).end);
+}
+double issue_to_descriptor(const Bench& b) {
+  const Profile p = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  return hw::seconds(p.event(Opcode::kDmaCopy, Track::kDmaRing).begin -
+                     p.event(Opcode::kDmaCopy, Track::kEngine).begin);
+}
+
+/// The descriptor of a word is the one that raises a semaphore; a longer one is as long as the row says.
+double descriptor_duration(const Bench& b) {
+  const auto bytes = static_cast<std::int64_t>(b.job.shape.bytes.value_or(0));
+  constexpr std::int64_t kWord = 4;
+  if (bytes <= kWord) return b.machine.dma_completion.value;
+  hw::MachineParams machine = b.machine;
+  machine.dma_packet.value = std::max(machine.dma_packet.value, static_cast<double>(bytes));
+  const Profile p{workloads::descriptor(bytes, machine.target()), machine};
+  const hw::TraceEvent& moved = p.event(Opcode::kDmaCopy, Track::kDmaRing);
+  return hw::seconds(moved.end - moved.begin) - machine.dma_completion.value;
+}
+
+double issue_step(const Bench& b) { return b.machine.min_interval.value / b.machine.sync_clock.value; }
+
+// ---- the words of a row
+
+struct Question {
+  std::array<std::string_view, 3> words;  // all of them; the first question whose words are there
+  double (*answer)(const Bench&);
+};
+constexpr std::array kQuestions = {
+    Question{{"descriptor", "duration"}, descriptor_duration},
+    Question{{"issue to first descriptor"}, issue_to_descriptor},
+    Question{{"activate", "to store"}, activation_to_store},
+    Question{{"matmul end", "activate start"}, matmul_to_activation},
+    Question{{"ldweights start", "matmul start"}, load_to_matmul},
+    Question{{"ldweights", "duration"}, load_duration},
+    Question{{"matmul", "start to start"}, matmul_interval},
+    Question{{"matmul", "issue to issue"}, matmul_interval},
+    Question{{"matmul", "duration"}, matmul_duration},
+    Question{{"act_table_load"}, table_load},
+    Question{{"activate", "per element"}, activation_element},
+    Question{{"activate", "fixed part"}, activation_fixed},
+    Question{{"activate", "issue to issue"}, activation_duration},
+    Question{{"activate", "start to start"}, activation_duration},
+    Question{{"activate", "duration"}, activation_duration},
+    // A sequencer alone. An address in a register is a load of one.
+    Question{{"tensor_load"},
+             [](const Bench& b) { return b.machine.dynamic_address.value / b.machine.vector_clock.value; }},
+    Question{{"tensor_store"}, [](const Bench& b) { return 2 * issue_step(b); }},  // the address and the word
+    Question{{"semaphore", "clear"}, [](const Bench& b) { return b.machine.semaphore_clear.value; }},
+    Question{{"sequencer", "write"}, issue_step},
+    Question{{"sequencer", "duration"}, [](const Bench& b) { return b.machine.register_step.value; }},
+};
+
+}  // namespace
+
+std::optional<Prediction> predict_profiled(MicroJob& job) {
+  const auto asked = std::ranges::find_if(kQuestions, [&](const Question& q) {
+    return std::ranges::all_of(q.words, [&](std::string_view word) { return job.says(word); });
+  });
+  if (asked == kQuestions.end()) return std::nullopt;
+  Bench bench{.job = job, .machine = {}};
+  bench.machine = machine_of(std::get<analysis::MicroRow>(job.row.job).instance, job.context, job.assumed);
+  const double seconds = asked->answer(bench);
+  return in_row_metric(job.row, {.seconds = seconds}, std::move(job.assumed), {});
+}
+
+}  // namespace trnsim

@@ -1,0 +1,305 @@
+// Rows of kinds "train" and "infer": models whose cores share data alone, and bare transformer blocks.
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cctype>
+#include <regex>
+#include <utility>
+#include <variant>
+
+#include "base/text.h"
+#include "hw/sim_device.h"
+#include "trnsim/project/project.h"
+#include "validation/predict/model_of_row.h"
+#include "validation/predict/predict_row.h"
+#include "validation/predict/pretraining.h"
+#include "validation/predict/stack_of_row.h"
+#include "workloads/models/blocks/block_graph.h"
+#include "workloads/models/model.h"
+
+namespace trnsim {
+namespace {
+
+using analysis::Prediction;
+using analysis::Row;
+using analysis::TrainingRow;
+
+bool is_untold(const std::string& cell) { return cell.empty() || cell == "unknown"; }
+
+/// What the table's word for the weights' type means here; empty when nobody knows the word.
+std::string numerics_of(const TrainingRow& row) {
+  if (is_untold(row.weights)) return "bf16";
+  if (row.weights == "bf16") return "bf16";
+  if (row.weights == "bf16+SR") return "bf16+sr";
+  if (row.weights == "bf16 (fp32 softmax)") return "bf16+fp32-softmax";
+  if (row.weights == "fp32 (matmuls cast to bf16)") return "fp32+bf16-matmul";
+  if (row.weights == "fp32") return "fp32+bf16-matmul";
+  return "";
+}
+
+/// Whether a word stands in the row's model or notes, whatever its case.
+bool row_says(const Row& row, std::string_view word) {
+  return base::lower(std::get<TrainingRow>(row.job).model + " " + row.notes).find(word) != std::string::npos;
+}
+
+/// "4 decoder blocks": no model, but the middle of one.
+bool is_blocks(const TrainingRow& job) { return base::lower(job.model).find(" block") != std::string::npos; }
+
+bool is_token_task(const Row& row) { return row_says(row, "token classification"); }
+
+/// Masked-LM and next-sentence heads, of a model that has them: the row says so, or gradients are accumulated outside
+/// of HF Trainer, which among the published runs of encoders pre-training alone does.
+bool is_pretraining(const Row& row, const workloads::Model& model) {
+  const auto& job = std::get<TrainingRow>(row.job);
+  if (model.with_head(workloads::Head::kPretraining)->head() != workloads::Head::kPretraining) return false;
+  if (row_says(row, "mlm") || row_says(row, "pre-train") || row_says(row, "pretrain")) return true;
+  return job.grad_accum.value_or(1) > 1 && analysis::stack_for(job.stack) != "hf-trainer";
+}
+
+/// Cores of the job: all of them share data alone.
+int cores_of(const TrainingRow& job) { return job.cores.value_or(job.dp.value_or(1)); }
+
+/// Why a row of a model that does not split, or of bare blocks, is not predicted; empty when it is.
+std::string refusal(const Row& row) {
+  const auto& job = std::get<TrainingRow>(row.job);
+  const int cores = cores_of(job);
+  if (job.tp.value_or(1) != 1 || job.pp.value_or(1) != 1 || job.dp.value_or(cores) != cores)
+    return "plans of encoders beyond data parallelism are not modelled";
+  if (!job.micro_batch) return "the batch is not published";
+  if (numerics_of(job).empty()) return fmt::format("weights '{}' are unknown", job.weights);
+  return "";
+}
+
+/// "3 epochs x 16000 samples", "25,000 reviews", "3000 steps", "an evaluation of 2,000 samples after each epoch": of
+/// the job that a metric such as "minutes for 3 epochs" is about.
+struct JobSize {
+  std::int64_t samples = 16000, eval_samples = 0;
+  double epochs = 3;
+  std::int64_t steps = -1;
+  bool told = false;
+};
+
+/// "16,000".
+std::int64_t counted(std::string digits) {
+  std::erase(digits, ',');
+  return std::stoll(digits);
+}
+
+JobSize size_of(const Row& row) {
+  static const std::regex kSamples{
+      R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows|images|pictures))"};
+  static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"}, kSteps{R"(([0-9]+)\s+steps)"};
+  static const std::regex kEvaluation{R"(evaluation of ([0-9][0-9,]*) samples after each epoch)"};
+  JobSize size;
+  if (is_trial(row)) size.samples = 1000, size.epochs = 2;
+  std::smatch found;
+  std::string notes = row.notes;
+  if (std::regex_search(notes, found, kEvaluation)) {
+    size.eval_samples = counted(found[1]);
+    notes.erase(static_cast<std::size_t>(found.position()), static_cast<std::size_t>(found.length()));
+  }
+  if (std::regex_search(notes, found, kSamples)) size.samples = counted(found[1]), size.told = size.samples > 0;
+  if (std::regex_search(notes, found, kSteps)) size.steps = std::stoll(found[1]), size.told = true;
+  for (const std::string* text : {&std::as_const(notes), &row.metric})
+    if (std::regex_search(*text, found, kEpochs)) size.epochs = std::stod(found[1]);
+  return size;
+}
+
+/// Bare blocks as the row has them; or why they are none that is modelled.
+std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (!job.layers || !job.hidden || !job.heads || !job.ffn || !job.seq_len)
+    return std::string{"a size of the blocks is not published"};
+  if (job.cores.value_or(1) != 1 || job.grad_accum.value_or(1) != 1)
+    return std::string{"blocks run on one core, without accumulation"};
+  for (const std::string_view other : {"swiglu", "silu", "rmsnorm", "rotary", "rope"})
+    if (row_says(row, other)) return fmt::format("blocks have LayerNorm and a GELU MLP, this row says {}", other);
+  return workloads::BlockSpec{.layers = *job.layers,
+                              .hidden = *job.hidden,
+                              .heads = *job.heads,
+                              .ffn = *job.ffn,
+                              .batch = *job.micro_batch,
+                              .seq = *job.seq_len,
+                              .causal = !row_says(row, "full attention") && !row_says(row, "non-causal"),
+                              .training = row.kind == "train",
+                              .numerics = runtime::numerics(numerics_of(job))};
+}
+
+/// The row's instances.
+hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& context,
+                               std::vector<std::string>& assumed) {
+  const int nodes = job.nodes.value_or(1);
+  return machine_of(nodes > 1 ? fmt::format("{} x {}", nodes, job.instance) : job.instance, context, assumed);
+}
+
+/// The row's software, or a plain training loop.
+std::string stack_or_loop(const Row& row) {
+  const std::string named = stack_of(row);
+  return named.empty() ? "torch-xla" : named;
+}
+
+/// Seconds of a step as the row counts them: of timed steps, which begin when their batch is there and end with the
+/// launch, before the loss is read (torchneuronx, academic/train_academic.py), or of all that the job takes.
+double step_seconds(const Row& row, const analysis::JobTime& time, double steps) {
+  return row_says(row, "timed steps") ? time.host_step : time.total / steps;
+}
+
+/// Bare blocks with plain SGD in a training loop of the row's stack.
+Prediction train_blocks(const Row& row, const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
+  if (job.optimizer != "sgd") return Prediction::skip("blocks are trained by SGD");
+  const auto found = blocks_of(row);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& spec = std::get<workloads::BlockSpec>(found);
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = instances_of(job, context, assumed);
+  const analysis::Stack stack = context.stack(stack_or_loop(row));
+  const runtime::Compiled compiled = runtime::compile(workloads::block_graph(spec), machine.target(),
+                                                      {.name = "blocks", .cache = context.programs.get()});
+  const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
+  analysis::JobShape shape;
+  shape.steps = 1;
+  shape.device_step_seconds = hw::seconds(device.total - device.lead_in);
+  const workloads::FrameworkOps ops = workloads::framework_ops(spec);
+  shape.traced_ops = analysis::traced_ops(
+      {.forward_ops = ops.forward, .backward_ops = ops.backward, .tensors = ops.tensors, .optimizer = job.optimizer});
+  shape.physical_cores = machine.physical_cores();
+  shape.samples_per_step = static_cast<double>(spec.batch);
+  shape.prefetch = true;  // one tensor, made once
+  const analysis::JobTime time = analysis::job_time(stack, shape);
+  assumed.push_back("stack " + stack.name);
+  assumed.push_back("the same batch in every step");
+  assumed.push_back(fmt::format("device {:.1f} ms of a step of {:.1f} ms", time.device_step * 1e3, time.step * 1e3));
+  return in_row_metric(row,
+                       {.seconds = time.total,
+                        .samples = shape.samples_per_step,
+                        .tokens = shape.samples_per_step * static_cast<double>(spec.seq),
+                        .flops = workloads::block_flops(spec)},
+                       std::move(assumed), shares(time), work_of(device));
+}
+
+/// What the Trainer counts as training has its evaluations in it.
+std::string evaluations_of(const Sizes& sizes) {
+  if (sizes.eval_samples == 0) return "evaluations between epochs, if there were any, are left out";
+  return fmt::format("an evaluation of {} samples after each epoch, {} a batch, is counted", sizes.eval_samples,
+                     sizes.eval_batch);
+}
+
+/// The model's own training loop, an epoch like the other.
+Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
+                            const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  const bool lamb = job.optimizer == "lamb";
+  if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
+    return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
+  const JobSize size = size_of(row);
+  const bool clips = analysis::stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
+  Job plan{.machine = instances_of(job, context, assumed),
+           .model = model,
+           .step = {},
+           .sizes = {},
+           .stack = stack_or_loop(row)};
+  plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
+                        .micro_batch = *job.micro_batch,
+                        .micro_batches = job.grad_accum.value_or(1),
+                        .numerics = runtime::numerics(numerics_of(job))},
+               .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
+                        .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
+               .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
+  plan.sizes = {.samples = static_cast<double>(size.samples),
+                .eval_samples = size.eval_samples,
+                .epochs = size.epochs,
+                .max_steps = size.steps};
+  if (is_trial(row)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
+  const Projection p = project(plan, {.exact = context.exact, .any_memory = true});
+  const double per_step = plan.sequences_per_step();
+  assumed.push_back("stack " + plan.stack);
+  assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
+  assumed.push_back("the loss is read back every 10 steps");
+  if (clips && size.told) assumed.push_back(evaluations_of(plan.sizes));
+  assumed.push_back(
+      fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
+  return in_row_metric(row,
+                       {.seconds = step_seconds(row, p.time, p.steps),
+                        .samples = per_step,
+                        .tokens = per_step * static_cast<double>(plan.step.kind.length),
+                        .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
+                       std::move(assumed), shares(p.time), work_of(p.stage().device));
+}
+
+/// A forward pass of a row: its program, and tokens of a sequence.
+struct Forward {
+  runtime::Compiled compiled;
+  std::int64_t length;
+};
+
+std::variant<Forward, std::string> forward_of_blocks(const Row& row, const isa::Target& target,
+                                                     const PredictContext& context) {
+  const auto found = blocks_of(row);
+  if (const auto* why = std::get_if<std::string>(&found)) return *why;
+  const auto& spec = std::get<workloads::BlockSpec>(found);
+  return Forward{
+      runtime::compile(workloads::block_graph(spec), target, {.name = "infer", .cache = context.programs.get()}),
+      spec.seq};
+}
+
+std::variant<Forward, std::string> forward_of_model(const Row& row, const isa::Target& target,
+                                                    const PredictContext& context, std::vector<std::string>& assumed) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return *why;
+  const auto& model = std::get<workloads::ModelPtr>(found);
+  if (model->task() != workloads::Task::kClassification)
+    return fmt::format("model '{}' is not modelled in rows of kind '{}'", job.model, row.kind);
+  const auto cores = static_cast<std::uint32_t>(cores_of(job));
+  const std::int64_t length = model->sequence_length(job.seq_len.value_or(0));
+  const workloads::Step spec{
+      .plan = {.data = cores, .micro_batch = *job.micro_batch, .numerics = runtime::numerics(numerics_of(job))},
+      .kind = {.length = length, .training = false, .head = workloads::Head::kNone, .fold_weights = true}};
+  assumed.push_back("matmul weights are stored as TensorE takes them");
+  return Forward{runtime::compile(model->step(spec).graph, target,
+                                  {.name = "infer", .ranks = cores, .cache = context.programs.get()}),
+                 length};
+}
+
+}  // namespace
+
+Prediction predict_train(const Row& row, const PredictContext& context) {
+  if (is_blocks(std::get<TrainingRow>(row.job))) return train_blocks(row, context);
+  std::vector<std::string> assumed;
+  const auto found = model_of_row(row, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& model = std::get<workloads::ModelPtr>(found);
+  if (model->splits()) return predict_decoder(row, model, std::move(assumed), context);
+  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
+  const auto& job = std::get<TrainingRow>(row.job);
+  if (is_untold(job.weights)) assumed.emplace_back("bf16 weights");
+  if (is_pretraining(row, *model))
+    return predict_pretraining(row, runtime::numerics(numerics_of(job)), model, std::move(assumed), context);
+  return train_classifier(row, model, std::move(assumed), context);
+}
+
+Prediction predict_infer(const Row& row, const PredictContext& context) {
+  const TrainingRow& job = std::get<TrainingRow>(row.job);
+  if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
+  if (job.nodes.value_or(1) != 1) return Prediction::skip("inference on several instances is not modelled");
+  std::vector<std::string> assumed;
+  const hw::MachineParams machine = machine_of(job.instance, context, assumed);
+  const auto found = is_blocks(job) ? forward_of_blocks(row, machine.target(), context)
+                                    : forward_of_model(row, machine.target(), context, assumed);
+  if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
+  const auto& forward = std::get<Forward>(found);
+  const hw::SimResult device = hw::simulate(forward.compiled.program, machine, {.exact = context.exact});
+  const analysis::Stack bare = context.stack("bare");
+  const double launch = analysis::launch_seconds(bare, 1), seconds = hw::seconds(device.total) + launch;
+  assumed.push_back("the graph is traced ahead of time: the host launches it and waits");
+  assumed.push_back(fmt::format("latency of a batch {:.3f} ms", seconds * 1e3));
+  const double samples = static_cast<double>(*job.micro_batch) * cores_of(job);
+  return in_row_metric(
+      row, {.seconds = seconds, .samples = samples, .tokens = samples * static_cast<double>(forward.length)},
+      std::move(assumed), {{"device", hw::seconds(device.total) / seconds}, {"launch", launch / seconds}},
+      work_of(device));
+}
+
+}  // namespace trnsim

@@ -1,0 +1,21 @@
+#include "validation/rows/profile_rows.h"
+
+#include <fmt/format.h>
+
+namespace analysis {
+
+ProfileRows profile_rows(const std::vector<Difference>& differences, const std::string& source) {
+  ProfileRows out;
+  for (const Difference& d : differences) {
+    if (!(d.after > 0) || !(d.before > 0)) continue;
+    Row row;
+    row.id = fmt::format("{}.{}", d.part == "op" ? "opcode" : d.part, d.name), row.kind = "profile";
+    row.published = row.low = row.high = d.after;
+    row.metric = d.unit == "1" ? "count" : d.unit, row.source = source, row.job = MicroRow{};
+    out.predicted[row.id] = d.before;
+    out.rows.push_back(std::move(row));
+  }
+  return out;
+}
+
+}  // namespace analysis
