@@ -11,7 +11,7 @@
 
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
-#include "python/api.h"
+#include "python/api/answers.h"
 #include "trnsim/project/project.h"
 #include "trnsim/run/run.h"
 #include "workloads/jobs/workload.h"

@@ -6,7 +6,7 @@
 
 #include "analysis/profile/stats.h"
 #include "analysis/record/result.h"
-#include "python/api_settings.h"
+#include "python/api/settings.h"
 #include "trnsim/plans/search.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/run/run.h"
