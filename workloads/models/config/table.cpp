@@ -48,12 +48,16 @@ json json_of(const View& value, const Range& range) {
       value);
 }
 
-void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices) {
+void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices,
+                const Range& range) {
   std::visit(Cases{[](std::monostate) {}, [&](Activation* activation) { keys.optional(key, *activation, choices); },
                    [&](std::optional<double>* number) {
                      if (keys.has(key)) keys.optional(key, number->emplace());
                    },
-                   [&](auto* plain) { keys.optional(key, *plain); }},
+                   [&](auto* plain) {
+                     if (range.kind == Range::Kind::kPositiveOrNone && keys.is_null(key)) *plain = {};
+                     keys.optional(key, *plain);
+                   }},
              to);
 }
 

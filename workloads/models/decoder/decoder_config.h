@@ -32,7 +32,21 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite, kPhi3, kMixtral, kQwen3Moe, kOlmo2 };
+enum class LlamaKind {
+  kLlama,
+  kMistral,
+  kQwen2,
+  kQwen3,
+  kGemma,
+  kGemma2,
+  kGemma3,
+  kGranite,
+  kPhi3,
+  kMixtral,
+  kQwen3Moe,
+  kOlmo2,
+  kSmolLm3
+};
 
 /// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
 struct ExpertNames {
@@ -46,15 +60,18 @@ struct LlamaDialect {
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
   bool qkv_bias = false;                        // queries, keys and values have a bias
   bool head_norms = false;                      // RMSNorm of each head of queries and keys
-  bool joint_norms = false;  // the same of all heads together, and norms stand behind a layer's parts, not before them
-  bool gemma = false;        // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
-  bool window = false;       // "sliding_window" says how far back a token sees
-  bool multipliers = false;  // of embeddings, residuals, scores and logits
-  bool tied = false;         // when the file does not say
-  bool fused = false;        // a file has queries, keys and values in one tensor, and gate and up
+  bool joint_norms = false;   // the same of all heads together, and norms stand behind a layer's parts, not before them
+  bool norms_around = false;  // a norm before each part of a layer and one behind it; scores are scaled by a key
+  bool gemma = false;         // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
+  bool window = false;        // "sliding_window" says how far back a token sees
+  bool multipliers = false;   // of embeddings, residuals, scores and logits
+  bool tied = false;          // when the file does not say
+  bool fused = false;         // a file has queries, keys and values in one tensor, and gate and up
   ExpertNames experts{};
   double eps = 1e-6;  // the same
   Activation activation = Activation::kSilu;
+  double theta = 10000;         // of the rotary positions, the same
+  std::int64_t full_every = 0;  // every so many layers, one has no window; the same
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
@@ -77,6 +94,11 @@ struct LlamaConfig {
   bool tie_word_embeddings = false;
   std::optional<RopeScaling> rope_scaling{};
   std::int64_t sliding_window = 0;  // 0: none
+  std::int64_t full_every = 0;      // every so many layers, one has no window; 0: all have it
+  double local_theta = 0;           // rope_theta of the layers that have it; 0: the same
+  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
+  std::int64_t query_scalar = 0;    // scores are multiplied by 1 / sqrt of it; 0: see attention_multiplier
+  double score_cap = 0, logit_cap = 0;
   double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
   double attention_multiplier = 0;                        // 0: 1 / sqrt(head_dim)
   std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer

@@ -19,6 +19,12 @@ constexpr std::array kDialects = {
                  .head_norms = true},
     LlamaDialect{.kind = LlamaKind::kGemma, .family = "Gemma", .type = "gemma", .architecture = "GemmaForCausalLM",
                  .gemma = true, .tied = true, .activation = Activation::kGeluTanh},
+    LlamaDialect{.kind = LlamaKind::kGemma2, .family = "Gemma 2", .type = "gemma2", .architecture = "Gemma2ForCausalLM",
+                 .norms_around = true, .gemma = true, .window = true, .tied = true,
+                 .activation = Activation::kGeluTanh, .full_every = 2},
+    LlamaDialect{.kind = LlamaKind::kGemma3, .family = "Gemma 3", .type = "gemma3_text",
+                 .architecture = "Gemma3ForCausalLM", .head_norms = true, .norms_around = true, .gemma = true,
+                 .window = true, .tied = true, .activation = Activation::kGeluTanh, .theta = 1e6, .full_every = 6},
     LlamaDialect{.kind = LlamaKind::kGranite, .family = "Granite", .type = "granite",
                  .architecture = "GraniteForCausalLM", .multipliers = true},
     LlamaDialect{.kind = LlamaKind::kPhi3, .family = "Phi-3", .type = "phi3", .architecture = "Phi3ForCausalLM",
@@ -35,6 +41,8 @@ constexpr std::array kDialects = {
                              .prefix = "mlp.experts.", .gate = "gate_proj", .up = "up_proj", .down = "down_proj"}},
     LlamaDialect{.kind = LlamaKind::kOlmo2, .family = "OLMo-2", .type = "olmo2", .architecture = "Olmo2ForCausalLM",
                  .joint_norms = true},
+    LlamaDialect{.kind = LlamaKind::kSmolLm3, .family = "SmolLM3", .type = "smollm3",
+                 .architecture = "SmolLM3ForCausalLM", .tied = true, .theta = 2e6},
 };
 // clang-format on
 
@@ -44,7 +52,10 @@ const LlamaDialect& dialect_of(LlamaKind kind) { return *std::ranges::find(kDial
 
 ModelPtr blank_llama(LlamaKind kind) {
   const LlamaDialect& dialect = dialect_of(kind);
-  return make_model(LlamaConfig{.kind = kind, .hidden_act = dialect.activation, .tie_word_embeddings = dialect.tied});
+  return make_model(LlamaConfig{.kind = kind,
+                                .hidden_act = dialect.activation,
+                                .tie_word_embeddings = dialect.tied,
+                                .full_every = dialect.full_every});
 }
 
 std::vector<FamilyWord> llama_words(LlamaKind kind) {
@@ -54,6 +65,9 @@ std::vector<FamilyWord> llama_words(LlamaKind kind) {
     case LlamaKind::kQwen2: return {{"qwen"}};
     case LlamaKind::kQwen3: return {{"qwen3"}};
     case LlamaKind::kGemma: return {{"gemma"}};
+    case LlamaKind::kGemma2: return {{"gemma2"}, {"gemma-2-"}};
+    case LlamaKind::kGemma3: return {{"gemma3"}, {"gemma-3"}};
+    case LlamaKind::kSmolLm3: return {{"smollm3"}};
     case LlamaKind::kGranite: return {{"granite"}};
     case LlamaKind::kPhi3: return {{"phi-3"}, {"phi3"}, {"phi-4"}};
     case LlamaKind::kMixtral: return {{"mixtral"}};
