@@ -48,7 +48,7 @@ AROUND = {**FAMILIES["gemma"], "sliding_window": 7, "query_pre_attn_scalar": 6}
 FAMILIES["gemma2"] = {**AROUND, "model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "num_key_value_heads": 2,
                       "attn_logit_softcapping": 0.5, "final_logit_softcapping": 2.0}
 FAMILIES["gemma3"] = {**AROUND, "model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"],
-                      "num_key_value_heads": 2, "num_hidden_layers": 3, "sliding_window_pattern": 2,
+                      "num_key_value_heads": 2, "sliding_window_pattern": 2,
                       "rope_theta": 100000.0, "rope_local_base_freq": 100.0, "attn_logit_softcapping": None,
                       "final_logit_softcapping": None}
 FAMILIES["smollm3"] = {"model_type": "smollm3", "architectures": ["SmolLM3ForCausalLM"], "no_rope_layer_interval": 2,
