@@ -267,13 +267,9 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
 }  // namespace
 
 LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
-  const LlamaDialect& dialect = dialect_of(kind);
-  const LlamaConfig c = read_fields<L>(kLlamaFields, keys,
-                                       {.kind = kind,
-                                        .hidden_act = dialect.activation,
-                                        .rms_norm_eps = dialect.eps,
-                                        .tie_word_embeddings = dialect.tied,
-                                        .full_every = dialect.full_every});
+  LlamaConfig c = blank_config(kind);
+  c.rms_norm_eps = dialect_of(kind).eps;
+  c = read_fields<L>(kLlamaFields, keys, std::move(c));
   check(c, keys.where());
   return c;
 }

@@ -75,8 +75,31 @@ struct LlamaDialect {
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
+/// How the layers of a relative of Llama differ from each other.
+struct LlamaPattern {
+  std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
+  std::int64_t full_every = 0;      // every so many layers, one sees all the same; 0: none does
+  double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
+  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
+};
+
+struct LlamaScales {
+  double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
+  double attention_multiplier = 0;      // of scores; 0: 1 / sqrt(head_dim)
+  std::int64_t query_scalar = 0;        // scores are multiplied by 1 / sqrt of it; 0: by attention_multiplier
+  double score_cap = 0, logit_cap = 0;  // 0: none
+};
+
+struct LlamaExperts {
+  std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
+  bool norm_topk_prob = true;                             // a token's gates add up to 1
+  double router_aux_loss_coef = 0;
+  bool output_router_logits = false;  // without it transformers leaves the router's loss out
+  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
+};
+
 /// LlamaForCausalLM and its relatives.
-struct LlamaConfig {
+struct LlamaConfig : LlamaPattern, LlamaScales, LlamaExperts {
   LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -93,19 +116,6 @@ struct LlamaConfig {
   double attention_dropout = 0;
   bool tie_word_embeddings = false;
   std::optional<RopeScaling> rope_scaling{};
-  std::int64_t sliding_window = 0;  // 0: none
-  std::int64_t full_every = 0;      // every so many layers, one has no window; 0: all have it
-  double local_theta = 0;           // rope_theta of the layers that have it; 0: the same
-  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
-  std::int64_t query_scalar = 0;    // scores are multiplied by 1 / sqrt of it; 0: see attention_multiplier
-  double score_cap = 0, logit_cap = 0;
-  double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
-  double attention_multiplier = 0;                        // 0: 1 / sqrt(head_dim)
-  std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
-  bool norm_topk_prob = true;                             // a token's gates add up to 1
-  double router_aux_loss_coef = 0;
-  bool output_router_logits = false;  // without it transformers leaves the router's loss out
-  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
   std::int64_t bos_token_id = 1;
   std::vector<std::int64_t> eos_token_ids{2};  // generation ends at any of them
   std::optional<Lora> lora{};                  // in config.json only of our own checkpoints
@@ -155,6 +165,8 @@ std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = fa
 double rope_magnitude(const LlamaConfig& config);
 
 std::vector<FamilyWord> llama_words(LlamaKind kind);
+/// Without sizes.
+LlamaConfig blank_config(LlamaKind kind);
 ModelPtr blank_llama(LlamaKind kind);
 std::vector<FamilyWord> llama_words();
 std::vector<FamilyWord> gpt_words();

@@ -50,13 +50,15 @@ constexpr std::array kDialects = {
 
 const LlamaDialect& dialect_of(LlamaKind kind) { return *std::ranges::find(kDialects, kind, &LlamaDialect::kind); }
 
-ModelPtr blank_llama(LlamaKind kind) {
+LlamaConfig blank_config(LlamaKind kind) {
   const LlamaDialect& dialect = dialect_of(kind);
-  return make_model(LlamaConfig{.kind = kind,
-                                .hidden_act = dialect.activation,
-                                .tie_word_embeddings = dialect.tied,
-                                .full_every = dialect.full_every});
+  LlamaConfig c;
+  c.kind = kind, c.hidden_act = dialect.activation, c.tie_word_embeddings = dialect.tied;
+  c.full_every = dialect.full_every;
+  return c;
 }
+
+ModelPtr blank_llama(LlamaKind kind) { return make_model(blank_config(kind)); }
 
 std::vector<FamilyWord> llama_words(LlamaKind kind) {
   switch (kind) {
