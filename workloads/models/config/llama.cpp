@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <functional>
+#include <utility>
 
 #include "workloads/models/config/table.h"
 #include "workloads/models/decoder/decoder_config.h"
@@ -151,23 +151,25 @@ json score_multiplier(const LlamaConfig& c) {
   return json(c.attention_multiplier > 0 ? c.attention_multiplier : 1 / std::sqrt(static_cast<double>(c.head_dim)));
 }
 
-/// A list of one word for each layer says that layers alternate as the keys before it do.
-void require_pattern(const Keys& keys, const char* key, const LlamaConfig& c,
-                     const std::function<json(std::int64_t)>& of) {
-  json list = json::array();
-  for (std::int64_t l = 0; keys.has(key) && l < c.num_hidden_layers; ++l) list.push_back(of(l));
-  keys.only(key, list);
+/// A list with an entry for each layer says that every so many layers one differs, as another key does.
+void require_pattern(const Keys& keys, const char* key, std::int64_t layers, std::int64_t every,
+                     const std::pair<json, json>& most_and_last) {
+  if (!keys.has(key)) return;
+  const json& list = keys.at(key);
+  bool alike = list.is_array() && std::ssize(list) == layers && every > 0;
+  for (std::int64_t l = 0; alike && l < layers; ++l)
+    alike = list[static_cast<std::size_t>(l)] == ((l + 1) % every == 0 ? most_and_last.second : most_and_last.first);
+  if (!alike)
+    keys.fail(fmt::format("\"{}\" is {}; only every {}th layer may differ", key, list.dump(), every),
+              "use a model whose layers alternate regularly");
 }
 
 void read_layer_types(const Keys& keys, LlamaConfig& c) {
-  require_pattern(keys, "layer_types", c, [&c](std::int64_t layer) {
-    return json((layer + 1) % c.full_every == 0 ? "full_attention" : "sliding_attention");
-  });
+  require_pattern(keys, "layer_types", c.num_hidden_layers, c.full_every, {"sliding_attention", "full_attention"});
 }
 
 void read_no_rope_layers(const Keys& keys, LlamaConfig& c) {
-  require_pattern(keys, "no_rope_layers", c,
-                  [&c](std::int64_t layer) { return json((layer + 1) % c.no_rope_every == 0 ? 0 : 1); });
+  require_pattern(keys, "no_rope_layers", c.num_hidden_layers, c.no_rope_every, {1, 0});
 }
 
 bool is_gemma3(const L& c) { return c.kind == LlamaKind::kGemma3; }
