@@ -38,7 +38,7 @@ json json_of(const Fixed& value) {
 json json_of(const View& value, const Range& range) {
   return std::visit(
       Cases{[](std::monostate) { return json(); },
-            [&range](const std::int64_t* number) {
+            [&range](const auto* number) {
               return range.kind == Range::Kind::kPositiveOrNone && *number == 0 ? json() : json(*number);
             },
             [](const Activation* activation) { return json(name_of(*activation)); },
