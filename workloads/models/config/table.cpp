@@ -44,7 +44,7 @@ json json_of(const View& value, const Range& range) {
             [](const Activation* activation) { return json(name_of(*activation)); },
             [](const std::optional<double>* number) { return *number ? json(**number) : json(); },
             [](const std::vector<std::int64_t>* list) { return list->size() == 1 ? json(list->front()) : json(*list); },
-            [](const auto* plain) { return json(*plain); }},
+            [](const bool* flag) { return json(*flag); }},
       value);
 }
 
