@@ -208,6 +208,13 @@ TEST_F(Files, DataIsFoundInTheSourceTreeAndInTrnsimHome) {
   write_file(folder_ / "only_here.toml", "");
   setenv("TRNSIM_HOME", folder_.c_str(), 1);
   EXPECT_EQ(data_path("only_here.toml"), folder_ / "only_here.toml");
+  write_file(folder_ / "hw/params/own.toml", "");
+  write_file(folder_ / "hw/params/trn1.2xlarge.toml", "");
+  const std::vector<fs::path> machines = data_files("hw/params", ".toml");
+  EXPECT_EQ(std::ranges::count(machines, folder_ / "hw/params/own.toml"), 1);
+  EXPECT_EQ(std::ranges::count(machines, folder_ / "hw/params/trn1.2xlarge.toml"), 1);  // the first place of a name
+  EXPECT_EQ(std::ranges::count(machines, "trn1.2xlarge.toml", [](const fs::path& p) { return p.filename(); }), 1);
+  EXPECT_EQ(std::ranges::count(machines, "trn1.32xlarge.toml", [](const fs::path& p) { return p.filename(); }), 1);
   unsetenv("TRNSIM_HOME");
   const std::string message = error_of(Fault::kEnvironment, [] { data_path("only_here.toml"); });
   EXPECT_THAT(message, HasSubstr(TRNSIM_SOURCE_DIR));

@@ -25,13 +25,32 @@ struct Member {
   const char* preset;
   bool tensor = true;  // ranks may share a layer
 };
-const Member kMembers[] = {{"bert-base-uncased"}, {"roberta-base"},    {"distilbert-base-uncased"},
-                           {"electra-small"},     {"albert-base"},     {"vit-mnist"},
-                           {"llama2-7b"},         {"mistral-7b"},      {"qwen2-0.5b"},
-                           {"qwen3-0.6b"},        {"gemma-2b"},        {"granite-3.0-2b"},
-                           {"phi3-mini"},         {"phi3.5-mini"},     {"mixtral-8x7b"},
-                           {"qwen3-30b-a3b"},     {"olmo2-1b", false}, {"gpt2"},
-                           {"t5-small"},          {"pythia-410m"},     {"opt-125m"}};
+const Member kMembers[] = {{"bert-base-uncased"},
+                           {"roberta-base"},
+                           {"distilbert-base-uncased"},
+                           {"electra-small"},
+                           {"albert-base"},
+                           {"vit-mnist"},
+                           {"llama2-7b"},
+                           {"mistral-7b"},
+                           {"qwen2-0.5b"},
+                           {"qwen3-0.6b"},
+                           {"gemma-2b"},
+                           {"granite-3.0-2b"},
+                           {"phi3-mini"},
+                           {"phi3.5-mini"},
+                           {"mixtral-8x7b"},
+                           {"qwen3-30b-a3b"},
+                           {"olmo2-1b", false},
+                           {"gpt2"},
+                           {"t5-small"},
+                           {"pythia-410m"},
+                           {"opt-125m"},
+                           {"xlm-roberta-base"},
+                           {"gemma2-2b"},
+                           {"gemma3-1b"},
+                           {"smollm3-3b"},
+                           {"phi-2"}};
 
 workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);

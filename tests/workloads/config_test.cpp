@@ -53,11 +53,12 @@ TEST(Config, EveryBadKeyIsNamed) {
   EXPECT_TRUE(
       fails(Fault::kData, with("position_embedding_type", "relative_key"), {"position_embedding_type", "absolute"}));
   EXPECT_TRUE(fails(Fault::kData, with("is_decoder", true), {"is_decoder"}));
+  for (const char* problem : {"regression", "multi_label_classification"})  // transformers computes another loss
+    EXPECT_TRUE(fails(Fault::kData, with("problem_type", problem), {"problem_type", problem}));
   EXPECT_TRUE(fails(Fault::kData, with("pad_token_id", 201), {"pad_token_id"}));
   EXPECT_TRUE(fails(Fault::kData, with("id2label", {{"0", "a"}, {"2", "b"}}), {"id2label"}));
   EXPECT_TRUE(fails(Fault::kData, with("num_labels", 0), {"num_labels"}));
-  EXPECT_TRUE(
-      fails(Fault::kData, with("model_type", "xlnet"), {"xlnet", "olmo2, gpt2", "vit or t5"}));
+  EXPECT_TRUE(fails(Fault::kData, with("model_type", "xlnet"), {"xlnet", "olmo2, smollm3, gpt2", "vit or t5"}));
   EXPECT_TRUE(fails(Fault::kData, with("model_type", nullptr), {"model_type"}));
 }
 

@@ -24,8 +24,8 @@ using workloads_test::fails;
 using workloads_test::golden;
 using workloads_test::Scratch;
 
-constexpr const char* kEncoders[] = {"roberta_tiny", "distilbert_tiny",  "electra_tiny",
-                                     "albert_tiny",  "bert_tokens_tiny", "electra_tokens_tiny"};
+constexpr const char* kEncoders[] = {"roberta_tiny",     "distilbert_tiny",     "electra_tiny",    "albert_tiny",
+                                     "bert_tokens_tiny", "electra_tokens_tiny", "xlm-roberta_tiny"};
 
 struct EncoderPlan {
   const char* name;
@@ -70,10 +70,16 @@ TEST(EncoderFolder, TheHeadIsTheTasks) {
 
 // Millions of parameters with a head of two labels: of the papers, and of config.json's models on huggingface.co.
 TEST(EncoderFolder, PresetsHaveTheirPublishedParameters) {
-  const std::vector<std::pair<const char*, double>> want = {
-      {"roberta-base", 124.6}, {"roberta-large", 355.4}, {"distilbert-base-uncased", 67.0},
-      {"electra-small", 13.5}, {"electra-base", 109.5},  {"albert-base", 11.7},
-      {"albert-large", 17.7},  {"albert-xlarge", 58.7}};
+  const std::vector<std::pair<const char*, double>> want = {{"roberta-base", 124.6},
+                                                            {"roberta-large", 355.4},
+                                                            {"xlm-roberta-base", 278.0},
+                                                            {"xlm-roberta-large", 559.9},
+                                                            {"distilbert-base-uncased", 67.0},
+                                                            {"electra-small", 13.5},
+                                                            {"electra-base", 109.5},
+                                                            {"albert-base", 11.7},
+                                                            {"albert-large", 17.7},
+                                                            {"albert-xlarge", 58.7}};
   for (const auto& [name, millions] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);

@@ -21,12 +21,13 @@ namespace workloads_test {
 
 /// Decoders that train under every plan, and write texts of any length.
 inline constexpr const char* kWritingDecoders[] = {
-    "qwen2_tiny",     "qwen3_tiny",        "gemma_tiny",    "granite_tiny",         "llama_linear_tiny",
-    "qwen3_moe_tiny", "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny"};
+    "qwen2_tiny",        "qwen3_tiny",    "gemma_tiny",           "granite_tiny", "llama_linear_tiny", "qwen3_moe_tiny",
+    "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny",     "phi_tiny",          "smollm3_tiny"};
 
 inline std::vector<const char*> decoders() {
   std::vector<const char*> all{std::begin(kWritingDecoders), std::end(kWritingDecoders)};
-  all.insert(all.end(), {"mistral_tiny", "phi3_tiny", "phi3_long_tiny"});  // of fewer tokens
+  all.insert(all.end(),
+             {"mistral_tiny", "phi3_tiny", "phi3_long_tiny", "gemma2_tiny", "gemma3_tiny"});  // of fewer tokens
   return all;
 }
 

@@ -11,6 +11,7 @@
 #include "tests/workloads/traits.h"
 #include "workloads/step/pipeline.h"
 #include "workloads/training/host_io.h"
+#include "workloads/training/sharded_state.h"
 
 namespace workloads {
 namespace {
@@ -32,13 +33,14 @@ Gradients gradients(const ModelPtr& model, Plan plan) {
     batch.input_ids.push_back((7 * i + i * i) % 64), batch.labels.push_back((11 * i + 5) % 64);
     batch.weights.push_back(1.0F / 64);
   }
-  io.write_weights(session, initial_weights(model, 7));
+  const ShardedState state{model, step, {graph.zero}};
+  state.write_weights(session, initial_weights(model, 7));
   io.write_tables(session);
   io.write_batch(session, 0, 0, batch);
   io.write_hyper(session, hyper_values(step.optimizer, 1e-3, 1));
   device->run({});
   Gradients out;
-  for (const WeightSpec& spec : io.tensors()) out[spec.name] = io.read(session, spec, true);
+  for (const WeightSpec& spec : state.tensors()) out[spec.name] = state.read(session, spec, true);
   return out;
 }
 

@@ -191,6 +191,8 @@ TEST(LoraFiles, AnotherBaseOrRankIsOneError) {
                     {"of the rank in adapter_config.json it would be [5, 32]"}));
   replace(scratch / "rank/adapter_config.json", "\"r\": 5", "\"use_dora\": true, \"r\": 3");
   EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "rank", 0); }, {"use_dora"}));
+  replace(scratch / "rank/adapter_config.json", "\"use_dora\": true", "\"exclude_modules\": [\"q_proj\"]");
+  EXPECT_TRUE(fails(Fault::kData, [&] { workloads::load_model(scratch / "rank", 0); }, {"exclude_modules"}));
   workloads::Weights other = workloads::initial_weights(workloads::model_preset("llama-small"), 1);
   fs::create_directories(scratch / "other/base");
   workloads::write_config(workloads::model_preset("llama-small"), scratch / "other/base");

@@ -127,7 +127,9 @@ TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
       {"granite-3.0-8b", 8.171e9}, {"phi3-mini", 3.821e9},     {"phi3-medium", 13.96e9},   {"phi-4", 14.66e9},
       {"mixtral-8x7b", 46.70e9},   {"mixtral-8x22b", 140.6e9}, {"qwen3-30b-a3b", 30.53e9}, {"qwen3-235b-a22b", 235.1e9},
       {"gemma-2b", 2.506e9},       {"gemma-7b", 8.538e9},      {"olmo2-1b", 1.485e9},      {"olmo2-7b", 7.299e9},
-      {"olmo2-13b", 13.72e9},      {"phi3.5-mini", 3.821e9},   {"pythia-410m", 405.3e6},   {"gpt-neox-20b", 20.55e9},
+      {"olmo2-13b", 13.72e9},      {"phi3.5-mini", 3.821e9},   {"gemma2-2b", 2.614e9},     {"gemma2-9b", 9.242e9},
+      {"gemma2-27b", 27.23e9},     {"gemma3-270m", 268.1e6},   {"gemma3-1b", 999.9e6},     {"smollm3-3b", 3.075e9},
+      {"phi-1.5", 1.418e9},        {"phi-2", 2.780e9},         {"pythia-410m", 405.3e6},   {"gpt-neox-20b", 20.55e9},
       {"opt-125m", 125.2e6},       {"opt-1.3b", 1.316e9}};
   for (const auto& [name, parameters] : want) {
     const ModelPtr model = model_preset(name);
@@ -145,6 +147,14 @@ TEST(RelativesFolder, WhatWouldChangeTheNumbersIsRefused) {
   };
   EXPECT_TRUE(fails(Fault::kData, reading("qwen2_tiny", "use_sliding_window", true), {"use_sliding_window"}));
   EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "attention_bias", true), {"attention_bias"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("phi3_tiny", "resid_pdrop", 0.1), {"resid_pdrop"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("qwen3_tiny", "attention_dropout", 1.5), {"attention_dropout"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("gemma2_tiny", "layer_types", {"full_attention", "sliding_attention"}),
+                    {"layer_types", "full_attention"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("smollm3_tiny", "no_rope_layers", {0, 1}), {"no_rope_layers"}));
+  reading("smollm3_tiny", "no_rope_layers", {1, 0})();
+  EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "qk_layernorm", true), {"qk_layernorm"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("phi_tiny", "num_key_value_heads", 2), {"num_key_value_heads"}));
   EXPECT_TRUE(fails(Fault::kData, reading("mistral_tiny", "sliding_window", -3), {"sliding_window", "-3"}));
   EXPECT_TRUE(fails(Fault::kData, reading("granite_tiny", "logits_scaling", 0), {"logits_scaling"}));
   EXPECT_TRUE(fails(Fault::kData, reading("llama_linear_tiny", "rope_scaling", {{"type", "linear"}}), {"factor"}));
@@ -225,6 +235,27 @@ TEST(Experts, FlopsAreThoseOfTheChosen) {
                   .kind = {.length = 128}};
   const runtime::Compiled compiled = runtime::compile(model->step(step).graph, trn1_target(), {.name = "moe"});
   EXPECT_NEAR(2 * compiled.program.model_flops / model->flops(step), 1, 0.05);
+}
+
+// transformers' defaults of keys that a file leaves out, and null where it says that there is none.
+TEST(RelativesFolder, CapsAndWindowsThatAFileLeavesOut) {
+  const Scratch s;
+  json file = read_json_file(golden("gemma2_tiny") / "config.json");
+  file["attn_logit_softcapping"] = nullptr, file["sliding_window"] = nullptr;
+  file.erase("final_logit_softcapping"), file.erase("query_pre_attn_scalar");
+  const DecoderArch arch = decoder_arch(read_config(s.write("config.json", file.dump())));
+  EXPECT_EQ(arch.block.attention.soft_cap, 0);
+  EXPECT_EQ(arch.block.attention.window, 0);
+  EXPECT_EQ(arch.head.soft_cap, 30);
+  EXPECT_EQ(arch.block.attention.score_scale(), 1.0 / 16);
+}
+
+// A Llama's probabilities are dropped in training as its file says, and nowhere when told so.
+TEST(RelativesFolder, DropoutOfAttentionIsTheFiles) {
+  LlamaConfig config = read_llama_config(golden("llama_linear_tiny"));
+  config.attention_dropout = 0.25;
+  EXPECT_EQ(decoder_arch(config).block.attention.dropout, 0.25);
+  EXPECT_EQ(decoder_arch(make_model(config)->without_dropout()).block.attention.dropout, 0);
 }
 
 TEST(RelativesFolder, ACacheIsNoLongerThanTheSlidingWindow) {

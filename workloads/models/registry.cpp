@@ -50,6 +50,7 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
 
 const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
 const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
+const PlainFamily& phi_family();   // workloads/models/decoder/phi.cpp
 
 namespace {
 
@@ -65,6 +66,7 @@ constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
               [] { return make_model(BertConfig{}); }},
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
+    encoder<BertKind::kXlmRoberta>("xlm-roberta", "XLMRoberta"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
@@ -74,15 +76,19 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
     relative<LlamaKind::kGemma>("gemma", "Gemma"),
+    relative<LlamaKind::kGemma2>("gemma2", "Gemma2"),
+    relative<LlamaKind::kGemma3>("gemma3_text", "Gemma3"),
     relative<LlamaKind::kGranite>("granite", "Granite"),
     relative<LlamaKind::kPhi3>("phi3", "Phi3"),
     relative<LlamaKind::kMixtral>("mixtral", "Mixtral"),
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
+    relative<LlamaKind::kSmolLm3>("smollm3", "SmolLM3"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }},
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
+    plain<phi_family>("Phi-2", "phi", "PhiFor"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },

@@ -3,7 +3,7 @@
 settings of the optimizer than the others; FAMILY_classifier gives texts a label each, as LlamaForSequenceClassification.
 
 Written after transformers' modeling_llama.py, modeling_mistral.py, modeling_qwen2.py, modeling_qwen3.py,
-modeling_gemma.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
+modeling_gemma.py, modeling_gemma2.py, modeling_gemma3.py, modeling_smollm3.py, modeling_granite.py, modeling_phi3.py, modeling_mixtral.py, modeling_qwen3_moe.py,
 modeling_olmo2.py and modeling_rope_utils.py."""
 import math
 import sys
@@ -44,6 +44,15 @@ FAMILIES["llama_llama3"] = {"model_type": "llama", "architectures": ["LlamaForCa
 FAMILIES["phi3_long"] = {"model_type": "phi3", "architectures": ["Phi3ForCausalLM"], "sliding_window": None,
                          "original_max_position_embeddings": 12,
                          "rope_scaling": {"type": "longrope", "short_factor": [1.0, 1.5], "long_factor": [2.0, 4.0]}}
+AROUND = {**FAMILIES["gemma"], "sliding_window": 7, "query_pre_attn_scalar": 6}
+FAMILIES["gemma2"] = {**AROUND, "model_type": "gemma2", "architectures": ["Gemma2ForCausalLM"], "num_key_value_heads": 2,
+                      "attn_logit_softcapping": 0.5, "final_logit_softcapping": 2.0}
+FAMILIES["gemma3"] = {**AROUND, "model_type": "gemma3_text", "architectures": ["Gemma3ForCausalLM"],
+                      "num_key_value_heads": 2, "sliding_window_pattern": 2,
+                      "rope_theta": 100000.0, "rope_local_base_freq": 100.0, "attn_logit_softcapping": None,
+                      "final_logit_softcapping": None}
+FAMILIES["smollm3"] = {"model_type": "smollm3", "architectures": ["SmolLM3ForCausalLM"], "no_rope_layer_interval": 2,
+                       "tie_word_embeddings": True}
 FAMILIES["olmo2"] = {"model_type": "olmo2", "architectures": ["Olmo2ForCausalLM"]}
 FAMILIES["llama"] = {"model_type": "llama", "architectures": ["LlamaForCausalLM"]}
 LABELS = 3
@@ -93,7 +102,24 @@ def router_loss(routers, c):
     return c["router_aux_loss_coef"] * experts(c) * (load * probs.mean(0)[None]).sum()
 
 
+def is_gemma(c):
+    return c["model_type"].startswith("gemma")
+
+
+def has_head_norms(c):
+    return c["model_type"].startswith(("qwen3", "gemma3"))
+
+
+def norms_behind(c):
+    """Of what attention and MLP give, where there are norms before them too."""
+    if c["model_type"] in ("gemma2", "gemma3_text"):
+        return "post_attention_layernorm", "post_feedforward_layernorm"
+    return None, None
+
+
 def norms(c):
+    if norms_behind(c)[0]:
+        return "input_layernorm", "pre_feedforward_layernorm"
     if c["model_type"] == "olmo2":
         return "post_attention_layernorm", "post_feedforward_layernorm"
     return "input_layernorm", "post_attention_layernorm"
@@ -111,7 +137,7 @@ def shapes(c):
             out[p + f"self_attn.{name}_proj.weight"] = (size, h)
             if c["model_type"] == "qwen2":
                 out[p + f"self_attn.{name}_proj.bias"] = (size,)
-        if c["model_type"].startswith("qwen3"):
+        if has_head_norms(c):
             out[p + "self_attn.q_norm.weight"] = out[p + "self_attn.k_norm.weight"] = (head,)
         if c["model_type"] == "olmo2":
             out[p + "self_attn.q_norm.weight"], out[p + "self_attn.k_norm.weight"] = (q,), (kv,)
@@ -128,8 +154,9 @@ def shapes(c):
         else:
             out[p + "mlp.gate_proj.weight"] = out[p + "mlp.up_proj.weight"] = (ffn, h)
             out[p + "mlp.down_proj.weight"] = (h, ffn)
-        first, second = norms(c)
-        out[p + first + ".weight"] = out[p + second + ".weight"] = (h,)
+        for name in (*norms(c), *norms_behind(c)):
+            if name:
+                out[p + name + ".weight"] = (h,)
     out["model.norm.weight"] = (h,)
     if "id2label" in c:
         out["score.weight"] = (LABELS, h)
@@ -160,10 +187,10 @@ def rope(c, frequencies, length):
     return frequencies, 1
 
 
-def rotate(x, c):
+def rotate(x, c, theta=None):
     """x: [batch, heads, length, head]."""
     head, length = x.shape[-1], x.shape[-2]
-    frequencies, magnitude = rope(c, c["rope_theta"] ** (-torch.arange(0, head, 2).double() / head), length)
+    frequencies, magnitude = rope(c, (theta or c["rope_theta"]) ** (-torch.arange(0, head, 2).double() / head), length)
     # As the device has them: cosines and sines are tables of fp32.
     angles = torch.outer(torch.arange(length).double(), frequencies)
     cos, sin = (torch.cat((t, t), -1).float().double() for t in (magnitude * angles.cos(), magnitude * angles.sin()))
@@ -171,10 +198,20 @@ def rotate(x, c):
     return (x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin).to(x.dtype)
 
 
+def is_full(c, layer):
+    """Whether a layer has no window where others have one."""
+    every = {"gemma2": 2, "gemma3_text": c.get("sliding_window_pattern")}.get(c["model_type"])
+    return every and (layer + 1) % every == 0
+
+
+def capped(x, cap):
+    return cap * torch.tanh(x / cap) if cap else x
+
+
 def forward(w, ids, c, routers):
-    gemma, qwen3 = c["model_type"] == "gemma", c["model_type"].startswith("qwen3")
+    gemma, (around1, around2) = is_gemma(c), norms_behind(c)
     behind, (norm1, norm2) = c["model_type"] == "olmo2", norms(c)
-    windowed = c["model_type"] in ("mistral", "phi3")
+    windowed = c["model_type"] in ("mistral", "phi3", "gemma2", "gemma3_text")
     heads, kv_heads, head = c["num_attention_heads"], c["num_key_value_heads"], c["head_dim"]
 
     def linear(x, name):
@@ -191,14 +228,15 @@ def forward(w, ids, c, routers):
     batch, length = ids.shape
     place = torch.arange(length)
     back = place[:, None] - place[None, :]
-    hidden = (back < 0) | (back >= (c.get("sliding_window") or length if windowed else length))
-    scale = c.get("attention_multiplier", 1 / math.sqrt(head))
+    window = (back < 0) | (back >= (c.get("sliding_window") or length if windowed else length))
+    scale = c.get("attention_multiplier", 1 / math.sqrt(c.get("query_pre_attn_scalar", head)))
     residual = c.get("residual_multiplier", 1)
     x = w["model.embed_tokens.weight"][ids] * c.get("embedding_multiplier", 1)
     if gemma:
         x = x * math.sqrt(c["hidden_size"])
     for i in range(c["num_hidden_layers"]):
         p = f"model.layers.{i}."
+        hidden = back < 0 if is_full(c, i) else window
         y = x if behind else norm(x, p + norm1)
         if c["model_type"] == "phi3":
             sizes = [heads * head, kv_heads * head, kv_heads * head]
@@ -208,13 +246,17 @@ def forward(w, ids, c, routers):
         if behind:
             qkv = [norm(qkv[0], p + "self_attn.q_norm"), norm(qkv[1], p + "self_attn.k_norm"), qkv[2]]
         q, k, v = (t.view(batch, length, -1, head) for t in qkv)
-        if qwen3:
+        if has_head_norms(c):
             q, k = norm(q, p + "self_attn.q_norm"), norm(k, p + "self_attn.k_norm")
-        q, k, v = rotate(q.transpose(1, 2), c), rotate(k.transpose(1, 2), c), v.transpose(1, 2)
+        q, k, v = (t.transpose(1, 2) for t in (q, k, v))
+        if (i + 1) % c.get("no_rope_layer_interval", c["num_hidden_layers"] + 1):
+            theta = None if is_full(c, i) else c.get("rope_local_base_freq")
+            q, k = rotate(q, c, theta), rotate(k, c, theta)
         k, v = (t.repeat_interleave(heads // kv_heads, 1) for t in (k, v))
-        p_attention = (q @ k.transpose(2, 3) * scale).masked_fill(hidden, float("-inf")).softmax(-1)
+        scores = capped(q @ k.transpose(2, 3) * scale, c.get("attn_logit_softcapping"))
+        p_attention = scores.masked_fill(hidden, float("-inf")).softmax(-1)
         y = linear((p_attention @ v).transpose(1, 2).reshape(batch, length, heads * head), p + "self_attn.o_proj")
-        x = x + residual * (norm(y, p + norm1) if behind else y)
+        x = x + residual * (norm(y, p + (norm1 if behind else around1)) if behind or around1 else y)
         y = x if behind else norm(x, p + norm2)
         if experts(c):
             y = mixture(w, y, p, c, routers)
@@ -223,12 +265,12 @@ def forward(w, ids, c, routers):
             y = linear(up * act(gate), p + "mlp.down_proj")
         else:
             y = linear(act(linear(y, p + "mlp.gate_proj")) * linear(y, p + "mlp.up_proj"), p + "mlp.down_proj")
-        x = x + residual * (norm(y, p + norm2) if behind else y)
+        x = x + residual * (norm(y, p + (norm2 if behind else around2)) if behind or around2 else y)
     if "id2label" in c:  # of the last token that is no padding
         last = (ids == c["pad_token_id"]).int().argmax(-1) - 1
         return norm(x, "model.norm")[torch.arange(batch), last] @ w["score.weight"].T
     top = w["model.embed_tokens.weight" if c["tie_word_embeddings"] else "lm_head.weight"]
-    return norm(x, "model.norm") @ top.T / c.get("logits_scaling", 1)
+    return capped(norm(x, "model.norm") @ top.T / c.get("logits_scaling", 1), c.get("final_logit_softcapping"))
 
 
 def batches():
@@ -283,7 +325,7 @@ def make(family, folder, seed=1, changes=None, sizes=None, deviation=0.1):
         return logits, loss, router_loss(routers, config) if config.get("output_router_logits") else 0
 
     weights = common.draw(shapes(config), deviation)
-    if config["model_type"] == "gemma":
+    if is_gemma(config):
         weights = {n: t - 1 if len(t.shape) == 1 else t for n, t in weights.items()}
     common.train(folder, config, weights, labelled_batches(config) if classifies else batches(), loss_of, chosen)
 

@@ -20,6 +20,8 @@ BERT = {**COMMON, "hidden_size": H, "num_hidden_layers": LAYERS, "num_attention_
 FAMILIES = {
     "roberta": {**BERT, "model_type": "roberta", "architectures": ["RobertaForSequenceClassification"],
                 "layer_norm_eps": 1e-5, "max_position_embeddings": 26, "type_vocab_size": 1, "pad_token_id": 1},
+    "xlm-roberta": {**BERT, "model_type": "xlm-roberta", "architectures": ["XLMRobertaForSequenceClassification"],
+                    "layer_norm_eps": 1e-5, "max_position_embeddings": 26, "type_vocab_size": 1, "pad_token_id": 1},
     "electra": {**BERT, "model_type": "electra", "architectures": ["ElectraForSequenceClassification"],
                 "layer_norm_eps": 1e-12, "max_position_embeddings": 24, "type_vocab_size": 2, "pad_token_id": 0,
                 "embedding_size": H},
@@ -189,6 +191,7 @@ def make(family, folder, seed=2, changes=None, sizes=None, deviation=0.1):
     config = {**FAMILIES[family], **(changes or {})}
     made_for = {"tokens": "ForTokenClassification", "mlm": "ForMaskedLM"}.get(task, "ForSequenceClassification")
     config["architectures"] = [config["architectures"][0].replace("ForSequenceClassification", made_for)]
+    family = family.removeprefix("xlm-")  # which names its tensors as RoBERTa does
     torch.set_num_threads(1)
     torch.manual_seed(seed)
 

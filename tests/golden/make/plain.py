@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Trains a tiny decoder with LayerNorm and biases: plain.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
 
-Written after transformers' modeling_gpt_neox.py and modeling_opt.py."""
+Written after transformers' modeling_gpt_neox.py, modeling_opt.py and modeling_phi.py."""
 import math
 import sys
 
@@ -20,6 +20,10 @@ FAMILIES = {
     "opt": {"model_type": "opt", "architectures": ["OPTForCausalLM"], "ffn_dim": 24, "activation_function": "relu",
             "dropout": 0.0, "init_std": 0.1, "word_embed_proj_dim": 16, "do_layer_norm_before": True,
             "tie_word_embeddings": True},
+    "phi": {"model_type": "phi", "architectures": ["PhiForCausalLM"], "hidden_size": 32, "intermediate_size": 24,
+            "num_key_value_heads": 4, "hidden_act": "gelu_pytorch_tanh", "partial_rotary_factor": 0.5,
+            "rope_theta": 10000.0, "layer_norm_eps": 1e-5, "initializer_range": 0.1, "resid_pdrop": 0.0,
+            "embd_pdrop": 0.0, "qk_layernorm": False, "tie_word_embeddings": False},
 }
 # Keys' biases have no gradient where they do not turn, only what rounding leaves: far below this, it moves nothing.
 RECIPE = {**common.PLAIN, "eps": 1e-6}
@@ -32,6 +36,9 @@ NAMES = {
     "opt": {"tokens": "model.decoder.embed_tokens", "layers": "model.decoder.layers", "out": "self_attn.out_proj",
             "up": "fc1", "down": "fc2", "norm1": "self_attn_layer_norm", "norm2": "final_layer_norm",
             "norm": "model.decoder.final_layer_norm", "head": "model.decoder.embed_tokens"},
+    "phi": {"tokens": "model.embed_tokens", "layers": "model.layers", "out": "self_attn.dense", "up": "mlp.fc1",
+            "down": "mlp.fc2", "norm1": "input_layernorm", "norm2": "input_layernorm",
+            "norm": "model.final_layernorm", "head": "lm_head"},
 }
 
 
@@ -44,7 +51,7 @@ def shapes(c):
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
         linear = {n["out"]: (h, h), n["up"]: (ffn, h), n["down"]: (h, ffn)}
-        if c["model_type"] == "opt":
+        if c["model_type"] != "gpt_neox":
             linear.update({f"self_attn.{part}_proj": (h, h) for part in "qkv"})
         else:
             linear["attention.query_key_value"] = (3 * h, h)
@@ -55,18 +62,20 @@ def shapes(c):
     out[n["norm"] + ".weight"] = out[n["norm"] + ".bias"] = (h,)
     if not c["tie_word_embeddings"]:
         out[n["head"] + ".weight"] = (c["vocab_size"], h)
+    if c["model_type"] == "phi":
+        out[n["head"] + ".bias"] = (c["vocab_size"],)
     return out
 
 
 def rotate(x, c):
     """x: [batch, heads, length, head], of which the first elements turn."""
-    size = int(c["rotary_pct"] * x.shape[-1])
-    turned = {"rope_theta": c["rotary_emb_base"]}
+    size = int(c.get("rotary_pct", c.get("partial_rotary_factor")) * x.shape[-1])
+    turned = {"rope_theta": c.get("rotary_emb_base", c.get("rope_theta"))}
     return torch.cat((decoder.rotate(x[..., :size], turned), x[..., size:]), -1)
 
 
 def forward(w, ids, c):
-    n, neox = NAMES[c["model_type"]], c["model_type"] == "gpt_neox"
+    n, neox, opt = NAMES[c["model_type"]], c["model_type"] == "gpt_neox", c["model_type"] == "opt"
     heads, (batch, length) = c["num_attention_heads"], ids.shape
     head = c["hidden_size"] // heads
 
@@ -82,29 +91,31 @@ def forward(w, ids, c):
         else:
             qkv = [linear(y, p + f"self_attn.{part}_proj").view(batch, length, heads, head) for part in "qkv"]
         q, k, v = (t.transpose(1, 2) for t in qkv)
-        if neox:
+        if not opt:
             q, k = rotate(q, c), rotate(k, c)
         scores = (q @ k.transpose(2, 3) / math.sqrt(head)).masked_fill(hidden, float("-inf"))
         return linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, heads * head), p + n["out"])
 
     def mlp(y, p):
         y = linear(y, p + n["up"])
-        return linear(torch.nn.functional.gelu(y) if neox else y.relu(), p + n["down"])
+        y = y.relu() if opt else torch.nn.functional.gelu(y, approximate="none" if neox else "tanh")
+        return linear(y, p + n["down"])
 
     place = torch.arange(length)
     hidden = place[None, :] > place[:, None]
     x = w[n["tokens"] + ".weight"][ids]
-    if not neox:
+    if opt:
         x = x + w["model.decoder.embed_positions.weight"][place + 2]
     for i in range(c["num_hidden_layers"]):
         p = f"{n['layers']}.{i}."
         a = attention(norm(x, p + n["norm1"]), p)
-        if c.get("use_parallel_residual"):
+        if c.get("use_parallel_residual", not opt):
             x = x + a + mlp(norm(x, p + n["norm2"]), p)
         else:
             x = x + a
             x = x + mlp(norm(x, p + n["norm2"]), p)
-    return norm(x, n["norm"]) @ w[n["head"] + ".weight"].T
+    logits = norm(x, n["norm"]) @ w[n["head"] + ".weight"].T
+    return logits + w[n["head"] + ".bias"] if n["head"] + ".bias" in w else logits
 
 
 def make(family, folder, seed=1):

@@ -17,7 +17,7 @@
 
 namespace workloads {
 
-enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert };
+enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert, kXlmRoberta };
 
 /// What the head for masked tokens is called: a dense layer, its norm, the bias behind the table of tokens; and the
 /// copies of table and bias that a file may have.

@@ -39,6 +39,12 @@ constexpr BertDialect roberta() {
   d.masked = {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight", "lm_head.decoder.bias"};
   return d;
 }
+/// RoBERTa in many languages; transformers names its tensors alike.
+constexpr BertDialect xlm_roberta() {
+  BertDialect d = roberta();
+  d.kind = BertKind::kXlmRoberta, d.family = "XLM-RoBERTa", d.type = "xlm-roberta", d.architecture = "XLMRoberta";
+  return d;
+}
 constexpr BertDialect electra() {
   BertDialect d = like_bert(BertKind::kElectra, "ELECTRA", "electra", "Electra");
   d.prefix = "electra.", d.layers = "electra.encoder.layer.";
@@ -82,13 +88,13 @@ constexpr BertDialect kDistilBert{
     .pooled_fn = isa::Fn::kRelu,
     .token_types = false,
     .own_keys = true};
-constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"), roberta(), kDistilBert,
-                                      electra(), albert()};
+constexpr std::array kBertDialects = {
+    like_bert(BertKind::kBert, "BERT", "bert", "Bert"), roberta(), kDistilBert, electra(), albert(), xlm_roberta()};
 
 BertConfig blank(BertKind kind) {
   BertConfig c;
   c.kind = kind;
-  if (kind == BertKind::kRoberta) c.type_vocab_size = 1, c.pad_token_id = 1, c.layer_norm_eps = 1e-5;
+  if (dialect_of(kind).places_after_pad) c.type_vocab_size = 1, c.pad_token_id = 1, c.layer_norm_eps = 1e-5;
   if (kind == BertKind::kDistilBert) c.classifier_dropout = 0.2;
   if (kind == BertKind::kAlbert) c.embedding_size = 128, c.classifier_dropout = 0.1;
   c.hidden_act = dialect_of(kind).activation;

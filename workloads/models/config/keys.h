@@ -28,6 +28,7 @@ class Keys {
     asked_.insert(key);
     return json_.contains(key) && !json_.at(key).is_null();
   }
+  bool is_null(const char* key) const { return json_.contains(key) && json_.at(key).is_null(); }
   const nlohmann::json& at(const char* key) const { return json_.at(key); }
 
   void require(const char* key) const;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include "workloads/models/config/table.h"
 #include "workloads/models/decoder/decoder_config.h"
@@ -165,6 +166,32 @@ json architectures_of(const LlamaConfig& c) {
 }
 
 bool classifies(const L& c) { return c.classes.has_value(); }
+/// A list with an entry for each layer says that every so many layers one differs, as another key does.
+void require_pattern(const Keys& keys, const char* key, std::int64_t layers, std::int64_t every,
+                     const std::pair<json, json>& most_and_last) {
+  if (!keys.has(key)) return;
+  const json& list = keys.at(key);
+  bool alike = list.is_array() && std::ssize(list) == layers && every > 0;
+  for (std::int64_t l = 0; alike && l < layers; ++l)
+    alike = list[static_cast<std::size_t>(l)] == ((l + 1) % every == 0 ? most_and_last.second : most_and_last.first);
+  if (!alike)
+    keys.fail(fmt::format("\"{}\" is {}; only every {}th layer may differ", key, list.dump(), every),
+              "use a model whose layers alternate regularly");
+}
+
+void read_layer_types(const Keys& keys, LlamaConfig& c) {
+  require_pattern(keys, "layer_types", c.num_hidden_layers, c.full_every, {"sliding_attention", "full_attention"});
+}
+
+void read_no_rope_layers(const Keys& keys, LlamaConfig& c) {
+  require_pattern(keys, "no_rope_layers", c.num_hidden_layers, c.no_rope_every, {1, 0});
+}
+
+bool is_gemma3(const L& c) { return c.kind == LlamaKind::kGemma3; }
+bool is_phi3(const L& c) { return c.kind == LlamaKind::kPhi3; }
+bool is_smollm3(const L& c) { return c.kind == LlamaKind::kSmolLm3; }
+bool has_norms_around(const L& c) { return dialect_of(c.kind).norms_around; }
+double gemma2_or_none(const L& c, double value) { return c.kind == LlamaKind::kGemma2 ? value : 0; }
 bool has_window(const L& c) { return dialect_of(c.kind).window; }
 bool has_no_window(const L& c) { return !has_window(c); }
 bool is_gemma(const L& c) { return dialect_of(c.kind).gemma; }
@@ -188,12 +215,25 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "head_dim", .member = &L::head_dim,
      .otherwise = [](L& c) { c.head_dim = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0; },
      .check = check_head},
-    {.key = "sliding_window", .member = &L::sliding_window, .range = kPositiveOrNone, .when = has_window},
+    {.key = "sliding_window", .member = &L::sliding_window, .range = kPositiveOrNone, .when = has_window,
+     .otherwise = [](L& c) { c.sliding_window = has_norms_around(c) ? 4096 : 0; }},
+    {.key = "sliding_window_pattern", .member = &L::full_every, .when = is_gemma3},
+    {.key = "layer_types", .when = has_norms_around, .read = read_layer_types},
+    {.key = "query_pre_attn_scalar", .member = &L::query_scalar, .when = has_norms_around,
+     .otherwise = [](L& c) { c.query_scalar = 256; }},
+    {.key = "attn_logit_softcapping", .member = &L::score_cap, .range = kPositiveOrNone, .when = has_norms_around,
+     .otherwise = [](L& c) { c.score_cap = gemma2_or_none(c, 50); }},
+    {.key = "final_logit_softcapping", .member = &L::logit_cap, .range = kPositiveOrNone, .when = has_norms_around,
+     .otherwise = [](L& c) { c.logit_cap = gemma2_or_none(c, 30); }},
+    {.key = "use_bidirectional_attention", .only = false, .when = is_gemma3, .written = kNever},
+    {.key = "no_rope_layer_interval", .member = &L::no_rope_every, .when = is_smollm3,
+     .otherwise = [](L& c) { c.no_rope_every = 4; }},
+    {.key = "no_rope_layers", .when = is_smollm3, .read = read_no_rope_layers},
     {.key = "use_sliding_window", .only = false, .when = has_no_window, .written = kNever},
     {.key = "embedding_multiplier", .member = &L::embedding_multiplier, .when = is_granite},
     {.key = "residual_multiplier", .member = &L::residual_multiplier, .when = is_granite},
     {.key = "attention_multiplier", .member = &L::attention_multiplier, .range = kPositiveOrNone, .when = is_granite,
-     .write = score_multiplier},
+     .otherwise = [](L& c) { c.attention_multiplier = 1; }, .write = score_multiplier},
     {.key = "logits_scaling", .member = &L::logits_scaling, .when = is_granite},
     // Old files of Gemma say "gelu" under "hidden_act" where transformers computes the tanh formula all the same.
     {.key = "hidden_activation", .member = &L::hidden_act, .choices = kGeluTanhOnly, .when = is_gemma},
@@ -220,7 +260,9 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "decoder_sparse_step", .only = 1, .when = has_experts, .written = is_qwen3_moe},
     {.key = "mlp_only_layers", .only = Listed{}, .when = has_experts, .written = is_qwen3_moe},
     {.key = "rms_norm_eps", .member = &L::rms_norm_eps},
-    {.key = "rope_theta", .member = &L::rope_theta},
+    {.key = "rope_theta", .member = &L::rope_theta, .otherwise = [](L& c) { c.rope_theta = dialect_of(c.kind).theta; }},
+    {.key = "rope_local_base_freq", .member = &L::local_theta, .when = is_gemma3,
+     .otherwise = [](L& c) { c.local_theta = 10000; }},
     {.key = "initializer_range", .member = &L::initializer_range},
     {.key = "tie_word_embeddings", .member = &L::tie_word_embeddings},
     {.key = "bos_token_id", .member = &L::bos_token_id, .range = kToken},
@@ -229,6 +271,8 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
     {.key = "original_max_position_embeddings", .when = has_long_rope, .read = read_original_positions,
      .write = [](const L& c) { return json(c.rope_scaling->original_max_position_embeddings); }},
     {.key = "attention_dropout", .member = &L::attention_dropout, .range = kProbability},
+    {.key = "resid_pdrop", .only = 0.0, .when = is_phi3, .written = kNever},
+    {.key = "embd_pdrop", .only = 0.0, .when = is_phi3, .written = kNever},
     {.key = "lora", .written = [](const L& c) { return c.lora.has_value(); }, .read = read_lora,
      .write = [](const L& c) { return to_json(*c.lora); }},
     {.key = "architectures", .read = read_task, .write = architectures_of},
@@ -246,12 +290,9 @@ constexpr auto kLlamaFields = std::to_array<Field<L>>({
 }  // namespace
 
 LlamaConfig read_llama(const Keys& keys, LlamaKind kind) {
-  const LlamaDialect& dialect = dialect_of(kind);
-  const LlamaConfig c = read_fields<L>(kLlamaFields, keys,
-                                       {.kind = kind,
-                                        .hidden_act = dialect.activation,
-                                        .rms_norm_eps = dialect.eps,
-                                        .tie_word_embeddings = dialect.tied});
+  LlamaConfig c = blank_config(kind);
+  c.rms_norm_eps = dialect_of(kind).eps;
+  c = read_fields<L>(kLlamaFields, keys, std::move(c));
   check(c, keys.where());
   return c;
 }

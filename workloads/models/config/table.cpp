@@ -38,22 +38,26 @@ json json_of(const Fixed& value) {
 json json_of(const View& value, const Range& range) {
   return std::visit(
       Cases{[](std::monostate) { return json(); },
-            [&range](const std::int64_t* number) {
+            [&range](const auto* number) {
               return range.kind == Range::Kind::kPositiveOrNone && *number == 0 ? json() : json(*number);
             },
             [](const Activation* activation) { return json(name_of(*activation)); },
             [](const std::optional<double>* number) { return *number ? json(**number) : json(); },
             [](const std::vector<std::int64_t>* list) { return list->size() == 1 ? json(list->front()) : json(*list); },
-            [](const auto* plain) { return json(*plain); }},
+            [](const bool* flag) { return json(*flag); }},
       value);
 }
 
-void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices) {
+void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices,
+                const Range& range) {
   std::visit(Cases{[](std::monostate) {}, [&](Activation* activation) { keys.optional(key, *activation, choices); },
                    [&](std::optional<double>* number) {
                      if (keys.has(key)) keys.optional(key, number->emplace());
                    },
-                   [&](auto* plain) { keys.optional(key, *plain); }},
+                   [&](auto* plain) {
+                     if (range.kind == Range::Kind::kPositiveOrNone && keys.is_null(key)) *plain = {};
+                     keys.optional(key, *plain);
+                   }},
              to);
 }
 

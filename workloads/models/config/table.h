@@ -19,7 +19,7 @@ struct Range {
   Kind kind = Kind::kPositive;
   std::int64_t most = 1 << 24;  // for whole numbers
 };
-inline constexpr Range kPositive{}, kPositiveOrNone{.kind = Range::Kind::kPositiveOrNone},  // 0: none
+inline constexpr Range kPositive{}, kPositiveOrNone{.kind = Range::Kind::kPositiveOrNone},  // 0, in a file null: none
     kProbability{.kind = Range::Kind::kProbability}, kToken{.kind = Range::Kind::kToken},   // an id of the vocabulary
     kAny{.kind = Range::Kind::kAny}, kLayers{.most = 10'000};
 
@@ -81,7 +81,8 @@ To part_of(C& config, const M& member) {
 
 nlohmann::json json_of(const Fixed& value);
 nlohmann::json json_of(const View& value, const Range& range);
-void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices);
+void read_value(const Keys& keys, const char* key, const Slot& to, std::span<const Activation> choices,
+                const Range& range);
 void check_value(const Rules& rules, const char* key, const View& value, const Range& range, std::int64_t vocabulary);
 
 }  // namespace config_detail
@@ -100,7 +101,7 @@ C read_fields(std::span<const Field<C>> table, const Keys& keys, C config) {
       keys.only(field.key, config_detail::json_of(field.only));
     else
       config_detail::read_value(keys, field.key, config_detail::part_of<config_detail::Slot>(config, field.member),
-                                field.choices);
+                                field.choices, field.range);
   }
   return config;
 }

@@ -32,7 +32,21 @@ struct RopeScaling {
   bool operator==(const RopeScaling&) const = default;
 };
 
-enum class LlamaKind { kLlama, kMistral, kQwen2, kQwen3, kGemma, kGranite, kPhi3, kMixtral, kQwen3Moe, kOlmo2 };
+enum class LlamaKind {
+  kLlama,
+  kMistral,
+  kQwen2,
+  kQwen3,
+  kGemma,
+  kGemma2,
+  kGemma3,
+  kGranite,
+  kPhi3,
+  kMixtral,
+  kQwen3Moe,
+  kOlmo2,
+  kSmolLm3
+};
 
 /// How a relative names its experts, in config.json and in checkpoints; of a model without them all are empty.
 struct ExpertNames {
@@ -46,26 +60,52 @@ struct LlamaDialect {
   std::string_view family, type, architecture;  // "Qwen2", "qwen2", "Qwen2ForCausalLM"
   bool qkv_bias = false;                        // queries, keys and values have a bias
   bool head_norms = false;                      // RMSNorm of each head of queries and keys
-  bool joint_norms = false;  // the same of all heads together, and norms stand behind a layer's parts, not before them
-  bool gemma = false;        // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
-  bool window = false;       // "sliding_window" says how far back a token sees
-  bool multipliers = false;  // of embeddings, residuals, scores and logits
-  bool tied = false;         // when the file does not say
-  bool fused = false;        // a file has queries, keys and values in one tensor, and gate and up
+  bool joint_norms = false;   // the same of all heads together, and norms stand behind a layer's parts, not before them
+  bool norms_around = false;  // a norm before each part of a layer and one behind it; scores are scaled by a key
+  bool gemma = false;         // norms multiply by 1 + weight, embeddings are scaled by sqrt(hidden_size)
+  bool window = false;        // "sliding_window" says how far back a token sees
+  bool multipliers = false;   // of embeddings, residuals, scores and logits
+  bool tied = false;          // when the file does not say
+  bool fused = false;         // a file has queries, keys and values in one tensor, and gate and up
   ExpertNames experts{};
   double eps = 1e-6;  // the same
   Activation activation = Activation::kSilu;
+  double theta = 10000;         // of the rotary positions, the same
+  std::int64_t full_every = 0;  // every so many layers, one has no window; the same
 };
 const LlamaDialect& dialect_of(LlamaKind kind);
 
-/// LlamaForCausalLM and its relatives.
+/// How the layers of a relative of Llama differ from each other.
+struct LlamaPattern {
+  std::int64_t sliding_window = 0;  // tokens that one sees; 0: all
+  std::int64_t full_every = 0;      // every so many layers, one sees all the same; 0: none does
+  double local_theta = 0;           // rope_theta of the layers with a window; 0: the same
+  std::int64_t no_rope_every = 0;   // every so many layers, one turns nothing; 0: all turn
+};
+
+struct LlamaScales {
+  double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
+  double attention_multiplier = 0;      // of scores; 0: 1 / sqrt(head_dim)
+  std::int64_t query_scalar = 0;        // scores are multiplied by 1 / sqrt of it; 0: by attention_multiplier
+  double score_cap = 0, logit_cap = 0;  // 0: none
+};
+
+struct LlamaExperts {
+  std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
+  bool norm_topk_prob = true;                             // a token's gates add up to 1
+  double router_aux_loss_coef = 0;
+  bool output_router_logits = false;  // without it transformers leaves the router's loss out
+  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
+};
+
 /// The labels of texts that LlamaForSequenceClassification learns, and the token that fills rows behind a text.
 struct TextClasses {
   std::vector<std::string> names;
   std::int64_t pad_token_id = -1;  // -1: none
 };
 
-struct LlamaConfig {
+/// LlamaForCausalLM and its relatives.
+struct LlamaConfig : LlamaPattern, LlamaScales, LlamaExperts {
   LlamaKind kind = LlamaKind::kLlama;
   std::int64_t vocab_size = 0;
   std::int64_t hidden_size = 0;
@@ -82,14 +122,6 @@ struct LlamaConfig {
   double attention_dropout = 0;
   bool tie_word_embeddings = false;
   std::optional<RopeScaling> rope_scaling{};
-  std::int64_t sliding_window = 0;  // 0: none
-  double embedding_multiplier = 1, residual_multiplier = 1, logits_scaling = 1;
-  double attention_multiplier = 0;                        // 0: 1 / sqrt(head_dim)
-  std::int64_t num_experts = 0, num_experts_per_tok = 0;  // of a layer
-  bool norm_topk_prob = true;                             // a token's gates add up to 1
-  double router_aux_loss_coef = 0;
-  bool output_router_logits = false;  // without it transformers leaves the router's loss out
-  double capacity_factor = 0;         // slots of an expert over an even share of the tokens; 0: none is dropped
   std::int64_t bos_token_id = 1;
   std::vector<std::int64_t> eos_token_ids{2};  // generation ends at any of them
   std::optional<Lora> lora{};                  // in config.json only of our own checkpoints
@@ -139,6 +171,8 @@ std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = fa
 /// Of cosines and sines.
 double rope_magnitude(const LlamaConfig& config);
 
+/// Without sizes.
+LlamaConfig blank_config(LlamaKind kind);
 ModelPtr blank_llama(LlamaKind kind);
 
 /// Every linear weight is transposed for the device.

@@ -23,14 +23,22 @@ std::optional<MixtureArch> mixture_of(const LlamaConfig& c) {
                      .down = names.down};
 }
 
+/// Where a norm is before and behind each part, the second one of a layer has another name.
+void name_norms(const LlamaDialect& dialect, BlockNames& names) {
+  names.norm1 = dialect.joint_norms ? "post_attention_layernorm" : "input_layernorm";
+  names.norm2 = dialect.joint_norms ? "post_feedforward_layernorm" : "post_attention_layernorm";
+  if (!dialect.norms_around) return;
+  names.behind1 = "post_attention_layernorm", names.behind2 = "post_feedforward_layernorm";
+  names.norm2 = "pre_feedforward_layernorm";
+}
+
 BlockNames names_of(const LlamaDialect& dialect) {
   BlockNames names{.attention = {.query = "self_attn.q_proj",
                                  .key = "self_attn.k_proj",
                                  .value = "self_attn.v_proj",
                                  .out = "self_attn.o_proj"},
-                   .mlp = {.gate = "mlp.gate_proj", .up = "mlp.up_proj", .down = "mlp.down_proj"},
-                   .norm1 = dialect.joint_norms ? "post_attention_layernorm" : "input_layernorm",
-                   .norm2 = dialect.joint_norms ? "post_feedforward_layernorm" : "post_attention_layernorm"};
+                   .mlp = {.gate = "mlp.gate_proj", .up = "mlp.up_proj", .down = "mlp.down_proj"}};
+  name_norms(dialect, names);
   if (dialect.head_norms || dialect.joint_norms)
     names.attention.query_norm = "self_attn.q_norm", names.attention.key_norm = "self_attn.k_norm";
   if (dialect.fused) names.attention.fused = "self_attn.qkv_proj", names.mlp.fused = "mlp.gate_up_proj";
@@ -38,11 +46,20 @@ BlockNames names_of(const LlamaDialect& dialect) {
 }
 
 RotaryArch rotary_of(const LlamaConfig& c) {
-  RotaryArch rotary{.frequencies = rope_frequencies(c), .magnitude = rope_magnitude(c)};
+  RotaryArch rotary{.frequencies = rope_frequencies(c), .magnitude = rope_magnitude(c), .none_every = c.no_rope_every};
+  if (c.local_theta > 0) {
+    LlamaConfig local = c;
+    local.rope_theta = c.local_theta, local.rope_scaling.reset();
+    rotary.windowed = rope_frequencies(local);
+  }
   if (c.rope_scaling && c.rope_scaling->type == RopeScaling::Type::kLong)
     rotary.long_frequencies = rope_frequencies(c, true),
     rotary.long_from = c.rope_scaling->original_max_position_embeddings;
   return rotary;
+}
+
+NormPlace norms_of(const LlamaDialect& dialect) {
+  return dialect.norms_around ? NormPlace::kAround : dialect.joint_norms ? NormPlace::kBehind : NormPlace::kBefore;
 }
 
 BlockArch block_of(const LlamaConfig& c) {
@@ -51,15 +68,18 @@ BlockArch block_of(const LlamaConfig& c) {
           .attention = {.heads = c.num_attention_heads,
                         .kv_heads = c.num_key_value_heads,
                         .head = c.head_dim,
-                        .scale = c.attention_multiplier,
+                        .scale = c.query_scalar > 0 ? 1 / std::sqrt(static_cast<double>(c.query_scalar))
+                                                    : c.attention_multiplier,
+                        .dropout = c.attention_dropout,
+                        .soft_cap = c.score_cap,
                         .window = c.sliding_window,
+                        .full_every = c.full_every,
                         .fp32_softmax = true,  // as modeling_llama has it
                         .qkv_bias = dialect.qkv_bias,
                         .joint_norms = dialect.joint_norms},
           .rotary = rotary_of(c),
           .mlp = {.size = c.intermediate_size, .gated = true, .activation = device_function(c.hidden_act)},
-          .residual = {.norms = dialect.joint_norms ? NormPlace::kBehind : NormPlace::kBefore,
-                       .scale = c.residual_multiplier},
+          .residual = {.norms = norms_of(dialect), .scale = c.residual_multiplier},
           .mixture = mixture_of(c),
           .names = names_of(dialect)};
 }
@@ -68,7 +88,11 @@ BlockArch block_of(const LlamaConfig& c) {
 HeadArch head_of(const LlamaConfig& c) {
   if (c.classes)
     return {.norm = "model.norm", .name = "score", .classes = static_cast<std::int64_t>(c.classes->names.size())};
-  return {.norm = "model.norm", .name = "lm_head", .tied = c.tie_word_embeddings, .scale = 1 / c.logits_scaling};
+  return {.norm = "model.norm",
+          .name = "lm_head",
+          .tied = c.tie_word_embeddings,
+          .scale = 1 / c.logits_scaling,
+          .soft_cap = c.logit_cap};
 }
 
 DecoderArch arch_of(const LlamaConfig& c) {
@@ -95,6 +119,8 @@ DecoderOps layer_ops(const LlamaConfig& c) {
     layer.forward += 14, layer.backward += 14;
   const LlamaDialect& dialect = dialect_of(c.kind);
   if (dialect.head_norms || dialect.joint_norms) layer.forward += 2 * 9, layer.backward += 2 * 25;  // two more norms
+  if (dialect.norms_around) layer.forward += 2 * 9, layer.backward += 2 * 25;
+  if (c.score_cap > 0) layer.forward += 3, layer.backward += 3, layer.core += 3;  // scaled, tanh, scaled
   if (c.num_experts == 0) return layer;
   // Beyond a dense feed-forward part, of a router and experts that are one tensor each of gate, up and down, as
   // neuronx-distributed's ExpertMLPs has them: their number does not matter. transformers' loop over experts, whose
@@ -162,6 +188,7 @@ void apply(const ModelChange& change, LlamaConfig& c) {
   }
   change_head(change, c);
   if (change.own_head) c.tie_word_embeddings = false;
+  if (change.no_dropout) c.attention_dropout = 0;
   if (change.capacity_factor) c.capacity_factor = *change.capacity_factor;
   if (const auto& lora = change.lora) c.lora = *lora ? std::optional{settled(**lora, llama_weights(c))} : std::nullopt;
 }

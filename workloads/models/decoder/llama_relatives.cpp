@@ -19,6 +19,12 @@ constexpr std::array kDialects = {
                  .head_norms = true},
     LlamaDialect{.kind = LlamaKind::kGemma, .family = "Gemma", .type = "gemma", .architecture = "GemmaForCausalLM",
                  .gemma = true, .tied = true, .activation = Activation::kGeluTanh},
+    LlamaDialect{.kind = LlamaKind::kGemma2, .family = "Gemma 2", .type = "gemma2", .architecture = "Gemma2ForCausalLM",
+                 .norms_around = true, .gemma = true, .window = true, .tied = true,
+                 .activation = Activation::kGeluTanh, .full_every = 2},
+    LlamaDialect{.kind = LlamaKind::kGemma3, .family = "Gemma 3", .type = "gemma3_text",
+                 .architecture = "Gemma3ForCausalLM", .head_norms = true, .norms_around = true, .gemma = true,
+                 .window = true, .tied = true, .activation = Activation::kGeluTanh, .theta = 1e6, .full_every = 6},
     LlamaDialect{.kind = LlamaKind::kGranite, .family = "Granite", .type = "granite",
                  .architecture = "GraniteForCausalLM", .multipliers = true},
     LlamaDialect{.kind = LlamaKind::kPhi3, .family = "Phi-3", .type = "phi3", .architecture = "Phi3ForCausalLM",
@@ -35,6 +41,8 @@ constexpr std::array kDialects = {
                              .prefix = "mlp.experts.", .gate = "gate_proj", .up = "up_proj", .down = "down_proj"}},
     LlamaDialect{.kind = LlamaKind::kOlmo2, .family = "OLMo-2", .type = "olmo2", .architecture = "Olmo2ForCausalLM",
                  .joint_norms = true},
+    LlamaDialect{.kind = LlamaKind::kSmolLm3, .family = "SmolLM3", .type = "smollm3",
+                 .architecture = "SmolLM3ForCausalLM", .tied = true, .theta = 2e6},
 };
 // clang-format on
 
@@ -42,9 +50,14 @@ constexpr std::array kDialects = {
 
 const LlamaDialect& dialect_of(LlamaKind kind) { return *std::ranges::find(kDialects, kind, &LlamaDialect::kind); }
 
-ModelPtr blank_llama(LlamaKind kind) {
+LlamaConfig blank_config(LlamaKind kind) {
   const LlamaDialect& dialect = dialect_of(kind);
-  return make_model(LlamaConfig{.kind = kind, .hidden_act = dialect.activation, .tie_word_embeddings = dialect.tied});
+  LlamaConfig c;
+  c.kind = kind, c.hidden_act = dialect.activation, c.tie_word_embeddings = dialect.tied;
+  c.full_every = dialect.full_every;
+  return c;
 }
+
+ModelPtr blank_llama(LlamaKind kind) { return make_model(blank_config(kind)); }
 
 }  // namespace workloads

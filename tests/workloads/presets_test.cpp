@@ -1,0 +1,106 @@
+// Presets are files: a new one needs no compiler.
+#include "workloads/models/presets.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+
+#include "tests/workloads/support.h"
+
+namespace workloads {
+namespace {
+
+using base::Fault;
+using testing::Contains;
+using workloads_test::fails;
+using workloads_test::Scratch;
+
+constexpr std::string_view kTwo = R"(model_type = "qwen3"
+source = "ours"
+vocab_size = 512
+hidden_size = 64
+num_attention_heads = 4
+intermediate_size = 96
+max_position_embeddings = 128
+
+[[preset]]
+name = "ours-2"
+num_hidden_layers = 2
+
+[[preset]]
+name = "ours-4"
+num_hidden_layers = 4
+head_dim = 32
+source = "ours, larger"
+)";
+
+/// A folder of data with one file of presets, for as long as it lives.
+class OwnPresets {
+ public:
+  explicit OwnPresets(const std::string& text) {
+    std::filesystem::create_directories(scratch_ / "workloads/models/presets");
+    scratch_.write("workloads/models/presets/ours.toml", text);
+    setenv("TRNSIM_HOME", scratch_.path().c_str(), 1);
+  }
+  ~OwnPresets() { unsetenv("TRNSIM_HOME"); }
+  OwnPresets(const OwnPresets&) = delete;
+  OwnPresets& operator=(const OwnPresets&) = delete;
+
+ private:
+  Scratch scratch_;
+};
+
+std::string with(std::string_view from, std::string_view to) {
+  std::string text{kTwo};
+  return text.replace(text.find(from), from.size(), to);
+}
+
+TEST(Presets, AFileBelowTrnsimHomeAddsSome) {
+  const OwnPresets own{std::string{kTwo}};
+  EXPECT_TRUE(is_model_preset("ours-2"));
+  EXPECT_EQ(model_preset("ours-2")->family(), "Qwen3");
+  EXPECT_EQ(model_preset("ours-2")->sizes().head, 16);
+  EXPECT_EQ(model_preset("ours-4")->sizes().head, 32);
+  EXPECT_EQ(model_preset("ours-4")->sizes().layers, 4);
+  std::vector<std::string> names;
+  for (const Preset& preset : model_presets("qwen3")) {
+    names.push_back(preset.name + ": " + preset.source);
+  }
+  EXPECT_THAT(names, Contains("ours-2: ours"));
+  EXPECT_THAT(names, Contains("ours-4: ours, larger"));
+  EXPECT_THAT(model_preset_names(), Contains("llama2-7b"));  // and takes none away
+}
+
+TEST(Presets, WithoutTheFileTheyAreUnknown) {
+  EXPECT_FALSE(is_model_preset("ours-2"));
+  EXPECT_TRUE(fails(Fault::kUsage, [] { model_preset("ours-2"); }, {"ours-2"}));
+}
+
+TEST(Presets, AWrongFileIsNamed) {
+  const auto reading = [](const std::string& text) {
+    return [text] {
+      const OwnPresets own{text};
+      model_preset("ours-2");
+    };
+  };
+  EXPECT_TRUE(fails(Fault::kData, reading(with("source = \"ours\"", "")), {"ours.toml", "no \"source\""}));
+  EXPECT_TRUE(fails(Fault::kData, reading(with("hidden_size", "hiden_size")), {"ours-2", "has no \"hidden_size\""}));
+  EXPECT_TRUE(fails(Fault::kData, reading(with("intermediate_size = 96", "intermediate_size = 96\nbias = true")),
+                    {"ours-2", "\"bias\" is no key of a Qwen3 model"}));
+  EXPECT_TRUE(fails(Fault::kData, reading(with("ours-4", "ours-2")), {"ours.toml", "ours-2", "too"}));
+  EXPECT_TRUE(fails(Fault::kData, reading("ours-2 = 1"), {"ours.toml", "no presets"}));
+  EXPECT_TRUE(fails(Fault::kUsage, reading("[[preset]]\nname = \"ours-2"), {"ours.toml:2"}));
+}
+
+TEST(Presets, FamiliesStandInTheRegistrysOrder) {
+  const std::vector<std::string> names = model_preset_names();
+  const auto place = [&names](const char* name) { return std::ranges::find(names, name) - names.begin(); };
+  EXPECT_EQ(place("bert-base-uncased"), 0);
+  EXPECT_LT(place("bert-large"), place("roberta-base"));
+  EXPECT_LT(place("roberta-base"), place("llama2-7b"));
+  EXPECT_LT(place("llama3.2-3b"), place("mistral-7b"));
+}
+
+}  // namespace
+}  // namespace workloads
