@@ -12,7 +12,9 @@
 #include "hw/params.h"
 #include "hw/trace.h"
 #include "runtime/compiler/program_cache.h"
+#include "trnsim/generate/generation_time.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
 #include "workloads/models/decoder/decoder_graph.h"
@@ -20,9 +22,6 @@
 
 namespace trnsim {
 namespace {
-
-using base::Error;
-using base::Fault;
 
 /// Of a step, all cores.
 double flops_of(const Job& job) { return job.model->flops(job.step); }
@@ -226,6 +225,7 @@ void add_lengths(const Job& job, ProjectOptions options, Projection& p) {
 }  // namespace
 
 Projection project_if_it_fits(const Job& job, const ProjectOptions& given) {
+  if (job.generation) return project_generation(job, given);
   // To compile what cannot fit by far takes longer than to see that it does not.
   Projection p;
   if (!given.any_memory) {
@@ -276,7 +276,7 @@ std::uint64_t device_hash(const Job& job) {
 }
 
 Projection with_host_of(const Job& job, Projection device) {
-  time_job(job, device);
+  job.generation ? time_generation(job, device) : time_job(job, device);
   return device;
 }
 
@@ -299,13 +299,12 @@ std::map<std::string, double> runtime_elsewhere(const Job& job, const Projection
 std::optional<Job> nearest_that_fits(const Job& job) {
   SharedBlocks shared{job.machine.target()};
   const auto fits = [&](const Job& candidate) {
-    try {
-      const std::uint64_t there = candidate.machine.hbm_bytes_per_core();
-      return least_memory(candidate).fits() && compile_stages(candidate, shared, {.give_up_at = there}).memory.fits();
-    } catch (const Error& e) {
-      if (e.fault() == Fault::kUsage || e.fault() == Fault::kProgram || e.fault() == Fault::kCapacity) return false;
-      throw;
-    }
+    bool compiled = false;
+    const auto problem = problem_of([&] {
+      const CompileStages options{.give_up_at = candidate.machine.hbm_bytes_per_core()};
+      compiled = least_memory(candidate).fits() && compile_stages(candidate, shared, options).memory.fits();
+    });
+    return !problem && compiled;
   };
   for (const Job& candidate : job.model->splits() ? other_plans(job) : smaller_batches(job))
     if (fits(candidate)) return candidate;
