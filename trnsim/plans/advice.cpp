@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "hw/params.h"
 #include "trnsim/job/settings.h"
+#include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
@@ -101,15 +102,20 @@ class Candidates {
     return true;
   }
 
+  void add_plans(const PlanMoves& moves, const char* text) {
+    for (const Job& other : plans_near(job_, moves)) add(plan_changes(job_, other), text);
+  }
+
   void plans() {
-    if (plan_.recompute != runtime::Recompute::kNone) add({{"recompute", "none"}}, "keeps all, computes nothing twice");
-    if (plan_.recompute == runtime::Recompute::kFull)
-      add({{"recompute", "selective"}}, "keeps more, computes less twice");
-    if (!plan_.zero1 && plan_.data > 1) add({{"zero_1", "true"}}, "shards the optimizer's state");
-    Values narrower{{"tensor_parallel_size", std::to_string(plan_.tensor / 2)}};
-    if (plan_.tensor % 2 == 0 && share_data(narrower, 2, 1)) add(narrower, "fewer cores share a layer");
-    Values wider{{"tensor_parallel_size", std::to_string(plan_.tensor * 2)}};
-    if (plan_.data % 2 == 0 && share_data(wider, 1, 2)) add(wider, "more cores share a layer");
+    using runtime::Recompute;
+    if (plan_.recompute != Recompute::kNone)
+      add_plans({.recompute = {Recompute::kNone}}, "keeps all, computes nothing twice");
+    if (plan_.recompute == Recompute::kFull)
+      add_plans({.recompute = {Recompute::kSelective}}, "keeps more, computes less twice");
+    if (!plan_.zero1) add_plans({.zero1 = {true}}, "shards the optimizer's state");
+    if (plan_.tensor % 2 == 0)
+      add_plans({.degrees = {{plan_.tensor / 2, plan_.pipeline}}}, "fewer cores share a layer");
+    if (plan_.data % 2 == 0) add_plans({.degrees = {{2 * plan_.tensor, plan_.pipeline}}}, "more cores share a layer");
   }
 
   void passes() {

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <map>
 
 #include "analysis/cost/prices.h"
 #include "base/progress.h"
@@ -10,6 +9,7 @@
 #include "hw/params.h"
 #include "trnsim/plans/advice.h"
 #include "trnsim/plans/answer.h"
+#include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
 #include "workloads/models/model.h"
 
@@ -45,12 +45,6 @@ std::vector<Values> more_cores(const Settings& settings, const Job& job) {
   return out;
 }
 
-std::map<std::string, std::string> plan_of(const Job& job) {
-  std::map<std::string, std::string> out{{"per_device_train_batch_size", "1"}};
-  for (const auto& [name, value] : plan_settings(job)) out[name] = value.empty() ? "true" : value;
-  return out;
-}
-
 /// As many sequences in an optimizer step as `job` has, or as near above as the plan allows.
 void keep_batch(Job& other, const Job& job) {
   runtime::Plan& plan = other.step.plan;
@@ -77,10 +71,9 @@ std::optional<Change> fitted(const Settings& settings, const JobOf& job_of, cons
     std::optional<Job> near = nearest_that_fits(wider);
     if (!near) return;
     if (!more.empty()) keep_batch(*near, before);
-    const auto had = plan_of(before);
-    for (const auto& [name, value] : plan_of(*near))
-      if (const auto old = had.find(name); old == had.end() || old->second != value)
-        change.settings.emplace_back(name, value);
+    Values values = plan_changes(before, *near);
+    std::ranges::sort(values);
+    change.settings.insert(change.settings.end(), values.begin(), values.end());
     const Projection p = project_if_it_fits(job_of(changed(settings, change)));
     fits = p.memory.fits();
     if (fits) change.seconds = p.time.total, change.dollars = p.dollars, change.text = needs_text(p);

@@ -11,6 +11,7 @@
 #include "base/error.h"
 #include "base/text.h"
 #include "hw/params.h"
+#include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
@@ -63,24 +64,17 @@ std::vector<std::int64_t> stages_of(const workloads::ModelPtr& model) {
 }
 
 /// Degrees that use all cores, with and without what costs or spares memory alone.
-std::vector<Job> jobs_of(const Job& job, std::int64_t micro_batch, std::int64_t tensor, std::int64_t pipeline) {
-  std::vector<Job> out;
-  if (job.cores() % (tensor * pipeline) != 0) return out;  // leaves cores without work
-  const bool split = job.step.plan.sequence || job.step.plan.tensor == 1;
-  std::vector<std::int64_t> chunks{1};
-  if (pipeline > 1 && job.step.plan.chunks > 1) chunks.push_back(job.step.plan.chunks);
-  for (const std::int64_t of_stage : chunks)
-    for (const bool zero : {true, false})
-      for (const auto again : {runtime::Recompute::kNone, runtime::Recompute::kSelective, runtime::Recompute::kFull}) {
-        Job other = job;
-        runtime::Plan& plan = other.step.plan;
-        plan.tensor = tensor, plan.pipeline = pipeline, plan.chunks = of_stage;
-        plan.data = static_cast<std::uint32_t>(job.cores() / (tensor * pipeline));
-        plan.sequence = tensor > 1 && split;
-        plan.micro_batch = micro_batch, plan.zero1 = zero, plan.recompute = again;
-        if (!zero || plan.data > 1) out.push_back(std::move(other));
-      }
-  return out;
+PlanMoves moves_of(const Job& job, const PlanSpace& space) {
+  using runtime::Recompute;
+  PlanMoves moves{.micro_batch = space.micro_batches,
+                  .chunks = {1},
+                  .zero1 = {true, false},
+                  .recompute = {Recompute::kNone, Recompute::kSelective, Recompute::kFull},
+                  .any_batch = true};
+  if (job.step.plan.chunks > 1) moves.chunks.push_back(job.step.plan.chunks);
+  for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
+    for (const std::int64_t pipeline : stages_of(job.model)) moves.degrees.push_back({tensor, pipeline});
+  return moves;
 }
 
 /// Degrees of tensor parallelism, up to all cores of an instance, with each batch.
@@ -158,12 +152,10 @@ std::vector<TriedPlan> plans_of(const Job& job, const PlanSpace& space) {
   if (!job.model->splits())
     throw Error{Fault::kUsage, job.model->family(), "is an encoder: its plans are data parallel alone",
                 "use trnsim run with `mode` timed, or name a decoder"};
+  Job plain = job;  // a state that there is once is not shared, whatever the job says
+  plain.step.plan.zero1 = false;
   std::vector<TriedPlan> out;
-  for (const std::int64_t micro : space.micro_batches)
-    for (std::int64_t tensor = 1; tensor <= job.machine.instance_cores(); tensor *= 2)
-      for (const std::int64_t pipeline : stages_of(job.model))
-        for (Job& other : jobs_of(job, micro, tensor, pipeline))
-          out.push_back(looked_at(std::move(other), space.batch));
+  for (Job& other : plans_near(plain, moves_of(job, space))) out.push_back(looked_at(std::move(other), space.batch));
   return out;
 }
 

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <vector>
 
@@ -14,6 +15,7 @@
 #include "runtime/compiler/program_cache.h"
 #include "trnsim/generate/generation_time.h"
 #include "trnsim/job/lengths.h"
+#include "trnsim/plans/plan_space.h"
 #include "trnsim/plans/possible.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/project/stages.h"
@@ -121,58 +123,41 @@ void time_job(const Job& job, Projection& p) {
                     .run;
 }
 
-/// The job with its ranks shared otherwise, the same batch for the optimizer.
-Job narrower(const Job& from, std::int64_t tensor, std::int64_t pipeline) {
-  Job to = from;
-  runtime::Plan& plan = to.step.plan;
-  const std::int64_t factor = tensor * pipeline;
-  plan.data /= static_cast<std::uint32_t>(factor);
-  plan.micro_batches *= factor;
-  plan.tensor *= tensor;
-  plan.pipeline *= pipeline;
-  plan.sequence = plan.tensor > 1;
-  return to;
-}
-
-std::vector<Job> other_plans(const Job& job) {
+/// Plans with less memory on a core: recomputation first, then ZeRO, then more cores that share a layer or the layers.
+PlanMoves less_memory(const runtime::Plan& plan) {
   using runtime::Recompute;
-  std::vector<Job> out;
-  for (const auto& [tensor, pipeline] : {std::pair{1, 1},
-                                         {2, 1},
-                                         {4, 1},
-                                         {1, 2},
-                                         {2, 2},
-                                         {8, 1},
-                                         {1, 4},
-                                         {4, 2},
-                                         {8, 2},
-                                         {8, 4},
-                                         {32, 1},
-                                         {32, 2},
-                                         {32, 4},
-                                         {32, 8}}) {
-    if (job.step.plan.data % (tensor * pipeline) != 0) continue;
-    for (const bool zero : {job.step.plan.zero1, true})
-      for (const Recompute again : {job.step.plan.recompute, Recompute::kSelective, Recompute::kFull}) {
-        out.push_back(narrower(job, tensor, pipeline));
-        out.back().step.plan.zero1 = zero;
-        out.back().step.plan.recompute = again;
-      }
-  }
-  return out;
+  PlanMoves moves{.zero1 = {plan.zero1, true}, .recompute = {plan.recompute, Recompute::kSelective, Recompute::kFull}};
+  constexpr std::array<PlanMoves::Degrees, 14> kFactors = {{{1, 1},
+                                                            {2, 1},
+                                                            {4, 1},
+                                                            {1, 2},
+                                                            {2, 2},
+                                                            {8, 1},
+                                                            {1, 4},
+                                                            {4, 2},
+                                                            {8, 2},
+                                                            {8, 4},
+                                                            {32, 1},
+                                                            {32, 2},
+                                                            {32, 4},
+                                                            {32, 8}}};
+  for (const auto [tensor, pipeline] : kFactors)
+    if (plan.data % (tensor * pipeline) == 0) moves.degrees.push_back({plan.tensor * tensor, plan.pipeline * pipeline});
+  return moves;
 }
 
-/// For cores that only share data: smaller micro-batches, the same batch for the optimizer.
-std::vector<Job> smaller_batches(const Job& job) {
-  std::vector<Job> out;
-  const std::int64_t all = job.step.plan.micro_batch;
-  for (std::int64_t parts = 2; parts <= all; ++parts) {
-    if (all % parts != 0) continue;
-    out.push_back(job);
-    out.back().step.plan.micro_batch = all / parts;
-    out.back().step.plan.micro_batches *= parts;
+std::vector<Job> smaller_plans(const Job& job) {
+  if (job.model->splits()) {
+    Job split = job;
+    split.step.plan.sequence = job.step.plan.tensor > 1;
+    return plans_near(split, less_memory(job.step.plan));
   }
-  return out;
+  // Cores that share data alone: smaller micro-batches.
+  PlanMoves moves;
+  const std::int64_t all = job.step.plan.micro_batch;
+  for (std::int64_t parts = 2; parts <= all; ++parts)
+    if (all % parts == 0) moves.micro_batch.push_back(all / parts);
+  return moves.micro_batch.empty() ? std::vector<Job>{} : plans_near(job, moves);
 }
 
 /// Whether `cores` of one instance take the same time on the devices of both.
@@ -306,7 +291,7 @@ std::optional<Job> nearest_that_fits(const Job& job) {
     });
     return !problem && compiled;
   };
-  for (const Job& candidate : job.model->splits() ? other_plans(job) : smaller_batches(job))
+  for (const Job& candidate : smaller_plans(job))
     if (fits(candidate)) return candidate;
   return std::nullopt;
 }
