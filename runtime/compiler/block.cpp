@@ -1,19 +1,15 @@
 #include "runtime/compiler/block.h"
 
 #include <algorithm>
-#include <optional>
 #include <set>
 #include <unordered_map>
 
 #include "base/archive.h"
 #include "base/error.h"
-#include "isa/flops.h"
-#include "runtime/compiler/allocate.h"
 #include "runtime/compiler/emitter.h"
 #include "runtime/compiler/fuse.h"
+#include "runtime/compiler/lower.h"
 #include "runtime/compiler/row_tiler.h"
-#include "runtime/compiler/schedule.h"
-#include "runtime/compiler/synchronize.h"
 #include "runtime/graph/op.h"
 
 namespace runtime {
@@ -142,25 +138,16 @@ BuiltBlock build_block(const Graph& graph, const std::vector<NodeId>& nodes, con
     }
   }
   BuiltBlock out{.block = {}, .registers = {}, .fused = nodes.size() - groups.size()};
-  VirtualBlock virtual_block = emitter.finish();
-  out.dropped = drop_unread(graph, virtual_block, nodes);
-  std::optional<Allocation> found;
-  if (passes.reorder) found = schedule(virtual_block, target, passes.double_buffering);
-  const Allocation allocation = found ? *found : allocate(virtual_block, target.geometry, passes.double_buffering);
-  room = std::move(virtual_block.room);
-  out.moved = allocation.moved;
-  out.waits = synchronize(virtual_block.instrs, target.geometry);
-  out.spills = static_cast<std::size_t>(allocation.spills);
-  out.spill_bytes = allocation.spill_bytes;
-  out.registers = places_of(graph, virtual_block.registers, signature.values);
-  out.block = {.name = std::move(virtual_block.name),
-               .instrs = std::move(virtual_block.instrs),
-               .registers = static_cast<std::uint32_t>(virtual_block.registers.size()),
-               .labels = std::move(virtual_block.labels),
-               .sbuf_bytes = allocation.sbuf_bytes,
-               .psum_bytes = allocation.psum_bytes};
-  for (const Instr& i : out.block.instrs) out.block.matmul_flops += isa::matmul_flops(i);
-  out.block.matmul_flops -= virtual_block.movement_flops;
+  VirtualBlock written = emitter.finish();
+  out.dropped = drop_unread(graph, written, nodes);
+  Lowered lowered = lower(std::move(written), target, {.reorder = passes.reorder, .rotate = passes.double_buffering});
+  room = std::move(lowered.room);
+  out.moved = lowered.allocation.moved;
+  out.waits = lowered.waits;
+  out.spills = static_cast<std::size_t>(lowered.allocation.spills);
+  out.spill_bytes = lowered.allocation.spill_bytes;
+  out.registers = places_of(graph, lowered.registers, signature.values);
+  out.block = std::move(lowered.block);
   return out;
 }
 

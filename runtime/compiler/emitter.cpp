@@ -3,12 +3,10 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <bit>
 #include <utility>
 
 #include "base/error.h"
 #include "base/text.h"
-#include "isa/operands.h"
 
 namespace runtime {
 namespace {
@@ -26,7 +24,7 @@ void put(const Scalar& s, float& imm, Tile& tile) {
 }  // namespace
 
 Emitter::Emitter(const Graph& graph, const isa::Target& target, std::string name, std::vector<Instr> room)
-    : graph_{graph}, target_{target} {
+    : graph_{graph}, target_{target}, books_{target, kGraphPolicy} {
   block_.name = std::move(name);
   block_.instrs = std::move(room);
   block_.instrs.clear();
@@ -34,12 +32,11 @@ Emitter::Emitter(const Graph& graph, const isa::Target& target, std::string name
 }
 
 Tile Emitter::buffer(Space space, Dtype dtype, std::int64_t parts, std::int64_t cols) {
-  block_.buffers.push_back({.space = space, .bytes = cols * isa::size_of(dtype), .parts = parts});
   Tile tile;
   tile.space = space;
   tile.dtype = dtype;
   tile.partitions = static_cast<std::uint16_t>(parts);
-  tile.reg = static_cast<std::uint32_t>(block_.buffers.size());
+  tile.reg = block_.add({.space = space, .bytes = cols * isa::size_of(dtype), .parts = parts});
   tile.free[0] = {.step = 1, .size = static_cast<std::uint32_t>(cols)};
   return tile;
 }
@@ -98,22 +95,8 @@ Tile Emitter::hbm_flat(ValueId id, std::int64_t begin, std::int64_t parts, std::
   return tile;
 }
 
-// Loads and stores have rings of their own, and different sequencers issue them: a store that waits for its result must
-// not hold back the loads of the next tiles.
-std::uint8_t Emitter::load_ring() {
-  const auto loads = static_cast<int>(target_.geometry.dma_rings / 2);
-  return std::exchange(next_ring_[0], static_cast<std::uint8_t>((next_ring_[0] + 1) % loads));
-}
-
-std::uint8_t Emitter::store_ring() {
-  const auto rings = static_cast<int>(target_.geometry.dma_rings), loads = rings / 2;
-  const std::uint8_t ring =
-      std::exchange(next_ring_[1], static_cast<std::uint8_t>((next_ring_[1] + 1) % (rings - loads)));
-  return static_cast<std::uint8_t>(loads + ring);
-}
-
 void Emitter::load(const Tile& dst, const Tile& src) {
-  emit({.op = Opcode::kDmaCopy, .engine = Engine::kSync, .queue = load_ring(), .dst = dst, .a = src});
+  emit(books_.load({.op = Opcode::kDmaCopy, .dst = dst, .a = src}));
 }
 
 Tile Emitter::loaded(Dtype dtype, const Tile& src) {
@@ -123,7 +106,7 @@ Tile Emitter::loaded(Dtype dtype, const Tile& src) {
 }
 
 void Emitter::store(const Tile& dst, const Tile& src) {
-  emit({.op = Opcode::kDmaCopy, .engine = Engine::kGpSimd, .queue = store_ring(), .dst = dst, .a = src});
+  emit(books_.store({.op = Opcode::kDmaCopy, .dst = dst, .a = src}));
 }
 
 Tile Emitter::broadcast(ValueId id, std::int64_t parts, std::int64_t col, std::int64_t cols) {
@@ -145,35 +128,21 @@ Tile Emitter::spread(const Tile& row, std::int64_t parts) {
 }
 
 void Emitter::scatter(const Tile& dst, const Tile& src, const Tile& index) {
-  emit({.op = Opcode::kDmaScatter, .engine = Engine::kGpSimd, .queue = store_ring(), .dst = dst, .a = src, .b = index});
-}
-
-double Emitter::done_after(const Instr& instr) const {
-  const double cycles = isa::cost_of(instr, target_).occupy * isa::port_slowdown(instr);
-  return busy_[static_cast<std::size_t>(instr.engine)] + target_.seconds(cycles, instr.engine);
+  emit(books_.store({.op = Opcode::kDmaScatter, .dst = dst, .a = src, .b = index}));
 }
 
 void Emitter::copy(const Tile& dst, const Tile& src, Scalar scale) {
   const float* factor = std::get_if<float>(&scale);
-  const bool plain = factor && *factor == 1.0F;
   Instr i{.op = Opcode::kTensorCopy, .dst = dst, .a = src};
-  if (!plain) put(scale, i.imm0, i.b);
-  const auto done_by = [&](Engine engine) {
-    i.engine = engine;
-    if (!plain) i.op = engine == Engine::kVector ? Opcode::kTensorScalar : Opcode::kActivation;
-    if (!plain) i.alu0 = engine == Engine::kVector ? Alu::kMul : Alu::kNone;
-    return done_after(i);
-  };
-  const double scalar = done_by(Engine::kScalar);
-  if (done_by(Engine::kVector) > scalar) done_by(Engine::kScalar);
-  emit(i);
+  if (!factor || *factor != 1.0F) {
+    i.op = Opcode::kTensorScalar, i.alu0 = Alu::kMul;
+    put(scale, i.imm0, i.b);
+  }
+  emit(books_.choose(i));
 }
 
 void Emitter::fill(const Tile& dst, float value) {
-  emit({.op = Opcode::kMemset,
-        .engine = dst.space == Space::kSbuf ? Engine::kGpSimd : Engine::kVector,
-        .imm0 = value,
-        .dst = dst});
+  emit(books_.choose({.op = Opcode::kMemset, .imm0 = value, .dst = dst}));
 }
 
 void Emitter::affine_select(const Tile& tile, float start, float by_row, float by_col, float otherwise) {
@@ -274,46 +243,36 @@ void Emitter::dropout(const Tile& dst, const Tile& a, double p, std::uint32_t st
 }
 
 Tile Emitter::identity(Dtype dtype) {
-  const auto [place, added] = constants_.try_emplace({Constant::kIdentity, dtype, 0});
-  if (added) {
-    const Tile difference = sbuf(Dtype::kFp32, kPartitions, kPartitions);
+  return constants_.get(ConstantKind::kIdentity, dtype, kPartitions, [&] {
+    const Tile difference = sbuf(Dtype::kFp32, kPartitions, kPartitions), tile = sbuf(dtype, kPartitions, kPartitions);
     emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm1 = -1, .imm2 = 1, .dst = difference});
-    const Tile tile = sbuf(dtype, kPartitions, kPartitions);
     tensor_scalar(tile, difference, Alu::kEq, 0.0F);
-    place->second = tile;
-  }
-  return place->second;
+    return tile;
+  });
 }
 
 Tile Emitter::constant(float value) {
-  const auto [place, added] =
-      constants_.try_emplace({Constant::kNumber, Dtype::kFp32, std::bit_cast<std::int32_t>(value)});
-  if (added) {
-    const Tile tile = place->second = sbuf(Dtype::kFp32, kPartitions, 1);
+  return constants_.number(value, [&] {
+    const Tile tile = sbuf(Dtype::kFp32, kPartitions, 1);
     emit({.op = Opcode::kMemset, .engine = Engine::kVector, .imm0 = value, .dst = tile});
-  }
-  return place->second;
+    return tile;
+  });
 }
 
-Tile Emitter::ones(Dtype dtype, std::int64_t cols) {
-  const auto [place, added] = constants_.try_emplace({Constant::kOnes, dtype, cols});
-  if (added) fill(place->second = sbuf(dtype, kPartitions, cols), 1);
-  return place->second;
-}
-
-Tile Emitter::zeros(Dtype dtype, std::int64_t cols) {
-  const auto [place, added] = constants_.try_emplace({Constant::kZeros, dtype, cols});
-  if (added) fill(place->second = sbuf(dtype, kPartitions, cols), 0);
-  return place->second;
+Tile Emitter::filled(ConstantKind kind, Dtype dtype, std::int64_t cols, float value) {
+  return constants_.get(kind, dtype, cols, [&] {
+    const Tile tile = sbuf(dtype, kPartitions, cols);
+    fill(tile, value);
+    return tile;
+  });
 }
 
 Tile Emitter::ramp(std::int64_t cols) {
-  const auto [place, added] = constants_.try_emplace({Constant::kRamp, Dtype::kFp32, cols});
-  if (added) {
-    place->second = sbuf(Dtype::kFp32, kPartitions, cols);
-    emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = place->second});
-  }
-  return place->second;
+  return constants_.get(ConstantKind::kRamp, Dtype::kFp32, cols, [&] {
+    const Tile tile = sbuf(Dtype::kFp32, kPartitions, cols);
+    emit({.op = Opcode::kIota, .engine = Engine::kGpSimd, .imm2 = 1, .dst = tile});
+    return tile;
+  });
 }
 
 void Emitter::label(std::string text) {
@@ -323,8 +282,7 @@ void Emitter::label(std::string text) {
 }
 
 void Emitter::emit(const Instr& instr) {
-  if (!isa::is_dma(instr.op) && !isa::is_collective(instr.op))
-    busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
+  books_.add(instr);
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
 }

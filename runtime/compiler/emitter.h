@@ -1,18 +1,17 @@
 // Writes the instructions of one block on virtual buffers: ops say what to do, not where it lies or when it runs.
 #pragma once
 
-#include <array>
 #include <cstdint>
 #include <functional>
 #include <map>
 #include <string>
-#include <tuple>
 #include <unordered_map>
 #include <variant>
 #include <vector>
 
 #include "isa/program.h"
 #include "isa/target.h"
+#include "runtime/compiler/engine_books.h"
 #include "runtime/compiler/tiles.h"
 #include "runtime/graph/graph.h"
 
@@ -39,6 +38,12 @@ struct VirtualBlock {
   std::vector<ValueId> registers;  // which tensor each HBM register is for
   double movement_flops = 0;       // of matmuls that only move data
   std::vector<Instr> room;         // memory of a list that `instrs` has replaced, for another one
+
+  /// The number that tiles in this buffer have as their `reg`.
+  std::uint32_t add(const Buffer& buffer) {
+    buffers.push_back(buffer);
+    return static_cast<std::uint32_t>(buffers.size());
+  }
 };
 
 /// A factor or a bias: one number, or one per partition in a tile [P, 1].
@@ -113,11 +118,11 @@ class Emitter {
   void emit(const Instr& instr);
 
   // --- constants, made once per block
-  Tile identity(Dtype dtype);                  // [128, 128]
-  Tile ones(Dtype dtype, std::int64_t cols);   // [128, cols]
-  Tile constant(float value);                  // [128, 1] fp32
-  Tile zeros(Dtype dtype, std::int64_t cols);  // [128, cols]
-  Tile ramp(std::int64_t cols);                // [128, cols] fp32: 0, 1, 2, ...
+  Tile identity(Dtype dtype);                                                                          // [128, 128]
+  Tile ones(Dtype dtype, std::int64_t cols) { return filled(ConstantKind::kOnes, dtype, cols, 1); }    // [128, cols]
+  Tile constant(float value);                                                                          // [128, 1] fp32
+  Tile zeros(Dtype dtype, std::int64_t cols) { return filled(ConstantKind::kZeros, dtype, cols, 0); }  // [128, cols]
+  Tile ramp(std::int64_t cols);  // [128, cols] fp32: 0, 1, 2, ...
 
   void label(std::string text);
   VirtualBlock finish();
@@ -125,24 +130,17 @@ class Emitter {
  private:
   Tile buffer(isa::Space space, Dtype dtype, std::int64_t parts, std::int64_t cols);
   std::uint32_t reg(ValueId id);
-  /// When its engine would have done it, in seconds of work given to the engine.
-  double done_after(const Instr& instr) const;
-
-  /// The next of the rings for loads, or of those for stores.
-  std::uint8_t load_ring();
-  std::uint8_t store_ring();
+  Tile filled(ConstantKind kind, Dtype dtype, std::int64_t cols, float value);
 
   const Graph& graph_;
   const isa::Target& target_;
   VirtualBlock block_;
   std::unordered_map<ValueId, std::uint32_t> registers_;
-  enum class Constant : std::uint8_t { kIdentity, kNumber, kOnes, kZeros, kRamp };
-  std::map<std::tuple<Constant, Dtype, std::int64_t>, Tile> constants_;  // the last: columns, or bits of the number
+  Constants<Tile> constants_;
   std::map<std::pair<ValueId, std::int64_t>, Tile> kept_;
   std::map<ValueId, Tile> folded_;
-  std::array<double, isa::kEngineCount> busy_{};  // seconds of work given to each engine so far
+  EngineBooks books_;
   std::uint32_t label_ = 0;
-  std::array<std::uint8_t, 2> next_ring_{};
 };
 
 }  // namespace runtime

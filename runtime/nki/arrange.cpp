@@ -2,16 +2,12 @@
 
 #include <fmt/format.h>
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <utility>
 
 #include "base/error.h"
-#include "isa/flops.h"
-#include "runtime/compiler/allocate.h"
-#include "runtime/compiler/schedule.h"
-#include "runtime/compiler/synchronize.h"
+#include "runtime/compiler/lower.h"
 #include "runtime/nki/passes.h"
 
 namespace runtime::nki {
@@ -24,44 +20,36 @@ base::Error at_line(const base::Error& e, const std::string& name) {
   return {base::Fault::kProgram, where.starts_with(front) ? where.substr(front.size()) : where, e.problem(), e.fix()};
 }
 
-Allocation placed(VirtualBlock& block, const isa::Target& target, const ArrangeOptions& options) {
+Lowered lowered(VirtualBlock&& block, const isa::Target& target, const LowerOptions& options) {
+  const std::string name = block.name;
   try {
-    std::optional<Allocation> found;
-    if (!options.as_written) found = schedule(block, target, true, true);
-    return found ? *found : allocate(block, target.geometry, true);
+    return lower(std::move(block), target, options);
   } catch (const base::Error& e) {
     if (e.fault() != base::Fault::kCapacity) throw;
-    throw at_line(e, block.name);
+    throw at_line(e, name);
   }
 }
 
 }  // namespace
 
 Arranged arrange(VirtualBlock block, const isa::Target& target, const ArrangeOptions& options) {
-  isa::Target own = target;
-  own.geometry.sbuf_partition_bytes -= options.reserved_sbuf;
   Arranged out;
   const auto tensors = block.registers.size();
   if (!options.as_written) {
-    out.reused = reuse(block, own.geometry.sbuf_partition_bytes);
-    out.reloads = reload(block, own.geometry.sbuf_partition_bytes);
+    const std::int64_t sbuf = target.geometry.sbuf_partition_bytes - options.reserved_sbuf;
+    out.reused = reuse(block, sbuf);
+    out.reloads = reload(block, sbuf);
   }
-  const Allocation allocation = placed(block, own, options);
-  out.spills = allocation.spills, out.spill_bytes = allocation.spill_bytes;
-  out.has_spill_area = block.registers.size() > tensors;
-  synchronize(block.instrs, target.geometry);
-  for (const Instr& i : block.instrs) {
+  Lowered made = lowered(std::move(block), target,
+                         {.reorder = !options.as_written, .keep_room = true, .reserved_sbuf = options.reserved_sbuf});
+  out.spills = made.allocation.spills, out.spill_bytes = made.allocation.spill_bytes;
+  out.has_spill_area = made.registers.size() > tensors;
+  out.block = std::move(made.block);
+  for (const Instr& i : out.block.instrs) {
     if (!isa::is_dma(i.op)) continue;
     if (i.dst.space == isa::Space::kHbm && i.dst.reg >= tensors) out.saved_bytes += i.dst.bytes();
     if (i.a.space == isa::Space::kHbm && i.a.reg >= tensors) out.restored_bytes += i.a.bytes();
   }
-  out.block = {.name = std::move(block.name),
-               .instrs = std::move(block.instrs),
-               .registers = static_cast<std::uint32_t>(block.registers.size()),
-               .labels = std::move(block.labels),
-               .sbuf_bytes = allocation.sbuf_bytes,
-               .psum_bytes = allocation.psum_bytes};
-  for (const Instr& i : out.block.instrs) out.block.matmul_flops += isa::matmul_flops(i);
   return out;
 }
 

@@ -157,10 +157,11 @@ View Trace::spread(const View& view, std::int64_t partitions, bool in_psum) {
     copy(number, row);
     row = number;
   }
-  auto found = ones_.find(type);
-  if (found == ones_.end())
-    found = ones_.emplace(type, tensor({.dtype = type, .sizes = {1, target_.geometry.partitions}, .fill = 1.0F})).first;
-  const View ones = cut(found->second, 1, 0, partitions);
+  const std::int64_t all = target_.geometry.partitions;
+  const View row_of_ones = constants_.get(ConstantKind::kOnes, type, all, [&] {
+    return tensor({.dtype = type, .sizes = {1, all}, .fill = 1.0F});
+  });
+  const View ones = cut(row_of_ones, 1, 0, partitions);
   const std::int64_t bank =
       std::min(target_.geometry.moving_columns, target_.geometry.psum_bank_bytes / isa::size_of(isa::Dtype::kFp32));
   std::vector<std::int64_t> sizes{partitions};

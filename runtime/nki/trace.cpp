@@ -49,7 +49,7 @@ bool is_matmul(isa::Opcode op) { return op == isa::Opcode::kMatMul || op == isa:
 }  // namespace
 
 Trace::Trace(const isa::Target& target, std::string name, std::size_t most_instructions)
-    : target_{target}, most_instructions_{most_instructions} {
+    : target_{target}, most_instructions_{most_instructions}, books_{target, kNkiPolicy} {
   block_.name = std::move(name);
   add_label("kernel");
 }
@@ -107,14 +107,11 @@ std::uint32_t Trace::buffer_of(const View& view) {
   if (state.buffer != 0) return state.buffer;
   const std::int64_t bytes = std::max<std::int64_t>(1, s.cols) * isa::size_of(s.dtype);
   if (s.places.empty()) {
-    block_.buffers.push_back({.space = s.space, .bytes = bytes, .parts = s.parts});
-    state.buffer = static_cast<std::uint32_t>(block_.buffers.size());
+    state.buffer = block_.add({.space = s.space, .bytes = bytes, .parts = s.parts});
   } else {  // all that a kernel places itself lies in one buffer, so that what shares bytes keeps its order
     Direct& direct = direct_[s.space == Space::kPsum];
-    if (direct.buffer == 0) {
-      block_.buffers.push_back({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});
-      direct.buffer = static_cast<std::uint32_t>(block_.buffers.size());
-    }
+    if (direct.buffer == 0)
+      direct.buffer = block_.add({.space = s.space, .bytes = 0, .parts = target_.geometry.partitions});
     direct.bytes = std::max(direct.bytes, s.places.at(static_cast<std::size_t>(view.block)).byte + bytes);
     block_.buffers[direct.buffer - 1].bytes = direct.bytes;
     state.buffer = direct.buffer;
@@ -139,10 +136,9 @@ void Trace::fill_block(const View& view, BlockState& state) {
   View whole{.storage = view.storage, .dtype = view.storage->dtype, .block = view.block, .rank = 2};
   whole.axes[0] = {.size = view.storage->parts, .step = 1, .kind = Axis::Kind::kPart};
   whole.axes[1] = {.size = view.storage->cols, .step = 1};
-  isa::Instr fill{.op = isa::Opcode::kMemset, .engine = Engine::kVector, .label = label_, .imm0 = *view.storage->fill};
-  fill.dst = on_chip_tile(whole);
-  if (fill.dst.space == Space::kSbuf) choose_engine(fill);
-  busy_[static_cast<std::size_t>(fill.engine)] = done_after(fill);
+  const isa::Instr fill = books_.choose(
+      {.op = isa::Opcode::kMemset, .label = label_, .imm0 = *view.storage->fill, .dst = on_chip_tile(whole)});
+  books_.add(fill);
   fills_.emplace_back(state.slot, fill);
 }
 
@@ -179,11 +175,6 @@ Tile Trace::write_tile(const View& view) {
   return tile;
 }
 
-double Trace::done_after(const isa::Instr& instr) const {
-  const double cycles = isa::cost_of(instr, target_).occupy * isa::port_slowdown(instr);
-  return busy_[static_cast<std::size_t>(instr.engine)] + target_.seconds(cycles, instr.engine);
-}
-
 std::uint32_t Trace::push(const isa::Instr& instr) {
   if (block_.instrs.size() >= most_instructions_)
     throw base::Error{base::Fault::kProgram, "",
@@ -191,20 +182,19 @@ std::uint32_t Trace::push(const isa::Instr& instr) {
                       "check its loops, or raise the limit (TRNSIM_NKI_INSTRUCTIONS)"};
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
-  if (!isa::is_dma(instr.op)) busy_[static_cast<std::size_t>(instr.engine)] = done_after(instr);
+  books_.add(instr);
   return static_cast<std::uint32_t>(block_.instrs.size() - 1);
 }
 
-/// Loads and stores have rings and sequencers of their own: see Emitter.
-isa::Instr Trace::ring_of(isa::Instr instr) {
+isa::Instr Trace::on_ring(const isa::Instr& instr) {
   if (!isa::is_dma(instr.op)) return instr;
-  const auto rings = static_cast<int>(target_.geometry.dma_rings), loads = rings / 2;
-  const bool store = instr.dst.space == Space::kHbm;
-  const int turn = std::exchange(next_ring_[store],
-                                 static_cast<std::uint8_t>((next_ring_[store] + 1) % (store ? rings - loads : loads)));
-  instr.queue = static_cast<std::uint8_t>(store ? loads + turn : turn);
-  instr.engine = store ? Engine::kGpSimd : Engine::kSync;
-  return instr;
+  return instr.dst.space == Space::kHbm ? books_.store(instr) : books_.load(instr);
+}
+
+isa::Instr Trace::on_engine(const isa::Instr& instr) {
+  return books_.choose(instr, [&](float number, const Tile& like) {
+    return read_tile(cut(constant(number), 0, like.start, like.partitions));
+  });
 }
 
 /// The checker's rules; the kernel's line stands for the instruction.
@@ -231,8 +221,7 @@ void Trace::emit(const Op& op) {
   if (keeps) read_tile(*op.dst);
   if (op.dst) instr.dst = write_tile(*op.dst);
   if (op.dst2) instr.dst2 = write_tile(*op.dst2);
-  if (op.any_engine) choose_engine(instr);
-  instr = ring_of(instr);
+  instr = on_ring(op.any_engine ? on_engine(instr) : instr);
   check(instr);
   const std::uint32_t index = push(instr);
   for (const View* dst : {op.dst, op.dst2})
@@ -241,10 +230,9 @@ void Trace::emit(const Op& op) {
 }
 
 View Trace::constant(float value) {
-  const auto found = constants_.find(value);
-  if (found != constants_.end()) return found->second;
-  View view = tensor({.dtype = isa::Dtype::kFp32, .sizes = {target_.geometry.partitions, 1}, .fill = value});
-  return constants_.emplace(value, view).first->second;
+  return constants_.number(value, [&] {
+    return tensor({.dtype = isa::Dtype::kFp32, .sizes = {target_.geometry.partitions, 1}, .fill = value});
+  });
 }
 
 VirtualBlock Trace::finish() {

@@ -3,7 +3,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include "isa/target.h"
 #include "runtime/compiler/emitter.h"
+#include "runtime/compiler/engine_books.h"
 #include "runtime/nki/view.h"
 
 namespace runtime::nki {
@@ -81,24 +81,20 @@ class Trace {
   void fill_block(const View& view, BlockState& state);
   std::uint32_t push(const isa::Instr& instr);
   void check(isa::Instr instr) const;
-  void choose_engine(isa::Instr& instr);
-  std::optional<isa::Instr> on_scalar(const isa::Instr& instr);
-  double done_after(const isa::Instr& instr) const;
+  isa::Instr on_engine(const isa::Instr& instr);
+  isa::Instr on_ring(const isa::Instr& instr);
   bool redirect(const View& dst, const View& src, bool adds);
   bool may_write(const isa::Instr& instr, const Tile& dst, std::uint32_t index) const;
   bool starts_sum(const View& part);
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
-  isa::Instr ring_of(isa::Instr instr);
 
   const isa::Target& target_;
   const std::size_t most_instructions_;
   VirtualBlock block_;
   std::vector<std::pair<std::uint32_t, isa::Instr>> fills_;  // each goes in front of the instruction of that number
   std::uint32_t label_ = 0;
-  std::array<double, isa::kEngineCount> busy_{};  // seconds of work given to each engine so far
-  std::array<std::uint8_t, 2> next_ring_{};
-  std::map<float, View> constants_;
-  std::map<isa::Dtype, View> ones_;
+  EngineBooks books_;
+  Constants<View> constants_;
   std::array<Direct, 2> direct_;
 };
 

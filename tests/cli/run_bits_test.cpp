@@ -45,6 +45,28 @@ TEST_F(RunBits, AHundredLossesHaveOneHashInEachNumberFormat) {
     EXPECT_EQ(base::hash_text(base::hash64(losses(numerics, 100))), hash) << numerics;
 }
 
+// Texts that are padded, not packed, are trained at one length in the order of all.
+TEST_F(RunBits, PaddedTextsOfADecoderHaveTheLossesOfEarlierVersions) {
+  std::string lines;
+  for (int i = 0; i < 40; ++i) {
+    lines += "{\"text\": \"the cat " + std::to_string(i) + " sat on the mat ";
+    for (int slept = 0; slept < i % 3; ++slept) lines += "and slept ";
+    lines += ".\"}\n";
+  }
+  write("lines.jsonl", lines);
+  const auto ran =
+      run("run llama2_7b_dolly --model_id " TRNSIM_TEST_DIR "/cli/checkpoints/llama --vocab " TRNSIM_TEST_DIR
+          "/workloads/data/tokenizers/tiny.model --packing false --max_length 24 --per_device_train_batch_size 2 "
+          "--gradient_accumulation_steps 1 --nproc_per_node 2 --tensor_parallel_size 1 --zero_1 false --mode numeric "
+          "--numerics bf16+sr --eval_strategy no --logging_steps 1 --max_steps 4 --learning_rate 1e-2 -q "
+          "--dataset_path " +
+          at("lines.jsonl") + " --output_dir " + at("out"));
+  ASSERT_EQ(ran.code, 0) << ran.err;
+  const std::string steps = slurp(at("out/steps.jsonl"));
+  for (const char* loss : {"6.469036251306534", "6.4150040075182915", "6.345153599977493", "6.3073356077075005"})
+    EXPECT_THAT(steps, testing::HasSubstr(std::string{"\"loss\":"} + loss));
+}
+
 // The generic level takes seconds a step: tests/isa/kernels_matmul_test.cpp holds its kernels against the definition.
 TEST_F(RunBits, EveryInstructionSetOfThisHostGivesTheSameLosses) {
   if (without_slow()) GTEST_SKIP() << kSlow;

@@ -124,6 +124,16 @@ check("scan", lambda a, b: nisa.tensor_tensor_scan(a, b, 0.0, np.multiply, np.ad
 check("activation", lambda x, c: nisa.activation(np.exp, x, bias=c, scale=0.5), lambda x, c: np.exp(x * 0.5 + c), X, COLUMN, most=1e-5)
 check("max8", lambda x: nisa.max8(src=x), lambda x: -np.sort(-x, axis=1)[:, :8], X)
 check("find_index8", lambda x: nisa.nc_find_index8(data=x, vals=nisa.max8(src=x)), lambda x: np.argsort(-x, axis=1)[:, :8], X)
+
+
+def halves(x):
+    out = nl.ndarray(x.shape, x.dtype, buffer=nl.sbuf)
+    for begin in (0, 64):
+        out[begin:begin + 64] = (x[begin:begin + 64] * 2.0 + 1.0) - 0.25
+    return out
+
+
+check("numbers added to the upper partitions", halves, lambda x: x * 2 + 0.75, X)
 check("matmul", lambda x, y: nl.copy(nl.matmul(x, y, transpose_x=True)), lambda x, y: x.T @ y, X, Y, most=1e-5)
 check("matmul that transposes", lambda x, y: nl.copy(nl.matmul(x, y)), lambda x, y: x @ y, f32(64, 96), f32(96, 32), most=1e-5)
 check("transpose", nl.transpose, np.transpose, X)

@@ -25,7 +25,7 @@ BertConfig pretraining_config() {
   BertConfig config = read_bert_config(golden("bert_tiny"));
   config.hidden_dropout_prob = config.attention_probs_dropout_prob = 0;
   config.vocab_size = kPretrainVocabulary;
-  config.head = BertHead::kPretraining;
+  config.head = Head::kPretraining;
   return config;
 }
 
@@ -233,7 +233,7 @@ TEST(BertPretraining, TwoGraphsMakeTheStepOfOne) {
 // The textbook's work, the decoder's on masked tokens alone.
 TEST(BertPretraining, FlopsAreTheTextbooksWithBothHeads) {
   BertConfig config = workloads_test::bert_preset("bert-large-uncased");
-  config.num_hidden_layers = 2, config.head = BertHead::kPretraining;
+  config.num_hidden_layers = 2, config.head = Head::kPretraining;
   Step spec = pretraining_spec();
   spec.plan.micro_batch = 4, spec.kind.length = 128, spec.kind.predictions = 20,
   spec.plan.numerics = runtime::numerics("bf16+sr");

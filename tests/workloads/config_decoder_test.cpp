@@ -120,11 +120,11 @@ TEST(ConfigDecoder, GptIsReadByItsOwnNames) {
 TEST(ConfigDecoder, TheHeadOfBertIsTheTasksChoice) {
   BertConfig c = workloads_test::bert_preset("bert-large");
   EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForSequenceClassification"));
-  c.head = BertHead::kPretraining;
+  c.head = Head::kPretraining;
   EXPECT_THAT(workloads_test::config_json(c), HasSubstr("BertForPreTraining"));
   const Scratch s;
   write_config(c, s.path());
-  EXPECT_EQ(read_bert_config(s.path()).head, BertHead::kClassifier);
+  EXPECT_EQ(read_bert_config(s.path()).head, Head::kClassifier);
 }
 
 TEST(ConfigDecoder, EveryPresetIsSoundAndSaysWhereItIsFrom) {

@@ -11,7 +11,9 @@
 #include "tests/workloads/support.h"
 #include "workloads/checkpoints/json_file.h"
 #include "workloads/checkpoints/safetensors.h"
+#include "workloads/models/model.h"
 #include "workloads/models/presets.h"
+#include "workloads/models/weights.h"
 #include "workloads/training/verify.h"
 
 namespace workloads_test {

@@ -51,7 +51,7 @@ BertConfig bert() {
   BertConfig c = workloads_test::bert_preset("bert-small");
   c.vocab_size = 43;
   c.max_position_embeddings = 16;
-  c.head = BertHead::kPretraining;
+  c.head = Head::kPretraining;
   return c;
 }
 

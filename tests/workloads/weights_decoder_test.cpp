@@ -75,7 +75,7 @@ TEST(WeightsDecoder, PublishedParameterCounts) {
   };  // the sums that huggingface.co shows beside the models
   for (const auto& [name, count] : published) EXPECT_EQ(parameter_count(model_preset(name)->weights()), count) << name;
   BertConfig bert = workloads_test::bert_preset("bert-base");
-  bert.head = BertHead::kPretraining;
+  bert.head = Head::kPretraining;
   EXPECT_EQ(parameter_count(bert_weights(bert)), 110'106'428u);  // BertForPreTraining, bert-base-uncased
   // The names say the size: 6.7, 23, 46 and 175 billion.
   EXPECT_NEAR(parameter_count(model_preset("gpt3-6.7b")->weights()) * 1e-9, 6.7, 0.05);
@@ -127,7 +127,7 @@ TEST(WeightsDecoder, FirstValuesOfGptsOutputProjectionsShrinkWithDepth) {
 TEST(WeightsDecoder, SavedModelsOfEveryFamilyLoadAgain) {
   BertConfig bert = workloads_test::bert_preset("bert-small");
   bert.vocab_size = 40;
-  bert.head = BertHead::kPretraining;
+  bert.head = Head::kPretraining;
   for (const ModelPtr& config :
        {ModelPtr{tiny_llama(false)}, ModelPtr{tiny_llama(true)}, ModelPtr{tiny_gpt()}, ModelPtr{bert}}) {
     const Scratch s;
@@ -178,7 +178,7 @@ TEST(WeightsDecoder, PretrainingTakesItsHeadsOrDrawsThem) {
   BertConfig c = workloads_test::bert_preset("bert-small");
   c.vocab_size = 40;
   const Tensors classifier = tensors_of(c, 5);
-  c.head = BertHead::kPretraining;
+  c.head = Head::kPretraining;
   const Weights drawn = load_weights(write_model(s, classifier), c, 9);
   EXPECT_EQ(drawn.notes.size(), 8u);  // one for "classifier.*", seven new tensors of cls
   EXPECT_EQ(drawn.values.at("cls.seq_relationship.weight"),

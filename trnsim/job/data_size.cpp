@@ -116,8 +116,9 @@ DataSize of_pairs(const Settings& s, const DataSource& source) {
 
 }  // namespace
 
-DataSize data_size(const Settings& s, const workloads::ModelPtr& model, const workloads::TrainingData* loaded,
+DataSize data_size(const Settings& s, const workloads::ModelPtr& given, const workloads::TrainingData* loaded,
                    const DataSource& source) {
+  const workloads::ModelPtr model = headed(s, given);
   require_lengths(s, *model);
   const bool text = model->task() != workloads::Task::kClassification;
   const bool pads = pads_to_lengths(s, *model);

@@ -278,17 +278,22 @@ Job generation_job(const Settings& s, const workloads::ModelPtr& model) {
   return job;
 }
 
+/// Models without a choice of heads have that of the step's default.
+workloads::Head step_head(const workloads::Model& model) {
+  const workloads::Head head = model.head();
+  return head == workloads::Head::kNone ? workloads::StepKind{}.head : head;
+}
+
 Job job_of_one_length(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   if (!model->splits()) refuse_shared_model(s, model->family());
   Job job{.machine = load_machine(s.machine.instance_type, s.machine.set, s.machine.nnodes),
-          .model = adapted(s, headed(s, model)),
+          .model = adapted(s, model),
           .step = {},
           .sizes = {}};
   if (s.plan.capacity_factor >= 0) job.model = job.model->with_capacity_factor(s.plan.capacity_factor);
   job.step = {.plan = plan_of(s, job.machine),
               .kind = {.length = length_of(s, job.model),
-                       .head = job.model->head() == workloads::Head::kTokens ? workloads::Head::kTokens
-                                                                             : workloads::Head::kClassifier,
+                       .head = step_head(*job.model),
                        .smoothing = s.training.label_smoothing_factor,
                        .target_length = target_length_of(s, job.model)},
               .optimizer = {.beta1 = s.training.adam_beta1,
@@ -322,6 +327,7 @@ std::pair<std::int64_t, std::string> longest_of(const Settings& s, const workloa
 
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples) {
   if (s.generation.max_new_tokens > 0) return generation_job(s, model);
+  model = headed(s, model);
   require_lengths(s, *model);
   if (pads_to_lengths(s, *model))
     throw Error{Fault::kUsage, s.data.packing ? "`buckets`" : "`packing`", "there is no data whose texts have lengths",
@@ -332,6 +338,7 @@ Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::in
 Job job_of(const Settings& s, workloads::ModelPtr model, double samples, std::int64_t eval_samples,
            const workloads::TokenLengths& data) {
   if (s.generation.max_new_tokens > 0) return generation_job(s, model);
+  model = headed(s, model);
   require_lengths(s, *model);
   Job job = job_of_one_length(s, std::move(model), samples, eval_samples);
   if (!pads_to_lengths(s, *job.model) || data.samples.empty()) return job;

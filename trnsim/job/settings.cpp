@@ -42,16 +42,16 @@ void refuse_shared_model(const Settings& settings, std::string_view model) {
 
 std::optional<workloads::Head> head_of(const Settings& settings) {
   if (settings.data.task.empty()) return std::nullopt;
-  return settings.data.task == "token-classification" ? workloads::Head::kTokens : workloads::Head::kClassifier;
+  return std::ranges::find(kTasks, settings.data.task, [](const auto& task) { return task.first; })->second;
 }
 
 workloads::ModelPtr headed(const Settings& settings, const workloads::ModelPtr& model) {
   const auto head = head_of(settings);
   if (!head) return model;
   workloads::ModelPtr out = model->with_head(*head);
-  if (model->task() != workloads::Task::kClassification || (*head == workloads::Head::kTokens && out->head() != *head))
+  if (out->head() != *head)
     throw Error{Fault::kUsage, "`task`", fmt::format("{} has no head for {}", model->family(), settings.data.task),
-                "leave it out, or name an encoder of texts"};
+                "leave it out, or name a model that has one, as bert-base-uncased"};
   return out;
 }
 
@@ -95,7 +95,10 @@ bool pads_to_lengths(const Settings& settings, const workloads::Model& model) {
 }
 
 void require_lengths(const Settings& settings, const workloads::Model& model) {
-  const bool decoder = model.task() == workloads::Task::kNextToken;
+  const bool decoder = model.task() == workloads::Task::kNextToken,
+             masked = model.task() == workloads::Task::kMaskedTokens;
+  if (masked && !settings.data.buckets.empty())
+    throw Error{Fault::kUsage, "`buckets`", "texts whose tokens are hidden have one length", "leave it out"};
   if (model.image() && !settings.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", fmt::format("the pictures of {} have one length", model.family()),
                 "leave it out"};
@@ -105,7 +108,7 @@ void require_lengths(const Settings& settings, const workloads::Model& model) {
                 "leave it out"};
   if (decoder && settings.data.packing && !settings.data.buckets.empty())
     throw Error{Fault::kUsage, "`buckets`", "packed texts are cut to one length", "add `packing` false"};
-  if (!decoder && settings.data.packing && settings.given.contains("packing"))
+  if (!decoder && !masked && settings.data.packing && settings.given.contains("packing"))
     throw Error{Fault::kUsage, "`packing`", fmt::format("{} is an encoder, whose samples are padded", model.family()),
                 "leave it out, or name the workload of a decoder"};
 }

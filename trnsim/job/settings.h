@@ -1,11 +1,16 @@
 // The table of all settings, and what is made of them: values from files and workloads, adapters, heads, lengths.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <map>
 #include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include "trnsim/job/option_table.h"
 #include "trnsim/settings.h"
@@ -37,6 +42,12 @@ workloads::ModelPtr adapted(const Settings& settings, const workloads::ModelPtr&
 /// Makes `numerics` of what is another spelling of it: `bf16`, stochastic rounding, the switches of torch-xla, and of
 /// "fp32" what the compiler's `auto_cast` makes of it. Errors: Fault::kUsage when they contradict each other.
 void resolve_numerics(Settings& settings);
+
+/// Hugging Face's names of tasks, and the head that a model needs for each.
+inline constexpr std::array<std::pair<std::string_view, workloads::Head>, 3> kTasks = {
+    {{"sequence-classification", workloads::Head::kClassifier},
+     {"token-classification", workloads::Head::kTokens},
+     {"fill-mask", workloads::Head::kMaskedTokens}}};
 
 /// The head that `task` names, if it names one.
 std::optional<workloads::Head> head_of(const Settings& settings);

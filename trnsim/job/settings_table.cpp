@@ -58,6 +58,11 @@ constexpr double kNoLimit = -std::numeric_limits<double>::infinity(), kNoLimitAb
 std::string joined(const std::vector<std::string>& names) { return fmt::format("{}", fmt::join(names, "|")); }
 std::string stacks() { return joined(analysis::stack_names()); }
 std::string purchases() { return fmt::format("{}", fmt::join(analysis::kPurchaseNames, "|")); }
+std::string task_names() {
+  std::vector<std::string> names;
+  for (const auto& [name, head] : kTasks) names.emplace_back(name);
+  return joined(names);
+}
 std::string number_formats() { return "off|" + joined(runtime::numerics_names()); }
 
 // clang-format off
@@ -66,7 +71,7 @@ const std::array kRows = {
          "Hugging Face folder with config.json and model.safetensors; a decoder's also shards or llama2.c"},
     Setting{"dataset_path,train_file", in<&Data::dataset_path>, kJob, kModel,
          "csv, tsv, jsonl or text;label file, conll or jsonl with a label of each word, or a folder of them; "
-         "for a decoder jsonl or plain text; "
+         "for a decoder, or an encoder that learns hidden tokens, jsonl or plain text; "
          "for a model of images the files of MNIST or CIFAR-10, or a folder of PNG and JPEG files for each class", "",
          "SM_CHANNEL_TRAIN"},
     Setting{"validation_file", in<&Data::validation_file>, kJob, kModel,
@@ -80,7 +85,7 @@ const std::array kRows = {
          "lengths that samples are padded to, each to the least that holds it: 128,256,512; auto: fitted to the data; "
          "default: one length"},
     Setting{"packing", in<&Data::packing>, kJob, kModel,
-         "a decoder's texts are joined and cut to one length; false: each is padded"},
+         "texts without labels are joined and cut to one length; false: each is padded"},
     Setting{"max_target_length", in<&Data::max_target_length>, kJob, kModel,
          "tokens that a model writes which reads one text and writes another; 0: the workload's", "", "", 0, 1 << 20},
     Setting{"text_column", in<&Data::text_column>, kRun, kModel, "column of the text; default: found by its name"},
@@ -92,8 +97,8 @@ const std::array kRows = {
     Setting{"max_eval_samples", in<&Data::max_eval_samples>, kJob, kModel,
          "use the first N evaluation samples; 0: all", "", "", 0, kMax},
     Setting{"task", in<&Data::task>, kJob, kModel,
-         "what an encoder of texts labels; default: what the data has labels for",
-         "sequence-classification|token-classification"},
+         "the labels that a model learns; default: as the data has them", {}, {}, kNoLimit, kNoLimitAbove,
+         task_names},
     Setting{"strict", in<&Data::strict>, kRun, kModel,
          "a malformed row is an error instead of being counted and skipped"},
 

@@ -84,6 +84,7 @@ workloads::DataOptions data_options(const workloads::Workload& workload, const S
 }
 
 workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, const std::filesystem::path& checkpoint) {
+  const workloads::TaskRow& task = workloads::task_row(job.model->task());
   workloads::TrainerOptions t{.target = job.machine.target(),
                               .step = job.step,
                               .eval_batch = s.training.per_device_eval_batch_size,
@@ -94,7 +95,7 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
                               .warmup_ratio = s.training.warmup_ratio,
                               .warmup_steps = s.training.warmup_steps,
                               .eval_each_epoch = s.training.eval_strategy == "epoch",
-                              .eval_on_start = workloads::task_row(job.model->task()).scored_first,
+                              .eval_on_start = task.scored_first,
                               .logging_steps = s.output.logging_steps,
                               .save_steps = s.output.save_steps,
                               .seed = static_cast<std::uint64_t>(s.training.seed) |
@@ -104,7 +105,9 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
                               .cache = job.programs.get(),
                               .checkpoint = checkpoint,
                               .resume = s.output.resume_from_checkpoint};
-  for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
+  // Sequences that the job's lengths only price are trained at one length.
+  if (task.dealing == workloads::Dealing::kByRank)
+    for (const LengthShare& one : job.sizes.lengths) t.lengths.push_back(one.length);
   if (s.machine.mode == "full")
     t.make_device = [machine = job.machine] { return hw::make_sim_device(machine, {.check_races = true}); };
   return t;
@@ -113,15 +116,16 @@ workloads::TrainerOptions trainer_options(const Job& job, const Settings& s, con
 }  // namespace
 
 workloads::TrainingDataPtr load_training(const workloads::Workload& workload, const Settings& settings) {
-  const workloads::ModelPtr model = model_of(workload, workload.small_model, settings.data.model_id);
+  const workloads::ModelPtr model = headed(settings, model_of(workload, workload.small_model, settings.data.model_id));
   require_trainable_lengths(settings, *model);
   workloads::DataOptions options = data_options(workload, settings);
-  if (model->task() != workloads::Task::kClassification) {
+  const bool labelled = model->task() == workloads::Task::kClassification;
+  if (!labelled || model->splits()) {
     Settings one = settings;  // the data is not here yet
-    one.data.packing = true;
+    one.data.packing = true, one.data.buckets.clear();
     const Job job = job_of(one, model, 0);
     require_host_memory(job);
-    options.length = static_cast<std::size_t>(job.step.kind.length);
+    if (!labelled) options.length = static_cast<std::size_t>(job.step.kind.length);
     options.target_length = static_cast<std::size_t>(job.step.kind.target_length);
   }
   return workloads::task_row(model->task()).load(options);

@@ -5,10 +5,8 @@
 #include <set>
 
 #include "base/error.h"
-#include "isa/flops.h"
-#include "runtime/compiler/allocate.h"
+#include "runtime/compiler/lower.h"
 #include "runtime/compiler/memory_plan.h"
-#include "runtime/compiler/synchronize.h"
 
 namespace workloads {
 
@@ -32,19 +30,11 @@ std::uint32_t HandKernel::block(std::string name, const std::function<void(runti
   runtime::Emitter emitter{graph_, target_, std::move(name)};
   emitter.label("kernel");
   write(emitter);
-  runtime::VirtualBlock made = emitter.finish();
-  const runtime::Allocation allocation = runtime::allocate(made, target_.geometry, true);
-  if (allocation.spill_bytes != 0)
-    throw base::Error{base::Fault::kCapacity, made.name, "its tiles do not fit in SBUF together", "use smaller sizes"};
-  runtime::synchronize(made.instrs, target_.geometry);
-  isa::Block block{.name = std::move(made.name),
-                   .instrs = std::move(made.instrs),
-                   .registers = static_cast<std::uint32_t>(made.registers.size()),
-                   .labels = std::move(made.labels),
-                   .sbuf_bytes = allocation.sbuf_bytes,
-                   .psum_bytes = allocation.psum_bytes};
-  for (const isa::Instr& i : block.instrs) block.matmul_flops += isa::matmul_flops(i);
-  program_.blocks.push_back(std::move(block));
+  runtime::Lowered made = runtime::lower(emitter.finish(), target_, {.reorder = false});
+  if (made.allocation.spill_bytes != 0)
+    throw base::Error{base::Fault::kCapacity, made.block.name, "its tiles do not fit in SBUF together",
+                      "use smaller sizes"};
+  program_.blocks.push_back(std::move(made.block));
   registers_.push_back(std::move(made.registers));
   return static_cast<std::uint32_t>(program_.blocks.size() - 1);
 }

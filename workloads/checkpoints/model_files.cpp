@@ -8,6 +8,7 @@
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/llama2c.h"
 #include "workloads/checkpoints/shards.h"
+#include "workloads/models/config/keys.h"
 
 namespace workloads {
 namespace {
@@ -72,6 +73,13 @@ LoadedModel load_model(const fs::path& path, std::uint64_t seed, std::optional<H
   model.config = with_adapter_of(path, model.config);
   load_adapter(path, model.config, model.weights);
   return model;
+}
+
+std::optional<Head> saved_head(const fs::path& folder) {
+  if (!fs::exists(folder / "config.json") || fs::exists(folder / "shards.json")) return std::nullopt;
+  const Keys keys{folder / "config.json"};
+  const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
+  return made.ends_with("ForMaskedLM\"]") ? std::optional{Head::kMaskedTokens} : std::nullopt;
 }
 
 ModelPtr load_model_config(const fs::path& path) {

@@ -22,6 +22,10 @@ struct LoadedModel {
 /// load_weights(), read_shards() and read_llama2c(); Fault::kData when nothing of these is there.
 LoadedModel load_model(const std::filesystem::path& path, std::uint64_t seed, std::optional<Head> head = std::nullopt);
 
+/// The head that a model was saved with, where reading it leaves that to the task (BertForMaskedLM); empty: as it is
+/// read.
+std::optional<Head> saved_head(const std::filesystem::path& folder);
+
 /// The configuration alone. Errors: as load_model(), as far as it looks.
 ModelPtr load_model_config(const std::filesystem::path& path);
 

@@ -30,10 +30,11 @@ constexpr std::array kTokenizerFiles = {"tokenizer.json",        "tokenizer.mode
                                         "generation_config.json"};
 
 /// As the index names them: config.json says of which task a model was saved, not for which one it is trained.
-constexpr std::array<std::pair<Head, std::string_view>, 4> kHeads = {{{Head::kClassifier, "classifier"},
+constexpr std::array<std::pair<Head, std::string_view>, 5> kHeads = {{{Head::kClassifier, "classifier"},
                                                                       {Head::kTokens, "tokens"},
                                                                       {Head::kNone, "none"},
-                                                                      {Head::kPretraining, "pretraining"}}};
+                                                                      {Head::kPretraining, "pretraining"},
+                                                                      {Head::kMaskedTokens, "masked_tokens"}}};
 std::string_view name_of(Head head) {
   return std::ranges::find(kHeads, head, &decltype(kHeads)::value_type::first)->second;
 }

@@ -284,23 +284,25 @@ std::int32_t end_token(const Tokenizer& tokenizer, std::string_view use) {
 }
 
 /// Of texts whose labels are their own tokens.
-std::int32_t end_of_texts(const Tokenizer& tokenizer, std::size_t length) {
+std::optional<std::int32_t> end_of_texts(const Tokenizer& tokenizer, std::size_t length, bool ends) {
+  if (!ends) return std::nullopt;
   if (length < 2)
     throw Error{Fault::kUsage, "sequence length", fmt::format("is {}, but a label is the token after", length),
                 "set it to 2 or more"};
   return end_token(tokenizer, "put between texts");
 }
 
-std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const Tokenizer& tokenizer, std::int32_t eos) {
+std::vector<std::int32_t> with_end(const Corpus& corpus, std::size_t i, const Tokenizer& tokenizer,
+                                   std::optional<std::int32_t> eos) {
   Encoding encoding = tokenizer.encode(corpus.texts[i], 0, fmt::format("{}: text {}", corpus.source, i + 1));
-  if (encoding.ids.empty() || encoding.ids.back() != eos) encoding.ids.push_back(eos);
+  if (eos && (encoding.ids.empty() || encoding.ids.back() != *eos)) encoding.ids.push_back(*eos);
   return std::move(encoding.ids);
 }
 
 }  // namespace
 
-PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
-  const std::int32_t eos = end_of_texts(tokenizer, length);
+PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends) {
+  const std::optional<std::int32_t> eos = end_of_texts(tokenizer, length, ends);
   PackedDataset packed{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
     const std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);
@@ -316,8 +318,8 @@ PackedDataset pack(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t
   return packed;
 }
 
-PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length) {
-  const std::int32_t eos = end_of_texts(tokenizer, length);
+PackedDataset pad(const Corpus& corpus, const Tokenizer& tokenizer, std::size_t length, bool ends) {
+  const std::optional<std::int32_t> eos = end_of_texts(tokenizer, length, ends);
   PackedDataset padded{.length = length, .documents = corpus.texts.size()};
   for (std::size_t i = 0; i < corpus.texts.size(); ++i) {
     std::vector<std::int32_t> ids = with_end(corpus, i, tokenizer, eos);

@@ -45,12 +45,12 @@ struct ImageShape {
   std::int64_t elements() const { return channels * size * size; }
 };
 
-/// What a model is trained for: data, head and loss follow from it (workloads/tasks/task.h,
-/// workloads/training/causal_trainer.h).
+/// The labels that a model learns: data, loss and scores follow from it (workloads/tasks/task.h).
 enum class Task : std::uint8_t {
   kClassification,  // a label of each sample
   kNextToken,       // of each token of a text, which the model can therefore write
   kTextToText,      // the same of a text that answers one that is read
+  kMaskedTokens,    // of those tokens of a text that are hidden
 };
 
 /// How a model that reads one text and writes another marks what it writes: the token before the first one, the one

@@ -13,10 +13,11 @@ using runtime::Recompute;
 
 /// Which part of a model a step needs.
 enum class Head : std::uint8_t {
-  kClassifier,   // of sequences
-  kTokens,       // of every token
-  kNone,         // the encoder's last hidden states
-  kPretraining,  // masked language model and next sentence
+  kClassifier,    // of sequences
+  kTokens,        // of every token
+  kNone,          // the encoder's last hidden states
+  kPretraining,   // masked language model and next sentence
+  kMaskedTokens,  // every token by the table of tokens, of which some were hidden
 };
 
 /// Which of the graphs of an optimizer step: a framework that compiles each micro-step by itself has two.

@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "workloads/checkpoints/adapter.h"
 #include "workloads/checkpoints/model_files.h"
+#include "workloads/data/synthetic/emotion_synthetic.h"
 #include "workloads/data/synthetic/instruction_synthetic.h"
 #include "workloads/models/presets.h"
 #include "workloads/text/bpe_trainer.h"
@@ -20,6 +21,7 @@ using base::Fault;
 namespace fs = std::filesystem;
 
 constexpr std::size_t kOwnTokens = 1024, kSyntheticTokens = 512;  // of a vocabulary made from the data
+constexpr std::size_t kOwnWords = 8192, kSyntheticWords = 1024;   // of an encoder's
 constexpr std::int64_t kRowsTogether = 64;  // a new table has a multiple of so many rows, which ranks can share
 constexpr std::size_t kSyntheticTexts = 3000, kSyntheticHeldOut = 200;
 
@@ -70,11 +72,40 @@ Parts own_parts(const DataOptions& o, LanguageModelling& out) {
   return parts;
 }
 
+/// Whether an encoder learns which tokens are hidden.
+bool masks(const DataOptions& o) { return o.head == Head::kMaskedTokens; }
+
+/// An encoder's vocabulary from the texts.
+void train_words(const Corpus& train, LanguageModelling& out) {
+  if (!out.synthetic)
+    out.notes.push_back("no `vocab`: a WordPiece vocabulary is made from the training data, not bert-base-uncased's");
+  Dataset texts{.source = train.source};
+  for (const std::string& text : train.texts) texts.samples.push_back({text});
+  out.tokenizer = train_tokenizer(texts, out.synthetic ? kSyntheticWords : kOwnWords);
+}
+
+/// Errors: Fault::kData for a vocabulary without a token that hides others.
+TokenMask mask_of(const Tokenizer& tokenizer, std::uint64_t seed) {
+  TokenMask out{.vocabulary = static_cast<std::uint32_t>(tokenizer.vocab_size()),
+                .kept = tokenizer.with_special_tokens({}, std::nullopt).ids,
+                .seed = seed};
+  out.kept.push_back(tokenizer.pad_id());
+  for (const char* name : {"[MASK]", "<mask>"})
+    if (const auto ids = tokenizer.tokenize(name, "mask"); ids.size() == 1 && tokenizer.token(ids[0]) == name) {
+      out.id = ids[0];
+      out.kept.push_back(out.id);
+      return out;
+    }
+  throw Error{Fault::kData, "tokenizer", "has no token [MASK] or <mask> to hide others with",
+              "use the vocabulary of an encoder, as bert-base-uncased's"};
+}
+
 void load_tokenizer_of(const DataOptions& o, const Corpus& train, LanguageModelling& out) {
   if (!o.vocab.empty() || !o.model_folder.empty()) {
     out.tokenizer = load_tokenizer(tokenizer_path(o.vocab, o.model_folder));
     return;
   }
+  if (masks(o)) return train_words(train, out);
   if (!out.synthetic) out.notes.push_back("no `vocab`: a BPE vocabulary is made from the training data, not Llama's");
   std::vector<std::string> texts = train.texts;
   texts.insert(texts.end(), train.answers.begin(), train.answers.end());
@@ -93,9 +124,10 @@ ModelPtr new_model(const std::string& preset, const Tokenizer& tokenizer) {
 void load_model_of(const DataOptions& o, LanguageModelling& out) {
   if (o.model_folder.empty()) {
     out.config = new_model(o.preset, *out.tokenizer);
+    if (o.head) out.config = out.config->with_head(*o.head);
     out.weights = initial_weights(out.config, o.seed);
   } else {
-    auto [config, weights] = load_model(o.model_folder, o.seed);
+    auto [config, weights] = load_model(o.model_folder, o.seed, o.head);
     out.config = std::move(config), out.weights = std::move(weights);
     for (const std::string& note : out.weights.notes) out.notes.push_back(note);
   }
@@ -124,10 +156,11 @@ void load_model_of(const DataOptions& o, LanguageModelling& out) {
 }  // namespace
 
 TrainerData LanguageModelling::data() const {
-  const auto sequences = [this](const std::optional<PackedDataset>& split) {
-    return token_sequences(split ? &*split : nullptr, tokenizer->pad_id());
+  const auto if_any = [](const std::optional<PackedDataset>& split) { return split ? &*split : nullptr; };
+  const auto of = [this](const PackedDataset* split) {
+    return mask ? masked_sequences(split, tokenizer->pad_id(), *mask) : token_sequences(split, tokenizer->pad_id());
   };
-  return {token_sequences(&train, tokenizer->pad_id()), sequences(validation), sequences(test), tokenizer.get()};
+  return {of(&train), of(if_any(validation)), of(if_any(test)), tokenizer.get()};
 }
 
 TokenLengths LanguageModelling::lengths() const {
@@ -141,11 +174,13 @@ LanguageModelling load_language_modelling(const DataOptions& o) {
   Parts parts = o.dataset_path.empty() ? synthetic_parts(o, out) : own_parts(o, out);
   out.source = parts.train.source;
   load_tokenizer_of(o, parts.train, out);
+  if (masks(o)) out.mask = mask_of(*out.tokenizer, o.seed);
   load_model_of(o, out);
   out.texts = parts.train.texts.size();
   const auto sequences = [&](const Corpus& texts) {
     if (o.target_length > 0) return pair_up(texts, *out.tokenizer, o.length, o.target_length);
-    return o.packing ? pack(texts, *out.tokenizer, o.length) : pad(texts, *out.tokenizer, o.length);
+    return o.packing ? pack(texts, *out.tokenizer, o.length, !out.mask)
+                     : pad(texts, *out.tokenizer, o.length, !out.mask);
   };
   out.train = sequences(parts.train);
   if (!o.packing && out.train.dropped > 0)

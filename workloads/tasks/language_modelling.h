@@ -1,4 +1,5 @@
-// Texts without labels, packed into sequences, or pairs of texts.
+// Texts without labels, packed into sequences whose tokens are predicted from those before or, of an encoder, from
+// those around them; or pairs of texts.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +18,8 @@ inline constexpr std::size_t kHeldOutOneOf = 20;
 struct LanguageModelling : TrainingData {
   PackedDataset train;
   std::optional<PackedDataset> validation, test;
-  std::size_t texts = 0;  // trained on
+  std::size_t texts = 0;            // trained on
+  std::optional<TokenMask> mask{};  // that hides tokens from an encoder
 
   TrainerData data() const override;
   TokenLengths lengths() const override;

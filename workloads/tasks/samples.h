@@ -20,6 +20,7 @@ namespace workloads {
 struct BatchRows {
   std::span<const std::uint32_t> samples{};
   std::int64_t rows = 0, length = 0;
+  std::int64_t epoch = 0;  // from 0
 };
 
 class Samples {
@@ -42,6 +43,20 @@ SamplesPtr labelled_texts(const TokenizedDataset* data);
 SamplesPtr labelled_pictures(const ImageDataset* data, const ImageShape& shape);
 /// Sequences whose tokens are predicted, each from those before it; of pairs those of the text that is written.
 SamplesPtr token_sequences(const PackedDataset* data, std::int32_t pad_id);
+
+/// How tokens are hidden. Source: Devlin et al., arXiv:1810.04805, section 3.1, and transformers'
+/// DataCollatorForLanguageModeling: of the tokens kChosen are predicted, of these kHidden behind the mask, kReplaced
+/// replaced by any token, the others as they are.
+struct TokenMask {
+  static constexpr double kChosen = 0.15, kHidden = 0.8, kReplaced = 0.1;
+  std::int32_t id = 0;               // of the mask
+  std::uint32_t vocabulary = 0;      // tokens that may replace one
+  std::vector<std::int32_t> kept{};  // special tokens, which are never predicted
+  std::uint64_t seed = 42;
+};
+/// Sequences of which some tokens are predicted, from those on both sides. Which ones depends on seed, epoch and
+/// sequence alone.
+SamplesPtr masked_sequences(const PackedDataset* data, std::int32_t pad_id, TokenMask mask);
 
 /// What a model is trained on and scored by; a split that is not there is null.
 struct TrainerData {

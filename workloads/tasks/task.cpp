@@ -22,6 +22,7 @@ constexpr std::array kTasks = {
     TaskRow{Task::kClassification, labelled,   Dealing::kByRank, false, label_scores},
     TaskRow{Task::kNextToken,      unlabelled, Dealing::kByStep, true,  token_scores},
     TaskRow{Task::kTextToText,     unlabelled, Dealing::kByStep, true,  token_scores},
+    TaskRow{Task::kMaskedTokens,   unlabelled, Dealing::kByRank, true,  token_scores},
 };
 // clang-format on
 

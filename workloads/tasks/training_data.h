@@ -23,7 +23,7 @@ struct DataOptions {
   std::string dataset_path{};  // file or folder; empty: the embedded data set
   std::string validation_file{}, test_file{}, vocab{};
   ReadOptions read{};          // of labelled texts; `strict` of all
-  std::optional<Head> head{};  // unset: what the data has labels for
+  std::optional<Head> head{};  // unset: as the data has labels, or the model reads
   bool packing = true;         // texts without labels are joined and cut; otherwise each is cut or padded
   bool hold_out = true;        // of texts without a validation file, some sequences become one
   std::size_t length = 0;      // tokens of a sequence; 0, of labelled texts: as many as each has

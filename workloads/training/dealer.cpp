@@ -47,7 +47,7 @@ std::vector<double> Dealer::steps_of_lengths() const {
 }
 
 Dealer::Parts Dealer::step(std::int64_t epoch, std::int64_t in_epoch) {
-  Parts out;
+  Parts out{.epoch = epoch};
   const auto number = static_cast<std::size_t>(in_epoch), size = static_cast<std::size_t>(plan_.micro_batch);
   if (std::exchange(epoch_, epoch) != epoch)
     lengths_ ? lengths_->set_epoch(static_cast<std::uint64_t>(epoch))

@@ -33,6 +33,7 @@ class Dealer {
   Dealer(const Samples& data, const Step& step, DealerOptions options);
 
   struct Parts {
+    std::int64_t epoch = 0;
     std::size_t length = 0;                             // which of the lengths
     std::vector<std::vector<std::uint32_t>> samples{};  // micro-batch by micro-batch, of one rank after the other
   };

@@ -135,7 +135,7 @@ std::vector<Batch> Trainer::batches_of(const Samples& data, const Dealer::Parts&
                                        std::int64_t length) const {
   std::vector<Batch> out;
   for (const std::vector<std::uint32_t>& part : parts.samples)
-    out.push_back(data.batch({.samples = part, .rows = step.plan.micro_batch, .length = length}));
+    out.push_back(data.batch({.samples = part, .rows = step.plan.micro_batch, .length = length, .epoch = parts.epoch}));
   return out;
 }
 

@@ -63,7 +63,7 @@ std::vector<TensorError> relative(const std::vector<Distance>& kind) {
 }
 
 LoadedModel trained_model(const std::filesystem::path& folder, const VerifyOptions& options) {
-  auto [model, weights] = load_model(folder, options.seed);
+  auto [model, weights] = load_model(folder, options.seed, saved_head(folder));
   model = model->without_dropout();
   require_plan(*model, options.plan);
   return {std::move(model), std::move(weights)};
@@ -75,7 +75,7 @@ Step step_of(const VerifyOptions& o, const Model& model, const VerifyBatches& ba
             .kind = {.length = batches.length(), .keep_logits = true, .smoothing = recipe.smoothing},
             .optimizer = recipe.optimizer};
   if (model.pairs()) step.kind.target_length = batches.labels();
-  if (model.head() == Head::kTokens) step.kind.head = Head::kTokens;
+  if (model.head() != Head::kNone) step.kind.head = model.head();
   if (o.max_grad_norm > 0) step.optimizer.max_grad_norm = o.max_grad_norm;
   step.plan.micro_batch = (batches.samples() + parts - 1) / parts;
   return step;

@@ -168,6 +168,8 @@ def batches(family, task, c):
             labels = (ids + ids.roll(1, 1)) % LABELS
             labels[:, 0], labels[:, 7], labels[mask == 0] = -100, -100, -100
         if task == "mlm":
+            if family == "roberta":  # padding stands at a place of its own there, and its logits are others
+                mask = torch.ones_like(mask)
             chosen = (torch.rand(BATCH, SEQ) < 0.25) & (mask == 1)
             labels = torch.where(chosen, ids, torch.tensor(-100))
             ids = torch.where(chosen & (torch.rand(BATCH, SEQ) < 0.9), torch.tensor(HIDDEN), ids)

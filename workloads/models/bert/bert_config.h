@@ -13,18 +13,17 @@
 #include "workloads/models/config.h"
 #include "workloads/models/registry.h"
 #include "workloads/models/weights.h"
+#include "workloads/step/step.h"
 
 namespace workloads {
 
-/// What sits on top of the encoder. A task's choice: config.json names the task that a model was saved from, not the
-/// one it is read for, so that reading gives kClassifier, or kTokens of a model that was saved from that.
-enum class BertHead {
-  kClassifier,   // BertForSequenceClassification
-  kTokens,       // BertForTokenClassification: a label of every token, without a pooler
-  kPretraining,  // BertForPreTraining: masked-LM head, tied to the word embeddings, and next-sentence head
-};
-
 enum class BertKind { kBert, kRoberta, kDistilBert, kElectra, kAlbert };
+
+/// What the head for masked tokens is called: a dense layer, its norm, the bias behind the table of tokens; and the
+/// copies of table and bias that a file may have.
+struct MaskedHeadNames {
+  std::string_view dense, norm, bias, table_copy, bias_copy;
+};
 
 /// What tells a relative of BERT from it, and how it names what they share. Source: transformers, modeling_NAME.py.
 struct BertDialect {
@@ -33,9 +32,11 @@ struct BertDialect {
   std::string_view prefix, layers;              // "roberta.", "roberta.encoder.layer."
   std::string_view query, key, value, out, out_norm, up, down, down_norm;
   std::string_view pooled, classifier;  // what stands on the first token
-  std::string_view projection{};        // from embeddings of embedding_size to hidden_size; empty: they are as wide
+  MaskedHeadNames masked;
+  std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
   isa::Fn pooled_fn = isa::Fn::kTanh;
   bool pooled_dropout = false;                // before that, too
+  bool masked_gelu = false;                   // the head for masked tokens has GELU, whatever the layers have
   bool token_types = true;                    // a table of them
   bool one_token_type = false;                // a table of a single one, that every token has
   bool places_after_pad = false;              // positions begin after pad_token_id
@@ -67,7 +68,9 @@ struct BertConfig {
   double attention_probs_dropout_prob = 0.1;
   std::optional<double> classifier_dropout;  // unset: hidden_dropout_prob
   std::vector<std::string> label_names{"LABEL_0", "LABEL_1"};
-  BertHead head = BertHead::kClassifier;
+  /// A task's choice: config.json names the task that a model was saved from, not the one it is read for, so that
+  /// reading gives kClassifier, or kTokens of a model that was saved from that.
+  Head head = Head::kClassifier;
 
   std::int64_t num_labels() const { return static_cast<std::int64_t>(label_names.size()); }
   std::int64_t embedding_width() const { return embedding_size > 0 ? embedding_size : hidden_size; }

@@ -17,7 +17,7 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   std::vector<WeightSpec> out;
   for (WeightSpec& w : bert_weights(config)) {
     const bool pooler = w.name.starts_with(names.pooled);
-    const bool top = pooler || w.name.starts_with("classifier.") || w.name.starts_with("cls.");
+    const bool top = pooler || w.layer == WeightSpec::kAfterLayers;
     if (step.kind.head == Head::kNone && top) continue;
     if (step.kind.head == Head::kTokens && pooler) continue;
     out.push_back(std::move(w));
@@ -48,7 +48,7 @@ class Bert : EncoderGraph {
       } else if (step_.kind.head == Head::kPretraining) {
         for (const ValueId loss : pretraining(hidden)) losses.push_back(loss);
       } else {
-        losses.push_back(head(hidden));
+        losses.push_back(step_.kind.head == Head::kMaskedTokens ? masked_tokens(hidden) : head(hidden));
       }
     }
     train_on(losses);
@@ -140,29 +140,42 @@ class Bert : EncoderGraph {
     enter("pretraining", micro_);
     const std::int64_t rows = step_.plan.micro_batch * step_.kind.predictions;
     const ValueId places = input("masked_positions", rows, 1, isa::Dtype::kInt32);
-    ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
-                            runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
-    t = linear("mlm.transform", t, "cls.predictions.transform.dense");
-    t = activation("mlm.activation", t, config_.hidden_act);
-    t = layernorm("mlm.layernorm", t, "cls.predictions.transform.LayerNorm");
-    t = matmul("mlm.decoder", t, w("bert.embeddings.word_embeddings.weight"),
-               {.trans_b = true, .dtype = step_.plan.numerics.activation});
-    t = graph_.add1(runtime::kAdd, "mlm.decoder.bias", {t, w("cls.predictions.bias")});
-    const ValueId masked = vocabulary_loss(t, rows);
+    const ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
+                                  runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
+    const ValueId masked = vocabulary_loss(token_logits(t), rows, "masked_");
     const ValueId next = linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
     return {masked, loss_of(next, step_.plan.micro_batch, "next_labels", "next_weights", "next_loss")};
   }
 
+  /// BertForMaskedLM: every token meets the table of tokens, as in transformers, also those whose loss does not count.
+  ValueId masked_tokens(ValueId x) {
+    enter("head", micro_);
+    const ValueId logits = token_logits(x);
+    if (step_.kind.keep_logits) graph_.output(logits, micro_name("logits", micro_));
+    return vocabulary_loss(logits, step_.plan.micro_batch * step_.kind.length, "");
+  }
+
+  ValueId token_logits(ValueId x) {
+    const MaskedHeadNames& masked = names_.masked;
+    x = linear("mlm.transform", x, std::string{masked.dense});
+    x = activation("mlm.activation", x, names_.masked_gelu ? Activation::kGelu : config_.hidden_act);
+    x = layernorm("mlm.layernorm", x, std::string{masked.norm});
+    x = matmul("mlm.decoder", x, w(embeddings("word_embeddings.weight")),
+               {.trans_b = true, .dtype = step_.plan.numerics.activation});
+    return graph_.add1(runtime::kAdd, "mlm.decoder.bias", {x, w(std::string{masked.bias})});
+  }
+
   /// Cross-entropy in pieces of columns: SBUF does not hold 128 rows of a vocabulary, a float and its gradient each.
-  ValueId vocabulary_loss(ValueId logits, std::int64_t rows) {
-    const ValueId labels = input("masked_labels", rows, 1, isa::Dtype::kInt32);
-    const ValueId weights = input("masked_weights", rows, 1, isa::Dtype::kFp32);
+  /// `prefix`: of the names of labels, weights and loss.
+  ValueId vocabulary_loss(ValueId logits, std::int64_t rows, const std::string& prefix) {
+    const ValueId labels = input((prefix + "labels").c_str(), rows, 1, isa::Dtype::kInt32);
+    const ValueId weights = input((prefix + "weights").c_str(), rows, 1, isa::Dtype::kFp32);
     const ValueId most = graph_.add1(runtime::kRowMax, "mlm.max", {logits});
     const ValueId sums = graph_.add1(runtime::kLossSums, "mlm.sums", {logits, labels, most});
     const auto out = graph_.add(
         runtime::kSplitLoss, "mlm.loss", {logits, labels, weights, most, sums},
         runtime::LossAttrs{.scale = step_.plan.numerics.loss_scale, .dtype = step_.plan.numerics.activation});
-    graph_.output(out[0], micro_name("masked_loss", micro_));
+    graph_.output(out[0], micro_name(prefix + "loss", micro_));
     return out[0];
   }
 
@@ -177,8 +190,8 @@ runtime::Graph bert_graph(const BertConfig& config, const Step& spec) {
   require_positions(spec.kind.length, config.max_position_embeddings - config.first_position());
   if (spec.kind.head == Head::kPretraining && config.kind != BertKind::kBert)
     throw base::Error{base::Fault::kUsage, "model", "has no pre-training head here", "pre-train a model of type bert"};
-  if ((spec.kind.head == Head::kPretraining) != (config.head == BertHead::kPretraining) &&
-      spec.kind.head != Head::kNone)
+  const auto differs = [&](Head head) { return (spec.kind.head == head) != (config.head == head); };
+  if ((differs(Head::kPretraining) || differs(Head::kMaskedTokens)) && spec.kind.head != Head::kNone)
     throw base::Error{base::Fault::kInternal, "bert", "the step's head is not the model's", "give both the same head"};
   return Bert{config, spec}.run();
 }
@@ -194,6 +207,8 @@ double bert_flops(const BertConfig& c, const Step& spec) {
   if (spec.kind.head == Head::kClassifier)
     forward += 2 * static_cast<double>(spec.plan.micro_batch) * (h * h + h * labels);
   if (spec.kind.head == Head::kTokens) forward += 2 * tokens * h * labels;
+  if (spec.kind.head == Head::kMaskedTokens)
+    forward += 2 * tokens * static_cast<double>(c.embedding_width()) * (h + static_cast<double>(c.vocab_size));
   if (spec.kind.head == Head::kPretraining) {
     const auto batch = static_cast<double>(spec.plan.micro_batch),
                masked = batch * static_cast<double>(spec.kind.predictions);

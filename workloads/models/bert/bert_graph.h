@@ -14,6 +14,7 @@ namespace workloads {
 /// Head::kPretraining (BertForPreTraining; config.head must say so) reads instead "masked_positions.m" [batch *
 /// predictions, 1] int32 (rows of the micro-batch: sequence * length + place), "masked_labels.m" and "masked_weights.m"
 /// of the same shape, "next_labels.m" and "next_weights.m" [batch, 1]; it leaves "masked_loss.m" and "next_loss.m".
+/// Head::kMaskedTokens (BertForMaskedLM) has a label of each token, and "logits.m" with kind.keep_logits.
 /// Part::kMicroStep adds to "sum.NAME" instead of updating; Part::kUpdate reads "grad.NAME".
 /// Errors: Fault::kUsage when the sequence is longer than the position table.
 runtime::Graph bert_graph(const BertConfig& config, const Step& spec);

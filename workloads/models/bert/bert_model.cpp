@@ -36,6 +36,7 @@ constexpr EncoderOps kBertEmbeddings{33, 19};  // with the mask
 constexpr EncoderOps kBertClassifier{18, 38};
 constexpr EncoderOps kBertTokens{13, 21};
 constexpr EncoderOps kBertPretraining{31, 76};
+constexpr EncoderOps kBertMasked{15, 40};
 
 class BertModel final : public ConfigModel<BertConfig> {
  public:
@@ -58,20 +59,20 @@ class BertModel final : public ConfigModel<BertConfig> {
 
   FrameworkOps traced_ops(const Step& step) const override {
     const auto n = static_cast<double>(config_.num_hidden_layers);
-    const EncoderOps head = step.kind.head == Head::kNone          ? EncoderOps{0, 0}
-                            : step.kind.head == Head::kTokens      ? kBertTokens
-                            : step.kind.head == Head::kPretraining ? kBertPretraining
-                                                                   : kBertClassifier;
+    const EncoderOps head = step.kind.head == Head::kNone           ? EncoderOps{0, 0}
+                            : step.kind.head == Head::kTokens       ? kBertTokens
+                            : step.kind.head == Head::kPretraining  ? kBertPretraining
+                            : step.kind.head == Head::kMaskedTokens ? kBertMasked
+                                                                    : kBertClassifier;
     return {n * kBertLayer.forward + kBertEmbeddings.forward + head.forward,
             n * kBertLayer.backward + kBertEmbeddings.backward + head.backward, static_cast<double>(weights().size())};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
   std::vector<std::string> label_names() const override { return config_.label_names; }
-  Head head() const override {
-    return config_.head == BertHead::kPretraining ? Head::kPretraining
-           : config_.head == BertHead::kTokens    ? Head::kTokens
-                                                  : Head::kClassifier;
+  Head head() const override { return config_.head; }
+  Task task() const override {
+    return config_.head == Head::kMaskedTokens ? Task::kMaskedTokens : Task::kClassification;
   }
 
   std::string canonical_name(std::string name) const override {
@@ -84,25 +85,15 @@ class BertModel final : public ConfigModel<BertConfig> {
                        std::array<std::string_view, 4>{"embeddings.", "encoder.", "transformer.", "pooler."});
   }
   bool is_left_out(std::string_view name) const override {
-    if (config_.kind != BertKind::kBert)  // heads of other tasks
-      for (const char* head : {"lm_head.", "vocab_", "discriminator_predictions.", "generator_", "qa_outputs.",
-                               "predictions.", "sop_classifier."})
-        if (name.starts_with(head)) return true;
     if (name == fmt::format("{}embeddings.position_ids", names().prefix)) return true;
-    if (!classifies()) return name.starts_with("classifier.");
-    const std::string_view layer = name.substr(0, name.rfind('.'));
-    const bool top = name.starts_with("classifier.") || name.starts_with(names().pooled) ||
-                     name.starts_with(fmt::format("{}pooler.", names().prefix));
-    const bool own =
-        layer == classifier_of(config_) || (config_.head == BertHead::kClassifier && layer == names().pooled);
-    return (top && !own) || name.starts_with("cls.");
+    return is_of_a_head(name) && !is_own(name) && !tied_to(name);
   }
-  bool may_be_missing(std::string_view name) const override {
-    return name.starts_with(names().pooled) || name.starts_with(classifies() ? classifier_of(config_) : "cls.");
-  }
+  bool may_be_missing(std::string_view name) const override { return is_of_a_head(name) && is_own(name); }
   std::optional<std::string> tied_to(std::string_view name) const override {
-    if (!classifies() && name == "cls.predictions.decoder.weight") return "bert.embeddings.word_embeddings.weight";
-    if (!classifies() && name == "cls.predictions.decoder.bias") return "cls.predictions.bias";
+    if (classifies()) return std::nullopt;
+    const MaskedHeadNames& masked = names().masked;
+    if (name == masked.table_copy) return fmt::format("{}embeddings.word_embeddings.weight", names().prefix);
+    if (name == masked.bias_copy) return std::string{masked.bias};
     return std::nullopt;
   }
   std::optional<std::int64_t> pad_row() const override { return config_.pad_token_id; }
@@ -125,11 +116,7 @@ class BertModel final : public ConfigModel<BertConfig> {
     return changed([&](BertConfig& c) { c.label_names = std::move(names); });
   }
   ModelPtr with_head(Head head) const override {
-    return changed([&](BertConfig& c) {
-      c.head = head == Head::kPretraining ? BertHead::kPretraining
-               : head == Head::kTokens    ? BertHead::kTokens
-                                          : BertHead::kClassifier;
-    });
+    return changed([&](BertConfig& c) { c.head = head == Head::kNone ? Head::kClassifier : head; });
   }
   /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
   ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
@@ -150,7 +137,21 @@ class BertModel final : public ConfigModel<BertConfig> {
 
  private:
   const BertDialect& names() const { return dialect_of(config_.kind); }
-  bool classifies() const { return config_.head != BertHead::kPretraining; }
+  bool classifies() const { return config_.head != Head::kPretraining && config_.head != Head::kMaskedTokens; }
+  /// Of this task or of another.
+  bool is_of_a_head(std::string_view name) const {
+    for (const std::string_view top : {"cls.", "classifier."})
+      if (name.starts_with(top)) return true;
+    if (config_.kind != BertKind::kBert)
+      for (const std::string_view top : {"lm_head.", "vocab_", "discriminator_predictions.", "generator_",
+                                         "qa_outputs.", "predictions.", "sop_classifier."})
+        if (name.starts_with(top)) return true;
+    return name.starts_with(names().pooled) || name.starts_with(fmt::format("{}pooler.", names().prefix));
+  }
+  bool is_own(std::string_view name) const {
+    const std::vector<WeightSpec> own = weights();
+    return std::ranges::find(own, name, &WeightSpec::name) != own.end();
+  }
 };
 
 }  // namespace
@@ -167,12 +168,12 @@ std::vector<FamilyWord> bert_words() {
 }
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
-  const bool pretraining = c.head == BertHead::kPretraining;
+  const bool pretraining = c.head == Head::kPretraining, masked = pretraining || c.head == Head::kMaskedTokens;
   const std::int64_t width = c.embedding_width();
   const BertDialect& names = dialect_of(c.kind);
   const auto embeddings = [&](const char* name) { return fmt::format("{}embeddings.{}", names.prefix, name); };
   SpecList list;
-  list.at(pretraining ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
+  list.at(masked ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);
   list.tensor(embeddings("word_embeddings.weight"), {c.vocab_size, width}, Init::kNormalPadZero, false,
               TensorSplit::kVocabulary);
   list.at(WeightSpec::kBeforeLayers);
@@ -182,15 +183,15 @@ std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   if (has_projection(c)) list.linear(std::string{names.projection}, width, c.hidden_size);
   for (std::int64_t layer = 0; layer < (names.one_layer ? 1 : c.num_hidden_layers); ++layer) bert_layer(list, c, layer);
   list.at(WeightSpec::kAfterLayers);
-  if (c.head != BertHead::kTokens) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
-  if (pretraining) {
-    list.tensor("cls.predictions.bias", {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
-    list.linear("cls.predictions.transform.dense", c.hidden_size, c.hidden_size);
-    list.layer_norm("cls.predictions.transform.LayerNorm", c.hidden_size);
-    list.linear("cls.seq_relationship", c.hidden_size, 2);
+  if (pretraining || c.head == Head::kClassifier) list.linear(std::string{names.pooled}, c.hidden_size, c.hidden_size);
+  if (masked) {
+    list.tensor(std::string{names.masked.bias}, {c.vocab_size}, Init::kZeros, false, TensorSplit::kVocabulary);
+    list.linear(std::string{names.masked.dense}, c.hidden_size, width);
+    list.layer_norm(std::string{names.masked.norm}, width);
   } else {
     list.linear(classifier_of(c), c.hidden_size, c.num_labels());
   }
+  if (pretraining) list.linear("cls.seq_relationship", c.hidden_size, 2);
   return list.take();
 }
 

@@ -27,20 +27,25 @@ constexpr BertDialect like_bert(BertKind kind, std::string_view family, std::str
           .down = "output.dense",
           .down_norm = "output.LayerNorm",
           .pooled = "bert.pooler.dense",
-          .classifier = "classifier"};
+          .classifier = "classifier",
+          .masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias",
+                     "cls.predictions.decoder.weight", "cls.predictions.decoder.bias"}};
 }
 constexpr BertDialect roberta() {
   BertDialect d = like_bert(BertKind::kRoberta, "RoBERTa", "roberta", "Roberta");
   d.prefix = "roberta.", d.layers = "roberta.encoder.layer.";
   d.pooled = "classifier.dense", d.classifier = "classifier.out_proj";
-  d.pooled_dropout = d.one_token_type = d.places_after_pad = true;
+  d.pooled_dropout = d.one_token_type = d.places_after_pad = d.masked_gelu = true;
+  d.masked = {"lm_head.dense", "lm_head.layer_norm", "lm_head.bias", "lm_head.decoder.weight", "lm_head.decoder.bias"};
   return d;
 }
 constexpr BertDialect electra() {
   BertDialect d = like_bert(BertKind::kElectra, "ELECTRA", "electra", "Electra");
   d.prefix = "electra.", d.layers = "electra.encoder.layer.";
   d.pooled = "classifier.dense", d.classifier = "classifier.out_proj", d.pooled_fn = isa::Fn::kGelu;
-  d.pooled_dropout = true, d.projection = "electra.embeddings_project";
+  d.pooled_dropout = d.masked_gelu = true, d.projection = "electra.embeddings_project";
+  d.masked = {"generator_predictions.dense", "generator_predictions.LayerNorm", "generator_lm_head.bias",
+              "generator_lm_head.weight", ""};
   return d;
 }
 constexpr BertDialect albert() {
@@ -50,27 +55,31 @@ constexpr BertDialect albert() {
   d.out_norm = "attention.LayerNorm", d.up = "ffn", d.down = "ffn_output", d.down_norm = "full_layer_layer_norm";
   d.pooled = "albert.pooler", d.projection = "albert.encoder.embedding_hidden_mapping_in";
   d.one_layer = true, d.activation = Activation::kGeluTanh;
+  d.masked = {"predictions.dense", "predictions.LayerNorm", "predictions.bias", "predictions.decoder.weight",
+              "predictions.decoder.bias"};
   return d;
 }
-constexpr BertDialect kDistilBert{.kind = BertKind::kDistilBert,
-                                  .family = "DistilBERT",
-                                  .type = "distilbert",
-                                  .architecture = "DistilBert",
-                                  .prefix = "distilbert.",
-                                  .layers = "distilbert.transformer.layer.",
-                                  .query = "attention.q_lin",
-                                  .key = "attention.k_lin",
-                                  .value = "attention.v_lin",
-                                  .out = "attention.out_lin",
-                                  .out_norm = "sa_layer_norm",
-                                  .up = "ffn.lin1",
-                                  .down = "ffn.lin2",
-                                  .down_norm = "output_layer_norm",
-                                  .pooled = "pre_classifier",
-                                  .classifier = "classifier",
-                                  .pooled_fn = isa::Fn::kRelu,
-                                  .token_types = false,
-                                  .own_keys = true};
+constexpr BertDialect kDistilBert{
+    .kind = BertKind::kDistilBert,
+    .family = "DistilBERT",
+    .type = "distilbert",
+    .architecture = "DistilBert",
+    .prefix = "distilbert.",
+    .layers = "distilbert.transformer.layer.",
+    .query = "attention.q_lin",
+    .key = "attention.k_lin",
+    .value = "attention.v_lin",
+    .out = "attention.out_lin",
+    .out_norm = "sa_layer_norm",
+    .up = "ffn.lin1",
+    .down = "ffn.lin2",
+    .down_norm = "output_layer_norm",
+    .pooled = "pre_classifier",
+    .classifier = "classifier",
+    .masked = {"vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight", ""},
+    .pooled_fn = isa::Fn::kRelu,
+    .token_types = false,
+    .own_keys = true};
 constexpr std::array kBertDialects = {like_bert(BertKind::kBert, "BERT", "bert", "Bert"), roberta(), kDistilBert,
                                       electra(), albert()};
 
@@ -97,7 +106,7 @@ bool has_projection(const BertConfig& c) {
 }
 
 std::string classifier_of(const BertConfig& c) {
-  return c.head == BertHead::kTokens ? "classifier" : std::string{dialect_of(c.kind).classifier};
+  return c.head == Head::kTokens ? "classifier" : std::string{dialect_of(c.kind).classifier};
 }
 
 ModelPtr blank_bert(BertKind kind) { return make_model(blank(kind)); }

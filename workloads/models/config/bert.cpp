@@ -15,13 +15,14 @@ using B = BertConfig;
 /// The task that the model was saved from, where reading for another one would need another head.
 void read_head(const Keys& keys, BertConfig& c) {
   const std::string made = keys.has("architectures") ? keys.at("architectures").dump() : "";
-  c.head = made.ends_with("ForTokenClassification\"]") ? BertHead::kTokens : BertHead::kClassifier;
+  c.head = made.ends_with("ForTokenClassification\"]") ? Head::kTokens : Head::kClassifier;
 }
 
 json architectures_of(const BertConfig& c) {
-  const char* task = c.head == BertHead::kPretraining ? "ForPreTraining"
-                     : c.head == BertHead::kTokens    ? "ForTokenClassification"
-                                                      : "ForSequenceClassification";
+  const char* task = c.head == Head::kPretraining    ? "ForPreTraining"
+                     : c.head == Head::kTokens       ? "ForTokenClassification"
+                     : c.head == Head::kMaskedTokens ? "ForMaskedLM"
+                                                     : "ForSequenceClassification";
   return json::array({fmt::format("{}{}", dialect_of(c.kind).architecture, task)});
 }
 
@@ -42,7 +43,7 @@ bool has_projection_key(const BertConfig& c) { return !dialect_of(c.kind).projec
 bool shares_layer(const BertConfig& c) { return dialect_of(c.kind).one_layer; }
 bool has_own_layers(const BertConfig& c) { return !shares_layer(c); }
 bool has_one_type(const BertConfig& c) { return dialect_of(c.kind).one_token_type; }
-bool classifies_texts(const BertConfig& c) { return c.head == BertHead::kClassifier; }
+bool classifies_texts(const BertConfig& c) { return c.head == Head::kClassifier; }
 void read_labels(const Keys& keys, BertConfig& c) { c.label_names = keys.label_names(); }
 json number_or_dropout(const BertConfig& c) { return json(c.classifier_dropout.value_or(c.hidden_dropout_prob)); }
 
