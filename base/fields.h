@@ -61,8 +61,8 @@ constexpr auto up_to_6(auto& x) {
 }
 
 template <std::size_t N>
-constexpr auto up_to_15(auto& x) {
-  static_assert(N <= 15, "one more case of base::fields() is needed");
+constexpr auto up_to_16(auto& x) {
+  static_assert(N <= 16, "one more case of base::fields() is needed");
   if constexpr (N == 7) {
     auto& [a, b, c, d, e, f, g] = x;
     return std::tie(a, b, c, d, e, f, g);
@@ -87,9 +87,12 @@ constexpr auto up_to_15(auto& x) {
   } else if constexpr (N == 14) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n);
-  } else {
+  } else if constexpr (N == 15) {
     auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o] = x;
     return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o);
+  } else {
+    auto& [a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p] = x;
+    return std::tie(a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p);
   }
 }
 
@@ -108,7 +111,7 @@ constexpr auto fields(T& x) {
   if constexpr (kCount <= 6)
     return fields_detail::up_to_6<kCount>(x);
   else
-    return fields_detail::up_to_15<kCount>(x);
+    return fields_detail::up_to_16<kCount>(x);
 }
 
 }  // namespace base

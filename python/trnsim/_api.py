@@ -64,7 +64,7 @@ def _list(value):
 
 
 def project(job, *, machine=None, sequences=None, note=None, **settings):
-    """What a training takes: time, dollars, memory; nothing is trained.
+    """Time, dollars and memory of a training; nothing is trained.
 
     job: a workload ("bert_emotion", or a workload file), the name of a model ("llama2-7b"), or a Hugging Face
     folder. machine: an instance type ("trn1.32xlarge"), or parameters to change ({"hbm.bandwidth": "2x"}), or
@@ -104,7 +104,7 @@ def train(job, *, machine=None, output_dir=None, progress=None, step=None, **set
 
 
 def _new_folder(job):
-    """A folder that nobody has yet."""
+    """A folder that does not exist yet."""
     name = os.path.splitext(os.path.basename(_text(job)))[0]
     first = os.path.join("runs", f"{name}-{time.strftime('%Y%m%d-%H%M%S')}")
     folder, number = first, 1
@@ -165,7 +165,7 @@ def validate(files, only=None, *, machine=None, progress=None, **settings):
 
 
 def ablate(job, *, machine=None, progress=None, **settings):
-    """What each pass of the compiler is worth to a workload. Answers a Table: passes, text,
+    """The worth of each pass of the compiler to a workload. Answers a Table: passes, text,
     device_step_seconds (s), hbm_bytes (of a core), hbm_traffic_bytes (of a step), instructions (of a
     step)."""
     return Table(_call("ablate", _arguments(settings, machine, job=_text(job)), _counting(progress)))

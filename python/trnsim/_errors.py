@@ -2,8 +2,8 @@
 
 
 class Error(Exception):
-    """What went wrong: `where` (a file and line, a setting, a tensor), `what` (one sentence), `fix` (one imperative
-    sentence). `exit_code` is what the command line would end with."""
+    """A mistake or a failure: `where` (a file and line, a setting, a tensor), `what` (one sentence), `fix` (one
+    imperative sentence). `exit_code` is that of the command line."""
 
     def __init__(self, where, what, fix, exit_code=2):
         where, what, fix = (text.replace("`set`", "`machine`") for text in (where, what, fix))  # as arguments are named

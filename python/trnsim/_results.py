@@ -1,4 +1,4 @@
-"""What the questions answer: projections, tables, runs. Numbers are those of the command line's JSON, to the
+"""The answers to questions: projections, tables, runs. Numbers are those of the command line's JSON, to the
 last digit."""
 import json
 from html import escape
@@ -109,11 +109,11 @@ class Memory(dict):
 
 
 class Projection:
-    """What a job takes. `answer` says it in sentences, `result` is what the command line prints as JSON.
+    """Time, cost and memory of a job. `answer` says it in sentences, `result` is what the command line prints as JSON.
 
     Figures: samples_per_second, tokens_per_second (1/s); seconds (of the job), step_seconds,
     device_step_seconds, host_step_seconds, bubble_seconds, compile_seconds (s); steps, samples, cores,
-    instances, parameters; dollars and price_per_hour (US dollars; None: nobody published a price);
+    instances, parameters; dollars and price_per_hour (US dollars; None: no price is published);
     model_flops (FLOP of a step); mfu, job_mfu (of 1); plan, instance_type, numerics, stack, slowest_stage."""
 
     def __init__(self, data):

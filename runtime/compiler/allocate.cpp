@@ -23,8 +23,8 @@ class FreeSpace {
  public:
   FreeSpace(std::int64_t size, std::int64_t grain, bool rotate) : size_{size}, grain_{grain}, rotate_{rotate} {}
 
-  /// A place for `bytes`, or -1. What stays long goes to the far end, so that it does not cut up the space that the
-  /// others take turns in.
+  /// A place for `bytes`, or -1. Buffers that stay long go to the far end, so that it does not cut up the space that
+  /// the others take turns in.
   std::int64_t take(std::int64_t bytes, bool stays) {
     bytes = rounded(bytes, grain_);
     std::int64_t at = stays ? find_last(bytes) : rotate_ ? find(cursor_, bytes) : -1;

@@ -18,7 +18,7 @@ namespace {
 using base::Error;
 using base::Fault;
 
-/// Stores of tensors that nobody loads, because their readers found them in SBUF. Returns how many.
+/// Drops stores of tensors that are never loaded, because their readers found them in SBUF. Returns how many.
 std::size_t drop_unread(const Graph& graph, VirtualBlock& block, const std::vector<NodeId>& nodes) {
   constexpr std::uint32_t kNone = ~0U;
   const std::set<NodeId> inside{nodes.begin(), nodes.end()};
@@ -52,7 +52,7 @@ std::vector<std::uint32_t> places_of(const Graph& graph, const std::vector<Value
   return out;
 }
 
-// What decides a block: every member of these goes into its signature, and nothing else does.
+// The facts that decide a block: every member of these goes into its signature, and nothing else does.
 
 /// A tensor, where it first appears.
 struct TensorKey {

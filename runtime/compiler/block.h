@@ -14,7 +14,7 @@
 
 namespace runtime {
 
-/// What a call computes, with its tensors numbered by first appearance. It decides the block: calls with equal texts
+/// A call's computation, with its tensors numbered by first appearance. It decides the block: calls with equal texts
 /// share one, in a program or in several.
 struct Signature {
   std::string text;  // bytes, for comparison alone

@@ -1,4 +1,4 @@
-// What a part of a block may hold of its target's memories, so that what runs beside it has the rest.
+// Shares of the target's memories that a part of a block may hold, so that others beside it have the rest.
 #pragma once
 
 #include <cstdint>

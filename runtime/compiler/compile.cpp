@@ -62,7 +62,7 @@ std::vector<std::size_t> backward_early(const Graph& graph, const std::vector<st
 }
 
 /// Collectives that run beside the compute move to where their last operand is ready, but not before the last message
-/// to another stage: that stage would wait behind data that nobody is in a hurry for.
+/// to another stage: that stage would wait behind data that are not urgent.
 std::vector<std::size_t> collectives_early(const Graph& graph, const std::vector<std::size_t>& order,
                                            const std::vector<std::vector<NodeId>>& nodes) {
   std::vector<std::size_t> out, late;

@@ -22,8 +22,8 @@ struct Access {
   bool covers(const Access& o) const { return low <= o.low && o.high <= high; }
 };
 
-/// Who touched a buffer: the first of each list. A write that covers an earlier access stands for it: what follows it
-/// follows that one too.
+/// The instructions that touched a buffer: the first of each list. A write that covers an earlier access stands for it:
+/// what follows it follows that one too.
 struct BufferLog {
   std::uint32_t writes = kNone, reads = kNone;
 };
@@ -64,7 +64,7 @@ class Finder {
   }
 
  private:
-  /// What an instruction touches, in HBM or of a buffer.
+  /// The bytes that an instruction touches, in HBM or of a buffer.
   struct Operand {
     std::uint32_t reg;
     bool in_hbm;

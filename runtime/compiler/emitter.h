@@ -62,7 +62,7 @@ class Emitter {
 
   // --- memory
   Tile sbuf(Dtype dtype, std::int64_t parts, std::int64_t cols);
-  /// What a PSUM bank holds of a partition.
+  /// Columns of a partition that a PSUM bank holds.
   std::int64_t bank_columns(Dtype dtype) const { return target_.geometry.psum_bank_bytes / isa::size_of(dtype); }
   /// One bank. Errors: Fault::kInternal when it does not fit in it.
   Tile psum(std::int64_t parts, std::int64_t cols, Dtype dtype = Dtype::kFp32);

@@ -1,4 +1,4 @@
-// What a block has asked of engines and DMA rings so far: who takes an instruction that several could.
+// The work that a block has given to engines and DMA rings so far, by which it chooses among engines that could.
 #pragma once
 
 #include <array>
@@ -13,16 +13,16 @@
 
 namespace runtime {
 
-/// Who runs what several engines can, where it is not the engine that would be done with it first.
+/// Exceptions from the rule that, of several engines, the one that would be done first takes an instruction.
 struct EnginePolicy {
   bool psum_copies_on_scalar = false;     // copies from and to PSUM
   bool tensor_scalars_on_scalar = false;  // wherever ScalarE's factor and bias compute the same
   bool sbuf_fills_on_gpsimd = false;      // a number into a tile of SBUF
 };
 
-/// Of the compiler of graphs, and of kernels that are written by hand on its emitter.
+/// For the compiler of graphs, and for kernels that are written by hand on its emitter.
 inline constexpr EnginePolicy kGraphPolicy{.sbuf_fills_on_gpsimd = true};
-/// Of NKI's compiler. Source: profiles of kernels on Trn1 (nkibench): copies from PSUM run on ScalarE, beside matmuls
+/// As NKI's compiler. Source: profiles of kernels on Trn1 (nkibench): copies from PSUM run on ScalarE, beside matmuls
 /// and VectorE; by the busy shares of adamw, silu and rmsnorm_matmul every tensor_scalar does, also where VectorE has
 /// less to do.
 inline constexpr EnginePolicy kNkiPolicy{.psum_copies_on_scalar = true, .tensor_scalars_on_scalar = true};

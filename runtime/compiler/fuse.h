@@ -18,7 +18,7 @@ struct FusedGroup {
 std::vector<FusedGroup> fuse_nodes(const Graph& graph, const std::vector<NodeId>& nodes, const isa::Geometry& geometry,
                                    bool fuse);
 
-/// Values of `group` that must be in HBM: somebody outside of the group reads them, or the host does.
+/// Values of `group` that must be in HBM: nodes outside of the group read them, or the host does.
 std::set<ValueId> escapes(const Graph& graph, const FusedGroup& group);
 
 }  // namespace runtime

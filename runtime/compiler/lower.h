@@ -26,7 +26,7 @@ struct Lowered {
   std::vector<Instr> room;  // memory of a list of instructions, for another block
 };
 
-/// What turns everybody's instructions into blocks: the compiler's, a traced kernel's, those written by hand. Errors:
+/// The one way to a block: for the compiler's instructions, a traced kernel's, and those written by hand. Errors:
 /// Fault::kCapacity when one instruction needs more than there is, or PSUM is exhausted.
 Lowered lower(VirtualBlock block, const isa::Target& target, const LowerOptions& options);
 

@@ -102,14 +102,14 @@ class Planner {
     for (std::size_t c = 0; c < calls_.size(); ++c)
       for (const NodeId n : calls_[c]) {
         const Node& node = graph_.node(n);
-        // What runs beside the compute may still be at work long after its call.
+        // Collectives beside the compute may still be at work long after its call.
         const bool beside = node.op->collective == Collective::kBeside;
         for (const auto* list : {&node.in, &node.out})
           for (const ValueId v : *list) {
             Life& life = lives_[graph_.root(v)];
             if (!life) life = {c, c};
             life.reach(beside ? calls_.size() - 1 : c);
-            if (ahead_[v] != kNoValue) lives_[ahead_[v]].reach(c);  // read until somebody waits for the results
+            if (ahead_[v] != kNoValue) lives_[ahead_[v]].reach(c);  // read until a call waits for the results
           }
         if (node.op->collective == Collective::kAhead)
           for (const ValueId v : node.out) ahead_[v] = graph_.root(node.in[0]);

@@ -11,7 +11,7 @@
 #include "base/log.h"
 #include "runtime/graph/op.h"
 
-// What a program consists of.
+// The parts of a program.
 
 namespace isa {
 
@@ -41,7 +41,7 @@ void each_field(auto& archive, base::Is<Compiled> auto& x) {
   archive(program, memory, notes);
 }
 
-// What decides it.
+// Everything that decides it.
 
 void each_field(base::ArchiveWriter& archive, const Node& x) {
   const auto& [op, attrs, in, out, scope, label] = x;

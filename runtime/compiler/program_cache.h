@@ -35,8 +35,8 @@ class ProgramCache {
   std::atomic<std::uint64_t> found_ = 0, compiled_ = 0;
 };
 
-/// What decides a program: the graph, the target, the options, and the code that compiles (another build may compile
-/// otherwise): of the binary, or of the Python module.
+/// Everything that decides a program: the graph, the target, the options, and the code that compiles (another build may
+/// compile otherwise): of the binary, or of the Python module.
 std::uint64_t program_key(const Graph& graph, const isa::Target& target, const CompileOptions& options);
 
 /// A program as the bytes of a file, and back. Errors: Fault::kData at `where` when they are cut short or changed.

@@ -72,7 +72,7 @@ void RowTiler::plan_block() {
       std::clamp<std::int64_t>(room / std::max<std::int64_t>(bytes_per_tile(), 1), 1, budgets_.streamed_tiles);
 }
 
-/// What each row tile of a streamed group holds in SBUF at its fullest, bytes per partition.
+/// The most that a row tile of a streamed group holds in SBUF, bytes per partition.
 std::int64_t RowTiler::bytes_per_tile() const {
   const auto bytes = [&](ValueId v) { return cols_of(v) * isa::size_of(graph_.value(v).dtype); };
   std::unordered_map<ValueId, std::size_t> last;
@@ -207,7 +207,7 @@ void RowTiler::take_chunk(const Node& node, Span span, const Tile& sum, float sc
   finish_chunk();
 }
 
-/// Whether all columns of `v` are kept together: somebody reads whole rows, or they are few.
+/// Whether all columns of `v` are kept together: a node reads whole rows, or they are few.
 bool RowTiler::in_row_buffer(ValueId v) const {
   if (elementwise_) return false;
   const Value& value = graph_.value(v);

@@ -17,11 +17,11 @@ inline constexpr std::int64_t kChunk = isa::kMovingColumns;  // columns of a sum
 
 class RowTiler {
  public:
-  /// `escapes`: values that somebody outside of the group reads.
+  /// `escapes`: values that nodes outside of the group read.
   RowTiler(Emitter& emitter, std::vector<NodeId> nodes, const std::set<ValueId>& escapes);
   void run();
 
-  // What ops ask while they are lowered.
+  // For ops while they are lowered.
   Emitter& e() { return emitter_; }
   const Budgets& budgets() const { return budgets_; }
   std::int64_t parts() const { return parts_; }
@@ -43,7 +43,7 @@ class RowTiler {
   /// PSUM (or SBUF) that sums up over all row tiles of the group; chunk c of the first result.
   Tile accumulator(const Node& node, std::int64_t chunk, std::int64_t parts, std::int64_t cols, bool sbuf = false);
 
-  // What RowProduct::lower() works with.
+  // For RowProduct::lower().
 
   /// An operand in pieces of its contracted axis.
   using Panels = std::vector<Tile>;

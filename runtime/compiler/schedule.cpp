@@ -41,7 +41,7 @@ Duration duration_of(const Instr& i, const isa::Target& target) {
   return out;
 }
 
-/// What the block needs of a memory at each instruction, in the order as written; the largest over a range of as many
+/// The block's need of a memory at each instruction, in the order as written; the largest over a range of as many
 /// as one may run ahead in O(1).
 class Profile {
  public:
@@ -65,7 +65,7 @@ class Profile {
   std::vector<std::vector<std::int64_t>> levels_;
 };
 
-/// What does not depend on the limit, by the number of the instruction or of the buffer (from 1).
+/// Facts that do not depend on the limit, by the number of the instruction or of the buffer (from 1).
 struct Facts {
   struct Step {
     Duration duration;

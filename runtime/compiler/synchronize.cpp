@@ -14,7 +14,8 @@ namespace {
 
 using isa::Space;
 
-/// What completes in order: the engines, the DMA rings, the collective queues. A lane's number is its semaphore's.
+/// Queues that complete in order: the engines, the DMA rings, the collective queues. A lane's number is its
+/// semaphore's.
 constexpr std::size_t kLanes = isa::kSemaphores;
 using Clock = std::array<std::uint32_t, kLanes>;  // how many of each lane are known to be complete
 
@@ -28,8 +29,8 @@ void merge(Clock& into, const Clock& from) {
   for (std::size_t l = 0; l < kLanes; ++l) into[l] = std::max(into[l], from[l]);
 }
 
-/// Who touched some bytes last: the number in its lane (counted from 1) of the last writer, and of the last reader of
-/// each lane since.
+/// The last instructions that touched some bytes: the number in its lane (counted from 1) of the last writer, and of
+/// the last reader of each lane since.
 struct Cell {
   std::uint32_t writer = 0;
   std::uint8_t writer_lane = 0;
@@ -125,7 +126,7 @@ class Synchronizer {
     std::uint8_t lane = 0;
   };
 
-  /// What an instruction touches: a part of a tensor in HBM, or grains of a memory on the chip.
+  /// The places that an instruction touches: a part of a tensor in HBM, or grains of a memory on the chip.
   struct Operand {
     const Tile* tile;
     std::uint32_t begin = 0, end = 0;
@@ -159,7 +160,7 @@ class Synchronizer {
       const auto l = static_cast<std::size_t>(std::countr_zero(set));
       if (need_[l] > known[l]) found_.push_back({static_cast<std::uint16_t>(l), 0, need_[l]});
     }
-    // What one wait implies may make another superfluous.
+    // The others that one wait implies are superfluous.
     for (const isa::Wait& w : found_) merge(known, clocks_[order_[w.sem][w.count - 1]]);
     prune(found_);
     needs_.push_back({static_cast<std::uint32_t>(waits_.size()), static_cast<std::uint32_t>(found_.size())});

@@ -83,7 +83,8 @@ struct NormAttrs {
 };
 
 struct RopeAttrs {
-  bool inverse = false;  // turns back
+  bool inverse = false;   // turns back
+  std::int64_t head = 0;  // elements of a head, of which the first ones turn; 0: all do
   OptionalType dtype{};
   bool operator==(const RopeAttrs&) const = default;
 };
@@ -103,6 +104,7 @@ struct AttentionAttrs {
   std::int64_t window = 0;  // with causal: it sees itself and the window - 1 before it; 0: all
   bool flash = false;       // keeps one number per row instead of its probabilities
   bool biased = false;      // the last operand is a bias of each head's scores
+  double soft_cap = 0;      // scores s become soft_cap * tanh(s / soft_cap), before masks; 0: they do not
   bool unfused = false;     // each step is an operation: scores that SBUF cannot hold for all heads pass HBM in between
   double p = 0;
   std::uint32_t stream = 0;
@@ -116,6 +118,7 @@ struct AttentionAttrs {
 struct CachedAttentionAttrs {
   double scale = 1;                                          // of q k^T
   std::int64_t batch = 0, seq = 0, heads = 0, kv_heads = 0;  // seq: rows of each sequence's cache that are read
+  double soft_cap = 0;                                       // as AttentionAttrs has it
   OptionalType dtype{}, operand{};
   bool operator==(const CachedAttentionAttrs&) const = default;
 };

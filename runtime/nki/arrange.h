@@ -1,4 +1,4 @@
-// What the compiler does to a traced kernel: what is computed twice, what stays in SBUF, order, addresses, semaphores.
+// The compiler's part of a traced kernel: repeated instructions, tiles that stay in SBUF, order, addresses, semaphores.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// What the passes know of a block: who needs which buffer, and how much of SBUF that takes.
+// Facts of a block for its passes: which instructions need which buffer, and how much of SBUF that takes.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +12,7 @@ namespace runtime::nki {
 
 inline constexpr std::uint32_t kNever = std::numeric_limits<std::uint32_t>::max();
 
-/// Which instructions are left when `same` takes the place of buffers (0: of none): those that somebody needs in the
-/// end.
+/// Which instructions are left when `same` takes the place of buffers (0: of none): those whose results reach HBM.
 class Live {
  public:
   Live(const VirtualBlock& block, const std::vector<std::uint32_t>& same);

@@ -91,6 +91,7 @@ bool Trace::starts_sum(const View& part) {
 }
 
 bool Trace::redirect(const View& dst, const View& src, bool adds) {
+  require_own(src);
   Storage& from = *src.storage;
   if (!from.temporary || from.read || from.producers.empty() || dst.indirect) return false;
   if (src.elements() != from.parts * from.cols || src.dtype != from.dtype) return false;

@@ -33,7 +33,7 @@ void append_tile(std::string& key, const Tile& t, std::uint64_t value) {
     append(key, t.free[static_cast<std::size_t>(d)].step, t.free[static_cast<std::size_t>(d)].size);
 }
 
-/// Whether it only moves numbers. What is computed is computed again: compilers of kernels leave that as it is written.
+/// Whether it only moves numbers. Arithmetic is repeated as it is written: compilers of kernels leave it alone.
 bool moves(const Instr& instr) {
   return instr.op == Opcode::kDmaCopy || instr.op == Opcode::kPeTranspose || instr.op == Opcode::kVectorTranspose ||
          instr.op == Opcode::kTensorCopy;
@@ -71,7 +71,7 @@ class Numbering {
     return numbers_.try_emplace(std::move(key), numbers_.size() + 1).first->second;
   }
 
-  /// What the operand holds now.
+  /// The number of the value that the operand holds now.
   std::uint64_t value(const Tile& t) {
     if (t.space == Space::kHbm) return std::uint64_t{t.reg} << 32 | versions_[t.reg];
     State& s = buffers_[t.reg];

@@ -44,6 +44,13 @@ View apart(View view) {
   return view;
 }
 
+base::Error another_kernel(const Storage& storage) {
+  return {base::Fault::kProgram, "",
+          fmt::format("{} is of another kernel, or of another call of this one",
+                      storage.name.empty() ? "the tensor" : storage.name),
+          "make it in the kernel that uses it, or pass it as an argument"};
+}
+
 bool is_matmul(isa::Opcode op) { return op == isa::Opcode::kMatMul || op == isa::Opcode::kPeTranspose; }
 
 }  // namespace
@@ -65,7 +72,7 @@ View Trace::tensor(const TensorSpec& spec) {
                       "use fewer axes"};
   auto storage = std::make_shared<Storage>();
   View view{.storage = storage, .dtype = spec.dtype};
-  storage->trace = this, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
+  storage->trace = self_, storage->space = spec.space, storage->dtype = spec.dtype, storage->name = spec.name;
   storage->fill = spec.fill, storage->places = spec.places;
   const bool on_chip = spec.space != Space::kHbm;
   set_axes(view, spec.sizes, on_chip ? spec.partition_axis : -1);
@@ -120,7 +127,18 @@ std::uint32_t Trace::buffer_of(const View& view) {
   return state.buffer;
 }
 
+Trace& Trace::of(const View& view) {
+  const std::shared_ptr<Trace*> trace = view.storage->trace.lock();
+  if (!trace) throw another_kernel(*view.storage);
+  return **trace;
+}
+
+void Trace::require_own(const View& view) const {
+  if (view.storage->trace.lock() != self_) throw another_kernel(*view.storage);
+}
+
 Tile Trace::on_chip_tile(const View& view) {
+  require_own(view);
   const std::uint32_t buffer = view.on_chip() ? buffer_of(view) : 0;
   Tile tile = tile_of(view, buffer);
   if (view.on_chip() && !view.storage->places.empty()) {

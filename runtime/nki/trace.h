@@ -15,7 +15,7 @@
 
 namespace runtime::nki {
 
-/// What nl.ndarray and its kin ask for.
+/// The arguments of nl.ndarray, nl.zeros and the like.
 struct TensorSpec {
   isa::Space space = isa::Space::kSbuf;
   isa::Dtype dtype = isa::Dtype::kFp32;
@@ -28,6 +28,9 @@ struct TensorSpec {
 
 class Trace {
  public:
+  /// The trace that a tensor belongs to. Errors: Fault::kProgram when it is gone, with its kernel.
+  static Trace& of(const View& view);
+
   /// Keeps a reference to `target`. More than `most_instructions` are an endless kernel.
   Trace(const isa::Target& target, std::string name, std::size_t most_instructions);
   Trace(const Trace&) = delete;
@@ -51,7 +54,7 @@ class Trace {
   };
   /// Errors: Fault::kProgram when the checker refuses it.
   void emit(const Op& op);
-  /// `dst[...] = src`; a result that nobody else names is written to dst at once.
+  /// `dst[...] = src`; a result without another name is written to dst at once.
   void assign(const View& dst, const View& src, bool unnamed);
   /// `dst += src` of a matmul: adds in PSUM. False when src is no such result.
   bool accumulate(const View& dst, const View& src, bool unnamed);
@@ -72,6 +75,8 @@ class Trace {
     std::int64_t bytes = 0;
   };
 
+  /// Errors: Fault::kProgram for a tensor of another kernel.
+  void require_own(const View& view) const;
   std::uint32_t buffer_of(const View& view);
   BlockState& state_of(const View& view) { return view.storage->blocks.at(static_cast<std::size_t>(view.block)); }
   Tile on_chip_tile(const View& view);
@@ -88,6 +93,7 @@ class Trace {
   bool starts_sum(const View& part);
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
 
+  const std::shared_ptr<Trace*> self_ = std::make_shared<Trace*>(this);  // for its tensors, which may outlive it
   const isa::Target& target_;
   const std::size_t most_instructions_;
   VirtualBlock block_;

@@ -16,7 +16,7 @@ namespace runtime::nki {
 inline constexpr int kMostAxes = 8;
 
 /// Numbers that are affine in the places of an index tile: constant + sum of coef[d] * i_d, 0 <= i_d < size[d].
-/// What nl.arange, nl.mgrid and arithmetic on them give.
+/// The result of nl.arange, nl.mgrid and arithmetic on them.
 struct Affine {
   std::int64_t constant = 0;
   int rank = 0;
@@ -102,7 +102,7 @@ struct View {
 
 /// A tensor as the kernel declared it.
 struct Storage {
-  Trace* trace = nullptr;
+  std::weak_ptr<Trace*> trace;  // empty once the kernel is compiled
   isa::Space space = isa::Space::kSbuf;
   isa::Dtype dtype = isa::Dtype::kFp32;
   std::string name;
@@ -112,7 +112,7 @@ struct Storage {
   std::optional<float> fill;
   std::uint32_t reg = 0;  // HBM
   bool temporary = false, read = false;
-  /// Who wrote it, while nobody has read it: `result = instruction()` may still be told to write elsewhere.
+  /// The instructions that wrote it, until it is read: `result = instruction()` may still be told to write elsewhere.
   struct Producer {
     std::uint32_t instr = 0;
     bool second = false;  // its dst2
@@ -135,7 +135,8 @@ View subscript(const View& view, const std::vector<Index>& indices);
 
 /// Elements [low, low + size) of an axis.
 View cut(const View& view, int axis, std::int64_t low, std::int64_t size);
-/// What the mask leaves of a view whose axes are those of `shape`. Errors: Fault::kProgram when that is no rectangle.
+/// The part of a view that a mask leaves; the view's axes are those of `shape`. Errors: Fault::kProgram when that is no
+/// rectangle.
 View masked(const View& view, const Mask& mask);
 /// The same elements with other sizes of axes. Errors: Fault::kProgram when an axis would have to be joined or split in
 /// memory that is not contiguous, or across partitions.

@@ -14,8 +14,8 @@ namespace {
 /// scores in every sequence -> context [B*S, H*d], and for the gradient: probabilities [B*H*S, K] before dropout in
 /// attrs.softmax's type, as a framework's softmax keeps them, or with attrs.flash (never with a bias) the logarithm of
 /// each row's sum of exponentials [B*H*S, 1] fp32. attrs.causal: key j is seen by query i only when j <= i, and i - j <
-/// attrs.window if that is not 0; tiles of keys that nobody sees are left out with attrs.flash alone, a framework adds
-/// a mask. Source: Vaswani et al.,
+/// attrs.window if that is not 0; attrs.soft_cap: scores s are soft_cap * tanh(s / soft_cap) before masks are added;
+/// tiles of keys that nobody sees are left out with attrs.flash alone, a framework adds a mask. Source: Vaswani et al.,
 /// arXiv:1706.03762, eq. 1; Dao et al., arXiv:2205.14135, algorithm 2. attrs.unfused: product, mask and its constant,
 /// selection, maximum, difference, exponentials, sum and division are operations of their own, and so are the
 /// broadcasts to the scores' shape between them (transformers-neuronx, layers/attention.py mask() and hlo.py
@@ -27,6 +27,7 @@ std::vector<Shape> attention_infer(const Contract& c) {
   if (a.heads < 1 || a.kv_heads < 1 || a.heads % a.kv_heads != 0 || q.cols % a.heads != 0)
     c.fail("the heads do not divide", "make heads a multiple of kv_heads and a divisor of the columns");
   if (q.cols / a.heads > kWidestHead) c.fail("a head is wider than 256", "use more heads");
+  if (a.biased && a.soft_cap > 0) c.fail("capped scores have no bias", "leave out one of them");
   const std::int64_t kv = q.cols / a.heads * a.kv_heads, batch = std::max<std::int64_t>(1, a.batch);
   const std::int64_t keys = a.causal ? a.seq : c.in(1).rows / batch;
   c.need(0, a.batch * a.seq, q.cols, "q");
@@ -60,7 +61,7 @@ Tensors attention_forward(const Attrs& attrs, std::span<const Tensor> in) {
         for (std::int64_t j = 0; j < keys; ++j) {
           double& s = x[static_cast<std::size_t>(j)];
           s = dot(q.row(b * a.seq + i) + h * d, k.row(b * keys + j) + h / ratio * d, d);
-          s = a.scale * s + added(a, in, b, h, i, j);
+          s = soft_capped(a.scale * s, a.soft_cap) + added(a, in, b, h, i, j);
           most = std::max(most, s);
         }
         for (double& s : x) sum += s = std::exp(s - most);
@@ -183,9 +184,10 @@ class Attention {
       const std::int64_t width = std::min(kChunk, seen - c);
       const Tile sum = e_.psum(parts, width);
       contract_heads(e_, sum, some, keys, c);
+      const Tile raw = a_.soft_cap > 0 ? capped(columns(x, c, width), sum) : sum;
       if (mask_)
-        e_.tensor_tensor(columns(x, c, width), sum, Alu::kAdd, columns(partitions(mask_, parts), c, width));
-      else if (!bias)
+        e_.tensor_tensor(columns(x, c, width), raw, Alu::kAdd, columns(partitions(mask_, parts), c, width));
+      else if (!bias && a_.soft_cap == 0)
         e_.copy(columns(x, c, width), sum);
       if (bias)
         e_.tensor_tensor(columns(x, c, width), mask_ ? columns(x, c, width) : sum, Alu::kAdd, columns(bias, c, width));
@@ -194,6 +196,12 @@ class Attention {
     if (spills_) return passed(selected(passed(x), t));
     hide(x, t, kHiddenScore);
     return x;
+  }
+
+  Tile capped(const Tile& to, const Tile& scores) {
+    e_.activation(to, Fn::kTanh, scores, static_cast<float>(1 / a_.soft_cap));
+    e_.tensor_scalar(to, to, Alu::kMul, static_cast<float>(a_.soft_cap));
+    return to;
   }
 
   /// Scores of keys that a query does not see become `value`.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <cmath>
 #include <limits>
 #include <vector>
 
@@ -38,6 +39,9 @@ struct Heads {
   /// Pairs of a query and a key that are computed, over all heads and sequences.
   double pairs() const;
 };
+
+/// cap * tanh(s / cap); of 0 s itself.
+inline double soft_capped(double s, double cap) { return cap > 0 ? cap * std::tanh(s / cap) : s; }
 
 /// Op::pieces of attention and its gradient.
 double heads_and_sequences(const Node& node);

@@ -10,8 +10,9 @@ namespace {
 /// Shapes: q [B*S, H*d], k and v [B*K, KV*d], p [B*H*S, K], do and o [B*S, H*d] -> dq, dk, dv as q, k, v, and with
 /// attrs.biased ds [B*H*S, K].
 /// With attrs.flash the fourth operand is the logarithm of each row's sum [B*H*S, 1], a mask [B, K] may follow, p is
-/// computed again, and the sum is that of do o over d. Source: Dao et al., arXiv:2205.14135, appendix B.2.
-/// Lowering: keys' gradients add up in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
+/// computed again, and the sum is that of do o over d. With attrs.soft_cap the scores are computed again, too: ds is
+/// also times 1 - tanh^2 of them. Source: Dao et al., arXiv:2205.14135, appendix B.2. Lowering: keys' gradients add up
+/// in PSUM over all queries while a head's p and ds fit in SBUF; else in SBUF.
 std::vector<Shape> attention_grad_infer(const Contract& c) {
   const auto& a = c.node.attrs.as<AttentionAttrs>();
   const Value &q = c.in(0), &k = c.in(1);
@@ -34,22 +35,26 @@ Tensors attention_grad_forward(const Attrs& attrs, std::span<const Tensor> in) {
     for (std::int64_t h = 0; h < a.heads; ++h)
       for (std::int64_t i = 0; i < a.seq; ++i) {
         const std::int64_t row = (b * a.heads + h) * a.seq + i, qi = b * a.seq + i;
-        std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size());
+        std::vector<double> dp(static_cast<std::size_t>(keys)), weights(dp.size()), slopes(dp.size());
         const float *qs = q.row(qi) + h * d, *dys = dy.row(qi) + h * d;
         const std::int64_t first = b * keys, column = h / ratio * d;
         double mean = 0;
         for (std::int64_t j = 0; j < keys; ++j) {
           double& x = dp[static_cast<std::size_t>(j)];
           x = dot(dys, v.row(first + j) + column, d);
-          double s = a.flash ? dot(qs, k.row(first + j) + column, d) : 0;
-          s = a.scale * s + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
+          const double raw = a.scale * dot(qs, k.row(first + j) + column, d);
+          const double t = a.soft_cap > 0 ? std::tanh(raw / a.soft_cap) : 0;
+          slopes[static_cast<std::size_t>(j)] = 1 - t * t;
+          const double s =
+              soft_capped(raw, a.soft_cap) + (in.size() > 6 ? in[6].at(b, j) : 0) + (a.hides(i, j) ? -1e30 : 0);
           double& weight = weights[static_cast<std::size_t>(j)];
           weight = a.flash ? std::exp(s - p.at(row, 0)) : p.at(row, j);
           mean += x * weight;
         }
         for (std::int64_t j = 0; j < keys; ++j) {
           const double weight = weights[static_cast<std::size_t>(j)];
-          const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean), ds = a.scale * slope;
+          const double slope = weight * (dp[static_cast<std::size_t>(j)] - mean) * slopes[static_cast<std::size_t>(j)],
+                       ds = a.scale * slope;
           if (a.biased) scores.at(row, j) = static_cast<float>(slope);
           add_scaled(dv.row(first + j) + column, weight, dys, d);
           add_scaled(dq.row(qi) + h * d, ds, k.row(first + j) + column, d);
@@ -121,7 +126,7 @@ class AttentionGrad {
   /// All queries of one head; `nth`: of those that share its keys.
   void head(std::int64_t b, std::int64_t head, std::int64_t col, std::int64_t kv_col, std::int64_t nth) {
     if (nth == 0) values_ = transpose_rows(e_, h_, v_, kv_col);
-    if (nth == 0 && a_.flash) keys_ = transpose_rows(e_, h_, k_, kv_col);
+    if (nth == 0 && (a_.flash || a_.soft_cap > 0)) keys_ = transpose_rows(e_, h_, k_, kv_col);
     p_.clear(), ds_.clear();
     for (std::int64_t t = 0; t < h_.tiles(); ++t) {
       const auto i = static_cast<std::size_t>(t);
@@ -130,7 +135,7 @@ class AttentionGrad {
       if (a_.flash)
         flash_scores(b, head, t, q, dy, long_ ? rows_of(5, b, head, t) : columns(o_[i], col, h_.size));
       else
-        scores(b, head, t, dy);
+        scores(b, head, t, q, dy);
       const Tile dq =
           long_ ? e_.sbuf(e_.value(node_.out[0]).dtype, h_.tile_rows(t), h_.size) : columns(dq_[i], col, h_.size);
       queries(dq, kv_col);
@@ -161,7 +166,7 @@ class AttentionGrad {
   }
 
   /// What backward needs of 128 queries, p after dropout and ds, from the probabilities that softmax has kept.
-  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& dy) {
+  void scores(std::int64_t b, std::int64_t head, std::int64_t t, const Tile& q, const Tile& dy) {
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t), place = (b * h_.heads + head) * h_.tiles() + t;
     const std::int64_t row = (b * h_.heads + head) * h_.seq + t * kPartitions;
     const Tile p = e_.loaded(h_.score, e_.hbm(node_.in[3], row, parts, 0, seen, 1));
@@ -182,7 +187,28 @@ class AttentionGrad {
     e_.activation(product, Fn::kCopy, product, 1.0F, 0.0F, &dot);
     ds_.push_back(e_.sbuf(h_.type, parts, seen));
     e_.scalar_tensor_tensor(ds_.back(), dp, Alu::kSub, dot, Alu::kMul, p);
+    if (a_.soft_cap > 0) through_cap(ds_.back(), capped(q, seen));
     if (a_.biased) e_.store(e_.hbm(node_.out[3], row, parts), ds_.back());
+  }
+
+  /// tanh(alpha q k^T / cap) of 128 queries.
+  Tile capped(const Tile& q, std::int64_t seen) {
+    const HeadPanels q_t = transpose_tile(e_, q, h_.type);
+    const Tile out = e_.sbuf(Dtype::kFp32, q.partitions, seen);
+    for (std::int64_t c = 0; c < seen; c += kChunk) {
+      const std::int64_t width = std::min(kChunk, seen - c);
+      const Tile sum = e_.psum(q.partitions, width);
+      contract_heads(e_, sum, q_t, keys_, c);
+      e_.activation(columns(out, c, width), Fn::kTanh, sum, static_cast<float>(a_.scale / a_.soft_cap));
+    }
+    return out;
+  }
+
+  /// The gradient of capped scores as that of the scores; `t` becomes 1 - t^2.
+  void through_cap(const Tile& ds, const Tile& t) {
+    e_.tensor_tensor(t, t, Alu::kMul, t);
+    e_.tensor_scalar(t, t, Alu::kMul, -1.0F, Alu::kAdd, 1.0F);
+    e_.tensor_tensor(ds, ds, Alu::kMul, t);
   }
 
   /// exp(alpha q k^T + mask - logarithm of the sum) of 128 queries.
@@ -192,13 +218,15 @@ class AttentionGrad {
         e_.loaded(Dtype::kFp32, e_.hbm(node_.in[3], (b * h_.heads + head) * h_.seq + t * kPartitions, parts, 0, 1, 1));
     const Tile less = e_.sbuf(Dtype::kFp32, parts, 1);
     e_.tensor_scalar(less, logarithm, Alu::kMul, -1.0F);
-    const HeadPanels q_t = transpose_tile(e_, q, h_.type);
     const Tile p = e_.sbuf(h_.score, parts, seen);
-    const auto alpha = static_cast<float>(a_.scale);
+    const bool caps = a_.soft_cap > 0;
+    const auto alpha = static_cast<float>(caps ? a_.soft_cap : a_.scale);
+    const HeadPanels q_t = caps ? HeadPanels{} : transpose_tile(e_, q, h_.type);
+    if (caps) tanhs_ = capped(q, seen);
     for (std::int64_t c = 0; c < seen; c += kChunk) {
       const std::int64_t width = std::min(kChunk, seen - c);
-      const Tile sum = e_.psum(parts, width);
-      contract_heads(e_, sum, q_t, keys_, c);
+      const Tile sum = caps ? columns(tanhs_, c, width) : e_.psum(parts, width);
+      if (!caps) contract_heads(e_, sum, q_t, keys_, c);
       if (!mask_) {
         e_.activation(columns(p, c, width), Fn::kExp, sum, alpha, less);
         continue;
@@ -234,6 +262,7 @@ class AttentionGrad {
       }
       e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));
     }
+    if (a_.soft_cap > 0) through_cap(ds, tanhs_);
     ds_.push_back(ds);
   }
 
@@ -323,7 +352,7 @@ class AttentionGrad {
   std::int64_t kv_first_ = 0, width_ = 0;
   RowTiles q_, k_, v_, dy_, o_, dq_, dk_, dv_, p_, ds_;
   HeadPanels values_, keys_;
-  Tile mask_{}, sum_k_{}, sum_v_{};
+  Tile mask_{}, sum_k_{}, sum_v_{}, tanhs_{};
 };
 
 void attention_grad_lower(Emitter& e, const Node& node) { AttentionGrad{e, node}.run(); }
@@ -337,15 +366,16 @@ bool attention_grad_flash(Graph& graph, NodeId n) {
   return false;
 }
 
-/// dp, dq, dk and dv; with flash also the scores.
+/// dp, dq, dk and dv; with flash or a cap also the scores.
 double product_flops(const Graph& g, const Node& node) {
   const Heads h{g, node};
   return 2.0 * h.pairs() * static_cast<double>(h.size);
 }
 
-/// Four products, and of the scores that were not kept a fifth.
+/// Four products, and of scores that are computed again a fifth.
 double scores_again_flops(const Graph& g, const Node& node) {
-  return node.attrs.as<AttentionAttrs>().flash ? product_flops(g, node) : 0;
+  const auto& a = node.attrs.as<AttentionAttrs>();
+  return a.flash || a.soft_cap > 0 ? product_flops(g, node) : 0;
 }
 
 double attention_grad_flops(const Graph& g, const Node& node) {

@@ -211,9 +211,20 @@ class CachedAttention {
                         columns(queries_[part], queries, n_.ratio), part > 0);
         }
         e_.tensor_tensor(view(scores, (g * n_.tiles + tile) * n_.ratio, dim(n_.ratio, count), dim(1, n_.ratio)),
-                         fold(bank, count, n_.ratio), Alu::kAdd, view(mask, tile, dim(1, count), dim(0, n_.ratio)));
+                         fold(capped(bank), count, n_.ratio), Alu::kAdd,
+                         view(mask, tile, dim(1, count), dim(0, n_.ratio)));
       }
     });
+  }
+
+  /// Scores as attrs.soft_cap says, which may be those in PSUM.
+  Tile capped(const Tile& scores) {
+    const double cap = node_.attrs.as<CachedAttentionAttrs>().soft_cap;
+    if (cap <= 0) return scores;
+    const Tile out = e_.sbuf(Dtype::kFp32, scores.partitions, scores.cols());
+    e_.activation(out, Fn::kTanh, scores, static_cast<float>(1 / cap));
+    e_.tensor_scalar(out, out, Alu::kMul, static_cast<float>(cap));
+    return out;
   }
 
   /// Scores to all new keys, of which each sequence sees its own.
@@ -229,7 +240,7 @@ class CachedAttention {
       }
     // Column c is of sequence first + c / heads: where c - (p - first) * heads is from 0 to heads - 1.
     const auto begin = static_cast<float>(first * heads), size = static_cast<float>(heads);
-    e_.copy(own, bank);
+    e_.copy(own, capped(bank));
     e_.affine_select(own, begin, -size, 1, kHiddenScore);
     e_.affine_select(own, size - 1 - begin, size, -1, kHiddenScore);
     return own;

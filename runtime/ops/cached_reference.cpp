@@ -57,7 +57,8 @@ Tensors cached_forward(const Attrs& attrs, std::span<const Tensor> in) {
       for (std::int64_t j = 0; j <= place; ++j) {
         double& s = x[static_cast<std::size_t>(j)];
         s = dot(q.row(b) + h * d, keys.row(first + j) + h / ratio * d, d);
-        most = std::max(most, s *= a.scale);
+        s = soft_capped(a.scale * s, a.soft_cap);
+        most = std::max(most, s);
       }
       for (double& s : x) sum += s = std::exp(s - most);
       for (std::int64_t c = 0; c < d; ++c) {

@@ -139,12 +139,21 @@ void head_sum_lower(RowTiler& r, const Node& node) {
 
 // ---- rotary positions
 
-/// Turns each pair (x[j], x[j + d/2]) of each head by the angle whose cosine and sine are given: the first half becomes
-/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.inverse it turns back. Shapes: x [R, H * d], d = 2 * C,
-/// cos and sin [R, C] -> [R, H * d]. Source: Su et al., arXiv:2104.09864, with the halves of Hugging Face's Llama.
+/// Elements of a head.
+std::int64_t rope_head(const Attrs& attrs, std::int64_t pairs) {
+  const std::int64_t head = attrs.as<RopeAttrs>().head;
+  return head > 0 ? head : 2 * pairs;
+}
+
+/// Turns each pair (x[j], x[j + C]) of each head by the angle whose cosine and sine are given: the first half becomes
+/// x1 cos - x2 sin, the second x2 cos + x1 sin; with attrs.inverse it turns back. What a head has beyond 2 * C elements
+/// stays. Shapes: x [R, H * d], d = attrs.head or 2 * C, cos and sin [R, C] -> [R, H * d]. Source: Su et al.,
+/// arXiv:2104.09864, with the halves of Hugging Face's Llama and, of a part of each head, GPT-NeoX.
 std::vector<Shape> rope_infer(const Contract& c) {
   const Value &x = c.in(0), &cos = c.in(1);
-  if (x.cols % (2 * cos.cols) != 0) c.fail("the angles do not divide the columns", "give half a head of angles");
+  const std::int64_t head = rope_head(c.node.attrs, cos.cols);
+  if (x.cols % head != 0 || 2 * cos.cols > head)
+    c.fail("the angles do not divide the columns", "give an angle for each turned pair of a head");
   c.need(1, x.rows, cos.cols, "cosines");
   c.need(2, x.rows, cos.cols, "sines");
   return {{x.rows, x.cols, c.result_type()}};
@@ -153,9 +162,10 @@ std::vector<Shape> rope_infer(const Contract& c) {
 Tensors rope_forward(const Attrs& attrs, std::span<const Tensor> in) {
   const double sign = attrs.as<RopeAttrs>().inverse ? -1 : 1;
   const Tensor &x = in[0], &cos = in[1], &sin = in[2];
-  const std::int64_t half = cos.cols;
+  const std::int64_t half = cos.cols, head = rope_head(attrs, half);
   return {generate(x.rows, x.cols, [&](auto r, auto c) {
-    const std::int64_t j = c % (2 * half);
+    const std::int64_t j = c % head;
+    if (j >= 2 * half) return static_cast<double>(x.at(r, c));
     const bool first = j < half;
     const double other = first ? -static_cast<double>(x.at(r, c + half)) : x.at(r, c - half);
     return static_cast<double>(x.at(r, c)) * cos.at(r, j % half) + sign * other * sin.at(r, j % half);
@@ -168,13 +178,12 @@ void rope_backward(Backward& b, const Node& node) {
   b.add(node, 0, b.op(kRope, node, "grad", {b.grad(node), node.in[1], node.in[2]}, attrs));
 }
 
-/// The first (or second) halves of all heads: [P, H, half].
-Tile halves(const Tile& x, std::int64_t half, bool second) {
-  const std::int64_t heads = x.cols() / (2 * half);
-  Tile out = columns(x, second ? half : 0, x.cols());
+/// Elements [first, first + size) of all heads: [P, H, size].
+Tile of_heads(const Tile& x, std::int64_t head, std::int64_t first, std::int64_t size) {
+  Tile out = columns(x, first, x.cols());
   out.rank = 2;
-  out.free[0] = {.step = static_cast<std::int32_t>(2 * half), .size = static_cast<std::uint32_t>(heads)};
-  out.free[1] = {.step = 1, .size = static_cast<std::uint32_t>(half)};
+  out.free[0] = {.step = static_cast<std::int32_t>(head), .size = static_cast<std::uint32_t>(x.cols() / head)};
+  out.free[1] = {.step = 1, .size = static_cast<std::uint32_t>(size)};
   return out;
 }
 
@@ -189,15 +198,18 @@ Tile for_heads(const Tile& angles, std::int64_t heads) {
 
 void rope_lower(RowTiler& r, const Node& node) {
   const Tile x = r.in(node, 0), y = r.out(node, 0);
-  const std::int64_t half = r.cols_of(node.in[1]), heads = x.cols() / (2 * half);
+  const std::int64_t half = r.cols_of(node.in[1]), head = rope_head(node.attrs, half), heads = x.cols() / head;
   const Tile cos = for_heads(r.in(node, 1), heads), sin = for_heads(r.in(node, 2), heads);
   const Tile a = fold(r.scratch(Dtype::kFp32, heads * half), heads, half);
   const Tile b = fold(r.scratch(Dtype::kFp32, heads * half), heads, half);
   const bool forward = !node.attrs.as<RopeAttrs>().inverse;
+  const auto halves = [&](const Tile& tile, bool second) { return of_heads(tile, head, second ? half : 0, half); };
+  const std::int64_t still = head - 2 * half;
+  if (still > 0) r.e().copy(of_heads(y, head, 2 * half, still), of_heads(x, head, 2 * half, still));
   for (const bool second : {false, true}) {
-    r.e().tensor_tensor(a, halves(x, half, second), Alu::kMul, cos);
-    r.e().tensor_tensor(b, halves(x, half, !second), Alu::kMul, sin);
-    r.e().tensor_tensor(halves(y, half, second), a, second == forward ? Alu::kAdd : Alu::kSub, b);
+    r.e().tensor_tensor(a, halves(x, second), Alu::kMul, cos);
+    r.e().tensor_tensor(b, halves(x, !second), Alu::kMul, sin);
+    r.e().tensor_tensor(halves(y, second), a, second == forward ? Alu::kAdd : Alu::kSub, b);
   }
 }
 

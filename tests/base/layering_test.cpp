@@ -38,6 +38,9 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"include", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},  // the headers of trnsim/'s API
     {"validation", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim"}},
     {"cli", {"analysis", "trnsim", "validation"}},
+    {"python",
+     {"analysis", "trnsim", "validation", "workloads/jobs/workload.h", "runtime/nki/trace.h", "isa/dtype.h",
+      "isa/names.h", "isa/table.h"}},
     {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
 };
 
@@ -45,7 +48,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
 /// single files.
 const std::map<std::string, Names, std::less<>> kLibraries = {
     {"fmt", {"base", "isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
-    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "validation", "cli"}},
+    {"nlohmann", {"base", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "python"}},
     {"toml++", {"base"}},
     {"spdlog", {"base"}},
     {"xxhash.h", {"base"}},
@@ -66,6 +69,9 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"jpeglib.h", {"workloads"}},
     {"jerror.h", {"workloads"}},
     {"CLI", {"cli"}},
+    {"pybind11", {"python"}},
+    {"Python.h", {"python/nki/dtypes.cpp"}},
+    {"numpy", {"python/nki/dtypes.cpp"}},
     {"gtest", {}},
     {"gmock", {}},
     {"benchmark", {}},
@@ -75,7 +81,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
 const Names kSystem = {"dlfcn.h", "fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
 
 /// Macros that a library wants to be asked with.
-const Names kMacros = {"XXH_INLINE_ALL"};
+const Names kMacros = {"XXH_INLINE_ALL", "NPY_NO_DEPRECATED_API"};
 
 struct Line {
   std::string_view path;  // from the root: "hw/memory/dma.cpp"
@@ -231,27 +237,30 @@ TEST_P(LayeringFinds, APlantedInclude) {
 
 INSTANTIATE_TEST_SUITE_P(
     Layering, LayeringFinds,
-    testing::Values(Plant{"isa/a.cpp", "\"hw/dma.h\"", "isa/ may not include \"hw/dma.h\""},
-                    Plant{"base/a.cpp", "\"isa/tile.h\"", "base/ may not include \"isa/tile.h\""},
-                    Plant{"workloads/a.h", "\"isa/tile.h\"", "workloads/ may not include \"isa/tile.h\""},
-                    Plant{"analysis/a.cpp", "\"hw/params.h\"", "analysis/ may not include \"hw/params.h\""},
-                    Plant{"analysis/a.cpp", "\"hw/trace.h\"", ""}, Plant{"hw/a.cpp", "\"isa/tile.h\"", ""},
-                    Plant{"cli/a.cpp", "\"runtime/graph/graph.h\"", "cli/ may not include \"runtime/graph/graph.h\""},
-                    Plant{"cli/a.cpp", "\"analysis/record/record.h\"", ""}, Plant{"hw/a.cpp", "<systemc>", ""},
-                    Plant{"runtime/a.cpp", "<systemc>", "runtime/ may not use <systemc>"},
-                    Plant{"hw/a.cpp", "<boost/graph/dag.hpp>", "hw/ may not use <boost/graph/dag.hpp>"},
-                    Plant{"hw/network/topology.cpp", "<boost/graph/dag.hpp>", ""},
-                    Plant{"hw/a.cpp", "<gtest/gtest.h>", "hw/ may not use <gtest/gtest.h>"},
-                    Plant{"tests/hw/a.cpp", "<gtest/gtest.h>", ""}, Plant{"hw/a.cpp", "<sys/mman.h>", ""},
-                    Plant{"hw/a.cpp", "<vector>", ""},
-                    Plant{"hw/a.cpp", "<new/lib.h>", "<new/lib.h> is a library without a row in kLibraries"},
-                    Plant{"cli/a.cpp", "\"hw/memory/dma.h\"", "\"hw/memory/dma.h\" is internal to hw/"},
-                    Plant{"trnsim/a.cpp", "\"validation/rows/rows.h\"",
-                          "trnsim/ may not include \"validation/rows/rows.h\""},
-                    Plant{"cli/a.cpp", "\"trnsim/job/job.h\"", ""}, Plant{"hw/a.cpp", "\"hw/memory/dma.h\"", ""},
-                    Plant{"tests/hw/a.cpp", "\"hw/memory/dma.h\"", ""},
-                    Plant{"hw/a.cpp", "\"dma.h\"", "\"dma.h\" is not a path from the root"},
-                    Plant{"hw/a.cpp", "\"hw/../isa/tile.h\"", "\"hw/../isa/tile.h\" goes up"}));
+    testing::Values(
+        Plant{"isa/a.cpp", "\"hw/dma.h\"", "isa/ may not include \"hw/dma.h\""},
+        Plant{"base/a.cpp", "\"isa/tile.h\"", "base/ may not include \"isa/tile.h\""},
+        Plant{"workloads/a.h", "\"isa/tile.h\"", "workloads/ may not include \"isa/tile.h\""},
+        Plant{"analysis/a.cpp", "\"hw/params.h\"", "analysis/ may not include \"hw/params.h\""},
+        Plant{"analysis/a.cpp", "\"hw/trace.h\"", ""}, Plant{"hw/a.cpp", "\"isa/tile.h\"", ""},
+        Plant{"cli/a.cpp", "\"runtime/graph/graph.h\"", "cli/ may not include \"runtime/graph/graph.h\""},
+        Plant{"python/a.cpp", "\"runtime/graph/graph.h\"", "python/ may not include \"runtime/graph/graph.h\""},
+        Plant{"python/nki/a.cpp", "<pybind11/pybind11.h>", ""},
+        Plant{"trnsim/a.cpp", "<pybind11/pybind11.h>", "trnsim/ may not use <pybind11/pybind11.h>"},
+        Plant{"cli/a.cpp", "\"analysis/record/record.h\"", ""}, Plant{"hw/a.cpp", "<systemc>", ""},
+        Plant{"runtime/a.cpp", "<systemc>", "runtime/ may not use <systemc>"},
+        Plant{"hw/a.cpp", "<boost/graph/dag.hpp>", "hw/ may not use <boost/graph/dag.hpp>"},
+        Plant{"hw/network/topology.cpp", "<boost/graph/dag.hpp>", ""},
+        Plant{"hw/a.cpp", "<gtest/gtest.h>", "hw/ may not use <gtest/gtest.h>"},
+        Plant{"tests/hw/a.cpp", "<gtest/gtest.h>", ""}, Plant{"hw/a.cpp", "<sys/mman.h>", ""},
+        Plant{"hw/a.cpp", "<vector>", ""},
+        Plant{"hw/a.cpp", "<new/lib.h>", "<new/lib.h> is a library without a row in kLibraries"},
+        Plant{"cli/a.cpp", "\"hw/memory/dma.h\"", "\"hw/memory/dma.h\" is internal to hw/"},
+        Plant{"trnsim/a.cpp", "\"validation/rows/rows.h\"", "trnsim/ may not include \"validation/rows/rows.h\""},
+        Plant{"cli/a.cpp", "\"trnsim/job/job.h\"", ""}, Plant{"hw/a.cpp", "\"hw/memory/dma.h\"", ""},
+        Plant{"tests/hw/a.cpp", "\"hw/memory/dma.h\"", ""},
+        Plant{"hw/a.cpp", "\"dma.h\"", "\"dma.h\" is not a path from the root"},
+        Plant{"hw/a.cpp", "\"hw/../isa/tile.h\"", "\"hw/../isa/tile.h\" goes up"}));
 
 TEST(Layering, FindsBadForm) {
   using testing::ElementsAre;

@@ -1,4 +1,5 @@
-// Rules that one sees in the text of a source, each with the folders that it holds for. What breaks a rule today stands
+// Rules that one sees in the text of a source in C++, each with the folders that it holds for (Python's:
+// tests/python/rules_test.py). What breaks a rule today stands
 // in layering_exceptions.txt, by file and number, and only gets less: TRNSIM_UPDATE_EXCEPTIONS=1 takes out what is
 // mended.
 #include <fmt/format.h>
@@ -26,8 +27,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-const std::vector<std::string> kFolders = {"base",     "isa",    "hw",         "runtime", "workloads",
-                                           "analysis", "trnsim", "validation", "cli",     "tests"};
+const std::vector<std::string> kFolders = {"base",   "isa",        "hw",  "runtime", "workloads", "analysis",
+                                           "trnsim", "validation", "cli", "python",  "tests"};
 constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400;
 
 /// A place that breaks a rule.
@@ -88,9 +89,19 @@ Breaches long_file(const Source& source) {
   return {{lines, fmt::format("{} lines", lines)}};
 }
 
+/// Names of tensors in the files that all families share.
+Breaches tensor_names(const Source& source) {
+  static const std::regex shared{
+      R"(workloads/models/(layers/.*|decoder/(split|decoder|generation|plain)[^/]*|[^/]*)|(?!workloads/models/).*)"};
+  static const std::regex names{
+      R"(\b(lm_head|embed_(tokens|in|out)|self_attn|[qkv]_proj\.|c_attn|w[pt]e|ln_f|SelfAttention|)"
+      R"(EncDecAttention|word_embeddings|query_key_value|cls\.predictions)\b)"};
+  return std::regex_match(source.path, shared) ? matches(source.strings, names) : Breaches{};
+}
+
 const std::string kLibrary = "isa hw runtime workloads analysis trnsim validation";
 const std::string kAboveHardware = "runtime workloads analysis trnsim validation cli";
-const std::string kEverywhere = kLibrary + " base cli tests";
+const std::string kEverywhere = kLibrary + " base cli python tests";
 
 const std::vector<SourceRule>& rules() {
   static const std::vector<SourceRule> all = {
@@ -105,6 +116,9 @@ const std::vector<SourceRule>& rules() {
                R"(\bis_(bert|llama|gpt|vit|encoder|decoder)\(|\bfamily\(\) *[!=]=)")},
       {"op", "only runtime/ops/ asks which op a node is: others read columns of Op", kAboveHardware, "runtime/ops/",
        in_code(R"([=!]= *&(\w+::)*k[A-Z]\w*|&(\w+::)*k[A-Z]\w* *[=!]=)")},
+      {"tensors", "a family's tensors have their names in its own file", "runtime workloads analysis trnsim cli",
+       "workloads/checkpoints/llama2c.cpp",  // a format that is Llama's alone
+       tensor_names},
       {"hardware", "numbers of the hardware stand in isa/ and hw/: they come from the Target", kAboveHardware, "",
        in_code(R"((^|[^\w.])(91\.75|22\.94|0\.96e9|1\.4e9|2\.8e9|820e9|196608)(?![\w.]))")},
       {"geometry", "sizes of the core come from the Target", "runtime", "",
@@ -231,6 +245,9 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedText{"flags", "runtime/a.cpp", "f(\"use --tensor_parallel_size\");\n", "1:  --tensor_parallel_size"},
         PlantedText{"flags", "runtime/a.cpp", "f(--count, \"a -- b\");  // --count\n", ""},
         PlantedText{"flags", "cli/a.cpp", "f(\"--count\");\n", ""},
+        PlantedText{"tensors", "workloads/models/layers/a.cpp", "w(\"lm_head.weight\");\n", "1: lm_head"},
+        PlantedText{"tensors", "workloads/models/decoder/decoder_a.cpp", "w(\"transformer.wpe.weight\");\n", "1: wpe"},
+        PlantedText{"tensors", "workloads/models/decoder/opt.cpp", "w(\"lm_head.weight\");\n", ""},
         PlantedText{"family", "trnsim/a.cpp", "std::get_if<workloads::BertConfig>(&c);\n",
                     "1: get_if<workloads::BertConfig>"},
         PlantedText{"family", "cli/a.cpp", "case Family::kDecoder: return;\n", "1: Family::kDecoder"},
@@ -249,6 +266,7 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedText{"clang", "runtime/a.cpp", "f(std::string_view{});  // std::views::reverse\n", ""},
         PlantedText{"functions", "isa/a.cpp", long_body(41), "1: 41 lines: void f("},
         PlantedText{"functions", "isa/a.cpp", long_body(40), ""},
+        PlantedText{"functions", "python/nki/a.cpp", long_body(41), "1: 41 lines: void f("},
         PlantedText{"files", "isa/a.cpp", std::string(401, '\n'), "401: 401 lines"},
         PlantedText{"files", "isa/a.cpp", std::string(400, '\n'), ""}));
 

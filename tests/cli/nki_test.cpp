@@ -101,6 +101,26 @@ TEST_F(Nki, AFunctionThatIsNotThereIsOneErrorWithItsLine) {
   EXPECT_THAT(ran.err, HasSubstr(".py:7: nisa.quantum_leap is not there"));
 }
 
+TEST_F(Nki, AnUnknownKeywordIsOneErrorWithItsLine) {
+  for (const std::string call :
+       {"nisa.tensor_copy(dst=t, src=t)", "nisa.tensor_scalar(t, np.subtract, 1.0, revers0=True)",
+        "nisa.activation(np.exp, t, bais=t)", "nl.add(t, t, dtpe=nl.bfloat16)"}) {
+    const Ran ran = kernel("    t = nl.load(x)\n    " + call + "\n    return x\n");
+    EXPECT_EQ(ran.code, 2) << call;
+    EXPECT_THAT(ran.err, testing::ContainsRegex("\\.py:8: TypeError: .* got an unexpected keyword argument '.*'"))
+        << call;
+  }
+}
+
+TEST_F(Nki, ATileOfAnotherKernelIsOneErrorWithItsLine) {
+  const Ran ran = kernel(
+      "    global kept\n    kept = nl.load(x)\n    return x\nk(np.ones((128, 512), np.float32))\n@nki.jit\ndef "
+      "k(x):\n" +
+      std::string{kOut} + "    nl.store(out, kept)\n    return out\n");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:14: the tensor is of another kernel"));
+}
+
 TEST_F(Nki, AScriptWithoutKernelsSaysSo) {
   const fs::path script = fs::temp_directory_path() / ("nki_none_" + std::to_string(getpid()) + ".py");
   std::ofstream{script} << "print('hello')\n";
@@ -160,6 +180,38 @@ TEST_F(Nki, WithoutNumbersTheCallersArraysStay) {
   const Ran ran = run("nki --no_numbers " + script.string());
   fs::remove(script);
   EXPECT_EQ(ran.out, "1024.0\n") << ran.err;
+}
+
+/// Calls a kernel that `decorator` decorates.
+Ran profiled(const std::string& decorator) {
+  const fs::path script = fs::temp_directory_path() / ("nki_profile_" + std::to_string(getpid()) + ".py");
+  std::ofstream{script} << "import numpy as np\nimport neuronxcc.nki as nki\nimport neuronxcc.nki.language as nl\n"
+                        << decorator
+                        << "\ndef square(x):\n    out = nl.ndarray(x.shape, x.dtype, buffer=nl.shared_hbm)\n"
+                        << "    nl.store(out, nl.square(nl.load(x)))\n    return out\n"
+                        << "print(square(np.full((128, 8), 3, np.float32)).max())\n";
+  Ran ran = run("nki " + script.string());
+  fs::remove(script);
+  return ran;
+}
+
+TEST_F(Nki, AProfileIsWrittenToItsWorkingDirectory) {
+  const fs::path folder = fs::temp_directory_path() / ("nki_profile_" + std::to_string(getpid())) / "new";
+  const Ran ran = profiled("@nki.profile(working_directory='" + folder.string() +
+                           "', save_neff_name='file.neff', save_trace_name='profile.ntff')");
+  EXPECT_EQ(ran.out, "9.0\n") << ran.err;
+  const auto figures = nlohmann::json::parse(std::ifstream{folder / "square.json"});
+  EXPECT_EQ(figures["kernel"], "square");
+  EXPECT_THAT(figures["lines"][0]["line"].get<std::string>(), HasSubstr(".py:7"));
+  const auto trace = nlohmann::json::parse(std::ifstream{folder / "square.trace.json"});
+  EXPECT_GE(trace["traceEvents"].size(), 3u);
+  fs::remove_all(folder.parent_path());
+}
+
+TEST_F(Nki, AProfileInTheHardwaresFormatsIsRefused) {
+  const Ran ran = profiled("@nki.profile(working_directory='/tmp/x', save_trace_name='mine.ntff')");
+  EXPECT_EQ(ran.code, 2);
+  EXPECT_THAT(ran.err, HasSubstr(".py:4: nki.profile writes no mine.ntff"));
 }
 
 TEST_F(Nki, AReportHasEnginesAndLines) {

@@ -380,7 +380,7 @@ def bounds(ids):
     return out
 
 
-check("sequence_bounds", lambda x: nisa.sequence_bounds(sequence_ids=x), bounds, IDS)
+check("sequence_bounds", lambda x: nisa.sequence_bounds(segment_ids=x), bounds, IDS)
 
 # ---- dropout and random numbers
 for p, want in ((0.0, lambda x: x), (1.0, np.zeros_like)):

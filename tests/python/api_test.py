@@ -54,7 +54,8 @@ class SameAnswers(unittest.TestCase):
 
     def test_lists_are_those_of_the_registries(self):
         self.assertEqual(trnsim.list("workloads").rows, command("list", "workloads"))
-        self.assertEqual(trnsim.parameters("trn1.2xlarge", "hbm").rows, command("params", "trn1.2xlarge", "--prefix", "hbm"))
+        self.assertEqual(trnsim.parameters("trn1.2xlarge", "hbm").rows,
+                         command("params", "trn1.2xlarge", "--prefix", "hbm"))
 
 
 class Training(unittest.TestCase):

@@ -13,10 +13,12 @@ struct AttentionCase {
   std::int64_t batch, seq, heads, kv_heads, size;
   bool causal, masked;
   Dtype dtype;
+  double cap = 0;  // of the scores
 
   friend void PrintTo(const AttentionCase& c, std::ostream* out) {
     *out << c.batch << "x" << c.seq << " heads " << c.heads << "/" << c.kv_heads << "x" << c.size
-         << (c.causal ? " causal" : "") << (c.masked ? " masked" : "") << " type " << int(c.dtype);
+         << (c.causal ? " causal" : "") << (c.masked ? " masked" : "") << (c.cap > 0 ? " capped" : "") << " type "
+         << int(c.dtype);
   }
 };
 
@@ -32,7 +34,8 @@ class AttentionTest : public testing::TestWithParam<std::tuple<AttentionCase, bo
             .heads = c.heads,
             .kv_heads = c.kv_heads,
             .causal = c.causal,
-            .flash = flash()};
+            .flash = flash(),
+            .soft_cap = c.cap};
   }
   /// q, k, v, and the mask: the last quarter of each second sequence is hidden.
   Inputs inputs() const {
@@ -101,22 +104,26 @@ TEST(Attention, KeysThatComeLaterLoseToEveryScore) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, AttentionTest,
-                         testing::Combine(testing::Values(AttentionCase{2, 48, 3, 3, 64, false, true, Dtype::kFp32},
-                                                          AttentionCase{3, 48, 4, 2, 32, true, false, Dtype::kBf16},
-                                                          AttentionCase{2, 130, 4, 2, 32, true, true, Dtype::kFp32},
-                                                          AttentionCase{1, 130, 2, 2, 64, false, false, Dtype::kBf16},
-                                                          AttentionCase{1, 520, 4, 1, 32, false, true, Dtype::kFp32},
-                                                          AttentionCase{1, 520, 2, 1, 64, true, false, Dtype::kFp32},
-                                                          AttentionCase{1, 1024, 2, 1, 64, true, false, Dtype::kBf16},
-                                                          AttentionCase{2, 5, 2, 2, 6, false, true, Dtype::kFp32},
-                                                          AttentionCase{1, 1024, 1, 1, 32, false, true, Dtype::kFp32},
-                                                          // keys' gradients add up in SBUF
-                                                          AttentionCase{1, 1100, 2, 1, 64, false, false, Dtype::kFp32},
-                                                          AttentionCase{2, 200, 2, 1, 256, true, true, Dtype::kFp32},
-                                                          AttentionCase{1, 140, 1, 1, 160, true, false, Dtype::kBf16},
-                                                          AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16}),
-                                          testing::Bool()));
+INSTANTIATE_TEST_SUITE_P(
+    Sizes, AttentionTest,
+    testing::Combine(testing::Values(AttentionCase{2, 48, 3, 3, 64, false, true, Dtype::kFp32},
+                                     AttentionCase{3, 48, 4, 2, 32, true, false, Dtype::kBf16},
+                                     AttentionCase{2, 130, 4, 2, 32, true, true, Dtype::kFp32},
+                                     AttentionCase{1, 130, 2, 2, 64, false, false, Dtype::kBf16},
+                                     AttentionCase{1, 520, 4, 1, 32, false, true, Dtype::kFp32},
+                                     AttentionCase{1, 520, 2, 1, 64, true, false, Dtype::kFp32},
+                                     AttentionCase{1, 1024, 2, 1, 64, true, false, Dtype::kBf16},
+                                     AttentionCase{2, 5, 2, 2, 6, false, true, Dtype::kFp32},
+                                     AttentionCase{1, 1024, 1, 1, 32, false, true, Dtype::kFp32},
+                                     AttentionCase{2, 130, 4, 2, 32, true, true, Dtype::kFp32, 1.5},
+                                     AttentionCase{1, 140, 2, 1, 64, true, false, Dtype::kBf16, 1.5},
+                                     AttentionCase{1, 1100, 2, 1, 64, true, false, Dtype::kFp32, 1.5},
+                                     // keys' gradients add up in SBUF
+                                     AttentionCase{1, 1100, 2, 1, 64, false, false, Dtype::kFp32},
+                                     AttentionCase{2, 200, 2, 1, 256, true, true, Dtype::kFp32},
+                                     AttentionCase{1, 140, 1, 1, 160, true, false, Dtype::kBf16},
+                                     AttentionCase{1, 2304, 1, 1, 128, true, false, Dtype::kBf16}),
+                     testing::Bool()));
 
 /// Keys of another text, and a bias that all sequences share: tiles of 128 on either side, more keys than queries and
 /// fewer.

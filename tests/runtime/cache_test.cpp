@@ -23,6 +23,7 @@ TEST(CacheAppend, ARowOfEachSequenceFindsItsPlace) {
 struct CacheCase {
   std::int64_t batch, length, heads, kv_heads, size;
   Dtype dtype;
+  double cap = 0;  // of the scores
 
   friend void PrintTo(const CacheCase& c, std::ostream* out) {
     *out << c.batch << " x " << c.length << " heads " << c.heads << "/" << c.kv_heads << " x " << c.size << " type "
@@ -39,7 +40,8 @@ class CachedAttentionTest : public testing::TestWithParam<CacheCase> {
             .batch = c.batch,
             .seq = c.length,
             .heads = c.heads,
-            .kv_heads = c.kv_heads};
+            .kv_heads = c.kv_heads,
+            .soft_cap = c.cap};
   }
   Inputs inputs(const Tensor& positions) const {
     const CacheCase& c = GetParam();

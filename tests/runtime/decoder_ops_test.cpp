@@ -65,6 +65,21 @@ TEST_P(DecoderOps, RopeTurnsAndTurnsBack) {
   EXPECT_TRUE(close(back[0], x, {.ulps = 4, .floor = 2, .dtype = type}));
 }
 
+// What is not turned is as it was.
+TEST_P(DecoderOps, RopeTurnsThePartOfEachHeadThatHasAngles) {
+  const auto [rows, cols, type] = GetParam();
+  const std::int64_t head = cols % 8 == 0 ? cols / 4 : cols, half = std::max<std::int64_t>(1, head / 8);
+  const Tensor x = rounded(random_normal(rows, cols, 1), type);
+  const Tensor cos = runtime::generate(rows, half, [](auto r, auto c) { return std::cos(0.1 * r * (c + 1)); });
+  const Tensor sin = runtime::generate(rows, half, [](auto r, auto c) { return std::sin(0.1 * r * (c + 1)); });
+  const RopeAttrs attrs{.head = head};
+  expect_reference(kRope, {{x, type}, cos, sin}, attrs, {{.ulps = fp32() ? 2.0 : 0.6, .floor = 1, .dtype = type}},
+                   numerics());
+  const Tensor turned = run_on_device(kRope, {{x, type}, cos, sin}, attrs, numerics())[0];
+  for (std::int64_t r = 0; r < rows; ++r)
+    for (std::int64_t c = 2 * half; c < head; ++c) ASSERT_EQ(turned.at(r, c), x.at(r, c)) << r << " " << c;
+}
+
 // In parts, over the columns of two ranks, the loss is that of the whole.
 void expect_loss_of_parts(const DecoderCase& sizes, double smoothing, bool fp32, std::string_view numerics) {
   const auto [rows, cols, type] = sizes;

@@ -1,4 +1,4 @@
-// Who takes what several engines could: the same books for graphs and for NKI, each by its own policy.
+// Which of several engines takes an instruction: the same books for graphs and for NKI, each with its own policy.
 #include <gtest/gtest.h>
 
 #include <string>

@@ -154,7 +154,7 @@ TEST(Gradient, TakeRows) {
 }
 
 TEST(Gradient, Attention) {
-  for (const auto& [kv, causal] : {std::pair{2, false}, {1, true}}) {
+  for (const auto& [kv, causal, cap] : {std::tuple{2, false, 0.0}, {1, true, 0.0}, {1, true, 0.7}}) {
     Model m;
     const ValueId q = m.weight("q", random_normal(8, 6, 1)), k = m.weight("k", random_normal(8, 3 * kv, 2));
     const ValueId v = m.weight("v", random_normal(8, 3 * kv, 3));
@@ -166,7 +166,8 @@ TEST(Gradient, Attention) {
     }
     m.loss(m.graph.add(
         runtime::kAttention, "heads", in,
-        AttentionAttrs{.scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = kv, .causal = causal})[0]);
+        AttentionAttrs{
+            .scale = 0.8, .batch = 2, .seq = 4, .heads = 2, .kv_heads = kv, .causal = causal, .soft_cap = cap})[0]);
     m.check();
   }
 }

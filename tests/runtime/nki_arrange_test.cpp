@@ -117,5 +117,25 @@ TEST(NkiArrange, WhatDoesNotFitIsAMistakeOfItsLine) {
                            {"kernel.py:7: ", "120000 more bytes per partition do not fit in SBUF"}));
 }
 
+TEST(NkiTrace, ATensorOfAnotherKernelIsRefused) {
+  Kernel now;
+  const View y = now.hbm(1);
+  {
+    Kernel other;
+    const View x = other.hbm(1), tile = other.load(x, 0);
+    EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.store(y, 0, tile); }, {"is of another kernel"}));
+    EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.trace().assign(now.load(y, 0), tile, true); },
+                             {"is of another kernel"}));
+  }
+  View kept;
+  {
+    Kernel gone;
+    kept = gone.load(gone.hbm(1), 0);
+    EXPECT_EQ(&Trace::of(kept), &gone.trace());
+  }
+  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { Trace::of(kept); }, {"is of another kernel"}));
+  EXPECT_TRUE(tests::fails(base::Fault::kProgram, [&] { now.store(y, 0, kept); }, {"is of another kernel"}));
+}
+
 }  // namespace
 }  // namespace runtime::nki

@@ -30,7 +30,7 @@ const Member kMembers[] = {{"bert-base-uncased"}, {"roberta-base"},    {"distilb
                            {"qwen3-0.6b"},        {"gemma-2b"},        {"granite-3.0-2b"},
                            {"phi3-mini"},         {"phi3.5-mini"},     {"mixtral-8x7b"},
                            {"qwen3-30b-a3b"},     {"olmo2-1b", false}, {"gpt2"},
-                           {"t5-small"}};
+                           {"t5-small"},          {"pythia-410m"},     {"opt-125m"}};
 
 workloads::ModelPtr small(const char* preset) {
   const workloads::ModelPtr model = workloads::model_preset(preset);

@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 #include <set>
 #include <string>
+#include <vector>
 
 #include "tests/target.h"
 #include "tests/workloads/support.h"
@@ -17,6 +18,17 @@
 #include "workloads/training/verify.h"
 
 namespace workloads_test {
+
+/// Decoders that train under every plan, and write texts of any length.
+inline constexpr const char* kWritingDecoders[] = {
+    "qwen2_tiny",     "qwen3_tiny",        "gemma_tiny",    "granite_tiny",         "llama_linear_tiny",
+    "qwen3_moe_tiny", "llama_llama3_tiny", "gpt_neox_tiny", "gpt_neox_serial_tiny", "opt_tiny"};
+
+inline std::vector<const char*> decoders() {
+  std::vector<const char*> all{std::begin(kWritingDecoders), std::end(kWritingDecoders)};
+  all.insert(all.end(), {"mistral_tiny", "phi3_tiny", "phi3_long_tiny"});  // of fewer tokens
+  return all;
+}
 
 /// In fp32 only the order of sums differs, as in Verify.Fp32FollowsPyTorch. Of `plan` all but the numerics count.
 inline void expect_pytorch(const char* model, const runtime::Plan& plan) {

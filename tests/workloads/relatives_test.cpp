@@ -23,13 +23,11 @@ namespace {
 
 using base::Fault;
 using nlohmann::json;
+using workloads_test::decoders;
 using workloads_test::fails;
 using workloads_test::golden;
 using workloads_test::Scratch;
 
-constexpr const char* kDecoders[] = {"qwen2_tiny",     "mistral_tiny",      "qwen3_tiny", "gemma_tiny",
-                                     "granite_tiny",   "llama_linear_tiny", "phi3_tiny",  "qwen3_moe_tiny",
-                                     "phi3_long_tiny", "llama_llama3_tiny"};
 // Heads wider than the partitions, and heads that are normed as one.
 constexpr const char* kOfFewPlans[] = {"gemma_wide_tiny", "olmo2_tiny"};
 // Whose routers have a loss, of all tokens at once: no sum over data-parallel ranks or micro-batches of their own.
@@ -67,7 +65,7 @@ TEST(Experts, FollowPyTorchWithTheRoutersLoss) {
 
 INSTANTIATE_TEST_SUITE_P(
     Golden, Relatives,
-    testing::Combine(testing::ValuesIn(kDecoders),
+    testing::Combine(testing::ValuesIn(decoders()),
                      testing::Values(RelativePlan{.name = "one core"}, RelativePlan{.name = "TP 2", .tensor = 2},
                                      RelativePlan{.name = "TP 4, sequence parallel", .tensor = 4, .sequence = true},
                                      RelativePlan{.name = "PP 2", .pipeline = 2, .micro = 2},
@@ -99,12 +97,13 @@ TEST(LongRope, FactorsFollowTheLength) {
   const ModelPtr model = read_config(golden("phi3_long_tiny"));
   const DecoderArch arch = decoder_arch(model);
   const double magnitude = std::sqrt(1 + std::log(40.0 / 12) / std::log(12.0));
-  EXPECT_DOUBLE_EQ(arch.rope_magnitude, magnitude);
-  const RopeTable few = rope_table(arch, 12), many = rope_table(arch, 13);
+  EXPECT_DOUBLE_EQ(arch.block.rotary.magnitude, magnitude);
+  const std::vector<HostTable> few = rope_tables(arch.block.rotary, 12), many = rope_tables(arch.block.rotary, 13);
+  ASSERT_EQ(few.size(), 2);  // cosines and sines
   const double second = std::pow(1e4, -0.5);
-  EXPECT_FLOAT_EQ(few.sin[3], static_cast<float>(magnitude * std::sin(second / 1.5)));
-  EXPECT_FLOAT_EQ(many.sin[3], static_cast<float>(magnitude * std::sin(second / 4)));
-  EXPECT_FLOAT_EQ(few.cos[0], static_cast<float>(magnitude));
+  EXPECT_FLOAT_EQ(few[1].values[3], static_cast<float>(magnitude * std::sin(second / 1.5)));
+  EXPECT_FLOAT_EQ(many[1].values[3], static_cast<float>(magnitude * std::sin(second / 4)));
+  EXPECT_FLOAT_EQ(few[0].values[0], static_cast<float>(magnitude));
   const Scratch s;
   json file = read_json_file(golden("phi3_long_tiny") / "config.json");
   file["rope_scaling"]["long_factor"] = {2.0};
@@ -113,7 +112,7 @@ TEST(LongRope, FactorsFollowTheLength) {
 }
 
 TEST(RelativesFolder, NamesAndKeysAreTheFilesBothWays) {
-  std::vector<const char*> all{std::begin(kDecoders), std::end(kDecoders)};
+  std::vector<const char*> all = decoders();
   all.insert(all.end(), std::begin(kRouted), std::end(kRouted));
   all.insert(all.end(), std::begin(kOfFewPlans), std::end(kOfFewPlans));
   for (const char* name : all) workloads_test::expect_same_folder(name, {"hidden_act", "rope_scaling"});
@@ -128,7 +127,8 @@ TEST(RelativesFolder, PresetsHaveTheirPublishedParameters) {
       {"granite-3.0-8b", 8.171e9}, {"phi3-mini", 3.821e9},     {"phi3-medium", 13.96e9},   {"phi-4", 14.66e9},
       {"mixtral-8x7b", 46.70e9},   {"mixtral-8x22b", 140.6e9}, {"qwen3-30b-a3b", 30.53e9}, {"qwen3-235b-a22b", 235.1e9},
       {"gemma-2b", 2.506e9},       {"gemma-7b", 8.538e9},      {"olmo2-1b", 1.485e9},      {"olmo2-7b", 7.299e9},
-      {"olmo2-13b", 13.72e9},      {"phi3.5-mini", 3.821e9}};
+      {"olmo2-13b", 13.72e9},      {"phi3.5-mini", 3.821e9},   {"pythia-410m", 405.3e6},   {"gpt-neox-20b", 20.55e9},
+      {"opt-125m", 125.2e6},       {"opt-1.3b", 1.316e9}};
   for (const auto& [name, parameters] : want) {
     const ModelPtr model = model_preset(name);
     model->require_valid(name);
@@ -191,7 +191,7 @@ TEST(Recipes, WhatIsNotRepeatedIsRefusedByName) {
 
 // PyTorch's own losses in bf16 are off by their last bit at least; twice that is what two ways of rounding may differ.
 TEST(Recipes, Bf16StaysWithinTwicePyTorchsOwnSpread) {
-  for (const char* model : kDecoders) {
+  for (const char* model : decoders()) {
     VerifyOptions options;
     options.target = trn1_target();
     options.plan.numerics = runtime::numerics("bf16");

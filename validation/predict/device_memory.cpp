@@ -28,7 +28,7 @@ constexpr std::array<std::string_view, 3> kTied = {"qwen3-0.6b", "qwen3-1.7b", "
 double not_there(const TrainingRow& row, const workloads::ModelPtr& model) {
   const std::string name = base::lower(row.model);
   const bool tied = std::ranges::any_of(kTied, [&](std::string_view t) { return name.find(t) != std::string::npos; });
-  if (!tied || model->tied_to("lm_head.weight")) return 0;
+  if (!tied || (model->decoder() && model->decoder()->head.tied)) return 0;
   const workloads::Sizes s = model->sizes();
   return static_cast<double>(s.vocabulary * s.hidden) / row.tp.value_or(1);
 }

@@ -67,7 +67,7 @@ Prediction predict_nki(const analysis::Row& row, const PredictContext& context) 
   const std::string machine = machine_of(micro.instance, context, assumed).name;
   const std::string command =
       fmt::format("PYTHONPATH={} {} -c {} {} {} {} {} 2>/dev/null", quoted(module->string()), kNkiPython,
-                  quoted("import sys, trnsim.nki; from trnsim.nki import _report; print(_report.row(*sys.argv[1:]))"),
+                  quoted("import sys, trnsim.nki; from trnsim.nki import _scripts; print(_scripts.row(*sys.argv[1:]))"),
                   quoted(path->string()), quoted(function), quoted(micro.shape), quoted(machine));
   const auto text = output_of(command);
   if (!text) return Prediction::skip("the kernel cannot be traced");

@@ -91,21 +91,20 @@ struct Generator::State {
         const std::vector<float>& part = shard.values[whole.name] =
             shard_of(whole, weights.values.at(whole.name), config, plan, r);
         for (const GenerationWeight& w : all)
-          if (w.spec.in_file() == whole.name || (arch.tied && whole.name == arch.embedding && &w == &all.back()))
+          if (w.spec.in_file() == whole.name ||
+              (arch.head.tied && whole.name == arch.embedding.name + ".weight" && &w == &all.back()))
             write(w, whole, w.spec.fused.empty() ? part : device_values(shard, w.spec), r);
       }
-    if (!arch.rotary) return;
-    const RopeTable table = rope_table(arch, spec.length);
-    for (std::uint32_t r = 0; r < ranks(); ++r) {
-      session().write(r, "rope.cos", table.cos);
-      session().write(r, "rope.sin", table.sin);
-    }
+    for (const HostTable& table : rope_tables(arch.block.rotary, spec.length))
+      for (std::uint32_t r = 0; r < ranks(); ++r) session().write(r, table.name, table.values);
   }
 
   std::vector<float> run(const std::vector<std::int32_t>& ids, const char* name,
                          const std::vector<std::int32_t>& places) {
     runtime::Session io = session();
     const std::int64_t part = vocabulary_part();
+    std::vector<std::int32_t> learned = places;  // where tables of positions begin with rows of no token
+    for (std::int32_t& place : learned) place += static_cast<std::int32_t>(arch.embedding.first_position);
     for (std::uint32_t r = 0; r < ranks(); ++r) {
       const auto first = static_cast<std::int32_t>(r * part);
       std::vector<std::int32_t> mine;
@@ -120,6 +119,7 @@ struct Generator::State {
       io.write(r, "input_ids", mine);
       if (ranks() > 1) io.write(r, "vocabulary", is_mine);
       io.write(r, name, places);
+      if (io.has(r, "places")) io.write(r, "places", learned);
     }
     return run_loaded();
   }
@@ -132,11 +132,11 @@ struct Generator::State {
     std::vector<float> seen;
     for (std::size_t b = 0; b < batch; ++b)
       for (std::int64_t key = 0; key < spec.length; ++key) seen.push_back(key <= place ? 1.0F : 0.0F);
-    const HostTable distances = config->step_table(spec.length, place);
     io.write(0, "decoder_input_ids", std::vector<std::int32_t>(tokens.begin(), tokens.end()));
     io.write(0, "positions", std::vector<std::int32_t>(batch, static_cast<std::int32_t>(place)));
     io.write(0, "seen", seen);
-    io.write(0, distances.name, distances.values);
+    for (const HostTable& table : config->host_tables({.length = spec.length}, place))
+      io.write(0, table.name, table.values);
     io.write(0, "source_mask", source_mask);
     return run_loaded();
   }

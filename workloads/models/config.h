@@ -10,11 +10,12 @@
 
 namespace workloads {
 
-class Model;  // workloads/models/model.h
+class Model;         // workloads/models/model.h
+struct ModelChange;  // the same
 using ModelPtr = std::shared_ptr<const Model>;
 
-enum class Activation { kGelu, kGeluTanh, kSilu };
-/// Hugging Face's name of it: "gelu" (by erf), "gelu_pytorch_tanh", "silu".
+enum class Activation { kGelu, kGeluTanh, kSilu, kRelu };
+/// Hugging Face's name of it: "gelu" (by erf), "gelu_pytorch_tanh", "silu", "relu".
 std::string_view name_of(Activation activation);
 
 /// Reads a config.json, or the one in a folder. Errors: Fault::kData naming file and key: missing, of the wrong type,

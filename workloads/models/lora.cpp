@@ -76,12 +76,6 @@ void require_plain(const json& config, const std::string& where) {
 
 }  // namespace
 
-ModelPtr Model::with_lora(const std::optional<Lora>& lora) const {
-  if (!lora) return shared_from_this();
-  throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} models take no adapters", family()),
-              "leave it out, or take a Llama"};
-}
-
 Lora settled(Lora lora, const std::vector<WeightSpec>& specs) {
   constexpr std::int64_t kMostRank = 4096;
   if (lora.rank < 1 || lora.rank > kMostRank)

@@ -11,14 +11,15 @@
 
 #include "runtime/graph/graph.h"
 #include "workloads/models/config.h"
+#include "workloads/models/decoder/decoder_arch.h"
 #include "workloads/models/lora.h"
+#include "workloads/models/tensor_names.h"
 #include "workloads/models/weights.h"
 #include "workloads/step/optimizer_step.h"
 #include "workloads/step/step.h"
 
 namespace workloads {
 
-struct DecoderArch;     // workloads/models/decoder/decoder_arch.h
 struct PublishedModel;  // workloads/models/published.h
 struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
 
@@ -87,19 +88,55 @@ struct FrameworkOps {
   double tensors = 0;
 };
 
+/// What a model is, as a value.
+struct ModelInfo {
+  std::string_view family;  // "BERT", "Llama", "GPT"
+  Sizes sizes{};
+  Task task = Task::kClassification;
+  Head head = Head::kNone;
+  double initializer_range = 0.02;  // standard deviation of the first values
+  /// Whether cores can hold parts of it: tensor-parallel, in stages of a pipeline, parts of the forward pass repeated.
+  bool splits = false;
+  bool takes_adapters = false;
+  bool free_heads = false;                 // the model's width does not follow from their number
+  std::vector<std::string> label_names{};  // of a classifier
+  std::optional<std::int64_t> pad_row{};   // of the token table: drawn as zeros
+  std::optional<ImageShape> image{};       // what it looks at
+  std::optional<TextPairs> pairs{};        // of a model that reads one text and writes another
+  std::optional<DecoderArch> decoder{};    // of one that writes text
+  TensorNames names{};
+};
+
+/// What a changed copy has otherwise; what a family does not have stays as it is.
+struct ModelChange {
+  Sizes sizes{};
+  std::optional<TokenIds> tokens{};
+  std::optional<std::vector<std::string>> labels{};
+  std::optional<Head> head{};
+  bool own_head = false;  // an output layer of its own instead of the token table
+  bool no_dropout = false;
+  /// Frozen, with adapters; of nullopt without them.
+  std::optional<std::optional<Lora>> lora{};
+  /// Slots for this times an even share of the tokens in each expert, 0 for all.
+  std::optional<double> capacity_factor{};
+};
+
 class Model : public std::enable_shared_from_this<Model> {
  public:
   virtual ~Model() = default;
 
-  virtual std::string_view family() const = 0;  // "BERT", "Llama", "GPT"
-  virtual Sizes sizes() const = 0;
-  /// All tensors of the whole model, in its order. Tied copies (lm_head.weight) are not listed.
+  const ModelInfo& info() const { return info_; }
+
+  /// All tensors of the whole model, in its order. Tied copies (a head that is the token table) are not listed.
   virtual std::vector<WeightSpec> weights() const = 0;
   /// The step of the ranks of step.stage. What the host writes and reads is said in the family's header.
   /// Errors: Fault::kUsage for sizes or a plan that the model does not take.
   virtual StepGraph step(const Step& step) const = 0;
-  /// Which ranks work together under a plan.
-  virtual isa::GroupTables groups(const Plan& plan) const { return replica_groups(plan); }
+  /// prompt_graph() or token_graph() of workloads/models/decoder/generation_graph.h.
+  virtual runtime::Graph generation(const GenerationSpec& spec, bool prompt) const;
+  /// What the host writes before the first step, besides weights; or, with a position, before a token there of a text
+  /// of at most kind.length that is written.
+  virtual std::vector<HostTable> host_tables(const StepKind&, std::optional<std::int64_t>) const { return {}; }
   /// Matmul FLOPs of an optimizer step by the textbook, over all ranks and micro-batches.
   virtual double flops(const Step& step) const = 0;
   virtual FrameworkOps traced_ops(const Step& step) const = 0;
@@ -110,85 +147,61 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual std::string config_json() const = 0;
   /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide.
   virtual void require_valid(std::string_view where) const = 0;
-
-  // ---- what the family has
-  virtual Task task() const { return Task::kClassification; }
-  /// Whether cores can hold parts of it: tensor-parallel, in stages of a pipeline, parts of the forward pass repeated.
-  virtual bool splits() const { return false; }
-  /// Elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on one rank, at the
-  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention.
-  virtual double kept_elements(const Plan& plan, std::int64_t length) const;
-  /// The architecture of a decoder that generates text, or null.
-  virtual const DecoderArch* decoder() const { return nullptr; }
-  /// Of a model that reads one text and writes another, or null.
-  virtual const TextPairs* pairs() const { return nullptr; }
-  /// What the host writes before the first step, besides weights.
-  virtual std::vector<HostTable> tables(const StepKind&) const { return {}; }
-  /// What the host writes before a token at `position` of a text of at most `length` that is written.
-  virtual HostTable step_table(std::int64_t, std::int64_t) const { return {}; }
-  /// prompt_graph() or token_graph() of workloads/models/decoder/generation_graph.h.
-  virtual runtime::Graph generation(const GenerationSpec& spec, bool prompt) const;
-  /// What a model of images looks at, or null.
-  virtual const ImageShape* image() const { return nullptr; }
-  /// The adapters that are trained beside frozen weights, if there are any.
-  virtual std::optional<Lora> lora() const { return std::nullopt; }
-  /// Whether generation ends with this token.
-  virtual bool ends_text(std::int64_t) const { return false; }
-  virtual std::vector<std::string> label_names() const { return {}; }
-  virtual Head head() const { return Head::kNone; }
-
-  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
-  std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
-  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
-  /// texts ids, mask and labels, or fp32 pixels.
-  double input_bytes(const StepKind& kind) const {
-    if (image()) return 4.0 * static_cast<double>(image()->elements());
-    if (pairs()) return 8.0 * static_cast<double>(2 * kind.length + kind.target_length);
-    return 3.0 * 8.0 * static_cast<double>(kind.length);
-  }
-
-  // ---- how checkpoints name tensors
-  /// The name that a tensor of a file has in weights(): old names made new, the model's prefix put in front.
-  virtual std::string canonical_name(std::string name) const { return name; }
-  /// Tensors of other tasks, and buffers that are no weights. Takes canonical names, as the next two.
-  virtual bool is_left_out(std::string_view) const { return false; }
-  /// The heads that a task adds to a pre-trained model: drawn anew when the file has none.
-  virtual bool may_be_missing(std::string_view) const { return false; }
-  /// The tensor that `name` is a copy of, by the model's own definition.
-  virtual std::optional<std::string> tied_to(std::string_view) const { return std::nullopt; }
-  /// Standard deviation of the first values.
-  virtual double initializer_range() const = 0;
-  /// The row of the token table that is drawn as zeros, if one is.
-  virtual std::optional<std::int64_t> pad_row() const { return std::nullopt; }
-
-  // ---- changed copies; what a family does not have stays as it is
-  virtual ModelPtr with_sizes(const Sizes& sizes) const = 0;
-  virtual ModelPtr with_tokens(const TokenIds&) const { return shared_from_this(); }
-  virtual ModelPtr with_labels(std::vector<std::string>) const { return shared_from_this(); }
-  virtual ModelPtr with_head(Head) const { return shared_from_this(); }
-  /// An output layer of its own instead of the token table.
-  virtual ModelPtr with_own_head() const { return shared_from_this(); }
-  /// Frozen, with adapters; of nullopt without them. Errors: Fault::kUsage for a model that takes none, and as
-  /// settled().
-  virtual ModelPtr with_lora(const std::optional<Lora>& lora) const;
-  /// With slots for `factor` times an even share of the tokens in each expert, 0 for all. Errors: Fault::kUsage for a
-  /// model without experts.
-  virtual ModelPtr with_capacity_factor(double factor) const;
-  virtual ModelPtr without_dropout() const { return shared_from_this(); }
-  /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
-  virtual ModelPtr with_padded_heads(std::int64_t) const { return shared_from_this(); }
+  /// Errors: Fault::kUsage for adapters or slots that the model does not take.
+  virtual ModelPtr with(const ModelChange& change) const = 0;
   /// In the sizes of a published table; what nobody published goes into `assumed`. Null when a size is missing. Errors:
   /// Fault::kUsage when they contradict each other.
   virtual ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const;
 
- protected:
-  Model() = default;
-  Model(const Model&) = default;
-  Model& operator=(const Model&) = delete;
-};
+  // ---- what follows from these
 
-/// The steps of all stages, from the first to the last. Errors: as Model::step().
-std::vector<StepGraph> pipeline_steps(const Model& model, const Step& step);
+  std::string_view family() const { return info_.family; }
+  const Sizes& sizes() const { return info_.sizes; }
+  Task task() const { return info_.task; }
+  Head head() const { return info_.head; }
+  bool splits() const { return info_.splits; }
+  const std::vector<std::string>& label_names() const { return info_.label_names; }
+  const DecoderArch* decoder() const { return info_.decoder ? &*info_.decoder : nullptr; }
+  const TextPairs* pairs() const { return info_.pairs ? &*info_.pairs : nullptr; }
+  const ImageShape* image() const { return info_.image ? &*info_.image : nullptr; }
+  /// The adapters that are trained beside frozen weights, if there are any.
+  std::optional<Lora> lora() const { return info_.decoder ? info_.decoder->lora : std::nullopt; }
+  /// Whether generation ends with this token.
+  bool ends_text(std::int64_t id) const;
+  /// Tokens of a sequence, when the user wants `length`: a picture has as many as it has.
+  std::int64_t sequence_length(std::int64_t length) const { return image() ? 1 + image()->patches() : length; }
+  /// Bytes that a framework's host copies in for a sample: ids, types and mask of each token as int64, of pairs of
+  /// texts ids, mask and labels, or fp32 pixels.
+  double input_bytes(const StepKind& kind) const;
+  /// Elements that the backward pass of a micro-batch of sequences of `length` reads of a layer on one rank, at the
+  /// least: the inputs of its six linear layers, of which three are one, and the probabilities of attention. Of pairs
+  /// of texts, of the layers that read.
+  double kept_elements(const Plan& plan, std::int64_t length) const;
+  /// Which ranks work together under a plan.
+  isa::GroupTables groups(const Plan& plan) const;
+  std::vector<HostTable> tables(const StepKind& kind) const { return host_tables(kind, std::nullopt); }
+
+  ModelPtr with_sizes(const Sizes& sizes) const { return with({.sizes = sizes}); }
+  ModelPtr with_tokens(const TokenIds& tokens) const { return with({.tokens = tokens}); }
+  ModelPtr with_labels(std::vector<std::string> labels) const { return with({.labels = std::move(labels)}); }
+  ModelPtr with_head(Head head) const { return with({.head = head}); }
+  ModelPtr with_lora(const std::optional<Lora>& lora) const { return with({.lora = lora}); }
+  ModelPtr with_capacity_factor(double factor) const { return with({.capacity_factor = factor}); }
+  ModelPtr without_dropout() const { return with({.no_dropout = true}); }
+  /// Heads of a number that `ranks` divides, each as wide as before, where the model's width does not follow from them.
+  ModelPtr with_padded_heads(std::int64_t ranks) const;
+
+ protected:
+  explicit Model(ModelInfo info) : info_{std::move(info)} {}
+  Model(const Model&) = delete;
+  Model& operator=(const Model&) = delete;
+
+  /// Errors: as with().
+  void require_possible(const ModelChange& change) const;
+
+ private:
+  const ModelInfo info_;
+};
 
 /// Errors: Fault::kUsage with the model's problem, when it has one with the plan.
 void require_plan(const Model& model, const Plan& plan);

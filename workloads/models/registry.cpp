@@ -14,6 +14,7 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
+#include "workloads/models/decoder/plain.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
 #include "workloads/models/published.h"
@@ -57,6 +58,24 @@ constexpr FamilyRow encoder(std::string_view type, std::string_view architecture
           [] { return bert_words(kind); }};
 }
 
+}  // namespace
+
+const PlainFamily& neox_family();  // workloads/models/decoder/neox.cpp
+const PlainFamily& opt_family();   // workloads/models/decoder/opt.cpp
+
+namespace {
+
+/// A decoder that is told by its keys and names.
+template <const PlainFamily& (*family)()>
+constexpr FamilyRow plain(std::string_view name, std::string_view type, std::string_view architecture) {
+  return {name,
+          type,
+          architecture,
+          [](const Keys& keys) { return read_plain(keys, family()); },
+          [] { return blank_plain(family()); },
+          [] { return std::vector<FamilyWord>{}; }};
+}
+
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
@@ -78,6 +97,8 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
               [] { return make_model(GptConfig{}); }, gpt_words},
+    plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
+    plain<opt_family>("OPT", "opt", "OPT"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
               [] { return make_model(VitConfig{}); }, vit_words},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
@@ -177,31 +198,6 @@ std::vector<std::string_view> model_types() {
   std::vector<std::string_view> types;
   for (const FamilyRow& row : kFamilies) types.push_back(row.type);
   return types;
-}
-
-ModelPtr Model::with_capacity_factor(double) const {
-  throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
-              "leave it out, or take a mixture of experts"};
-}
-
-double Model::kept_elements(const Plan& plan, std::int64_t length) const {
-  const Sizes c = sizes();
-  const auto tokens = static_cast<double>(plan.micro_batch * length);
-  return tokens * static_cast<double>(3 * c.hidden + c.ffn) + tokens * static_cast<double>(length * c.heads);
-}
-
-std::vector<StepGraph> pipeline_steps(const Model& model, const Step& step) {
-  std::vector<StepGraph> out;
-  for (std::int64_t stage = 0; stage < step.plan.pipeline; ++stage) {
-    Step one = step;
-    one.stage = stage;
-    out.push_back(model.step(one));
-  }
-  return out;
-}
-
-void require_plan(const Model& model, const Plan& plan) {
-  if (const auto problem = model.refuses(plan)) throw Error{Fault::kUsage, problem->where, problem->what, problem->fix};
 }
 
 }  // namespace workloads

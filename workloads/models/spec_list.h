@@ -22,7 +22,10 @@ class SpecList {
   void embedding(const std::string& name, std::int64_t rows, std::int64_t cols,
                  TensorSplit split = TensorSplit::kNone) {
     tensor(name + ".weight", {rows, cols}, Init::kNormal, false, split);
+    table();
   }
+  /// The last tensor's rows are read by number.
+  void table() { specs_.back().table = true; }
   void matrix(const std::string& name, std::int64_t in, std::int64_t out, TensorSplit split = TensorSplit::kNone) {
     tensor(name + ".weight", {out, in}, Init::kNormal, true, split);
   }

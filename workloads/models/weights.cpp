@@ -31,15 +31,17 @@ Matched match_names(const Checkpoint& checkpoint, const ModelPtr& config, const 
     for (const FilePiece& piece : spec.pieces) known.push_back(piece.name);
   }
   std::ranges::sort(known);
+  const TensorNames& names = config->info().names;
   Matched matched;
   std::size_t left_out = 0;
   for (const std::string& name : checkpoint.names()) {
-    const std::string canonical = config->canonical_name(name);
-    if (const auto original = config->tied_to(canonical)) {
+    const std::string canonical = names.canonical(name);
+    const bool is_known = std::ranges::binary_search(known, canonical);
+    if (const auto original = names.tied_to(canonical)) {
       matched.copies.emplace(*original, name);
-    } else if (config->is_left_out(canonical)) {
+    } else if (!is_known && names.leaves_out(canonical)) {
       ++left_out;
-    } else if (!std::ranges::binary_search(known, canonical)) {
+    } else if (!is_known) {
       throw Error{Fault::kData, checkpoint.file_of(name).string(),
                   fmt::format("tensor \"{}\" is in no {} model of this config.json", name, config->family()),
                   base::suggest_fix(canonical, known)};
@@ -82,14 +84,16 @@ std::vector<float> read_checked(const Checkpoint& checkpoint, const std::string&
 
 /// A tensor that the file has in pieces.
 std::vector<float> read_pieces(const Checkpoint& checkpoint, const Matched& matched, const WeightSpec& spec) {
-  std::vector<float> out;
+  std::vector<float> out, all;
+  std::string_view have;  // whose values `all` are: neighbours are often rows of one tensor
   for (const FilePiece& piece : spec.pieces) {
     const auto at = matched.found.find(piece.name);
     if (at == matched.found.end())
       throw Error{Fault::kData, checkpoint.path().string(),
                   fmt::format("has no tensor \"{}\" of shape {}", piece.name, to_string(piece.shape)),
                   "use the config.json that was saved with these weights"};
-    const std::vector<float> all = read_checked(checkpoint, at->second, piece.shape);
+    if (have != piece.name) all = read_checked(checkpoint, at->second, piece.shape);
+    have = piece.name;
     const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
     out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
   }
@@ -107,7 +111,7 @@ void require_same(const Checkpoint& checkpoint, const std::string& name, const s
 
 double deviation_of(Init init, const ModelPtr& config) {
   const double depth = init == Init::kNormalDeep ? std::sqrt(2.0 * static_cast<double>(config->sizes().layers)) : 1;
-  return config->initializer_range() / depth;
+  return config->info().initializer_range / depth;
 }
 
 std::size_t device_rows(const WeightSpec& spec) { return static_cast<std::size_t>(device_shape(spec)[0]); }
@@ -133,7 +137,7 @@ std::vector<float> initial_values(const WeightSpec& spec, const ModelPtr& config
   const double deviation = spec.deviation > 0 ? spec.deviation : deviation_of(spec.init, config);
   for (float& value : values) value = static_cast<float>(random.normal() * deviation);
   if (spec.init == Init::kNormalPadZero) {
-    const auto row = static_cast<std::ptrdiff_t>(config->pad_row().value() * spec.shape.at(1));
+    const auto row = static_cast<std::ptrdiff_t>(config->info().pad_row.value() * spec.shape.at(1));
     std::fill_n(values.begin() + row, spec.shape.at(1), 0.0f);
   }
   return values;
@@ -170,9 +174,11 @@ void Weights::set_from_device(const WeightSpec& spec, std::span<const float> dev
 
 std::vector<float> stored_values(const Checkpoint& checkpoint, std::string_view prefix, const WeightSpec& spec) {
   if (spec.pieces.empty()) return checkpoint.floats(fmt::format("{}{}", prefix, spec.name));
-  std::vector<float> out;
+  std::vector<float> out, all;
+  std::string_view have;
   for (const FilePiece& piece : spec.pieces) {
-    const std::vector<float> all = checkpoint.floats(fmt::format("{}{}", prefix, piece.name));
+    if (have != piece.name) all = checkpoint.floats(fmt::format("{}{}", prefix, piece.name));
+    have = piece.name;
     const auto row = static_cast<std::int64_t>(all.size()) / piece.shape.front();
     out.insert(out.end(), all.begin() + piece.first * row, all.begin() + (piece.first + piece.rows) * row);
   }
@@ -188,7 +194,8 @@ std::vector<StoredTensor> stored_tensors(const std::vector<WeightSpec>& specs,
     for (const FilePiece& piece : spec.pieces) {
       const auto [place, fresh] = at.emplace(piece.name, out.size());
       if (fresh) out.push_back({piece.name, piece.shape, type(spec), {}});
-      out[place->second].parts.push_back(&spec);
+      std::vector<const WeightSpec*>& parts = out[place->second].parts;
+      if (parts.empty() || parts.back() != &spec) parts.push_back(&spec);
     }
   }
   return out;
@@ -231,7 +238,7 @@ Weights load_weights(const std::filesystem::path& file_or_folder, const ModelPtr
       if (copy != matched.copies.end()) require_same(checkpoint, at->second, copy->second, weights.values[spec.name]);
     } else if (copy != matched.copies.end()) {
       weights.values[spec.name] = read_checked(checkpoint, copy->second, spec.shape);
-    } else if (config->may_be_missing(spec.name)) {
+    } else if (config->info().names.may_be_missing(spec.name)) {
       weights.values[spec.name] = initial_values(spec, config, seed);
       weights.notes.push_back(
           fmt::format("{} is not in the checkpoint and was newly initialised: train before use", spec.name));

@@ -56,6 +56,8 @@ struct WeightSpec {
   std::int64_t stack = 0;              // not 0: on a device it is several tensors of so many rows; `third` says which
   TensorSplit stack_split = TensorSplit::kAxis0;  // of each of these, where ranks share each of them
   double deviation = 0;                           // of the first values; 0: as the model draws them
+  bool table = false;                             // its rows are read by number: nothing is multiplied by it
+  bool once = false;                              // when text is written, read by the program of a prompt alone
   std::vector<FilePiece> pieces{};  // where a file has it in other tensors: their rows, one after the other
 
   /// The file's tensor that has it.

@@ -6,7 +6,7 @@
 #include <numeric>
 
 #include "base/error.h"
-#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/decoder/decoder_graph.h"
 #include "workloads/models/decoder/decoder_weights.h"
 #include "workloads/step/pipeline.h"
 #include "workloads/training/zero_io.h"
@@ -25,7 +25,7 @@ void require_computable(const ModelPtr& config, const Step& spec) {
                 fmt::format("{} does not divide the vocabulary of {}", tensor, tokens),
                 "use `numerics` off, or a degree that divides it"};
   const DecoderArch arch = decoder_arch(config);
-  if (spec.kind.training && !spec.plan.sequence && (arch.dropout > 0 || arch.embedding_dropout > 0))
+  if (spec.kind.training && !spec.plan.sequence && (arch.block.residual.dropout > 0 || arch.embedding.dropout > 0))
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "each tensor-parallel rank would drop other elements of what all of them have",
                 "leave sequence parallelism on, or set resid_pdrop and embd_pdrop to 0 in config.json"};
@@ -93,10 +93,11 @@ void HostIo::write_weights(runtime::Session& session, const Weights& weights) co
 /// Places of a rank's tokens, where tensor-parallel ranks share those of a sequence.
 void HostIo::write_places(runtime::Session& session) const {
   const std::int64_t rows = spec_.plan.micro_batch * spec_.kind.length / spec_.plan.tensor;
+  const std::int64_t first = config_->decoder() ? config_->decoder()->embedding.first_position : 0;
   for (std::int64_t t = 0; t < spec_.plan.tensor; ++t) {
     std::vector<std::int32_t> places;
     for (std::int64_t i = 0; i < rows; ++i)
-      places.push_back(static_cast<std::int32_t>((t * rows + i) % spec_.kind.length));
+      places.push_back(static_cast<std::int32_t>(first + (t * rows + i) % spec_.kind.length));
     for (std::uint32_t d = 0; d < spec_.plan.data; ++d)
       if (const std::uint32_t rank = spec_.plan.rank_of(d, t, 0); session.has(rank, "places"))
         session.write(rank, "places", places);
@@ -105,11 +106,8 @@ void HostIo::write_places(runtime::Session& session) const {
 
 void HostIo::write_tables(runtime::Session& session) const {
   std::vector<HostTable> tables = config_->tables(spec_.kind);
-  if (const DecoderArch* arch = config_->decoder(); arch && arch->rotary) {
-    RopeTable rope = rope_table(*arch, spec_.kind.length);
-    tables.push_back({"rope.cos", std::move(rope.cos)});
-    tables.push_back({"rope.sin", std::move(rope.sin)});
-  }
+  if (const DecoderArch* arch = config_->decoder())
+    for (HostTable& one : rope_tables(arch->block.rotary, spec_.kind.length)) tables.push_back(std::move(one));
   for (const HostTable& one : tables)
     for (std::uint32_t r = 0; r < spec_.plan.world(); ++r)
       if (session.has(r, one.name)) session.write(r, one.name, one.values);

@@ -1,23 +1,21 @@
 """python3 -m trnsim.nki kernel.py [args]: runs a script with NKI kernels, without the hardware."""
 import argparse
 import json
-import os
-import runpy
 import sys
-import traceback
 
 import trnsim
-from trnsim import _core
-from trnsim.nki import _jit, _report
+from trnsim.nki import _jit, _listing, _report, _scripts
 
 
 def _parser():
-    out = argparse.ArgumentParser(prog="trnsim nki", description="Runs a Python script with NKI kernels as it is: their "
-                                  "outputs are computed by simulated instructions, their time is simulated.")
+    out = argparse.ArgumentParser(
+        prog="trnsim nki", description="Runs a Python script with NKI kernels as it is: their outputs are computed by "
+        "simulated instructions, their time is simulated.")
     out.add_argument("script", nargs="?", help="the script; what follows it are its own arguments")
     out.add_argument("arguments", nargs=argparse.REMAINDER, help=argparse.SUPPRESS)
     out.add_argument("--time", action="store_true", help="time every kernel that the script calls")
-    out.add_argument("--lines", type=int, default=8, metavar="N", help="lines of the kernel that --time shows (default 8)")
+    out.add_argument("--lines", type=int, default=8, metavar="N",
+                     help="lines of the kernel that --time shows (default 8)")
     out.add_argument("--trace", metavar="FILE", help="write a time line of those kernels for ui.perfetto.dev")
     out.add_argument("--report", metavar="FILE", help="write an HTML page of those kernels: engines, lines, roofline")
     out.add_argument("--list", action="store_true", help="what of NKI is there, what is not and why; then end")
@@ -37,68 +35,58 @@ def _fail(error):
     return error.exit_code
 
 
-def python_error(script):
-    """What Python raised in the script as one error with its line."""
-    kind, value, trace = sys.exc_info()
-    place = script
-    for frame in traceback.extract_tb(trace):
-        if os.path.abspath(frame.filename) == os.path.abspath(script):
-            place = f"{script}:{frame.lineno}"
-    if isinstance(value, SyntaxError) and value.filename:
-        place = f"{value.filename}:{value.lineno}"
-    return trnsim.Error(place, f"{kind.__name__}: {value}", "mend the script")
+class _Reports:
+    """The kernels that the script has called, and what is asked for about them."""
+
+    def __init__(self, options):
+        self.options, self.kernels, self.times = options, [], []
+
+    def add(self, compiled, time):
+        self.kernels.append(compiled)
+        self.times.append(_report.record(compiled, time))
+        if self.options.format == "text":
+            print(_report.text(compiled, time, self.options.lines), flush=True)
+
+    def finish(self):
+        if self.options.trace:
+            _report.trace(self.kernels, self.options.trace)
+        if self.options.report:
+            _report.html(self.kernels, self.options.report)
+        if self.options.time and self.options.format == "json":
+            print(json.dumps(self.times, indent=2))
 
 
-def _run(script, arguments):
-    if not os.path.isfile(script):
-        raise trnsim.Error(script, "there is no such script", "name a Python file")
-    sys.argv = [script] + arguments
-    sys.path[0] = os.path.dirname(os.path.abspath(script))
-    try:
-        runpy.run_path(script, run_name="__main__")
-    except trnsim.Error:
-        raise
-    except (SystemExit, KeyboardInterrupt):
-        raise
-    except Exception:
-        raise python_error(script) from None
+def _settle(options):
+    """The settings of all kernels, and what hears of each."""
+    settings, reports = _jit.settings, _Reports(options)
+    settings.machine, settings.changes, settings.as_written = options.instance_type, options.set, options.as_written
+    settings.numbers = not options.no_numbers
+    settings.timed = options.time or options.trace is not None or options.report is not None
+    settings.report = reports.add if settings.timed else None
+    return reports
+
+
+def _answer(options):
+    reports = _settle(options)
+    if options.list:
+        print(_listing.listing())
+        return 0
+    if options.compare:
+        print(_scripts.compare(options.compare, options.function, options.inputs, options.format))
+        return 0
+    if not options.script:
+        _parser().print_usage(sys.stderr)
+        return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
+    _scripts.run(options.script, options.arguments)
+    if _jit.settings.kernels == 0:
+        print(f"{options.script} called no kernel: no function that nki.jit decorates", file=sys.stderr)
+    reports.finish()
+    return 0
 
 
 def main(argv=None):
-    options = _parser().parse_args(argv)
-    settings = _jit.settings
-    settings.machine, settings.changes, settings.as_written = options.instance_type, options.set, options.as_written
-    settings.numbers = not options.no_numbers
-    times, kernels = [], []
-
-    def report(compiled, time):
-        kernels.append(compiled)
-        times.append(_report.record(compiled, time))
-        if options.format == "text":
-            print(_report.text(compiled, time, options.lines), flush=True)
-
-    settings.timed = options.time or options.trace is not None or options.report is not None
-    settings.report = report if settings.timed else None
     try:
-        if options.list:
-            print(_report.listing())
-            return 0
-        if options.compare:
-            print(_report.compare(options.compare, options.function, options.inputs, options.format))
-            return 0
-        if not options.script:
-            _parser().print_usage(sys.stderr)
-            return _fail(trnsim.Error("trnsim nki", "no script was named", "name a Python file with NKI kernels"))
-        _run(options.script, options.arguments)
-        if settings.kernels == 0:
-            print(f"{options.script} called no kernel: no function that nki.jit decorates", file=sys.stderr)
-        if options.trace:
-            _report.trace(kernels, options.trace)
-        if options.report:
-            _report.html(kernels, options.report)
-        if options.time and options.format == "json":
-            print(json.dumps(times, indent=2))
-        return 0
+        return _answer(_parser().parse_args(argv))
     except trnsim.Error as error:
         return _fail(error)
     except KeyboardInterrupt:

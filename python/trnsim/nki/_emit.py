@@ -2,18 +2,33 @@
 import numpy as np
 
 from trnsim import _core
+from trnsim._errors import Error
 from trnsim.nki import _dtypes
-from trnsim.nki._dtypes import FP32, INT32, UINT8, UINT16, code, is_integer, promote
-from trnsim.nki._state import HBM, PSUM, SBUF, current, error, state
-from trnsim.nki._tensor import taken
+from trnsim.nki._dtypes import UINT8, code, is_integer, promote
+from trnsim.nki._state import HBM, PSUM, SBUF, current, error
 
 View = _core.View
 OP = _core.opcodes
 ALU = _core.alus
 FN = _core.functions
 TENSOR, VECTOR, SCALAR, GPSIMD, SYNC, ANY = 0, 1, 2, 3, 4, -1
-_ZERO = (0.0, 0.0, 0.0, 0.0)
-REVERSE0, REVERSE1, ACCUMULATE = 1, 2, 4
+_pending = []  # masks of the left sides of `and`
+
+
+def _mask_bool(self):
+    """`a and b` asks a for its truth and gives b, which then means both."""
+    _pending.append(self)
+    return True
+
+
+_core.Mask.__bool__ = _mask_bool
+
+
+def taken(mask):
+    """The mask with what `and` left behind. These are of the same expression: they come right before it."""
+    while _pending:
+        mask = _pending.pop() & mask
+    return mask
 
 
 def mask_of(mask):
@@ -29,9 +44,30 @@ def mask_of(mask):
     raise error("a mask is no comparison of indices", "compare nl.arange or nl.mgrid with numbers")
 
 
-def put(op, engine, dst, a=None, b=None, c=None, dst2=None, alu0=0, alu1=0, fn=0, imm=_ZERO, flags=0, mask=None,
-        extra=None):
-    current().emit(OP[op], engine, dst, a, b, c, dst2, alu0, alu1, fn, imm, flags, mask_of(mask), extra)
+def put(op, engine, dst, *sources, mask=None, **settings):
+    """Adds an instruction. `sources`: a, b, c; `settings`: dst2, and members of isa::Instr by their names; None: not
+    given. `engine` ANY: of those that can, the one that is done first."""
+    operands = (dst, *sources, None, None, None)[:4] + (settings.pop("dst2", None),)
+    current().emit(OP[op], engine, operands, mask_of(mask), settings)
+
+
+def number(value):
+    """Immediates of an instruction that has one number."""
+    return float(value), 0.0, 0.0, 0.0
+
+
+class Result:
+    """Where a result goes: a new tile of `dtype`, or `into` one; under a mask, on an engine."""
+
+    def __init__(self, dtype=None, mask=None, into=None, engine=ANY):
+        self.dtype, self.mask, self.into, self.engine = dtype, mask, into, engine
+
+    def code(self, otherwise):
+        """The code of its type; `otherwise`: where none was asked for."""
+        return self.into.code if self.into is not None else code(self.dtype, otherwise)
+
+    def tile(self, shape, otherwise):
+        return self.into if self.into is not None else temp(shape, self.code(otherwise))
 
 
 def temp(shape, dtype, space=SBUF):
@@ -73,8 +109,7 @@ def spread(x, shape, in_psum=False):
     return x
 
 
-_ALU_OF, _FN_OF = {}, {}
-_NAMES = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min",
+NAMES = {"add": "add", "subtract": "sub", "multiply": "mul", "divide": "div", "maximum": "max", "minimum": "min",
           "power": "pow", "equal": "eq", "not_equal": "ne", "greater": "gt", "greater_equal": "ge", "less": "lt",
           "less_equal": "le", "bitwise_and": "and", "bitwise_or": "or", "bitwise_xor": "xor", "left_shift": "shl",
           "right_shift": "shr", "max": "max", "min": "min", "amax": "max", "amin": "min", "sum": "add", "prod": "mul"}
@@ -89,16 +124,16 @@ def alu_name(op):
         name = "divide"
     if name in ("eq", "ne", "lt", "le", "gt", "ge"):
         return name
-    for known in (_NAMES.get(name), _LATER.get(name), name):
+    for known in (NAMES.get(name), _LATER.get(name), name):
         if known in ALU:
             return known
     raise error(f"{name or op} is no operation of the vector engines", "trnsim nki --list names those that are")
 
 
 _LATER = {"logical_and": "logical_and", "logical_or": "logical_or", "logical_xor": "logical_xor",
-          "logical_not": "logical_not", "invert": "not", "bitwise_not": "not", "abs": "absolute", "absolute": "absolute",
-          "rsqrt": "inverse_sqrt"}
-_FUNCTIONS = {"copy": "copy", "identity": "copy", "square": "square", "sigmoid": "sigmoid", "relu": "relu",
+          "logical_not": "logical_not", "invert": "not", "bitwise_not": "not", "abs": "absolute",
+          "absolute": "absolute", "rsqrt": "inverse_sqrt"}
+FUNCTIONS = {"copy": "copy", "identity": "copy", "square": "square", "sigmoid": "sigmoid", "relu": "relu",
               "gelu": "gelu", "gelu_dx": "gelu_grad", "gelu_apprx_tanh": "gelu_tanh",
               "gelu_apprx_sigmoid": "gelu_sigmoid", "silu": "silu",
               "silu_dx": "silu_grad", "tanh": "tanh", "softplus": "softplus", "mish": "mish", "erf": "erf",
@@ -109,18 +144,12 @@ _FUNCTIONS = {"copy": "copy", "identity": "copy", "square": "square", "sigmoid":
 def function(op):
     """The ScalarE function that an `op=` argument names; None when there is none."""
     name = op if isinstance(op, str) else getattr(op, "__name__", None)
-    known = _FUNCTIONS.get(name)
+    known = FUNCTIONS.get(name)
     return FN.get(known) if known else None
 
 
-def number_of(x):
-    return float(x)
-
-
-def elementwise_dtype(name, x, y, dtype):
-    """The type of `x op y`, by NKI's promotion."""
-    if dtype is not None:
-        return code(dtype)
+def elementwise_type(name, x, y):
+    """The code of the type of `x op y`, by NKI's promotion."""
     if name in COMPARISONS:
         return UINT8
     a = x.code if is_tile(x) else _dtypes.of_scalar(x)
@@ -128,50 +157,52 @@ def elementwise_dtype(name, x, y, dtype):
     return promote(a, b)
 
 
-def binary(name, x, y, dtype=None, mask=None, into=None, engine=ANY):
+def binary(name, x, y, dtype=None, mask=None, into=None):
     """`x op y` element by element, of tiles and numbers; `name` is an ALU operation."""
+    return combined(name, x, y, Result(dtype, mask, into))
+
+
+def combined(name, x, y, result):
     if not is_tile(x) and not is_tile(y):
         raise error("neither operand is a tile", "use Python's arithmetic")
-    out_type = into.code if into is not None else elementwise_dtype(name, x, y, dtype)
-    if not is_tile(y) or not is_tile(x):
-        data, number, reverse = (x, y, False) if is_tile(x) else (y, x, True)
-        return tensor_scalar(data, name, number, reverse, out_type, mask, into, engine)
+    out_type = result.code(elementwise_type(name, x, y))
+    if not is_tile(x):
+        return with_scalar(y, name, x, True, result, out_type)
+    if not is_tile(y):
+        return with_scalar(x, name, y, False, result, out_type)
     x, y = tile(x), tile(y)
     shape = _core.common(x, y)
     if x.cols == 1 and y.cols > 1 and x.partitions == shape[0] and name not in BITS:
-        return tensor_scalar(spread(y, shape), name, x, True, out_type, mask, into, engine)
+        return with_scalar(spread(y, shape), name, x, True, result, out_type)
     if y.cols == 1 and x.cols > 1 and y.partitions == shape[0] and name not in BITS:
-        return tensor_scalar(spread(x, shape), name, y, False, out_type, mask, into, engine)
+        return with_scalar(spread(x, shape), name, y, False, result, out_type)
     x = spread(x, shape, in_psum=y.space != PSUM)
     y = spread(y, shape, in_psum=x.space != PSUM)
     if x.space == PSUM and y.space == PSUM:
         y = in_sbuf(y)
-    out = temp(shape, out_type) if into is None else into
-    whole = name in ("add", "sub", "mul") and all(_dtypes.size_of(v) == 4 and is_integer(v)
-                                                  for v in (x.code, y.code, out.code))
-    if whole or name == "pow":
+    out = result.tile(shape, out_type)
+    engine = VECTOR if result.engine == ANY else result.engine
+    integers = all(_dtypes.size_of(v) == 4 and is_integer(v) for v in (x.code, y.code, out.code))
+    if (name in ("add", "sub", "mul") and integers) or name == "pow":
         engine, x, y = GPSIMD, in_sbuf(x), in_sbuf(y)
-    elif engine == ANY:
-        engine = VECTOR
-    put("tensor_tensor", engine, out, x, y, alu0=ALU[name], mask=mask)
+    put("tensor_tensor", engine, out, x, y, alu0=ALU[name], mask=result.mask)
     return out
 
 
-def tensor_scalar(data, name, operand, reverse, out_type, mask=None, into=None, engine=ANY):
-    data = tile(data)
-    out = temp(data.shape, out_type) if into is None else into
+def with_scalar(data, name, operand, reverse, result, out_type):
+    """`data op operand`, or the other way round: a number, or one for each partition."""
+    data, engine, ints = tile(data), result.engine, None
+    out = result.tile(data.shape, out_type)
     if name == "pow":
         engine, data = GPSIMD, in_sbuf(data)
-    extra = None
     if is_tile(operand):
         operand = tile(operand)
     elif whole(operand) and is_integer(data.code):
-        extra, operand = {"ints": [signed(operand), 0, 0, 0]}, None
+        ints, operand = [signed(operand), 0, 0, 0], None
         engine = VECTOR if engine == ANY else engine
     else:
         operand = float(operand)
-    put("tensor_scalar", engine, out, data, operand, alu0=ALU[name], flags=REVERSE0 if reverse else 0, mask=mask,
-        extra=extra)
+    put("tensor_scalar", engine, out, data, operand, alu0=ALU[name], reverse0=reverse, ints=ints, mask=result.mask)
     return out
 
 
@@ -185,11 +216,11 @@ def signed(x):
     return x - (1 << 32) if x >= 1 << 31 else x
 
 
-def activation(fn, data, bias=None, scale=1.0, dtype=None, mask=None, into=None):
+def activation(fn, data, bias=None, scale=1.0, result=None):
     """f(data * scale + bias) on ScalarE."""
-    data = tile(data, "input of an activation")
-    out = temp(data.shape, code(dtype, data.code)) if into is None else into
-    put("activation", SCALAR, out, data, scale_of(scale), bias_of(bias, data), fn=fn, mask=mask)
+    data, result = tile(data, "input of an activation"), result or Result()
+    out = result.tile(data.shape, data.code)
+    put("activation", SCALAR, out, data, scale_of(scale), bias_of(bias, data), fn=fn, mask=result.mask)
     return out
 
 
@@ -208,29 +239,32 @@ def bias_of(bias, data):
     return current().constant(float(bias))._cut(0, 0, data.partitions)
 
 
-def reduction(name, data, axis, dtype=None, mask=None, keepdims=False, negate=False):
-    """The ALU operation over the last axes of a tile, on VectorE."""
-    data = tile(data, "input of a reduction")
-    axes = sorted(a + data.ndim if a < 0 else a for a in ([axis] if isinstance(axis, (int, np.integer)) else list(axis)))
+def _axes(data, axis):
+    """The axes of a reduction, which are the last ones, from the first on."""
+    given = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
+    axes = sorted(a + data.ndim if a < 0 else a for a in given)
     if not axes or axes[0] == 0:
         raise error("a reduction over partitions", "transpose first, or multiply with ones on TensorE")
     if axes != list(range(axes[0], data.ndim)):
         raise error(f"axes {axes} are not the last ones of {data.ndim}", "reduce the last axes")
-    outer, n = list(data.shape[:axes[0]]), 1
-    for s in data.shape[axes[0]:]:
-        n *= s
-    mask = mask_of(mask)
+    return axes
+
+
+def reduction(name, data, axis, result, keepdims=False, negate=None):
+    """The ALU operation over the last axes of a tile, on VectorE."""
+    data = tile(data, "input of a reduction")
+    first = _axes(data, axis)[0]
+    outer = list(data.shape[:first])
+    mask = mask_of(result.mask)
     source = data._masked(mask) if mask is not None else data
-    kept = [source.shape[d] for d in range(axes[0])]
-    out = temp(outer, code(dtype, data.code))
+    out = temp(outer, code(result.dtype, data.code))
     where = out
-    for d, size in enumerate(kept):
-        if size != outer[d]:
-            where = where._cut(d, source.start - data.start if d == 0 else 0, size)
-    put("tensor_reduce", VECTOR, where, inner(source, axes[0]), alu0=ALU[name],
-        extra={"negate": True} if negate else None)
+    for d in range(first):
+        if source.shape[d] != outer[d]:
+            where = where._cut(d, source.start - data.start if d == 0 else 0, source.shape[d])
+    put("tensor_reduce", VECTOR, where, inner(source, first), alu0=ALU[name], negate=negate)
     if keepdims:
-        return out._reshape(outer + [1] * (data.ndim - axes[0]))
+        return out._reshape(outer + [1] * (data.ndim - first))
     return out if len(outer) > 1 else out._reshape([outer[0], 1])
 
 
@@ -242,10 +276,30 @@ def inner(data, first):
     sizes = list(data.shape[:first]) + [n]
     if first == 1 and len(sizes) == 2 and data.ndim == 2:
         return data
-    from trnsim._errors import Error
     try:
         return data._reshape(sizes)
     except Error:
         out = temp(data.shape, data.code)
         current().copy(out, data)
         return out._reshape(sizes)
+
+
+def per_partition(x, data):
+    """An operand as VectorE reads it beside `data`: a number, or one for each of its partitions."""
+    if x is None:
+        return None
+    if not is_tile(x):
+        return float(x)
+    x = tile(x)
+    if x.partitions == 1 and data.partitions > 1:
+        x = e.spread(x, [data.partitions, 1])
+    return x
+
+
+def kept(out, data, mask):
+    """The result and the input, cut to the partitions that a mask leaves."""
+    mask = mask_of(mask)
+    if mask is None:
+        return out, data
+    kept = data._masked(mask)
+    return out._cut(0, kept.start - data.start, kept.partitions), kept

@@ -1,5 +1,6 @@
 """nki.jit, simulate_kernel, benchmark, profile: a kernel is traced, compiled, computed and timed."""
 import functools
+import inspect
 import os
 import signal
 import threading
@@ -8,13 +9,13 @@ import time as _time
 import numpy as np
 
 from trnsim import _core
-from trnsim.nki import _dtypes
+from trnsim.nki import _dtypes, _report
 from trnsim.nki._state import HBM, error, state
 from trnsim.nki.typing import TensorType
 
 
 class Settings:
-    """What `python3 -m trnsim.nki` sets."""
+    """The options of `python3 -m trnsim.nki`."""
     machine, changes = "trn1.2xlarge", []
     as_written = False
     numbers = True           # compute results
@@ -73,11 +74,9 @@ class Compiled:
         return self._time
 
     def __repr__(self):
-        from trnsim.nki import _report
         return _report.text(self, self.time(path=True))
 
     def _repr_html_(self):
-        from trnsim.nki import _report
         return _report.notebook(self, self.time(path=True))
 
 
@@ -109,7 +108,7 @@ class _Arguments:
         if not _is_array(value):
             return value
         array = _array(value)
-        view = state.trace.tensor(HBM, _dtypes.code(array.dtype), list(array.shape), 0, None, name, [])
+        view = state.trace.tensor(HBM, _dtypes.code(array.dtype), list(array.shape), name=name)
         state.tensors.append((view, name, view.code, array.shape))
         self.inputs.append((view.reg, array, value))
         return view
@@ -117,7 +116,6 @@ class _Arguments:
 
 def compile_kernel(func, grid, args, kwargs):
     """Traces the kernel once for each program of the grid, and compiles what it did."""
-    import inspect
     names = list(inspect.signature(func).parameters)
     begin = _time.perf_counter()
     before = dict(state.__dict__)
@@ -226,7 +224,7 @@ def baremetal(func=None, **_):
 
 
 def simulate_kernel(kernel, *args, **kwargs):
-    """What the kernel computes for these arguments."""
+    """The kernel's results for these arguments."""
     compiled = (kernel if isinstance(kernel, Kernel) else Kernel(kernel)).compile(*args, **kwargs)
     return compute(compiled)
 
@@ -252,19 +250,21 @@ class BenchmarkResult:
 
 
 class _Timed(Kernel):
-    def __init__(self, func, grid=(), warmup=10, iters=100, **options):
+    def __init__(self, func, grid=(), warmup=10, iters=100, folder=None):
         super().__init__(func, grid)
-        self.warmup, self.iters, self.options = warmup, iters, options
+        self.warmup, self.iters, self.folder = warmup, iters, folder
         self.benchmark_result = None
 
     def __getitem__(self, grid):
         out = super().__getitem__(grid)
-        out.warmup, out.iters, out.options = self.warmup, self.iters, self.options
+        out.warmup, out.iters, out.folder = self.warmup, self.iters, self.folder
         return out
 
     def __call__(self, *args, **kwargs):
         compiled = self.compile(*args, **kwargs)
         self.benchmark_result = BenchmarkResult(compiled, compiled.time())
+        if self.folder is not None:
+            _report.profile(compiled, self.folder)
         if settings.report:
             settings.report(compiled, compiled.time(path=True))
         return compute(compiled) if settings.numbers and not _only_shapes(args) else outputs(compiled)
@@ -274,15 +274,22 @@ def _only_shapes(args):
     return any(isinstance(a, TensorType) for a in args)
 
 
-def benchmark(func=None, *, warmup=10, iters=100, **options):
+def benchmark(func=None, *, warmup=10, iters=100, **_):
     """Decorates a kernel: a call times it, `benchmark_result.nc_latency` has the microseconds on a NeuronCore."""
-    wrap = functools.partial(_Timed, warmup=warmup, iters=iters, **options)
+    wrap = functools.partial(_Timed, warmup=warmup, iters=iters)
     return wrap(func) if func is not None else wrap
 
 
-def profile(func=None, *, working_directory=None, save_neff_name="file.neff", save_trace_name="profile.ntff", **options):
-    """The same, and the time of each line in `working_directory`/NAME.json."""
-    return benchmark(func, **options)
+def profile(func=None, *, working_directory=None, save_neff_name="file.neff", save_trace_name="profile.ntff", **_):
+    """The same, and with `working_directory` its files: KERNEL.json, the time by engine and by line, and
+    KERNEL.trace.json, what ran when, for ui.perfetto.dev. The formats of the compiler and of neuron-profile, NEFF and
+    NTFF, are not written: other names for them are refused."""
+    for given, usual in ((save_neff_name, "file.neff"), (save_trace_name, "profile.ntff")):
+        if given not in (usual, None):
+            raise error(f"nki.profile writes no {given}: NEFF and NTFF are formats of the hardware's own tools",
+                        "leave the name out; working_directory gets KERNEL.json and KERNEL.trace.json")
+    wrap = functools.partial(_Timed, folder=working_directory)
+    return wrap(func) if func is not None else wrap
 
 
 def sync_thread(*_, **__):

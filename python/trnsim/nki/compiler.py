@@ -16,7 +16,8 @@ def _linear(shape, indices, scale, base):
 def _check_partitions(start, size):
     steps = 128 if size > 64 else 64 if size > 32 else 32
     if start % steps or start + size > 128:
-        raise error(f"{size} partitions cannot begin at {start}", "use 0, or a multiple of 32 or 64 for fewer partitions")
+        raise error(f"{size} partitions cannot begin at {start}",
+                    "use 0, or a multiple of 32 or 64 for fewer partitions")
 
 
 class _Sbuf(nl.Buffer):
@@ -32,7 +33,8 @@ class _Sbuf(nl.Buffer):
             start, byte = func(index, partitions, size)
             _check_partitions(int(start), int(partitions))
             if byte < 0 or byte + size > SBUF_BYTES:
-                raise error(f"bytes {byte} to {byte + size} of a partition exceed SBUF, which has {SBUF_BYTES} for kernels",
+                raise error(f"bytes {byte} to {byte + size} of a partition exceed SBUF, which has {SBUF_BYTES} for "
+                            "kernels",
                             "place it lower, or use smaller tiles")
             return start, byte
         return nl.Buffer("sbuf", SBUF, place=place)
@@ -80,7 +82,7 @@ enable_stack_allocator = skip_middle_end_transformations = _directive
 
 
 def force_auto_alloc(func=None):
-    """Whatever the kernel places itself is placed by the compiler."""
+    """Tensors that the kernel places itself are placed by the compiler."""
     def wrap(f):
         setattr(getattr(f, "__wrapped__", f), "_nki_auto_alloc", True)
         return f

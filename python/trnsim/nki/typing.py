@@ -1,4 +1,4 @@
-"""nki.typing: `nt.tensor[shape]` in annotations, `nt.tensor[shape, dtype]` in place of an array that nobody fills."""
+"""nki.typing: `nt.tensor[shape]` in annotations, `nt.tensor[shape, dtype]` in place of an array without values."""
 
 
 class TensorType:

@@ -84,6 +84,7 @@ BertConfig read_bert(const Keys& keys, BertKind kind = BertKind::kBert);
 BertConfig read_bert_config(const std::filesystem::path& file_or_folder);
 /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide, or probabilities outside [0, 1).
 void check(const BertConfig& config, std::string_view where);
+void apply(const ModelChange& change, BertConfig& config);
 nlohmann::json to_json(const BertConfig& config);
 
 std::vector<FamilyWord> bert_words();

@@ -25,16 +25,30 @@ std::vector<WeightSpec> weights_of(const BertConfig& config, const Step& step) {
   return out;
 }
 
+BlockArch block_of(const BertConfig& c) {
+  const BertDialect& names = dialect_of(c.kind);
+  const auto text = [](std::string_view name) { return std::string{name}; };
+  return {.norm = {.eps = c.layer_norm_eps},
+          .attention = {.heads = c.num_attention_heads,
+                        .kv_heads = c.num_attention_heads,
+                        .head = c.head_size(),
+                        .causal = false,
+                        .dropout = c.attention_probs_dropout_prob},
+          .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act)},
+          .residual = {.norms = NormPlace::kAfterSum, .dropout = c.hidden_dropout_prob},
+          .names = {.attention = {.query = text(names.query),
+                                  .key = text(names.key),
+                                  .value = text(names.value),
+                                  .out = text(names.out)},
+                    .mlp = {.up = text(names.up), .down = text(names.down)},
+                    .norm1 = text(names.out_norm),
+                    .norm2 = text(names.down_norm)}};
+}
+
 class Bert : EncoderGraph {
  public:
   Bert(const BertConfig& config, const Step& step)
-      : EncoderGraph{step,
-                     weights_of(config, step),
-                     dialect_of(config.kind).layers,
-                     {.hidden = config.hidden_size,
-                      .heads = config.num_attention_heads,
-                      .eps = config.layer_norm_eps,
-                      .attention_dropout = config.attention_probs_dropout_prob}},
+      : EncoderGraph{step, weights_of(config, step), dialect_of(config.kind).layers, block_of(config)},
         config_{config},
         names_{dialect_of(config.kind)} {}
 
@@ -44,7 +58,7 @@ class Bert : EncoderGraph {
     for (micro_ = 0; micro_ < step_.plan.micro_batches; ++micro_) {
       const ValueId hidden = encode();
       if (step_.kind.head == Head::kNone) {
-        graph_.output(hidden, micro_name("hidden", micro_));
+        graph_.output(hidden, host_name("hidden"));
       } else if (step_.kind.head == Head::kPretraining) {
         for (const ValueId loss : pretraining(hidden)) losses.push_back(loss);
       } else {
@@ -58,130 +72,94 @@ class Bert : EncoderGraph {
  private:
   std::string embeddings(const char* name) const { return fmt::format("{}embeddings.{}", names_.prefix, name); }
 
+  /// The rows of a table that the host's numbers name.
+  ValueId rows_of(const char* label, const std::string& table, ValueId ids) {
+    return graph_.add1(runtime::kEmbedding, label, {net_.w(table), ids},
+                       runtime::ResultAttrs{.dtype = net_.numerics().activation});
+  }
+
   /// What a token's type adds: of its own, the same for all, or nothing.
   ValueId token_type(std::int64_t tokens) {
-    if (names_.one_token_type) return w(embeddings("token_type_embeddings.weight"));
+    const std::string table = embeddings("token_type_embeddings.weight");
+    if (names_.one_token_type) return net_.w(table);
     if (!names_.token_types) return runtime::kNoValue;
-    const ValueId types = input("token_type_ids", tokens, 1, isa::Dtype::kInt32);
-    return graph_.add1(runtime::kEmbedding, "token_type", {w(embeddings("token_type_embeddings.weight")), types},
-                       runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
+    return rows_of("token_type", table, net_.input("token_type_ids", tokens, 1, isa::Dtype::kInt32));
   }
 
   ValueId encode() {
-    const std::int64_t tokens = step_.plan.micro_batch * step_.kind.length;
-    enter("embeddings", micro_);
-    const ValueId ids = input("input_ids", tokens, 1, isa::Dtype::kInt32);
-    const ValueId mask =
-        input("attention_mask", step_.plan.micro_batch, step_.kind.length, step_.plan.numerics.activation);
-    // What hides a key: large, and still a number in fp16.
-    const double hide = step_.plan.numerics.softmax == isa::Dtype::kFp16 ? 3e4 : 1e9;
-    mask_ = graph_.add1(runtime::kAffine, "mask", {mask},
-                        runtime::AffineAttrs{.alpha = hide, .beta = -hide, .dtype = step_.plan.numerics.softmax});
-    ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(embeddings("word_embeddings.weight")), ids},
-                            runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
+    const std::int64_t batch = step_.plan.micro_batch, length = step_.kind.length, tokens = batch * length;
+    enter("embeddings");
+    const ValueId ids = net_.input("input_ids", tokens, 1, isa::Dtype::kInt32);
+    const ValueId seen = net_.input("attention_mask", batch, length, net_.numerics().activation);
+    const ValueId mask = net_.hidden("mask", seen, net_.numerics().softmax);
+    ValueId x = rows_of("word", embeddings("word_embeddings.weight"), ids);
     const ValueId type = token_type(tokens);
-    const ValueId position = graph_.add1(runtime::kPositions, "position", {w(embeddings("position_embeddings.weight"))},
-                                         runtime::PositionsAttrs{.batch = step_.plan.micro_batch,
-                                                                 .seq = step_.kind.length,
-                                                                 .first = config_.first_position(),
-                                                                 .dtype = step_.plan.numerics.activation});
-    if (type != runtime::kNoValue) x = graph_.add1(runtime::kAdd, "add_type", {x, type});
-    x = graph_.add1(runtime::kAdd, "add_position", {x, position});
-    x = layernorm("layernorm", x, embeddings("LayerNorm"));
-    x = dropout("dropout", x, config_.hidden_dropout_prob);
-    if (has_projection(config_)) x = linear("projection", x, std::string{names_.projection});
-    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l) x = layer(l, x);
+    const ValueId position = graph_.add1(
+        runtime::kPositions, "position", {net_.w(embeddings("position_embeddings.weight"))},
+        runtime::PositionsAttrs{
+            .batch = batch, .seq = length, .first = config_.first_position(), .dtype = net_.numerics().activation});
+    if (type != runtime::kNoValue) x = net_.add("add_type", x, type);
+    x = norm("layernorm", net_.add("add_position", x, position), embeddings("LayerNorm"));
+    x = net_.dropout("dropout", x, config_.hidden_dropout_prob);
+    if (has_projection(config_)) x = net_.linear("projection", x, std::string{names_.projection});
+    for (std::int64_t l = 0; l < config_.num_hidden_layers; ++l)
+      x = layer(x, l, config_.num_hidden_layers, names_.layer(l), mask);
     return x;
   }
 
-  ValueId layer(std::int64_t l, ValueId x) {
-    enter("layer", micro_ * config_.num_hidden_layers + l, l);
-    const auto name = [&](std::string_view part) { return names_.layer(l).append(part); };
-    const ValueId q = linear("attention.query", x, name(names_.query));
-    const ValueId k = linear("attention.key", x, name(names_.key));
-    const ValueId v = linear("attention.value", x, name(names_.value));
-    const ValueId context = attention({q, k, v, mask_});
-    ValueId y = linear("attention.output", context, name(names_.out));
-    y = dropout("attention.dropout", y, config_.hidden_dropout_prob);
-    y = graph_.add1(runtime::kAdd, "attention.residual", {y, x});
-    const ValueId middle = layernorm("attention.layernorm", y, name(names_.out_norm));
-    ValueId h = linear("ffn.intermediate", middle, name(names_.up));
-    h = activation("ffn.activation", h, config_.hidden_act);
-    h = linear("ffn.output", h, name(names_.down));
-    h = dropout("ffn.dropout", h, config_.hidden_dropout_prob);
-    h = graph_.add1(runtime::kAdd, "ffn.residual", {h, middle});
-    return layernorm("ffn.layernorm", h, name(names_.down_norm));
-  }
+  double head_dropout() const { return config_.classifier_dropout.value_or(config_.hidden_dropout_prob); }
 
   ValueId head(ValueId x) {
-    enter("head", micro_);
-    const double p = config_.classifier_dropout.value_or(config_.hidden_dropout_prob);
+    enter("head");
     std::int64_t rows = step_.plan.micro_batch * step_.kind.length;
     if (step_.kind.head == Head::kClassifier) {
       rows = step_.plan.micro_batch;
       x = pooled(x);
     }
-    x = dropout("classifier.dropout", x, p);
-    const ValueId logits = linear("classifier", x, classifier_of(config_), {.dtype = isa::Dtype::kFp32});
-    graph_.output(logits, micro_name("logits", micro_));
-    return loss_of(logits, rows, "labels", "weights", "loss");
+    return classified(net_.dropout("classifier.dropout", x, head_dropout()), rows, classifier_of(config_));
   }
 
   ValueId pooled(ValueId x) {
     x = graph_.add1(runtime::kTakeRows, "pooler.first", {x}, runtime::StrideAttrs{.stride = step_.kind.length});
-    if (names_.pooled_dropout)
-      x = dropout("pooler.dropout", x, config_.classifier_dropout.value_or(config_.hidden_dropout_prob));
-    x = linear("pooler.dense", x, std::string{names_.pooled});
-    return graph_.add1(runtime::kActivate, "pooler.tanh", {x}, runtime::ActivationAttrs{.fn = names_.pooled_fn});
+    if (names_.pooled_dropout) x = net_.dropout("pooler.dropout", x, head_dropout());
+    return net_.active("pooler.tanh", net_.linear("pooler.dense", x, std::string{names_.pooled}), names_.pooled_fn);
   }
 
   /// The two losses of BertForPreTraining. Source: Devlin et al., section 3.1; only masked tokens meet the decoder.
   std::vector<ValueId> pretraining(ValueId x) {
-    enter("pretraining", micro_);
+    enter("pretraining");
     const std::int64_t rows = step_.plan.micro_batch * step_.kind.predictions;
-    const ValueId places = input("masked_positions", rows, 1, isa::Dtype::kInt32);
+    const ValueId places = net_.input("masked_positions", rows, 1, isa::Dtype::kInt32);
     const ValueId t = graph_.add1(runtime::kEmbedding, "mlm.gather", {x, places},
-                                  runtime::ResultAttrs{.dtype = step_.plan.numerics.activation});
-    const ValueId masked = vocabulary_loss(token_logits(t), rows, "masked_");
-    const ValueId next = linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
-    return {masked, loss_of(next, step_.plan.micro_batch, "next_labels", "next_weights", "next_loss")};
+                                  runtime::ResultAttrs{.dtype = net_.numerics().activation});
+    const ValueId masked =
+        net_.token_loss(token_logits(t), rows, 0, {"masked_labels", "masked_weights", "masked_loss"});
+    const ValueId next = net_.linear("nsp", pooled(x), "cls.seq_relationship", {.dtype = isa::Dtype::kFp32});
+    return {masked, net_.class_loss(next, step_.plan.micro_batch, {"next_labels", "next_weights", "next_loss"})};
   }
 
   /// BertForMaskedLM: every token meets the table of tokens, as in transformers, also those whose loss does not count.
   ValueId masked_tokens(ValueId x) {
-    enter("head", micro_);
+    enter("head");
     const ValueId logits = token_logits(x);
-    if (step_.kind.keep_logits) graph_.output(logits, micro_name("logits", micro_));
-    return vocabulary_loss(logits, step_.plan.micro_batch * step_.kind.length, "");
+    if (step_.kind.keep_logits) graph_.output(logits, host_name("logits"));
+    return net_.token_loss(logits, step_.plan.micro_batch * step_.kind.length, 0);
   }
 
+  /// A transform of each token, then the table of tokens. The loss behind it is computed in pieces of columns: SBUF
+  /// does not hold 128 rows of a vocabulary, a float and its gradient each.
   ValueId token_logits(ValueId x) {
     const MaskedHeadNames& masked = names_.masked;
-    x = linear("mlm.transform", x, std::string{masked.dense});
-    x = activation("mlm.activation", x, names_.masked_gelu ? Activation::kGelu : config_.hidden_act);
-    x = layernorm("mlm.layernorm", x, std::string{masked.norm});
-    x = matmul("mlm.decoder", x, w(embeddings("word_embeddings.weight")),
-               {.trans_b = true, .dtype = step_.plan.numerics.activation});
-    return graph_.add1(runtime::kAdd, "mlm.decoder.bias", {x, w(std::string{masked.bias})});
-  }
-
-  /// Cross-entropy in pieces of columns: SBUF does not hold 128 rows of a vocabulary, a float and its gradient each.
-  /// `prefix`: of the names of labels, weights and loss.
-  ValueId vocabulary_loss(ValueId logits, std::int64_t rows, const std::string& prefix) {
-    const ValueId labels = input((prefix + "labels").c_str(), rows, 1, isa::Dtype::kInt32);
-    const ValueId weights = input((prefix + "weights").c_str(), rows, 1, isa::Dtype::kFp32);
-    const ValueId most = graph_.add1(runtime::kRowMax, "mlm.max", {logits});
-    const ValueId sums = graph_.add1(runtime::kLossSums, "mlm.sums", {logits, labels, most});
-    const auto out = graph_.add(
-        runtime::kSplitLoss, "mlm.loss", {logits, labels, weights, most, sums},
-        runtime::LossAttrs{.scale = step_.plan.numerics.loss_scale, .dtype = step_.plan.numerics.activation});
-    graph_.output(out[0], micro_name(prefix + "loss", micro_));
-    return out[0];
+    const Activation activation = names_.masked_gelu ? Activation::kGelu : config_.hidden_act;
+    x = net_.linear("mlm.transform", x, std::string{masked.dense});
+    x = norm("mlm.layernorm", net_.active("mlm.activation", x, device_function(activation)), std::string{masked.norm});
+    x = net_.matmul("mlm.decoder", x, net_.w(embeddings("word_embeddings.weight")),
+                    {.trans_b = true, .dtype = net_.numerics().activation});
+    return net_.add("mlm.decoder.bias", x, net_.w(std::string{masked.bias}));
   }
 
   const BertConfig& config_;
   const BertDialect& names_;
-  ValueId mask_ = runtime::kNoValue;
 };
 
 }  // namespace

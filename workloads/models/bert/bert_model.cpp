@@ -38,21 +38,50 @@ constexpr EncoderOps kBertTokens{13, 21};
 constexpr EncoderOps kBertPretraining{31, 76};
 constexpr EncoderOps kBertMasked{15, 40};
 
+TensorNames names_of(const BertConfig& c) {
+  const BertDialect& dialect = dialect_of(c.kind);
+  const std::string pooled{dialect.pooled}, prefix{dialect.prefix};
+  TensorNames names{
+      .prefix = prefix,
+      .tops = {"embeddings.", "encoder.", "transformer.", "pooler."},
+      .endings = {{"LayerNorm.gamma", "LayerNorm.weight"}, {"LayerNorm.beta", "LayerNorm.bias"}},
+      .left_out = {prefix + "embeddings.position_ids", "classifier.*", pooled + "*", prefix + "pooler.*", "cls.*"}};
+  if (c.kind != BertKind::kBert)  // heads of other tasks
+    names.left_out.insert(names.left_out.end(), {"lm_head.*", "vocab_*", "discriminator_predictions.*", "generator_*",
+                                                 "qa_outputs.*", "predictions.*", "sop_classifier.*"});
+  if (c.head == Head::kPretraining || c.head == Head::kMaskedTokens) {
+    const MaskedHeadNames& masked = dialect.masked;
+    names.copies = {{std::string{masked.table_copy}, prefix + "embeddings.word_embeddings.weight"}};
+    if (!masked.bias_copy.empty()) names.copies.emplace(masked.bias_copy, masked.bias);
+    names.drawn = {pooled, "cls.", std::string{masked.dense}, std::string{masked.norm}, std::string{masked.bias}};
+  } else {
+    names.drawn = {pooled, classifier_of(c)};
+  }
+  return names;
+}
+
+ModelInfo info_of(const BertConfig& c) {
+  return {.family = dialect_of(c.kind).family,
+          .sizes = {.layers = c.num_hidden_layers,
+                    .hidden = c.hidden_size,
+                    .heads = c.num_attention_heads,
+                    .kv_heads = c.num_attention_heads,
+                    .head = c.num_attention_heads > 0 ? c.head_size() : 0,
+                    .ffn = c.intermediate_size,
+                    .vocabulary = c.vocab_size,
+                    .positions = c.max_position_embeddings - c.first_position()},
+          .task = c.head == Head::kMaskedTokens ? Task::kMaskedTokens : Task::kClassification,
+          .head = c.head,
+          .initializer_range = c.initializer_range,
+          .label_names = c.label_names,
+          .pad_row = c.pad_token_id,
+          .names = names_of(c)};
+}
+
 class BertModel final : public ConfigModel<BertConfig> {
  public:
-  using ConfigModel::ConfigModel;
+  explicit BertModel(const BertConfig& config) : ConfigModel{config, info_of(config)} {}
 
-  std::string_view family() const override { return names().family; }
-  Sizes sizes() const override {
-    return {.layers = config_.num_hidden_layers,
-            .hidden = config_.hidden_size,
-            .heads = config_.num_attention_heads,
-            .kv_heads = config_.num_attention_heads,
-            .head = config_.num_attention_heads > 0 ? config_.head_size() : 0,
-            .ffn = config_.intermediate_size,
-            .vocabulary = config_.vocab_size,
-            .positions = config_.max_position_embeddings - config_.first_position()};
-  }
   std::vector<WeightSpec> weights() const override { return bert_weights(config_); }
   StepGraph step(const Step& step) const override { return {bert_graph(config_, step), {}}; }
   double flops(const Step& step) const override { return bert_flops(config_, step) * step.plan.data; }
@@ -69,55 +98,6 @@ class BertModel final : public ConfigModel<BertConfig> {
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
 
-  std::vector<std::string> label_names() const override { return config_.label_names; }
-  Head head() const override { return config_.head; }
-  Task task() const override {
-    return config_.head == Head::kMaskedTokens ? Task::kMaskedTokens : Task::kClassification;
-  }
-
-  std::string canonical_name(std::string name) const override {
-    const auto replace_end = [&name](std::string_view from, std::string_view to) {
-      if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
-    };
-    replace_end("LayerNorm.gamma", "LayerNorm.weight");
-    replace_end("LayerNorm.beta", "LayerNorm.bias");
-    return with_prefix(std::move(name), names().prefix,
-                       std::array<std::string_view, 4>{"embeddings.", "encoder.", "transformer.", "pooler."});
-  }
-  bool is_left_out(std::string_view name) const override {
-    if (name == fmt::format("{}embeddings.position_ids", names().prefix)) return true;
-    return is_of_a_head(name) && !is_own(name) && !tied_to(name);
-  }
-  bool may_be_missing(std::string_view name) const override { return is_of_a_head(name) && is_own(name); }
-  std::optional<std::string> tied_to(std::string_view name) const override {
-    if (classifies()) return std::nullopt;
-    const MaskedHeadNames& masked = names().masked;
-    if (name == masked.table_copy) return fmt::format("{}embeddings.word_embeddings.weight", names().prefix);
-    if (name == masked.bias_copy) return std::string{masked.bias};
-    return std::nullopt;
-  }
-  std::optional<std::int64_t> pad_row() const override { return config_.pad_token_id; }
-
-  ModelPtr with_sizes(const Sizes& s) const override {
-    return changed([&](BertConfig& c) {
-      set_common(c, s);
-      set(c.vocab_size, s.vocabulary);
-      if (s.positions > 0) c.max_position_embeddings = s.positions + c.first_position();
-    });
-  }
-  ModelPtr with_tokens(const TokenIds& ids) const override {
-    return changed([&](BertConfig& c) {
-      const std::int64_t places = c.max_position_embeddings - c.first_position();
-      c.vocab_size = ids.vocabulary, c.pad_token_id = ids.pad.value_or(0);
-      c.max_position_embeddings = places + c.first_position();
-    });
-  }
-  ModelPtr with_labels(std::vector<std::string> names) const override {
-    return changed([&](BertConfig& c) { c.label_names = std::move(names); });
-  }
-  ModelPtr with_head(Head head) const override {
-    return changed([&](BertConfig& c) { c.head = head == Head::kNone ? Head::kClassifier : head; });
-  }
   /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
   ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
     const ModelPtr model = Model::with_published(published, assumed);
@@ -128,37 +108,27 @@ class BertModel final : public ConfigModel<BertConfig> {
     return model->with_sizes({.positions = std::max<std::int64_t>(model->sizes().positions, 512)})
         ->with_labels(std::vector<std::string>(static_cast<std::size_t>(labels), ""));
   }
-  ModelPtr without_dropout() const override {
-    return changed([](BertConfig& c) {
-      c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
-      c.classifier_dropout = 0;
-    });
-  }
-
- private:
-  const BertDialect& names() const { return dialect_of(config_.kind); }
-  bool classifies() const { return config_.head != Head::kPretraining && config_.head != Head::kMaskedTokens; }
-  /// Of this task or of another.
-  bool is_of_a_head(std::string_view name) const {
-    for (const std::string_view top : {"cls.", "classifier."})
-      if (name.starts_with(top)) return true;
-    if (config_.kind != BertKind::kBert)
-      for (const std::string_view top : {"lm_head.", "vocab_", "discriminator_predictions.", "generator_",
-                                         "qa_outputs.", "predictions.", "sop_classifier."})
-        if (name.starts_with(top)) return true;
-    return name.starts_with(names().pooled) || name.starts_with(fmt::format("{}pooler.", names().prefix));
-  }
-  bool is_own(std::string_view name) const {
-    const std::vector<WeightSpec> own = weights();
-    return std::ranges::find(own, name, &WeightSpec::name) != own.end();
-  }
 };
 
 }  // namespace
 
+void apply(const ModelChange& change, BertConfig& c) {
+  set_common(c, change.sizes);
+  set_size(c.vocab_size, change.sizes.vocabulary);
+  if (change.sizes.positions > 0) c.max_position_embeddings = change.sizes.positions + c.first_position();
+  if (const auto& ids = change.tokens) {
+    const std::int64_t places = c.max_position_embeddings - c.first_position();
+    c.vocab_size = ids->vocabulary, c.pad_token_id = ids->pad.value_or(0);
+    c.max_position_embeddings = places + c.first_position();
+  }
+  if (change.labels) c.label_names = *change.labels;
+  if (change.head) c.head = *change.head == Head::kNone ? Head::kClassifier : *change.head;
+  if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0, c.classifier_dropout = 0;
+}
+
 BertConfig::operator ModelPtr() const { return make_model(*this); }
 
-ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(std::move(config)); }
+ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(config); }
 
 BertConfig read_bert_config(const std::filesystem::path& path) { return read_one<BertConfig>(path, "bert"); }
 

@@ -21,8 +21,9 @@ struct ActivationName {
 };
 /// The first name of an activation is the one we write. "gelu_new" is the same tanh formula written out.
 constexpr std::array kActivations = {
-    ActivationName{"gelu", Activation::kGelu}, ActivationName{"gelu_pytorch_tanh", Activation::kGeluTanh},
-    ActivationName{"gelu_new", Activation::kGeluTanh}, ActivationName{"silu", Activation::kSilu}};
+    ActivationName{"gelu", Activation::kGelu},         ActivationName{"gelu_pytorch_tanh", Activation::kGeluTanh},
+    ActivationName{"gelu_new", Activation::kGeluTanh}, ActivationName{"gelu_fast", Activation::kGeluTanh},
+    ActivationName{"silu", Activation::kSilu},         ActivationName{"relu", Activation::kRelu}};
 
 }  // namespace
 

@@ -31,6 +31,7 @@ using Fixed = std::variant<std::monostate, bool, std::int64_t, double, const cha
 
 inline constexpr Activation kGelus[] = {Activation::kGelu, Activation::kGeluTanh};
 inline constexpr Activation kGeluTanhOnly[] = {Activation::kGeluTanh};
+inline constexpr Activation kReluOnly[] = {Activation::kRelu};
 inline constexpr Activation kSiluOnly[] = {Activation::kSilu};
 
 /// A member of a configuration that a key stands for.

@@ -1,5 +1,7 @@
 #include "workloads/models/decoder/decoder_arch.h"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -30,26 +32,20 @@ OpsOf collectives(const Plan& plan) {
 
 }  // namespace
 
-isa::Fn device_function(Activation a) {
-  return a == Activation::kSilu ? isa::Fn::kSilu : a == Activation::kGelu ? isa::Fn::kGelu : isa::Fn::kGeluTanh;
-}
-
 Sizes sizes_of(const DecoderArch& arch) {
   return {.layers = arch.layers,
           .hidden = arch.hidden,
-          .heads = arch.heads,
-          .kv_heads = arch.kv_heads,
-          .head = arch.head,
-          .ffn = arch.ffn,
+          .heads = arch.block.attention.heads,
+          .kv_heads = arch.block.attention.kv_heads,
+          .head = arch.block.attention.head,
+          .ffn = arch.block.mlp.size,
           .vocabulary = arch.vocabulary,
           .positions = arch.positions,
-          .experts = arch.mixture ? arch.mixture->experts : 0,
-          .joint_heads = arch.norms_behind};
+          .experts = arch.block.mixture ? arch.block.mixture->experts : 0,
+          .joint_heads = arch.block.attention.joint_norms};
 }
 
-double score_scale(const DecoderArch& arch) {
-  return arch.score_scale > 0 ? arch.score_scale : 1 / std::sqrt(static_cast<double>(arch.head));
-}
+std::string DecoderArch::layer_prefix(std::int64_t layer) const { return fmt::format("{}{}.", blocks, layer); }
 
 DecoderArch decoder_arch(const ModelPtr& model) {
   if (const DecoderArch* arch = model->decoder()) return *arch;
@@ -86,22 +82,52 @@ FrameworkOps decoder_traced_ops(DecoderOps layer, std::int64_t layers, const Pla
   return {n * layer.forward + kDecoderEnds.forward, n * layer.backward + kDecoderEnds.backward};
 }
 
-RopeTable rope_table(const DecoderArch& arch, std::int64_t length) {
-  RopeTable table;
-  const bool longer = !arch.long_frequencies.empty() && length > arch.long_from;
-  for (std::int64_t p = 0; p < length; ++p)
-    for (const double f : longer ? arch.long_frequencies : arch.frequencies) {
-      table.cos.push_back(static_cast<float>(arch.rope_magnitude * std::cos(static_cast<double>(p) * f)));
-      table.sin.push_back(static_cast<float>(arch.rope_magnitude * std::sin(static_cast<double>(p) * f)));
-    }
-  return table;
+ModelInfo decoder_info(std::string_view family, DecoderArch arch, TensorNames names) {
+  if (arch.head.tied) names.copies.emplace(arch.head.name + ".weight", arch.embedding.name + ".weight");
+  return {.family = family,
+          .sizes = sizes_of(arch),
+          .task = Task::kNextToken,
+          .splits = true,
+          .decoder = std::move(arch),
+          .names = std::move(names)};
+}
+
+std::vector<WeightSpec> decoder_weights_of(const DecoderArch& arch) {
+  return with_adapters(decoder_specs(arch), arch.lora);
+}
+
+FrameworkOps decoder_ops(const Model& model, DecoderOps layer, const Step& step) {
+  const std::vector<WeightSpec> weights = model.weights();
+  if (const auto lora = model.lora()) layer = with_adapter_ops(layer, *lora, weights);
+  FrameworkOps ops = decoder_traced_ops(layer, model.sizes().layers, step.plan);
+  ops.tensors = static_cast<double>(std::ranges::count(weights, false, &WeightSpec::frozen));
+  return ops;
+}
+
+std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length) {
+  std::vector<HostTable> out;
+  const auto add = [&](const std::string& name, const std::vector<double>& frequencies) {
+    if (frequencies.empty()) return;
+    HostTable cos{name + ".cos", {}}, sin{name + ".sin", {}};
+    for (std::int64_t p = 0; p < length; ++p)
+      for (const double f : frequencies) {
+        cos.values.push_back(static_cast<float>(rotary.magnitude * std::cos(static_cast<double>(p) * f)));
+        sin.values.push_back(static_cast<float>(rotary.magnitude * std::sin(static_cast<double>(p) * f)));
+      }
+    out.push_back(std::move(cos)), out.push_back(std::move(sin));
+  };
+  const bool longer = !rotary.long_frequencies.empty() && length > rotary.long_from;
+  add("rope", longer ? rotary.long_frequencies : rotary.frequencies);
+  add("rope.window", rotary.windowed);
+  return out;
 }
 
 double decoder_flops(const DecoderArch& f, const Step& spec) {
-  const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.ffn);
-  const auto kv = static_cast<double>(f.kv_heads * f.head), q = static_cast<double>(f.heads * f.head);
-  double mlp = (f.gated ? 3 : 2) * h * ffn;
-  if (const auto& m = f.mixture) mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
+  const auto h = static_cast<double>(f.hidden), ffn = static_cast<double>(f.block.mlp.size);
+  const auto kv = static_cast<double>(f.block.attention.key_size()),
+             q = static_cast<double>(f.block.attention.query_size());
+  double mlp = (f.block.mlp.gated ? 3 : 2) * h * ffn;
+  if (const auto& m = f.block.mixture) mlp = mlp * static_cast<double>(m->top_k) + h * static_cast<double>(m->experts);
   const double layer = h * (2 * q + 2 * kv) + mlp;
   const auto layers = static_cast<double>(f.layers), length = static_cast<double>(spec.kind.length);
   const double linear = 2 * (layers * layer + h * static_cast<double>(f.vocabulary)),

@@ -120,7 +120,9 @@ LlamaConfig read_llama_config(const std::filesystem::path& file_or_folder);
 GptConfig read_gpt_config(const std::filesystem::path& file_or_folder);
 /// Errors: Fault::kData at `where` for sizes that are not positive or do not divide, or probabilities outside [0, 1).
 void check(const LlamaConfig& config, std::string_view where);
+void apply(const ModelChange& change, LlamaConfig& config);
 void check(const GptConfig& config, std::string_view where);
+void apply(const ModelChange& change, GptConfig& config);
 nlohmann::json to_json(const LlamaConfig& config);
 nlohmann::json to_json(const GptConfig& config);
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "workloads/models/decoder/decoder_weights.h"
+#include "workloads/models/layers/arch.h"
 #include "workloads/models/model.h"
 #include "workloads/step/optimizer_step.h"
 
@@ -14,8 +15,8 @@ namespace workloads {
 /// counted from the first row of the rank's part of the vocabulary, 0 where it is another rank's; "vocabulary.m" [rows,
 /// 1], 1 or 0 for that, when ranks share the vocabulary; with a loss (in training, or spec.kind.with_loss) "labels.m"
 /// [rows, 1] int32, counted likewise, -1 where it is another rank's, and "weights.m" [rows, 1] fp32 (what each token
-/// counts in the loss); in training "hyper" (hyper_values); for Llama "rope.cos" and "rope.sin" [length, head_dim / 2]
-/// fp32 (rope_table); for GPT "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows,
+/// counts in the loss); in training "hyper" (hyper_values); with rotary positions those of rope_tables(); with learned
+/// ones "places" [rows of the rank, 1] int32, if places_by_rank(). It leaves "logits.m" [rows,
 /// part of the vocabulary] fp32 with spec.kind.keep_logits, "loss.m" [rows, 1] fp32, and in training "grad_norm" and
 /// "grad.NAME" of every weight. With experts also "expert_load.LAYER.m" [1, experts] fp32, how many of the rank's
 /// tokens chose each, and in training "router_loss.CHUNK.m" [1, 1], the routers' part of the loss. Weights have
@@ -37,11 +38,8 @@ DecoderPipeline decoder_pipeline(const ModelPtr& config, const Step& spec);
 /// Whether tensor-parallel ranks share the tokens of one sequence: then a token's place in it differs between them.
 bool places_by_rank(const Plan& plan);
 
-/// Cosines and sines of `length` positions, each [length, head_dim / 2].
-struct RopeTable {
-  std::vector<float> cos, sin;
-};
-RopeTable rope_table(const DecoderArch& arch, std::int64_t length);
+/// Cosines and sines of `length` positions, each [length, turned pairs of a head].
+std::vector<HostTable> rope_tables(const RotaryArch& rotary, std::int64_t length);
 
 /// Matmul FLOPs of the whole model's optimizer step by the textbook, over all ranks and micro-batches: 6 per weight of
 /// a linear layer and token (4 of a frozen one), 12 * layers * hidden * length per token for attention (all pairs

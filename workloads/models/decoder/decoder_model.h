@@ -27,45 +27,29 @@ DecoderOps with_adapter_ops(DecoderOps layer, const Lora& lora, const std::vecto
 /// as the plan recomputes.
 double decoder_kept_elements(const Sizes& sizes, const Plan& plan, std::int64_t length);
 
+/// Of a model that goes on with a text.
+ModelInfo decoder_info(std::string_view family, DecoderArch arch, TensorNames names);
+
+/// decoder_specs() with the adapters that the model has.
+std::vector<WeightSpec> decoder_weights_of(const DecoderArch& arch);
+
+/// Model::traced_ops() of a decoder whose layers have these operations, without adapters.
+FrameworkOps decoder_ops(const Model& model, DecoderOps layer, const Step& step);
+
 template <class Config>
 class DecoderModel : public ConfigModel<Config> {
  public:
-  using ConfigModel<Config>::ConfigModel;
+  DecoderModel(Config config, ModelInfo info, DecoderOps layer)
+      : ConfigModel<Config>{std::move(config), std::move(info)}, layer_{layer} {}
 
-  Sizes sizes() const final { return sizes_of(*this->decoder()); }
+  std::vector<WeightSpec> weights() const override { return decoder_weights_of(*this->decoder()); }
   StepGraph step(const Step& step) const final { return decoder_step(this->shared_from_this(), step); }
-  isa::GroupTables groups(const Plan& plan) const final {
-    return replica_groups(plan, std::max<std::int64_t>(1, plan.tensor / this->decoder()->kv_heads));
-  }
   double flops(const Step& step) const final { return decoder_flops(*this->decoder(), step); }
-  std::optional<Problem> refuses(const Plan& plan) const final { return problem(shard_plan(plan), sizes()); }
+  std::optional<Problem> refuses(const Plan& plan) const final { return problem(shard_plan(plan), this->sizes()); }
+  FrameworkOps traced_ops(const Step& step) const override { return decoder_ops(*this, layer_, step); }
 
-  Task task() const final { return Task::kNextToken; }
-  bool splits() const final { return true; }
-  double kept_elements(const Plan& plan, std::int64_t length) const final {
-    if (!this->lora()) return decoder_kept_elements(sizes(), plan, length);
-    Plan least = plan;  // what enters a frozen matmul need not be kept
-    least.recompute = Recompute::kFull;
-    return decoder_kept_elements(sizes(), least, length);
-  }
-  bool ends_text(std::int64_t id) const final { return std::ranges::count(this->decoder()->end_tokens, id) > 0; }
-
-  std::optional<std::string> tied_to(std::string_view name) const final {
-    if (this->decoder()->tied && name == "lm_head.weight") return this->decoder()->embedding;
-    return std::nullopt;
-  }
-  ModelPtr with_own_head() const final {
-    return this->changed([](Config& c) { c.tie_word_embeddings = false; });
-  }
-
- protected:
-  FrameworkOps decoder_ops(DecoderOps layer, const Step& step) const {
-    const std::vector<WeightSpec> weights = this->weights();
-    if (const auto lora = this->lora()) layer = with_adapter_ops(layer, *lora, weights);
-    FrameworkOps ops = decoder_traced_ops(layer, sizes().layers, step.plan);
-    ops.tensors = static_cast<double>(std::ranges::count(weights, false, &WeightSpec::frozen));
-    return ops;
-  }
+ private:
+  const DecoderOps layer_;
 };
 
 }  // namespace workloads

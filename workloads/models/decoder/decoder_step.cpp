@@ -20,7 +20,7 @@ void require_step(const DecoderArch& arch, const Step& spec) {
                 fmt::format("{} tokens are not divided by {} tensor-parallel ranks",
                             spec.plan.micro_batch * spec.kind.length, spec.plan.tensor),
                 "choose a length that they divide, or `disable_sequence_parallel`"};
-  if (arch.mixture && spec.plan.tensor > 1 && !spec.plan.sequence)
+  if (arch.block.mixture && spec.plan.tensor > 1 && !spec.plan.sequence)
     throw Error{Fault::kUsage, "`disable_sequence_parallel`",
                 "tensor-parallel ranks that share experts each route tokens of their own",
                 "leave sequence parallelism on"};

@@ -47,8 +47,7 @@ std::vector<WeightSpec> device_parts(WeightSpec spec) {
   spec.fused = spec.name;
   spec.shape.back() /= 3;
   spec.split = spec.shape.size() == 1 ? TensorSplit::kAxis0 : TensorSplit::kAxis1;
-  const std::string word = "c_attn.";
-  const std::size_t at = spec.fused.find(word) + word.size();
+  const std::size_t at = spec.fused.rfind('.') + 1;
   std::vector<WeightSpec> out;
   for (const char* part : {"q.", "k.", "v."}) {
     spec.name = spec.fused.substr(0, at) + part + spec.fused.substr(at);
@@ -78,7 +77,7 @@ std::vector<WeightSpec> decoder_weights(const ModelPtr& config, const ShardPlan&
 }
 
 std::int64_t head_sharing(const ModelPtr& config, std::int64_t tensor_parallel) {
-  return std::max<std::int64_t>(1, tensor_parallel / decoder_arch(config).kv_heads);
+  return std::max<std::int64_t>(1, tensor_parallel / decoder_arch(config).block.attention.kv_heads);
 }
 
 std::vector<float> device_values(const Weights& shard, const WeightSpec& spec) {

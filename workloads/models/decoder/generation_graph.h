@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
+#include <string>
 #include <string_view>
 #include <vector>
 
@@ -61,8 +63,9 @@ std::vector<std::int64_t> token_buckets(std::int64_t first, std::int64_t last, s
 /// Tensors that the host writes: "input_ids" [rows, 1] int32 and, when ranks share the vocabulary, "vocabulary" [rows,
 /// 1], both as decoder_step() has them; in a prompt's program rows are batch * prompt, and "last" [batch, 1] int32 is
 /// the row of each prompt's last token; otherwise rows are the sequences, and "positions" [batch, 1] int32 is the place
-/// of each token. Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and, for
-/// Llama, "rope.cos" and "rope.sin" [length, head_dim / 2] (rope_table) lie at the same addresses in both programs, as
+/// of each token, and with learned positions whose first ones no token has "places" [batch, 1] int32, its row in their
+/// table. Both leave "logits" [batch, part of the vocabulary] fp32. Weights (generation_weights()) and
+/// rope_tables() of `length` positions lie at the same addresses in both programs, as
 /// do the caches "cache.keys.L" and "cache.values.L" [batch * length, key-value heads of the rank * head_dim] of each
 /// layer L. Errors: as check().
 runtime::Graph prompt_graph(const ModelPtr& config, const GenerationSpec& spec);
@@ -77,6 +80,10 @@ struct GenerationWeight {
 /// As decoder_weights(), and the head "lm_head.weight", which is a copy when it is tied to the embeddings: a head is
 /// read by columns, embeddings by rows.
 std::vector<GenerationWeight> generation_weights(const ModelPtr& config, std::int64_t tensor_parallel);
+
+/// These as tensors of a graph, by their names. Errors: as check().
+std::map<std::string, runtime::ValueId> generation_tensors(runtime::Graph& graph, const ModelPtr& config,
+                                                           const GenerationSpec& spec);
 
 /// What no way of computing it does without, per core: bytes of weights and caches that one run of token_graph() reads,
 /// and matmul FLOPs.

@@ -33,10 +33,11 @@ void check(const GenerationSpec& spec, const ModelPtr& config) {
                 fmt::format("prompt and new tokens need {}, the model has {}", base::counted(spec.length, "position"),
                             arch.positions),
                 "use a shorter prompt or fewer new tokens"};
-  if (arch.window > 0 && spec.length > arch.window)
+  const std::int64_t window = arch.block.attention.window;
+  if (window > 0 && spec.length > window)
     throw Error{Fault::kUsage, "`max_length`",
                 fmt::format("a cache of {} is longer than the sliding window of {}",
-                            base::counted(spec.length, "token"), arch.window),
+                            base::counted(spec.length, "token"), window),
                 "use a shorter prompt and fewer new tokens"};
   if (spec.prompt < 1 || (!config->pairs() && spec.prompt > spec.length))
     throw Error{Fault::kUsage, "`prompt`",
@@ -63,7 +64,7 @@ std::int64_t expected_experts(std::int64_t experts, std::int64_t top_k, std::int
 }
 
 std::int64_t expected_experts(const ModelPtr& config, std::int64_t tokens) {
-  const std::optional<MixtureArch> mixture = decoder_arch(config).mixture;
+  const std::optional<MixtureArch> mixture = decoder_arch(config).block.mixture;
   return mixture ? expected_experts(mixture->experts, mixture->top_k, tokens) : 0;
 }
 
@@ -108,20 +109,21 @@ TokenWork token_work(const ModelPtr& config, const GenerationSpec& spec) {
     if (!w.blocked || w.once) continue;  // of tables only rows are read
     auto elements = static_cast<double>(element_count(w.spec.shape));
     if (w.spec.stack > 0)
-      elements *= static_cast<double>(spec.experts_read(arch.mixture->experts, arch.mixture->top_k, spec.batch)) /
-                  static_cast<double>(arch.mixture->experts);
+      elements *=
+          static_cast<double>(spec.experts_read(arch.block.mixture->experts, arch.block.mixture->top_k, spec.batch)) /
+          static_cast<double>(arch.block.mixture->experts);
     work.weight_bytes += elements * size;
     work.flops += 2 * batch * elements;
   }
   const auto ranks = static_cast<double>(spec.tensor_parallel), layers = static_cast<double>(arch.layers);
-  const double groups = std::max(1.0, static_cast<double>(arch.kv_heads) / ranks);
-  double rows = batch * static_cast<double>(spec.rows_read() * arch.head) * layers;
+  const double groups = std::max(1.0, static_cast<double>(arch.block.attention.kv_heads) / ranks);
+  double rows = batch * static_cast<double>(spec.rows_read() * arch.block.attention.head) * layers;
   if (config->pairs()) {  // each layer that writes has caches of both texts
     const double written = static_cast<double>(config->pairs()->layers) / layers;
     rows *= written * static_cast<double>(spec.length + spec.prompt) / static_cast<double>(spec.rows_read());
   }
   work.cache_bytes = 2 * rows * groups * static_cast<double>(isa::size_of(spec.numerics.activation));
-  work.flops += 4 * rows * static_cast<double>(arch.heads) / ranks;
+  work.flops += 4 * rows * static_cast<double>(arch.block.attention.heads) / ranks;
   return work;
 }
 

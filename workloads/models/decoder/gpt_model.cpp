@@ -24,89 +24,74 @@ void gpt_layer(SpecList& list, const GptConfig& c, std::int64_t layer) {
 DecoderArch arch_of(const GptConfig& c) {
   return {.layers = c.num_hidden_layers,
           .hidden = c.hidden_size,
-          .heads = c.num_attention_heads,
-          .kv_heads = c.num_attention_heads,
-          .head = c.num_attention_heads > 0 ? c.head_size() : 0,
-          .ffn = c.intermediate_size,
           .vocabulary = c.vocab_size,
           .positions = c.max_position_embeddings,
-          .eps = c.layer_norm_eps,
-          .rms = false,
-          .gated = false,
-          .rotary = false,
-          .bias = true,
-          .tied = c.tie_word_embeddings,
-          .activation = device_function(c.hidden_act),
-          .dropout = c.resid_pdrop,
-          .embedding_dropout = c.embd_pdrop,
-          .attention_dropout = c.attn_pdrop,
           .blocks = "transformer.h.",
-          .norm1 = "ln_1",
-          .norm2 = "ln_2",
-          .last_norm = "transformer.ln_f",
-          .query = "attn.c_attn.q",
-          .key = "attn.c_attn.k",
-          .value = "attn.c_attn.v",
-          .out = "attn.c_proj",
-          .up = "mlp.c_fc",
-          .down = "mlp.c_proj",
-          .embedding = "transformer.wte.weight",
+          .block = {.norm = {.eps = c.layer_norm_eps},
+                    .attention = {.heads = c.num_attention_heads,
+                                  .kv_heads = c.num_attention_heads,
+                                  .head = c.num_attention_heads > 0 ? c.head_size() : 0,
+                                  .dropout = c.attn_pdrop,
+                                  .qkv_bias = true,
+                                  .out_bias = true},
+                    .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act), .bias = true},
+                    .residual = {.dropout = c.resid_pdrop},
+                    .names = {.attention = {.query = "attn.c_attn.q",
+                                            .key = "attn.c_attn.k",
+                                            .value = "attn.c_attn.v",
+                                            .out = "attn.c_proj"},
+                              .mlp = {.up = "mlp.c_fc", .down = "mlp.c_proj"},
+                              .norm1 = "ln_1",
+                              .norm2 = "ln_2"}},
+          .embedding = {.name = "transformer.wte", .positions = "transformer.wpe", .dropout = c.embd_pdrop},
+          .head = {.norm = "transformer.ln_f", .name = "lm_head", .tied = c.tie_word_embeddings},
           .end_tokens = {c.eos_token_id}};
+}
+
+ModelInfo info_of(const GptConfig& c) {
+  ModelInfo info = decoder_info("GPT", arch_of(c),
+                                {.prefix = "transformer.",
+                                 .tops = {"wte.", "wpe.", "h.", "ln_f."},
+                                 .left_out = {"*.attn.bias", "*.attn.masked_bias"}});  // causal masks of older files
+  info.initializer_range = c.initializer_range;
+  return info;
 }
 
 class GptModel final : public DecoderModel<GptConfig> {
  public:
-  explicit GptModel(GptConfig config) : DecoderModel{std::move(config)}, arch_{arch_of(config_)} {}
+  explicit GptModel(const GptConfig& config)
+      : DecoderModel{config, info_of(config), {.forward = 59, .backward = 89, .core = 24}} {}
 
-  std::string_view family() const override { return "GPT"; }
   std::vector<WeightSpec> weights() const override { return gpt_weights(config_); }
-  const DecoderArch* decoder() const override { return &arch_; }
-  FrameworkOps traced_ops(const Step& step) const override {
-    return decoder_ops({.forward = 59, .backward = 89, .core = 24}, step);
-  }
-
-  std::string canonical_name(std::string name) const override {
-    return with_prefix(std::move(name), "transformer.", std::array<std::string_view, 4>{"wte.", "wpe.", "h.", "ln_f."});
-  }
-  bool is_left_out(std::string_view name) const override {
-    return name.ends_with(".attn.bias") || name.ends_with(".attn.masked_bias");  // the causal masks of older files
-  }
-
-  ModelPtr with_sizes(const Sizes& s) const override {
-    return changed([&](GptConfig& c) {
-      set_common(c, s);
-      set(c.vocab_size, s.vocabulary), set(c.max_position_embeddings, s.positions);
-    });
-  }
-  ModelPtr with_tokens(const TokenIds& ids) const override {
-    return changed([&](GptConfig& c) {
-      c.vocab_size = ids.vocabulary;
-      c.bos_token_id = ids.begin.value_or(c.bos_token_id);
-      c.eos_token_id = ids.end.value_or(c.bos_token_id);
-    });
-  }
-  ModelPtr without_dropout() const override {
-    return changed([](GptConfig& c) { c.embd_pdrop = c.resid_pdrop = c.attn_pdrop = 0; });
-  }
-
- private:
-  const DecoderArch arch_;
 };
 
 }  // namespace
 
+void apply(const ModelChange& change, GptConfig& c) {
+  set_common(c, change.sizes);
+  set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
+  if (const auto& ids = change.tokens) {
+    c.vocab_size = ids->vocabulary;
+    c.bos_token_id = ids->begin.value_or(c.bos_token_id);
+    c.eos_token_id = ids->end.value_or(c.bos_token_id);
+  }
+  if (change.own_head) c.tie_word_embeddings = false;
+  if (change.no_dropout) c.embd_pdrop = c.resid_pdrop = c.attn_pdrop = 0;
+}
+
 GptConfig::operator ModelPtr() const { return make_model(*this); }
 
-ModelPtr make_model(GptConfig config) { return std::make_shared<GptModel>(std::move(config)); }
+ModelPtr make_model(GptConfig config) { return std::make_shared<GptModel>(config); }
 
 GptConfig read_gpt_config(const std::filesystem::path& path) { return read_one<GptConfig>(path, "gpt2"); }
 
 std::vector<FamilyWord> gpt_words() {
   // config.json of EleutherAI/gpt-neox-20b: no dropout, a head of its own.
   const auto neox = [](std::string_view word) {
-    return FamilyWord{.word = word,
-                      .differs = "as a GPT: attention before the MLP, learned positions",
-                      .changed = [](const ModelPtr& model) { return model->without_dropout()->with_own_head(); }};
+    return FamilyWord{
+        .word = word,
+        .differs = "as a GPT: attention before the MLP, learned positions",
+        .changed = [](const ModelPtr& model) { return model->with({.own_head = true, .no_dropout = true}); }};
   };
   return {{"gpt"},
           neox("neox"),

@@ -11,13 +11,29 @@ namespace workloads {
 using runtime::Kind;
 using runtime::ValueId;
 
+namespace {
+
+LayerProgram program_of(const Step& step, const DecoderArch& arch) {
+  const Plan& plan = step.plan;
+  return {.batch = plan.micro_batch,
+          .length = step.kind.length,
+          .ranks = plan.tensor,
+          .group = tensor_group(plan),
+          .sequence = plan.tensor > 1 && plan.sequence,
+          .training = step.kind.training,
+          .smoothing = step.kind.training ? step.kind.smoothing : 0,
+          .lora = arch.lora};
+}
+
+}  // namespace
+
 SplitGraph::SplitGraph(const ModelPtr& config, const Step& spec, std::int64_t rows)
     : config_{config},
       arch_{decoder_arch(config)},
       spec_{spec},
       graph_{spec.plan.numerics},
       specs_{decoder_weights(config, spec)},
-      weights_{declare_weights(graph_, specs_, spec.kind.fold_weights)},
+      net_{graph_, declare_weights(graph_, specs_, spec.kind.fold_weights), program_of(spec, arch_), *this},
       rows_{rows},
       split_{spec.plan.tensor > 1},
       sequence_{split_ && spec.plan.sequence} {}
@@ -69,16 +85,6 @@ std::int32_t SplitGraph::segment_of(const runtime::Node& node) const {
   return scope.instance;
 }
 
-ValueId SplitGraph::shared(ValueId x) {
-  if (!split_) return x;
-  return graph_.add1(sequence_ ? runtime::kRankGather : runtime::kRankFork, "share", {x}, group());
-}
-
-ValueId SplitGraph::summed(ValueId x) {
-  if (!split_) return x;
-  return graph_.add1(sequence_ ? runtime::kRankScatter : runtime::kRankSum, "sum", {x}, group());
-}
-
 ValueId SplitGraph::receive(std::int64_t chunk, std::int64_t rows, std::uint8_t from) {
   layer_ = -1;
   enter("stage.receive", micro_ * spec_.plan.chunks + chunk);
@@ -95,109 +101,27 @@ ValueId SplitGraph::send(std::int64_t chunk, ValueId x, std::uint8_t to) {
   return graph_.add1(runtime::kStageSend, "send", {x}, runtime::SendAttrs{.group = to, .peer = 1});
 }
 
-ValueId SplitGraph::input(const char* name, std::int64_t rows, std::int64_t cols, isa::Dtype type) {
-  return graph_.tensor(micro_name(name, micro_), rows, cols, type, Kind::kInput);
-}
-
-ValueId SplitGraph::linear(const std::string& label, ValueId x, const std::string& name, bool bias) {
-  ValueId y = graph_.add1(runtime::kMatmul, label, {x, w(name + ".weight")},
-                          runtime::MatmulAttrs{.operand = spec_.plan.numerics.operand});
-  if (weights_.contains(name + ".lora_A.weight")) y = adapted(label + ".lora", y, x, name);
-  const bool has = bias && weights_.contains(name + ".bias");
-  return has ? graph_.add1(runtime::kAdd, label + ".bias", {y, w(name + ".bias")}) : y;
-}
-
-ValueId SplitGraph::times(const std::string& label, ValueId x, double factor) {
-  return factor == 1 ? x : graph_.add1(runtime::kAffine, label, {x}, runtime::AffineAttrs{.alpha = factor});
-}
-
-/// With what low rank adds to a frozen weight's product y. Between ranks a product of split inputs is a sum, and so
-/// is this; one of split outputs has the same columns.
-ValueId SplitGraph::adapted(const std::string& label, ValueId y, ValueId x, const std::string& name) {
-  runtime::MatmulAttrs attrs{.operand = spec_.plan.numerics.operand};
-  x = dropout(label + ".dropout", x, arch_.lora->dropout);
-  x = graph_.add1(runtime::kMatmul, label + ".a", {x, w(name + ".lora_A.weight")}, attrs);
-  attrs.alpha = arch_.lora->scale();
-  x = graph_.add1(runtime::kMatmul, label + ".b", {x, w(name + ".lora_B.weight")}, attrs);
-  return graph_.add1(runtime::kAdd, label, {y, x});
-}
-
-ValueId SplitGraph::norm(const std::string& label, ValueId x, const std::string& name) {
-  if (arch_.rms) {
-    ValueId gain = w(name + ".weight");
-    if (arch_.norm_offset != 0)
-      gain = graph_.add1(runtime::kAffine, label + ".gain", {gain}, runtime::AffineAttrs{.beta = arch_.norm_offset});
-    return graph_.add(runtime::kRmsNorm, label, {x, gain}, runtime::NormAttrs{.eps = arch_.eps})[0];
-  }
-  return graph_.add(runtime::kLayerNorm, label, {x, w(name + ".weight"), w(name + ".bias")},
-                    runtime::NormAttrs{.eps = arch_.eps})[0];
-}
-
-ValueId SplitGraph::dropout(const std::string& label, ValueId x, double p) {
-  if (!spec_.kind.training || p <= 0) return x;
-  return graph_.add1(runtime::kDropout, label, {x}, runtime::DropoutAttrs{.p = p, .stream = stream_++});
-}
-
-ValueId SplitGraph::tokens(const char* place, const char* ids, const char* mine, std::int64_t rows) {
-  enter(place, micro_);
-  ValueId x = graph_.add1(runtime::kEmbedding, "word", {w(arch_.embedding), input(ids, rows, 1, isa::Dtype::kInt32)},
-                          runtime::ResultAttrs{.dtype = spec_.plan.numerics.activation});
-  x = times("word.scale", x, arch_.embedding_scale);
-  if (!split_) return x;
-  x = graph_.add1(runtime::kMul, "word.mine", {x, input(mine, rows, 1, spec_.plan.numerics.activation)});
-  enter(fmt::format("{}.sum", place), micro_);
-  return summed(x);
-}
-
 ValueId SplitGraph::head(ValueId x) {
-  enter("head.norm", micro_);
-  x = dropout("norm.dropout", norm("norm", x, arch_.last_norm), arch_.last_dropout);
-  x = times("logits.scale", x, arch_.logit_scale);  // logits are linear in it
-  if (split_) enter("head.share", micro_);
-  x = shared(x);
-  enter("head", micro_);
-  const ValueId logits = graph_.add1(
-      runtime::kMatmul, "head", {x, w(arch_.tied ? arch_.embedding : "lm_head.weight")},
-      runtime::MatmulAttrs{.trans_b = arch_.tied, .dtype = isa::Dtype::kFp32, .operand = spec_.plan.numerics.operand});
-  if (spec_.kind.keep_logits) graph_.output(logits, micro_name("logits", micro_));
-  return spec_.kind.training || spec_.kind.with_loss ? loss(logits) : logits;
-}
-
-ValueId SplitGraph::loss(ValueId logits) {
-  const ValueId labels = input("labels", rows_, 1, isa::Dtype::kInt32),
-                weights = input("weights", rows_, 1, isa::Dtype::kFp32);
-  const runtime::LossAttrs attrs{.scale = spec_.plan.numerics.loss_scale,
-                                 .smoothing = spec_.kind.training ? spec_.kind.smoothing : 0,
-                                 .classes = arch_.vocabulary,
-                                 .dtype = spec_.plan.numerics.activation};
-  runtime::CollectiveAttrs most_attrs = group();
-  most_attrs.alu = isa::Alu::kMax;
-  ValueId most = graph_.add1(runtime::kRowMax, "loss.max", {logits});
-  if (split_) {
-    enter("head.max", micro_);
-    most = graph_.add1(runtime::kRankSum, "loss.max.all", {most}, most_attrs);
-    enter("head.sums", micro_);
-  }
-  ValueId sums = graph_.add1(runtime::kLossSums, "loss.sums", {logits, labels, most}, attrs);
-  if (split_) {
-    enter("head.sum", micro_);
-    sums = graph_.add1(runtime::kRankSum, "loss.sums.all", {sums}, group());
-    enter("head.loss", micro_);
-  }
-  const ValueId loss = graph_.add(runtime::kSplitLoss, "loss", {logits, labels, weights, most, sums}, attrs)[0];
-  graph_.output(loss, micro_name("loss", micro_));
-  return loss;
+  const HeadArch& head = arch_.head;
+  enter("head.norm");
+  x = net_.dropout("norm.dropout", net_.norm("norm", x, arch_.block.norm, head.norm), head.dropout);
+  x = net_.times("logits.scale", x, head.scale);  // logits are linear in it
+  if (split_) enter("head.share");
+  x = net_.shared(x);
+  enter("head");
+  const ValueId logits = net_.logits(x, head, arch_.embedding.name);
+  if (spec_.kind.keep_logits) graph_.output(logits, host_name("logits"));
+  return spec_.kind.training || spec_.kind.with_loss ? net_.token_loss(logits, rows_, arch_.vocabulary) : logits;
 }
 
 ParameterSets SplitGraph::parameter_sets() const {
   ParameterSets sets;
   for (const WeightSpec& spec : specs_)
-    if (spec_.plan.pipeline > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers)
-      sets.tied.insert(weights_.at(spec.name));
+    if (spec_.plan.pipeline > 1 && spec.layer == WeightSpec::kBeforeAndAfterLayers) sets.tied.insert(net_.w(spec.name));
   if (!split_) return sets;
   sets.sharing = head_sharing(config_, spec_.plan.tensor);
   for (const WeightSpec& spec : specs_) {
-    const ValueId v = weights_.at(spec.name);
+    const ValueId v = net_.w(spec.name);
     if (spec.split == TensorSplit::kKeyValue && sets.sharing > 1) sets.shared.insert(v);
     if (spec.split != TensorSplit::kNone)
       sets.split.insert(v);

@@ -3,12 +3,13 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "runtime/graph/graph.h"
 #include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/layers/layers.h"
 #include "workloads/models/model.h"
 #include "workloads/step/optimizer_step.h"
 #include "workloads/step/pipeline.h"
@@ -16,7 +17,7 @@
 
 namespace workloads {
 
-class SplitGraph {
+class SplitGraph : protected Places {
  public:
   using ValueId = runtime::ValueId;
 
@@ -42,30 +43,18 @@ class SplitGraph {
   // ---- places in the program
 
   void enter(std::string name, std::int64_t number);
+  void enter(const std::string& name) override { enter(name, micro_); }
   /// A part of a layer. With one rank a layer is one block; ranks wait for each other between parts.
-  void enter_part(const std::string& part, const char* layer = "layer");
+  void enter_part(const std::string& part, const char* layer);
+  void enter_part(const std::string& part) override { enter_part(part, "layer"); }
+  std::string host_name(std::string_view name) const override { return micro_name(name, micro_); }
 
-  // ---- between ranks
+  // ---- between stages
 
-  runtime::CollectiveAttrs group() const { return {.ranks = spec_.plan.tensor, .group = tensor_group(spec_.plan)}; }
-  /// The operand of work that is split by columns or heads: all tokens, on every rank.
-  ValueId shared(ValueId x);
-  /// The sum of what the ranks have computed; under sequence parallelism each gets its tokens of it.
-  ValueId summed(ValueId x);
   /// What the stage before has sent: `rows` tokens. What the next one gets stands for the loss.
   ValueId receive(std::int64_t chunk, std::int64_t rows, std::uint8_t from);
   ValueId send(std::int64_t chunk, ValueId x, std::uint8_t to);
 
-  // ---- nodes
-
-  ValueId w(const std::string& name) const { return weights_.at(name); }
-  ValueId input(const char* name, std::int64_t rows, std::int64_t cols, isa::Dtype type);
-  ValueId linear(const std::string& label, ValueId x, const std::string& name, bool bias = true);
-  ValueId times(const std::string& label, ValueId x, double factor);
-  ValueId norm(const std::string& label, ValueId x, const std::string& name);
-  ValueId dropout(const std::string& label, ValueId x, double p);
-  /// The embeddings of `rows` tokens, whose inputs are named `ids` and `mine`, in scope `place`.
-  ValueId tokens(const char* place, const char* ids, const char* mine, std::int64_t rows);
   /// Logits of the last norm of x, or with labels their loss.
   ValueId head(ValueId x);
 
@@ -74,16 +63,13 @@ class SplitGraph {
   const Step& spec_;
   runtime::Graph graph_;
   const std::vector<WeightSpec> specs_;
-  std::map<std::string, ValueId> weights_;
+  Layers net_;
   const std::int64_t rows_;
   const bool split_, sequence_;
   std::int64_t micro_ = 0, layer_ = 0;
-  std::uint32_t stream_ = 0;  // of random numbers, within a layer
 
  private:
   std::int32_t segment_of(const runtime::Node& node) const;
-  ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);
-  ValueId loss(ValueId logits);
   ParameterSets parameter_sets() const;
 };
 

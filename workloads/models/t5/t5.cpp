@@ -22,28 +22,27 @@ constexpr std::int64_t kMostWritten = 1 << 14;  // tokens: its biases have no en
 DecoderArch arch_of(const T5Config& c) {
   return {.layers = c.num_layers + c.num_decoder_layers,
           .hidden = c.d_model,
-          .heads = c.num_heads,
-          .kv_heads = c.num_heads,
-          .head = c.d_kv,
-          .ffn = c.d_ff,
           .vocabulary = c.vocab_size,
           .positions = kMostWritten,
-          .eps = c.layer_norm_epsilon,
-          .rms = true,
-          .gated = c.gated,
-          .rotary = false,
-          .bias = false,
-          .tied = c.tie_word_embeddings,
-          .activation = c.gated ? isa::Fn::kGeluTanh : isa::Fn::kRelu,
-          .dropout = c.dropout_rate,
-          .embedding_dropout = c.dropout_rate,
-          .attention_dropout = c.dropout_rate,
           .blocks = ".block.",
-          .last_norm = "decoder.final_layer_norm",
-          .embedding = "shared.weight",
-          .logit_scale = c.tie_word_embeddings ? 1 / std::sqrt(static_cast<double>(c.d_model)) : 1,
-          .last_dropout = c.dropout_rate,
-          .score_scale = 1,
+          .block = {.norm = {.rms = true, .eps = c.layer_norm_epsilon},
+                    .attention = {.heads = c.num_heads,
+                                  .kv_heads = c.num_heads,
+                                  .head = c.d_kv,
+                                  .scale = 1,
+                                  .dropout = c.dropout_rate,
+                                  .fp32_softmax = true},  // as modeling_t5 has it
+                    .mlp = {.size = c.d_ff,
+                            .gated = c.gated,
+                            .activation = c.gated ? isa::Fn::kGeluTanh : isa::Fn::kRelu,
+                            .dropout = c.dropout_rate},
+                    .residual = {.dropout = c.dropout_rate}},
+          .embedding = {.name = "shared", .dropout = c.dropout_rate},
+          .head = {.norm = "decoder.final_layer_norm",
+                   .name = "lm_head",
+                   .tied = c.tie_word_embeddings,
+                   .scale = c.tie_word_embeddings ? 1 / std::sqrt(static_cast<double>(c.d_model)) : 1,
+                   .dropout = c.dropout_rate},
           .end_tokens = {c.eos_token_id}};
 }
 
@@ -80,6 +79,7 @@ void stack(SpecList& list, const T5Config& c, bool decoder) {
     if (l == 0) {  // [heads, buckets] on the device, because heads are rows of the scores
       list.tensor(part(0) + "SelfAttention.relative_attention_bias.weight",
                   {c.relative_attention_num_buckets, c.num_heads}, Init::kNormal, true, TensorSplit::kAxis1);
+      list.table();
       list.deviation(c.initializer_range / std::sqrt(static_cast<double>(c.d_model)));
     }
     list.rms_norm(part(0) + "layer_norm", c.d_model);
@@ -94,81 +94,59 @@ void stack(SpecList& list, const T5Config& c, bool decoder) {
   list.rms_norm(name + ".final_layer_norm", c.d_model);
 }
 
+ModelInfo info_of(const T5Config& c) {
+  ModelInfo info = decoder_info(
+      "T5", arch_of(c),
+      {.left_out = {"decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight"},  // of the first release
+       .copies = {{"encoder.embed_tokens.weight", "shared.weight"}, {"decoder.embed_tokens.weight", "shared.weight"}}});
+  info.task = Task::kTextToText;
+  info.initializer_range = c.initializer_range;
+  info.pairs = {
+      .start = c.decoder_start_token_id, .end = c.eos_token_id, .pad = c.pad_token_id, .layers = c.num_decoder_layers};
+  return info;
+}
+
 class T5Model final : public ConfigModel<T5Config> {
  public:
-  explicit T5Model(T5Config config)
-      : ConfigModel{std::move(config)},
-        arch_{arch_of(config_)},
-        pairs_{.start = config_.decoder_start_token_id,
-               .end = config_.eos_token_id,
-               .pad = config_.pad_token_id,
-               .layers = config_.num_decoder_layers} {}
+  explicit T5Model(const T5Config& config) : ConfigModel{config, info_of(config)} {}
 
-  std::string_view family() const override { return "T5"; }
-  Sizes sizes() const override { return sizes_of(arch_); }
   std::vector<WeightSpec> weights() const override { return t5_weights(config_); }
   StepGraph step(const Step& step) const override { return t5_step(shared_from_this(), config_, step); }
   double flops(const Step& step) const override;
   FrameworkOps traced_ops(const Step& step) const override;
   std::optional<Problem> refuses(const Plan& plan) const override;
-
-  Task task() const override { return Task::kTextToText; }
-  bool splits() const override { return true; }
-  /// Of the encoder's layers: how much is written is not known here.
-  double kept_elements(const Plan& plan, std::int64_t length) const override {
-    return decoder_kept_elements(sizes(), plan, length) * static_cast<double>(config_.num_layers) /
-           static_cast<double>(arch_.layers);
-  }
-  const DecoderArch* decoder() const override { return &arch_; }
-  const TextPairs* pairs() const override { return &pairs_; }
-  std::vector<HostTable> tables(const StepKind& kind) const override;
+  std::vector<HostTable> host_tables(const StepKind& kind, std::optional<std::int64_t> position) const override;
   runtime::Graph generation(const GenerationSpec& spec, bool prompt) const override {
     return t5_generation(shared_from_this(), config_, spec, prompt);
   }
-  HostTable step_table(std::int64_t length, std::int64_t position) const override;
-  bool ends_text(std::int64_t id) const override { return id == config_.eos_token_id; }
-
-  std::optional<std::string> tied_to(std::string_view name) const override {
-    const bool head = name == "lm_head.weight" && config_.tie_word_embeddings;
-    if (head || name == "encoder.embed_tokens.weight" || name == "decoder.embed_tokens.weight") return arch_.embedding;
-    return std::nullopt;
-  }
-  /// What the first release's files have and nobody reads.
-  bool is_left_out(std::string_view name) const override {
-    return name == "decoder.block.0.layer.1.EncDecAttention.relative_attention_bias.weight";
-  }
-
-  /// Layers of both stacks: as many of each as the model has of all.
-  ModelPtr with_sizes(const Sizes& s) const override {
-    return changed([&](T5Config& c) {
-      if (s.layers > 0) {
-        const std::int64_t all = c.num_layers + c.num_decoder_layers;
-        c.num_layers = std::max<std::int64_t>(1, all > 0 ? s.layers * c.num_layers / all : s.layers / 2);
-        c.num_decoder_layers = std::max<std::int64_t>(1, s.layers - c.num_layers);
-      }
-      set(c.d_model, s.hidden), set(c.num_heads, s.heads), set(c.d_kv, s.head), set(c.d_ff, s.ffn);
-      set(c.vocab_size, s.vocabulary);
-    });
-  }
-  ModelPtr with_tokens(const TokenIds& ids) const override {
-    return changed([&](T5Config& c) {
-      c.vocab_size = ids.vocabulary;
-      c.eos_token_id = ids.end.value_or(c.eos_token_id);
-      c.pad_token_id = ids.pad.value_or(c.pad_token_id);
-      c.decoder_start_token_id = ids.begin.value_or(c.pad_token_id);
-    });
-  }
-  ModelPtr with_own_head() const override {
-    return changed([](T5Config& c) { c.tie_word_embeddings = false; });
-  }
-  ModelPtr without_dropout() const override {
-    return changed([](T5Config& c) { c.dropout_rate = 0; });
-  }
-
- private:
-  const DecoderArch arch_;
-  const TextPairs pairs_;
 };
+
+/// Layers of both stacks: as many of each as the model has of all.
+void resize(const Sizes& s, T5Config& c) {
+  if (s.layers > 0) {
+    const std::int64_t all = c.num_layers + c.num_decoder_layers;
+    c.num_layers = std::max<std::int64_t>(1, all > 0 ? s.layers * c.num_layers / all : s.layers / 2);
+    c.num_decoder_layers = std::max<std::int64_t>(1, s.layers - c.num_layers);
+  }
+  set_size(c.d_model, s.hidden), set_size(c.num_heads, s.heads), set_size(c.d_kv, s.head), set_size(c.d_ff, s.ffn);
+  set_size(c.vocab_size, s.vocabulary);
+}
+
+}  // namespace
+
+void apply(const ModelChange& change, T5Config& c) {
+  resize(change.sizes, c);
+  if (const auto& ids = change.tokens) {
+    c.vocab_size = ids->vocabulary;
+    c.eos_token_id = ids->end.value_or(c.eos_token_id);
+    c.pad_token_id = ids->pad.value_or(c.pad_token_id);
+    c.decoder_start_token_id = ids->begin.value_or(c.pad_token_id);
+  }
+  if (change.own_head) c.tie_word_embeddings = false;
+  if (change.no_dropout) c.dropout_rate = 0;
+}
+
+namespace {
 
 /// Keys and values of what is read are made once in each layer of the decoder; all pairs of tokens are counted.
 double T5Model::flops(const Step& step) const {
@@ -206,25 +184,20 @@ std::optional<Problem> T5Model::refuses(const Plan& plan) const {
   return problem(shard_plan(plan), sizes());
 }
 
-std::vector<HostTable> T5Model::tables(const StepKind& kind) const {
-  std::vector<HostTable> out;
-  for (const bool encoder : {true, false}) {
-    const std::int64_t length = encoder ? kind.length : target_length(kind), columns = 2 * length - 1;
-    HostTable table{encoder ? "distances.encoder" : "distances.decoder", {}};
-    table.values.resize(static_cast<std::size_t>(config_.relative_attention_num_buckets * columns));
-    for (std::int64_t d = 0; d < columns; ++d)
-      table.values[static_cast<std::size_t>(t5_bucket(config_, encoder, d - (length - 1)) * columns + d)] = 1;
-    out.push_back(std::move(table));
-  }
-  return out;
+/// Ones at the bucket of each of `columns` distances, of which the first is `from`.
+HostTable distances(const T5Config& c, std::string name, bool both_ways, std::int64_t columns, std::int64_t from) {
+  HostTable table{std::move(name), {}};
+  table.values.resize(static_cast<std::size_t>(c.relative_attention_num_buckets * columns));
+  for (std::int64_t d = 0; d < columns; ++d)
+    table.values[static_cast<std::size_t>(t5_bucket(c, both_ways, from + d) * columns + d)] = 1;
+  return table;
 }
 
-HostTable T5Model::step_table(std::int64_t length, std::int64_t position) const {
-  HostTable table{"distances", {}};
-  table.values.resize(static_cast<std::size_t>(config_.relative_attention_num_buckets * length));
-  for (std::int64_t key = 0; key < length; ++key)
-    table.values[static_cast<std::size_t>(t5_bucket(config_, false, key - position) * length + key)] = 1;
-  return table;
+std::vector<HostTable> T5Model::host_tables(const StepKind& kind, std::optional<std::int64_t> position) const {
+  if (position) return {distances(config_, "distances", false, kind.length, -*position)};
+  const std::int64_t read = kind.length, written = target_length(kind);
+  return {distances(config_, "distances.encoder", true, 2 * read - 1, 1 - read),
+          distances(config_, "distances.decoder", false, 2 * written - 1, 1 - written)};
 }
 
 }  // namespace
@@ -249,10 +222,14 @@ std::vector<WeightSpec> t5_weights(const T5Config& c) {
   stack(list, c, false);
   stack(list, c, true);
   if (!c.tie_word_embeddings) list.matrix("lm_head", c.d_model, c.vocab_size, TensorSplit::kVocabulary);
-  return list.take();
+  std::vector<WeightSpec> specs = list.take();
+  for (WeightSpec& spec : specs)  // keys and values of what is read are made once, too
+    spec.once = spec.name.starts_with("encoder.") || spec.name.ends_with("EncDecAttention.k.weight") ||
+                spec.name.ends_with("EncDecAttention.v.weight");
+  return specs;
 }
 
-ModelPtr make_model(T5Config config) { return std::make_shared<T5Model>(std::move(config)); }
+ModelPtr make_model(T5Config config) { return std::make_shared<T5Model>(config); }
 
 /// A published table states one length, T5 has two.
 std::vector<FamilyWord> t5_words() { return {{.word = "t5", .other = true}}; }

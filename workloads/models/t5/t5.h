@@ -10,6 +10,7 @@
 
 #include "workloads/models/config.h"
 #include "workloads/models/decoder/generation_graph.h"
+#include "workloads/models/layers/arch.h"
 #include "workloads/models/model.h"
 #include "workloads/models/registry.h"
 #include "workloads/models/weights.h"
@@ -40,9 +41,12 @@ struct T5Config {
 
 T5Config read_t5(const Keys& keys);
 void check(const T5Config& config, std::string_view where);
+void apply(const ModelChange& change, T5Config& config);
 nlohmann::json to_json(const T5Config& config);
 std::vector<FamilyWord> t5_words();
 std::vector<WeightSpec> t5_weights(const T5Config& config);
+/// Of the MLP in a layer; `layer`: what the names of its weights begin with.
+MlpNames t5_mlp(const T5Config& config, const std::string& layer);
 
 /// Which of the biases a query has for a key `distance` places behind it. Source: transformers, modeling_t5.py,
 /// _relative_position_bucket.

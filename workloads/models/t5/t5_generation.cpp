@@ -2,10 +2,11 @@
 // writes the first token; the other writes a further one. All texts of a batch are written in step.
 #include <fmt/format.h>
 
-#include <map>
+#include <algorithm>
 
 #include "runtime/ops/ops.h"
 #include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/layers/layers.h"
 #include "workloads/models/t5/t5.h"
 
 namespace workloads {
@@ -16,15 +17,15 @@ using runtime::Kind;
 using runtime::kNoValue;
 using runtime::ValueId;
 
-class T5Generation {
+class T5Generation : Places {
  public:
   T5Generation(const ModelPtr& model, const T5Config& config, const GenerationSpec& spec, bool prompt)
-      : arch_{decoder_arch(model)}, t5_{config}, spec_{spec}, prompt_{prompt}, graph_{spec.numerics} {
-    for (const GenerationWeight& one : generation_weights(model, 1)) {
-      const auto [rows, cols] = device_shape(one.spec);
-      weights_[one.spec.name] = graph_.tensor(one.spec.name, rows, cols, spec.numerics.weight, Kind::kWeight);
-    }
-  }
+      : arch_{decoder_arch(model)},
+        t5_{config},
+        spec_{spec},
+        prompt_{prompt},
+        graph_{spec.numerics},
+        net_{graph_, generation_tensors(graph_, model, spec), {.batch = spec.batch, .length = spec.prompt}, *this} {}
 
   Graph run() {
     declare();
@@ -34,162 +35,113 @@ class T5Generation {
   }
 
  private:
-  /// Keys and values of a layer of the decoder, as attention reads them.
-  struct Caches {
-    ValueId keys, values;
-  };
-
   // ---- tensors
 
-  ValueId w(const std::string& name) const { return weights_.at(name); }
-  ValueId input(const char* name, std::int64_t rows, std::int64_t cols, isa::Dtype type) {
-    return graph_.tensor(name, rows, cols, type, Kind::kInput);
-  }
   Caches caches(const char* of, std::int64_t layer, std::int64_t rows) {
-    const auto one = [&](const char* what) {
-      return graph_.tensor(fmt::format("cache.{}{}.{}", of, what, layer), spec_.batch * rows, t5_.inner(),
+    const auto one = [&](const char* part) {
+      return graph_.tensor(fmt::format("cache.{}{}.{}", of, part, layer), spec_.batch * rows, t5_.inner(),
                            spec_.numerics.activation, Kind::kCache);
     };
-    return {one("keys"), one("values")};
+    const ValueId keys = one("keys"), values = one("values");
+    return {keys, values};
   }
 
   void declare() {
-    const isa::Dtype type = spec_.numerics.activation;
+    const isa::Dtype type = spec_.numerics.activation, fp32 = isa::Dtype::kFp32;
     for (std::int64_t l = 0; l < t5_.num_decoder_layers; ++l) {
       own_.push_back(caches("", l, spec_.length));
       source_.push_back(caches("source.", l, spec_.prompt));
     }
     enter("masks");
-    source_mask_ = hidden("source", input("source_mask", spec_.batch, spec_.prompt, type));
-    seen_ = hidden("seen", input("seen", spec_.batch, spec_.length, type));
-    positions_ = input("positions", spec_.batch, 1, isa::Dtype::kInt32);
-    distances_ = input("distances", t5_.relative_attention_num_buckets, spec_.length, type);
+    source_mask_ = net_.hidden("source", net_.input("source_mask", spec_.batch, spec_.prompt, type), fp32);
+    seen_ = net_.hidden("seen", net_.input("seen", spec_.batch, spec_.length, type), fp32);
+    positions_ = net_.input("positions", spec_.batch, 1, isa::Dtype::kInt32);
+    distances_ = net_.input("distances", t5_.relative_attention_num_buckets, spec_.length, type);
   }
 
-  /// What is added to the scores of keys: nothing where `mask` is 1, much less than any score where it is 0.
-  ValueId hidden(const char* label, ValueId mask) {
-    constexpr double kHide = 1e9;
-    return graph_.add1(runtime::kAffine, label, {mask},
-                       runtime::AffineAttrs{.alpha = kHide, .beta = -kHide, .dtype = isa::Dtype::kFp32});
-  }
+  // ---- places and nodes
 
-  // ---- nodes
-
-  void enter(std::string name, std::int64_t layer = -1) {
-    graph_.enter({.name = std::move(name),
+  void enter_layer(const std::string& name, std::int64_t layer) {
+    graph_.enter({.name = name,
                   .instance = static_cast<std::int32_t>(std::max<std::int64_t>(layer, 0)),
                   .phase = isa::Phase::kForward,
                   .layer = static_cast<std::int32_t>(layer)});
+    net_.restart_stream();
   }
+  void enter(const std::string& name) override { enter_layer(name, -1); }
+  void enter_part(const std::string& part) override { enter(part); }
 
-  /// x times each of the weights: of few rows, so that weights pass by once, or of all tokens that are read.
-  std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names) {
-    std::vector<ValueId> in{x}, out;
-    for (const std::string& name : names) in.push_back(w(name + ".weight"));
-    if (!reads_)
-      return graph_.add(runtime::kSkinnyMatmul, label, in, runtime::SkinnyAttrs{.operand = spec_.numerics.operand});
-    for (std::size_t i = 1; i < in.size(); ++i)
-      out.push_back(graph_.add1(runtime::kMatmul, label, {x, in[i]},
-                                runtime::MatmulAttrs{.blocked = true, .operand = spec_.numerics.operand}));
-    return out;
-  }
-  ValueId norm(ValueId x, const std::string& name) {
-    return graph_.add(runtime::kRmsNorm, "norm", {x, w(name + ".weight")}, runtime::NormAttrs{.eps = arch_.eps})[0];
-  }
-  ValueId plus(const std::string& label, ValueId x, ValueId y) {
-    return graph_.add1(runtime::kAdd, label + ".residual", {y, x});
-  }
-  ValueId embedding(ValueId ids) {
-    return graph_.add1(runtime::kEmbedding, "word", {w(arch_.embedding), ids},
-                       runtime::ResultAttrs{.dtype = spec_.numerics.activation});
+  ValueId norm(ValueId x, const std::string& name) { return net_.norm("norm", x, arch_.block.norm, name); }
+  ValueId plus(const std::string& label, ValueId x, ValueId y) { return net_.add(label + ".residual", y, x); }
+  std::vector<ValueId> self_qkv(ValueId x, const std::string& layer) {
+    const std::string name = layer + "0.SelfAttention.";
+    return net_.products("attention.qkv", norm(x, layer + "0.layer_norm"), {name + "q", name + "k", name + "v"});
   }
   /// A number for each head and each column of `distances`.
   ValueId by_distance(const char* stack, ValueId distances) {
     const std::string table = fmt::format("{}.block.0.layer.0.SelfAttention.relative_attention_bias.weight", stack);
-    return graph_.add1(runtime::kMatmul, "distances", {w(table), distances},
-                       runtime::MatmulAttrs{.dtype = spec_.numerics.activation, .operand = spec_.numerics.operand});
+    return net_.matmul("distances", net_.w(table), distances, {.dtype = spec_.numerics.activation});
   }
-  ValueId attention(const std::string& label, ValueId q, Caches of, std::int64_t queries, ValueId mask, ValueId bias) {
-    std::vector<ValueId> in{q, of.keys, of.values, mask};
-    if (bias != kNoValue) in.push_back(bias);
-    const runtime::AttentionAttrs attrs{.scale = arch_.score_scale,
-                                        .batch = spec_.batch,
-                                        .seq = queries,
-                                        .heads = arch_.heads,
-                                        .kv_heads = arch_.heads,
-                                        .biased = bias != kNoValue,
-                                        .operand = spec_.numerics.operand,
-                                        .softmax = isa::Dtype::kFp32};
-    return graph_.add(runtime::kAttention, label + ".heads", in, attrs)[0];
+  /// `out`: the layer that its heads go through.
+  ValueId attention(const std::string& label, ValueId x, const std::vector<ValueId>& qkv, const Seen& seen,
+                    const std::string& out) {
+    const ValueId context = net_.heads(label + ".heads", qkv, arch_.block.attention, seen);
+    return plus(label, x, net_.row_split(label + ".output", context, out));
   }
   ValueId mlp(ValueId x, const std::string& layer) {
-    const std::string name = layer + "DenseReluDense.";
-    const std::vector<ValueId> up =
-        products("mlp.up", norm(x, layer + "layer_norm"),
-                 t5_.gated ? std::vector{name + "wi_0", name + "wi_1"} : std::vector{name + "wi"});
-    ValueId active =
-        graph_.add1(runtime::kActivate, "mlp.activation", {up[0]}, runtime::ActivationAttrs{.fn = arch_.activation});
-    if (t5_.gated) active = graph_.add1(runtime::kMul, "mlp.product", {active, up[1]});
-    return plus("mlp", x, products("mlp.down", active, {name + "wo"})[0]);
+    return plus("mlp", x, net_.mlp(norm(x, layer + "layer_norm"), arch_.block.mlp, t5_mlp(t5_, layer)));
   }
 
   // ---- what is read
 
   void read() {
-    reads_ = true;
-    enter("embeddings");
-    const std::int64_t rows = spec_.batch * spec_.prompt;
-    ValueId x = embedding(input("input_ids", rows, 1, isa::Dtype::kInt32));
-    const ValueId distances =
-        input("distances.encoder", t5_.relative_attention_num_buckets, 2 * spec_.prompt - 1, spec_.numerics.activation);
+    net_.program().mode = Mode::kPrompt;
+    ValueId x = net_.tokens(arch_.embedding, "embeddings", "input_ids", "vocabulary", spec_.batch * spec_.prompt);
+    const ValueId distances = net_.input("distances.encoder", t5_.relative_attention_num_buckets, 2 * spec_.prompt - 1,
+                                         spec_.numerics.activation);
     const ValueId bias = graph_.add1(runtime::kDiagonals, "biases", {by_distance("encoder", distances)},
                                      runtime::DiagonalsAttrs{.rows = spec_.prompt});
     for (std::int64_t l = 0; l < t5_.num_layers; ++l) {
-      enter("layer.encoder", l);
-      const std::string layer = fmt::format("encoder.block.{}.layer.", l), name = layer + "0.SelfAttention.";
-      const auto qkv = products("attention.qkv", norm(x, layer + "0.layer_norm"), {name + "q", name + "k", name + "v"});
-      const ValueId context = attention("attention", qkv[0], {qkv[1], qkv[2]}, spec_.prompt, source_mask_, bias);
-      x = plus("attention", x, products("attention.output", context, {name + "o"})[0]);
+      enter_layer("layer.encoder", l);
+      const std::string layer = fmt::format("encoder.block.{}.layer.", l);
+      x = attention("attention", x, self_qkv(x, layer), {.queries = spec_.prompt, .mask = source_mask_, .bias = bias},
+                    layer + "0.SelfAttention.o");
       x = mlp(x, layer + "1.");
     }
     enter("encoder.norm");
     x = norm(x, "encoder.final_layer_norm");
-    const runtime::CacheFillAttrs fill{.batch = spec_.batch, .seq = spec_.prompt};
     for (std::int64_t l = 0; l < t5_.num_decoder_layers; ++l) {
-      enter("layer.source", t5_.num_layers + l);
+      enter_layer("layer.source", t5_.num_layers + l);
       const std::string name = fmt::format("decoder.block.{}.layer.1.EncDecAttention.", l);
-      const auto kv = products("cross.kv", x, {name + "k", name + "v"});
+      const auto kv = net_.products("cross.kv", x, {name + "k", name + "v"});
       Caches& to = source_[static_cast<std::size_t>(l)];
-      to.keys = graph_.add1(runtime::kCacheFill, "cross.cache.keys", {kv[0], to.keys}, fill);
-      to.values = graph_.add1(runtime::kCacheFill, "cross.cache.values", {kv[1], to.values}, fill);
+      to = net_.filled("cross.cache", to, kv[0], kv[1]);
     }
-    reads_ = false;
   }
 
   // ---- a token of each text that is written
 
-  ValueId own_attention(ValueId x, const std::string& layer, Caches& own, ValueId bias) {
-    const std::string name = layer + "0.SelfAttention.";
-    const auto qkv = products("attention.qkv", norm(x, layer + "0.layer_norm"), {name + "q", name + "k", name + "v"});
-    own.keys = graph_.add1(runtime::kCacheAppend, "attention.cache.keys", {qkv[1], own.keys, positions_});
-    own.values = graph_.add1(runtime::kCacheAppend, "attention.cache.values", {qkv[2], own.values, positions_});
-    const ValueId context = attention("attention", qkv[0], own, 1, seen_, bias);
-    return plus("attention", x, products("attention.output", context, {name + "o"})[0]);
+  ValueId own_attention(ValueId x, const std::string& layer, const Caches& own, ValueId bias) {
+    const auto qkv = self_qkv(x, layer);
+    const ValueId keys = graph_.add1(runtime::kCacheAppend, "attention.cache.keys", {qkv[1], own.keys, positions_});
+    const ValueId values =
+        graph_.add1(runtime::kCacheAppend, "attention.cache.values", {qkv[2], own.values, positions_});
+    return attention("attention", x, {qkv[0], keys, values}, {.queries = 1, .mask = seen_, .bias = bias},
+                     layer + "0.SelfAttention.o");
   }
 
   ValueId cross_attention(ValueId x, const std::string& layer, const Caches& source) {
     const std::string name = layer + "1.EncDecAttention.";
-    const ValueId q = products("cross.query", norm(x, layer + "1.layer_norm"), {name + "q"})[0];
-    const ValueId context = attention("cross", q, source, 1, source_mask_, kNoValue);
-    return plus("cross", x, products("cross.output", context, {name + "o"})[0]);
+    const ValueId q = net_.linear("cross.query", norm(x, layer + "1.layer_norm"), name + "q");
+    return attention("cross", x, {q, source.keys, source.values}, {.queries = 1, .mask = source_mask_}, name + "o");
   }
 
   void write() {
-    enter("embeddings.target");
-    ValueId x = embedding(input("decoder_input_ids", spec_.batch, 1, isa::Dtype::kInt32));
+    net_.program().mode = Mode::kToken;
+    ValueId x = net_.tokens(arch_.embedding, "embeddings.target", "decoder_input_ids", "vocabulary", spec_.batch);
     const ValueId bias = by_distance("decoder", distances_);
     for (std::int64_t l = 0; l < t5_.num_decoder_layers; ++l) {
-      enter("layer.decoder", t5_.num_layers + l);
+      enter_layer("layer.decoder", t5_.num_layers + l);
       const std::string layer = fmt::format("decoder.block.{}.layer.", l);
       const auto at = static_cast<std::size_t>(l);
       x = own_attention(x, layer, own_[at], bias);
@@ -197,22 +149,16 @@ class T5Generation {
       x = mlp(x, layer + "2.");
     }
     enter("head");
-    x = norm(x, arch_.last_norm);
-    if (arch_.logit_scale != 1)
-      x = graph_.add1(runtime::kAffine, "logits.scale", {x}, runtime::AffineAttrs{.alpha = arch_.logit_scale});
-    const ValueId logits =
-        graph_.add1(runtime::kSkinnyMatmul, "head", {x, w("lm_head.weight")},
-                    runtime::SkinnyAttrs{.dtype = isa::Dtype::kFp32, .operand = spec_.numerics.operand});
-    graph_.output(logits, "logits");
+    x = net_.times("logits.scale", norm(x, arch_.head.norm), arch_.head.scale);
+    graph_.output(net_.logits(x, arch_.head, arch_.embedding.name), "logits");
   }
 
   const DecoderArch arch_;
   const T5Config& t5_;
   const GenerationSpec& spec_;
   const bool prompt_;
-  bool reads_ = false;  // whether the present nodes are those of what is read
   Graph graph_;
-  std::map<std::string, ValueId> weights_;
+  Layers net_;
   std::vector<Caches> own_, source_;  // of each layer of the decoder
   ValueId source_mask_ = kNoValue, seen_ = kNoValue, positions_ = kNoValue, distances_ = kNoValue;
 };
@@ -220,7 +166,6 @@ class T5Generation {
 }  // namespace
 
 runtime::Graph t5_generation(const ModelPtr& model, const T5Config& config, const GenerationSpec& spec, bool prompt) {
-  check(spec, model);
   return T5Generation{model, config, spec, prompt}.run();
 }
 

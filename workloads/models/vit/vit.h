@@ -37,6 +37,7 @@ struct VitConfig {
 
 VitConfig read_vit(const Keys& keys);
 void check(const VitConfig& config, std::string_view where);
+void apply(const ModelChange& change, VitConfig& config);
 nlohmann::json to_json(const VitConfig& config);
 std::vector<FamilyWord> vit_words();
 

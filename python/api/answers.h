@@ -9,11 +9,11 @@ namespace trnsim_python {
 
 using Json = nlohmann::ordered_json;
 
-/// What is heard while a question is answered: {"event": "step", ...}; may be empty.
+/// Hears of events while a question is answered: {"event": "step", ...}; may be empty.
 using Listener = std::function<void(const Json& event)>;
 
-/// `question`: a name of the table in api.cpp; `arguments` as python/trnsim/_api.py makes them. Errors: as the library;
-/// Fault::kInternal for a question that there is none.
+/// `question`: a name of the table in answers.cpp; `arguments` as python/trnsim/_api.py makes them. Errors: as the
+/// library; Fault::kInternal for a question that there is none.
 Json answer_to(std::string_view question, const Json& arguments, const Listener& hear);
 
 // By the files that answer them.

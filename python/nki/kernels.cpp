@@ -1,23 +1,16 @@
-// The Python module trnsim._core: the library's calls, errors as exceptions. No logic of its own.
-#include <pybind11/pybind11.h>
-#include <pybind11/stl.h>
-
-#include <csignal>
+// Compiled kernels: their memory, their time, and the pages that show them.
 #include <map>
-#include <memory>
 #include <string>
+#include <tuple>
 
 #include "analysis/report/kernel_report.h"
-#include "base/error.h"
+#include "base/files.h"
 #include "isa/names.h"
 #include "isa/table.h"
-#include "python/nki_trace.h"
+#include "python/nki/bind.h"
 #include "trnsim/nki/nki.h"
-#include "trnsim/version.h"
 
 namespace trnsim_python {
-
-void bind_api(py::module_& m);  // bind_api.cpp
 
 namespace {
 
@@ -28,22 +21,6 @@ struct Machine {
   hw::MachineParams params;
   isa::Target target;
 };
-
-py::handle& error_class() {
-  static py::handle value;
-  return value;
-}
-
-void translate(std::exception_ptr pointer) {
-  try {
-    if (pointer) std::rethrow_exception(pointer);
-  } catch (const base::Error& e) {
-    const std::string where = e.where().empty() ? kernel_line() : std::string{e.where()};
-    const py::object error =
-        error_class()(where, std::string{e.problem()}, std::string{e.fix()}, base::exit_code(e.fault()));
-    PyErr_SetObject(error_class().ptr(), error.ptr());
-  }
-}
 
 py::dict engine_of(const hw::EngineTime& time) {
   py::dict waits;
@@ -138,6 +115,8 @@ std::shared_ptr<NkiKernel> compiled(const std::shared_ptr<runtime::nki::Trace>& 
   return std::make_shared<NkiKernel>(std::move(block), std::move(all), machine.params, as_written);
 }
 
+}  // namespace
+
 void bind_kernels(py::module_& m) {
   py::class_<Machine, std::shared_ptr<Machine>>(m, "Machine")
       .def(py::init([](const std::string& name, const std::vector<std::string>& set) {
@@ -151,6 +130,7 @@ void bind_kernels(py::module_& m) {
         return std::shared_ptr<runtime::nki::Trace>{new runtime::nki::Trace{machine->target, name, most},
                                                     [machine](auto* trace) { delete trace; }};
       });
+  m.def("write_file", [](const std::string& path, const std::string& text) { base::write_file(path, text); });
   py::class_<NkiKernel, std::shared_ptr<NkiKernel>>(m, "Kernel")
       .def(py::init(&compiled))
       .def("memory",
@@ -175,16 +155,4 @@ void bind_kernels(py::module_& m) {
       });
 }
 
-}  // namespace
 }  // namespace trnsim_python
-
-PYBIND11_MODULE(_core, m) {
-  using namespace trnsim_python;
-  m.attr("version") = std::string{trnsim::version()};
-  m.def("_set_error", [](py::handle type) { error_class() = type.inc_ref(); });
-  py::register_exception_translator(&translate);
-  bind_api(m);
-  bind_nki_trace(m);
-  bind_kernels(m);
-  add_dtypes(m);
-}

@@ -10,10 +10,11 @@
 #include <cmath>
 #include <cstdint>
 #include <cstring>
-#include <string>
+#include <initializer_list>
+#include <type_traits>
 
 #include "isa/dtype.h"
-#include "python/nki_trace.h"
+#include "python/nki/bind.h"
 
 namespace trnsim_python {
 namespace {
@@ -152,68 +153,33 @@ struct Format {
     Py_DECREF(their);
   }
 
-  template <class Op>
+  template <auto kOp>
   static void two(char** args, const npy_intp* n, const npy_intp* steps, void*) {
     for (npy_intp i = 0; i < n[0]; ++i)
       store(args[2] + i * steps[2],
-            encode(Op{}(decode(load(args[0] + i * steps[0])), decode(load(args[1] + i * steps[1])))));
+            encode(kOp(decode(load(args[0] + i * steps[0])), decode(load(args[1] + i * steps[1])))));
   }
-  template <class Op>
+  template <auto kOp>
   static void relation(char** args, const npy_intp* n, const npy_intp* steps, void*) {
     for (npy_intp i = 0; i < n[0]; ++i)
       *reinterpret_cast<npy_bool*>(args[2] + i * steps[2]) =
-          Op{}(decode(load(args[0] + i * steps[0])), decode(load(args[1] + i * steps[1])));
+          kOp(decode(load(args[0] + i * steps[0])), decode(load(args[1] + i * steps[1])));
   }
-  template <class Op>
+  template <auto kOp>
   static void one(char** args, const npy_intp* n, const npy_intp* steps, void*) {
     for (npy_intp i = 0; i < n[0]; ++i)
-      store(args[1] + i * steps[1], encode(Op{}(decode(load(args[0] + i * steps[0])))));
+      store(args[1] + i * steps[1], encode(kOp(decode(load(args[0] + i * steps[0])))));
   }
-  template <class Op>
+  template <auto kOp>
   static void test(char** args, const npy_intp* n, const npy_intp* steps, void*) {
     for (npy_intp i = 0; i < n[0]; ++i)
-      *reinterpret_cast<npy_bool*>(args[1] + i * steps[1]) = Op{}(decode(load(args[0] + i * steps[0])));
+      *reinterpret_cast<npy_bool*>(args[1] + i * steps[1]) = kOp(decode(load(args[0] + i * steps[0])));
   }
 };
-
-#define TRNSIM_OP1(name, expression)                      \
-  struct name {                                           \
-    auto operator()(float x) const { return expression; } \
-  };
-#define TRNSIM_OP2(name, expression)                               \
-  struct name {                                                    \
-    auto operator()(float x, float y) const { return expression; } \
-  };
-TRNSIM_OP2(Add, x + y)
-TRNSIM_OP2(Subtract, x - y)
-TRNSIM_OP2(Multiply, x* y)
-TRNSIM_OP2(Divide, x / y)
-TRNSIM_OP2(Maximum, x != x ? x : (x > y ? x : y))
-TRNSIM_OP2(Minimum, x != x ? x : (x < y ? x : y))
-TRNSIM_OP2(Power, std::pow(x, y))
-TRNSIM_OP2(Less, x < y)
-TRNSIM_OP2(LessEqual, x <= y)
-TRNSIM_OP2(Greater, x > y)
-TRNSIM_OP2(GreaterEqual, x >= y)
-TRNSIM_OP2(Equal, x == y)
-TRNSIM_OP2(NotEqual, x != y)
-TRNSIM_OP1(Negative, -x)
-TRNSIM_OP1(Absolute, std::fabs(x))
-TRNSIM_OP1(Square, x* x)
-TRNSIM_OP1(Exp, std::exp(x))
-TRNSIM_OP1(Log, std::log(x))
-TRNSIM_OP1(Sqrt, std::sqrt(x))
-TRNSIM_OP1(Tanh, std::tanh(x))
-TRNSIM_OP1(IsNan, std::isnan(x))
-TRNSIM_OP1(IsInf, std::isinf(x))
-TRNSIM_OP1(IsFinite, std::isfinite(x))
-#undef TRNSIM_OP1
-#undef TRNSIM_OP2
 
 void add_loop(py::module_& numpy, const char* name, int number, PyUFuncGenericFunction loop,
               std::initializer_list<int> types) {
   const py::object ufunc = numpy.attr(name);
-  std::string kept;
   int all[3] = {0, 0, 0}, count = 0;
   for (const int type : types) all[count++] = type;
   if (PyUFunc_RegisterLoopForType(reinterpret_cast<PyUFuncObject*>(ufunc.ptr()), number, loop, all, nullptr) < 0)
@@ -221,30 +187,54 @@ void add_loop(py::module_& numpy, const char* name, int number, PyUFuncGenericFu
 }
 
 template <Dtype D>
-void add_loops(py::module_& numpy) {
+struct Loops {
   using F = Format<D>;
+  py::module_& numpy;
   const int n = F::number;
-  const auto two = [&](const char* name, PyUFuncGenericFunction loop) { add_loop(numpy, name, n, loop, {n, n, n}); };
-  const auto relation = [&](const char* name, PyUFuncGenericFunction loop) {
-    add_loop(numpy, name, n, loop, {n, n, NPY_BOOL});
-  };
-  const auto one = [&](const char* name, PyUFuncGenericFunction loop) { add_loop(numpy, name, n, loop, {n, n}); };
-  const auto test = [&](const char* name, PyUFuncGenericFunction loop) {
-    add_loop(numpy, name, n, loop, {n, NPY_BOOL});
-  };
-  two("add", F::template two<Add>), two("subtract", F::template two<Subtract>),
-      two("multiply", F::template two<Multiply>);
-  two("true_divide", F::template two<Divide>), two("maximum", F::template two<Maximum>);
-  two("minimum", F::template two<Minimum>), two("power", F::template two<Power>);
-  relation("less", F::template relation<Less>), relation("less_equal", F::template relation<LessEqual>);
-  relation("greater", F::template relation<Greater>), relation("greater_equal", F::template relation<GreaterEqual>);
-  relation("equal", F::template relation<Equal>), relation("not_equal", F::template relation<NotEqual>);
-  one("negative", F::template one<Negative>), one("absolute", F::template one<Absolute>);
-  one("square", F::template one<Square>), one("exp", F::template one<Exp>), one("log", F::template one<Log>);
-  one("sqrt", F::template one<Sqrt>), one("tanh", F::template one<Tanh>);
-  test("isnan", F::template test<IsNan>), test("isinf", F::template test<IsInf>);
-  test("isfinite", F::template test<IsFinite>);
-}
+
+  template <auto kOp>
+  void two(const char* name) {
+    add_loop(numpy, name, n, F::template two<kOp>, {n, n, n});
+  }
+  template <auto kOp>
+  void relation(const char* name) {
+    add_loop(numpy, name, n, F::template relation<kOp>, {n, n, NPY_BOOL});
+  }
+  template <auto kOp>
+  void one(const char* name) {
+    add_loop(numpy, name, n, F::template one<kOp>, {n, n});
+  }
+  template <auto kOp>
+  void test(const char* name) {
+    add_loop(numpy, name, n, F::template test<kOp>, {n, NPY_BOOL});
+  }
+
+  void add_all() {
+    two<[](float x, float y) { return x + y; }>("add");
+    two<[](float x, float y) { return x - y; }>("subtract");
+    two<[](float x, float y) { return x * y; }>("multiply");
+    two<[](float x, float y) { return x / y; }>("true_divide");
+    two<[](float x, float y) { return x != x || (x > y) ? x : y; }>("maximum");
+    two<[](float x, float y) { return x != x || x < y ? x : y; }>("minimum");
+    two<[](float x, float y) { return std::pow(x, y); }>("power");
+    relation<[](float x, float y) { return x < y; }>("less");
+    relation<[](float x, float y) { return x <= y; }>("less_equal");
+    relation<[](float x, float y) { return (x > y); }>("greater");
+    relation<[](float x, float y) { return (x >= y); }>("greater_equal");
+    relation<[](float x, float y) { return x == y; }>("equal");
+    relation<[](float x, float y) { return x != y; }>("not_equal");
+    one<[](float x) { return -x; }>("negative");
+    one<[](float x) { return std::fabs(x); }>("absolute");
+    one<[](float x) { return x * x; }>("square");
+    one<[](float x) { return std::exp(x); }>("exp");
+    one<[](float x) { return std::log(x); }>("log");
+    one<[](float x) { return std::sqrt(x); }>("sqrt");
+    one<[](float x) { return std::tanh(x); }>("tanh");
+    test<[](float x) { return std::isnan(x); }>("isnan");
+    test<[](float x) { return std::isinf(x); }>("isinf");
+    test<[](float x) { return std::isfinite(x); }>("isfinite");
+  }
+};
 
 template <Dtype D>
 void set_type() {
@@ -263,40 +253,58 @@ void set_type() {
 }
 
 template <Dtype D>
-void add_format(py::module_& m, py::module_& numpy, char letter) {
+void set_functions() {
   using F = Format<D>;
-  set_type<D>();
   PyArray_ArrFuncs& f = F::functions;
   PyArray_InitArrFuncs(&f);
-  f.getitem = reinterpret_cast<PyArray_GetItemFunc*>(F::get),
+  f.getitem = reinterpret_cast<PyArray_GetItemFunc*>(F::get);
   f.setitem = reinterpret_cast<PyArray_SetItemFunc*>(F::set);
   f.copyswap = reinterpret_cast<PyArray_CopySwapFunc*>(F::swap);
   f.copyswapn = reinterpret_cast<PyArray_CopySwapNFunc*>(F::swap_many);
-  f.nonzero = reinterpret_cast<PyArray_NonzeroFunc*>(F::nonzero),
+  f.nonzero = reinterpret_cast<PyArray_NonzeroFunc*>(F::nonzero);
   f.compare = reinterpret_cast<PyArray_CompareFunc*>(F::compare);
-  f.fill = reinterpret_cast<PyArray_FillFunc*>(F::fill),
+  f.fill = reinterpret_cast<PyArray_FillFunc*>(F::fill);
   f.fillwithscalar = reinterpret_cast<PyArray_FillWithScalarFunc*>(F::fill_scalar);
-  f.dotfunc = reinterpret_cast<PyArray_DotFunc*>(F::dot), f.argmax = reinterpret_cast<PyArray_ArgFunc*>(F::arg_max);
+  f.dotfunc = reinterpret_cast<PyArray_DotFunc*>(F::dot);
+  f.argmax = reinterpret_cast<PyArray_ArgFunc*>(F::arg_max);
+}
+
+template <Dtype D>
+PyArray_Descr* new_descr(char letter) {
+  using F = Format<D>;
   auto* d = PyObject_New(PyArray_Descr, &PyArrayDescr_Type);
   std::memset(reinterpret_cast<char*>(d) + sizeof(PyObject), 0, sizeof(PyArray_Descr) - sizeof(PyObject));
   Py_INCREF(&F::type);
   d->typeobj = &F::type, d->kind = 'V', d->type = letter, d->byteorder = '=';
   d->flags = NPY_NEEDS_PYAPI | NPY_USE_GETITEM | NPY_USE_SETITEM;
-  d->elsize = sizeof(typename F::Bits), d->alignment = alignof(typename F::Bits), d->f = &f, d->hash = -1;
-  F::descr = d;
-  F::number = PyArray_RegisterDataType(d);
-  if (F::number < 0) throw py::error_already_set();
+  d->elsize = sizeof(typename F::Bits), d->alignment = alignof(typename F::Bits), d->f = &F::functions, d->hash = -1;
+  return d;
+}
+
+template <Dtype D>
+void add_casts() {
+  using F = Format<D>;
   F::template casts<float>(NPY_FLOAT), F::template casts<double>(NPY_DOUBLE), F::template casts<npy_bool>(NPY_BOOL);
   F::template casts<std::int8_t>(NPY_BYTE), F::template casts<std::uint8_t>(NPY_UBYTE);
   F::template casts<std::int16_t>(NPY_SHORT), F::template casts<std::uint16_t>(NPY_USHORT);
   F::template casts<std::int32_t>(NPY_INT), F::template casts<std::uint32_t>(NPY_UINT);
   F::template casts<long>(NPY_LONG), F::template casts<unsigned long>(NPY_ULONG);
   F::template casts<long long>(NPY_LONGLONG), F::template casts<unsigned long long>(NPY_ULONGLONG);
-  PyArray_RegisterCanCast(d, NPY_FLOAT, NPY_NOSCALAR);
-  PyArray_RegisterCanCast(d, NPY_DOUBLE, NPY_NOSCALAR);
-  PyDict_SetItemString(F::type.tp_dict, "dtype", reinterpret_cast<PyObject*>(d));
+  PyArray_RegisterCanCast(F::descr, NPY_FLOAT, NPY_NOSCALAR);
+}
+
+template <Dtype D>
+void add_format(py::module_& m, py::module_& numpy, char letter) {
+  using F = Format<D>;
+  set_type<D>();
+  set_functions<D>();
+  F::descr = new_descr<D>(letter);
+  F::number = PyArray_RegisterDataType(F::descr);
+  if (F::number < 0) throw py::error_already_set();
+  add_casts<D>();
+  PyDict_SetItemString(F::type.tp_dict, "dtype", reinterpret_cast<PyObject*>(F::descr));
   PyType_Modified(&F::type);
-  add_loops<D>(numpy);
+  Loops<D>{numpy}.add_all();
   m.attr(F::kName) = py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(&F::type));
 }
 

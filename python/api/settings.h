@@ -11,7 +11,7 @@
 
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
-#include "python/api.h"
+#include "python/api/answers.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/projection.h"
 #include "trnsim/run/run.h"

@@ -1,4 +1,4 @@
-#include "python/api.h"
+#include "python/api/answers.h"
 
 #include <array>
 #include <fstream>
@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/units.h"
-#include "python/api_settings.h"
+#include "python/api/settings.h"
 #include "trnsim/generation.h"
 #include "trnsim/job/listing.h"
 #include "trnsim/job/settings.h"
@@ -81,7 +81,7 @@ Json records(const Json& arguments, const Listener&) {
                             : analysis::table_by(by, record, arguments.value("limit", std::size_t{0})));
 }
 
-/// What `trnsim cost` prints of a run folder, or of a job of so many seconds.
+/// The table that `trnsim cost` prints of a run folder, or of a job of so many seconds.
 Json cost(const Json& arguments, const Listener&) {
   const std::string folder = text_in(arguments, "folder");
   analysis::JobToPrice job = folder.empty() ? analysis::JobToPrice{} : trnsim::job_to_price(folder);
@@ -160,7 +160,7 @@ Json sweep(const Json& arguments, const Listener& hear) {
 
 Json answer_to(std::string_view question, const Json& arguments, const Listener& hear) {
   const auto found = std::ranges::find(kQuestions, question, &Question::name);
-  base::ensure(found != kQuestions.end(), question, "nobody answers that");
+  base::ensure(found != kQuestions.end(), question, "no such question");
   return found->answer(arguments, hear);
 }
 

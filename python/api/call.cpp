@@ -1,6 +1,7 @@
 // trnsim._core.call(): a question is answered in a child process while this one listens: the GIL is free, Ctrl-C ends
 // the work at once, and a simulation that dies takes no notebook along.
-#include <pybind11/pybind11.h>
+#include "python/api/call.h"
+
 #include <signal.h>
 #include <sys/poll.h>
 #include <unistd.h>
@@ -12,7 +13,7 @@
 #include "base/error.h"
 #include "base/interrupt.h"
 #include "base/process_pool.h"
-#include "python/api.h"
+#include "python/api/answers.h"
 
 namespace py = pybind11;
 
@@ -44,7 +45,7 @@ class Pipe {
       done += static_cast<std::size_t>(n);
     }
   }
-  /// What has come, in whole lines; waits for the first for so long at most.
+  /// Whole lines that have come; waits for the first for so long at most.
   std::string take(int milliseconds) {
     std::array<char, 1 << 16> part;
     pollfd ready{.fd = ends_[0], .events = POLLIN, .revents = 0};
@@ -110,7 +111,7 @@ class Asked {
   base::ProcessPool pool_;
   std::optional<base::ProcessPool::Answer> answer_;
   pid_t pid_ = 0;       // known from its first line on
-  bool stops_ = false;  // somebody asked it to
+  bool stops_ = false;  // stop() was called
 };
 
 /// `lines` to the callback, then what signals say. Errors: what either raises.

@@ -1,15 +1,17 @@
-"""What Python's operators do to tensors of a kernel."""
+"""Python's operators on tensors of a kernel."""
 import sys
 
 from trnsim import _core
-from trnsim.nki import _dtypes
-from trnsim.nki._state import HBM, error
+from trnsim.nki import _dtypes, language
+from trnsim.nki._emit import NAMES, binary
+from trnsim.nki._language.composed import assign
+from trnsim.nki._state import HBM, current, error
 
 View = _core.View
 
 
 def _calibrate():
-    """How many references a result has that nobody names: `a[...] = f()` may then write to `a` at once."""
+    """Counts the references of a result without a name: `a[...] = f()` may then write to `a` at once."""
     class Probe:
         def __setitem__(self, key, value):
             _core._set_unnamed(_core._refs(value), 0)
@@ -27,37 +29,28 @@ def _calibrate():
 _calibrate()
 
 
-def _fallback(target, value):
-    from trnsim.nki import language
-    language._assign(target, value)
-
-
 def _setitem(self, key, value):
-    self._set(key, value, _fallback)
+    self._set(key, value, assign)
 
 
 def _iadd(self, value):
-    from trnsim.nki._state import current
     if isinstance(value, View) and current().accumulate(self, value):
         return self
     return _in_place("add", self, value)
 
 
 def _in_place(name, target, value):
-    from trnsim.nki import language
-    language._binary_into(name, target, value)
+    binary(NAMES.get(name, name), target, value, into=target)
     return target
 
 
 def _binary(name):
     def forward(self, other):
-        from trnsim.nki import language
         if isinstance(other, (_core.Affine, _core.TileIndex)) and name == "add":
             return other + self
         return getattr(language, name)(self, other)
 
     def backward(self, other):
-        from trnsim.nki import language
         return getattr(language, name)(other, self)
     return forward, backward
 
@@ -77,7 +70,7 @@ View.__setitem__ = _setitem
 View.__iadd__ = _iadd
 View.__hash__ = object.__hash__
 View.__neg__ = lambda self: _binary("multiply")[0](self, -1.0)
-View.__invert__ = lambda self: __import__("trnsim.nki.language", fromlist=["invert"]).invert(self)
+View.__invert__ = language.invert
 
 
 def _dynamic(self, *args):
@@ -107,12 +100,11 @@ def _reshape(self, *shape):
 
 
 View.reshape = _reshape
-View.broadcast_to = lambda self, *shape: __import__("trnsim.nki.language", fromlist=["x"]).broadcast_to(
+View.broadcast_to = lambda self, *shape: language.broadcast_to(
     self, shape=shape[0] if len(shape) == 1 and not isinstance(shape[0], int) else shape)
 
 
 def _astype(self, dtype):
-    from trnsim.nki import language
     return language.copy(self, dtype=dtype)
 
 
@@ -145,21 +137,4 @@ for _op in ("__floordiv__", "__mod__", "__truediv__", "__rfloordiv__", "__rmod__
         error("an index may only be added to, and multiplied by numbers", "use an affine expression")))
 _Affine.p = property(lambda self: self)
 _Affine.ndim = property(lambda self: len(self.shape))
-_pending = []
-
-
-def _mask_bool(self):
-    """`a and b` asks a for its truth and gives b: b then stands for both."""
-    _pending.append(self)
-    return True
-
-
-def taken(mask):
-    """The mask with what `and` left behind. Only those of the same expression: they come right before it."""
-    while _pending:
-        mask = _pending.pop() & mask
-    return mask
-
-
-_core.Mask.__bool__ = _mask_bool
 sys.setrecursionlimit(max(sys.getrecursionlimit(), 10000))

@@ -7,7 +7,7 @@
 #include "analysis/profile/stats.h"
 #include "analysis/record/result.h"
 #include "hw/trace.h"
-#include "python/api_settings.h"
+#include "python/api/settings.h"
 #include "runtime/compiler/compile.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/memory.h"

@@ -1,0 +1,123 @@
+// Tensors of a kernel and their parts.
+#include <algorithm>
+#include <span>
+
+#include "python/nki/bind.h"
+
+namespace trnsim_python {
+namespace {
+
+using isa::Dtype;
+using runtime::nki::Mask;
+using runtime::nki::Trace;
+using runtime::nki::View;
+
+py::tuple sizes_of(const View& view) {
+  py::tuple out(view.rank);
+  for (int d = 0; d < view.rank; ++d) out[static_cast<std::size_t>(d)] = view.axes[static_cast<std::size_t>(d)].size;
+  return out;
+}
+
+/// `view[key] = value`; `fallback(target, value)` when `value` is no tile of that size.
+void set_item(const View& view, py::handle key, const py::object& value, py::handle fallback) {
+  const View target = item_of(view, key);
+  if (py::isinstance<View>(value)) {
+    const bool unnamed_value = value.ref_count() <= unnamed().assigned;
+    const View& source = value.cast<const View&>();
+    if (target.on_chip() && source.on_chip() && !source.indirect && source.elements() == target.elements()) {
+      Trace& trace = Trace::of(target);
+      label_line(trace);
+      trace.assign(target, source, unnamed_value);
+      return;
+    }
+  }
+  fallback(target, value);
+}
+
+/// Whether each partition names one element, again and again.
+bool one_column(const View& v) {
+  const auto free = std::span{v.axes}.subspan(1, static_cast<std::size_t>(std::max(1, v.rank) - 1));
+  return std::ranges::all_of(free, [](const auto& a) { return a.size == 1 || a.step == 0; });
+}
+
+/// The rows that its index tile names, and as many as there are.
+View rows_of(const View& v) {
+  View out = v;
+  const auto indirect = *v.indirect;
+  out.indirect.reset();
+  out.axes[0] = {.size = indirect.limit, .step = indirect.step, .kind = v.axes[0].kind};
+  return out;
+}
+
+/// All elements of its partitions from its own on, as one axis.
+View from_there(const View& v) {
+  View out = v;
+  out.indirect.reset();
+  out.rank = 2;
+  out.axes[1] = {.size = v.storage->cols - v.offset, .step = 1};
+  return out;
+}
+
+/// The same bytes as numbers of another type.
+View as_type(const View& v, int code) {
+  View out = v;
+  out.dtype = static_cast<Dtype>(code);
+  const int was = isa::size_of(v.dtype), is = isa::size_of(out.dtype);
+  if (was == is) return out;
+  if (v.rank == 0 || v.axes[static_cast<std::size_t>(v.rank - 1)].step != 1)
+    refuse("a view of another size needs elements without gaps", "copy the tile first");
+  for (int d = 0; d < v.rank; ++d) {
+    runtime::nki::Axis& a = out.axes[static_cast<std::size_t>(d)];
+    if (d == v.rank - 1)
+      a.size = a.size * was / is;
+    else if (a.kind == runtime::nki::Axis::Kind::kFree)
+      a.step = a.step * was / is;
+  }
+  out.offset = v.offset * was / is;
+  return out;
+}
+
+using ViewClass = py::class_<View>;
+
+void add_figures(ViewClass& view) {
+  view.def_property_readonly("shape", sizes_of)
+      .def_property_readonly("ndim", [](const View& v) { return v.rank; })
+      .def_property_readonly("code", [](const View& v) { return static_cast<int>(v.dtype); })
+      .def_property_readonly("space", [](const View& v) { return static_cast<int>(v.storage->space); })
+      .def_property_readonly("partitions", &View::partitions)
+      .def_property_readonly("cols", &View::cols)
+      .def_property_readonly("start", [](const View& v) { return v.part; })
+      .def_property_readonly("name", [](const View& v) { return v.storage->name; })
+      .def_property_readonly("reg", [](const View& v) { return v.storage->reg; })
+      .def_property_readonly("indirect", [](const View& v) { return v.indirect.has_value(); })
+      .def_property_readonly("index", [](const View& v) { return *v.indirect->index; })
+      .def_property_readonly("index_step", [](const View& v) { return v.indirect->step; })
+      .def_property_readonly("one_column", one_column)
+      .def("empty", &View::empty);
+}
+
+void add_parts(ViewClass& view) {
+  view.def("__getitem__", [](const View& v, py::handle key) { return item_of(v, key); })
+      .def("_set", set_item)
+      .def("_reshape", [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::reshaped(v, s); })
+      .def("_broadcast",
+           [](const View& v, const std::vector<std::int64_t>& s) { return runtime::nki::broadcast(v, s); })
+      .def("_cut", [](const View& v, int axis, std::int64_t low,
+                      std::int64_t size) { return runtime::nki::cut(v, axis, low, size); })
+      .def("_masked", [](const View& v, const Mask& mask) { return runtime::nki::masked(v, mask); })
+      .def("_rows", rows_of)
+      .def("_from_there", from_there)
+      .def("_as", as_type);
+}
+
+}  // namespace
+
+void bind_views(py::module_& m) {
+  ViewClass view{m, "View", "a tensor of a kernel, or a part of one", py::dynamic_attr()};
+  view.def(py::init<>());
+  add_figures(view);
+  add_parts(view);
+  m.def("common", [](const View& a, const View& b) { return py::tuple(py::cast(runtime::nki::common_sizes(a, b))); });
+}
+
+}  // namespace trnsim_python

@@ -1,0 +1,1 @@
+"""nki.isa by subject."""

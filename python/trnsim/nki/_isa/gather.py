@@ -1,0 +1,89 @@
+"""nki.isa: search, gather and what runs on along a row."""
+import numpy as np
+
+from trnsim.nki import _dtypes
+from trnsim.nki import _emit as e
+from trnsim.nki._dtypes import code
+from trnsim.nki._emit import ALU, alu_name, put, temp, tile
+from trnsim.nki._isa import modes
+from trnsim.nki._language.elementwise import multiply
+from trnsim.nki._language.moves import copy
+from trnsim.nki._language.tensors import random_seed
+from trnsim.nki._state import error
+
+
+def max8(*, src, mask=None, dtype=None):
+    src = tile(src)
+    out = temp([src.shape[0], 8], code(dtype, src.code))
+    put("max8", e.VECTOR, *e.kept(out, src, mask))
+    return out
+
+
+def nc_find_index8(*, data, vals, mask=None, dtype=None):
+    data, vals = tile(data), tile(vals)
+    out = temp([data.shape[0], 8], code(dtype, _dtypes.UINT32))
+    to, kept = e.kept(out, data, mask)
+    put("find_index8", e.VECTOR, to, kept, vals._cut(0, 0, kept.partitions))
+    return out
+
+
+def nc_match_replace8(*, data, vals, imm, dst_idx=None, mask=None, dtype=None):
+    data, vals = tile(data), tile(vals)
+    out = temp(data.shape, code(dtype, data.code))
+    _, kept = e.kept(out, data, mask)
+    rows = vals._cut(0, 0, kept.partitions)
+    found = tile(dst_idx)._cut(0, 0, kept.partitions) if dst_idx is not None else None
+    mask = e.mask_of(mask)
+    to = out if mask is None else out._masked(mask)
+    put("match_replace8", e.VECTOR, to, kept, rows, dst2=found, imm=e.number(imm))
+    return out
+
+
+def local_gather(src_buffer, index, num_elem_per_idx=1, num_valid_indices=None, *, mask=None):
+    src, index = e.in_sbuf(tile(src_buffer)), tile(index)
+    each, n = int(num_elem_per_idx), int(num_valid_indices or 16 * index.cols)
+    out = temp([src.shape[0], n] + ([each] if each > 1 else []), src.code)
+    scaled = index
+    if each > 1 and src.ndim > 2 and src.shape[-1] == each:  # rows of so many elements
+        scaled = multiply(index, each, dtype=np.uint16)
+    put("local_gather", e.GPSIMD, out, src, scaled, imm=e.number(each))
+    return out
+
+
+def nc_n_gather(data, indices, *, mask=None, dtype=None):
+    data, indices = e.in_sbuf(tile(data)), e.in_sbuf(tile(indices))
+    out = temp(indices.shape, data.code)
+    put("n_gather", e.GPSIMD, out, _joined(data), _joined(indices), mask=mask)
+    return out if dtype is None or code(dtype) == data.code else copy(out, dtype=dtype)
+
+
+def _joined(data):
+    """Its elements as one axis."""
+    return e.inner(data, 1) if data.ndim > 2 else data
+
+
+def tensor_scalar_cumulative(*, src, op0, op1, imm0, imm1=None, reduce_cmd=modes.reduce_cmd.reset_reduce, dtype=None,
+                             mask=None):
+    """Each element: (src op0 imm0) op1 what came before it."""
+    data = tile(src)
+    out = temp(data.shape, code(dtype, data.code))
+    registers = modes.REGISTERS[reduce_cmd.name if imm1 is None else "load_reduce"]
+    put("tensor_scalar_cumulative", e.VECTOR, out, data, e.per_partition(imm0, data), e.per_partition(imm1, data),
+        alu0=ALU[alu_name(op0)], alu1=ALU[alu_name(op1)], mask=mask, registers=registers)
+    return out
+
+
+def set_rng_seed(*, src_seeds=None, seed=None):
+    random_seed(src_seeds if src_seeds is not None else seed)
+
+
+def sequence_bounds(*, segment_ids, dtype=None):
+    data = tile(segment_ids)
+    out = temp([data.shape[0], 2, data.cols], code(dtype, data.code))
+    put("sequence_bounds", e.GPSIMD, out, data)
+    return out
+
+
+def builtin_custom_op(*args, **kwargs):
+    raise error("library calls on GpSimdE are not modelled: nothing is published about them",
+                "write it with other instructions")

@@ -1,0 +1,169 @@
+"""nki.isa: constants, DMA, copies and selections."""
+import numpy as np
+
+from trnsim import _core
+from trnsim.nki import _dtypes
+from trnsim.nki import _emit as e
+from trnsim.nki._dtypes import code
+from trnsim.nki._emit import ALU, alu_name, is_tile, put, temp, tile
+from trnsim.nki._isa import modes
+from trnsim.nki._language.moves import load, transfer
+from trnsim.nki._language.tensors import shared_constant
+from trnsim.nki._state import HBM, error
+
+
+def memset(shape, value, dtype, *, mask=None, engine=modes.engine.unknown):
+    out = temp([int(s) for s in ([shape] if isinstance(shape, int) else shape)], code(dtype))
+    put("memset", modes.engine_code(engine), out, imm=e.number(value), mask=mask)
+    return out
+
+
+def _affine_rows(affine, what):
+    """Sizes, constant, step of the partitions, steps of the free axes."""
+    sizes = list(affine.shape)
+    coefs = list(affine.coefficients)
+    if len(sizes) == 1:
+        sizes, coefs = sizes + [1], coefs + [0]
+    if not sizes:
+        raise error(f"{what} is one number", "use nl.arange or nl.mgrid")
+    return sizes, affine.constant, coefs[0], coefs[1:]
+
+
+def iota(expr, dtype, *, mask=None):
+    """Index values as numbers."""
+    sizes, first, row, steps = _affine_rows(expr, "iota's expression")
+    out = temp(sizes, code(dtype))
+    for outer in np.ndindex(*sizes[1:-1]):
+        part, start = out, first
+        for d, i in enumerate(outer):
+            part, start = part._cut(d + 1, i, 1), start + i * steps[d]
+        put("iota", e.GPSIMD, part, imm=(float(start), float(row), float(steps[-1]), 0), mask=mask)
+    return out
+
+
+def affine_select(pred, on_true_tile, on_false_value, *, mask=None, dtype=None):
+    data = e.in_sbuf(tile(on_true_tile))
+    rules = pred.inequalities() if isinstance(pred, _core.Mask) else [pred]
+    if len(rules) != 1:
+        raise error("affine_select takes one inequality", "use nl.where for others")
+    sizes, first, row, steps = _affine_rows(rules[0], "the predicate")
+    out = temp(data.shape, code(dtype, data.code))
+    full = [data.shape[d] for d in range(data.ndim)]
+    steps = [0] * (data.ndim - 1 - len(steps)) + steps
+    for outer in np.ndindex(*full[1:-1]):
+        to, source, start = out, data, first
+        for d, i in enumerate(outer):
+            to, source, start = to._cut(d + 1, i, 1), source._cut(d + 1, i, 1), start + i * steps[d]
+        put("affine_select", e.GPSIMD, to, source, alu0=ALU["ge"],
+            imm=(float(start), float(row), float(steps[-1]), float(on_false_value)), mask=mask)
+    return out
+
+
+# ---- DMA
+def dma_copy(*, dst, src, mask=None, dst_rmw_op=None, oob_mode=modes.oob_mode.error,
+             dge_mode=modes.dge_mode.unknown):
+    add = dst_rmw_op is not None
+    if add and alu_name(dst_rmw_op) != "add":
+        raise error("dma_copy adds only", "use np.add")
+    skip = oob_mode is modes.oob_mode.skip
+    if dst.space == HBM and src.space == HBM and not dst.indirect and not src.indirect:
+        return _hbm_to_hbm(dst, src, add)
+    return transfer(dst, src, mask, add, skip)
+
+
+def _hbm_to_hbm(dst, src, add):
+    rows = dst.shape[0]
+    for r in range(0, rows, 128):
+        n = min(128, rows - r)
+        put("dma_copy", e.GPSIMD, dst._cut(0, r, n), src._cut(0, r, n), accumulate=add)
+
+
+def dma_transpose(src, *, axes=None, mask=None, dtype=None):
+    orders = {2: (1, 0), 3: (2, 1, 0), 4: (3, 1, 2, 0)}
+    order = orders.get(src.ndim)
+    if order is None or (axes is not None and tuple(axes) != order):
+        raise error(f"a DMA transpose of {src.ndim} axes by {axes}", "use (1, 0), (2, 1, 0) or (3, 1, 2, 0)")
+    out = temp([src.shape[a] for a in order], code(dtype, src.code))
+    for middle in np.ndindex(*src.shape[1:-1]):
+        to, source = out, src
+        for d, i in enumerate(middle):
+            to, source = to._cut(d + 1, i, 1), source._cut(d + 1, i, 1)
+        p, f = src.shape[0], src.shape[-1]
+        put("dma_transpose", e.SYNC, to, source)
+    return out
+
+
+def tensor_copy(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
+    src = tile(src)
+    out = temp(src.shape, code(dtype, src.code))
+    put("tensor_copy", modes.engine_code(engine), out, src, mask=mask)
+    return out
+
+
+def _offset(view):
+    index = view.index
+    if index.partitions != 1 or index.cols != 1:
+        raise error("a dynamic offset is one number in SBUF", "index the offsets to [1, 1]")
+    index = tile(index)
+    if index.code == _dtypes.INT32:
+        return index
+    if index.code == _dtypes.UINT32:
+        return index._as(_dtypes.INT32)
+    out = temp([1, 1], _dtypes.INT32)
+    put("tensor_copy", e.VECTOR, out, index)
+    return out
+
+
+def _unit(view):
+    return (float(view.index_step), 0, 0, 0)
+
+
+def tensor_copy_dynamic_src(src, *, mask=None, dtype=None, engine=modes.engine.unknown):
+    if not src.indirect:
+        return tensor_copy(src, mask=mask, dtype=dtype, engine=engine)
+    which = modes.engine_code(engine)
+    out = temp(src.shape, code(dtype, src.code))
+    which = e.VECTOR if which == e.ANY else which
+    put("tensor_copy_dynamic", which, out, src._from_there(), _offset(src), imm=_unit(src))
+    return out
+
+
+def tensor_copy_dynamic_dst(*, dst, src, mask=None, dtype=None, engine=modes.engine.unknown):
+    which = modes.engine_code(engine)
+    put("tensor_copy_dynamic_dst", e.VECTOR if which == e.ANY else which, dst._from_there(), tile(src), _offset(dst),
+        imm=_unit(dst))
+
+
+def tensor_copy_predicated(*, src, dst, predicate, reverse_pred=False, mask=None, dtype=None):
+    predicate, dst = tile(predicate), tile(dst)
+    if not is_tile(src):
+        return put("copy_predicated", e.VECTOR, dst, None, predicate, imm=e.number(src),
+                   reverse0=reverse_pred, mask=mask)
+    put("copy_predicated", e.VECTOR, dst, tile(src), predicate, reverse0=reverse_pred, mask=mask)
+
+
+def select_reduce(*, dst, predicate, on_true, on_false, reduce_res=None, reduce_cmd=modes.reduce_cmd.idle,
+                  reduce_op=np.amax, reverse_pred=False, mask=None, dtype=None):
+    dst, predicate, on_true = tile(dst), tile(predicate), tile(on_true)
+    otherwise = tile(on_false) if is_tile(on_false) else None
+    settings = {"imm": e.number(0 if otherwise is not None else on_false), "reverse0": reverse_pred, "mask": mask}
+    reduces = reduce_cmd is not modes.reduce_cmd.idle
+    if reduce_res is None and not reduces:
+        return put("select", e.VECTOR, dst, on_true, predicate, otherwise, **settings)
+    return put("select_reduce", e.VECTOR, dst, on_true, predicate, otherwise, **settings,
+               dst2=None if reduce_res is None else tile(reduce_res),
+               registers=modes.REGISTERS[reduce_cmd.name] if reduces else None)
+
+
+def nc_stream_shuffle(src, dst, shuffle_mask, *, dtype=None, mask=None):
+    """Partitions exchanged within each 32."""
+    src, dst = tile(src), tile(dst)
+    order = [int(i) for i in shuffle_mask]
+    if len(order) != 32:
+        raise error(f"the shuffle mask has {len(order)} places", "give 32")
+    table = load(shared_constant(np.array([order], dtype=np.uint8)))
+    put("stream_shuffle", e.VECTOR, dst, src, table, mask=mask)
+
+
+def range_select(*args, **kwargs):
+    raise error("range_select exists from NeuronCore-v3 on", "use affine_select, or iota and nl.where")

@@ -1,0 +1,163 @@
+"""nki.language: reductions, and what is made of several instructions."""
+import builtins
+import linecache
+import re
+import sys
+
+import numpy as np
+
+from trnsim.nki import _dtypes
+from trnsim.nki import _emit as e
+from trnsim.nki._dtypes import FP32, code, is_integer
+from trnsim.nki._emit import FN, Result, binary, is_tile, put, tile
+from trnsim.nki._isa.gather import nc_n_gather
+from trnsim.nki._isa.matrix import nc_matmul, nc_transpose
+from trnsim.nki._isa.vector import dropout as _dropout
+from trnsim.nki._language.elementwise import exp, reciprocal, square
+from trnsim.nki._language.indices import num_programs
+from trnsim.nki._language.moves import copy, store
+from trnsim.nki._state import HBM, PSUM, current, error
+
+
+def sum(x, axis, *, dtype=None, mask=None, keepdims=False):
+    return e.reduction("add", x, axis, Result(dtype, mask), keepdims)
+
+
+def prod(x, axis, *, dtype=None, mask=None, keepdims=False):
+    return e.reduction("mul", x, axis, Result(dtype, mask), keepdims)
+
+
+def max(x, axis, *, dtype=None, mask=None, keepdims=False):
+    return e.reduction("max", x, axis, Result(dtype, mask), keepdims)
+
+
+def min(x, axis, *, dtype=None, mask=None, keepdims=False):
+    return e.reduction("min", x, axis, Result(dtype, mask), keepdims)
+
+
+def all(x, axis, *, dtype=bool, mask=None):
+    return e.reduction("min", binary("ne", x, 0.0, np.uint8, mask), axis, Result(dtype, mask))
+
+
+def _count(x, axis, mask):
+    axes = [axis] if isinstance(axis, (int, np.integer)) else list(axis)
+    data = x if mask is None else x._masked(e.mask_of(mask))
+    n = 1
+    for a in axes:
+        n *= data.shape[a]
+    return builtins.max(n, 1)
+
+
+def mean(x, axis, *, dtype=None, mask=None, keepdims=False):
+    x = tile(x)
+    out = code(dtype, FP32 if is_integer(x.code) else x.code)
+    total = e.reduction("add", x, axis, Result(np.float32, mask), keepdims)
+    return binary("mul", total, 1.0 / _count(x, axis, mask), _dtypes.dtype_of(out))
+
+
+def var(x, axis, *, dtype=None, mask=None):
+    x = tile(x)
+    out = code(dtype, FP32 if is_integer(x.code) else x.code)
+    middle = mean(x, axis, dtype=np.float32, mask=mask, keepdims=True)
+    apart = binary("sub", x, middle, np.float32, mask)
+    total = e.reduction("add", square(apart, mask=mask), axis, Result(np.float32, mask))
+    return binary("mul", total, 1.0 / _count(x, axis, mask), _dtypes.dtype_of(out))
+
+
+def softmax(x, axis, *, dtype=None, compute_dtype=None, mask=None):
+    x = tile(x)
+    out = _dtypes.dtype_of(code(dtype or compute_dtype, x.code))
+    most = max(x, axis, dtype=np.float32, mask=mask, keepdims=True)
+    powers = exp(binary("sub", x, most, np.float32, mask), dtype=np.float32, mask=mask)
+    total = sum(powers, axis, dtype=np.float32, mask=mask, keepdims=True)
+    return binary("mul", powers, reciprocal(total), out, mask)
+
+
+def rms_norm(x, w, axis, n, epsilon=1e-6, *, dtype=None, compute_dtype=None, mask=None):
+    x = tile(x)
+    out = _dtypes.dtype_of(code(dtype or compute_dtype, x.code))
+    total = sum(square(x, dtype=np.float32, mask=mask), axis, dtype=np.float32, mask=mask, keepdims=True)
+    scale = e.activation(FN["rsqrt"], total, epsilon, 1.0 / n, Result(np.float32))
+    normal = binary("mul", x, scale, np.float32 if is_tile(w) else out, mask)
+    return binary("mul", normal, w, out, mask) if is_tile(w) else normal
+
+
+def dropout(x, rate, *, dtype=None, mask=None):
+    return _dropout(tile(x), rate, dtype=dtype, mask=mask)
+
+
+def gather_flattened(data, indices, *, mask=None, dtype=None):
+    return nc_n_gather(data, indices, mask=mask, dtype=dtype)
+
+
+class _LoopReduce:
+    """x reduced into what it is assigned to; the first time through its loops it is the result."""
+
+    def __init__(self, x, op, indices, dtype, mask):
+        self.x, self.op, self.first = x, e.alu_name(op), builtins.all(int(i) == 0 for i in indices)
+        self.dtype, self.mask = dtype, mask
+
+    def into(self, target):
+        if self.first:
+            put("tensor_copy", e.ANY, target, tile(self.x), mask=self.mask)
+        else:
+            binary(self.op, target, self.x, mask=self.mask, into=target)
+        return target
+
+
+def loop_reduce(x, op, loop_indices, *, dtype=None, mask=None):
+    """x reduced over loops, into the tile that the result is assigned to."""
+    indices = loop_indices if isinstance(loop_indices, (list, tuple)) else [loop_indices]
+    out = _LoopReduce(x, op, indices, dtype, mask)
+    frame = sys._getframe(1)
+    text = linecache.getline(frame.f_code.co_filename, frame.f_lineno)
+    name = re.match(r"\s*(\w+)\s*=[^=]", text)
+    if not name:
+        return out
+    known = frame.f_locals.get(name.group(1))
+    if is_tile(known):
+        return binary(out.op, known, x, mask=mask, into=known)
+    return copy(x, dtype=dtype, mask=mask)
+
+
+def all_reduce(x, op, program_axes, *, dtype=None, mask=None, parallel_reduce=True, asynchronous=False):
+    if num_programs(program_axes) == 1:
+        return copy(x, dtype=dtype, mask=mask)
+    raise error("all_reduce over the programs of a grid is not modelled", "launch the kernel without that axis")
+
+
+def transpose(x, *, dtype=None, mask=None):
+    return copy(nc_transpose(x, mask=mask), dtype=dtype or x.dtype)
+
+
+def matmul(x, y, *, transpose_x=False, mask=None):
+    """x @ y, or x.T @ y, in PSUM."""
+    return nc_matmul(x if transpose_x else transpose(x), y, mask=mask)
+
+
+def device_print(*_, **__):
+    """Nothing: what a tile holds is known when the kernel has run."""
+
+
+def static_assert(condition, message=""):
+    if not condition:
+        raise error(f"static_assert: {message}", "mend what it says")
+
+
+def assign(target, value):
+    """target[...] = value, for all that is not a tile of that size."""
+    if isinstance(value, _LoopReduce):
+        return value.into(target)
+    if not is_tile(value):
+        if target.space == HBM:
+            return store(target, value)
+        put("memset", e.VECTOR if target.space == PSUM else e.ANY, target, imm=e.number(value))
+        return None
+    if target.space == HBM:
+        return store(target, value)
+    if value.space == HBM:
+        raise error("a tile on the chip is assigned a tensor in HBM", "use nl.load")
+    if value.indirect or target.indirect:
+        raise error("a tile that values index is assigned", "use nisa.tensor_copy_dynamic_src or _dst")
+    current().copy(target, value)
+    return None

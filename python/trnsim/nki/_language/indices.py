@@ -1,0 +1,102 @@
+"""nki.language: indices, loops and the programs of a grid."""
+import numpy as np
+
+from trnsim import _core
+from trnsim.nki._state import error, state
+
+
+class ParDim(int):
+    """A size that is that of the partitions."""
+
+
+def par_dim(size):
+    return ParDim(size)
+
+
+_aranges = {}
+
+
+def arange(*args):
+    """Index values [start, stop)."""
+    found = _aranges.get(args)
+    if found is None:
+        start, stop, step = (0, args[0], 1) if len(args) == 1 else (*args, 1)[:3]
+        found = _aranges[args] = _core.Affine.arange(int(start), int(stop), int(step))
+    return found
+
+
+class Grid(tuple):
+    """The result of nl.mgrid: index tiles .p, .x, .y, ..."""
+    p = property(lambda self: self[0])
+    x = property(lambda self: self[1])
+    y = property(lambda self: self[2])
+    z = property(lambda self: self[3])
+    w = property(lambda self: self[4])
+
+
+class _Mgrid:
+    def __getitem__(self, key):
+        key = key if isinstance(key, tuple) else (key,)
+        zero = None
+        axes = []
+        for d, s in enumerate(key):
+            index = arange(int(s.start or 0), int(s.stop), int(s.step or 1))
+            index = index[tuple(slice(None) if k == d else None for k in range(len(key)))]
+            axes.append(index)
+            zero = index * 0 if zero is None else zero + index * 0
+        return Grid(a + zero for a in axes)
+
+
+mgrid = _Mgrid()
+
+
+def ds(start, size):
+    """A slice of `size` elements from `start` on."""
+    return slice(start, start + size) if not isinstance(start, (_core.View, _core.TileIndex)) else \
+        _core.Affine.arange(0, int(size), 1) + start
+
+
+def _numbers(args):
+    for a in args:
+        if isinstance(a, _core.View):
+            raise error("a loop runs as often as a tile says, which is known at run time only",
+                        "use a shape, or a number")
+    return [int(a) for a in args]
+
+
+def affine_range(*args):
+    return range(*_numbers(args))
+
+
+def sequential_range(*args, directives=None):
+    return range(*_numbers(args))
+
+
+def static_range(*args):
+    return range(*_numbers(args))
+
+
+def program_id(axis):
+    if axis >= len(state.grid):
+        raise error(f"the launch grid has {len(state.grid)} axes, no axis {axis}", "launch it as kernel[grid](...)")
+    return state.program[axis]
+
+
+def num_programs(axes=None):
+    if axes is None:
+        return int(np.prod(state.grid)) if state.grid else 1
+    if isinstance(axes, int):
+        return state.grid[axes]
+    return int(np.prod([state.grid[a] for a in axes]))
+
+
+def program_ndim():
+    return len(state.grid)
+
+
+class nc(int):
+    """So many cores in the launch grid."""
+
+
+def spmd_dim(*sizes):
+    return int(np.prod([int(s) for s in sizes]))

@@ -1,0 +1,99 @@
+"""nki.language: moving data between HBM and the chip, and on it."""
+import numpy as np
+
+from trnsim.nki import _dtypes
+from trnsim.nki import _emit as e
+from trnsim.nki._dtypes import code, is_integer
+from trnsim.nki._emit import is_tile, put, temp, tile
+from trnsim.nki._state import HBM, current, error
+
+
+def load(src, *, mask=None, dtype=None):
+    """A tile in SBUF with what lies in HBM."""
+    if not is_tile(src) or src.space != HBM:
+        raise error("nl.load reads HBM", "copy tiles with nl.copy")
+    shape = list(src.shape) if src.ndim > 1 else [src.shape[0] if src.ndim else 1, 1]
+    out = temp(shape, code(dtype, src.code))
+    transfer(out, src, mask)
+    return out
+
+
+def transfer(dst, src, mask=None, accumulate=False, skip=False):
+    """dst = src by DMA, whichever of them is in HBM or indexed by values."""
+    mask = e.mask_of(mask)
+    if mask is not None:
+        dst, src = dst._masked(mask), src._masked(mask)
+        if dst.empty():
+            return
+    if src.indirect:
+        put("dma_gather", e.SYNC, dst, src._rows(), _index_of(src), accumulate=accumulate, skip=skip)
+    elif dst.indirect:
+        put("dma_scatter", e.GPSIMD, dst._rows(), src, _index_of(dst), accumulate=accumulate, skip=skip)
+    else:
+        put("dma_copy", e.SYNC, dst, src, accumulate=accumulate)
+
+
+def _index_of(view):
+    index = tile(view.index, "index")
+    if index.cols != 1 and index.one_column:  # nl.mgrid repeats the partition's index over the free axis
+        for axis in range(1, index.ndim):
+            index = index._cut(axis, 0, 1)
+    if index.cols != 1:
+        index = index._reshape([index.partitions * index.cols, 1]) if index.partitions == 1 else index
+    if index.code != _dtypes.INT32:
+        if _dtypes.size_of(index.code) == 4 and is_integer(index.code):
+            return index._as(_dtypes.INT32)
+        number = temp(index.shape, _dtypes.INT32)
+        current().copy(number, index)
+        return number
+    return index
+
+
+def store(dst, value, *, mask=None):
+    """Writes a tile to HBM."""
+    if not is_tile(dst) or dst.space != HBM:
+        raise error("nl.store writes to HBM", "assign to a tile with tile[...] = value")
+    if not is_tile(value):
+        shape = [dst.shape[0], int(np.prod(dst.shape[1:]))]
+        number, value = value, temp(shape, dst.code)
+        put("memset", e.ANY, value, imm=e.number(number))
+        value = value._reshape(list(dst.shape))
+    if value.space == HBM:
+        raise error("nl.store takes a tile in SBUF", "load it first, or use nisa.dma_copy")
+    value = e.in_sbuf(value)
+    if value.size != dst.size and not dst.indirect:
+        value = e.spread(value, dst.shape)
+    transfer(dst, value, mask)
+
+
+def load_transpose2d(src, *, mask=None, dtype=None):
+    out = temp([src.shape[1], src.shape[0]], code(dtype, src.code))
+    put("dma_transpose", e.SYNC, out, src)
+    return out
+
+
+def atomic_rmw(dst, value, op, *, mask=None):
+    if e.alu_name(op) != "add":
+        raise error("atomic_rmw adds only", "use np.add")
+    if not is_tile(value):
+        number, value = value, temp(dst.shape, dst.code)
+        put("memset", e.ANY, value, imm=e.number(number))
+    transfer(dst, e.in_sbuf(value), mask, accumulate=True)
+
+
+def copy(src, *, mask=None, dtype=None):
+    src = tile(src, "source of a copy")
+    out = temp(src.shape, code(dtype, src.code))
+    put("tensor_copy", e.ANY, out, src, mask=mask)
+    return out
+
+
+def expand_dims(data, axis):
+    return data.expand_dims(axis)
+
+
+def broadcast_to(src, *, shape):
+    """The tile repeated to `shape`: across partitions a new tile, by TensorE."""
+    if tuple(src.shape) == tuple(shape):
+        return src
+    return e.spread(tile(src), [int(s) for s in shape])

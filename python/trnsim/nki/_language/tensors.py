@@ -1,0 +1,114 @@
+"""nki.language: tensors and what fills them."""
+import numpy as np
+
+from trnsim.nki import _dtypes
+from trnsim.nki import _emit as e
+from trnsim.nki._dtypes import code
+from trnsim.nki._emit import binary, is_tile, put, temp, tile
+from trnsim.nki._language.indices import ParDim
+from trnsim.nki._language.types import hbm, sbuf
+from trnsim.nki._state import HBM, PSUM, current, state
+
+
+def ndarray(shape, dtype, *, buffer=None, name="", fill=None, lazy_initialization=False):
+    """A tensor of the kernel; axes in front of nl.par_dim count its blocks."""
+    current()
+    buffer = sbuf if buffer is None else buffer
+    sizes = [shape] if isinstance(shape, int) else list(shape)
+    if buffer.space == HBM:
+        return hbm_tensor([int(s) for s in sizes], dtype, buffer, name, fill)
+    axis = next((d for d, s in enumerate(sizes) if isinstance(s, ParDim)), 0)
+    sizes = [int(s) for s in sizes]
+    places = [] if state.direct or buffer.place is None else _places(buffer, sizes, axis, dtype)
+    if fill is None and buffer.space == PSUM:
+        fill = 0.0
+    return current().tensor(buffer.space, code(dtype), sizes, partition_axis=axis,
+                            fill=None if fill is None else float(fill), name=name, places=places)
+
+
+def _places(buffer, sizes, axis, dtype):
+    size = _dtypes.size_of(code(dtype))
+    for s in sizes[axis + 1:]:
+        size *= s
+    blocks = sizes[:axis]
+    out = [buffer.place(tuple(i), sizes[axis], size) for i in np.ndindex(*blocks)] if blocks else \
+        [buffer.place((), sizes[axis], size)]
+    return [(int(p), int(b)) for p, b in out]
+
+
+def hbm_tensor(sizes, dtype, buffer, name, fill, array=None):
+    number = code(dtype)
+    if buffer.shared and array is None:
+        if state.next_shared < len(state.shared):
+            state.next_shared += 1
+            return state.shared[state.next_shared - 1]
+        state.next_shared += 1
+    view = current().tensor(HBM, number, sizes, name=name or f"tensor{len(state.tensors)}")
+    state.tensors.append((view, name, number, tuple(sizes)))
+    if fill:
+        array = np.full(sizes, fill).astype(_dtypes.dtype_of(number))
+    if array is not None:
+        state.constants.append((view.reg, array))
+    if buffer.shared and len(state.shared) < state.next_shared and array is None:
+        state.shared.append(view)
+    return view
+
+
+def zeros(shape, dtype, *, buffer=None, name="", lazy_initialization=False):
+    return ndarray(shape, dtype, buffer=buffer, name=name, fill=0.0)
+
+
+def ones(shape, dtype, *, buffer=None, name="", lazy_initialization=False):
+    return ndarray(shape, dtype, buffer=buffer, name=name, fill=1.0)
+
+
+def full(shape, fill_value, dtype, *, buffer=None, name="", lazy_initialization=False):
+    return ndarray(shape, dtype, buffer=buffer, name=name, fill=float(fill_value))
+
+
+def zeros_like(a, dtype=None, *, buffer=None, name="", lazy_initialization=False):
+    return zeros(a.shape, dtype or a.dtype, buffer=buffer, name=name)
+
+
+def empty_like(a, dtype=None, *, buffer=None, name="", lazy_initialization=False):
+    return ndarray(a.shape, dtype or a.dtype, buffer=buffer, name=name)
+
+
+def shared_constant(constant, dtype=None):
+    """A constant in HBM."""
+    array = np.asarray(constant)
+    if dtype is not None:
+        array = array.astype(_dtypes.dtype_of(code(dtype)))
+    if array.dtype == np.float64:
+        array = array.astype(np.float32)
+    if array.dtype == np.int64:
+        array = array.astype(np.int32)
+    return hbm_tensor(list(array.shape), array.dtype, hbm, "constant", None, np.ascontiguousarray(array))
+
+
+def shared_identity_matrix(n, dtype=np.uint8):
+    return shared_constant(np.identity(n).astype(_dtypes.dtype_of(code(dtype))))
+
+
+def drawn():
+    """The number of the next random numbers."""
+    state.rng = getattr(state, "rng", 0) + 1
+    return state.rng
+
+
+def rand(shape, dtype=np.float32):
+    """Numbers from 0 to 1: random bits, scaled."""
+    bits = temp([int(s) for s in shape], _dtypes.UINT32)
+    put("rng", e.VECTOR, bits, rng=drawn())
+    upper = binary("shr", bits, 8, np.uint32)
+    return binary("mul", upper, 2.0 ** -24, dtype)
+
+
+def random_seed(seed, *, mask=None):
+    """From here on `rand` draws the numbers that belong to this seed."""
+    if is_tile(seed):
+        number = tile(seed)
+    else:
+        number = temp([1, 1], _dtypes.UINT32)
+        put("memset", e.VECTOR, number, ints=[e.signed(seed), 0, 0, 0])
+    put("set_rng_seed", e.VECTOR, None, number)

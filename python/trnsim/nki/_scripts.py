@@ -1,0 +1,102 @@
+"""Scripts with kernels: run, compared, timed for `trnsim validate`."""
+import json
+import os
+import runpy
+import sys
+import traceback
+
+import numpy as np
+
+from trnsim._errors import Error
+from trnsim.nki import _dtypes, _jit, _report
+
+
+def python_error(script):
+    """The exception that Python raised in the script, as one error with its line."""
+    kind, value, trace = sys.exc_info()
+    place = script
+    for frame in traceback.extract_tb(trace):
+        if os.path.abspath(frame.filename) == os.path.abspath(script):
+            place = f"{script}:{frame.lineno}"
+    if isinstance(value, SyntaxError) and value.filename:
+        place = f"{value.filename}:{value.lineno}"
+    return Error(place, f"{kind.__name__}: {value}", "mend the script")
+
+
+def run(script, arguments):
+    if not os.path.isfile(script):
+        raise Error(script, "there is no such script", "name a Python file")
+    sys.argv = [script] + arguments
+    sys.path[0] = os.path.dirname(os.path.abspath(script))
+    try:
+        runpy.run_path(script, run_name="__main__")
+    except Error:
+        raise
+    except (SystemExit, KeyboardInterrupt):
+        raise
+    except Exception:
+        raise python_error(script) from None
+
+
+def compare(scripts, function, inputs, form):
+    """The kernels of several scripts on the same inputs, the fastest first."""
+    rows = []
+    for script in scripts:
+        if not os.path.isfile(script):
+            raise Error(script, "there is no such script", "name a Python file")
+        module = runpy.run_path(script, run_name="kernel")
+        kernels = {k: v for k, v in module.items() if isinstance(v, _jit.Kernel)}
+        if function:
+            kernels = {k: v for k, v in kernels.items() if k == function}
+        if len(kernels) != 1:
+            raise Error(script, f"it has {len(kernels)} kernels: {', '.join(kernels) or 'none'}",
+                        "choose one with function")
+        name, kernel = next(iter(kernels.items()))
+        arrays = _inputs(module, inputs, script)
+        compiled = kernel.compile(*arrays)
+        rows.append((compiled.time()["seconds"], script, name, compiled))
+    rows.sort(key=lambda r: r[0])
+    if form == "json":
+        return json.dumps([_report.record(r[3], r[3].time()) | {"script": r[1]} for r in rows], indent=2)
+    out = [f"{'rank':>4} {'time':>12} {'times':>7}  {'HBM MB':>9}  {'spill MB':>8}  script"]
+    for i, (seconds, script, name, compiled) in enumerate(rows):
+        t = compiled.time()
+        out.append(f"{i + 1:>4} {_report.milliseconds(seconds):>12} {seconds / rows[0][0]:6.2f}x  "
+                   f"{(t['hbm_read_bytes'] + t['hbm_write_bytes']) / 1e6:9.2f}  {t['spill_save_bytes'] / 1e6:8.2f}  "
+                   f"{script}:{name}")
+    return "\n".join(out)
+
+
+def row(script, function, shapes, machine):
+    """The figures of one kernel of a script as JSON, for `trnsim validate`; or why there are none."""
+    _jit.settings.machine = machine
+    try:
+        kernel = runpy.run_path(script, run_name="kernel")[function]
+        compiled = kernel.compile(*_inputs({}, shapes, script))
+    except Error as error:
+        return json.dumps({"error": f"{error.where}: {error.what}"})
+    except Exception:
+        error = python_error(script)
+        return json.dumps({"error": f"{error.where}: {error.what}"})
+    out = _report.record(compiled, compiled.time())
+    del out["lines"]
+    return json.dumps(out)
+
+
+_TYPES = {"fp32": np.float32, "bf16": _dtypes.bfloat16, "fp16": np.float16, "int32": np.int32}
+
+
+def _inputs(module, text_of, script):
+    """Arrays of the shapes that are asked for, or what the script's own `inputs()` gives."""
+    if text_of:
+        out = []
+        for item in text_of.split(","):
+            shape, _, dtype = item.partition(":")
+            kind = _TYPES.get(dtype or "fp32")
+            if kind is None or not all(p.isdigit() for p in shape.split("x")):
+                raise Error("inputs", f"{item} is no shape and type", 'write it as 128x512:fp32')
+            out.append(np.ones([int(p) for p in shape.split("x")], np.float32).astype(kind))
+        return out
+    if "inputs" not in module:
+        raise Error(script, "it does not say what its kernel is called with", "define inputs(), or give shapes")
+    return module["inputs"]()

@@ -1,0 +1,124 @@
+#!/usr/bin/env python3
+"""Trains a tiny decoder with LayerNorm and biases: plain.py FAMILY FOLDER. `./dev golden FAMILY` calls it.
+
+Written after transformers' modeling_gpt_neox.py and modeling_opt.py."""
+import math
+import sys
+
+import torch
+
+import common
+import decoder
+
+BASE = {"vocab_size": decoder.VOCAB, "hidden_size": 16, "num_hidden_layers": 2, "num_attention_heads": 4,
+        "max_position_embeddings": 40, "attention_dropout": 0.0, "bos_token_id": 1, "eos_token_id": 2}
+FAMILIES = {
+    "gpt_neox": {"model_type": "gpt_neox", "architectures": ["GPTNeoXForCausalLM"], "hidden_size": 32,
+                 "intermediate_size": 24, "hidden_act": "gelu", "rotary_pct": 0.5, "rotary_emb_base": 10000.0,
+                 "hidden_dropout": 0.0, "layer_norm_eps": 1e-5, "initializer_range": 0.1,
+                 "use_parallel_residual": True, "tie_word_embeddings": False, "attention_bias": True},
+    "opt": {"model_type": "opt", "architectures": ["OPTForCausalLM"], "ffn_dim": 24, "activation_function": "relu",
+            "dropout": 0.0, "init_std": 0.1, "word_embed_proj_dim": 16, "do_layer_norm_before": True,
+            "tie_word_embeddings": True},
+}
+# Keys' biases have no gradient where they do not turn, only what rounding leaves: far below this, it moves nothing.
+RECIPE = {**common.PLAIN, "eps": 1e-6}
+# The same with attention before the MLP.
+FAMILIES["gpt_neox_serial"] = {**FAMILIES["gpt_neox"], "use_parallel_residual": False}
+NAMES = {
+    "gpt_neox": {"tokens": "gpt_neox.embed_in", "layers": "gpt_neox.layers", "out": "attention.dense",
+                 "up": "mlp.dense_h_to_4h", "down": "mlp.dense_4h_to_h", "norm1": "input_layernorm",
+                 "norm2": "post_attention_layernorm", "norm": "gpt_neox.final_layer_norm", "head": "embed_out"},
+    "opt": {"tokens": "model.decoder.embed_tokens", "layers": "model.decoder.layers", "out": "self_attn.out_proj",
+            "up": "fc1", "down": "fc2", "norm1": "self_attn_layer_norm", "norm2": "final_layer_norm",
+            "norm": "model.decoder.final_layer_norm", "head": "model.decoder.embed_tokens"},
+}
+
+
+def shapes(c):
+    n, h = NAMES[c["model_type"]], c["hidden_size"]
+    ffn = c.get("intermediate_size", c.get("ffn_dim"))
+    out = {n["tokens"] + ".weight": (c["vocab_size"], h)}
+    if c["model_type"] == "opt":
+        out["model.decoder.embed_positions.weight"] = (c["max_position_embeddings"] + 2, h)
+    for i in range(c["num_hidden_layers"]):
+        p = f"{n['layers']}.{i}."
+        linear = {n["out"]: (h, h), n["up"]: (ffn, h), n["down"]: (h, ffn)}
+        if c["model_type"] == "opt":
+            linear.update({f"self_attn.{part}_proj": (h, h) for part in "qkv"})
+        else:
+            linear["attention.query_key_value"] = (3 * h, h)
+        for name, shape in linear.items():
+            out[p + name + ".weight"], out[p + name + ".bias"] = shape, shape[:1]
+        for name in (n["norm1"], n["norm2"]):
+            out[p + name + ".weight"] = out[p + name + ".bias"] = (h,)
+    out[n["norm"] + ".weight"] = out[n["norm"] + ".bias"] = (h,)
+    if not c["tie_word_embeddings"]:
+        out[n["head"] + ".weight"] = (c["vocab_size"], h)
+    return out
+
+
+def rotate(x, c):
+    """x: [batch, heads, length, head], of which the first elements turn."""
+    size = int(c["rotary_pct"] * x.shape[-1])
+    turned = {"rope_theta": c["rotary_emb_base"]}
+    return torch.cat((decoder.rotate(x[..., :size], turned), x[..., size:]), -1)
+
+
+def forward(w, ids, c):
+    n, neox = NAMES[c["model_type"]], c["model_type"] == "gpt_neox"
+    heads, (batch, length) = c["num_attention_heads"], ids.shape
+    head = c["hidden_size"] // heads
+
+    def linear(x, name):
+        return x @ w[name + ".weight"].T + w[name + ".bias"]
+
+    def norm(x, name):
+        return torch.nn.functional.layer_norm(x, x.shape[-1:], w[name + ".weight"], w[name + ".bias"], 1e-5)
+
+    def attention(y, p):
+        if neox:  # of each head its query, key and value
+            qkv = linear(y, p + "attention.query_key_value").view(batch, length, heads, 3 * head).split(head, -1)
+        else:
+            qkv = [linear(y, p + f"self_attn.{part}_proj").view(batch, length, heads, head) for part in "qkv"]
+        q, k, v = (t.transpose(1, 2) for t in qkv)
+        if neox:
+            q, k = rotate(q, c), rotate(k, c)
+        scores = (q @ k.transpose(2, 3) / math.sqrt(head)).masked_fill(hidden, float("-inf"))
+        return linear((scores.softmax(-1) @ v).transpose(1, 2).reshape(batch, length, heads * head), p + n["out"])
+
+    def mlp(y, p):
+        y = linear(y, p + n["up"])
+        return linear(torch.nn.functional.gelu(y) if neox else y.relu(), p + n["down"])
+
+    place = torch.arange(length)
+    hidden = place[None, :] > place[:, None]
+    x = w[n["tokens"] + ".weight"][ids]
+    if not neox:
+        x = x + w["model.decoder.embed_positions.weight"][place + 2]
+    for i in range(c["num_hidden_layers"]):
+        p = f"{n['layers']}.{i}."
+        a = attention(norm(x, p + n["norm1"]), p)
+        if c.get("use_parallel_residual"):
+            x = x + a + mlp(norm(x, p + n["norm2"]), p)
+        else:
+            x = x + a
+            x = x + mlp(norm(x, p + n["norm2"]), p)
+    return norm(x, n["norm"]) @ w[n["head"] + ".weight"].T
+
+
+def make(family, folder, seed=1):
+    config = {**BASE, **FAMILIES[family]}
+    torch.set_num_threads(1)
+    torch.manual_seed(seed)
+
+    def loss_of(w, batch):
+        logits = forward(w, batch["input_ids"], config)
+        flat, labels = logits[:, :-1].reshape(-1, decoder.VOCAB), batch["labels"][:, 1:].reshape(-1)
+        return logits, torch.nn.functional.cross_entropy(flat, labels)
+
+    common.train(folder, config, common.draw(shapes(config)), decoder.batches(), loss_of, RECIPE)
+
+
+if __name__ == "__main__":
+    make(*sys.argv[1:])

@@ -1,0 +1,97 @@
+#include "workloads/models/decoder/plain.h"
+
+#include <cmath>
+
+namespace workloads {
+namespace {
+
+/// Elements of a head that are turned: an even number of them.
+std::int64_t turned(const PlainConfig& c) {
+  const std::int64_t head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0;
+  return static_cast<std::int64_t>(c.rotary_share * static_cast<double>(head)) / 2 * 2;
+}
+
+RotaryArch rotary_of(const PlainConfig& c) {
+  RotaryArch rotary;
+  for (std::int64_t j = 0; j < turned(c); j += 2)
+    rotary.frequencies.push_back(std::pow(c.rope_theta, -static_cast<double>(j) / static_cast<double>(turned(c))));
+  return rotary;
+}
+
+DecoderArch arch_of(const PlainConfig& c) {
+  const PlainFamily& family = *c.family;
+  DecoderArch arch{
+      .layers = c.num_hidden_layers,
+      .hidden = c.hidden_size,
+      .vocabulary = c.vocab_size,
+      .positions = c.max_position_embeddings,
+      .blocks = family.blocks,
+      .block = {.norm = {.eps = c.layer_norm_eps},
+                .attention = {.heads = c.num_attention_heads,
+                              .kv_heads = c.num_attention_heads,
+                              .head = c.num_attention_heads > 0 ? c.hidden_size / c.num_attention_heads : 0,
+                              .dropout = c.attention_dropout,
+                              .qkv_bias = true,
+                              .out_bias = true},
+                .rotary = rotary_of(c),
+                .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act), .bias = true},
+                .residual = {.parallel = c.parallel, .dropout = c.dropout},
+                .names = family.block},
+      .embedding = family.embedding,
+      .head = family.head,
+      .end_tokens = {c.eos_token_id}};
+  arch.head.tied = c.tie_word_embeddings;
+  return arch;
+}
+
+ModelInfo info_of(const PlainConfig& c) {
+  ModelInfo info = decoder_info(c.family->name, arch_of(c), c.family->names);
+  info.initializer_range = c.initializer_range;
+  return info;
+}
+
+}  // namespace
+
+PlainConfig::operator ModelPtr() const { return make_model(*this); }
+
+ModelPtr make_model(PlainConfig config) {
+  return std::make_shared<DecoderModel<PlainConfig>>(config, info_of(config), config.family->layer);
+}
+
+ModelPtr blank_plain(const PlainFamily& family) {
+  PlainConfig config = family.defaults;
+  config.family = &family;
+  return make_model(config);
+}
+
+ModelPtr read_plain(const Keys& keys, const PlainFamily& family) {
+  PlainConfig config = family.defaults;
+  config.family = &family;
+  config = read_fields<PlainConfig>(family.fields, keys, config);
+  check(config, keys.where());
+  return make_model(config);
+}
+
+void check(const PlainConfig& c, std::string_view where) {
+  const Rules rules{where};
+  check_fields<PlainConfig>(c.family->fields, c, rules);
+  rules.divides("num_attention_heads", c.num_attention_heads, "hidden_size", c.hidden_size);
+  if (c.rotary_share > 0 && (c.rotary_share > 1 || turned(c) == 0))
+    rules.fail("num_attention_heads", "leaves a head no pair of elements that turn");
+}
+
+void apply(const ModelChange& change, PlainConfig& c) {
+  set_common(c, change.sizes);
+  set_size(c.vocab_size, change.sizes.vocabulary), set_size(c.max_position_embeddings, change.sizes.positions);
+  if (const auto& ids = change.tokens) {
+    c.vocab_size = ids->vocabulary;
+    c.bos_token_id = ids->begin.value_or(c.bos_token_id);
+    c.eos_token_id = ids->end.value_or(c.bos_token_id);
+  }
+  if (change.own_head) c.tie_word_embeddings = false;
+  if (change.no_dropout) c.dropout = c.attention_dropout = 0;
+}
+
+nlohmann::json to_json(const PlainConfig& c) { return write_fields<PlainConfig>(c.family->fields, c); }
+
+}  // namespace workloads

@@ -1,0 +1,61 @@
+// Decoders whose config.json says little more than sizes: LayerNorm, biases everywhere, an MLP without a gate. A family
+// is a PlainFamily, its keys and its names, in a file of its own, and a row of workloads/models/registry.cpp.
+#pragma once
+
+#include <cstdint>
+#include <nlohmann/json.hpp>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "workloads/models/config/table.h"
+#include "workloads/models/decoder/decoder_model.h"
+#include "workloads/models/layers/arch.h"
+#include "workloads/models/tensor_names.h"
+
+namespace workloads {
+
+struct PlainFamily;
+
+struct PlainConfig {
+  const PlainFamily* family = nullptr;
+  std::int64_t vocab_size = 0;
+  std::int64_t hidden_size = 0;
+  std::int64_t num_hidden_layers = 0;
+  std::int64_t num_attention_heads = 0;
+  std::int64_t intermediate_size = 0;
+  std::int64_t max_position_embeddings = 0;
+  Activation hidden_act = Activation::kGelu;
+  double layer_norm_eps = 1e-5;
+  double initializer_range = 0.02;
+  double dropout = 0;  // of what attention and MLP give
+  double attention_dropout = 0;
+  double rotary_share = 0;  // of each head's elements; 0: learned positions
+  double rope_theta = 10000;
+  bool parallel = false;  // attention and MLP read the same
+  bool tie_word_embeddings = false;
+  std::int64_t bos_token_id = 0, eos_token_id = 0;
+
+  operator ModelPtr() const;  // make_model()
+};
+
+struct PlainFamily {
+  std::string_view name, type;  // "GPT-NeoX", "gpt_neox"
+  PlainConfig defaults{};       // of keys that a file leaves out
+  std::span<const Field<PlainConfig>> fields{};
+  std::string blocks{};  // as DecoderArch has them
+  BlockNames block{};
+  EmbeddingArch embedding{};
+  HeadArch head{};
+  TensorNames names{};
+  DecoderOps layer{};  // counted as FrameworkOps says
+};
+
+ModelPtr read_plain(const Keys& keys, const PlainFamily& family);
+ModelPtr blank_plain(const PlainFamily& family);
+void check(const PlainConfig& config, std::string_view where);
+void apply(const ModelChange& change, PlainConfig& config);
+nlohmann::json to_json(const PlainConfig& config);
+ModelPtr make_model(PlainConfig config);
+
+}  // namespace workloads

@@ -1,0 +1,143 @@
+// How the layers of a transformer are built, whatever its family and whether it is trained or writes text: plain
+// values, which a family's own file fills from its configuration. Names of weights are those of Hugging Face's files.
+#pragma once
+
+#include <cmath>
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "isa/program.h"
+#include "workloads/models/config.h"
+
+namespace workloads {
+
+isa::Fn device_function(Activation activation);
+
+/// RMSNorm or LayerNorm.
+struct NormArch {
+  bool rms = false;
+  double eps = 0;
+  double offset = 0;  // it multiplies by weight + this
+};
+
+/// Where a layer's norms are: each layer has two parts, attention and MLP, whose results are added to what it gets.
+enum class NormPlace : std::uint8_t {
+  kBefore,    // of what a part gets
+  kBehind,    // of what a part gives, before it is added
+  kAround,    // both
+  kAfterSum,  // of the sum
+};
+
+struct AttentionArch {
+  std::int64_t heads = 0, kv_heads = 0, head = 0;  // head: elements of one
+  bool causal = true;                              // a token sees no later ones
+  double scale = 0;                                // of q k^T; 0: 1 / sqrt(head)
+  double dropout = 0;                              // of the probabilities
+  double soft_cap = 0;                             // scores s become cap * tanh(s / cap); 0: they do not
+  std::int64_t window = 0;                         // tokens that a query sees, itself among them; 0: all
+  std::int64_t full_every = 0;  // every so many layers, one sees all tokens all the same; 0: none does
+  bool fp32_softmax = false;    // whatever the type of the activations
+  bool qkv_bias = false, out_bias = false;
+  bool joint_norms = false;  // norms of queries and keys are of all heads together, not of each
+
+  double score_scale() const { return scale > 0 ? scale : 1 / std::sqrt(static_cast<double>(head)); }
+  /// Elements of a token's queries, and of its keys.
+  std::int64_t query_size() const { return heads * head; }
+  std::int64_t key_size() const { return kv_heads * head; }
+  std::int64_t window_of(std::int64_t layer) const {
+    return full_every > 0 && (layer + 1) % full_every == 0 ? 0 : window;
+  }
+};
+
+/// Rotary positions: queries and keys are turned by angles that grow with the position.
+struct RotaryArch {
+  std::vector<double> frequencies{};       // radians per position of each turned pair of a head; empty: nothing turns
+  std::vector<double> long_frequencies{};  // the same in sequences of more than `long_from` tokens, if they differ
+  std::int64_t long_from = 0;
+  std::vector<double> windowed{};  // the same of layers that see a window alone, if they differ
+  double magnitude = 1;            // of cosines and sines
+  std::int64_t none_every = 0;     // every so many layers, one turns nothing; 0: all turn
+
+  bool turns(std::int64_t layer) const {
+    return !frequencies.empty() && (none_every == 0 || (layer + 1) % none_every != 0);
+  }
+  std::int64_t pairs() const { return static_cast<std::int64_t>(frequencies.size()); }
+};
+
+/// down(activation(up(x))), or down(activation(gate(x)) * up(x)).
+struct MlpArch {
+  std::int64_t size = 0;
+  bool gated = false;
+  isa::Fn activation = isa::Fn::kGelu;
+  double dropout = 0;  // of what enters `down`
+  bool bias = false;
+};
+
+/// Experts in place of each layer's MLP, which is then that of one expert. Tensor-parallel ranks hold equal numbers of
+/// them.
+struct MixtureArch {
+  std::int64_t experts = 0, top_k = 0;         // top_k: of a token
+  bool normalised = true;                      // the gates of a token add up to 1
+  double capacity_factor = 0;                  // slots of an expert over an even share; 0: for every token
+  double balance = 0;                          // weight of the router's loss
+  std::string router, prefix, gate, up, down;  // names: "mlp.gate", "mlp.experts.", "gate_proj", ...
+};
+
+/// How a layer adds up what its parts give.
+struct ResidualArch {
+  NormPlace norms = NormPlace::kBefore;
+  bool parallel = false;  // both parts read what the layer gets, not the MLP what attention has made of it
+  double scale = 1;       // of what is added
+  double dropout = 0;     // of it
+};
+
+/// What the weights of a layer are called, behind the layer's prefix and without ".weight".
+struct AttentionNames {
+  std::string query{}, key{}, value{}, out{};
+  std::string query_norm{}, key_norm{};  // before they are turned
+  std::string fused{};                   // where a file has queries, keys and values in one tensor
+  bool fused_by_heads = false;           // whose rows are those of each head together
+};
+struct MlpNames {
+  std::string gate{}, up{}, down{};
+  std::string fused{};  // where a file has gate and up in one tensor
+};
+struct BlockNames {
+  AttentionNames attention{};
+  MlpNames mlp{};
+  std::string norm1{}, norm2{};      // of attention and of the MLP; parallel parts may both read the first
+  std::string behind1{}, behind2{};  // with NormPlace::kAround: of what the two give
+};
+
+struct BlockArch {
+  NormArch norm{};
+  AttentionArch attention{};
+  RotaryArch rotary{};
+  MlpArch mlp{};
+  ResidualArch residual{};
+  std::optional<MixtureArch> mixture{};
+  BlockNames names{};
+};
+
+/// A table of tokens, and one of positions if there is one.
+struct EmbeddingArch {
+  std::string name;                 // "model.embed_tokens"
+  std::string positions{};          // empty: none
+  std::int64_t first_position = 0;  // the row of a sequence's first token
+  double scale = 1;
+  double dropout = 0;
+};
+
+/// From the last norm to logits.
+struct HeadArch {
+  std::string norm, name;  // "model.norm", "lm_head"
+  bool tied = false;       // the table of tokens stands for it, and the name is that of a copy
+  bool bias = false;
+  double scale = 1;     // of the logits
+  double soft_cap = 0;  // logits l become cap * tanh(l / cap); 0: they do not
+  double dropout = 0;   // behind the norm
+};
+
+}  // namespace workloads

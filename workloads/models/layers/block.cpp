@@ -1,0 +1,174 @@
+#include "workloads/models/layers/block.h"
+
+#include "runtime/ops/ops.h"
+
+namespace workloads {
+
+using runtime::kNoValue;
+using runtime::ValueId;
+
+/// A half of a layer. Its places in training: ranks meet between them. When text is written it has two alone, its own
+/// and that of the sum.
+struct Block::Part {
+  bool attends;
+  std::string name;
+  const char *norm, *share, *sum, *behind_place;
+  std::string BlockNames::*before;  // its norm,
+  std::string BlockNames::*behind;  // and with NormPlace::kAround the one of what it gives
+};
+const Block::Part Block::kAttention{
+    true, "attention", "norm1", "share1", "sum1", "behind1", &BlockNames::norm1, &BlockNames::behind1};
+const Block::Part Block::kMlp{
+    false, "mlp", "norm2", "share2", "sum2", "behind2", &BlockNames::norm2, &BlockNames::behind2};
+
+Block::Block(Layers& net, const BlockArch& arch, std::int64_t layers) : net_{net}, arch_{arch} {
+  if (arch.mixture) mixture_.emplace(net, arch, layers);
+}
+
+void Block::layer(Residual& x, std::int64_t number, std::string prefix, const LayerInputs& inputs) {
+  number_ = number, prefix_ = std::move(prefix), inputs_ = inputs;
+  net_.restart_stream();
+  if (arch_.residual.parallel) return parallel(x);
+  part(x, kAttention);
+  part(x, kMlp);
+  end(x);
+}
+
+void Block::enter_in_training(const char* part) {
+  if (trains()) net_.places().enter_part(part);
+}
+
+void Block::part(Residual& x, const Part& part) {
+  net_.places().enter_part(trains() ? part.norm : part.name);
+  const NormPlace norms = arch_.residual.norms;
+  ValueId h = norms == NormPlace::kBefore || norms == NormPlace::kAround
+                  ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false)
+                  : settled(x);
+  if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
+    x.owed = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
+    return;
+  }
+  enter_in_training(part.share);
+  if (trains()) h = net_.shared(h);
+  enter_in_training(part.name.c_str());
+  h = body(part, h);
+  owe(x, h, part, {part.attends ? arch_.names.attention.out : arch_.names.mlp.down});
+}
+
+/// In training a layer leaves its sum complete.
+void Block::end(Residual& x) {
+  if (!trains()) return;
+  if (!mixture_) net_.places().enter_part("residual");
+  settled(x);
+}
+
+/// Both parts read what the layer gets. Without dropout of each, ranks add up both at once.
+void Block::parallel(Residual& x) {
+  const BlockNames& names = arch_.names;
+  net_.places().enter_part(trains() ? kAttention.norm : kAttention.name);
+  ValueId a = normed("attention.norm", x, name(names.norm1), false);
+  const bool alike = names.norm2.empty();
+  ValueId m = alike ? a : net_.norm("mlp.norm", x.sum, arch_.norm, name(names.norm2));
+  enter_in_training(kAttention.share);
+  if (trains()) a = net_.shared(a);
+  if (!alike) enter_in_training(kMlp.share);
+  if (trains()) m = alike ? a : net_.shared(m);
+  enter_in_training(kAttention.name.c_str());
+  a = body(kAttention, a);
+  const bool apart = trains() && arch_.residual.dropout > 0;
+  if (apart) owe(x, a, kAttention, {names.attention.out});
+  net_.places().enter_part(kMlp.name);
+  m = body(kMlp, m);
+  if (apart) {
+    settled(x);
+    owe(x, m, kMlp, {names.mlp.down});
+  } else {
+    owe(x, net_.add("parts", a, m), kMlp, {names.attention.out, names.mlp.down});
+  }
+  end(x);
+}
+
+ValueId Block::body(const Part& part, ValueId h) {
+  if (part.attends) return attention(h);
+  if (mixture_) return mixture_->gated(h, prefix_);
+  const MlpNames& names = arch_.names.mlp;
+  return net_.mlp(h, arch_.mlp, {.gate = name(names.gate), .up = name(names.up), .down = name(names.down)});
+}
+
+/// What a part adds to x, summed over the ranks; the biases of its row-split layers are added once.
+void Block::owe(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs) {
+  x.scale = arch_.residual.scale;
+  if (!trains() && !behind())  // before the sum, whose place holds nothing else
+    y = net_.times("residual.scale", y, x.scale), x.scale = 1;
+  if (net_.program().split()) net_.places().enter_part(part.sum);
+  x.owed = net_.summed(y), x.label = part.name + ".residual", x.biases.clear();
+  if (net_.program().split())
+    for (const std::string& out : outs)
+      if (const std::string bias = name(out) + ".bias"; net_.has(bias)) x.biases.push_back(bias);
+  if (arch_.residual.norms == NormPlace::kAfterSum) x.norm = name(arch_.names.*part.before);
+  if (!behind()) return;
+  if (net_.program().split()) net_.places().enter_part(part.behind_place);
+  const bool around = arch_.residual.norms == NormPlace::kAround;
+  const std::string BlockNames::*norm = around ? part.behind : part.before;
+  x.owed =
+      net_.norm(part.name + (around ? ".norm.behind" : ".norm"), with_biases(x), arch_.norm, name(arch_.names.*norm));
+}
+
+ValueId Block::with_biases(Residual& x) {
+  for (const std::string& bias : x.biases) x.owed = net_.add(x.label + ".bias", x.owed, net_.w(bias));
+  x.biases.clear();
+  return x.owed;
+}
+
+ValueId Block::settled(Residual& x) {
+  if (x.owed == kNoValue) return x.sum;
+  const ValueId y = net_.times(x.label + ".scale", with_biases(x), x.scale);
+  x.sum = net_.add(x.label, net_.dropout(x.label + ".dropout", y, arch_.residual.dropout), x.sum);
+  x.owed = kNoValue;
+  if (!x.norm.empty()) x.sum = net_.norm(x.label + ".norm", x.sum, arch_.norm, x.norm);
+  return x.sum;
+}
+
+ValueId Block::normed(const std::string& label, Residual& x, const std::string& name, bool few) {
+  if (!few && net_.program().mode != Mode::kToken) return net_.norm(label, settled(x), arch_.norm, name);
+  if (!x.norm.empty()) settled(x);
+  if (x.owed != kNoValue) x.owed = net_.times(x.label + ".scale", x.owed, x.scale);
+  if (x.biases.size() > 1) with_biases(x);
+  const ValueId bias = x.owed == kNoValue || x.biases.empty() ? kNoValue : net_.w(x.biases.front());
+  const ValueId h = net_.skinny_norm(label, x.sum, arch_.norm, name, x.owed, bias);
+  x.owed = kNoValue;
+  return h;
+}
+
+ValueId Block::attention(ValueId h) {
+  const AttentionNames& names = arch_.names.attention;
+  std::vector<ValueId> qkv;
+  if (trains()) {
+    qkv.push_back(turned("attention.query", net_.linear("attention.query", h, name(names.query)), names.query_norm));
+    qkv.push_back(turned("attention.key", net_.linear("attention.key", h, name(names.key)), names.key_norm));
+    qkv.push_back(net_.linear("attention.value", h, name(names.value)));
+  } else {
+    qkv = net_.products("attention.qkv", h, {name(names.query), name(names.key), name(names.value)});
+    qkv[0] = turned("attention.query", qkv[0], names.query_norm);
+    qkv[1] = turned("attention.key", qkv[1], names.key_norm);
+  }
+  const AttentionArch& arch = arch_.attention;
+  const std::string label = "attention.heads";
+  const Mode mode = net_.program().mode;
+  const ValueId context = mode == Mode::kToken ? net_.cached_heads(label, qkv, arch, inputs_.caches)
+                                               : net_.heads(label, qkv, arch,
+                                                            {.queries = net_.program().length,
+                                                             .causal = arch.causal,
+                                                             .window = arch.window_of(number_),
+                                                             .mask = inputs_.mask});
+  if (mode == Mode::kPrompt) net_.filled("attention.cache", inputs_.caches, qkv[1], qkv[2]);
+  return net_.row_split("attention.output", context, name(names.out));
+}
+
+/// Queries or keys with their heads normed, where the model does, and at their positions.
+ValueId Block::turned(const std::string& label, ValueId x, const std::string& norm) {
+  if (!norm.empty()) x = net_.norm(label + ".norm", x, arch_.norm, name(norm));
+  return net_.rotated(label + ".rope", x, arch_, number_);
+}
+
+}  // namespace workloads

@@ -1,0 +1,75 @@
+// A layer of a transformer: attention and MLP with their norms, and the sum that both are added to.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "workloads/models/layers/layers.h"
+#include "workloads/models/layers/mixture.h"
+
+namespace workloads {
+
+/// The sum that layers add to. What a part gives is added where the sum is read: when text is written that saves a way
+/// through HBM and, between ranks, a call.
+struct Residual {
+  runtime::ValueId sum = runtime::kNoValue;
+  runtime::ValueId owed = runtime::kNoValue;  // to be added,
+  std::vector<std::string> biases{};          // with these, which are none of the ranks' own,
+  double scale = 1;                           // times this;
+  std::string label{}, norm{};                // then the sum is normed, where that has a name
+};
+
+/// What a layer reads besides.
+struct LayerInputs {
+  Caches caches{};                            // its own, when text is written
+  runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
+};
+
+class Block {
+ public:
+  using ValueId = runtime::ValueId;
+
+  /// Keeps references to both. `layers`: how many the model has.
+  Block(Layers& net, const BlockArch& arch, std::int64_t layers);
+
+  /// Layer `number`, whose weights' names begin with `prefix`.
+  void layer(Residual& x, std::int64_t number, std::string prefix, const LayerInputs& inputs = {});
+
+  /// The sum with all that it is owed.
+  ValueId settled(Residual& x);
+  /// The norm of that. `few`: x has few rows.
+  ValueId normed(const std::string& label, Residual& x, const std::string& name, bool few);
+  /// The loss of the routers of layers since the last call, if there are any.
+  ValueId router_loss(const MixtureLoss& loss) { return mixture_ ? mixture_->loss(loss) : runtime::kNoValue; }
+
+ private:
+  struct Part;
+  static const Part kAttention, kMlp;
+
+  bool trains() const { return net_.program().mode == Mode::kTrain; }
+  bool behind() const {
+    return arch_.residual.norms == NormPlace::kBehind || arch_.residual.norms == NormPlace::kAround;
+  }
+  std::string name(const std::string& part) const { return prefix_ + part; }
+  void enter_in_training(const char* part);
+  void part(Residual& x, const Part& part);
+  void parallel(Residual& x);
+  void end(Residual& x);
+  ValueId body(const Part& part, ValueId h);
+  void owe(Residual& x, ValueId y, const Part& part, std::vector<std::string> outs);
+  ValueId with_biases(Residual& x);
+  ValueId attention(ValueId h);
+  ValueId turned(const std::string& label, ValueId x, const std::string& norm);
+
+  Layers& net_;
+  const BlockArch& arch_;
+  std::optional<Mixture> mixture_;
+  // the present layer
+  std::int64_t number_ = 0;
+  std::string prefix_;
+  LayerInputs inputs_;
+};
+
+}  // namespace workloads

@@ -1,0 +1,182 @@
+// The layers of transformers as nodes of a graph, each written once for training, for a prompt and for a token that is
+// written. What differs between these is in here, what differs between families is in arch.h.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "runtime/graph/graph.h"
+#include "workloads/models/layers/arch.h"
+#include "workloads/models/lora.h"
+
+namespace workloads {
+
+enum class Mode : std::uint8_t {
+  kTrain,   // all tokens of texts; forward alone too
+  kPrompt,  // the same, whose keys and values are kept for tokens that follow; weights are blocked
+  kToken,   // one token of each text
+};
+
+/// The program that the layers are part of.
+struct LayerProgram {
+  Mode mode = Mode::kTrain;
+  std::int64_t batch = 1, length = 1;  // texts, and tokens of each
+  std::int64_t ranks = 1;              // tensor-parallel
+  std::uint8_t group = 0;              // of these
+  bool sequence = false;               // what they do not split by heads or columns they split by tokens
+  bool training = false;               // with dropout, and gradients behind
+  double smoothing = 0;                // of labels
+  std::int64_t cached = 0;             // rows of a text's cache that a token reads
+  std::int64_t experts_read = 0;       // of each mixture, when text is written; 0: all
+  std::optional<Lora> lora{};
+
+  bool split() const { return ranks > 1; }
+};
+
+/// Where nodes go, and what a tensor that the host writes is called there.
+class Places {
+ public:
+  /// A place beside the layers.
+  virtual void enter(const std::string& name) = 0;
+  /// A part of the present layer.
+  virtual void enter_part(const std::string& part) = 0;
+  virtual std::string host_name(std::string_view name) const { return std::string{name}; }
+
+ protected:
+  ~Places() = default;
+};
+
+/// What attention has beside queries, keys and values.
+struct Seen {
+  std::int64_t queries = 0;  // of each text
+  bool causal = false;
+  std::int64_t window = 0;
+  runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key
+  runtime::ValueId bias = runtime::kNoValue;  // of each head's scores
+};
+
+/// Keys and values of one layer, as tokens that follow read them.
+struct Caches {
+  runtime::ValueId keys = runtime::kNoValue, values = runtime::kNoValue;
+};
+
+/// Inputs of a loss, by their names, and the loss as an output.
+struct LossNames {
+  const char *labels = "labels", *weights = "weights", *loss = "loss";
+};
+
+class Layers {
+ public:
+  using ValueId = runtime::ValueId;
+
+  /// Keeps references to graph and places. `weights`: the graph's, by their names.
+  Layers(runtime::Graph& graph, std::map<std::string, ValueId> weights, LayerProgram program, Places& places)
+      : graph_{graph}, weights_{std::move(weights)}, program_{std::move(program)}, places_{places} {}
+
+  runtime::Graph& graph() const { return graph_; }
+  const runtime::Numerics& numerics() const { return graph_.numerics(); }
+  LayerProgram& program() { return program_; }
+  const LayerProgram& program() const { return program_; }
+  Places& places() const { return places_; }
+  const std::map<std::string, ValueId>& weights() const { return weights_; }
+
+  ValueId w(const std::string& name) const { return weights_.at(name); }
+  bool has(const std::string& name) const { return weights_.contains(name); }
+  /// A tensor that the host writes.
+  ValueId input(std::string_view name, std::int64_t rows, std::int64_t cols, isa::Dtype type);
+  /// Random numbers are counted from here.
+  void restart_stream(std::uint32_t first = 0) { stream_ = first; }
+
+  // ---- linear.cpp
+
+  ValueId matmul(const std::string& label, ValueId x, ValueId weight, runtime::MatmulAttrs attrs = {});
+  /// x times the weight, with what adapters add, plus the bias if there is one.
+  ValueId linear(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
+  /// The same of several weights. A token's rows are few: weights pass by once.
+  std::vector<ValueId> products(const std::string& label, ValueId x, const std::vector<std::string>& names);
+  /// A linear layer whose inputs ranks split: between ranks partial sums, to which the bias is added after the sum.
+  ValueId row_split(const std::string& label, ValueId x, const std::string& name);
+  ValueId add(const std::string& label, ValueId x, ValueId y);
+  ValueId times(const std::string& label, ValueId x, double factor);
+  ValueId dropout(const std::string& label, ValueId x, double p);
+  ValueId active(const std::string& label, ValueId x, isa::Fn fn);
+  /// cap * tanh(x / cap); of 0 x itself.
+  ValueId soft_capped(const std::string& label, ValueId x, double cap);
+  /// What is added to the scores of keys: nothing where `mask` is 1, much less than any score where it is 0.
+  ValueId hidden(const std::string& label, ValueId mask, isa::Dtype type);
+
+  // ---- linear.cpp, between ranks
+
+  runtime::CollectiveAttrs group() const { return {.ranks = program_.ranks, .group = program_.group}; }
+  /// The operand of work that is split by columns or heads: all tokens, on every rank.
+  ValueId shared(ValueId x);
+  /// The sum of what the ranks have computed; under sequence parallelism each gets its tokens of it.
+  ValueId summed(ValueId x);
+
+  // ---- norm.cpp
+
+  ValueId norm(const std::string& label, ValueId x, const NormArch& arch, const std::string& name);
+  /// Of few rows. `x` becomes its sum with `owed` and `bias`, if they are there.
+  ValueId skinny_norm(const std::string& label, ValueId& x, const NormArch& arch, const std::string& name,
+                      ValueId owed = runtime::kNoValue, ValueId bias = runtime::kNoValue);
+
+  // ---- embedding.cpp
+
+  /// Tables of cosines and sines of `rows` positions, and the places of tokens in a program that has them.
+  void declare_rotary(const RotaryArch& arch, std::int64_t rows, runtime::Kind kind);
+  void set_places(ValueId places) { at_ = places; }
+  /// The embeddings of `rows` tokens in scope `place`; the host writes `ids` and, between ranks, `mine`.
+  ValueId tokens(const EmbeddingArch& arch, const char* place, const char* ids, const char* mine, std::int64_t rows);
+  /// x plus learned positions. `by_rank`: ranks share the tokens of one sequence.
+  ValueId with_positions(const EmbeddingArch& arch, ValueId x, bool by_rank);
+  /// Queries or keys at their positions.
+  ValueId rotated(const std::string& label, ValueId x, const BlockArch& arch, std::int64_t layer);
+
+  // ---- attention.cpp
+
+  /// The heads' contexts, side by side, of queries, keys and values.
+  ValueId heads(const std::string& label, const std::vector<ValueId>& qkv, const AttentionArch& arch, const Seen& seen);
+  /// The same of a token, whose keys and values go to the caches.
+  ValueId cached_heads(const std::string& label, std::vector<ValueId> qkv, const AttentionArch& arch,
+                       const Caches& caches);
+  /// The caches with a prompt's keys and values.
+  Caches filled(const std::string& label, const Caches& caches, ValueId keys, ValueId values);
+
+  // ---- mlp.cpp
+
+  /// As row_split(). The names are those of the weights, with the layer's prefix.
+  ValueId mlp(ValueId h, const MlpArch& arch, const MlpNames& names);
+
+  // ---- head.cpp
+
+  /// Logits of x, which all ranks have. `weight`: of the head, or the table of tokens.
+  ValueId logits(ValueId x, const HeadArch& arch, const std::string& table);
+  /// The loss of each of `rows` rows of logits, whose columns ranks share. Its output is in place `head.loss`.
+  ValueId token_loss(ValueId logits, std::int64_t rows, std::int64_t classes, const LossNames& names = {});
+  /// The same of a classifier, which every rank has.
+  ValueId class_loss(ValueId logits, std::int64_t rows, const LossNames& names = {});
+
+ private:
+  ValueId partial(const std::string& label, ValueId x, const std::string& name, runtime::MatmulAttrs attrs = {});
+  ValueId adapted(const std::string& label, ValueId y, ValueId x, const std::string& name);
+  std::vector<ValueId> skinny(ValueId x, const std::vector<std::string>& names, bool bias = true) const;
+  ValueId gain(const std::string& label, const NormArch& arch, const std::string& name);
+
+  runtime::Graph& graph_;
+  const std::map<std::string, ValueId> weights_;
+  LayerProgram program_;
+  Places& places_;
+  /// Tables of cosines and sines: of all layers, and of those that see a window, where these differ.
+  struct Angles {
+    ValueId cos = runtime::kNoValue, sin = runtime::kNoValue;
+  } angles_, windowed_;
+  ValueId at_ = runtime::kNoValue;          // the rows of a token program's texts, or of a rank's tokens
+  ValueId learned_at_ = runtime::kNoValue;  // the same in a table of learned positions
+  std::uint32_t stream_ = 0;                // of random numbers, within a place
+};
+
+}  // namespace workloads

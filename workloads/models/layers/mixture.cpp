@@ -1,0 +1,116 @@
+#include "workloads/models/layers/mixture.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "runtime/ops/ops.h"
+
+namespace workloads {
+
+using runtime::ValueId;
+
+std::int64_t expert_capacity(const MixtureArch& m, std::int64_t tokens) {
+  if (m.capacity_factor <= 0) return tokens;
+  const double share = static_cast<double>(tokens * m.top_k) / static_cast<double>(m.experts);
+  return std::clamp<std::int64_t>(std::llround(std::ceil(m.capacity_factor * share)), 1, tokens);
+}
+
+ValueId Mixture::expert(ValueId rows, std::int64_t number, const std::string& prefix) {
+  const auto linear = [&](const char* label, ValueId x, const std::string& name) {
+    return net_.linear(label, x, fmt::format("{}{}{}.{}", prefix, mixture_.prefix, number, name));
+  };
+  const ValueId up = linear("expert.up", rows, mixture_.up), gate = linear("expert.gate", rows, mixture_.gate);
+  const ValueId active = net_.active("expert.activation", gate, arch_.mlp.activation);
+  return linear("expert.down", net_.graph().add1(runtime::kMul, "expert.product", {active, up}), mixture_.down);
+}
+
+/// The experts of this rank on the slots of all ranks.
+ValueId Mixture::experts(ValueId slots, const std::string& prefix) {
+  const std::int64_t ranks = net_.program().ranks, mine = mixture_.experts / ranks;
+  if (mine == 1) return expert(slots, 0, prefix);
+  const runtime::BlocksAttrs blocks{.blocks = ranks, .parts = mine};
+  std::vector<ValueId> each = net_.graph().add(runtime::kSplitBlocks, "experts.split", {slots}, blocks);
+  for (std::int64_t e = 0; e < mine; ++e)
+    each[static_cast<std::size_t>(e)] = expert(each[static_cast<std::size_t>(e)], e, prefix);
+  return net_.graph().add1(runtime::kJoinBlocks, "experts.join", each, blocks);
+}
+
+ValueId Mixture::routed(ValueId h, std::int64_t number, const std::string& prefix) {
+  runtime::Graph& graph = net_.graph();
+  const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
+  const std::vector<ValueId> route =
+      graph.add(runtime::kRoute, "router.route", {logits},
+                runtime::RouteAttrs{.top_k = mixture_.top_k,
+                                    .capacity = expert_capacity(mixture_, graph.value(h).rows),
+                                    .normalised = mixture_.normalised});
+  const ValueId place = route[0], gate = route[1], source = route[2], share = route[3];
+  loads_.push_back(route[6]), masses_.push_back(route[7]);
+  graph.output(route[6], net_.places().host_name(fmt::format("expert_load.{}", number)));
+  ValueId slots = graph.add1(runtime::kToSlots, "experts.dispatch", {h, source, share, place, gate});
+  const auto exchange = [&](const char* part) {
+    if (!net_.program().split()) return;
+    net_.places().enter_part(part);
+    slots = graph.add1(runtime::kRankExchange, "experts.exchange", {slots}, net_.group());
+  };
+  exchange("dispatch");
+  net_.places().enter_part("experts");
+  slots = experts(slots, prefix);
+  exchange("return");
+  net_.places().enter_part("combine");
+  return graph.add1(runtime::kFromSlots, "experts.combine", {slots, place, gate, source, share},
+                    runtime::SlotAttrs{.weighted = true});
+}
+
+ValueId Mixture::gated(ValueId h, const std::string& prefix) {
+  runtime::Graph& graph = net_.graph();
+  const ValueId logits = net_.linear("router", h, prefix + mixture_.router, {.dtype = isa::Dtype::kFp32});
+  const ValueId gates = graph.add1(runtime::kGates, "router.gates", {logits},
+                                   runtime::RouteAttrs{.top_k = mixture_.top_k, .normalised = mixture_.normalised});
+  const std::int64_t all = net_.program().experts_read > 0 ? net_.program().experts_read : mixture_.experts;
+  ValueId sum = runtime::kNoValue;
+  for (std::int64_t e = 0; e < all; ++e) {
+    const auto name = [&](const std::string& part) {
+      return fmt::format("{}{}{}.{}", prefix, mixture_.prefix, e, part);
+    };
+    const MlpNames names{.gate = name(mixture_.gate), .up = name(mixture_.up), .down = name(mixture_.down)};
+    std::vector<ValueId> in{net_.mlp(h, arch_.mlp, names), gates};
+    if (sum != runtime::kNoValue) in.push_back(sum);
+    sum = graph.add1(runtime::kGatedSum, "experts.sum", in, runtime::ColumnAttrs{.column = e});
+  }
+  return sum;
+}
+
+ValueId Mixture::over_ranks(const char* part, ValueId partial, const MixtureLoss& loss) {
+  if (!net_.program().split()) return partial;
+  loss.enter(part);
+  return net_.graph().add1(runtime::kRankSum, part, {partial}, net_.group());
+}
+
+/// HF's load_balancing_loss_func over the layers of one micro-batch on one data-parallel rank; a stage of a pipeline
+/// knows its own layers, and weighs them by their number. Source: transformers, modeling_mixtral.py.
+ValueId Mixture::loss(const MixtureLoss& loss) {
+  const auto layers = static_cast<double>(loads_.size());
+  if (loads_.empty() || mixture_.balance <= 0 || !net_.program().training) {
+    loads_.clear(), masses_.clear();
+    return runtime::kNoValue;
+  }
+  loss.enter("router.layers");
+  const auto total = [&](const char* label, std::vector<ValueId>& of_layers) {
+    ValueId sum = of_layers.front();
+    for (std::size_t i = 1; i < of_layers.size(); ++i) sum = net_.add(label, sum, of_layers[i]);
+    of_layers.clear();
+    return sum;
+  };
+  ValueId load = total("router.load", loads_), mass = total("router.mass", masses_);
+  load = over_ranks("router.load", load, loss), mass = over_ranks("router.mass", mass, loss);
+  loss.enter("router.loss");
+  const auto tokens = static_cast<double>(net_.program().batch * net_.program().length);
+  const double alpha = mixture_.balance * static_cast<double>(mixture_.experts) /
+                       (tokens * tokens * layers * static_cast<double>(layers_) * loss.parts);
+  return net_.graph().add(runtime::kBalance, "router.loss", {load, mass},
+                          runtime::BalanceAttrs{.alpha = alpha, .scale = net_.numerics().loss_scale})[0];
+}
+
+}  // namespace workloads

@@ -1,0 +1,85 @@
+#include "workloads/models/model.h"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "base/error.h"
+#include "workloads/models/decoder/decoder_model.h"
+
+namespace workloads {
+
+using base::Error;
+using base::Fault;
+
+std::string TensorNames::canonical(std::string name) const {
+  for (const auto& [from, to] : endings)
+    if (name.ends_with(from)) name.replace(name.size() - from.size(), from.size(), to);
+  const bool bare = std::ranges::any_of(tops, [&](const std::string& top) { return name.starts_with(top); });
+  return bare ? prefix + name : name;
+}
+
+bool TensorNames::leaves_out(std::string_view name) const {
+  return std::ranges::any_of(left_out, [name](std::string_view pattern) {
+    const std::size_t star = std::min(pattern.find('*'), pattern.size());
+    const std::string_view begin = pattern.substr(0, star), end = pattern.substr(std::min(star + 1, pattern.size()));
+    if (star == pattern.size()) return name == pattern;
+    return name.size() >= begin.size() + end.size() && name.starts_with(begin) && name.ends_with(end);
+  });
+}
+
+bool TensorNames::may_be_missing(std::string_view name) const {
+  return std::ranges::any_of(drawn, [name](const std::string& begin) { return name.starts_with(begin); });
+}
+
+std::optional<std::string> TensorNames::tied_to(const std::string& name) const {
+  const auto at = copies.find(name);
+  return at == copies.end() ? std::nullopt : std::optional{at->second};
+}
+
+bool Model::ends_text(std::int64_t id) const { return decoder() && std::ranges::count(decoder()->end_tokens, id) > 0; }
+
+double Model::input_bytes(const StepKind& kind) const {
+  if (image()) return 4.0 * static_cast<double>(image()->elements());
+  if (pairs()) return 8.0 * static_cast<double>(2 * kind.length + kind.target_length);
+  return 3.0 * 8.0 * static_cast<double>(kind.length);
+}
+
+double Model::kept_elements(const Plan& plan, std::int64_t length) const {
+  const Sizes& c = sizes();
+  if (splits()) {
+    Plan least = plan;
+    if (lora()) least.recompute = Recompute::kFull;  // what enters a frozen matmul need not be kept
+    const double kept = decoder_kept_elements(c, least, length);
+    return pairs() ? kept * static_cast<double>(c.layers - pairs()->layers) / static_cast<double>(c.layers) : kept;
+  }
+  const auto tokens = static_cast<double>(plan.micro_batch * length);
+  return tokens * static_cast<double>(3 * c.hidden + c.ffn) + tokens * static_cast<double>(length * c.heads);
+}
+
+isa::GroupTables Model::groups(const Plan& plan) const {
+  const std::int64_t heads = std::max<std::int64_t>(1, sizes().kv_heads);
+  return replica_groups(plan, std::max<std::int64_t>(1, plan.tensor / heads));
+}
+
+ModelPtr Model::with_padded_heads(std::int64_t ranks) const {
+  if (!info_.free_heads) return shared_from_this();
+  const Sizes& s = sizes();
+  const std::int64_t heads = (s.heads + ranks - 1) / ranks * ranks;
+  return with_sizes({.heads = heads, .kv_heads = s.kv_heads < s.heads ? s.kv_heads : heads, .head = s.head});
+}
+
+void Model::require_possible(const ModelChange& change) const {
+  if (change.lora && *change.lora && !info_.takes_adapters)
+    throw Error{Fault::kUsage, "`lora_r`", fmt::format("{} models take no adapters", family()),
+                "leave it out, or take a Llama"};
+  if (change.capacity_factor && sizes().experts == 0)
+    throw Error{Fault::kUsage, "`capacity_factor`", fmt::format("a {} model has no experts", family()),
+                "leave it out, or take a mixture of experts"};
+}
+
+void require_plan(const Model& model, const Plan& plan) {
+  if (const auto problem = model.refuses(plan)) throw Error{Fault::kUsage, problem->where, problem->what, problem->fix};
+}
+
+}  // namespace workloads
