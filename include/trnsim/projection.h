@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <map>
 #include <memory>
 #include <optional>
@@ -45,6 +46,7 @@ struct Stage {
 
   const runtime::Compiled& compiled() const { return *program; }
   const hw::SimResult& device() const { return *record; }
+  std::uint64_t hbm_bytes() const;  // of the program
 };
 
 /// The part of a step whose instructions are recorded, in s of simulated time; nothing when the ends are equal.

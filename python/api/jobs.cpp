@@ -6,9 +6,7 @@
 
 #include "analysis/profile/stats.h"
 #include "analysis/record/result.h"
-#include "hw/trace.h"
 #include "python/api/settings.h"
-#include "runtime/compiler/compile.h"
 #include "trnsim/project/estimate.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
@@ -46,7 +44,7 @@ Json stages_of(const Projection& p) {
     out.push_back({{"stage", s},
                    {"seconds", hw::seconds(device.total - device.lead_in)},
                    {"collectives_exposed_seconds", hw::seconds(device.collective_exposed)},
-                   {"hbm_bytes", p.stages[s].compiled().memory.total},
+                   {"hbm_bytes", p.stages[s].hbm_bytes()},
                    {"engines", engines_of(device)}});
   }
   return out;

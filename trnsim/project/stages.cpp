@@ -82,6 +82,8 @@ isa::Programs programs_of(const std::vector<Stage>& stages) {
 
 }  // namespace
 
+std::uint64_t Stage::hbm_bytes() const { return program->memory.total; }
+
 void require_groups(const Job& job) {
   const runtime::Plan& plan = job.step.plan;
   if (job.cores() > job.machine.core_count())
