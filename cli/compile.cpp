@@ -49,7 +49,7 @@ std::string text_of(const CompileOptions& options, const trnsim::Job& job) {
   if (options.emit == "graph") return graph_text(job, options.stage);
   const runtime::Compiled compiled = compile_stage(job, options.stage);
   if (options.emit == "asm") return trnsim::assembler_text(compiled);
-  const std::string memory = memory_table(trnsim::memory_of(compiled, job.machine)).render(form, columns());
+  const std::string memory = memory_table(trnsim::memory_of(compiled.memory, job.machine)).render(form, columns());
   if (options.emit == "memory") return memory;
   if (!options.explain) return blocks_table(compiled).render(form, columns()) + "\n" + memory;
   return notes_table(compiled).render(form, columns()) + "\n" +

@@ -1,6 +1,7 @@
 # Libraries that trnsim's own libraries are linked with: read by the build, and by find_package(trnsim).
 find_package(PkgConfig REQUIRED)
 pkg_check_modules(systemc REQUIRED IMPORTED_TARGET systemc)
+pkg_check_modules(pcre2 REQUIRED IMPORTED_TARGET libpcre2-8)
 pkg_check_modules(utf8proc REQUIRED IMPORTED_TARGET libutf8proc)
 pkg_check_modules(sentencepiece REQUIRED IMPORTED_TARGET sentencepiece)
 pkg_check_modules(zstd REQUIRED IMPORTED_TARGET libzstd)

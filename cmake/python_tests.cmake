@@ -10,4 +10,5 @@ foreach(test IN LISTS python_tests)
     add_test(NAME Python.${name} COMMAND ${CMAKE_COMMAND} -E echo "skipped: the Python module was left out")
     set_tests_properties(Python.${name} PROPERTIES SKIP_REGULAR_EXPRESSION "skipped")
   endif()
+  set_tests_properties(Python.${name} PROPERTIES LABELS "python;quick")  # one test a file: nothing of it is quicker
 endforeach()

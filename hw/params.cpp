@@ -165,7 +165,7 @@ void check_fabric(const MachineParams& p) {
 
 /// What programs need of any core.
 void check_target(const MachineParams& p) {
-  require(!isa::instructions(static_cast<int>(p.generation.value)).empty(), p.name,
+  require(isa::instructions(static_cast<int>(p.generation.value)) != nullptr, p.name,
           fmt::format("core.generation is {}, whose instructions nobody wrote down", p.generation.value),
           "add them to isa/table.h");
   if (const auto problem = isa::problem_of(p.target())) require(false, p.name, problem->what, problem->fix);

@@ -38,7 +38,7 @@ class Checker {
   Facts read(const Block& block, const Program& program);
 
   const Target target_;
-  std::map<std::weak_ptr<const Instrs::List>, Facts, std::owner_less<>> known_;
+  std::map<std::weak_ptr<const void>, Facts, std::owner_less<>> known_;
 };
 
 }  // namespace isa

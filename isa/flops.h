@@ -5,7 +5,6 @@
 #include <cstdint>
 
 #include "isa/operands.h"
-#include "isa/table.h"
 
 namespace isa {
 
@@ -26,11 +25,7 @@ constexpr double transpose_flops(const Instr& instr) {
 }
 
 /// Arithmetic of VectorE, ScalarE and GpSimdE, by the flops column of the table; moves and selections count 0.
-constexpr double elementwise_flops(const Instr& instr) {
-  const int column = row(instr.op).flops;
-  const int steps = (instr.alu0 != Alu::kNone) + (instr.alu1 != Alu::kNone);
-  return static_cast<double>(instr.a.elements()) * (column == kPerAlu ? steps : column);
-}
+double elementwise_flops(const Instr& instr);
 
 /// Bytes per memory, indexed by Space (kNone stays 0).
 using Traffic = std::array<std::int64_t, 4>;

@@ -11,6 +11,7 @@
 namespace isa {
 
 /// A value outside of the enumeration gives "?"; the checker refuses it.
+std::string_view name_of(Opcode op);          // "matmul", "dma_copy", ...
 std::string_view name_of(Engine engine);      // "tensor", "vector", "scalar", "gpsimd", "sync"
 std::string_view name_of(Space space);        // "none", "sbuf", "psum", "hbm"
 std::string_view name_of(Alu alu);            // "none", "add", "sub", ...
@@ -19,6 +20,7 @@ std::string_view name_of(Registers command);  // "idle", "reset", "reduce", ...
 std::string_view name_of(Phase phase);        // "forward", "backward", ...
 std::string_view name_of(Rounding rounding);  // "nearest_even", "stochastic"
 
+std::optional<Opcode> opcode_from(std::string_view name);
 std::optional<Engine> engine_from(std::string_view name);
 std::optional<Space> space_from(std::string_view name);
 std::optional<Alu> alu_from(std::string_view name);

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
-#include <span>
 #include <string_view>
 
 #include "isa/check/rules.h"
@@ -324,10 +323,6 @@ constexpr const Row* find_row(std::string_view name) {
   const auto* found = std::ranges::find(kTable, name, &Row::name);
   return found == kTable.end() ? nullptr : found;
 }
-
-/// The instructions of a generation of NeuronCores, by opcode; none for one that the tables do not know. Names, formats
-/// and what an instruction computes are the same in all: kTable speaks for them.
-std::span<const Row> instructions(int generation);
 
 /// What one instruction costs its engine on NeuronCore-v2: the cost column of its row.
 inline Cost cost_of(const Instr& instr, const Timing& timing) { return row(instr.op).cost(instr, timing); }

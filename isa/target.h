@@ -4,12 +4,14 @@
 
 #include <cstdint>
 #include <optional>
-#include <span>
 #include <string>
 
-#include "isa/table.h"
+#include "isa/check/rules.h"
+#include "isa/cost.h"
 
 namespace isa {
+
+struct Row;
 
 /// Sizes of one core. isa/tile.h has the bounds that hold for every generation: partitions and the PE array are part of
 /// the instruction format, memories are not.
@@ -30,18 +32,22 @@ struct Target {
   int generation = 0;  // of the NeuronCore: 2 on Trainium
   Geometry geometry;
   Timing timing;
-  std::span<const Row> instructions;  // by opcode
+  const Row* instructions = nullptr;  // by opcode (isa/table.h); none: no machine is named
 
-  const Row& row(Opcode op) const { return instructions[static_cast<std::size_t>(op)]; }
+  const Row& row(Opcode op) const;
   /// Seconds of the engine that executes the instruction.
   double seconds(double cycles, Engine engine) const { return cycles / timing.clock[static_cast<std::size_t>(engine)]; }
   bool operator==(const Target& other) const;
 };
 
+/// Whether the engine has such instructions on this target.
+bool runs_on(Engine engine, Opcode op, const Target& target);
 /// What an instruction costs its engine on this target: the cost column of its row.
-inline Cost cost_of(const Instr& instr, const Target& target) {
-  return target.row(instr.op).cost(instr, target.timing);
-}
+Cost cost_of(const Instr& instr, const Target& target);
+
+/// The instructions of a generation of NeuronCores, by opcode; null for one that the tables do not know. Names, formats
+/// and what an instruction computes are the same in all: kTable speaks for them.
+const Row* instructions(int generation);
 
 /// Every number of the target. Targets with equal texts are equal: a cache of programs has it in its key.
 std::string text_of(const Target& target);

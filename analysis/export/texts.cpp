@@ -11,7 +11,6 @@
 #include "base/suggest.h"
 #include "base/text.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -98,7 +97,7 @@ void write_parquet(const std::filesystem::path& folder, const Record& record) {
     const isa::Block& block = record.program.blocks[op.block];
     ops[0].text.push_back(block.name);
     ops[1].text.push_back(op.label < block.labels.size() ? block.labels[op.label] : "");
-    ops[2].text.emplace_back(isa::row(op.op).name);
+    ops[2].text.emplace_back(isa::name_of(op.op));
     ops[3].text.emplace_back(isa::name_of(op.engine));
     ops[4].whole.push_back(static_cast<std::int64_t>(op.count));
     ops[5].real.push_back(hw::seconds(op.busy));
@@ -107,7 +106,7 @@ void write_parquet(const std::filesystem::path& folder, const Record& record) {
   base::write_file(folder / "ops.parquet", parquet_file(ops));
   std::vector<ParquetColumn> collectives{{"opcode"}, {"ranks"}, {"bytes"}, {"begin_s"}, {"seconds"}, {"queued_s"}};
   for (const hw::CollectiveTime& c : record.result.collectives) {
-    collectives[0].text.emplace_back(isa::row(c.op).name);
+    collectives[0].text.emplace_back(isa::name_of(c.op));
     collectives[1].whole.push_back(c.ranks);
     collectives[2].whole.push_back(static_cast<std::int64_t>(c.bytes));
     collectives[3].real.push_back(hw::seconds(c.begin));

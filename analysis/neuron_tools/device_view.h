@@ -15,6 +15,7 @@ struct Devices {
   int chips = 1, cores_per_chip = 2;
   double memory = 0;  // bytes per chip
   int rows = 1, columns = 1;
+  int generation = 2;  // of the NeuronCores: 2 on Trainium, 3 on Trainium2 (AWS Neuron docs, nki.isa.nc_version)
   double vcpus = 0, host_memory = 0;  // of the instance's host; bytes
 };
 

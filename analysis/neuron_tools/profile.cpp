@@ -13,7 +13,6 @@
 #include "base/files.h"
 #include "base/text.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -54,8 +53,9 @@ std::string engine_of(const std::string& text) {
 /// Our name of an opcode, or theirs in small letters.
 std::string opcode_of(const std::string& text) {
   const std::string name = plain_name(text), alias = alias_of(name, kOpcodesThere);
-  for (const isa::Row& row : isa::kTable)
-    if (plain_name(row.name) == plain_name(alias)) return std::string{row.name};
+  for (std::size_t op = 0; op < isa::kOpcodeCount; ++op)
+    if (const auto ours = isa::name_of(static_cast<isa::Opcode>(op)); plain_name(ours) == plain_name(alias))
+      return std::string{ours};
   return base::lower(text);
 }
 
@@ -196,14 +196,14 @@ NeuronProfile neuron_profile_of(const Record& record) {
   for (const Stat& stat : record.stats) out.summary[stat.name] = stat.value;
   for_each_instruction(record, [&](const hw::TraceEvent& e, const isa::Instr& instr, const std::string&) {
     for (Done* work :
-         {&out.engines[std::string{isa::name_of(instr.engine)}], &out.opcodes[std::string{isa::row(instr.op).name}]})
+         {&out.engines[std::string{isa::name_of(instr.engine)}], &out.opcodes[std::string{isa::name_of(instr.op)}]})
       ++work->count, work->seconds += nanoseconds(e.end - e.begin) * 1e-9;
   });
   if (!out.engines.empty()) return out;
   for (const hw::OpTime& op : record.result.ops) {
     if (op.op == isa::Opcode::kWait) continue;
     for (Done* work :
-         {&out.engines[std::string{isa::name_of(op.engine)}], &out.opcodes[std::string{isa::row(op.op).name}]})
+         {&out.engines[std::string{isa::name_of(op.engine)}], &out.opcodes[std::string{isa::name_of(op.op)}]})
       work->count += op.count, work->seconds += hw::seconds(op.busy);
   }
   return out;
@@ -223,7 +223,7 @@ void write_neuron_profile(const Record& record, const std::filesystem::path& fil
                       {"end_ts", nanoseconds(e.end)},
                       {"duration_ns", nanoseconds(e.end - e.begin)},
                       {"engine", isa::name_of(instr.engine)},
-                      {"opcode", isa::row(instr.op).name},
+                      {"opcode", isa::name_of(instr.op)},
                       {"hlo_name", label},
                       {"layer", record.program.calls[e.call].layer},
                       {"pc", e.instr}};

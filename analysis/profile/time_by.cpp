@@ -9,7 +9,6 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -30,7 +29,7 @@ std::string label_of(const hw::OpTime& op, const isa::Program& program) {
 
 std::string key_of(By by, const hw::OpTime& op, const isa::Program& program) {
   if (by == By::kEngine) return std::string{isa::name_of(op.engine)};
-  if (by == By::kOpcode) return std::string{isa::row(op.op).name};
+  if (by == By::kOpcode) return std::string{isa::name_of(op.op)};
   const std::string label = label_of(op, program);
   return by == By::kOp ? label : label.substr(label.rfind('.') + 1);  // npos + 1 is 0: the whole label
 }

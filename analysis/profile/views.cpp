@@ -12,7 +12,7 @@
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace analysis {
 namespace {
@@ -113,7 +113,7 @@ std::vector<CollectiveGroup> collectives_by_kind(const hw::SimResult& result) {
   std::map<std::string, CollectiveGroup> groups;
   std::map<std::string, double> sent;
   for (const hw::CollectiveTime& c : result.collectives) {
-    const std::string key = fmt::format("{} x{}", isa::row(c.op).name, c.ranks);
+    const std::string key = fmt::format("{} x{}", isa::name_of(c.op), c.ranks);
     CollectiveGroup& group = groups[key];
     group.key = key;
     ++group.count;

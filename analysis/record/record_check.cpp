@@ -4,7 +4,6 @@
 
 #include "base/error.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {

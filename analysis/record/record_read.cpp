@@ -10,7 +10,6 @@
 #include "analysis/record/sqlite.h"
 #include "base/error.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -28,7 +27,7 @@ auto known(const Database& db, const Found& found, std::string_view name) {
   return *found;
 }
 
-isa::Opcode opcode(const Database& db, const std::string& name) { return known(db, isa::find_row(name), name).op; }
+isa::Opcode opcode(const Database& db, const std::string& name) { return known(db, isa::opcode_from(name), name); }
 isa::Engine engine(const Database& db, const std::string& name) { return known(db, isa::engine_from(name), name); }
 
 /// The rows of the table meta.

@@ -14,7 +14,6 @@
 #include "base/hash.h"
 #include "base/interrupt.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -86,7 +85,7 @@ void write_program(const Record& r, Database& db) {
     for (std::size_t l = 0; l < one.labels.size(); ++l) label.run(b, l, one.labels[l]);
     for (std::size_t i = 0; i < one.instrs.size(); ++i) {
       const isa::Instr& in = one.instrs[i];
-      instr.run(b, i, isa::row(in.op).name, isa::name_of(in.engine), in.label, in.queue, in.group, in.signal,
+      instr.run(b, i, isa::name_of(in.op), isa::name_of(in.engine), in.label, in.queue, in.group, in.signal,
                 r.work[b][i].hbm_bytes, r.work[b][i].flops, r.work[b][i].operands);
       for (int w = 0; w < in.wait_count; ++w) wait.run(b, i, w, in.waits[w].sem, in.waits[w].count);
     }
@@ -126,10 +125,10 @@ void write_calls(const Record& r, Database& db) {
 void write_work(const Record& r, Database& db) {
   Statement op = db.prepare("INSERT INTO ops VALUES(?, ?, ?, ?, ?, ?, ?)");
   for (const hw::OpTime& t : r.result.ops)
-    op.run(t.block, t.label, isa::row(t.op).name, isa::name_of(t.engine), t.count, t.busy, t.waiting);
+    op.run(t.block, t.label, isa::name_of(t.op), isa::name_of(t.engine), t.count, t.busy, t.waiting);
   Statement collective = db.prepare("INSERT INTO collectives VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const hw::CollectiveTime& t : r.result.collectives)
-    collective.run(isa::row(t.op).name, t.queue, t.ranks, t.call, t.bytes, t.link_bytes, t.issued, t.begin, t.end);
+    collective.run(isa::name_of(t.op), t.queue, t.ranks, t.call, t.bytes, t.link_bytes, t.issued, t.begin, t.end);
   Statement point = db.prepare("INSERT INTO roofline VALUES(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
   for (const RoofPoint& p : r.roofline)
     point.run(p.op, p.engine, p.seconds, p.matmul_flops, p.element_flops, p.hbm_bytes, p.intensity, p.achieved, p.roof,

@@ -10,7 +10,6 @@
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sections.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -119,7 +118,7 @@ Json call_json(const ReportRun& run, std::size_t first, std::size_t last, std::m
 /// is under way, in per cent.
 Json collectives_json(std::span<const hw::CollectiveTime> list, std::map<std::string, int>& names) {
   const auto micro = [](hw::Fs time) { return std::round(hw::seconds(time) * 1e8) / 100; };
-  std::string name = fmt::format("{} of {} ranks", isa::row(list.front().op).name, list.front().ranks);
+  std::string name = fmt::format("{} of {} ranks", isa::name_of(list.front().op), list.front().ranks);
   if (list.size() > 1) name += fmt::format(" and {} more", list.size() - 1);
   const hw::Fs begin = list.front().begin;
   hw::Fs end = begin, active = 0;

@@ -11,7 +11,7 @@
 #include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace analysis {
 namespace {
@@ -139,8 +139,8 @@ class ChakraWriter {
     nodes_[index] = next_;
     const auto found = std::ranges::find(kTypes, c.op, &CollectiveType::op);
     const std::uint64_t type = c.op == isa::Opcode::kSend ? kSend : c.op == isa::Opcode::kRecv ? kReceive : kCollective;
-    base::ensure(type != kCollective || found != kTypes.end(), isa::row(c.op).name, "has no type in Chakra");
-    ProtoMessage n = node(isa::row(c.op).name, type, c.begin, c.end - c.begin);
+    base::ensure(type != kCollective || found != kTypes.end(), isa::name_of(c.op), "has no type in Chakra");
+    ProtoMessage n = node(isa::name_of(c.op), type, c.begin, c.end - c.begin);
     n.whole(5, after);
     ProtoMessage cpu = attribute("is_cpu_op"), size = attribute("comm_size"), kind = attribute("comm_type");
     cpu.whole(kBool, 0);

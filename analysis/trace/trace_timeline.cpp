@@ -11,7 +11,6 @@
 #include "analysis/trace/trace_flows.h"
 #include "base/error.h"
 #include "isa/names.h"
-#include "isa/table.h"
 
 namespace analysis {
 namespace {
@@ -213,7 +212,7 @@ class Timeline {
       Slice slice{.track = track_of(result_.rank, kCcLine + c.queue),
                   .begin = c.begin,
                   .end = c.end,
-                  .name = isa::row(c.op).name,
+                  .name = isa::name_of(c.op),
                   .category = "collective",
                   .args = {{.name = "bytes", .number = static_cast<double>(c.bytes)},
                            {.name = "ranks", .number = static_cast<double>(c.ranks)},
@@ -281,7 +280,7 @@ class Timeline {
     Slice slice{.track = track_of(event.rank, line_of(event)),
                 .begin = event.begin,
                 .end = event.end,
-                .name = ring ? std::string_view{label(event)} : isa::row(what.op).name,
+                .name = ring ? std::string_view{label(event)} : isa::name_of(what.op),
                 .category = ring ? "dma" : "instruction"};
     if (!work(event).operands.empty()) slice.args.push_back({.name = "operands", .text = work(event).operands});
     if (event.waited > 0) {

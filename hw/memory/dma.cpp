@@ -86,7 +86,7 @@ void Dma::start_ready(Fs now) {
 /// common path or HBM lack.
 void Dma::share(Fs now) {
   if (moving_ == 0) return;
-  const Free there{.engines = std::max(engines_ - collectives_.booked(now), engines_ / 16),
+  const Free there{.engines = std::max(engines_ - collectives_.booked(now), engines_ * kLeftByCollectives),
                    .hbm = hbm_.available(now) * 1e-15};
   if (!std::exchange(changed_, false) && there == free_) return;  // everybody keeps its width
   free_ = there;

@@ -48,16 +48,21 @@ class Bookings {
   std::vector<Booking> bookings_;
 };
 
+/// The share of a core's DMA engines and of its HBM that collectives leave to it at the least: their packets are 16
+/// times as long as a copy's, and rings take turns packet by packet (runtime configuration guide).
+inline constexpr double kLeftByCollectives = 1.0 / 16;
+
 /// One core's part of a stack, of its bytes and of its bandwidth. Its core reads and writes it through the DMA engines;
-/// a collective moves other cores' data through it as well. A collective comes first: its packets are 16 times as long
-/// as a copy's, and rings take turns packet by packet (runtime configuration guide).
+/// a collective moves other cores' data through it as well, and comes first.
 class HbmStack {
  public:
   explicit HbmStack(double bandwidth) : bandwidth_{bandwidth} {}
 
   void book(Fs begin, Fs end, double bandwidth) { collectives_.add(begin, end, bandwidth); }
   /// B/s left for the core at `now`; never nothing, so that a copy cannot starve.
-  double available(Fs now) const { return std::max(bandwidth_ - collectives_.booked(now), bandwidth_ / 16); }
+  double available(Fs now) const {
+    return std::max(bandwidth_ - collectives_.booked(now), bandwidth_ * kLeftByCollectives);
+  }
   Fs next_change(Fs now) { return collectives_.next_change(now); }
 
  private:

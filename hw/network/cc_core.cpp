@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "base/error.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace hw {
 
@@ -27,7 +27,7 @@ void CcCores::reset(const isa::Programs& programs, std::vector<bool> simulated) 
 }
 
 std::uint32_t CcCores::set_of(const isa::Instr& instr, std::uint32_t rank) const {
-  const auto name = isa::row(instr.op).name;
+  const auto name = isa::name_of(instr.op);
   if (instr.group >= program_->groups.size())
     throw base::Error{base::Fault::kProgram, name,
                       fmt::format("names replica group {} of {}", instr.group, program_->groups.size()),
@@ -131,7 +131,7 @@ bool CcCores::receive(std::uint32_t rank, std::uint32_t set, const Arrival& arri
 Fs CcCores::arrival(const isa::Instr& receive, const std::vector<std::uint32_t>& pair) {
   auto& messages = sent_[{pair.at(receive.peer), pair.at(1u - receive.peer), receive.group}];
   if (messages.empty())
-    throw base::Error{base::Fault::kProgram, isa::row(receive.op).name,
+    throw base::Error{base::Fault::kProgram, isa::name_of(receive.op),
                       fmt::format("rank {} has sent nothing to rank {}", pair[receive.peer], pair[1u - receive.peer]),
                       "issue the send before it, from the same engine"};
   const Fs end = messages.front();
@@ -217,14 +217,14 @@ std::string CcCores::stuck() const {
       for (const auto& [other, missing] : meeting.arrived) {
         if (missing.empty())
           return fmt::format("rank {} waits in {} on queue {} for rank {}", rank,
-                             isa::row(arrivals.front().instr->op).name, key[0], other);
+                             isa::name_of(arrivals.front().instr->op), key[0], other);
       }
     }
   }
   for (const auto& [lane, waiting] : lanes_) {
     if (waiting.empty()) continue;
     const isa::Instr& instr = *waiting.front().instr;
-    return fmt::format("rank {} waits in {} on queue {} for a message of rank {}", lane.first, isa::row(instr.op).name,
+    return fmt::format("rank {} waits in {} on queue {} for a message of rank {}", lane.first, isa::name_of(instr.op),
                        lane.second, program_->groups[instr.group][set_of(instr, lane.first)].at(instr.peer));
   }
   return {};

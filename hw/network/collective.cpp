@@ -8,7 +8,7 @@
 #include <set>
 
 #include "base/error.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace hw {
 namespace {
@@ -61,7 +61,7 @@ const CollectivePlan& CollectivePlanner::plan(const isa::Instr& instr, std::uint
 }
 
 const Placement& CollectivePlanner::placement(const isa::Instr& instr, Table& table) const {
-  const auto where = isa::row(instr.op).name;
+  const auto where = isa::name_of(instr.op);
   auto& placed = between_two(instr.op) ? table.placed_pairs : table.placed;
   if (placed) return *placed;
   Placement at;
@@ -147,7 +147,7 @@ void check_bounds(const isa::Instr& instr, const Placement& at, const Collective
                   const MachineParams& machine) {
   const double moving = seconds(plan.moving), bytes = static_cast<double>(plan.bytes);
   const auto holds = [&](double least, double got, std::string_view what) {
-    base::ensure(least <= got * (1 + 1e-9) + 1e-14, isa::row(instr.op).name,
+    base::ensure(least <= got * (1 + 1e-9) + 1e-14, isa::name_of(instr.op),
                  fmt::format("{}: {:.9g} is less than {:.9g}", what, got, least));
   };
   const double sent = static_cast<double>(plan.link_bytes);

@@ -4,7 +4,7 @@
 #include <bit>
 
 #include "base/error.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace hw {
 namespace {
@@ -157,7 +157,7 @@ std::vector<Stage> stages_of(const isa::Instr& instr, const Placement& placement
     case Opcode::kBarrier:  // moves nothing
       break;
     default:
-      throw base::Error{base::Fault::kInternal, isa::row(instr.op).name, "is not a collective", "please report this"};
+      throw base::Error{base::Fault::kInternal, isa::name_of(instr.op), "is not a collective", "please report this"};
   }
   return builder.take();
 }

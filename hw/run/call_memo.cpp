@@ -24,6 +24,7 @@ std::shared_ptr<const TimedBlock> BlockTimes::get(const isa::Block& block, const
     return known->second.timed;
   }
   std::erase_if(entries_, [](const auto& entry) { return entry.second.instrs.use_count() == 1; });
+  const isa::ReadOnce reading{block.instrs};
   TimedBlock timed = time_block(block, machine);
   timed.known = std::make_shared<KnownCalls>();
   const auto out = std::make_shared<const TimedBlock>(std::move(timed));

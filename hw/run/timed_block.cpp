@@ -11,7 +11,6 @@
 #include "isa/flops.h"
 #include "isa/names.h"
 #include "isa/operands.h"
-#include "isa/table.h"
 
 namespace hw {
 namespace {
@@ -144,9 +143,9 @@ class BlockTimer {
 
   void add(std::uint32_t index) {
     const isa::Instr& instr = block_.instrs[index];
-    const auto& row = target_.row(instr.op);
-    if (!row.engines.contains(instr.engine))
-      refuse(block_, index, fmt::format("{} does not run on the {} engine", row.name, isa::name_of(instr.engine)),
+    if (!isa::runs_on(instr.engine, instr.op, target_))
+      refuse(block_, index,
+             fmt::format("{} does not run on the {} engine", isa::name_of(instr.op), isa::name_of(instr.engine)),
              "give it an engine that the instruction table names");
     Stream& stream = out_.streams[static_cast<std::size_t>(instr.engine)];
     const std::uint16_t squares = squares_of(instr.pe, target_.geometry);
@@ -156,7 +155,7 @@ class BlockTimer {
     timed.slot = slot_of(instr);
     add_waits(index, stream, timed);
     timed.wake = fs_of(isa::is_dma(instr.op) ? target_.timing.dma.wake : target_.timing.semaphore);
-    const isa::Cost cost = row.cost(instr, target_.timing);
+    const isa::Cost cost = isa::cost_of(instr, target_);
     double slowdown = isa::port_slowdown(instr);
     if (instr.op == isa::Opcode::kMatMul || instr.op == isa::Opcode::kPeTranspose) {
       slowdown = time_matmul(instr, held, timed);

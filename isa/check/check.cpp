@@ -3,6 +3,7 @@
 #include "base/error.h"
 #include "isa/asm.h"
 #include "isa/check/breach.h"
+#include "isa/table.h"
 
 namespace isa {
 namespace detail {

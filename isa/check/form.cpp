@@ -5,6 +5,7 @@
 #include "base/text.h"
 #include "isa/check/breach.h"
 #include "isa/names.h"
+#include "isa/table.h"
 
 namespace isa::detail {
 namespace {

@@ -197,8 +197,9 @@ void require_together(const Programs& programs) {
 }
 
 Checker::Facts Checker::read(const Block& block, const Program& program) {
-  const std::shared_ptr<const Instrs::List> instrs = block.instrs.identity();
+  const Instrs::Identity instrs = block.instrs.identity();
   if (const auto found = known_.find(instrs); found != known_.end()) return found->second;
+  const ReadOnce reading{block.instrs};
   detail::check_block(block, target_, program.name);
   const auto facts = std::make_shared<const BlockFacts>(facts_of(block));
   std::erase_if(known_, [](const auto& entry) { return entry.first.expired(); });

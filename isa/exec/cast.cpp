@@ -9,19 +9,18 @@ namespace isa::exec {
 namespace {
 
 /// Casts without a vector kernel: element by element.
-void encode_each(Dtype dtype, const float* in, std::int64_t n, const Rounder& how, std::int64_t p, std::int64_t first,
-                 std::byte* out) {
+void encode_each(Dtype dtype, const float* in, const Strip& row, const Rounder& how, std::byte* out) {
   alignas(64) std::uint16_t high[kBlock], low[kBlock];
   const bool stochastic = how.rounding == Rounding::kStochastic;
   if (stochastic) {
     kernels::Stream wide = how.stream;
     wide.nonce[0] +=
         static_cast<std::uint32_t>(Purpose::kWideRounding) - static_cast<std::uint32_t>(Purpose::kRounding);
-    kernels::kernels().random_row(draw_of(how.stream, p, first), static_cast<std::size_t>(n), high);
-    kernels::kernels().random_row(draw_of(wide, p, first), static_cast<std::size_t>(n), low);
+    kernels::kernels().random_row(draw_of(how.stream, row.p, row.first), static_cast<std::size_t>(row.n), high);
+    kernels::kernels().random_row(draw_of(wide, row.p, row.first), static_cast<std::size_t>(row.n), low);
   }
   const int size = size_of(dtype);
-  for (std::int64_t i = 0; i < n; ++i) {
+  for (std::int64_t i = 0; i < row.n; ++i) {
     const std::uint32_t random = stochastic ? static_cast<std::uint32_t>(high[i]) << 16 | low[i] : 0;
     const std::uint32_t bits = encode(dtype, in[i], how.rounding, random);
     std::memcpy(out + i * size, &bits, static_cast<std::size_t>(size));
@@ -52,7 +51,7 @@ bool cast_row(Dtype dtype, const float* in, const Strip& row, const Rounder& how
   const kernels::Kernels& k = kernels::kernels();
   const auto count = static_cast<std::size_t>(row.n);
   if (how.rounding != Rounding::kNearestEven || is_integer(dtype)) {
-    encode_each(dtype, in, row.n, how, row.p, row.first, out);
+    encode_each(dtype, in, row, how, out);
   } else if (dtype == Dtype::kFp16) {
     return k.to_fp16(in, reinterpret_cast<std::uint16_t*>(out), count);
   } else if (dtype == Dtype::kTf32) {

@@ -7,7 +7,7 @@
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
 #include "isa/exec/random.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace isa {
 namespace exec {
@@ -30,7 +30,7 @@ Group gather_views(std::span<const Participant> participants) {
   Group group{instr, {}, {}, {}, {}};
   for (const auto& [own, context] : participants) {
     need(instr, own->op == instr.op && own->alu0 == instr.alu0 && own->imm0 == instr.imm0,
-         fmt::format("rank {} meets it with another operation, {}", context->rank, row(own->op).name),
+         fmt::format("rank {} meets it with another operation, {}", context->rank, name_of(own->op)),
          "let all ranks of a group do the same");
     group.contexts.push_back(context);
     group.a.push_back(flattened(view(*own, own->a, "a", *context)));
@@ -66,7 +66,7 @@ void reduce_block(const Group& group, std::int64_t first, std::int64_t n, float*
   alignas(64) float scratch[kBlock];
   std::copy_n(read(group.in(0), 0, first, n, scratch), n, sum);
   for (std::int64_t r = 1; r < group.size(); ++r)
-    combine(group.instr, group.instr.alu0, false, sum, {read(group.in(r), 0, first, n, scratch), 0}, sum, n);
+    combine(group.instr, {group.instr.alu0, false}, sum, {read(group.in(r), 0, first, n, scratch), 0}, sum, n);
 }
 
 void all_reduce(const Group& group) {
@@ -150,7 +150,7 @@ void copy_all(const View& to, const View& from) {
 }  // namespace
 
 void collective(const Instr& instr, std::uint32_t, Context&) {
-  throw base::Error{base::Fault::kInternal, row(instr.op).name, "one rank cannot run a collective",
+  throw base::Error{base::Fault::kInternal, name_of(instr.op), "one rank cannot run a collective",
                     "call execute_collective with the contexts of its group"};
 }
 
@@ -166,7 +166,7 @@ void execute_collective(std::span<const Participant> group) {
     case Opcode::kAllGather: return exec::all_gather(exec::gather_views(group));
     case Opcode::kAllToAll: return exec::all_to_all(exec::gather_views(group));
     case Opcode::kBroadcast: return exec::broadcast(exec::gather_views(group));
-    default: throw base::Error{base::Fault::kInternal, row(instr.op).name, "it is not a collective", "call execute"};
+    default: throw base::Error{base::Fault::kInternal, name_of(instr.op), "it is not a collective", "call execute"};
   }
 }
 

@@ -6,7 +6,7 @@
 
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace isa::exec {
 namespace {
@@ -19,7 +19,7 @@ void move_strip(const Instr& instr, const View& dst, const View& a, const Strip&
   }
   alignas(64) float olds[kBlock], news[kBlock], sums[kBlock];
   float* sum = target(dst, strip, sums);
-  combine(instr, Alu::kAdd, false, read(dst, strip, olds), {read(a, strip, news), 0}, sum, strip.elements());
+  combine(instr, {Alu::kAdd, false}, read(dst, strip, olds), {read(a, strip, news), 0}, sum, strip.elements());
   write(dst, strip, sum, how);
 }
 
@@ -67,7 +67,7 @@ std::optional<std::int64_t> row_index(const Instr& instr, const View& index, std
   const auto value = std::int64_t{static_cast<std::int32_t>(bits)};
   if (value >= 0 && value < rows) return value;
   if (instr.skip) return std::nullopt;
-  throw base::Error{base::Fault::kData, row(instr.op).name,
+  throw base::Error{base::Fault::kData, name_of(instr.op),
                     fmt::format("index {} of partition {} is not one of the {} rows", value, p, rows),
                     "check the data that the index comes from, or skip such rows"};
 }

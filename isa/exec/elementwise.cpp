@@ -87,9 +87,16 @@ std::optional<kernels::Range> documented_range(Fn fn) {
   }
 }
 
+/// What ScalarE multiplies its input by, and adds to the product.
+template <typename T>
+struct Scaling {
+  T scale, bias;
+};
+
 /// out = fn(fma(a, scale, bias)); counts inputs that ScalarE's function is not documented for.
-void apply_function(const Instr& instr, const float* a, Values scale, Values bias, float* out, std::int64_t n,
+void apply_function(const Instr& instr, const float* a, const Scaling<Values>& by, float* out, std::int64_t n,
                     Context& context) {
+  const auto& [scale, bias] = by;
   const kernels::Kernels& k = kernels::kernels();
   const auto count = static_cast<std::size_t>(n);
   const auto apply = [&](const float* x, float factor, float offset) {
@@ -110,18 +117,19 @@ void apply_function(const Instr& instr, const float* a, Values scale, Values bia
 }
 
 /// The strip's fn(fma(a, scale, bias)): at once, or by rows that have a scale or a bias each.
-void activate(const Instr& instr, const View& a, const Operand& scale, const Operand& bias, const Strip& strip,
-              float* out, Context& context) {
+void activate(const Instr& instr, const View& a, const Scaling<const Operand&>& by, const Strip& strip, float* out,
+              Context& context) {
+  const auto& [scale, bias] = by;
   alignas(64) Block xs, scales, biases;
   const float* x = read(a, strip, xs);
   if (!scale.is_column() && !bias.is_column()) {
-    apply_function(instr, x, scale.block(strip, scales), bias.block(strip, biases), out, strip.elements(), context);
+    apply_function(instr, x, {scale.block(strip, scales), bias.block(strip, biases)}, out, strip.elements(), context);
     return;
   }
   for (std::int64_t r = 0; r < strip.rows; ++r) {
     const Strip row = strip.row(r);
-    apply_function(instr, x + r * strip.n, scale.block(row, scales), bias.block(row, biases), out + r * strip.n, row.n,
-                   context);
+    apply_function(instr, x + r * strip.n, {scale.block(row, scales), bias.block(row, biases)}, out + r * strip.n,
+                   row.n, context);
   }
 }
 
@@ -143,7 +151,7 @@ void tensor_tensor(const Instr& instr, std::uint32_t index, Context& context) {
   for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs, ys, outs;
     float* out = target(dst, strip, outs);
-    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), other.block(strip, ys), out, strip.elements());
+    combine(instr, {instr.alu0, instr.reverse0}, read(a, strip, xs), other.block(strip, ys), out, strip.elements());
     write(dst, strip, out, how);
   });
 }
@@ -168,8 +176,8 @@ void tensor_scalar(const Instr& instr, std::uint32_t index, Context& context) {
     const bool two = instr.alu1 != Alu::kNone;
     float* out = target(dst, strip, outs);
     float* once = two ? middle : out;  // dst may also be an operand that is still to be read
-    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), s0.block(strip, ys), once, strip.elements());
-    if (two) combine(instr, instr.alu1, instr.reverse1, once, s1.block(strip, ys), out, strip.elements());
+    combine(instr, {instr.alu0, instr.reverse0}, read(a, strip, xs), s0.block(strip, ys), once, strip.elements());
+    if (two) combine(instr, {instr.alu1, instr.reverse1}, once, s1.block(strip, ys), out, strip.elements());
     write(dst, strip, out, how);
   });
 }
@@ -192,8 +200,8 @@ void scalar_tensor_tensor(const Instr& instr, std::uint32_t index, Context& cont
   for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block xs, ys, middle, outs;
     float* out = target(dst, strip, outs);
-    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), s0.block(strip, ys), middle, strip.elements());
-    combine(instr, instr.alu1, instr.reverse1, middle, s1.block(strip, ys), out, strip.elements());
+    combine(instr, {instr.alu0, instr.reverse0}, read(a, strip, xs), s0.block(strip, ys), middle, strip.elements());
+    combine(instr, {instr.alu1, instr.reverse1}, middle, s1.block(strip, ys), out, strip.elements());
     write(dst, strip, out, how);
   });
 }
@@ -209,7 +217,7 @@ void activation(const Instr& instr, std::uint32_t index, Context& context) {
   for_strips(context, dst.partitions, dst.cols, [&](const Strip& strip) {
     alignas(64) Block outs;
     float* out = target(dst, strip, outs);
-    activate(instr, a, scale, bias, strip, out, context);
+    activate(instr, a, {scale, bias}, strip, out, context);
     write(dst, strip, out, how);
   });
 }
@@ -265,8 +273,9 @@ void activation_reduce(const Instr& instr, std::uint32_t index, Context& context
   const View a = tile_like(instr, instr.a, "a", dst, context);
   const Operand scale{instr, instr.b, "b", instr.imm0, dst.partitions, context};
   const Operand bias{instr, instr.c, "c", instr.imm1, dst.partitions, context};
-  with_row_reduction(instr, index, context, Alu::kAdd, dst,
-                     [&](const Strip& strip, float* out) { activate(instr, a, scale, bias, strip, out, context); });
+  with_row_reduction(instr, index, context, Alu::kAdd, dst, [&](const Strip& strip, float* out) {
+    activate(instr, a, {scale, bias}, strip, out, context);
+  });
 }
 
 void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& context) {
@@ -275,7 +284,7 @@ void tensor_scalar_reduce(const Instr& instr, std::uint32_t index, Context& cont
   const Operand s0{instr, instr.b, "b", number_of(instr, 0), dst.partitions, context};
   with_row_reduction(instr, index, context, instr.alu1, dst, [&](const Strip& strip, float* out) {
     alignas(64) Block xs, ys;
-    combine(instr, instr.alu0, instr.reverse0, read(a, strip, xs), s0.block(strip, ys), out, strip.elements());
+    combine(instr, {instr.alu0, instr.reverse0}, read(a, strip, xs), s0.block(strip, ys), out, strip.elements());
   });
 }
 
@@ -331,8 +340,8 @@ void range_select(const Instr& instr, std::uint32_t index, Context& context) {
     alignas(64) Block places, above, below, xs, others, bounds;
     const std::int64_t n = strip.elements();
     for (std::int64_t i = 0; i < n; ++i) places[i] = instr.imm0 + static_cast<float>(strip.first + i % strip.n);
-    combine(instr, instr.alu0, false, places, low.block(strip, bounds), above, n);
-    combine(instr, instr.alu1, false, places, high.block(strip, bounds), below, n);
+    combine(instr, {instr.alu0, false}, places, low.block(strip, bounds), above, n);
+    combine(instr, {instr.alu1, false}, places, high.block(strip, bounds), below, n);
     for (std::int64_t i = 0; i < n; ++i) above[i] *= below[i];
     std::fill_n(others, n, instr.imm1);
     kernels::kernels().choose(above, read(a, strip, xs), others, out, strip.count());

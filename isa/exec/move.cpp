@@ -7,7 +7,7 @@
 #include "isa/exec/operand.h"
 #include "isa/exec/ops.h"
 #include "isa/exec/random.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace isa::exec {
 namespace {
@@ -15,7 +15,7 @@ namespace {
 using Block = float[kBlock];
 
 [[noreturn]] void out_of_range(const Instr& instr, std::string_view what) {
-  throw base::Error{base::Fault::kData, row(instr.op).name, what, "check the data that the index comes from"};
+  throw base::Error{base::Fault::kData, name_of(instr.op), what, "check the data that the index comes from"};
 }
 
 }  // namespace
@@ -50,19 +50,25 @@ std::int64_t dynamic_place(const Instr& instr, std::int64_t n, std::int64_t size
   return offset;
 }
 
-/// dst[to + i] = a[from + i] for n elements of each row.
-void copy_part(const View& dst, std::int64_t to, const View& a, std::int64_t from, std::int64_t cols,
-               std::uint32_t index, Context& context) {
+/// The columns of a tile from `first` on.
+struct Columns {
+  const View& view;
+  std::int64_t first;
+};
+
+/// The first `cols` of `to` become those of `from`, in each row.
+void copy_part(const Columns& to, const Columns& from, std::int64_t cols, std::uint32_t index, Context& context) {
+  const View &dst = to.view, &a = from.view;
   const Rounder how = rounder(index, context);
   for_blocks(context, dst.partitions, cols, [&](std::int64_t p, std::int64_t first, std::int64_t n) {
     if (dst.dtype == a.dtype) {
       std::uint32_t moved[kBlock];
-      read_bits(a, p, from + first, n, moved);
-      write_bits(dst, p, to + first, n, moved);
+      read_bits(a, p, from.first + first, n, moved);
+      write_bits(dst, p, to.first + first, n, moved);
       return;
     }
     alignas(64) Block xs;
-    write(dst, p, to + first, n, read(a, p, from + first, n, xs), how);
+    write(dst, p, to.first + first, n, read(a, p, from.first + first, n, xs), how);
   });
 }
 
@@ -71,13 +77,13 @@ void copy_part(const View& dst, std::int64_t to, const View& a, std::int64_t fro
 void tensor_copy_dynamic(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
-  copy_part(dst, 0, a, dynamic_place(instr, dst.cols, a.cols, context), dst.cols, index, context);
+  copy_part({dst, 0}, {a, dynamic_place(instr, dst.cols, a.cols, context)}, dst.cols, index, context);
 }
 
 void tensor_copy_dynamic_dst(const Instr& instr, std::uint32_t index, Context& context) {
   const View dst = view(instr, instr.dst, "dst", context), a = view(instr, instr.a, "a", context);
   need(instr, dst.partitions == a.partitions, "dst and a differ in partitions", "make them agree");
-  copy_part(dst, dynamic_place(instr, a.cols, dst.cols, context), a, 0, a.cols, index, context);
+  copy_part({dst, dynamic_place(instr, a.cols, dst.cols, context)}, {a, 0}, a.cols, index, context);
 }
 
 void stream_shuffle(const Instr& instr, std::uint32_t, Context& context) {
@@ -223,7 +229,7 @@ void affine_select(const Instr& instr, std::uint32_t index, Context& context) {
     alignas(64) Block xs, outs, places, where, others;
     for (std::int64_t i = 0; i < n; ++i) places[i] = static_cast<float>(pattern(p, first + i));
     std::fill_n(others, n, instr.imm3);
-    combine(instr, instr.alu0, false, places, {nullptr, 0}, where, n);
+    combine(instr, {instr.alu0, false}, places, {nullptr, 0}, where, n);
     float* out = target(dst, p, first, outs);
     kernels::kernels().choose(where, read(a, p, first, n, xs), others, out, static_cast<std::size_t>(n));
     write(dst, p, first, n, out, how);
@@ -249,9 +255,9 @@ void dropout(const Instr& instr, std::uint32_t index, Context& context) {
     float* out = target(dst, strip, outs);
     const std::int64_t rows = probability.is_column() ? 1 : strip.rows;  // of one probability
     for (std::int64_t r = 0; r < strip.rows; r += rows) {
-      kernels::kernels().dropout(x + r * strip.n, draw_of(stream, strip.p + r, strip.first), threshold(strip.p + r),
-                                 instr.imm1, out + r * strip.n, static_cast<std::size_t>(rows),
-                                 static_cast<std::size_t>(strip.n));
+      const kernels::Dropout drop{threshold(strip.p + r), instr.imm1};
+      kernels::kernels().dropout(x + r * strip.n, draw_of(stream, strip.p + r, strip.first), drop, out + r * strip.n,
+                                 static_cast<std::size_t>(rows), static_cast<std::size_t>(strip.n));
     }
     write(dst, strip, out, how);
   });

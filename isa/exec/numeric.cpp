@@ -11,7 +11,7 @@
 #include "isa/exec.h"
 #include "isa/exec/thread_team.h"
 #include "isa/kernels/kernels.h"
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace isa {
 namespace {
@@ -306,7 +306,7 @@ void NumericDevice::report_deadlock() {
       continue;
     }
     const Instr& instr = *p.collective();
-    text += fmt::format("waits in call {} ({}) in {} of replica group {}", p.call, p.block().name, row(instr.op).name,
+    text += fmt::format("waits in call {} ({}) in {} of replica group {}", p.call, p.block().name, name_of(instr.op),
                         instr.group);
     if (instr.op == Opcode::kRecv) {
       for (const std::vector<std::uint32_t>& set : sets_of(p, instr))

@@ -52,7 +52,8 @@ Values Operand::block(const Strip& strip, float* scratch) const {
   return {scratch, 0};
 }
 
-void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y, float* out, std::int64_t n) {
+void combine(const Instr& instr, AluStep step, const float* x, Values y, float* out, std::int64_t n) {
+  const auto [op, reverse] = step;
   const kernels::Kernels& k = kernels::kernels();
   const auto count = static_cast<std::size_t>(n);
   if (!k.binary[at(op)])
@@ -104,7 +105,7 @@ void Fold::add(const float* x, std::int64_t n) {
       if (first_ && op_ == Alu::kSub)
         last_ = x[i];  // x0 - x1 - x2 ...
       else
-        combine(instr_, op_, false, &last_, {nullptr, x[i]}, &last_, 1);
+        combine(instr_, {op_, false}, &last_, {nullptr, x[i]}, &last_, 1);
       first_ = false;
     }
     return;

@@ -37,8 +37,13 @@ class Operand {
   Kind kind_ = Kind::kImmediate;
 };
 
-/// out = x op y (reverse: y op x) in fp32. Errors: Fault::kProgram for a bitwise operation or none.
-void combine(const Instr& instr, Alu op, bool reverse, const float* x, Values y, float* out, std::int64_t n);
+struct AluStep {
+  Alu op;
+  bool reverse;  // its operands are exchanged
+};
+
+/// out = x op y in fp32. Errors: Fault::kProgram for a bitwise operation or none.
+void combine(const Instr& instr, AluStep step, const float* x, Values y, float* out, std::int64_t n);
 
 /// One element of a bitwise operation on integers of `type`, which x and the result are, sign-extended when signed.
 /// Shifts are logical; by the width of the type and more they give 0.

@@ -38,7 +38,7 @@ std::uint32_t fold_bits(const Instr& instr, const View& a, std::int64_t p, std::
 
 float compute(const Instr& instr, Alu op, bool reverse, float x, float y) {
   float out = 0;
-  combine(instr, op, reverse, &x, {nullptr, y}, &out, 1);
+  combine(instr, {op, reverse}, &x, {nullptr, y}, &out, 1);
   return out;
 }
 
@@ -104,7 +104,7 @@ void partition_reduce(const Instr& instr, std::uint32_t index, Context& context)
     }
     std::copy_n(read(a, 0, first, n, xs), n, sum);
     for (std::int64_t p = 1; p < a.partitions; ++p)
-      combine(instr, instr.alu0, false, sum, {read(a, p, first, n, xs), 0}, sum, n);
+      combine(instr, {instr.alu0, false}, sum, {read(a, p, first, n, xs), 0}, sum, n);
     write(dst, 0, first, n, sum, how);
   });
 }
@@ -249,7 +249,7 @@ void tensor_scalar_cumulative(const Instr& instr, std::uint32_t index, Context& 
     for (std::int64_t first = 0; first < dst.cols; first += kBlock) {
       alignas(64) Block xs, outs;
       const std::int64_t n = std::min(kBlock, dst.cols - first);
-      combine(instr, instr.alu0, instr.reverse0, read(a, p, first, n, xs), s0.block(p, first, n, nullptr), outs, n);
+      combine(instr, {instr.alu0, instr.reverse0}, read(a, p, first, n, xs), s0.block(p, first, n, nullptr), outs, n);
       for (std::int64_t i = 0; i < n; ++i) last = outs[i] = compute(instr, instr.alu1, false, outs[i], last);
       write(dst, p, first, n, outs, how);
     }

@@ -6,7 +6,7 @@
 #include <cstring>
 #include <type_traits>
 
-#include "isa/table.h"
+#include "isa/names.h"
 
 namespace isa::exec {
 namespace {
@@ -178,7 +178,7 @@ using Raw = std::array<std::byte, kBlock * 4>;
 }  // namespace
 
 void refuse(const Instr& instr, std::string_view what, std::string_view fix) {
-  throw base::Error{base::Fault::kProgram, row(instr.op).name, what, fix};
+  throw base::Error{base::Fault::kProgram, name_of(instr.op), what, fix};
 }
 
 void need(const Instr& instr, bool condition, std::string_view what, std::string_view fix) {

@@ -39,7 +39,7 @@ void amx_block(Tiles& tiles, AmxPacked& packed, int steps, int m) {
 /// `steps` pairs rounded up to whole tiles, zeros behind.
 inline void amx_pack(const MatMul& args, AmxPacked& packed, int steps, int padded) {
   const int rows = (args.m + 31) / 32 * 32;
-  PackBf16Pairs::pack(args.a, args.a_stride, args.k, args.m, rows, packed.pairs, kStationaryStride);
+  PackBf16Pairs::pack({args.a, args.a_stride, args.k, args.m}, {packed.pairs, kStationaryStride, rows});
   if (args.flushed && args.counts_a) *args.flushed += subnormal(packed.pairs, steps, rows, kStationaryStride);
   for (int m = 0; m < rows; ++m)
     for (int k = 0; k < padded; ++k)
@@ -56,7 +56,7 @@ template <class Tiles>
   for (int i = steps * kAmxColumns; i < padded * kAmxColumns; ++i) packed.moving[i] = 0;
   for (int n = 0; n < args.n; n += kAmxColumns) {
     const int columns = args.n - n < kAmxColumns ? args.n - n : kAmxColumns;
-    PackBf16Pairs::pack(args.b + n * 2, args.b_stride, args.k, columns, kAmxColumns, packed.moving, kAmxColumns);
+    PackBf16Pairs::pack({args.b + n * 2, args.b_stride, args.k, columns}, {packed.moving, kAmxColumns, kAmxColumns});
     count_panel(args, n / kAmxColumns, packed.moving, steps, kAmxColumns);
     for (int m = 0; m < args.m; m += 2 * kTileRows) {
       amx_block(tiles, packed, padded, m);

@@ -197,6 +197,18 @@ inline std::size_t subnormal(const std::uint32_t* packed, int rows, int width, i
   return count;
 }
 
+/// `k` rows, `stride` bytes apart, of which the first `used` elements are packed.
+struct PackRows {
+  const std::byte* in;
+  std::int64_t stride;
+  int k, used;
+};
+/// Where to: rows `stride` elements apart, with zeros up to `width`.
+struct PackTo {
+  std::uint32_t* out;
+  int stride, width;
+};
+
 /// Adds those of a panel of b, if it is this call's turn.
 inline void count_panel(const MatMul& args, int panel, const std::uint32_t* packed, int rows, int width) {
   const int turn = panel % args.turns;
@@ -211,13 +223,13 @@ template <class Simd, class Sum, class Packer>
   constexpr int kColumns = Packed<Simd>::kColumns;
   const int blocks = (args.m + Simd::kRows - 1) / Simd::kRows, padded_rows = blocks * Simd::kRows;
   const Seen stationary =
-      Packer::pack(args.a, args.a_stride, args.k, args.m, padded_rows, packed.stationary, kStationaryStride);
+      Packer::pack({args.a, args.a_stride, args.k, args.m}, {packed.stationary, kStationaryStride, padded_rows});
   if (stationary.subnormal && args.flushed && args.counts_a)
     *args.flushed += subnormal(packed.stationary, Packer::rows(args.k), padded_rows, kStationaryStride);
   for (int n = 0; n < args.n; n += kColumns) {
     const int columns = args.n - n < kColumns ? args.n - n : kColumns;
     const std::byte* panel = args.b + n * Packer::kBytes;
-    const Seen moving = Packer::pack(panel, args.b_stride, args.k, columns, kColumns, packed.moving, kColumns);
+    const Seen moving = Packer::pack({panel, args.b_stride, args.k, columns}, {packed.moving, kColumns, kColumns});
     const std::uint32_t empty = moving.empty(stationary);
     if (moving.subnormal) count_panel(args, n / kColumns, packed.moving, Packer::rows(args.k), kColumns);
     const int ahead = n + 2 * kColumns <= args.n ? 2 * Simd::kRows : 0;  // rows of the next panel, block by block
@@ -237,14 +249,15 @@ template <class Simd, class Sum, class Packer>
   }
 }
 
-/// Copies `used` elements of each of k rows, zeros up to `width`, rows `stride` elements apart.
+/// Copies numbers as they are.
 struct PackFp32 {
   static constexpr int kBytes = 4;
   static int rows(int k) { return k; }
-  static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
-                   int stride) {
-    for (int i = 0; i < k; ++i, in += in_stride, out += stride) {
-      __builtin_memcpy(out, in, static_cast<std::size_t>(used) * 4);
+  static Seen pack(const PackRows& from, const PackTo& to) {
+    const auto [in, in_stride, k, used] = from;
+    auto [out, stride, width] = to;
+    for (int i = 0; i < k; ++i, out += stride) {
+      __builtin_memcpy(out, in + i * in_stride, static_cast<std::size_t>(used) * 4);
       for (int j = used; j < width; ++j) out[j] = 0;
     }
     return {};
@@ -258,8 +271,9 @@ struct PackGroups {
   static constexpr int kBytes = 2;
   static int steps(int left) { return chain_steps(left, 0); }
   static int rows(int k) { return k / kGroup * kGroup + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
-  static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
-                   int stride) {
+  static Seen pack(const PackRows& from, const PackTo& to) {
+    const auto [in, in_stride, k, used] = from;
+    auto [out, stride, width] = to;
     Seen seen;
     Magnitudes met;
     for (int first = 0; first < k; first += kGroup) {
@@ -324,11 +338,12 @@ struct PackGroups {
 /// Pairs of bf16 numbers of rows 2i (lower half) and 2i + 1; an odd last row is paired with zeros.
 struct PackBf16Pairs {
   static int steps(int k) { return (k + 1) / 2; }
-  static void pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
-                   int stride) {
-    for (int i = 0; i < k; i += 2, in += 2 * in_stride, out += stride) {
-      const Half* even = reinterpret_cast<const Half*>(in);
-      const Half* odd = reinterpret_cast<const Half*>(in + in_stride);
+  static void pack(const PackRows& from, const PackTo& to) {
+    const auto [in, in_stride, k, used] = from;
+    auto [out, stride, width] = to;
+    for (int i = 0; i < k; i += 2, out += stride) {
+      const Half* even = reinterpret_cast<const Half*>(in + i * in_stride);
+      const Half* odd = reinterpret_cast<const Half*>(in + (i + 1) * in_stride);
       if (i + 1 < k)
         for (int j = 0; j < used; ++j) out[j] = even[j] | static_cast<std::uint32_t>(odd[j]) << 16;
       else

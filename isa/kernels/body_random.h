@@ -128,12 +128,14 @@ void random_row_loop(const Draw& draw, std::size_t n, std::uint16_t* out) {
 }
 
 template <class Wide>
-void dropout_loop(const float* a, const Draw& draw, std::uint32_t threshold, float scale, float* out, std::size_t rows,
+void dropout_loop(const float* a, const Draw& draw, const Dropout& drop, float* out, std::size_t rows,
                   std::size_t cols) {
+  const auto [threshold, scale] = drop;
   reads(a, rows * cols), writes(out, rows * cols);
   const auto always = [](auto...) { return true; };
   for_drawn<Wide>(draw, rows, cols, always,
-                  [&](std::size_t row, std::size_t first, std::size_t n, const std::uint16_t* random) {
+                  [&, threshold = threshold, scale = scale](std::size_t row, std::size_t first, std::size_t n,
+                                                            const std::uint16_t* random) {
                     const float* from = a + row * cols + first;
                     float* to = out + row * cols + first;
 #pragma GCC ivdep

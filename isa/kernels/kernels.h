@@ -42,6 +42,12 @@ struct Draw {
   std::uint32_t row = 0, first = 0;
 };
 
+/// Of a dropout: what is dropped, and what the rest is multiplied by.
+struct Dropout {
+  std::uint32_t threshold = 0;  // random bits below it drop a number
+  float scale = 1;
+};
+
 /// One matmul on packed host memory: c[M, N] (+)= a[K, M]^T b[K, N]. Strides in bytes from row to row.
 struct MatMul {
   int k = 0, m = 0, n = 0;  // k, m <= 128
@@ -107,8 +113,8 @@ struct Kernels {
   bool (*to_bf16_stochastic)(const float* in, const Draw& draw, std::uint16_t* out, const Rows& rows) = nullptr;
   /// The random bits of n columns of one row; `out` has space for a multiple of 64.
   void (*random_row)(const Draw& draw, std::size_t n, std::uint16_t* out) = nullptr;
-  /// out[r][i] = random bits >= threshold ? a[r][i] * scale : 0, for packed rows of `cols`.
-  void (*dropout)(const float* a, const Draw& draw, std::uint32_t threshold, float scale, float* out, std::size_t rows,
+  /// out[r][i] = random bits >= drop.threshold ? a[r][i] * drop.scale : 0, for packed rows of `cols`.
+  void (*dropout)(const float* a, const Draw& draw, const Dropout& drop, float* out, std::size_t rows,
                   std::size_t cols) = nullptr;
   /// out[i] = where[i] != 0 ? a[i] : b[i].
   void (*choose)(const float* where, const float* a, const float* b, float* out, std::size_t n) = nullptr;

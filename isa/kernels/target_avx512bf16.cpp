@@ -34,8 +34,9 @@ struct PackGroupPairs {
   /// Of the chain of even k and of that of odd k, which may get zeros more.
   static int steps(int left) { return (chain_steps(left, 0) + 1) / 2; }
   static int rows(int k) { return k / kGroup * kGroup / 2 + (k % kGroup > 0 ? 2 * steps(k % kGroup) : 0); }
-  static Seen pack(const std::byte* in, std::int64_t in_stride, int k, int used, int width, std::uint32_t* out,
-                   int stride) {
+  static Seen pack(const PackRows& from, const PackTo& to) {
+    const auto [in, in_stride, k, used] = from;
+    auto [out, stride, width] = to;
     Magnitudes met;
     Seen seen;
     for (int first = 0; first < k; first += kGroup) {

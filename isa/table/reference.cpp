@@ -8,6 +8,7 @@
 
 #include "isa/names.h"
 #include "isa/table.h"
+#include "isa/target.h"
 
 namespace isa {
 namespace {

@@ -7,7 +7,7 @@ namespace isa {
 
 bool Target::operator==(const Target& other) const {
   return generation == other.generation && geometry == other.geometry && timing == other.timing &&
-         instructions.data() == other.instructions.data();
+         instructions == other.instructions;
 }
 
 // A member that is added must be named here: the bindings would no longer compile.
@@ -25,7 +25,7 @@ std::string text_of(const Target& target) {
 
 std::optional<rule::Breach> problem_of(const Target& target) {
   const Geometry& g = target.geometry;
-  if (target.instructions.size() != kOpcodeCount)
+  if (target.instructions == nullptr)
     return rule::Breach{"no machine is named that the program is for", "pass hw::load_machine(...).target()"};
   if (g.partitions != kPartitions || g.array_rows != kPartitions || g.array_columns != kPartitions ||
       g.moving_columns != kMovingColumns)

@@ -9,7 +9,6 @@
 #include "base/text.h"
 #include "isa/asm.h"
 #include "isa/names.h"
-#include "isa/table.h"
 #include "isa/text/cursor.h"
 
 namespace isa {
@@ -186,9 +185,9 @@ bool parse_function(Cursor& in, Instr& instr, std::string_view word, int& steps)
 
 Opcode parse_mnemonic(Cursor& in) {
   const std::string_view word = in.word("an instruction");
-  if (const Row* row = find_row(word)) return row->op;
+  if (const auto op = opcode_from(word)) return *op;
   std::vector<std::string> names;
-  for (const Row& row : kTable) names.emplace_back(row.name);
+  for (std::size_t op = 0; op < kOpcodeCount; ++op) names.emplace_back(name_of(static_cast<Opcode>(op)));
   in.fail(fmt::format("\"{}\" is not an instruction", word), base::suggest_fix(word, names));
 }
 

@@ -7,7 +7,6 @@
 
 #include "isa/asm.h"
 #include "isa/names.h"
-#include "isa/table.h"
 #include "isa/text/cursor.h"
 
 namespace isa {
@@ -108,8 +107,7 @@ void put_numbers(std::string& out, const Instr& instr) {
 
 /// Everything but the label.
 void put_instr(std::string& out, const Instr& instr) {
-  const auto op = static_cast<std::size_t>(instr.op);
-  put(out, "{} {}", name_of(instr.engine), op < kOpcodeCount ? kTable[op].name : "?");
+  put(out, "{} {}", name_of(instr.engine), name_of(instr.op));
   put_functions(out, instr);
   put_tiles(out, " ", {&instr.dst, &instr.dst2});
   put_tiles(out, " <- ", {&instr.a, &instr.b, &instr.c});

@@ -98,8 +98,7 @@ py::list events_of(const NkiKernel& kernel) {
     const bool engine = e.track == hw::TraceEvent::Track::kEngine;
     const std::string lane =
         engine ? std::string{isa::name_of(static_cast<isa::Engine>(e.lane))} : "dma ring " + std::to_string(e.lane);
-    out.append(py::make_tuple(lane, kernel.block().labels[instr.label],
-                              std::string{isa::kTable[static_cast<std::size_t>(instr.op)].name},
+    out.append(py::make_tuple(lane, kernel.block().labels[instr.label], std::string{isa::name_of(instr.op)},
                               hw::seconds(e.begin) * 1e6, hw::seconds(e.end) * 1e6));
   }
   return out;
@@ -149,8 +148,8 @@ void bind_kernels(py::module_& m) {
       .def("listing", [](const NkiKernel& kernel) {
         py::list out;
         for (const isa::Instr& i : kernel.block().instrs)
-          out.append(py::make_tuple(std::string{isa::kTable[static_cast<std::size_t>(i.op)].name},
-                                    std::string{isa::name_of(i.engine)}, kernel.block().labels[i.label]));
+          out.append(py::make_tuple(std::string{isa::name_of(i.op)}, std::string{isa::name_of(i.engine)},
+                                    kernel.block().labels[i.label]));
         return out;
       });
 }

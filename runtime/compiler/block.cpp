@@ -163,6 +163,7 @@ const BuiltBlock& BlockCache::get(const Graph& graph, const std::vector<NodeId>&
   auto place = entries_.find(key);
   if (place == entries_.end()) {
     BuiltBlock built = build_block(graph, nodes, signature, target, passes, room_);
+    built.block.instrs.pack();
     kept_ += built.block.instrs.size();
     make_room();
     place = entries_.emplace(key, Entry{.built = std::move(built)}).first;

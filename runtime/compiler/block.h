@@ -43,7 +43,8 @@ class BlockCache {
   /// Keeps the most recently used blocks, up to so many instructions in total (a single block may have more).
   explicit BlockCache(std::size_t most_instructions) : most_{most_instructions} {}
 
-  /// The block as build_block() makes it. The reference holds until the next call.
+  /// The block as build_block() makes it, its instructions packed: most are read twice, to be checked and to be timed,
+  /// and few at a time. The reference holds until the next call.
   const BuiltBlock& get(const Graph& graph, const std::vector<NodeId>& nodes, const Signature& signature,
                         const isa::Target& target, const BlockPasses& passes);
   std::size_t found() const { return found_; }  // without building them

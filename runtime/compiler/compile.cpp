@@ -169,9 +169,9 @@ class Compiler {
     auto calls = calls_of(graph_, options_.in_order);
     if (options_.passes.merge_blocks)
       note("merge_blocks", "calls joined to the one before", merge_calls(graph_, calls));
-    if (options_.give_up_at > 0) {
+    if (options_.give_up) {
       result_.memory = least_memory(graph_, calls, options_.shared);
-      result_.given_up = result_.memory.total > options_.give_up_at;
+      result_.given_up = options_.give_up(result_.memory);
       if (result_.given_up) return std::move(result_);
     }
     for (const auto& nodes : calls) uses_.push_back(make(nodes));
@@ -345,7 +345,7 @@ class Compiler {
 }  // namespace
 
 Compiled compile(Graph graph, const isa::Target& target, const CompileOptions& options) {
-  if (!options.cache || options.give_up_at > 0) return Compiler{std::move(graph), target, options}.run();
+  if (!options.cache || options.give_up) return Compiler{std::move(graph), target, options}.run();
   return options.cache->get(graph, target, options, [&] { return Compiler{graph, target, options}.run(); });
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -22,8 +23,9 @@ struct CompileOptions {
   std::uint32_t first_rank = 0, own_ranks = 0;  // that run this program, when others run another (isa::Program)
   bool in_order = false;  // calls stay as the graph has them; otherwise backward passes run as early as they can
   Passes passes{};
-  std::uint64_t hbm_bytes = 0;   // per core; 0: no limit
-  std::uint64_t give_up_at = 0;  // bytes per core; 0: never. A graph that is seen to need more is not compiled further
+  std::uint64_t hbm_bytes = 0;  // per core; 0: no limit
+  /// Asked with what the graph needs at least, before its blocks are built. True: it is not compiled further.
+  std::function<bool(const MemoryPlan& least)> give_up{};
   BlockCache* blocks = nullptr;  // of programs that were compiled before; the program is the same without
   const std::vector<isa::Region>* shared =
       nullptr;                    // of another program on the same device: weights stay where they are

@@ -283,6 +283,8 @@ void Emitter::label(std::string text) {
 
 void Emitter::emit(const Instr& instr) {
   books_.add(instr);
+  // By a quarter, not by doubling: a block may take 200 MB.
+  if (block_.instrs.size() == block_.instrs.capacity()) block_.instrs.reserve(block_.instrs.size() * 5 / 4 + 4096);
   block_.instrs.push_back(instr);
   block_.instrs.back().label = label_;
 }

@@ -53,9 +53,9 @@ void each_field(base::ArchiveWriter& archive, const Graph& x) {
   for (ValueId v = 0; v < x.value_count(); ++v) archive(x.value(v));
 }
 void each_field(base::ArchiveWriter& archive, const CompileOptions& x) {
-  // Blocks from elsewhere are those that would be built; with a size to give up at nothing is kept.
-  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up_at, blocks, shared, cache] = x;
-  static_cast<void>(blocks), static_cast<void>(cache);
+  // Blocks from elsewhere are those that would be built; what may be given up is not kept.
+  const auto& [name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, give_up, blocks, shared, cache] = x;
+  static_cast<void>(give_up), static_cast<void>(blocks), static_cast<void>(cache);
   archive(name, ranks, first_rank, own_ranks, in_order, passes, hbm_bytes, shared != nullptr);
   if (shared) archive(*shared);
 }

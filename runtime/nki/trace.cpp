@@ -7,6 +7,7 @@
 
 #include "base/error.h"
 #include "isa/check.h"
+#include "isa/names.h"
 #include "isa/operands.h"
 
 namespace runtime::nki {
@@ -222,7 +223,7 @@ void Trace::check(isa::Instr instr) const {
   try {
     isa::check(instr, target_);
   } catch (const base::Error& e) {
-    throw base::Error{e.fault(), "", fmt::format("{}: {}", target_.row(instr.op).name, e.problem()), e.fix()};
+    throw base::Error{e.fault(), "", fmt::format("{}: {}", isa::name_of(instr.op), e.problem()), e.fix()};
   }
 }
 

@@ -120,7 +120,7 @@ class Attention {
           if (i % ratio == 0) keys = transpose_rows(e_, h_, k, kv_col);
           const HeadPanels queries = transpose_rows(e_, h_, q, i * h_.size, static_cast<float>(a_.scale));
           for (std::int64_t t = 0; t < h_.tiles(); ++t)
-            one(b, first + i, t, queries, keys, v, kv_col,
+            one({b, first + i, t}, queries, {keys, v, kv_col},
                 columns(context[static_cast<std::size_t>(t)], i * h_.size, h_.size));
         }
         for (std::int64_t t = 0; t < h_.tiles(); ++t) {
@@ -140,14 +140,23 @@ class Attention {
     return graph.value(v).kind != Kind::kActivation || !graph.users(v).empty();
   }
 
+  struct Place {
+    std::int64_t sequence, head, tile;
+  };
+  struct KeysAndValues {
+    const HeadPanels& keys;
+    const RowTiles& values;
+    std::int64_t col;  // of the head's values
+  };
+
   /// 128 queries of one head.
-  void one(std::int64_t b, std::int64_t head, std::int64_t t, const HeadPanels& queries, const HeadPanels& keys,
-           const RowTiles& v, std::int64_t kv_col, const Tile& context) {
+  void one(const Place& place, const HeadPanels& queries, const KeysAndValues& kv, const Tile& context) {
+    const auto [b, head, t] = place;
     const std::int64_t parts = h_.tile_rows(t), seen = h_.visible(t);
     row_ = (b * h_.heads + head) * h_.seq + t * kPartitions;
     Tile bias{};
     if (a_.biased) bias = e_.loaded(h_.score, e_.hbm(node_.in.back(), head * h_.seq + t * kPartitions, parts));
-    const Tile p = passed(softmax(scores(t, parts, seen, queries, keys, bias), parts, seen));
+    const Tile p = passed(softmax(scores(t, parts, seen, queries, kv.keys, bias), parts, seen));
     Tile kept = p;
     if (a_.p > 0) {
       kept = e_.sbuf(h_.type, parts, seen);
@@ -160,7 +169,7 @@ class Attention {
     const std::vector<Tile> panels = transpose_tile(e_, kept, h_.type);
     const Tile sum = e_.psum(parts, h_.size);
     for (std::size_t k = 0; k < panels.size(); ++k)
-      e_.matmul(sum, panels[k], columns(partitions(v[k], panels[k].partitions), kv_col, h_.size), k > 0);
+      e_.matmul(sum, panels[k], columns(partitions(kv.values[k], panels[k].partitions), kv.col, h_.size), k > 0);
     e_.copy(context, sum);
   }
 

@@ -59,10 +59,12 @@ void contract_heads(Emitter& e, const Tile& sum, const HeadPanels& weights, cons
 void hide_later(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t first, float value);
 /// The same for keys before a sliding window of its last keys; `dst` begins at key 0.
 void hide_earlier(Emitter& e, const Tile& dst, std::int64_t t, std::int64_t window, float value);
-/// Dropout of the piece of 128 queries' scores that begins at column c.
-inline void drop_piece(Emitter& e, const Heads& h, const Node& node, std::int64_t place, std::int64_t c,
-                       const Tile& dst, const Tile& src) {
-  const std::int64_t piece = place * ceil_div(h.keys, kChunk) + c / kChunk;
+/// The number of the piece that begins at column c of the scores of 128 queries, the `place`-th of all.
+inline std::int64_t piece_at(const Heads& h, std::int64_t place, std::int64_t c) {
+  return place * ceil_div(h.keys, kChunk) + c / kChunk;
+}
+/// Dropout of one piece.
+inline void drop_piece(Emitter& e, const Node& node, std::int64_t piece, const Tile& dst, const Tile& src) {
   const auto& a = node.attrs.as<AttentionAttrs>();
   e.dropout(dst, src, a.p, a.stream, static_cast<std::uint32_t>(piece));
 }
@@ -73,7 +75,7 @@ void drop_scores(Emitter& e, const Heads& h, const Node& node, std::int64_t plac
                  const Source& source) {
   for (std::int64_t c = 0; c < dst.cols(); c += kChunk) {
     const std::int64_t width = std::min(kChunk, dst.cols() - c);
-    drop_piece(e, h, node, place, c, columns(dst, c, width), source(c, width));
+    drop_piece(e, node, piece_at(h, place, c), columns(dst, c, width), source(c, width));
   }
 }
 /// [P, n] -> panels [<= 128 of n, P] for a contraction over n.

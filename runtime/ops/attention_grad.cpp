@@ -178,7 +178,7 @@ class AttentionGrad {
       const Tile sum = e_.psum(parts, width);
       contract_heads(e_, sum, dy_t, values_, c);
       if (a_.p > 0)
-        drop_piece(e_, h_, node_, place, c, columns(dp, c, width), sum);
+        drop_piece(e_, node_, piece_at(h_, place, c), columns(dp, c, width), sum);
       else
         e_.copy(columns(dp, c, width), sum);
     }
@@ -257,7 +257,7 @@ class AttentionGrad {
       contract_heads(e_, dp, dy_t, values_, c);
       if (drops) {
         const Tile piece = e_.sbuf(h_.score, parts, width);
-        drop_piece(e_, h_, node_, place, c, piece, dp);
+        drop_piece(e_, node_, piece_at(h_, place, c), piece, dp);
         dp = piece;
       }
       e_.scalar_tensor_tensor(columns(ds, c, width), dp, Alu::kSub, dot, Alu::kMul, columns(p, c, width));

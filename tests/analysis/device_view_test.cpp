@@ -87,7 +87,17 @@ TEST(Monitor, TheReportHasNeuronMonitorsForm) {
     EXPECT_TRUE(group.contains("error")) << name;
   }
   EXPECT_EQ(report["neuron_hardware_info"]["neuroncore_per_device_count"], 2);
+  EXPECT_EQ(report["neuron_hardware_info"]["neuron_device_type"], "trainium");
   EXPECT_THROW(monitor_report(record, kSmall, 0, 1), base::Error);
+}
+
+TEST(Monitor, TheReportNamesTheGeneration) {
+  Devices trn2 = kSmall;
+  trn2.generation = 3;
+  const auto hardware = monitor_report(recorded::record(false), trn2, 5, 1)["neuron_hardware_info"];
+  EXPECT_EQ(hardware["neuron_device_type"], "trainium2");
+  EXPECT_EQ(hardware["neuron_device_version"], "v3");
+  EXPECT_EQ(hardware["neuroncore_version"], "v3");
 }
 
 TEST(Top, AFrameShowsTheCallAndTheEnginesInItsWindow) {

@@ -30,8 +30,8 @@ Result dev(const std::string& arguments) {
 TEST(Dev, HelpNamesEveryVerb) {
   const Result result = dev("help");
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* verb : {"run", "test", "fuzz", "nightly", "bench", "build", "accuracy", "numerics", "browser",
-                           "install", "package", "api", "docs", "fmt", "lint", "help"}) {
+  for (const char* verb : {"run", "test", "fuzz", "nightly", "bench", "build", "edit", "labels", "accuracy", "numerics",
+                           "browser", "install", "package", "api", "docs", "fmt", "lint", "help"}) {
     EXPECT_THAT(result.output, HasSubstr("./dev " + std::string{verb}));
   }
 }
@@ -43,7 +43,7 @@ TEST(Dev, ABadVerbOrPresetIsAnErrorOnStderrWithAFix) {
   EXPECT_THAT(verb.output, HasSubstr("fix: see ./dev help"));
   const Result preset = dev("test --preset fast 2>&1");
   EXPECT_EQ(preset.exit_code, 2);
-  EXPECT_THAT(preset.output, HasSubstr("choose release, debug, asan or tsan"));
+  EXPECT_THAT(preset.output, HasSubstr("choose release, edit, debug, asan or tsan"));
 }
 
 }  // namespace

@@ -60,6 +60,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"tlm", {"hw"}},
     {"boost", {"hw/network/topology.cpp"}},  // the shortest ways through the torus, seen by nobody else
     {"csv.h", {"base"}},
+    {"pcre2.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
     {"sqlite3.h", {"analysis"}},  // its error codes
     {"google", {}},               // protobuf: tests read traces back with it
@@ -81,7 +82,7 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
 const Names kSystem = {"dlfcn.h", "fcntl.h", "pthread.h", "sched.h", "signal.h", "sys", "unistd.h", "linux", "cpuid.h"};
 
 /// Macros that a library wants to be asked with.
-const Names kMacros = {"XXH_INLINE_ALL", "NPY_NO_DEPRECATED_API"};
+const Names kMacros = {"XXH_INLINE_ALL", "NPY_NO_DEPRECATED_API", "PCRE2_CODE_UNIT_WIDTH"};
 
 struct Line {
   std::string_view path;  // from the root: "hw/memory/dma.cpp"

@@ -11,13 +11,13 @@
 #include <functional>
 #include <map>
 #include <ostream>
-#include <regex>
 #include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "base/files.h"
+#include "base/pattern.h"
 #include "tests/base/source_scopes.h"
 #include "tests/base/source_text.h"
 #include "tests/sanitized.h"
@@ -29,7 +29,8 @@ namespace fs = std::filesystem;
 
 const std::vector<std::string> kFolders = {"base",   "isa",     "hw",         "runtime", "workloads", "analysis",
                                            "trnsim", "include", "validation", "cli",     "python",    "tests"};
-constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400;
+constexpr std::size_t kMostFunctionLines = 40, kMostFileLines = 400, kMostClassLines = 250;
+constexpr std::size_t kMostParameters = 6, kMostMembers = 20, kMostVirtuals = 12;
 
 /// A place that breaks a rule.
 struct Breach {
@@ -42,7 +43,7 @@ struct SourceRule {
   std::string name, why;
   std::string folders;  // that it holds for
   std::string except;   // what is below this path may
-  std::function<Breaches(const Source&)> find;
+  std::function<Breaches(const Source&, const Scopes&)> find;
 
   bool holds_for(const Source& source) const {
     const std::string folder = " " + std::string{source.folder()} + " ";
@@ -52,38 +53,56 @@ struct SourceRule {
 };
 
 /// Every match of the pattern, in the code or in what stands in quotes.
-Breaches matches(const std::string& text, const std::regex& pattern) {
+Breaches matches(const std::string& text, const Pattern& pattern) {
   Breaches found;
   std::istringstream lines{text};
   std::string line;
   for (std::size_t number = 1; std::getline(lines, line); ++number)
-    for (std::sregex_iterator at{line.begin(), line.end(), pattern}, end; at != end; ++at)
-      found.push_back({number, at->str()});
+    for (auto at = pattern.search(line); at; at = pattern.search(line, at->data() + at->size() - line.data()))
+      found.push_back({number, std::string{*at}});
   return found;
 }
 
-std::function<Breaches(const Source&)> in_code(const char* pattern) {
-  return [expression = std::regex{pattern}](const Source& s) { return matches(s.code, expression); };
+std::function<Breaches(const Source&, const Scopes&)> in_code(const char* pattern) {
+  return [expression = Pattern{pattern}](const Source& s, const Scopes&) { return matches(s.code, expression); };
 }
 
-std::function<Breaches(const Source&)> in_strings(const char* pattern) {
-  return [expression = std::regex{pattern}](const Source& s) { return matches(s.strings, expression); };
+std::function<Breaches(const Source&, const Scopes&)> in_strings(const char* pattern) {
+  return [expression = Pattern{pattern}](const Source& s, const Scopes&) { return matches(s.strings, expression); };
 }
 
-Breaches mutable_globals(const Source& source) {
+Breaches mutable_globals(const Source&, const Scopes& scopes) {
   Breaches found;
-  for (const FoundVariable& variable : Scopes{source}.globals) found.push_back({variable.line, variable.text});
+  for (const FoundVariable& variable : scopes.globals) found.push_back({variable.line, variable.text});
   return found;
 }
 
-Breaches long_functions(const Source& source) {
+Breaches long_functions(const Source&, const Scopes& scopes) {
   Breaches found;
-  for (const FoundFunction& f : Scopes{source}.functions)
+  for (const FoundFunction& f : scopes.functions)
     if (f.lines() > kMostFunctionLines) found.push_back({f.first, fmt::format("{} lines: {}", f.lines(), f.head)});
   return found;
 }
 
-Breaches long_file(const Source& source) {
+Breaches many_parameters(const Source&, const Scopes& scopes) {
+  Breaches found;
+  for (const FoundFunction& f : scopes.functions)
+    if (f.parameters > kMostParameters) found.push_back({f.first, fmt::format("{}: {}", f.parameters, f.head)});
+  return found;
+}
+
+/// Classes of which `figure` is larger than `most`.
+std::function<Breaches(const Source&, const Scopes&)> classes_above(
+    std::size_t most, std::function<std::size_t(const FoundClass&)> figure) {
+  return [=](const Source&, const Scopes& scopes) {
+    Breaches found;
+    for (const FoundClass& c : scopes.classes)
+      if (const std::size_t n = figure(c); n > most) found.push_back({c.first, fmt::format("{}: {}", n, c.head)});
+    return found;
+  };
+}
+
+Breaches long_file(const Source& source, const Scopes&) {
   const std::size_t lines = line_at(source.code, source.code.size()) - 1;
   if (lines <= kMostFileLines) return {};
   return {{lines, fmt::format("{} lines", lines)}};
@@ -130,6 +149,13 @@ const std::vector<SourceRule>& rules() {
       {"clang", "clang 14, which builds the fuzzers, cannot read GCC 12's views", kEverywhere, "",
        in_code(R"(\bstd::(ranges::)?views::\w+)")},
       {"functions", "a function has 40 lines at most", kEverywhere, "", long_functions},
+      {"parameters", "a function has 6 parameters at most: more are a struct", kEverywhere, "", many_parameters},
+      {"classes", "a class has 250 lines at most", kEverywhere, "",
+       classes_above(kMostClassLines, [](const FoundClass& c) { return c.lines(); })},
+      {"members", "a struct has 20 members at most: more are groups", kEverywhere, "",
+       classes_above(kMostMembers, [](const FoundClass& c) { return c.head.starts_with("struct") ? c.members : 0; })},
+      {"virtuals", "an interface has 12 functions at most", kEverywhere, "",
+       classes_above(kMostVirtuals, [](const FoundClass& c) { return c.virtuals; })},
       {"files", "a file has 400 lines at most", kEverywhere, "", long_file},
   };
   return all;
@@ -158,8 +184,8 @@ void write_exceptions(const Counts& counts) {
   write_file(kExceptions, text);
 }
 
-Breaches breaches(const SourceRule& rule, const Source& source) {
-  return rule.holds_for(source) ? rule.find(source) : Breaches{};
+Breaches breaches(const SourceRule& rule, const Source& source, const Scopes& scopes) {
+  return rule.holds_for(source) ? rule.find(source, scopes) : Breaches{};
 }
 
 class Rules : public testing::Test {
@@ -172,8 +198,9 @@ class Rules : public testing::Test {
     const fs::path root = TRNSIM_SOURCE_DIR;
     for (const std::string& path : source_paths(root, kFolders)) {
       const Source source = split_source(path, read_file(root / path));
+      const Scopes scopes{source};
       for (const SourceRule& rule : rules()) {
-        const Breaches found = breaches(rule, source);
+        const Breaches found = breaches(rule, source, scopes);
         if (!found.empty()) found_[rule.name + ": " + path] = found;
       }
     }
@@ -219,9 +246,10 @@ class RulesFind : public testing::TestWithParam<PlantedText> {};
 TEST_P(RulesFind, WhatIsPlanted) {
   const PlantedText& plant = GetParam();
   const Source source = split_source(plant.path, plant.text);
+  const Scopes scopes{source};
   std::string found;
   for (const SourceRule& rule : rules()) {
-    for (const Breach& breach : breaches(rule, source)) {
+    for (const Breach& breach : breaches(rule, source, scopes)) {
       EXPECT_EQ(rule.name, plant.rule);
       found += fmt::format("{}: {}", breach.line, breach.what);
     }
@@ -233,6 +261,12 @@ std::string long_body(int lines) {
   std::string text = "void f(\n    int a) {\n";
   for (int i = 3; i < lines; ++i) text += "  ++a;\n";
   return text + "}\n";
+}
+
+std::string thirteen_virtuals() {
+  std::string text = "  virtual int f0(int a) const { return a; }\n";
+  for (int i = 1; i < 13; ++i) text += fmt::format("  virtual int f{}(int a, int b) = 0;\n", i);
+  return text;
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -267,6 +301,25 @@ INSTANTIATE_TEST_SUITE_P(
         PlantedText{"functions", "isa/a.cpp", long_body(41), "1: 41 lines: void f("},
         PlantedText{"functions", "isa/a.cpp", long_body(40), ""},
         PlantedText{"functions", "python/nki/a.cpp", long_body(41), "1: 41 lines: void f("},
+        PlantedText{
+            "parameters", "isa/a.cpp",
+            "int f(int a, std::map<int, int> b, int c = g(1, 2), A d = {1, 2}, int e[2],\n      int h, int i) {}\n",
+            "1: 7: int f(int a, std::map<int, int> b, int c = g(1, 2), A d = "},
+        PlantedText{"parameters", "isa/a.cpp",
+                    "bool operator()(int a, std::map<int, int> b, int c, int d, int e, int h) {}\n", ""},
+        PlantedText{"classes", "isa/a.cpp", "class A : B {\n" + std::string(249, '\n') + "};\n",
+                    "1: 251: class A : B "},
+        PlantedText{"classes", "isa/a.cpp", "class A : B {\n" + std::string(248, '\n') + "};\n", ""},
+        PlantedText{
+            "members", "isa/a.h",
+            "struct A {\n  std::map<int, int> a, b{1, 2}, c = {};\n  int d[2], e, f, g, h, i, j, k, l, m, n, o, p, q, "
+            "r, s, t;\n"
+            "  static constexpr int kU = 1;\n  int v(int w) const;\n  int x() { return 1; }\n  int y = f(1, 2);\n};\n",
+            "1: 21: struct A "},
+        PlantedText{"members", "isa/a.h",
+                    "struct A {\n  int a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t;\n};\n", ""},
+        PlantedText{"virtuals", "isa/a.h", "class A {\n  virtual ~A() = default;\n" + thirteen_virtuals() + "};\n",
+                    "1: 13: class A "},
         PlantedText{"files", "isa/a.cpp", std::string(401, '\n'), "401: 401 lines"},
         PlantedText{"files", "isa/a.cpp", std::string(400, '\n'), ""}));
 

@@ -1,12 +1,14 @@
 // The braces of a source: where its functions begin and end, and which variables outlive them.
 #pragma once
 
+#include <algorithm>
+#include <cctype>
 #include <cstddef>
-#include <regex>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/pattern.h"
 #include "tests/base/source_text.h"
 
 namespace base {
@@ -14,6 +16,16 @@ namespace base {
 struct FoundFunction {
   std::string head;                 // "void f(int a)"
   std::size_t first = 0, last = 0;  // lines
+  std::size_t parameters = 0;
+
+  std::size_t lines() const { return last - first + 1; }
+};
+
+struct FoundClass {
+  std::string head;                 // "class C : public B"
+  std::size_t first = 0, last = 0;  // lines
+  std::size_t members = 0;          // variables that each object has
+  std::size_t virtuals = 0;         // functions, without the destructor
 
   std::size_t lines() const { return last - first + 1; }
 };
@@ -32,6 +44,7 @@ class Scopes {
   }
 
   std::vector<FoundFunction> functions;
+  std::vector<FoundClass> classes;
   std::vector<FoundVariable> globals;  // mutable ones: of a namespace, static, of a thread
 
  private:
@@ -41,6 +54,7 @@ class Scopes {
     std::size_t head;    // where the text before the brace begins
     int parens;          // open before the brace
     std::size_t resume;  // of the statement around a value: where it began
+    std::size_t parameters = 0, members = 0, virtuals = 0;
   };
 
   void step(char c) {
@@ -49,7 +63,9 @@ class Scopes {
     if (c == '{') enter();
     if (c == '}' && open_.size() > 1) leave();
     if (c == ';' && parens_ == 0) {
-      judge(statement());
+      const std::string text = statement();
+      judge(text);
+      if (open_.back().kind == Kind::kClass) count_member(text);
       begin_ = at_ + 1;
     }
   }
@@ -60,8 +76,11 @@ class Scopes {
   }
 
   void enter() {
-    const Kind kind = kind_of(statement());
+    const std::string head = statement();
+    const Kind kind = kind_of(head);
+    if (kind == Kind::kFunction && open_.back().kind == Kind::kClass) open_.back().virtuals += is_virtual(head);
     open_.push_back({kind, begin_ + blanks_, parens_, begin_});
+    if (kind == Kind::kFunction) open_.back().parameters = parameters_in(code_.substr(begin_, at_ - begin_));
     parens_ = 0;
     begin_ = at_ + 1;
   }
@@ -71,18 +90,53 @@ class Scopes {
     open_.pop_back();
     parens_ = scope.parens;
     begin_ = scope.kind == Kind::kValue ? scope.resume : at_ + 1;
-    if (scope.kind != Kind::kFunction) return;
+    if (scope.kind != Kind::kFunction && scope.kind != Kind::kClass) return;
     const std::string head{code_.substr(scope.head, code_.find_first_of("{\n", scope.head) - scope.head)};
-    functions.push_back({head, line_at(code_, scope.head), line_at(code_, at_)});
+    const std::size_t first = line_at(code_, scope.head), last = line_at(code_, at_);
+    if (scope.kind == Kind::kFunction)
+      functions.push_back({head, first, last, scope.parameters});
+    else
+      classes.push_back({head, first, last, scope.members, scope.virtuals});
+  }
+
+  static bool is_virtual(const std::string& text) {
+    return text.starts_with("virtual ") && text.find('~') == std::string::npos;
+  }
+
+  /// Of the first brackets behind a name that are no argument of a template.
+  static std::size_t parameters_in(std::string_view head) {
+    const std::string outer = without(head, '<', '>');
+    std::size_t open = outer.find('(');
+    if (outer.substr(0, open).ends_with("operator")) open = outer.find('(', open + 1);
+    int depth = 0;
+    std::size_t commas = 0, letters = 0;
+    for (std::size_t i = open; i < outer.size(); ++i) {
+      if (outer[i] == '(' || outer[i] == '{' || outer[i] == '[') ++depth;
+      if (outer[i] == ')' || outer[i] == '}' || outer[i] == ']') --depth;
+      if (depth == 0) break;
+      commas += depth == 1 && outer[i] == ',';
+      letters += std::isalpha(static_cast<unsigned char>(outer[i])) != 0;
+    }
+    return letters == 0 ? 0 : commas + 1;
+  }
+
+  /// Of a class: what stands before a semicolon.
+  void count_member(const std::string& text) {
+    static const Pattern kNone{
+        R"(^\s*$|^\s*(using|typedef|template|static_assert|static|friend|class|struct|enum|union)\b)"};
+    const std::string plain = without(text, '{', '}');
+    if (plain.substr(0, plain.find('=')).find('(') != std::string::npos) {
+      open_.back().virtuals += is_virtual(text);
+    } else if (!kNone.search(plain)) {
+      open_.back().members += 1 + static_cast<std::size_t>(std::ranges::count(plain, ','));
+    }
   }
 
   /// The text since the last statement, on one line, without attributes, labels of access and what is in <> and ().
   std::string statement() {
     std::string text{code_.substr(begin_, at_ - begin_)};
-    static const std::regex kLabel{R"(^\s*((public|private|protected)\s*:)?\s*)"};
-    std::smatch label;
-    std::regex_search(text, label, kLabel);
-    blanks_ = static_cast<std::size_t>(label.length());
+    static const Pattern kLabel{R"(^\s*((public|private|protected)\s*:)?\s*)"};
+    blanks_ = kLabel.search(text)->size();
     text = without(without(text.substr(blanks_), '(', ')'), '[', ']');
     std::ranges::replace(text, '\n', ' ');
     return without(text, '<', '>');
@@ -94,8 +148,7 @@ class Scopes {
     int depth = 0;
     for (std::size_t i = 0; i < text.size(); ++i) {
       const bool arrow = text[i] == '>' && i > 0 && text[i - 1] == '-';
-      const bool named = out.ends_with("operator") || out.ends_with("operator<");
-      const bool less = text[i] == '<' && (named || ((i == 0 || text[i - 1] == ' ') && !out.ends_with("template ")));
+      const bool less = text[i] == '<' && is_less(out, i == 0 || text[i - 1] == ' ');
       if (text[i] == close && !arrow && depth > 0) --depth;
       if (depth == 0) out += text[i];
       if (text[i] == open && !less) ++depth;
@@ -103,43 +156,47 @@ class Scopes {
     return out;
   }
 
-  static bool has(const std::string& text, const char* pattern) { return std::regex_search(text, std::regex{pattern}); }
-
   Kind kind_of(const std::string& head) const {
     if (parens_ > 0) return Kind::kValue;  // a lambda or a list among arguments
     if (in_function()) return is_block(head) ? Kind::kBlock : Kind::kValue;
-    static const std::regex kNamespaces{R"(^(inline )?namespace\b|^extern ")"};
-    static const std::regex kClasses{
+    static const Pattern kNamespaces{R"(^(inline )?namespace\b|^extern ")"};
+    static const Pattern kClasses{
         R"(^(template <>\s*(requires [^{]*)?)?(typedef )?(class|struct|union|enum)\b[^=()]*$)"};
-    if (std::regex_search(head, kNamespaces)) return Kind::kNamespace;
-    if (std::regex_search(head, kClasses)) return Kind::kClass;
+    if (kNamespaces.search(head)) return Kind::kNamespace;
+    if (kClasses.search(head)) return Kind::kClass;
     return is_function(head) ? Kind::kFunction : Kind::kValue;
   }
 
+  /// Of a "<" behind this text.
+  static bool is_less(std::string_view before, bool behind_blank) {
+    if (before.ends_with("operator") || before.ends_with("operator<")) return true;
+    return behind_blank && !before.ends_with("template ");
+  }
+
   static bool is_block(const std::string& head) {
-    static const std::regex kBlocks{
+    static const Pattern kBlocks{
         R"(^\s*$|\belse\s*$|^(else )?(if|for|while|switch|do|try|catch)\b|^(case\b.*|default|\w+):\s*$)"};
-    return std::regex_search(head, kBlocks);
+    return kBlocks.search(head).has_value();
   }
 
   /// A body follows its parameters, what may stand behind them, or the last of the members that it sets.
   static bool is_function(const std::string& head) {
-    static const std::regex kOperator{R"(\boperator\b)"};
-    static const std::regex kBehind{
+    static const Pattern kOperator{R"(\boperator\b)"};
+    static const Pattern kBehind{
         R"(\)\s*((const|noexcept|override|final|mutable|&|&&|try|requires .*|->.*)\s*(\(\))?\s*)*$)"};
-    static const std::regex kMembers{R"(\)\s*(noexcept\s*)?:[^:].*[)}]\s*$)"};
-    if (head.find('=') != std::string::npos && !std::regex_search(head, kOperator)) return false;
-    return std::regex_search(head, kBehind) || std::regex_search(head, kMembers);
+    static const Pattern kMembers{R"(\)\s*(noexcept\s*)?:[^:].*[)}]\s*$)"};
+    if (head.find('=') != std::string::npos && !kOperator.search(head)) return false;
+    return kBehind.search(head) || kMembers.search(head);
   }
 
   /// Remembers the statement when it makes a variable that outlives its function and may change.
   void judge(const std::string& text) {
-    static const std::regex kLongLived{R"(^(\[\[\]\]\s*)?((inline|constinit)\s+)*(static|thread_local)\b)"};
-    if (open_.back().kind != Kind::kNamespace && !std::regex_search(text, kLongLived)) return;
-    static const std::regex kNoVariable{
+    static const Pattern kLongLived{R"(^(\[\[\]\]\s*)?((inline|constinit)\s+)*(static|thread_local)\b)"};
+    if (open_.back().kind != Kind::kNamespace && !kLongLived.search(text)) return;
+    static const Pattern kNoVariable{
         R"(^\s*$|^(using|typedef|template|static_assert|friend|extern|namespace|class|struct|enum|union|return)\b)"};
-    static const std::regex kConstant{R"(\bconstexpr\b|\bconst\b(?![^={]*\*\s*\w+\s*(=|\{|$)))"};
-    if (std::regex_search(text, kNoVariable) || std::regex_search(text, kConstant)) return;
+    static const Pattern kConstant{R"(\bconstexpr\b|\bconst\b(?![^={]*\*\s*\w+\s*(=|\{|$)))"};
+    if (kNoVariable.search(text) || kConstant.search(text)) return;
     if (text.substr(0, text.find_first_of("={")).find('(') != std::string::npos) return;  // declares a function
     globals.push_back({text, line_at(code_, begin_ + blanks_)});
   }

@@ -8,7 +8,7 @@
 #include <sstream>
 
 #include "base/param_file.h"
-#include "isa/table.h"
+#include "isa/instr.h"
 #include "runtime/ops/ops.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"

@@ -40,5 +40,21 @@ TEST(CleanInstall, EverythingThatIsInstalledIsBuiltFirst) {
   EXPECT_GT(files, 8);
 }
 
+/// What packagers and ./dev run want: the libraries of tests are not even looked for.
+TEST(CleanInstall, WithoutTestsTheirLibrariesAreNotNeeded) {
+  const TemporaryFolder folder{"trnsim_without_tests"};
+  std::string disabled;  // a REQUIRED package that is disabled is an error
+  for (const char* package : {"GTest", "Protobuf", "benchmark"})
+    disabled += std::string{" -D CMAKE_DISABLE_FIND_PACKAGE_"} + package + "=ON";
+  const std::string configure =
+      "cmake -G Ninja -S '" + kSource.string() + "' -B build -D CMAKE_CXX_COMPILER='" TRNSIM_CXX "'" + disabled;
+  EXPECT_NE(shell(folder.path(), configure).code, 0);
+  const Ran ran = shell(folder.path(), configure +
+                                           " -D TRNSIM_TESTS=OFF\nninja -C build -t query trnsim >query\n"
+                                           "ninja -C build -t targets all | grep -c '^test_' || true");
+  ASSERT_EQ(ran.code, 0) << ran.output;
+  EXPECT_TRUE(ran.output.ends_with("\n0\n")) << ran.output;
+}
+
 }  // namespace
 }  // namespace integration

@@ -30,4 +30,52 @@ TEST(Instrs, NoneAreAnEmptyList) {
   EXPECT_EQ(none.size(), 1u);
 }
 
+isa::Instrs::List mixed_instrs() {
+  isa::Instrs::List all;
+  for (int i = 0; i < 1000; ++i) {
+    isa::Instr instr{.op = i % 3 == 0 ? isa::Opcode::kMatMul : isa::Opcode::kDmaCopy, .label = 7};
+    instr.dst = {.space = isa::Space::kSbuf, .partitions = 128, .offset = i * 512};
+    instr.a = {.space = isa::Space::kHbm, .reg = 3, .offset = std::int64_t{1} << 40, .pstep = i};
+    if (i % 5 == 0) instr.waits[1] = {.sem = 2, .count = static_cast<std::uint32_t>(i)};
+    all.push_back(instr);
+  }
+  return all;
+}
+
+TEST(Instrs, PackedOnesAreWhatTheyWereAndAreTheSameOnes) {
+  const isa::Instrs instrs{mixed_instrs()}, copy = instrs;
+  const auto identity = instrs.identity();
+  instrs.pack();
+  EXPECT_TRUE(copy.is_packed());
+  EXPECT_EQ(copy.size(), 1000u);
+  EXPECT_EQ(copy.identity(), identity);
+  EXPECT_TRUE(copy == isa::Instrs{mixed_instrs()});
+  EXPECT_FALSE(instrs.is_packed());
+}
+
+TEST(Instrs, PackedOnesAreChangedAlone) {
+  isa::Instrs instrs{mixed_instrs()};
+  const isa::Instrs copy = instrs;
+  instrs.pack();
+  instrs.own()[1].queue = 5;
+  EXPECT_EQ(copy[1].queue, 0);
+  instrs.pack();
+  instrs.own()[2].queue = 6;
+  instrs.pack();
+  EXPECT_EQ(instrs[1].queue, 5);
+  EXPECT_EQ(instrs[2].queue, 6);
+}
+
+TEST(Instrs, AReaderLeavesThemAsItFoundThem) {
+  const isa::Instrs instrs{mixed_instrs()};
+  { const isa::ReadOnce reading{instrs}; }
+  EXPECT_FALSE(instrs.is_packed());
+  instrs.pack();
+  {
+    const isa::ReadOnce reading{instrs};
+    EXPECT_EQ(instrs[6].op, isa::Opcode::kMatMul);
+  }
+  EXPECT_TRUE(instrs.is_packed());
+}
+
 }  // namespace

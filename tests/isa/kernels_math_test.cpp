@@ -208,7 +208,7 @@ TEST_P(Host, RandomBitsAndDropoutAreTheSame) {
     mine().random_row({stream, 7, 256}, cols, drawn.data());
     for (std::size_t i = 0; i < cols; ++i)
       EXPECT_EQ(drawn[i], exec::random16(stream, 7, 256 + static_cast<std::uint32_t>(i))) << i;
-    mine().dropout(x.data(), {stream, 7, 256}, 6554, 1.1f, kept.data(), kRows, cols);
+    mine().dropout(x.data(), {stream, 7, 256}, {6554, 1.1f}, kept.data(), kRows, cols);
     for (std::size_t r = 0; r < kRows; ++r)
       for (std::size_t i = 0; i < cols; ++i) {
         const std::uint16_t random =

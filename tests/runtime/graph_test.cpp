@@ -143,15 +143,18 @@ TEST(Compile, GivesUpWhatCannotFit) {
   };
   for (const std::int64_t width : {128, 320}) {
     const runtime::MemoryPlan plan = runtime::compile(build(width), trn1_target(), {.name = "test"}).memory;
-    const runtime::Compiled given_up = runtime::compile(build(width), trn1_target(), {.name = "test", .give_up_at = 1});
+    const auto compile_below = [&](std::uint64_t most) {
+      return runtime::compile(build(width), trn1_target(),
+                              {.name = "test", .give_up = [=](const auto& memory) { return memory.total > most; }});
+    };
+    const runtime::Compiled given_up = compile_below(1);
     const std::uint64_t least = given_up.memory.total;
     EXPECT_TRUE(given_up.given_up);
     EXPECT_TRUE(given_up.program.blocks.empty());
     EXPECT_LE(least, plan.total) << width;
     EXPECT_GE(least, plan.bytes_by_kind.at("weights") + 2 * 256u * static_cast<std::uint64_t>(width) * 4) << width;
-    EXPECT_TRUE(runtime::compile(build(width), trn1_target(), {.name = "test", .give_up_at = least - 1}).given_up);
-    const runtime::Compiled whole =
-        runtime::compile(build(width), trn1_target(), {.name = "test", .give_up_at = least});
+    EXPECT_TRUE(compile_below(least - 1).given_up);
+    const runtime::Compiled whole = compile_below(least);
     EXPECT_FALSE(whole.given_up);
     EXPECT_EQ(whole.memory.total, plan.total);
   }

@@ -34,6 +34,7 @@ analysis::Devices devices_of(const hw::MachineParams& machine) {
           .memory = machine.hbm_bytes.value,
           .rows = static_cast<int>(machine.torus_rows.value),
           .columns = static_cast<int>(machine.torus_columns.value),
+          .generation = static_cast<int>(machine.generation.value),
           .vcpus = machine.vcpus.value,
           .host_memory = machine.host_memory.value};
 }

@@ -83,9 +83,9 @@ void Memory::name_rest() {
   if (total > named) by_kind["alignment"] += total - named;
 }
 
-Memory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& machine) {
-  Memory memory{.by_kind = compiled.memory.bytes_by_kind,
-                .total = compiled.memory.total,
+Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine) {
+  Memory memory{.by_kind = plan.bytes_by_kind,
+                .total = plan.total,
                 .capacity = machine.hbm_bytes_per_core()};
   memory.name_rest();
   return memory;

@@ -7,12 +7,12 @@
 #include "trnsim/projection.h"
 
 namespace runtime {
-struct Compiled;  // runtime/compiler/compile.h
+struct MemoryPlan;  // runtime/compiler/memory_plan.h
 }
 
 namespace trnsim {
 
-Memory memory_of(const runtime::Compiled& compiled, const hw::MachineParams& machine);
+Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine);
 
 /// What no compiler can do without: weights, gradients, optimizer state, and what each layer's backward pass reads.
 /// Takes no time: most plans of a large model are refused by it. Errors: as workloads::check() for a plan that does not

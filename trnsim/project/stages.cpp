@@ -114,13 +114,18 @@ CompiledStages compile_stages(const Job& job, SharedBlocks& shared, const Compil
     step.plan.micro_batches = out.micro_batches;
     runtime::CompileOptions compile = workloads::compile_options(step, "train", job.passes, job.programs.get());
     compile.blocks = &shared.compiled;
-    compile.give_up_at = options.give_up_at;
+    const auto whole = [&](const runtime::MemoryPlan& plan) {
+      Memory memory = memory_of(plan, job.machine);
+      memory.add("messages", inbox_bytes(job, s, out.micro_batches));
+      add_software(job, s, memory);
+      return memory;
+    };
+    if (options.give_up_at > 0)
+      compile.give_up = [&](const runtime::MemoryPlan& least) { return whole(least).total > options.give_up_at; };
     Stage stage{.program = std::make_shared<const runtime::Compiled>(
                     runtime::compile(job.model->step(step).graph, job.machine.target(), compile)),
                 .record = nullptr};
-    Memory memory = memory_of(stage.compiled(), job.machine);
-    memory.add("messages", inbox_bytes(job, s, out.micro_batches));
-    add_software(job, s, memory);
+    Memory memory = whole(stage.compiled().memory);
     if (memory.total > out.memory.total) out.memory = std::move(memory);
     out.stages.push_back(std::move(stage));
     if (options.give_up_at > 0 && out.memory.total > options.give_up_at) break;

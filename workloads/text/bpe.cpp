@@ -121,8 +121,8 @@ std::string Bpe::prepared(std::string_view text, bool first) const {
 
 void Bpe::tokenize_plain(std::string_view text, bool first, std::vector<std::int32_t>& ids) const {
   const std::string whole = prepared(text, first);
-  if (style_.byte_level && style_.pattern) {
-    for (const std::string_view word : split_by(*style_.pattern, whole)) tokenize_word(word, ids);
+  if (style_.byte_level && !style_.splits.empty()) {
+    for (const std::string_view word : split_by(style_.splits, whole)) tokenize_word(word, ids);
   } else if (style_.split_at_blanks) {
     for (std::size_t at = 0; at < whole.size();) {
       const std::size_t end = std::min(whole.find(kBlankMark, at + 1), whole.size());

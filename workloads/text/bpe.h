@@ -19,8 +19,8 @@ struct BpeStyle {
   enum class Prefix { kNever, kFirst, kAlways };  // a blank put in front: at the start of a text, or of every part
 
   bool byte_level = true;  // GPT-2: pieces are bytes, written as printable characters. Else Llama 2: blanks are U+2581
-  std::optional<SplitPattern> pattern{};  // byte-level: words; unset: the whole text is one
-  bool split_at_blanks = false;           // not byte-level: every U+2581 begins a word
+  std::vector<base::Pattern> splits{};  // byte-level: each cuts the words of the one before; none: the text is one word
+  bool split_at_blanks = false;         // not byte-level: every U+2581 begins a word
   Prefix prefix = Prefix::kNever;
   bool prefix_once = false;    // no blank is put in front of one
   bool strip_prefix = false;   // decoding takes one blank away from the front

@@ -1,6 +1,5 @@
 // tokenizer.json with a BPE model. What it says and is not understood is refused: it would give other ids.
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include <algorithm>
 
@@ -108,14 +107,16 @@ class BpeReader {
   void read_pre_tokenizer() {
     bool byte_level = false;
     for (const json& part : parts_of(file_, "pre_tokenizer", "pretokenizers", path_)) {
-      require_type(part, "pre_tokenizer", {"ByteLevel", "Split", "Metaspace"}, path_);
+      require_type(part, "pre_tokenizer", {"ByteLevel", "Split", "Digits", "Metaspace"}, path_);
       const json& type = part.at("type");
       if (type == "ByteLevel") {
         byte_level = true;
         style_.prefix_once = true;
         if (flag(part, "add_prefix_space", true, path_)) style_.prefix = Prefix::kAlways;
-        if (flag(part, "use_regex", true, path_)) set_pattern(SplitPattern::kGpt2);
+        if (flag(part, "use_regex", true, path_)) style_.splits.push_back(split_pattern(kGpt2Split));
       }
+      if (type == "Digits")
+        style_.splits.push_back(split_pattern(flag(part, "individual_digits", false, path_) ? "\\p{N}" : "\\p{N}+"));
       if (type == "Split") read_split(part);
       if (type == "Metaspace") read_metaspace(part);
     }
@@ -124,20 +125,12 @@ class BpeReader {
           "neither byte-level (pre_tokenizer ByteLevel) nor with U+2581 for blanks (normalizer Replace or Metaspace)");
   }
 
-  void set_pattern(SplitPattern pattern) {
-    if (style_.pattern) refuse("pre_tokenizer splits twice: not supported");
-    style_.pattern = pattern;
-  }
-
   void read_split(const json& part) {
     const json regex = field(part, "pattern", path_).value("Regex", json());
-    const auto pattern = regex.is_string() ? split_pattern(regex.get_ref<const std::string&>()) : std::nullopt;
-    if (!pattern)
-      refuse("pre_tokenizer splits by {}; supported: {}", part.at("pattern").dump(),
-             fmt::join(split_pattern_regexes(), "   "));
+    if (!regex.is_string()) refuse("pre_tokenizer splits by {}; supported: a Regex", part.at("pattern").dump());
     if (part.value("behavior", json()) != "Isolated" || flag(part, "invert", false, path_))
       refuse("pre_tokenizer Split is not \"Isolated\"");
-    set_pattern(*pattern);
+    style_.splits.push_back(split_pattern(regex.get_ref<const std::string&>()));
   }
 
   void read_metaspace(const json& part) {

@@ -1,25 +1,23 @@
-// The regular expressions with which byte-level tokenizers cut a text into words before merging, written out by hand.
+// The regular expressions with which byte-level tokenizers cut a text into words before merging.
 #pragma once
 
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "base/pattern.h"
+
 namespace workloads {
 
-enum class SplitPattern {
-  kGpt2,      // 's|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+
-  kLlama3,    // (?i:'s|...)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}{1,3}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+
-  kOneDigit,  // the same with \p{N}: Qwen 2
-};
+/// GPT-2's, which the pre-tokenizer "ByteLevel" has built in. Source: openai/gpt-2, encoder.py.
+inline constexpr std::string_view kGpt2Split =
+    R"('s|'t|'re|'ve|'m|'ll|'d| ?\p{L}+| ?\p{N}+| ?[^\s\p{L}\p{N}]+|\s+(?!\S)|\s+)";
 
-/// The pattern that is written so in tokenizer.json, if it is one of the above.
-std::optional<SplitPattern> split_pattern(std::string_view regex);
-/// All of them as written there, for error messages.
-std::vector<std::string> split_pattern_regexes();
+/// An expression of tokenizer.json, which is written for Oniguruma. Errors: Fault::kData when it is none.
+base::Pattern split_pattern(std::string_view regex);
 
-/// The matches, which cover the text; the views point into it. `text` must be valid UTF-8.
-std::vector<std::string_view> split_by(SplitPattern pattern, std::string_view text);
+/// Matches and what is between them, in the order of the text, which they cover; each next pattern cuts the pieces of
+/// the one before. The views point into `text`, which must be valid UTF-8.
+std::vector<std::string_view> split_by(const std::vector<base::Pattern>& patterns, std::string_view text);
 
 }  // namespace workloads

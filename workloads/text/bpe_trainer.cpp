@@ -37,8 +37,9 @@ class BpeTrainer {
       append_utf8(names_.back(), printable_for(static_cast<unsigned char>(b)));
     }
     std::map<std::string, std::int64_t, std::less<>> counts;
+    const std::vector gpt2{split_pattern(kGpt2Split)};
     for (const std::string& text : texts)
-      for (const std::string_view word : split_by(SplitPattern::kGpt2, text)) ++counts[std::string{word}];
+      for (const std::string_view word : split_by(gpt2, text)) ++counts[std::string{word}];
     for (const auto& [text, count] : counts) {
       Word word{.pieces = {}, .count = count};
       for (const char c : text) word.pieces.push_back(static_cast<unsigned char>(c));
