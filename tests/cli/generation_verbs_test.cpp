@@ -89,7 +89,7 @@ TEST_F(GenerationVerbs, PlanRanksTheDegreesOfTensorParallelism) {
 
 TEST_F(GenerationVerbs, CompareSaysWhatALaterRunTakesLonger) {
   const std::string timed = "run " + at("write.toml") + " --mode timed --output_dir ";
-  const Ran first = run(timed + at("before")), second = run(timed + at("after") + " --set hbm.bandwidth=0.5x");
+  const Ran first = run(timed + at("before")), second = run(timed + at("after") + " --set collective.floor=2x");
   ASSERT_EQ(first.code, 0) << first.err;
   ASSERT_EQ(second.code, 0) << second.err;
   const Ran same = run("compare " + at("before") + " " + at("before") + " --fail_above 1%");
