@@ -64,9 +64,9 @@ void ablate(const AblateOptions& options) {
 }  // namespace
 
 base::Table pass_table(const trnsim::Job& job, bool exact, const std::vector<PassColumn>& more) {
-  std::vector<base::Column> columns{{"pass", "pass switched"},        {"step_seconds", "step ms"},
-                                    {"change_percent", "change %"},   {"hbm_bytes", "HBM per core"},
-                                    {"traffic_bytes", "HBM traffic"}, {"instructions", ""}};
+  std::vector<base::Column> columns{
+      {"pass", "pass switched"},     {"device_step_seconds", "step ms"},   {"change_percent", "change %"},
+      {"hbm_bytes", "HBM per core"}, {"hbm_traffic_bytes", "HBM traffic"}, {"instructions", ""}};
   for (const PassColumn& column : more) columns.push_back(column.column);
   columns.push_back({"text", "what the pass does"});
   base::Table table{columns};

@@ -57,7 +57,7 @@ void fail_above(const analysis::Difference& total, std::optional<double> most) {
 std::vector<analysis::Difference> jobs(const std::filesystem::path& before, const std::filesystem::path& after) {
   for (const auto& folder : {before, after})
     if (!std::filesystem::exists(folder / "result.json")) return {};
-  return analysis::compare_jobs(analysis::read_result(before).body, analysis::read_result(after).body);
+  return analysis::compare_jobs(analysis::read_result(before), analysis::read_result(after));
 }
 
 bool is_profile(const std::filesystem::path& path) { return path.extension() == ".json"; }

@@ -5,9 +5,9 @@
 #include <charconv>
 #include <filesystem>
 #include <memory>
-#include <nlohmann/json.hpp>
 
 #include "analysis/cost/job_cost.h"
+#include "analysis/figures/json_fields.h"
 #include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/log.h"
@@ -22,7 +22,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-using Json = nlohmann::ordered_json;
 
 struct CostOptions {
   std::string run, runtime, instance_type, prices, flops, hbm_bytes,
@@ -78,12 +77,11 @@ trnsim::Job program_of(const std::string& run) {
   if (run.empty())
     throw Error{Fault::kUsage, "--largest_batch", "needs the job's program", "give a run folder or a workload"};
   if (!std::filesystem::is_directory(run)) return trnsim::load_job(run);
-  const Json body = analysis::read_result(run).body;
-  const Json workload = body.value("workload", Json::object());
-  if (!workload.contains("options") || !workload.contains("name"))
+  const analysis::WorkloadFigures workload = analysis::read_result(run).workload;
+  if (workload.name.empty() || workload.options.empty())
     throw Error{Fault::kData, run, "does not say which workload it is", "run the job again with this trnsim"};
-  return projected_job(workloads::load_workload(workload["name"].get<std::string>()),
-                       trnsim::settings_from(workload["options"]));
+  return projected_job(workloads::load_workload(workload.name),
+                       trnsim::settings_from(analysis::json_of(workload.options)));
 }
 
 /// The largest batch of a core, found by compiling the job's step with ever larger ones.

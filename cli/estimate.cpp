@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <utility>
 
 #include "base/error.h"
@@ -12,6 +13,7 @@
 #include "cli/verbs.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/estimate.h"
+#include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
 
 namespace cli {
@@ -33,10 +35,11 @@ void estimate(const EstimateOptions& options) {
   require_fit(e);
   const auto& [job, p, changes, remedy, typed] = e;
   if (form == base::Format::kJson) return print(to_json(e).dump(2) + "\n");
-  if (form == base::Format::kCsv) return print(figure_table(job, p).render(form, columns()));
+  const base::Table table = figure_table(figures_of(job, p));
+  if (form == base::Format::kCsv) return print(table.render(form, columns()));
   print(fmt::format("{} on {}\n\n", options.model, setting_of(job)));
   print(answer_text(answer(job, p, changes, typed)) + "\n");
-  print(figure_table(job, p).render(form, columns()) + "\n" + lengths_text(job, p, form) +
+  print(table.render(form, columns()) + "\n" + lengths_text(job, p, form) +
         memory_table(p.memory).render(form, columns()));
   if (const std::string why = compile_cost(job, p).refusal(); !why.empty()) print("\n" + why + "\n");
 }

@@ -61,12 +61,12 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
   const bool for_programs = form == base::Format::kJson || form == base::Format::kCsv;
   std::vector<base::Column> head{{"rank", ""},
                                  {"plan", ""},
-                                 {"step", writes ? "token s" : "step s"},
-                                 {"rate", writes ? "tokens/s" : "sequences/s"},
-                                 {"mfu", "device MFU %"},
-                                 {"memory", "HBM GiB"},
+                                 {"step_seconds", writes ? "token s" : "step s"},
+                                 {"sequences_per_second", writes ? "tokens/s" : "sequences/s"},
+                                 {"device_mfu_percent", "device MFU %"},
+                                 {"hbm_bytes", "HBM GiB"},
                                  {"verdict", ""},
-                                 {"dollars", "$ per million tokens"},
+                                 {"dollars_per_million_tokens", "$ per million tokens"},
                                  {"flags", ""}};
   if (for_programs)
     for (const auto& [part, bytes] : trnsim::compiler_parts({})) head.push_back({part, ""});
@@ -81,7 +81,7 @@ void print_ranked(const std::vector<TriedPlan>& plans, const PlanOptions& option
                                 with(r.seconds, "{:.5g}"),
                                 with(r.job.sequences_per_step() / r.seconds, "{:.2f}"),
                                 with(100 * r.mfu, "{:.1f}"),
-                                with(static_cast<double>(r.memory) / (1 << 30), "{:.1f}"),
+                                base::Cell{r.memory, fmt::format("{:.1f}", static_cast<double>(r.memory) / (1 << 30))},
                                 std::string{verdict(memory)},
                                 dollars_of(r),
                                 plan_flags(r.job)};

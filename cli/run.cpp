@@ -6,6 +6,7 @@
 #include <ctime>
 #include <filesystem>
 #include <memory>
+#include <nlohmann/json.hpp>
 #include <optional>
 
 #include "analysis/profile/stats.h"
@@ -70,14 +71,11 @@ trnsim::TraceWindow trace_window(const RunOptions& options) {
 /// Whether stdout is for people, not for programs.
 bool for_people(base::Format form) { return form == base::Format::kTable || form == base::Format::kMarkdown; }
 
-/// What each step leaves: a line on the terminal, and one in steps.jsonl.
+/// What each step leaves on the terminal.
 class StepView {
  public:
-  StepView(const std::filesystem::path& folder, const workloads::Trainer& trainer, double step_seconds)
-      : trainer_{trainer},
-        step_seconds_{step_seconds},
-        steps_{folder, trainer.first_step()},
-        progress_{"train", "step", static_cast<std::uint64_t>(trainer.max_steps())} {}
+  StepView(const workloads::Trainer& trainer, double step_seconds)
+      : step_seconds_{step_seconds}, progress_{"train", "step", static_cast<std::uint64_t>(trainer.max_steps())} {}
 
   void show(const workloads::StepRecord& r) {
     const double simulated = static_cast<double>(r.step) * step_seconds_;
@@ -85,14 +83,6 @@ class StepView {
     if (progress_.due())
       progress_.update(static_cast<std::uint64_t>(r.step),
                        fmt::format("loss {:.4f}, simulated {:.1f} s, real {:.0f} s", r.loss, simulated, real));
-    if (r.step % trainer_.options().logging_steps != 0 && r.step != trainer_.max_steps()) return;
-    steps_.append({{"step", r.step},
-                   {"epoch", r.epoch},
-                   {"loss", r.loss},
-                   {"learning_rate", r.learning_rate},
-                   {"grad_norm", r.grad_norm},
-                   {"simulated_seconds", simulated},
-                   {"host_seconds", real}});
   }
   void evaluating(std::int64_t done, std::int64_t all) {
     if (!evaluation_) {
@@ -108,10 +98,8 @@ class StepView {
   }
 
  private:
-  const workloads::Trainer& trainer_;
   const double step_seconds_;
   const Clock::time_point begin_ = Clock::now();
-  analysis::StepLog steps_;
   base::Progress progress_;
   std::optional<base::Progress> evaluation_;  // that is under way
 };
@@ -124,8 +112,9 @@ void print_projection(const RunResult& run, base::Format form) {
     print(compiler_table(*run.gain).render(form, columns()));
     print(paragraph(gain_text(*run.gain, *run.published_gain)) + "\n");
   }
-  print(job_table(run).render(form, columns()) + "\n");
-  print(figure_table(*run.job, p).render(form, columns()) + "\n");
+  const analysis::Figures figures = figures_of(run);
+  print(job_table(run, figures).render(form, columns()) + "\n");
+  print(figure_table(figures).render(form, columns()) + "\n");
   print(lengths_text(*run.job, p, form));
   if (run.job->purchase != analysis::Purchase::kOnDemand)
     print(fmt::format("price: {}, {} per instance and hour\n",
@@ -157,8 +146,7 @@ void print_training(const Training& t) {
 }
 
 /// What is shown of a run in progress.
-trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Format form,
-                                std::unique_ptr<StepView>& steps) {
+trnsim::RunObserver observer_of(base::Format form, std::unique_ptr<StepView>& steps) {
   const bool people = for_people(form);
   trnsim::RunObserver observer;
   observer.note = [](const std::string& note) { base::log(base::LogLevel::kWarning, flags_in(note)); };
@@ -169,11 +157,11 @@ trnsim::RunObserver observer_of(const std::filesystem::path& folder, base::Forma
       flush();
     }
   };
-  observer.training.begin = [&steps, folder](const Training& t, const workloads::Trainer& trainer) {
+  observer.training.begin = [&steps](const Training& t, const workloads::Trainer& trainer) {
     base::log_info("training {} ({}) on {}, {}, {} on {}", t.model, base::counted(t.parameters, "parameter"), t.dataset,
                    base::counted(t.train_samples, "sample"), t.numerics,
                    base::counted(trainer.options().step.plan.world(), "core"));
-    steps = std::make_unique<StepView>(folder, trainer, t.simulated_step_seconds);
+    steps = std::make_unique<StepView>(trainer, t.simulated_step_seconds);
   };
   observer.training.step = [&steps](const workloads::StepRecord& r) { steps->show(r); };
   observer.training.evaluating = [&steps](std::int64_t done, std::int64_t all) { steps->evaluating(done, all); };
@@ -204,13 +192,15 @@ void run(const RunOptions& options) {
       .trace = trace_window(options)};
   const base::Format form = base::parse_format(options.settings.output.format);
   std::unique_ptr<StepView> steps;
-  const RunResult result = trnsim::run(request, observer_of(request.folder, form, steps));
+  const RunResult result = trnsim::run(request, observer_of(form, steps));
   if (steps) steps->finish();
   if (result.training && for_people(form)) print_training(*result.training);
   if (form == base::Format::kJson)
-    print(analysis::with_schema(result_body(result)).dump(2, ' ', false, nlohmann::json::error_handler_t::replace) +
+    print(analysis::with_schema(to_json(figures_of(result)))
+              .dump(2, ' ', false, analysis::Json::error_handler_t::replace) +
           "\n");
-  if (form == base::Format::kCsv && result.projection) print(job_table(result).render(form, columns()));
+  if (form == base::Format::kCsv && result.projection)
+    print(job_table(result, figures_of(result)).render(form, columns()));
   base::log_info("results in {}", request.folder.string());
   if (result.training && result.training->outcome.interrupted)
     base::log_warning("interrupted at step {}: go on with --resume_from_checkpoint {}", result.training->outcome.steps,

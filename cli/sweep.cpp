@@ -83,7 +83,7 @@ void report_best(const analysis::SweepRun& run, const SweepOptions& options) {
   const analysis::SweepResult& best = best_result(run, options.minimize, conditions);
   std::string settings;
   for (const auto& [key, value] : best.point) settings += fmt::format(" --set {}={}", key, value);
-  base::log_info("smallest {}: {:.6g} with{}", options.minimize, best.metrics.at(analysis::metric_of(options.minimize)),
+  base::log_info("smallest {}: {:.6g} with{}", options.minimize, best.metrics.at(metric_of(run, options.minimize)),
                  settings.empty() ? " the machine as it is" : settings);
 }
 

@@ -3,8 +3,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <set>
 
+#include "analysis/figures/figure_table.h"
 #include "analysis/profile/stats.h"
+#include "base/error.h"
 #include "base/progress.h"
 #include "base/table_text.h"
 #include "base/text.h"
@@ -12,7 +15,6 @@
 #include "cli/options.h"
 #include "cli/output.h"
 #include "trnsim/job/lengths.h"
-#include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
 
 namespace cli {
@@ -25,22 +27,22 @@ using trnsim::Projection;
 /// A number with its text.
 Cell number(double value, std::string text) { return {value, std::move(text)}; }
 
-std::string show(const std::string& name, double value) {
-  if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
-  if (name.starts_with("dollars")) return fmt::format("${:.3f}", value);
-  if (name.ends_with("_runtime")) return base::readable(value, base::Dimension::kTime);
-  if (name == "core_utilisation") return fmt::format("{:.0f} %", 100 * value);
-  return fmt::format("{:.2f}", value);
+/// A figure by its name or an earlier one.
+const analysis::Figure& figure_of(std::string_view name) {
+  const analysis::Figure* figure = analysis::find_figure(name);
+  base::ensure(figure != nullptr, name, "no figure has that name");
+  return *figure;
 }
 
-std::string show(const workloads::Published& figure) {
-  if (figure.low == figure.high) return show(figure.name, figure.value);
-  return fmt::format("{} to {}", show(figure.name, figure.low), show(figure.name, figure.high));
+std::string show(const workloads::Published& published) {
+  const auto text = [&](double value) { return analysis::figure_text(figure_of(published.name).unit, value); };
+  if (published.low == published.high) return text(published.value);
+  return fmt::format("{} to {}", text(published.low), text(published.high));
 }
+
+Cell shown(const analysis::Figure& figure, double value) { return {value, analysis::figure_text(figure.unit, value)}; }
 
 Cell percent(double value) { return number(value, fmt::format("{:.1f}", value)); }
-
-Cell shown(const std::string& name, double value) { return {value, show(name, value)}; }
 
 Cell bytes_cell(double n) { return {n, base::readable(n, base::Dimension::kBytes)}; }
 
@@ -112,25 +114,35 @@ std::string answer_text(const trnsim::Answer& answer) {
   return out;
 }
 
-Table job_table(const trnsim::RunResult& run) {
+Table job_table(const trnsim::RunResult& run, const analysis::Figures& figures) {
   Table table{{{"figure", ""}, {"predicted", ""}, {"published", ""}, {"error", "error %"}, {"source", ""}}};
+  std::set<std::string_view> seen;
   for (const workloads::Published& published : run.published) {
-    const auto value = trnsim::predicted(published.name, run);
+    const analysis::Figure& figure = figure_of(published.name);
+    seen.insert(figure.name);
+    const analysis::Maybe value = figure.of(figures);
     if (!value) {
-      table.add_row({published.name, "not trained", Cell{published.value, show(published)}, "", published.source});
+      table.add_row({figure.name, "not trained", Cell{published.value, show(published)}, "", published.source});
       continue;
     }
     const double error = 100 * published.error(*value);
     const bool inside = published.low < published.high && error == 0;
-    table.add_row({published.name, shown(published.name, *value), Cell{published.value, show(published)},
+    table.add_row({figure.name, shown(figure, *value), Cell{published.value, show(published)},
                    number(error, inside ? "inside" : fmt::format("{:+.1f}", error)), published.source});
   }
   for (const char* name : {"train_samples_per_second", "train_runtime", "dollars"}) {
-    const auto known = [&](const workloads::Published& published) { return published.name == name; };
-    if (std::ranges::any_of(run.published, known)) continue;
-    const auto value = trnsim::predicted(name, run);
-    table.add_row({name, value ? shown(name, *value) : Cell{"no price"}, "", "", ""});
+    if (seen.contains(name)) continue;
+    const analysis::Maybe value = figure_of(name).of(figures);
+    table.add_row({name, value ? shown(figure_of(name), *value) : Cell{"no price"}, "", "", ""});
   }
+  return table;
+}
+
+Table figure_table(const analysis::Figures& figures) {
+  Table table{{{"figure", ""}, {"value", ""}, {"text", "what it is"}}};
+  for (const char* section : {"workload/model", "machine", "job", "plan", "cost"})
+    for (const auto& [figure, value] : figures_of_section(figures, section))
+      table.add_row({figure->name, shown(*figure, value), figure->text});
   return table;
 }
 
@@ -138,62 +150,8 @@ namespace {
 
 Cell with(double value, int digits) { return number(value, fmt::format("{:.{}f}", value, digits)); }
 Cell clock(double seconds) { return number(seconds, base::clock_text(seconds)); }
-/// Of seconds that people read as a clock's time.
-Cell seconds(std::string shown) {
-  Cell unit{"s"};
-  unit.text = std::move(shown);
-  return unit;
-}
-
-void add_compilation(Table& table, const trnsim::Job& job, const Projection& p) {
-  const auto row = [&](const char* name, Cell value, Cell unit) {
-    table.add_row({name, std::move(value), std::move(unit)});
-  };
-  const trnsim::CompileCost compile = compile_cost(job, p);
-  row("start", with(compile.warm_seconds, 1), "s until cached graphs are loaded");
-  row("compile", clock(compile.cold_seconds), seconds("h:mm:ss, once, with an empty cache"));
-  row("compile_first", clock(compile.first_seconds), seconds("h:mm:ss of it until the first step"));
-  row("end_to_end_cold", clock(p.time.total + compile.cold_seconds), seconds("h:mm:ss with an empty cache"));
-  row("largest_module", with(compile.instructions, 0),
-      fmt::format("instructions; refused above {:.0f}", compile.limit));
-  row("host_memory", with(compile.host_bytes / 1e9, 1),
-      fmt::format("GB at least, of {:.0f}", compile.host_capacity / 1e9));
-}
 
 }  // namespace
-
-Table figure_table(const trnsim::Job& job, const Projection& p) {
-  Table table{{{"figure", ""}, {"value", ""}, {"unit", ""}}};
-  const auto row = [&](const char* name, Cell value, Cell unit) {
-    table.add_row({name, std::move(value), std::move(unit)});
-  };
-  const bool small = job.parameters() < 1e9;
-  row("parameters", with(job.parameters() / (small ? 1e6 : 1e9), 3), small ? "1e6" : "1e9");
-  if (job.model->lora())
-    row("trained_parameters", with(static_cast<double>(workloads::trained_count(job.model->weights())) / 1e6, 2),
-        "1e6");
-  row("cores", job.cores(), "");
-  row("sequences_per_step", with(job.sequences_per_step(), 0), "sequences");
-  row("tokens_per_step", with(job.tokens_per_step(), 0), "tokens");
-  row("model_flops_per_step", number(p.model_flops / 1e12, fmt::format("{:.4g}", p.model_flops / 1e12)), "TFLOP");
-  row("device_step", with(p.time.device_step, 4), "s");
-  if (job.step.plan.pipeline > 1) row("pipeline_bubble", with(p.bubble_seconds, 4), "s");
-  row("collectives_exposed", with(hw::seconds(p.stage().device().collective_exposed), 4), "s per step");
-  row("host_step", with(p.time.host_step, 4), "s");
-  row("step", with(p.time.step, 4), "s");
-  row("device_mfu", with(100 * p.mfu, 1), "% of the device's time");
-  row("job_mfu", with(100 * p.job_mfu, 1), "% of the step's time");
-  row("sequences_per_second", with(p.samples_per_second(), 2), "1/s");
-  row("tokens_per_second", with(p.samples_per_second() * job.tokens_per_step() / job.sequences_per_step(), 0), "1/s");
-  row("steps", with(p.steps, 0), "");
-  if (p.time.total < 60)
-    row("train_runtime", with(p.time.total, 2), "s");
-  else
-    row("train_runtime", clock(p.time.total), seconds("h:mm:ss"));
-  add_compilation(table, job, p);
-  row("dollars", p.dollars ? with(*p.dollars, *p.dollars < 0.1 ? 5 : 3) : Cell{"no price"}, "$");
-  return table;
-}
 
 Table length_table(const trnsim::Job& job, const Projection& p) {
   Table table{{{"length", ""},

@@ -12,9 +12,9 @@
 namespace cli {
 
 /// Time, samples/s and dollars; beside what was published, with the error of each, if it is that job.
-base::Table job_table(const trnsim::RunResult& run);
-/// Of a step and of the job, with the plan's sizes.
-base::Table figure_table(const trnsim::Job& job, const trnsim::Projection& projection);
+base::Table job_table(const trnsim::RunResult& run, const analysis::Figures& figures);
+/// Every figure of the model, the job, its plan and its cost.
+base::Table figure_table(const analysis::Figures& figures);
 /// Of a job whose samples are padded to several lengths: each of them, and what they are worth against one length and
 /// packing; of another nothing.
 base::Table length_table(const trnsim::Job& job, const trnsim::Projection& projection);

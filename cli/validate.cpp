@@ -32,10 +32,10 @@ struct ValidateOptions {
   bool sensitivity = false;
 };
 
-void fail_above(const analysis::ValidationReport& report, const std::string& limit) {
+void fail_above(const validation::ValidationReport& report, const std::string& limit) {
   if (limit.empty()) return;
   const double most = base::parse_real("--fail_above", limit);
-  const analysis::KindSummary& all = report.summaries.back();
+  const validation::KindSummary& all = report.summaries.back();
   if (all.predicted > 0 && all.mean <= most) return;
   throw Error{Fault::kCheck, "trnsim validate",
               fmt::format("mean absolute error {:.3g} % of {}, allowed {:g} %", all.mean,
@@ -49,16 +49,16 @@ void validate_profiles(const ValidateOptions& options) {
     throw Error{Fault::kUsage, options.sensitivity ? "--sensitivity" : "--only", "is of tables, and these are profiles",
                 "leave it out, or give no --run"};
   const analysis::Record run = analysis::read_record(options.run);
-  analysis::ProfileRows all;
+  validation::ProfileRows all;
   for (const std::string& file : options.files) {
-    auto some = analysis::profile_rows(analysis::compare(run, analysis::read_neuron_profile(file), file), file);
+    auto some = validation::profile_rows(analysis::compare(run, analysis::read_neuron_profile(file), file));
     all.rows.insert(all.rows.end(), some.rows.begin(), some.rows.end());
     all.predicted.merge(some.predicted);
   }
-  const analysis::ValidationReport report = analysis::validate(all.rows, [&](const analysis::Row& row) {
-    return analysis::Prediction{.value = all.predicted.at(row.id), .skip_reason = {}, .assumptions = {}, .time = {}};
+  const validation::ValidationReport report = validation::validate(all.rows, [&](const validation::Row& row) {
+    return validation::Prediction{.value = all.predicted.at(row.id), .skip_reason = {}, .assumptions = {}, .time = {}};
   });
-  print(analysis::to_text(report, options.common.output.format));
+  print(validation::to_text(report, options.common.output.format));
   fail_above(report, options.fail_above);
 }
 
@@ -70,18 +70,19 @@ void validate(const ValidateOptions& options) {
     throw Error{Fault::kUsage, "--sensitivity", "is several tables, and CSV one", "use --format table, md or json"};
   const std::vector<std::filesystem::path> files{options.files.begin(), options.files.end()};
   const auto only = options.only.empty() ? std::vector<std::string>{} : base::split(options.only, ',');
-  const std::vector<analysis::Row> rows = load_rows(files, only);
+  const std::vector<validation::Row> rows = validation::load_rows(files, only);
   base::Progress progress{"validate", "row", rows.size()};
-  auto [report, broken] = trnsim::validate(rows, predict_context(common),
-                                           [&](std::size_t done, const std::string& id) { progress.update(done, id); });
+  auto [report, broken] =
+      validation::validate(rows, validation::predict_context(common),
+                           [&](std::size_t done, const std::string& id) { progress.update(done, id); });
   progress.finish();
-  for (analysis::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
+  for (validation::Comparison& row : report.rows) row.skip_reason = flags_in(row.skip_reason);
   if (options.sensitivity) {
-    const analysis::Influence influence = influence_of(report, rows, common, progress_of("sensitivity", "point"));
-    if (form != base::Format::kJson) print(to_text(report, common.output.format) + "\n");
-    print(to_text(report, influence, common.output.format));
+    const validation::Influence influence = influence_of(report, rows, common, progress_of("sensitivity", "point"));
+    if (form != base::Format::kJson) print(validation::to_text(report, common.output.format) + "\n");
+    print(validation::to_text(report, influence, common.output.format));
   } else {
-    print(analysis::to_text(report, common.output.format));
+    print(validation::to_text(report, common.output.format));
   }
   if (broken) throw *broken;
   fail_above(report, options.fail_above);

@@ -19,20 +19,10 @@ using base::Align;
 using base::Cell;
 using base::Error;
 using base::Fault;
-using Json = nlohmann::ordered_json;
 
-/// A number at "section.key", 0 when it is null or absent.
-double figure(const Json& body, const char* section, const char* key) {
-  const auto found = body.find(section);
-  if (found == body.end() || !found->is_object()) return 0;
-  const auto value = found->find(key);
-  return value != found->end() && value->is_number() ? value->get<double>() : 0;
-}
-
-double needed(const std::string& where, const Json& body, const char* section, const char* key) {
-  const double value = figure(body, section, key);
-  if (value > 0) return value;
-  throw Error{Fault::kData, where, fmt::format("has no {}.{}", section, key),
+double needed(const std::string& where, const Maybe& value, std::string_view name) {
+  if (value && *value > 0) return *value;
+  throw Error{Fault::kData, where, fmt::format("has no job.{}", name),
               "run the job again with this trnsim, or give `runtime` and `instance_type`"};
 }
 
@@ -113,43 +103,37 @@ Cell dollars(const std::optional<double>& value) {
 }
 
 /// The record is of one core, of a pipeline of one stage, and of some of its micro-batches: the job says what all do.
-void add_job_work(JobToPrice& job, const Json& body, const Record& record, double steps) {
-  const double recorded = record.utilisation.model_flops, whole = figure(body, "job", "model_flops");
-  job.flops = whole > 0 ? whole : recorded * steps * record.program.ranks;
+void add_job_work(JobToPrice& job, const Maybe& flops, const Record& record, double steps) {
+  const double recorded = record.utilisation.model_flops;
+  job.flops = flops && *flops > 0 ? *flops : recorded * steps * record.program.ranks;
   const auto bytes = static_cast<double>(record.result.dma.read_bytes + record.result.dma.written_bytes);
   job.hbm_bytes = recorded > 0 ? bytes * (job.flops / recorded) : bytes * steps * record.program.ranks;
 }
 
 /// The job's seconds on other instances that have its cores; empty when it does not say.
-std::map<std::string, double> times_elsewhere(const std::string& where, const Json& body) {
-  const Json::json_pointer place{"/job/train_runtime_elsewhere"};
-  std::map<std::string, double> times;
-  if (!body.contains(place)) return times;
-  const auto refuse = [&](const std::string& what) {
-    throw Error{Fault::kData, where, "job.train_runtime_elsewhere " + what, "run the job again with this trnsim"};
-  };
-  if (!body.at(place).is_object()) refuse("is not an object of instances");
-  for (const auto& [name, seconds] : body.at(place).items()) {
-    if (!seconds.is_number() || !(seconds.get<double>() > 0)) refuse(fmt::format("has no seconds for '{}'", name));
-    times[name] = seconds.get<double>();
-  }
-  return times;
+std::map<std::string, double> times_elsewhere(const std::string& where, const Named<double>& elsewhere) {
+  for (const auto& [name, seconds] : elsewhere)
+    if (!(seconds > 0))
+      throw Error{Fault::kData, where, fmt::format("job.train_runtime_elsewhere has no seconds for '{}'", name),
+                  "run the job again with this trnsim"};
+  return {elsewhere.begin(), elsewhere.end()};
 }
 
 /// What a core holds and how the plan shares it.
-void add_memory(JobToPrice& job, const Json& body) {
-  const Json workload = body.value("workload", Json::object()), none = Json::object();
-  const Json options = workload.is_object() ? workload.value("options", none) : none;
-  const auto size = [&](const char* key) {
-    const auto found = options.find(key);
-    return found != options.end() && found->is_number() ? found->get<double>() : 1.0;
+void add_memory(JobToPrice& job, const Figures& f) {
+  const auto option = [&]<class Value>(std::string_view name, Value otherwise) {
+    const auto found = std::ranges::find(f.workload.options, name, &std::pair<std::string, SettingValue>::first);
+    const auto* value = found == f.workload.options.end() ? nullptr : std::get_if<Value>(&found->second);
+    return value ? *value : otherwise;
   };
-  const auto held = [&](const char* kind) { return figure(body, "memory", kind); };
+  const auto size = [&](std::string_view name) { return static_cast<double>(option(name, std::int64_t{1})); };
+  const auto held = [&](const char* kind) { return f.memory.kind(kind).value_or(0); };
   job.split = size("tensor_parallel_size") * size("pipeline_parallel_size");
-  job.sharded = options.is_object() && options.value("zero_1", Json{}) == Json(true);
+  job.sharded = option("zero_1", false);
   job.weight_bytes = job.split * (held("weights") + held("gradients"));
-  job.optimizer_bytes = (job.sharded ? figure(body, "machine", "cores") : job.split) * held("optimizer");
-  job.other_bytes = std::max(0.0, held("peak") - held("weights") - held("gradients") - held("optimizer"));
+  job.optimizer_bytes = (job.sharded ? f.machine.cores.value_or(0) : job.split) * held("optimizer");
+  job.other_bytes =
+      std::max(0.0, f.memory.hbm_bytes.value_or(0) - held("weights") - held("gradients") - held("optimizer"));
 }
 
 }  // namespace
@@ -160,25 +144,25 @@ double JobToPrice::core_bytes(double cores) const {
 }
 
 JobToPrice job_of_run(const std::filesystem::path& folder) {
-  return job_to_price(read_result(folder).body, read_record(folder), (folder / "result.json").string());
+  return job_to_price(read_result(folder), read_record(folder), (folder / "result.json").string());
 }
 
-JobToPrice job_to_price(const Json& body, const Record& record, const std::string& where) {
+JobToPrice job_to_price(const Figures& f, const Record& record, const std::string& where) {
   JobToPrice job;
   job.instance_type = record.info.instance_type;
   job.instances = static_cast<int>(record.info.instances);
-  job.seconds = needed(where, body, "job", "train_runtime");
-  job.elsewhere = times_elsewhere(where, body);
-  const double steps = needed(where, body, "job", "train_steps_per_second") * job.seconds;
-  const double device = figure(body, "job", "device_step_seconds") * steps;
+  job.seconds = needed(where, f.time.train_runtime, "train_runtime");
+  job.elsewhere = times_elsewhere(where, f.time.elsewhere);
+  const double steps = needed(where, f.work.train_steps_per_second, "train_steps_per_second") * job.seconds;
+  const double device = f.time.device_step_seconds.value_or(0) * steps;
   job.fixed_seconds = std::max(0.0, job.seconds - device);
-  job.samples = figure(body, "job", "train_samples_per_second") * job.seconds;
-  const double per_epoch = figure(body, "cost", "per_epoch");
-  job.epochs = per_epoch > 0 ? figure(body, "cost", "run") / per_epoch : 0;
-  job.tokens = figure(body, "job", "tokens");
-  add_job_work(job, body, record, steps);
-  add_memory(job, body);
-  job.cores = figure(body, "machine", "cores");
+  job.samples = f.work.train_samples_per_second.value_or(0) * job.seconds;
+  const double per_epoch = f.cost.dollars_per_epoch.value_or(0);
+  job.epochs = per_epoch > 0 ? f.cost.dollars.value_or(0) / per_epoch : 0;
+  job.tokens = f.work.tokens.value_or(0);
+  add_job_work(job, f.work.job_model_flops, record, steps);
+  add_memory(job, f);
+  job.cores = f.machine.cores.value_or(0);
   job.cores_per_chip = std::max(1.0, static_cast<double>(record.info.cores_per_chip));
   job.chip_bytes = static_cast<double>(record.info.hbm_bytes_per_core * record.info.cores_per_chip);
   return job;

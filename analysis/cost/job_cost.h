@@ -4,12 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 #include <map>
-#include <nlohmann/json_fwd.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "analysis/cost/prices.h"
+#include "analysis/figures/figures.h"
 #include "analysis/record/record.h"
 #include "base/table.h"
 
@@ -43,8 +43,8 @@ struct JobToPrice {
 
 /// From result.json and run.sqlite of a run folder. Errors: Fault::kData for files or figures that are missing.
 JobToPrice job_of_run(const std::filesystem::path& folder);
-/// The same of what these files would hold; `where` names them in errors.
-JobToPrice job_to_price(const nlohmann::ordered_json& body, const Record& record, const std::string& where);
+/// The same of a run in memory; `where` names it in errors.
+JobToPrice job_to_price(const Figures& figures, const Record& record, const std::string& where);
 
 enum class Basis {
   kGiven,     // the job's own time

@@ -1,8 +1,9 @@
 // Parquet: pages of plain values, and a footer in Thrift's compact protocol.
 // Source: github.com/apache/parquet-format, parquet.thrift; thrift/doc/specs/thrift-compact-protocol.md.
+#include "analysis/export/parquet.h"
+
 #include <bit>
 
-#include "analysis/export/export.h"
 #include "base/error.h"
 
 namespace analysis {

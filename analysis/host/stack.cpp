@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cctype>
 #include <filesystem>
 #include <utility>
 
@@ -12,7 +11,6 @@
 #include "base/error.h"
 #include "base/files.h"
 #include "base/suggest.h"
-#include "base/text.h"
 
 namespace analysis {
 namespace {
@@ -45,21 +43,6 @@ constexpr std::array kFields = {
     Stack::Field{"compile.start_per_op", &Stack::start_per_op, D::kTime,
                  "one operation of a cached graph, lowered and loaded"},
 };
-
-/// What published tables call the stacks; the first word that the name has decides: "HF Trainer on torch-xla".
-constexpr std::array<std::pair<std::string_view, std::string_view>, 12> kStackWords = {
-    {{"transformers-neuronx", "transformers-neuronx"},
-     {"megatron", "megatron"},
-     {"nemo", "megatron"},
-     {"neuronx-distributed", "neuronx-distributed"},
-     {"nxd", "neuronx-distributed"},
-     {"hf trainer", "hf-trainer"},
-     {"hf-trainer", "hf-trainer"},
-     {"optimum", "hf-trainer"},
-     {"bare", "bare"},
-     {"torch-xla", "torch-xla"},
-     {"torch-neuronx", "torch-xla"},
-     {"xla", "torch-xla"}}};
 
 }  // namespace
 
@@ -122,13 +105,6 @@ std::string passes_of(const Stack& stack, double length, std::string_view more) 
   if (stack.flash_from.value > 0 && length >= stack.flash_from.value) add("+flash_attention");
   add(more);
   return out;
-}
-
-std::string stack_for(std::string_view published_name) {
-  const std::string name = base::lower(published_name);
-  for (const auto& [word, stack] : kStackWords)
-    if (name.find(word) != std::string::npos) return std::string{stack};
-  return "";
 }
 
 }  // namespace analysis

@@ -71,8 +71,4 @@ std::vector<std::string> stack_names();
 /// Switches of --passes: the stack's for sequences of `length` tokens, then the user's, which win.
 std::string passes_of(const Stack& stack, double length, std::string_view more);
 
-/// The stack that a training row of a validation table names: "torch-xla", "HF Trainer on torch-xla", ... Empty when no
-/// file models it.
-std::string stack_for(std::string_view published_name);
-
 }  // namespace analysis

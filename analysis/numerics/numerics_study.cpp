@@ -30,14 +30,14 @@ constexpr std::array kStudent = {12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.36
                                  2.201,  2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093, 2.086,
                                  2.080,  2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042};
 
-struct Figure {
+struct StudyColumn {
   const char *key, *title;
   double TrainedRun::*value;
 };
-constexpr std::array kFigures = {Figure{"accuracy", "accuracy", &TrainedRun::accuracy},
-                                 Figure{"f1_macro", "macro F1", &TrainedRun::f1_macro},
-                                 Figure{"eval_loss", "evaluation loss", &TrainedRun::eval_loss},
-                                 Figure{"train_loss", "training loss", &TrainedRun::train_loss}};
+constexpr std::array kStudyColumns = {StudyColumn{"accuracy", "accuracy", &TrainedRun::accuracy},
+                                      StudyColumn{"f1_macro", "macro F1", &TrainedRun::f1_macro},
+                                      StudyColumn{"eval_loss", "evaluation loss", &TrainedRun::eval_loss},
+                                      StudyColumn{"train_loss", "training loss", &TrainedRun::train_loss}};
 
 std::vector<std::string> formats_of(std::span<const TrainedRun> runs) {
   std::vector<std::string> names;
@@ -82,13 +82,13 @@ void check(std::span<const TrainedRun> runs) {
 
 Table runs_table(std::span<const TrainedRun> runs) {
   std::vector<base::Column> columns{{"numerics", ""}, {"seed", "", Align::kRight}};
-  for (const Figure& f : kFigures) columns.push_back({f.key, f.title, Align::kRight});
+  for (const StudyColumn& f : kStudyColumns) columns.push_back({f.key, f.title, Align::kRight});
   Table table{columns};
   for (const std::string& name : formats_of(runs))
     for (const TrainedRun& run : runs) {
       if (run.numerics != name) continue;
       std::vector<Cell> cells{run.numerics, run.seed};
-      for (const Figure& f : kFigures) cells.push_back({run.*f.value, fmt::format("{:.4f}", run.*f.value)});
+      for (const StudyColumn& f : kStudyColumns) cells.push_back({run.*f.value, fmt::format("{:.4f}", run.*f.value)});
       table.add_row(std::move(cells));
     }
   return table;
@@ -96,11 +96,11 @@ Table runs_table(std::span<const TrainedRun> runs) {
 
 Table formats_table(std::span<const TrainedRun> runs) {
   std::vector<base::Column> columns{{"numerics", ""}, {"seeds", "", Align::kRight}};
-  for (const Figure& f : kFigures) columns.push_back({f.key, f.title, Align::kRight});
+  for (const StudyColumn& f : kStudyColumns) columns.push_back({f.key, f.title, Align::kRight});
   Table table{columns};
   for (const std::string& name : formats_of(runs)) {
     std::vector<Cell> cells{name, Cell{}};
-    for (const Figure& f : kFigures) {
+    for (const StudyColumn& f : kStudyColumns) {
       const Spread spread = spread_of(values_of(runs, name, f.value));
       cells[1] = Cell{std::uint64_t{spread.count}};
       cells.push_back({spread.mean, fmt::format("{:.4f} +- {:.4f}", spread.mean, spread.deviation)});
@@ -136,16 +136,16 @@ std::string in_words(const Answer& a, const Spread& reference) {
 }
 
 /// Adds what a split says of the trained model to the means over the samples of all splits.
-void add_evaluation(TrainedRun& run, const Json& e) {
-  const auto samples = e.at("samples").get<std::int64_t>();
+void add_evaluation(TrainedRun& run, const EvaluationFigures& e) {
+  const std::int64_t samples = e.samples.value_or(0);
   const double weight = static_cast<double>(samples) / static_cast<double>(run.evaluated + samples);
-  const auto mean = [&](double& to, const char* key) { to += (e.at(key).get<double>() - to) * weight; };
-  mean(run.accuracy, "accuracy"), mean(run.f1_macro, "f1_macro"), mean(run.eval_loss, "loss");
+  const auto mean = [&](double& to, const Maybe& value) { to += (value.value_or(NAN) - to) * weight; };
+  mean(run.accuracy, e.score("accuracy")), mean(run.f1_macro, e.score("f1_macro")), mean(run.eval_loss, e.loss);
   run.evaluated += samples;
-  run.split += (run.split.empty() ? "" : " + ") + e.at("split").get<std::string>();
+  run.split += (run.split.empty() ? "" : " + ") + e.split;
 }
 
-Json json_of(std::span<const TrainedRun> runs) {
+Json study_json(std::span<const TrainedRun> runs) {
   Json list = Json::array();
   for (const Answer& a : answers(runs))
     list.push_back({{"numerics", a.numerics},
@@ -161,25 +161,24 @@ Json json_of(std::span<const TrainedRun> runs) {
 }  // namespace
 
 TrainedRun read_trained_run(const std::filesystem::path& folder) {
-  const Json body = read_result(folder).body;
+  const Figures figures = read_result(folder);
   const auto refuse = [&](std::string_view what) {
     return Error{Fault::kData, folder.string(), what, "name a folder of trnsim run that trained to its end"};
   };
-  const Json metrics = body.value("metrics", Json{});  // null when nothing was trained
-  if (!metrics.contains("eval_accuracy") || !metrics.contains("epochs") || metrics["epochs"].empty())
-    throw refuse("has no evaluation of a trained model");
-  if (metrics.value("interrupted", true)) throw refuse("was interrupted");
-  TrainedRun run{.numerics = metrics.at("numerics"), .model = metrics.at("model"), .dataset = "", .split = ""};
+  const std::optional<TrainingFigures>& t = figures.training;
+  if (!t || !t->score("eval_accuracy") || t->epochs.empty()) throw refuse("has no evaluation of a trained model");
+  if (t->interrupted) throw refuse("was interrupted");
+  TrainedRun run{.numerics = t->numerics, .model = t->model, .dataset = "", .split = ""};
   // The folder of the data and its file: where it lies on this host is nobody's business.
-  const std::filesystem::path data = metrics.at("dataset").get<std::string>();
+  const std::filesystem::path data = t->dataset;
   run.dataset = data.has_parent_path() ? (data.parent_path().filename() / data.filename()).string() : data.string();
-  run.seed = body.at("seed");
-  run.synthetic = metrics.at("synthetic");
-  run.steps = metrics.at("steps");
-  run.train_loss = metrics.at("train_loss");
-  run.epochs = metrics["epochs"].back().at("epoch");
-  for (const Json& e : metrics["epochs"])
-    if (e.at("epoch") == run.epochs) add_evaluation(run, e);
+  run.seed = static_cast<std::uint64_t>(figures.seed.value_or(0));
+  run.synthetic = t->synthetic;
+  run.steps = t->steps.value_or(0);
+  run.train_loss = t->train_loss.value_or(NAN);
+  run.epochs = t->epochs.back().epoch.value_or(0);
+  for (const EvaluationFigures& e : t->epochs)
+    if (e.epoch == t->epochs.back().epoch) add_evaluation(run, e);
   return run;
 }
 
@@ -228,7 +227,7 @@ std::string numerics_text(std::span<const TrainedRun> runs, std::string_view for
   if (form == base::Format::kCsv)
     throw Error{Fault::kUsage, "`format` csv", "has one table, this is two", "use table, md or json"};
   check(runs);
-  if (form == base::Format::kJson) return json_of(runs).dump(2) + "\n";
+  if (form == base::Format::kJson) return study_json(runs).dump(2) + "\n";
   const TrainedRun& first = runs.front();
   std::string out = fmt::format(
       "{}, trained on {}{}, {} ({:g} epochs), evaluated on {} ({}).\n\n", first.model, first.dataset,

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <limits>
 #include <map>
-#include <nlohmann/json.hpp>
 
+#include "analysis/figures/figure_table.h"
 #include "base/error.h"
 #include "base/suggest.h"
 #include "base/units.h"
@@ -52,17 +52,17 @@ base::Table collective_table(const Record& record, std::size_t limit) {
   return table;
 }
 
-using Figures = std::map<std::string, double>;
+using Seconds = std::map<std::string, double>;
 
-Figures seconds_by(By by, const Record& record) {
-  Figures figures;
+Seconds seconds_by(By by, const Record& record) {
+  Seconds figures;
   for (const Group& group : time_by(by, record.result, record.program)) figures[group.key] = group.busy;
   return figures;
 }
 
 /// Of all engines together.
-Figures waiting_by_cause(const hw::SimResult& result) {
-  Figures figures;
+Seconds waiting_by_cause(const hw::SimResult& result) {
+  Seconds figures;
   for (const hw::EngineTime& engine : result.engines)
     for (int h = 0; h < hw::kHoldCount; ++h)
       if (engine.waiting[h] > 0) figures[fmt::format("for {}", hw::kHoldNames[h])] += hw::seconds(engine.waiting[h]);
@@ -70,7 +70,7 @@ Figures waiting_by_cause(const hw::SimResult& result) {
 }
 
 /// Both runs' figures by name; what only one has is 0 in the other.
-void pair_up(std::string_view part, const Figures& before, const Figures& after, std::vector<Difference>& out) {
+void pair_up(std::string_view part, const Seconds& before, const Seconds& after, std::vector<Difference>& out) {
   std::map<std::string, Difference> pairs;
   for (const auto& [name, value] : before) pairs[name] = {std::string{part}, name, value, 0, "s"};
   for (const auto& [name, value] : after) {
@@ -158,26 +158,14 @@ std::vector<Difference> compare(const Record& before, const Record& after) {
   return list;
 }
 
-std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after) {
-  struct Figure {
-    const char *section, *key, *unit;
-  };
-  constexpr std::array kFigures = {Figure{"job", "train_runtime", "s"},
-                                   Figure{"job", "step_seconds", "s"},
-                                   Figure{"job", "host_step_seconds", "s"},
-                                   Figure{"job", "device_step_seconds", "s"},
-                                   Figure{"job", "train_samples_per_second", "1/s"},
-                                   Figure{"cost", "run", "$"},
-                                   Figure{"memory", "peak", "B"}};
+std::vector<Difference> compare_jobs(const Figures& before, const Figures& after) {
   std::vector<Difference> list;
-  for (const Figure& figure : kFigures) {
-    const auto pointer = nlohmann::ordered_json::json_pointer{fmt::format("/{}/{}", figure.section, figure.key)};
-    if (!before.contains(pointer) || !after.contains(pointer)) continue;
-    const auto &a = before[pointer], &b = after[pointer];
-    if (!a.is_number() || !b.is_number()) continue;
-    const std::string section = figure.section;
-    const std::string name = section == "cost" ? "dollars" : section == "memory" ? "memory_peak" : figure.key;
-    list.push_back({"job", name, a.get<double>(), b.get<double>(), figure.unit});
+  for (const Figure& figure : figure_table()) {
+    if (figure.section != "job" && figure.section != "cost" && figure.section != "memory") continue;
+    const Maybe a = figure.of(before), b = figure.of(after);
+    if (!a || !b) continue;
+    const Difference one{"job", std::string{figure.name}, *a, *b, std::string{figure.unit}};
+    if (!figure.title.empty() || one.change() != 0) list.push_back(one);
   }
   return list;
 }

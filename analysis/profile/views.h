@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json_fwd.hpp>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +13,8 @@ namespace analysis {
 
 /// The figures of the summary, under neuron-explorer's names.
 base::Table summary_table(const Record& record);
+
+struct Figures;  // analysis/figures/figures.h
 
 /// "op", "part", "layer", "engine", "opcode", "phase", "block" as time_by(), or "collective"; the first `limit` rows,
 /// 0: all. Errors: Fault::kUsage with a suggestion.
@@ -42,8 +43,8 @@ struct Difference {
 /// Totals first, then phases, engines' busy time, what engines waited for and ops, each with the largest change first.
 /// Units: s, B and %.
 std::vector<Difference> compare(const Record& before, const Record& after);
-/// Figures of the job that both bodies of result.json have: its step, time, rate, dollars and memory.
-std::vector<Difference> compare_jobs(const nlohmann::ordered_json& before, const nlohmann::ordered_json& after);
+/// Figures of the job that both runs have: those with a title, and all others that differ.
+std::vector<Difference> compare_jobs(const Figures& before, const Figures& after);
 /// `ops`: at most so many ops, and only those that changed; 0: all.
 base::Table difference_table(const std::vector<Difference>& differences, std::size_t ops);
 

@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <nlohmann/json.hpp>
 #include <set>
 
 #include "base/error.h"
@@ -18,7 +19,6 @@ namespace {
 
 using base::Error;
 using base::Fault;
-using Json = nlohmann::ordered_json;
 constexpr std::string_view kSteps = "steps.jsonl";
 
 }  // namespace
@@ -35,7 +35,7 @@ void write_result(const std::filesystem::path& folder, const Json& body) {
                    with_schema(body).dump(2, ' ', false, Json::error_handler_t::replace) + "\n");
 }
 
-Result read_result(const std::filesystem::path& path) {
+Figures read_result(const std::filesystem::path& path) {
   const std::filesystem::path file = std::filesystem::is_directory(path) ? path / "result.json" : path;
   const std::string text = base::read_file(file);
   base::require_shallow_json(text, file.string());
@@ -46,15 +46,13 @@ Result read_result(const std::filesystem::path& path) {
   if (!body.contains("schema_version") || !body["schema_version"].is_number_integer()) {
     throw Error{Fault::kData, file.string(), "has no schema_version", "give the folder that `trnsim run` wrote"};
   }
-  Result result{.schema_version = body["schema_version"].get<int>(), .body = {}};
-  if (result.schema_version > kResultSchema || result.schema_version < 1) {
+  const int version = body["schema_version"].get<int>();
+  if (version > kResultSchema || version < 1) {
     throw Error{Fault::kData, file.string(),
-                fmt::format("has schema {}, this trnsim reads schema {}", result.schema_version, kResultSchema),
+                fmt::format("has schema {}, this trnsim reads schema {}", version, kResultSchema),
                 "read it with the trnsim that wrote it, or a newer one"};
   }
-  body.erase("schema_version");
-  result.body = std::move(body);
-  return result;
+  return figures_from(std::move(body), version, file.string());
 }
 
 std::string stats_text(std::span<const Stat> stats) {
@@ -93,9 +91,11 @@ void write_summary(const std::filesystem::path& folder, std::string_view title, 
 StepLog::StepLog(const std::filesystem::path& folder, std::optional<std::int64_t> keep_steps) : path_{folder / kSteps} {
   std::string kept;
   if (keep_steps && std::filesystem::exists(path_)) {
-    for (const Json& line : read_steps(folder)) {
-      if (line.at("step").get<std::int64_t>() <= *keep_steps) kept += line.dump() + "\n";
-    }
+    for (const StepFigures& step : read_steps(folder))
+      if (step.step <= *keep_steps) {
+        kept += to_json(step).dump() + "\n";
+        steps_.push_back(step);
+      }
   }
   base::write_file(path_, kept);
   file_ = base::opened(path_, O_WRONLY | O_APPEND);
@@ -107,9 +107,8 @@ StepLog::~StepLog() {
   if (file_ >= 0) ::close(file_);
 }
 
-void StepLog::append(const Json& line) {
-  base::ensure(line.contains("step"), "steps.jsonl", "a line needs its step");
-  const std::string text = line.dump() + "\n";
+void StepLog::append(const StepFigures& step) {
+  const std::string text = to_json(step).dump() + "\n";
   const off_t before = ::lseek(file_, 0, SEEK_END);
   for (std::string_view rest = text; !rest.empty();) {
     const ssize_t written = ::write(file_, rest.data(), rest.size());
@@ -122,11 +121,12 @@ void StepLog::append(const Json& line) {
     }
     rest.remove_prefix(static_cast<std::size_t>(written));
   }
+  steps_.push_back(step);
 }
 
-std::vector<Json> read_steps(const std::filesystem::path& folder) {
+std::vector<StepFigures> read_steps(const std::filesystem::path& folder) {
   const std::string text = base::read_file(folder / kSteps);
-  std::vector<Json> lines;
+  std::vector<StepFigures> lines;
   int number = 0;
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
@@ -138,7 +138,7 @@ std::vector<Json> read_steps(const std::filesystem::path& folder) {
       throw Error{Fault::kData, fmt::format("{}:{}", (folder / kSteps).string(), number), "is not a step",
                   "remove the line, or the run folder"};
     }
-    lines.push_back(std::move(line));
+    lines.push_back(step_from(line, fmt::format("{}:{}", (folder / kSteps).string(), number)));
     begin = end + 1;
   }
   return lines;

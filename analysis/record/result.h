@@ -2,33 +2,29 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
+#include "analysis/figures/figures.h"
 #include "analysis/profile/stats.h"
 #include "base/param_file.h"
 
 namespace analysis {
 
-/// Raised by one when a reader of the last schema would misread the new one; new keys alone do not raise it.
-inline constexpr int kResultSchema = 1;
-
-/// What result.json holds. `body` has the sections of docs/result_schema.md below "schema_version".
-struct Result {
-  int schema_version = kResultSchema;
-  nlohmann::ordered_json body;
-};
+/// Raised by one when a reader of the last schema would misread the new one; new keys alone do not raise it. 2: a
+/// figure has one name everywhere; files of schema 1 are read too.
+inline constexpr int kResultSchema = 2;
 
 /// `body` as result.json has it, behind its "schema_version".
-nlohmann::ordered_json with_schema(const nlohmann::ordered_json& body);
+Json with_schema(const Json& body);
 /// Errors: Fault::kEnvironment. The file is complete or absent.
-void write_result(const std::filesystem::path& folder, const nlohmann::ordered_json& body);
-/// `path`: the folder or the file. Errors: Fault::kData for a missing file, no JSON object, a missing or newer schema.
-Result read_result(const std::filesystem::path& path);
+void write_result(const std::filesystem::path& folder, const Json& body);
+/// `path`: the folder or the file. Errors: Fault::kData for a missing file, no JSON object, a missing or newer schema,
+/// a value of another type.
+Figures read_result(const std::filesystem::path& path);
 
 /// stats.txt: `name value unit # text`, a line each. Errors: Fault::kEnvironment; kInternal for a name with a blank or
 /// one given twice.
@@ -58,17 +54,19 @@ class StepLog {
   StepLog(const StepLog&) = delete;
   StepLog& operator=(const StepLog&) = delete;
 
-  /// `line` must have "step". NaN and infinity become null. Errors: Fault::kEnvironment (disk full); then the file is
-  /// as before.
-  void append(const nlohmann::ordered_json& line);
+  /// NaN and infinity become null. Errors: Fault::kEnvironment (disk full); then the file is as before.
+  void append(const StepFigures& step);
+  /// Those that were kept, and those that were appended.
+  const std::vector<StepFigures>& steps() const { return steps_; }
 
  private:
   std::filesystem::path path_;
+  std::vector<StepFigures> steps_;
   int file_ = -1;
 };
 
 /// The lines of a steps.jsonl; not a last one that was cut when its run was stopped. Errors: Fault::kData with the line
 /// number.
-std::vector<nlohmann::ordered_json> read_steps(const std::filesystem::path& folder);
+std::vector<StepFigures> read_steps(const std::filesystem::path& folder);
 
 }  // namespace analysis

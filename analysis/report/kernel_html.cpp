@@ -5,9 +5,9 @@
 #include "analysis/profile/views.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/kernel_report.h"
+#include "analysis/report/page.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
-#include "analysis/report/report_style.h"
 #include "isa/names.h"
 
 namespace analysis {
@@ -115,11 +115,7 @@ std::string kernel_html(const std::vector<KernelReport>& kernels) {
     body += section(fmt::format("k{}-roofline", i), "Roofline", kernel_roofline(kernel));
     names += (names.empty() ? "" : ", ") + kernel.name;
   }
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"><title>trnsim nki: {}</title>\n<style>{}</style>"
-      "</head>\n<body><main>\n{}</main>\n<script>{}</script></body></html>\n",
-      escape(names), kReportStyle, body, kReportScript);
+  return page_html("trnsim nki: " + names, body);
 }
 
 }  // namespace analysis

@@ -2,28 +2,33 @@
 #pragma once
 
 #include <filesystem>
-#include <nlohmann/json.hpp>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "analysis/cost/job_cost.h"
+#include "analysis/figures/figures.h"
 #include "analysis/profile/views.h"
 #include "analysis/record/record.h"
 
 namespace analysis {
 
 /// What is known of a run.
-struct ReportRun {
-  std::string name;  // of its folder
+struct RunParts {
   Record record;
-  nlohmann::ordered_json result;              // result.json without schema_version
-  std::vector<nlohmann::ordered_json> steps;  // steps.jsonl; empty when the run computed no numerics
-  std::vector<CostRow> costs;                 // empty when the job's time or instance has no price
-  double efficiency = 0;                      // of the roofline rows in `costs`
+  Figures figures;
+  std::vector<StepFigures> steps;  // empty when the run computed no numerics
+};
+struct ReportRun : RunParts {
+  std::string name;            // of its folder
+  std::vector<CostRow> costs;  // empty when the job's time or instance has no price
+  double efficiency = 0;       // of the roofline rows in `costs`
   std::vector<std::string> warnings;
 };
 
+/// A run in memory, whose files go to `folder`.
+ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const std::vector<PricedInstance>& prices,
+                     double efficiency);
 /// `stage`: of a pipeline; below 0: the slowest. Errors: Fault::kData when run.sqlite or result.json is missing,
 /// damaged or of a newer schema; as read_record() for a stage.
 ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
@@ -39,8 +44,8 @@ std::string report_markdown(std::span<const ReportRun> runs);
 /// One headline of a run: "samples/s".
 struct Headline {
   std::string name;
-  std::optional<double> value;
-  std::string text;  // for people; empty when there is no value
+  double value = 0;
+  std::string text;  // for people
 };
 std::vector<Headline> headlines(const ReportRun& run);
 

@@ -5,36 +5,17 @@
 #include <cmath>
 #include <iterator>
 
+#include "analysis/figures/figure_table.h"
 #include "analysis/profile/memory_use.h"
 #include "analysis/record/result.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
 #include "base/error.h"
-#include "base/progress.h"
 #include "isa/names.h"
 
 namespace analysis {
-namespace {
 
-using Json = nlohmann::ordered_json;
-
-std::optional<double> figure_of(const Json& body, const char* section, const char* key) {
-  const auto found = body.find(section);
-  if (found == body.end() || !found->is_object()) return std::nullopt;
-  const auto value = found->find(key);
-  if (value == found->end() || !value->is_number()) return std::nullopt;
-  return value->get<double>();
-}
-
-}  // namespace
-
-double reserved_bytes(const ReportRun& run, const std::string& kind) {
-  return figure_of(run.result, "memory", kind.c_str()).value_or(NAN);
-}
-
-double hbm_needed(const ReportRun& run, double otherwise) {
-  return figure_of(run.result, "memory", "peak").value_or(otherwise);
-}
+double hbm_needed(const ReportRun& run, double otherwise) { return run.figures.memory.hbm_bytes.value_or(otherwise); }
 
 namespace {
 
@@ -76,66 +57,56 @@ void add_share(BusyMap& map, std::size_t row, hw::Fs begin, hw::Fs end, double s
 
 }  // namespace
 
-ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
-                          double efficiency, std::int64_t stage) {
-  ReportRun run;
-  run.result = read_result(folder).body;
-  run.record = read_record(folder, stage);
+ReportRun report_run(const std::filesystem::path& folder, RunParts parts, const std::vector<PricedInstance>& prices,
+                     double efficiency) {
+  ReportRun run{std::move(parts), {}, {}, efficiency, {}};
+  Figures& f = run.figures;
+  f.core = core_figures(run.record.utilisation);  // a pipeline's record may be of another stage
+  if (!f.time.device_step_seconds) f.time.device_step_seconds = hw::seconds(run.record.result.total);
   const std::filesystem::path plain = folder.filename().empty() ? folder.parent_path() : folder;
   run.name = plain.filename().string();
-  run.efficiency = efficiency;
-  if (std::filesystem::exists(folder / "steps.jsonl")) run.steps = read_steps(folder);
   const bool priced = std::ranges::find(prices, run.record.info.instance_type, &PricedInstance::name) != prices.end();
-  if (priced && figure_of(run.result, "job", "train_runtime") && figure_of(run.result, "job", "train_steps_per_second"))
-    run.costs = price_job(job_of_run(folder), prices, {1}, efficiency);
+  if (priced && f.time.train_runtime && f.work.train_steps_per_second)
+    run.costs = price_job(job_to_price(f, run.record, (folder / "result.json").string()), prices, {1}, efficiency);
   run.warnings = warnings_of(run);
   return run;
 }
 
+ReportRun load_report_run(const std::filesystem::path& folder, const std::vector<PricedInstance>& prices,
+                          double efficiency, std::int64_t stage) {
+  RunParts parts{.record = {}, .figures = read_result(folder), .steps = {}};
+  parts.record = read_record(folder, stage);
+  if (std::filesystem::exists(folder / "steps.jsonl")) parts.steps = read_steps(folder);
+  return report_run(folder, std::move(parts), prices, efficiency);
+}
+
 std::vector<Difference> compare_runs(const ReportRun& first, const ReportRun& other) {
-  std::vector<Difference> out = compare_jobs(first.result, other.result);
+  std::vector<Difference> out = compare_jobs(first.figures, other.figures);
   std::ranges::move(compare(first.record, other.record), std::back_inserter(out));
   return out;
 }
 
+namespace {
+
+/// The resource that sets the time of a step.
+void add_binding(const ReportRun& run, std::vector<Headline>& list) {
+  const std::vector<Resource> binding = resources(run.record.result);
+  if (binding.empty()) return;
+  const bool host = run.figures.time.host_step_seconds.value_or(0) > hw::seconds(run.record.result.total);
+  list.push_back({"binds", binding[0].busy,
+                  fmt::format("{}{}, {} busy", host ? "the host; on the device: " : "", binding[0].name,
+                              readable(binding[0].busy, "%"))});
+}
+
+}  // namespace
+
 std::vector<Headline> headlines(const ReportRun& run) {
-  const Record& r = run.record;
-  const auto from_result = [&](const char* name, const char* section, const char* key, auto text) {
-    const auto value = figure_of(run.result, section, key);
-    return Headline{name, value, value ? text(*value) : std::string{}};
-  };
-  const auto seconds = [](double v) { return readable(v, "s"); };
-  const auto percent = [](double v) { return readable(v, "%"); };
-  const double step = hw::seconds(r.result.total);
-  const std::vector<Resource> binding = resources(r.result);
-  // Of the job: a pipeline's record is of one stage.
-  Headline device_step = from_result("device step", "job", "device_step_seconds", seconds);
-  if (!device_step.value) device_step = {"device step", step, seconds(step)};
-  std::vector<Headline> list = {
-      from_result("training time", "job", "train_runtime", [](double v) { return base::clock_text(v); }),
-      from_result("step", "job", "step_seconds", seconds),
-      device_step,
-      from_result("samples/s", "job", "train_samples_per_second", [](double v) { return fmt::format("{:.4g}", v); }),
-      from_result("cost of the run", "cost", "run", [](double v) { return fmt::format("${:.2f}", v); }),
-      from_result("MFU of the job", "job", "mfu_percent", percent),
-      {"MFU of the device's time", r.utilisation.mfu, percent(r.utilisation.mfu)},
-      {"HFU of the device's time", r.utilisation.hfu, percent(r.utilisation.hfu)},
-      {"MBU of the device's time", r.utilisation.mbu, percent(r.utilisation.mbu)}};
-  if (!binding.empty()) {
-    const double host = figure_of(run.result, "job", "host_step_seconds").value_or(0);
-    list.push_back({"binds", binding[0].busy,
-                    fmt::format("{}{}, {} busy", host > step ? "the host; on the device: " : "", binding[0].name,
-                                percent(binding[0].busy))});
+  std::vector<Headline> list;
+  for (const char* section : {"job", "cost", "utilisation", "metrics"}) {
+    if (section == std::string_view{"metrics"}) add_binding(run, list);
+    for (const auto& [figure, value] : figures_of_section(run.figures, section))
+      if (!figure->title.empty()) list.push_back({std::string{figure->title}, value, figure_text(figure->unit, value)});
   }
-  const auto score = [](double v) { return fmt::format("{:.4f}", v); };
-  for (const auto& [name, key] : {std::pair{"eval accuracy", "eval_accuracy"},
-                                  {"eval F1", "eval_f1_macro"},
-                                  {"eval perplexity", "eval_perplexity"},
-                                  {"test accuracy", "test_accuracy"},
-                                  {"test F1", "test_f1_macro"},
-                                  {"test perplexity", "test_perplexity"}})
-    list.push_back(from_result(name, "metrics", key, score));
-  std::erase_if(list, [](const Headline& h) { return !h.value; });
   return list;
 }
 

@@ -4,10 +4,10 @@
 #include <cctype>
 
 #include "analysis/report/chart.h"
+#include "analysis/report/page.h"
 #include "analysis/report/report.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sections.h"
-#include "analysis/report/report_style.h"
 #include "base/param_file.h"
 #include "base/text.h"
 
@@ -15,44 +15,40 @@ namespace analysis {
 namespace {
 
 using base::Align;
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kWideCard = 14;  // letters that fit into a card of one column
 constexpr std::size_t kComparedOps = 50;
 
 /// The lines that a run prints first; empty for a run by an older trnsim.
 std::string answer_html(const ReportRun& run) {
-  const Json answer = run.result.value("answer", Json{});
-  if (!answer.is_object()) return "";
+  if (!run.figures.answer) return "";
+  const AnswerFigures& answer = *run.figures.answer;
   std::string out = "<dl class=\"answer\">";
   const auto line = [&](std::string_view name, std::string_view text) {
-    out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, sentence_html(text));
+    if (!text.empty()) out += fmt::format("<dt>{}</dt><dd>{}</dd>", name, sentence_html(text));
   };
-  for (const auto& [key, name] : {std::pair{"time", "Time"},
-                                  {"dollars", "Dollars"},
-                                  {"memory", "Memory"},
-                                  {"bound_by", "Bound by"},
-                                  {"sure", "How sure"}})
-    if (answer.contains(key)) line(name, answer.value(key, ""));
-  const Json changes = answer.value("changes", Json{});
-  if (!changes.is_array()) return out + "</dl>\n";
-  for (const Json& change : changes) {  // the command to paste, or its flags alone, and what they gain
-    const std::string text = change.value("text", ""), flags = flags_of(change.value("settings", Json{})),
-                      command = change.value("command", "");
-    const std::size_t gain = text.find(": ");
-    out += fmt::format("<dt>Try</dt><dd><code>{}</code>{}</dd>", command_html(command.empty() ? flags : command),
-                       sentence_html(gain == std::string::npos ? text : text.substr(gain)));
+  line("Time", answer.time);
+  line("Dollars", answer.dollars);
+  line("Memory", answer.memory);
+  line("Bound by", answer.bound_by);
+  line("How sure", answer.sure);
+  if (!answer.changes) return out + "</dl>\n";
+  for (const ChangeFigures& change : *answer.changes) {  // the command to paste, or its flags alone, and their gain
+    const std::size_t gain = change.text.find(": ");
+    out += fmt::format("<dt>Try</dt><dd><code>{}</code>{}</dd>",
+                       command_html(change.command.empty() ? flags_of(change.settings) : change.command),
+                       sentence_html(gain == std::string::npos ? change.text : change.text.substr(gain)));
   }
-  if (changes.empty()) line("Try", "nothing that was projected is faster for the same dollars, or cheaper");
+  if (answer.changes->empty()) line("Try", "nothing that was projected is faster for the same dollars, or cheaper");
   return out + "</dl>\n";
 }
 
 /// Which plan, format and software: "TP 8, PP 1, DP 4, ..., bf16, stack hf-trainer".
 std::string setting_text(const ReportRun& run) {
-  const Json plan = run.result.value("plan", Json{}), job = run.result.value("job", Json{});
+  const PlanFigures& plan = run.figures.plan;
   std::string out;
-  if (plan.is_object()) out = fmt::format("{}, {}", plan.value("text", ""), plan.value("numerics", ""));
-  if (job.is_object() && job.contains("stack")) out += fmt::format(", stack {}", job.value("stack", ""));
+  if (!plan.text.empty()) out = fmt::format("{}, {}", plan.text, plan.numerics);
+  if (!run.figures.time.stack.empty()) out += fmt::format(", stack {}", run.figures.time.stack);
   return out;
 }
 
@@ -66,7 +62,7 @@ std::string summary_html(const ReportRun& run) {
   out += answer_html(run) + "<dl class=\"cards\">";
   for (const Headline& h : headlines(run))
     out += fmt::format("<div class=\"card{}\"><dt>{}</dt><dd data-v=\"{}\">{}</dd></div>",
-                       h.text.size() > kWideCard ? " long" : "", escape(h.name), *h.value, escape(h.text));
+                       h.text.size() > kWideCard ? " long" : "", escape(h.name), h.value, escape(h.text));
   return out + "</dl>\n" + published_html(run);
 }
 
@@ -172,11 +168,7 @@ std::string report_html(std::span<const ReportRun> runs) {
   for (std::size_t i = 0; i < runs.size(); ++i) body += run_html(runs[i], i);
   std::string names;
   for (const ReportRun& run : runs) names += (names.empty() ? "" : ", ") + run.name;
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"><title>trnsim: {}</title>\n<style>{}</style>"
-      "</head>\n<body><main>\n{}</main>\n<script>{}{}</script></body></html>\n",
-      escape(names), kReportStyle, body, kReportScript, kTimelineScript);
+  return page_html("trnsim: " + names, body, true);
 }
 
 }  // namespace analysis

@@ -5,7 +5,6 @@
 #include <cmath>
 #include <map>
 
-#include "analysis/numerics/numeric_events.h"
 #include "analysis/profile/memory_use.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"
@@ -17,7 +16,6 @@ namespace {
 
 using base::Align;
 using base::Cell;
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kAreaSteps = 400;
 constexpr std::size_t kNamedMarks = 9;
@@ -64,9 +62,9 @@ base::Table memory_kinds_table(const ReportRun& run, const MemoryUse& memory) {
                      {"reserved_bytes", "reserved", Align::kRight}}};
   for (std::size_t k = 0; k < memory.kinds.size(); ++k) {
     const double peak = *std::ranges::max_element(memory.bytes[k]), then = memory.bytes[k][memory.peak_call];
-    const double reserved = reserved_bytes(run, memory.kinds[k]);
+    const Maybe reserved = run.figures.memory.kind(memory.kinds[k]);
     table.add_row({memory.kinds[k], Cell{peak, readable(peak, "B")}, Cell{then, readable(then, "B")},
-                   std::isfinite(reserved) ? Cell{reserved, readable(reserved, "B")} : Cell{}});
+                   reserved ? Cell{*reserved, readable(*reserved, "B")} : Cell{}});
   }
   return table;
 }
@@ -156,35 +154,32 @@ std::string collectives_html(const ReportRun& run) {
 
 std::string curves_html(const ReportRun& run) {
   if (run.steps.empty()) return "<p class=\"none\">The run computed no numerics.</p>\n";
-  const auto value = [](const Json& line, const char* key) {
-    const auto found = line.find(key);
-    return found != line.end() && found->is_number() ? found->get<double>() : NAN;
-  };
   Series loss{"loss"}, rate{"learning rate"}, norm{"gradient norm"};
-  for (const Json& line : run.steps) {
-    const double step = value(line, "step");
-    loss.points.emplace_back(step, value(line, "loss"));
-    rate.points.emplace_back(step, value(line, "learning_rate"));
-    norm.points.emplace_back(step, value(line, "grad_norm"));
+  for (const StepFigures& one : run.steps) {
+    const auto step = static_cast<double>(one.step);
+    loss.points.emplace_back(step, one.loss.value_or(NAN));
+    rate.points.emplace_back(step, one.learning_rate.value_or(NAN));
+    norm.points.emplace_back(step, one.grad_norm.value_or(NAN));
   }
   std::string out =
       question("does it learn?") + line_chart("loss by step", {loss}, {"step", "", false, true}, {"loss", ""});
   out += line_chart("learning rate by step", {rate}, {"step", "", false, true}, {"learning rate", ""});
   out += line_chart("gradient norm by step", {norm}, {"step", "", false, true}, {"norm", ""});
-  const Json metrics = run.result.value("metrics", Json{});
-  if (!metrics.is_object()) return out;
-  if (const auto events = metrics.find("numeric_events"); events != metrics.end() && events->is_object())
-    out += fmt::format("<p>Numbers lost without an error: {}.</p>\n", escape(numeric_events_text(*events)));
-  if (!metrics.value("epochs", Json{}).is_array()) return out;
+  if (!run.figures.training) return out;
+  const TrainingFigures& training = *run.figures.training;
+  out +=
+      fmt::format("<p>Numbers lost without an error: {}.</p>\n", escape(numeric_events_text(*training.numeric_events)));
   std::map<std::string, std::vector<Series>> splits;
-  for (const Json& epoch : metrics["epochs"]) {
-    if (!epoch.is_object()) continue;
-    std::vector<Series>& series = splits[epoch.value("split", "eval")];
-    const bool language = epoch.contains("perplexity");
+  for (const EvaluationFigures& e : training.epochs) {
+    std::vector<Series>& series = splits[e.split];
+    const bool language = e.score("perplexity").has_value();
     if (series.empty())
       series = language ? std::vector<Series>{{"perplexity"}} : std::vector<Series>{{"accuracy"}, {"macro F1"}};
-    series[0].points.emplace_back(value(epoch, "epoch"), value(epoch, language ? "perplexity" : "accuracy"));
-    if (!language) series[1].points.emplace_back(value(epoch, "epoch"), value(epoch, "f1_macro"));
+    const auto add = [&](Series& to, std::string_view name) {
+      to.points.emplace_back(e.epoch.value_or(NAN), e.score(name).value_or(NAN));
+    };
+    add(series[0], language ? "perplexity" : "accuracy");
+    if (!language && series.size() > 1) add(series[1], "f1_macro");
   }
   for (const auto& [split, series] : splits)
     if (series[0].points.size() > 1)

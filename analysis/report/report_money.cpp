@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "analysis/figures/figure_table.h"
 #include "analysis/report/chart.h"
 #include "analysis/report/report_parts.h"
 #include "analysis/report/report_sections.h"
@@ -14,26 +15,14 @@ namespace {
 
 using base::Align;
 using base::Cell;
-using Json = nlohmann::ordered_json;
-
-/// A figure of a job as people read it.
-std::string figure_text(std::string_view name, double value) {
-  if (name.starts_with("dollars")) return fmt::format("${:.2f}", value);
-  if (name == "train_runtime" || name == "compile" || name == "end_to_end") return base::clock_text(value);
-  if (name.ends_with("_runtime")) return base::readable(value, base::Dimension::kTime);
-  return fmt::format("{:.4g}", value);
-}
 
 std::string compiler_bars(const ReportRun& run) {
-  const Json compiler = run.result.value("compiler", Json{});
-  if (!compiler.is_object() || !compiler.value("cases", Json{}).is_array()) return "";
+  if (!run.figures.gain) return "";
   std::vector<Bar> bars;
-  for (const Json& one : compiler["cases"]) {
-    const double rate = one.value("samples_per_second", 0.0);
-    bars.push_back({.name = one.value("name", ""),
-                    .value = rate,
-                    .text = fmt::format("{:.1f} samples/s ({:+.0f} %)", rate, one.value("speed_up_percent", 0.0))});
-  }
+  for (const CaseFigures& one : run.figures.gain->cases)
+    bars.push_back({.name = one.name,
+                    .value = one.samples_per_second,
+                    .text = fmt::format("{:.1f} samples/s ({:+.0f} %)", one.samples_per_second, one.speed_up_percent)});
   return bars_html("what the compiler's passes are worth", bars);
 }
 
@@ -48,12 +37,9 @@ std::vector<const CostRow*> by_price(const ReportRun& run) {
 
 }  // namespace
 
-std::string flags_of(const Json& settings) {
+std::string flags_of(const Named<std::string>& settings) {
   std::string out;
-  if (!settings.is_object()) return out;
-  for (const auto& [name, value] : settings.items())
-    out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name,
-                       value.is_string() ? value.get<std::string>() : value.dump());
+  for (const auto& [name, value] : settings) out += fmt::format("{}--{} {}", out.empty() ? "" : " ", name, value);
   return out;
 }
 
@@ -64,20 +50,19 @@ std::string published_html(const ReportRun& run) {
                      {"error_percent", "error", Align::kRight},
                      {"source", ""}}};
   std::vector<Bar> bars;
-  for (const Json& row : run.result.value("published", Json::array())) {
-    if (!row.is_object() || !row.value("published", Json{}).is_number() || !row.value("predicted", Json{}).is_number())
-      continue;
-    const std::string name = row.value("name", "");
-    const double error = row.value("error_percent", 0.0), published = row["published"].get<double>(),
-                 predicted = row["predicted"].get<double>(), most = std::max(published, predicted);
-    table.add_row({name, Cell{published, figure_text(name, published)}, Cell{predicted, figure_text(name, predicted)},
-                   Cell{error, fmt::format("{:+.1f} %", error)}, row.value("source", "")});
+  for (const PublishedFigure& row : run.figures.published) {
+    const Figure* figure = find_figure(row.name);
+    const auto text = [&](double value) { return figure_text(figure ? figure->unit : "1", value); };
+    const double most = std::max(row.published, row.predicted);
+    const std::string error = fmt::format("{:+.1f} %", row.error_percent);
+    table.add_row({row.name, Cell{row.published, text(row.published)}, Cell{row.predicted, text(row.predicted)},
+                   Cell{row.error_percent, error}, row.source});
     if (!(most > 0)) continue;
     bars.push_back(
-        {.name = name + ", published", .value = published / most, .text = figure_text(name, published), .css = "soft"});
-    bars.push_back({.name = name + ", predicted",
-                    .value = predicted / most,
-                    .text = fmt::format("{} ({:+.1f} %)", figure_text(name, predicted), error)});
+        {.name = row.name + ", published", .value = row.published / most, .text = text(row.published), .css = "soft"});
+    bars.push_back({.name = row.name + ", predicted",
+                    .value = row.predicted / most,
+                    .text = fmt::format("{} ({})", text(row.predicted), error)});
   }
   if (table.rows() == 0) return "";
   return question("how near was the prediction where somebody measured this very job?") +
@@ -87,20 +72,17 @@ std::string published_html(const ReportRun& run) {
 
 std::string what_if_html(const ReportRun& run) {
   const std::string why = question("what would help? Each change was projected like the job itself");
-  const Json changes = run.result.contains("answer") ? run.result["answer"].value("changes", Json{}) : Json{};
   std::string out = compiler_bars(run);
-  if (!changes.is_array())
+  if (!run.figures.answer || !run.figures.answer->changes)
     return why + out + "<p class=\"none\">No change was tried: the run had no suggestions.</p>\n";
   std::vector<Bar> bars{{.name = "as it is", .value = 100, .text = "100 %", .css = "soft"}};
-  for (const Json& change : changes) {
-    const double gain = change.value("speed_up_percent", 0.0);
-    const Json dollars = change.value("dollars", Json{});
-    bars.push_back({.name = flags_of(change.value("settings", Json{})),
-                    .value = 100 + gain,
-                    .text = fmt::format("{:+.0f} %: {}{}", gain, base::clock_text(change.value("train_runtime", 0.0)),
-                                        dollars.is_number() ? fmt::format(", ${:.3f}", dollars.get<double>()) : ""),
-                    .css = "best"});
-  }
+  for (const ChangeFigures& change : *run.figures.answer->changes)
+    bars.push_back(
+        {.name = flags_of(change.settings),
+         .value = 100 + change.speed_up_percent,
+         .text = fmt::format("{:+.0f} %: {}{}", change.speed_up_percent, base::clock_text(change.train_runtime),
+                             change.dollars ? fmt::format(", ${:.3f}", *change.dollars) : ""),
+         .css = "best"});
   if (bars.size() == 1)
     return why + out + "<p>Nothing that was projected makes the job faster for the same dollars, or cheaper.</p>\n";
   return why + bars_html("samples per second with each change alone", bars) + out;

@@ -33,9 +33,6 @@ struct Bar {
 /// Bars on one scale, in the order given: HTML, legible on a phone.
 std::string bars_html(std::string_view label, const std::vector<Bar>& bars);
 
-/// HBM of a core that is held for a kind of tensors, as result.json and the end of `trnsim run` have it; NaN where
-/// unknown.
-double reserved_bytes(const ReportRun& run, const std::string& kind);
 /// HBM of a core that the run's job needs: the run's one figure, with what the software holds beside the program's
 /// tensors; `otherwise` of a record without a run.
 double hbm_needed(const ReportRun& run, double otherwise);

@@ -13,7 +13,7 @@ std::string question(std::string_view text);
 /// A library's sentence: settings in backquotes become flags.
 std::string sentence_html(std::string_view text);
 /// Settings of a change as they are pasted: "--a 1 --b 2".
-std::string flags_of(const nlohmann::ordered_json& settings);
+std::string flags_of(const Named<std::string>& settings);
 
 /// Where the time of the job and of a device step goes; tables by phase, layer, block, instruction and op.
 std::string time_html(const ReportRun& run, std::string_view id);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <map>
+#include <nlohmann/json.hpp>
 #include <span>
 
 #include "analysis/report/chart.h"
@@ -16,7 +17,6 @@ namespace {
 
 using base::Align;
 using base::Cell;
-using Json = nlohmann::ordered_json;
 
 constexpr std::size_t kColumns = 180;    // of the heat map
 constexpr double kDrawnPart = 0.005;     // of the whole: what is less is one part with its likes
@@ -42,11 +42,7 @@ Parts gathered(const Parts& parts) {
 
 std::string job_html(const ReportRun& run) {
   Parts parts;
-  const Json parts_list = run.result.contains("job") ? run.result["job"].value("parts", Json::array()) : Json::array();
-  for (const Json& part : parts_list) {
-    if (part.is_object() && part.value("seconds", Json{}).is_number())
-      parts.emplace_back(part.value("name", ""), part["seconds"].get<double>());
-  }
+  for (const TimeItem& part : run.figures.time.parts) parts.emplace_back(part.name, part.seconds);
   std::string out = "<h3>The job</h3>\n" + share_bar("time of the job by part", gathered(parts), "s");
   Parts phases;
   for (const Group& g : time_by(By::kPhase, run.record.result, run.record.program)) phases.emplace_back(g.key, g.busy);
@@ -70,7 +66,6 @@ std::map<std::string, std::map<std::int32_t, double>> times_of_layers(const Repo
   return out;
 }
 
-/// How long each simulated core took, where they differ.
 /// How long each simulated core took, where they differ.
 std::string cores_html(const ReportRun& run) {
   const hw::SimResult& r = run.record.result;

@@ -103,7 +103,7 @@ SweepRun run_sweep(const std::vector<SweepPoint>& points, const SweepModel& mode
 /// A row per point: parameters, metrics, what binds, error. `brief`: the metrics that people look at first.
 base::Table sweep_table(const SweepRun& run, bool brief = false);
 
-/// "seconds<=2 ms": a metric ("time" and "cost" stand for seconds and dollars), <= or >=, a quantity.
+/// "time<=2 ms": a metric as metric_of() takes it, <= or >=, a quantity.
 struct Condition {
   std::string metric;
   bool at_most = true;
@@ -111,8 +111,8 @@ struct Condition {
 };
 /// Errors: Fault::kUsage.
 Condition parse_condition(std::string_view text);
-/// The metric that people may call "cost" or "time"; any other name as it is.
-std::string metric_of(std::string_view name);
+/// The metric of the run that people may call "cost" or "time", or by a figure's earlier name; any other name as it is.
+std::string metric_of(const SweepRun& run, std::string_view name);
 /// Errors: Fault::kUsage with a suggestion when no point has that metric.
 void require_metric(const SweepRun& run, const std::string& metric);
 /// The result with the smallest `metric` among those that keep the conditions. Errors: Fault::kUsage for a metric that

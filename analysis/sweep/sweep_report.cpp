@@ -9,10 +9,11 @@
 #include <set>
 #include <tuple>
 
+#include "analysis/figures/figure_table.h"
 #include "analysis/profile/views.h"
 #include "analysis/report/chart.h"
+#include "analysis/report/page.h"
 #include "analysis/report/report_parts.h"
-#include "analysis/report/report_style.h"
 #include "analysis/sweep/sweep.h"
 #include "base/error.h"
 #include "base/suggest.h"
@@ -27,7 +28,13 @@ using base::Error;
 using base::Fault;
 
 /// The metrics of a table that fits a terminal.
-constexpr std::array<std::string_view, 5> kBrief = {"dollars", "mfu", "samples_per_second", "seconds", "step_seconds"};
+constexpr std::array<std::string_view, 6> kBrief = {"dollars",       "device_mfu_percent", "train_samples_per_second",
+                                                    "train_runtime", "step_seconds",       "total_time"};
+/// A program's figure, where a job has another.
+constexpr std::array<std::pair<std::string_view, std::string_view>, 3> kOfProgram = {
+    {{"train_runtime", "total_time"},
+     {"device_mfu_percent", "mfu_estimated_percent"},
+     {"collectives_exposed_seconds", "cc_op_exposed_time"}}};
 constexpr std::size_t kMapValues = 40;       // of a key, at most, on the map of what binds
 constexpr std::string_view kBusy = "busy.";  // metrics of what may bind, per cent
 
@@ -75,18 +82,19 @@ std::string binding(const SweepResult& result) {
 }
 
 std::string pareto_html(const SweepRun& run) {
+  const std::string time = metric_of(run, "time");
   std::vector<Mark> marks;
   for (const SweepResult& result : run.results) {
-    const auto x = result.metrics.find("seconds"), y = result.metrics.find("dollars");
+    const auto x = result.metrics.find(time), y = result.metrics.find("dollars");
     if (x != result.metrics.end() && y != result.metrics.end())
       marks.push_back({name_of(result.point), x->second, y->second});
   }
   if (marks.empty()) return "<p class=\"none\">No point has a time and a price.</p>\n";
-  base::Table table{{{"point", ""}, {"seconds", "time", Align::kRight}, {"dollars", "", Align::kRight}}};
+  base::Table table{{{"point", ""}, {"time", "", Align::kRight}, {"dollars", "", Align::kRight}}};
   std::vector<std::pair<double, double>> line;
-  for (const std::size_t i : pareto_front(run, "seconds", "dollars")) {
+  for (const std::size_t i : pareto_front(run, time, "dollars")) {
     const Metrics& m = run.results[i].metrics;
-    const double seconds = m.at("seconds"), dollars = m.at("dollars");
+    const double seconds = m.at(time), dollars = m.at("dollars");
     table.add_row({name_of(run.results[i].point), Cell{seconds, readable(seconds, "s")},
                    Cell{dollars, fmt::format("${:.3g}", dollars)}});
     if (seconds > 0 && dollars > 0) line.emplace_back(seconds, dollars);
@@ -97,7 +105,7 @@ std::string pareto_html(const SweepRun& run) {
 }
 
 std::string sensitivity_html(const SweepRun& run) {
-  const auto list = sensitivities(run, "seconds");
+  const auto list = sensitivities(run, metric_of(run, "time"));
   if (list.empty()) return "<p class=\"none\">No point leaves everything as it is: use the design one_at_a_time.</p>\n";
   base::Table table{{{"parameter", ""},
                      {"least", "shortest", Align::kRight},
@@ -194,12 +202,18 @@ base::Table sweep_table(const SweepRun& run, bool brief) {
   return table;
 }
 
-std::string metric_of(std::string_view name) {
-  return std::string{name == "cost" ? "dollars" : name == "time" ? "seconds" : name};
+std::string metric_of(const SweepRun& run, std::string_view name) {
+  const auto names = metric_names(run);
+  const auto known = [&](std::string_view one) { return std::ranges::find(names, one) != names.end(); };
+  const Figure* figure = find_figure(name);
+  if (known(name) || !figure) return std::string{name};
+  for (const auto& [job, program] : kOfProgram)
+    if (figure->name == job && !known(job) && known(program)) return std::string{program};
+  return std::string{figure->name};
 }
 
 void require_metric(const SweepRun& run, const std::string& name) {
-  const std::string metric = metric_of(name);
+  const std::string metric = metric_of(run, name);
   const auto names = metric_names(run);
   if (std::ranges::find(names, metric) != names.end()) return;
   throw Error{Fault::kUsage, "sweep", fmt::format("no point has the metric '{}'", metric),
@@ -209,20 +223,19 @@ void require_metric(const SweepRun& run, const std::string& name) {
 Condition parse_condition(std::string_view text) {
   const std::size_t at = std::min(text.find("<="), text.find(">="));
   if (at == std::string_view::npos || at == 0)
-    throw Error{Fault::kUsage, "`subject_to`", fmt::format("'{}' is not a condition", text), "write \"seconds<=2 ms\""};
+    throw Error{Fault::kUsage, "`subject_to`", fmt::format("'{}' is not a condition", text), "write \"time<=2 ms\""};
   Condition condition{.metric = std::string{text.substr(0, at)}, .at_most = text[at] == '<', .limit = 0};
   while (condition.metric.ends_with(' ')) condition.metric.pop_back();
-  condition.metric = metric_of(condition.metric);
   condition.limit = base::parse_quantity(text.substr(at + 2), "`subject_to`").value;
   return condition;
 }
 
 const SweepResult& best_result(const SweepRun& run, const std::string& name, const std::vector<Condition>& conditions) {
-  const std::string metric = metric_of(name);
-  require_metric(run, metric);
+  require_metric(run, name);
   for (const Condition& condition : conditions) require_metric(run, condition.metric);
-  const auto keeps = [](const SweepResult& result, const Condition& condition) {
-    const auto found = result.metrics.find(condition.metric);
+  const std::string metric = metric_of(run, name);
+  const auto keeps = [&](const SweepResult& result, const Condition& condition) {
+    const auto found = result.metrics.find(metric_of(run, condition.metric));
     if (found == result.metrics.end()) return false;
     return condition.at_most ? found->second <= condition.limit : found->second >= condition.limit;
   };
@@ -283,11 +296,7 @@ std::string sweep_html(const SweepRun& run, std::string_view title) {
   const std::string body = section("Time against dollars", pareto_html(run)) +
                            section("Sensitivity", sensitivity_html(run)) + section("What binds", binding_html(run)) +
                            section("All points", table_html("every point", sweep_table(run)));
-  return fmt::format(
-      "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><meta name=\"viewport\" "
-      "content=\"width=device-width,initial-scale=1\"><title>trnsim sweep: {0}</title>\n<style>{1}</style>"
-      "</head>\n<body><main>\n<h1>{0}</h1>\n{2}</main>\n<script>{3}</script></body></html>\n",
-      escape(title), kReportStyle, body, kReportScript);
+  return page_html(fmt::format("trnsim sweep: {}", title), fmt::format("<h1>{}</h1>\n{}", escape(title), body));
 }
 
 }  // namespace analysis

@@ -5,9 +5,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <optional>
+#include <protozero/pbf_writer.hpp>
+#include <protozero/varint.hpp>
 
-#include "analysis/trace/protobuf.h"
 #include "analysis/trace/trace.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -17,7 +17,8 @@ namespace analysis {
 namespace {
 
 constexpr std::uint64_t kComputation = 4, kSend = 5, kReceive = 6, kCollective = 7;  // NodeType
-constexpr int kName = 1, kInt64 = 9, kUint64 = 13, kBool = 27, kString = 29;         // AttributeProto
+using Message = protozero::pbf_writer;
+constexpr protozero::pbf_tag_type kName = 1, kInt64 = 9, kUint64 = 13, kBool = 27, kString = 29;  // AttributeProto
 
 struct CollectiveType {
   isa::Opcode op;
@@ -28,9 +29,10 @@ constexpr std::array kTypes = {
     CollectiveType{isa::Opcode::kBroadcast, 5},     CollectiveType{isa::Opcode::kAllToAll, 6},
     CollectiveType{isa::Opcode::kReduceScatter, 7}, CollectiveType{isa::Opcode::kBarrier, 9}};
 
-ProtoMessage attribute(std::string_view name) {
-  ProtoMessage a;
-  a.text(kName, name);
+/// Of a message, under `field`: its value is to be added.
+Message attribute(Message& of, protozero::pbf_tag_type field, const char* name) {
+  Message a{of, field};
+  a.add_string(kName, name);
   return a;
 }
 
@@ -46,19 +48,19 @@ class ChakraWriter {
   }
 
   std::string bytes() {
-    ProtoMessage metadata;
-    metadata.text(1, "0.0.4");
-    ProtoMessage source = attribute("source");
-    source.text(kString,
-                fmt::format("trnsim {}, program {}, rank {}", record_.info.trnsim, record_.program.name, result_.rank));
-    metadata.message(2, source);
-    out_.delimited(metadata);
+    std::string metadata;
+    Message about{metadata};
+    about.add_string(1, "0.0.4");
+    attribute(about, 2, "source")
+        .add_string(kString, fmt::format("trnsim {}, program {}, rank {}", record_.info.trnsim, record_.program.name,
+                                         result_.rank));
+    put(metadata);
     hw::Fs end = result_.lead_in;
     for (std::size_t c = 0; c < result_.calls.size(); ++c) {
       write_call(c, end);
       end = result_.calls[c].end;
     }
-    return out_.bytes();
+    return out_;
   }
   std::uint64_t nodes() const { return next_ - 1; }
 
@@ -108,29 +110,33 @@ class ChakraWriter {
     return most;
   }
 
-  ProtoMessage node(std::string_view name, std::uint64_t type, hw::Fs begin, hw::Fs duration) {
-    ProtoMessage n;
-    n.whole(1, next_++);
-    n.text(2, name);
-    n.whole(3, type);
-    n.whole(6, micros(begin));
-    n.whole(7, micros(begin + duration) - micros(begin));
-    return n;
+  /// An item of the delimited stream: its length, then the item.
+  void put(const std::string& item) {
+    protozero::write_varint(std::back_inserter(out_), item.size());
+    out_ += item;
+  }
+
+  void begin_node(Message& n, std::string_view name, std::uint64_t type, hw::Fs begin, hw::Fs duration) {
+    n.add_uint64(1, next_++);
+    n.add_string(2, name.data(), name.size());
+    n.add_uint64(3, type);
+    n.add_uint64(6, micros(begin));
+    n.add_uint64(7, micros(begin + duration) - micros(begin));
   }
 
   void write_compute(const hw::CallTime& call, hw::Fs begin, hw::Fs duration, const std::vector<std::uint64_t>& data) {
     const isa::Block& block = record_.program.blocks[call.block];
     const std::string name = call.layer < 0 ? block.name : fmt::format("{}[{}]", block.name, call.layer);
     const std::uint64_t id = next_;
-    ProtoMessage n = node(name, kComputation, begin, duration);
-    if (last_compute_ > 0) n.whole(4, last_compute_);
-    for (const std::uint64_t dependence : data) n.whole(5, dependence);
-    ProtoMessage cpu = attribute("is_cpu_op"), ops = attribute("num_ops"), size = attribute("tensor_size");
-    cpu.whole(kBool, 0);
-    ops.whole(kInt64, static_cast<std::uint64_t>(std::llround(block.matmul_flops)));
-    size.whole(kUint64, call.dma.read_bytes + call.dma.written_bytes);
-    for (const ProtoMessage* a : {&cpu, &ops, &size}) n.message(10, *a);
-    out_.delimited(n);
+    std::string bytes;
+    Message n{bytes};
+    begin_node(n, name, kComputation, begin, duration);
+    if (last_compute_ > 0) n.add_uint64(4, last_compute_);
+    for (const std::uint64_t dependence : data) n.add_uint64(5, dependence);
+    attribute(n, 10, "is_cpu_op").add_bool(kBool, false);
+    attribute(n, 10, "num_ops").add_int64(kInt64, std::llround(block.matmul_flops));
+    attribute(n, 10, "tensor_size").add_uint64(kUint64, call.dma.read_bytes + call.dma.written_bytes);
+    put(bytes);
     last_compute_ = id;
   }
 
@@ -140,23 +146,19 @@ class ChakraWriter {
     const auto found = std::ranges::find(kTypes, c.op, &CollectiveType::op);
     const std::uint64_t type = c.op == isa::Opcode::kSend ? kSend : c.op == isa::Opcode::kRecv ? kReceive : kCollective;
     base::ensure(type != kCollective || found != kTypes.end(), isa::name_of(c.op), "has no type in Chakra");
-    ProtoMessage n = node(isa::name_of(c.op), type, c.begin, c.end - c.begin);
-    n.whole(5, after);
-    ProtoMessage cpu = attribute("is_cpu_op"), size = attribute("comm_size"), kind = attribute("comm_type");
-    cpu.whole(kBool, 0);
-    size.whole(kInt64, c.bytes);
-    n.message(10, cpu);
-    n.message(10, size);
-    if (type == kCollective) {
-      kind.whole(kInt64, found->type);
-      n.message(10, kind);
-    }
-    out_.delimited(n);
+    std::string bytes;
+    Message n{bytes};
+    begin_node(n, isa::name_of(c.op), type, c.begin, c.end - c.begin);
+    n.add_uint64(5, after);
+    attribute(n, 10, "is_cpu_op").add_bool(kBool, false);
+    attribute(n, 10, "comm_size").add_int64(kInt64, static_cast<std::int64_t>(c.bytes));
+    if (type == kCollective) attribute(n, 10, "comm_type").add_uint64(kInt64, found->type);
+    put(bytes);
   }
 
   const Record& record_;
   const hw::SimResult& result_;
-  ProtoMessage out_;
+  std::string out_;
   std::uint64_t next_ = 1, last_compute_ = 0;
   std::array<std::vector<std::size_t>, isa::kCcQueues> queues_;
   std::vector<std::uint64_t> nodes_;  // of each collective

@@ -8,9 +8,6 @@ namespace trnsim {
 std::string version();       // "0.1.0"
 std::string version_line();  // "trnsim 0.1.0"
 
-/// Mean absolute error of published training jobs, per cent: docs/accuracy.md when this binary was built.
-double training_error_percent();
-
 /// How this binary was built.
 struct BuildFacts {
   std::string compiler, type;  // "GNU 12.2.0", "Release"

@@ -68,8 +68,8 @@ Json open_run(const Json& arguments, const Listener&) {
   const std::filesystem::path folder = text_in(arguments, "folder");
   Json steps = Json::array();
   if (std::filesystem::exists(folder / "steps.jsonl"))
-    for (const Json& step : analysis::read_steps(folder)) steps.push_back(step);
-  return {{"result", analysis::read_result(folder).body}, {"steps", steps}};
+    for (const analysis::StepFigures& step : analysis::read_steps(folder)) steps.push_back(to_json(step));
+  return {{"result", to_json(analysis::read_result(folder))}, {"steps", steps}};
 }
 
 /// The figures of a run's record (`by` is empty), or its time in groups.
@@ -131,11 +131,12 @@ Json generate(const Json& arguments, const Listener& hear) {
 Json validate(const Json& arguments, const Listener& hear) {
   const auto names = arguments.at("files").get<std::vector<std::string>>();
   const std::vector<std::filesystem::path> files{names.begin(), names.end()};
-  const auto rows = trnsim::load_rows(files, arguments.value("only", std::vector<std::string>{}));
+  const auto rows = validation::load_rows(files, arguments.value("only", std::vector<std::string>{}));
   const auto begin = [&](std::size_t done, const std::string& id) {
     if (hear) hear({{"event", "progress"}, {"what", id}, {"done", done}, {"all", rows.size()}});
   };
-  const trnsim::Validation out = trnsim::validate(rows, trnsim::predict_context(settings_of(arguments)), begin);
+  const validation::Validation out =
+      validation::validate(rows, validation::predict_context(settings_of(arguments)), begin);
   if (out.broken) throw *out.broken;
   return Json::parse(to_text(out.report, "json"));
 }

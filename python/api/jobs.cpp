@@ -4,10 +4,11 @@
 #include <algorithm>
 #include <chrono>
 
+#include "analysis/figures/json_fields.h"
 #include "analysis/profile/stats.h"
-#include "analysis/record/result.h"
 #include "python/api/settings.h"
 #include "trnsim/project/estimate.h"
+#include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
 #include "trnsim/search.h"
@@ -17,14 +18,6 @@ namespace trnsim_python {
 namespace {
 
 using trnsim::Projection;
-
-Json or_null(const std::optional<double>& value) { return value ? Json(*value) : Json(); }
-
-Json memory_of(const trnsim::Memory& memory) {
-  Json kinds = Json::object();
-  for (const auto& [kind, bytes] : memory.by_kind) kinds[kind] = bytes;
-  return {{"by_kind", kinds}, {"total", memory.total}, {"capacity", memory.capacity}};
-}
 
 Json engines_of(const hw::SimResult& device) {
   Json out = Json::array();
@@ -50,36 +43,16 @@ Json stages_of(const Projection& p) {
   return out;
 }
 
-/// The figures of any projection, whatever made its job.
-Json figures_of(const trnsim::Job& job, const Projection& p) {
-  Json parts = Json::array();
-  for (const analysis::TimeItem& part : p.time.parts) parts.push_back({{"name", part.name}, {"seconds", part.seconds}});
-  return {{"plan", describe(job)},
-          {"instance_type", job.machine.name},
-          {"instances", job.instances()},
-          {"cores", job.cores()},
-          {"numerics", job.step.plan.numerics.name},
-          {"stack", job.stack},
-          {"parameters", job.parameters()},
-          {"samples_per_second", p.samples_per_second()},
-          {"tokens_per_second", p.samples_per_second() * job.mean_length()},
-          {"seconds", p.time.total},
-          {"step_seconds", p.time.step},
-          {"device_step_seconds", p.time.device_step},
-          {"host_step_seconds", p.time.host_step},
-          {"bubble_seconds", p.bubble_seconds},
-          {"compile_seconds", p.time.compile},
-          {"steps", p.steps},
-          {"samples", p.samples},
-          {"dollars", or_null(p.dollars)},
-          {"price_per_hour", or_null(p.price_per_hour)},
-          {"model_flops", p.model_flops},
-          {"mfu", p.mfu},
-          {"job_mfu", p.job_mfu},
-          {"parts", parts},
-          {"memory", memory_of(p.memory)},
-          {"stages", stages_of(p)},
-          {"slowest_stage", p.slowest}};
+/// The figures of any projection, whatever made its job, by their names.
+Json named_figures(const trnsim::Job& job, const Projection& p) {
+  const analysis::Figures figures = figures_of(job, p);
+  Json out = flat_json(figures);
+  out["memory"]["by_kind"] = analysis::json_of(figures.memory.kinds);
+  out["parts"] = Json::array();
+  for (const analysis::TimeItem& part : figures.time.parts)
+    out["parts"].push_back({{"name", part.name}, {"seconds", part.seconds}});
+  out["stages"] = stages_of(p), out["slowest_stage"] = p.slowest;
+  return out;
 }
 
 Json project_workload(const Json& arguments, const Listener& hear) {
@@ -94,48 +67,28 @@ Json project_workload(const Json& arguments, const Listener& hear) {
     throw base::Error{base::Fault::kUsage, "`mode` " + result.settings.machine.mode, "projects nothing",
                       "leave it out, or use trnsim.train()"};
   return {{"job", text_in(arguments, "job")},
-          {"figures", figures_of(*result.job, *result.projection)},
-          {"result", result_body(result)}};
+          {"figures", named_figures(*result.job, *result.projection)},
+          {"result", to_json(figures_of(result))}};
 }
 
 Json project_model(const Json& arguments) {
   const trnsim::Estimate e = trnsim::estimate(
       text_in(arguments, "job"), trnsim::estimate_settings(settings_of(arguments)), arguments.value("sequences", 0.0));
   require_fit(e);
-  return {{"job", text_in(arguments, "job")}, {"figures", figures_of(e.job, e.projection)}, {"result", to_json(e)}};
+  return {{"job", text_in(arguments, "job")}, {"figures", named_figures(e.job, e.projection)}, {"result", to_json(e)}};
 }
 
-/// The line that the command line writes into steps.jsonl too.
+/// A step as it is heard of.
 Json step_of(const workloads::StepRecord& r, double step_seconds, std::chrono::steady_clock::time_point begin) {
-  return {{"step", r.step},
-          {"epoch", r.epoch},
-          {"loss", r.loss},
-          {"learning_rate", r.learning_rate},
-          {"grad_norm", r.grad_norm},
-          {"simulated_seconds", static_cast<double>(r.step) * step_seconds},
-          {"host_seconds", std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()}};
+  return to_json(analysis::StepFigures{
+      .step = r.step,
+      .epoch = r.epoch,
+      .loss = r.loss,
+      .learning_rate = r.learning_rate,
+      .grad_norm = r.grad_norm,
+      .simulated_seconds = static_cast<double>(r.step) * step_seconds,
+      .host_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count()});
 }
-
-/// Hands each step on, and writes those that a run keeps.
-class Steps {
- public:
-  Steps(const Listener& hear, const std::filesystem::path& folder, const workloads::Trainer& trainer, double seconds)
-      : hear_{hear}, trainer_{trainer}, seconds_{seconds}, log_{folder, trainer.first_step()} {}
-
-  void take(const workloads::StepRecord& r) {
-    Json line = step_of(r, seconds_, begin_);
-    if (r.step % trainer_.options().logging_steps == 0 || r.step == trainer_.max_steps()) log_.append(line);
-    line["event"] = "step", line["max_steps"] = trainer_.max_steps();
-    if (hear_) hear_(line);
-  }
-
- private:
-  const Listener& hear_;
-  const workloads::Trainer& trainer_;
-  const double seconds_;
-  const std::chrono::steady_clock::time_point begin_ = std::chrono::steady_clock::now();
-  analysis::StepLog log_;
-};
 
 Json plan_of(const trnsim::TriedPlan& plan) {
   Json settings = Json::object();
@@ -151,7 +104,7 @@ Json plan_of(const trnsim::TriedPlan& plan) {
           {"hbm_bytes", plan.memory},
           {"step_seconds", timed ? Json(plan.seconds) : Json()},
           {"sequences_per_second", timed ? Json(plan.job.sequences_per_step() / plan.seconds) : Json()},
-          {"mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
+          {"device_mfu_percent", timed ? Json(100 * plan.mfu) : Json()},
           {"dollars_per_million_tokens", timed && price ? Json(step_dollars / tokens * 1e6) : Json()}};
 }
 
@@ -169,9 +122,11 @@ Json run(const Json& arguments, const Listener& hear) {
                                    .folder = folder,
                                    .trace = {}};
   trnsim::RunObserver observer = observer_of(hear);
-  std::unique_ptr<Steps> steps;
+  const auto begin = std::chrono::steady_clock::now();
+  double step_seconds = 0;
+  std::int64_t max_steps = 0;
   observer.training.begin = [&](const trnsim::Training& t, const workloads::Trainer& trainer) {
-    steps = std::make_unique<Steps>(hear, folder, trainer, t.simulated_step_seconds);
+    step_seconds = t.simulated_step_seconds, max_steps = trainer.max_steps();
     if (hear)
       hear({{"event", "begin"},
             {"model", t.model},
@@ -181,15 +136,20 @@ Json run(const Json& arguments, const Listener& hear) {
             {"max_steps", trainer.max_steps()},
             {"simulated_step_seconds", t.simulated_step_seconds}});
   };
-  observer.training.step = [&](const workloads::StepRecord& r) { steps->take(r); };
+  observer.training.step = [&](const workloads::StepRecord& r) {
+    if (!hear) return;
+    Json line = step_of(r, step_seconds, begin);
+    line["event"] = "step", line["max_steps"] = max_steps;
+    hear(line);
+  };
   observer.training.evaluated = [&](const workloads::EvalRecord& e) {
     Json event{{"event", "evaluated"}, {"split", e.split}, {"step", e.step}, {"epoch", e.epoch}, {"loss", e.loss}};
     for (const auto& [name, value] : e.scores) std::visit([&, key = name](auto v) { event[key] = v; }, value);
     if (hear) hear(event);
   };
   const trnsim::RunResult result = trnsim::run(request, observer);
-  Json out{{"folder", folder.string()}, {"result", result_body(result)}};
-  if (result.projection) out["figures"] = figures_of(*result.job, *result.projection);
+  Json out{{"folder", folder.string()}, {"result", to_json(figures_of(result))}};
+  if (result.projection) out["figures"] = named_figures(*result.job, *result.projection);
   return out;
 }
 

@@ -7,7 +7,6 @@
 
 #include "base/error.h"
 #include "isa/names.h"
-#include "isa/table.h"
 #include "python/nki/bind.h"
 
 namespace trnsim_python {
@@ -149,8 +148,7 @@ void bind_trace(py::module_& m) {
              label_line(t);
              return t.spread(v, partitions, in_psum);
            })
-      .def("constant", &Trace::constant)
-      .def_property_readonly("size", &Trace::size);
+      .def("constant", &Trace::constant);
 }
 
 template <class Names>
@@ -164,7 +162,7 @@ py::dict numbered(std::size_t count, const Names& name) {
 
 void bind_instructions(py::module_& m) {
   bind_trace(m);
-  m.attr("opcodes") = numbered(isa::kOpcodeCount, [](std::size_t i) { return isa::kTable[i].name; });
+  m.attr("opcodes") = numbered(isa::kOpcodeCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Opcode>(i)); });
   m.attr("alus") = numbered(isa::kAluCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Alu>(i)); });
   m.attr("functions") = numbered(isa::kFnCount, [](std::size_t i) { return isa::name_of(static_cast<isa::Fn>(i)); });
   m.attr("dtypes") = numbered(isa::kDtypeCount, [](std::size_t i) { return isa::name_of(static_cast<Dtype>(i)); });

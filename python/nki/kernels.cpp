@@ -6,7 +6,6 @@
 #include "analysis/report/kernel_report.h"
 #include "base/files.h"
 #include "isa/names.h"
-#include "isa/table.h"
 #include "python/nki/bind.h"
 #include "trnsim/nki/nki.h"
 

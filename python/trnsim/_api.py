@@ -122,7 +122,7 @@ def search(model, *, global_batch_size=256, micro_batch_sizes=None, machine=None
     global_batch_size: sequences of an optimizer step, over all cores. micro_batch_sizes: those to try.
     processes: at the same time; 0: as many as there are cores here. progress(done, all). Answers a Table:
     plan, settings (for project()), refused (why it is out), step_seconds (s), sequences_per_second (1/s),
-    mfu_percent, hbm_bytes (of the fullest core), dollars_per_million_tokens."""
+    device_mfu_percent, hbm_bytes (of the fullest core), dollars_per_million_tokens."""
     arguments = _arguments(settings, machine, job=_text(model), processes=processes,
                            global_batch_size=global_batch_size,
                            micro_batch_sizes=micro_batch_sizes and _to_list(micro_batch_sizes))
@@ -136,8 +136,9 @@ def sweep(job, axes, *, machine=None, design="cartesian", samples=None, seed=Non
 
     design: "cartesian", "list", "one_at_a_time", "random" (then samples and seed). output_dir: keeps known
     points there for the next time. progress(done, all). Answers a Table: a row for each point with its values
-    and metrics: seconds (s of the job), dollars, samples_per_second (1/s), mfu, busy.* (per cent), hbm_bytes,
-    ..., error (why it has none)."""
+    and metrics, the figures of `trnsim list figures`: train_runtime (s of the job), dollars,
+    train_samples_per_second (1/s), device_mfu_percent, hbm_bytes, ..., busy.* (per cent), and error (why it
+    has none)."""
     all_axes = {_SHORT.get(key, key): _list(values if isinstance(values, (_to_list, tuple, str)) else _to_list(values))
                 for key, values in axes.items()}
     arguments = {"job": _text(job), "axes": all_axes, "machine": machine, "design": design, "samples": samples,

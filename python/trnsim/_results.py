@@ -6,6 +6,12 @@ from html import escape
 from trnsim import _core
 
 
+# Names that figures had earlier, with what the value is divided by.
+_FORMER = {"seconds": ("train_runtime", 1), "samples_per_second": ("train_samples_per_second", 1),
+           "mfu": ("device_mfu_percent", 100), "job_mfu": ("job_mfu_percent", 100),
+           "model_flops": ("model_flops_per_step", 1), "mfu_percent": ("device_mfu_percent", 1)}
+
+
 def _short(value):
     """A cell for people."""
     if value is None:
@@ -53,6 +59,8 @@ class Table:
     def __getitem__(self, key):
         if not isinstance(key, str):
             return Table(self.rows[key], self.names) if isinstance(key, slice) else self.rows[key]
+        if key not in self.names and key in _FORMER:
+            key = _FORMER[key][0]
         if key not in self.names:
             raise KeyError(f"{key}: there are {', '.join(self.names)}")
         import numpy
@@ -101,7 +109,7 @@ class Memory(dict):
 
     def __init__(self, data):
         super().__init__(data["by_kind"])
-        self.total, self.capacity = data["total"], data["capacity"]
+        self.total, self.capacity = data["hbm_bytes"], data["hbm_capacity_bytes"]
 
     def _repr_html_(self):
         rows = [*self.items(), ("total", self.total), ("capacity", self.capacity)]
@@ -111,10 +119,12 @@ class Memory(dict):
 class Projection:
     """Time, cost and memory of a job. `answer` says it in sentences, `result` is what the command line prints as JSON.
 
-    Figures: samples_per_second, tokens_per_second (1/s); seconds (of the job), step_seconds,
-    device_step_seconds, host_step_seconds, bubble_seconds, compile_seconds (s); steps, samples, cores,
-    instances, parameters; dollars and price_per_hour (US dollars; None: no price is published);
-    model_flops (FLOP of a step); mfu, job_mfu (of 1); plan, instance_type, numerics, stack, slowest_stage."""
+    Every figure of `trnsim list figures` is an attribute: train_samples_per_second, tokens_per_second (1/s);
+    train_runtime, step_seconds, device_step_seconds, host_step_seconds, compile_seconds (s); dollars and
+    price_per_hour (US dollars; None: nobody published a price); model_flops_per_step; device_mfu_percent,
+    job_mfu_percent; steps, samples, cores, instances, parameters; and plan, instance_type, numerics, stack,
+    slowest_stage. Earlier names are understood too: seconds, samples_per_second, mfu and job_mfu (of 1),
+    model_flops (of a step)."""
 
     def __init__(self, data):
         self.job, self.result, self._figures = data["job"], data["result"], data["figures"]
@@ -123,6 +133,8 @@ class Projection:
         figures = self.__dict__.get("_figures", {})
         if name in figures:
             return figures[name]
+        if name in _FORMER and _FORMER[name][0] in figures:
+            return figures[_FORMER[name][0]] / _FORMER[name][1]
         raise AttributeError(f"a projection has no {name}; it has {', '.join(sorted(figures))}")
 
     def __dir__(self):
@@ -222,7 +234,8 @@ class Generation:
         self.texts, self.ids = [t["text"] for t in data["texts"]], [t["ids"] for t in data["texts"]]
         self.buckets = Table(data["buckets"])
         kinds = {k: v for k, v in data["memory"].items() if k not in ("total", "capacity")}
-        self.memory = Memory({**data["memory"], "by_kind": kinds})
+        self.memory = Memory({"hbm_bytes": data["memory"]["total"], "hbm_capacity_bytes": data["memory"]["capacity"],
+                              "by_kind": kinds})
         self.time_to_first_token_seconds = data["time_to_first_token_seconds"]
         self.time_per_output_token_p50_seconds = data["time_per_output_token_p50_seconds"]
         self.total_seconds, self.tokens_per_second = data["total_seconds"], data["tokens_per_second"]

@@ -41,21 +41,25 @@ class Projection:
     cores: int
     slowest_stage: int
     parameters: float
-    samples_per_second: float
+    train_samples_per_second: float
+    train_steps_per_second: float
     tokens_per_second: float
-    seconds: float
+    train_runtime: float
     step_seconds: float
     device_step_seconds: float
     host_step_seconds: float
     bubble_seconds: float
     compile_seconds: float
+    end_to_end_seconds: float
     steps: float
     samples: float
     dollars: Optional[float]
     price_per_hour: Optional[float]
-    model_flops: float
-    mfu: float
-    job_mfu: float
+    model_flops_per_step: float
+    job_model_flops: float
+    device_mfu_percent: float
+    job_mfu_percent: float
+    def __getattr__(self, name: str) -> Any: ...  # every figure of `trnsim list figures`, and earlier names
     @property
     def answer(self) -> Answer: ...
     @property

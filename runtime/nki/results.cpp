@@ -48,7 +48,7 @@ bool meet(const Tile& x, const Tile& y) {
 }  // namespace
 
 /// Whether the instruction may write to `dst`: its engine reaches it, and it does not run over what it still reads.
-bool Trace::may_write(const isa::Instr& instr, const Tile& dst, std::uint32_t) const {
+bool Trace::may_write(const isa::Instr& instr, const Tile& dst) const {
   const bool tensor = instr.op == Opcode::kMatMul || instr.op == Opcode::kPeTranspose;
   const bool number =
       dst.dtype == isa::Dtype::kFp32 || (instr.op == Opcode::kPeTranspose && dst.dtype == instr.a.dtype);
@@ -102,7 +102,7 @@ bool Trace::redirect(const View& dst, const View& src, bool adds) {
     const auto part = placed(dst, whole_of(src), p.part);
     if (!part) return false;
     const Tile tile = on_chip_tile(*part);
-    if (!may_write(instr, tile, p.instr) || !untouched_since(from.producers.front().instr, tile)) return false;
+    if (!may_write(instr, tile) || !untouched_since(from.producers.front().instr, tile)) return false;
     parts.push_back(*part);
   }
   BlockState* state = dst.on_chip() ? &state_of(dst) : nullptr;

@@ -65,8 +65,6 @@ class Trace {
   View constant(float value);
   void copy(const View& dst, const View& src);
 
-  std::size_t size() const { return block_.instrs.size(); }
-  double direct_bytes(isa::Space space) const { return static_cast<double>(direct_[space == isa::Space::kPsum].bytes); }
   VirtualBlock finish();
 
  private:
@@ -89,7 +87,7 @@ class Trace {
   isa::Instr on_engine(const isa::Instr& instr);
   isa::Instr on_ring(const isa::Instr& instr);
   bool redirect(const View& dst, const View& src, bool adds);
-  bool may_write(const isa::Instr& instr, const Tile& dst, std::uint32_t index) const;
+  bool may_write(const isa::Instr& instr, const Tile& dst) const;
   bool starts_sum(const View& part);
   bool untouched_since(std::uint32_t first, const Tile& dst) const;
 

@@ -9,6 +9,9 @@
 #include <regex>
 #include <sstream>
 
+#include "analysis/export/parquet.h"
+#include "analysis/export/tf_record.h"
+#include "analysis/figures/figure_table.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "tests/analysis/proto_json.h"
@@ -18,30 +21,28 @@ namespace {
 
 using analysis::ExportRun;
 using analysis::ParquetColumn;
-using Ordered = nlohmann::ordered_json;
 using testing::HasSubstr;
 
-ExportRun exported(const analysis::Record* record = nullptr) {
-  return {
-      .body = {{"seed", 42},
-               {"workload", {{"name", "a \"job\""}, {"dataset", {{"samples", 16}}}}},
-               {"machine", {{"instance_type", "trn1.2xlarge"}}},
-               {"job", {{"train_runtime", 510.5}, {"stack", "hf-trainer"}, {"step_seconds", 0.25}}},
-               {"cost", {{"run", 0.19}}},
-               {"engines", {{{"engine", "tensor"}, {"busy", 49.5}}}},
-               {"metrics",
-                {{"train_loss", 0.8},
-                 {"interrupted", false},
-                 {"epochs", {{{"split", "eval"}, {"epoch", 1.0}, {"loss", 0.5}, {"accuracy", 0.9}}}}}}},
-      .steps =
-          {{{"step", 10}, {"loss", 1.5}, {"learning_rate", 1e-3}, {"simulated_seconds", 1.0}, {"host_seconds", 2.0}},
-           {{"step", 20},
-            {"loss", nullptr},
-            {"learning_rate", 5e-4},
-            {"simulated_seconds", 2.0},
-            {"host_seconds", 4.0}}},
-      .record = record,
-      .begin = 1000};
+analysis::Figures figures() {
+  analysis::Figures f;
+  f.seed = 42, f.workload.name = "a \"job\"", f.workload.samples = 16, f.machine.instance_type = "trn1.2xlarge";
+  f.time.train_runtime = 510.5, f.time.stack = "hf-trainer", f.time.step_seconds = 0.25, f.cost.dollars = 0.19;
+  f.engines.push_back({.engine = "tensor", .busy = 49.5, .waiting = {}, .idle = 0, .instructions = 0});
+  f.training.emplace();
+  f.training->train_loss = 0.8;
+  f.training->epochs.push_back(
+      {.split = "eval", .epoch = 1, .loss = 0.5, .samples = {}, .scores = {{"accuracy", 0.9}, {"f1_weighted", 0.7}}});
+  return f;
+}
+
+/// What an exporter makes of a run.
+std::vector<analysis::ExportFile> exported(std::string_view name, const analysis::Record* record = nullptr) {
+  const analysis::Figures f = figures();
+  std::vector<analysis::StepFigures> steps(2);
+  steps[0].step = 10, steps[0].loss = 1.5, steps[0].learning_rate = 1e-3;
+  steps[0].simulated_seconds = 1, steps[0].host_seconds = 2;
+  steps[1].step = 20, steps[1].learning_rate = 5e-4, steps[1].simulated_seconds = 2, steps[1].host_seconds = 4;
+  return analysis::find_exporter(name).files({f, steps, record, 1000});
 }
 
 std::uint64_t little(std::string_view bytes) {
@@ -59,7 +60,7 @@ TEST(TensorBoard, ChecksumsAreCastagnolis) {
 }
 
 TEST(TensorBoard, ItsEventsAreDecoded) {
-  const std::string file = analysis::tensorboard_events(exported());
+  const std::string file = exported("tensorboard").front().bytes;
   proto_json::Schema schema{"event.proto"};
   std::map<std::string, std::vector<proto_json::Json>> scalars;
   std::vector<proto_json::Json> events;
@@ -85,18 +86,26 @@ TEST(TensorBoard, ItsEventsAreDecoded) {
 }
 
 TEST(Prometheus, EveryLineIsOfItsForm) {
-  const std::string text = analysis::prometheus_text(exported());
+  const std::string text = exported("prometheus").front().bytes;
   static const std::regex kLine{
-      R"((# (HELP|TYPE) trnsim_[a-z_]+ .+|trnsim_[a-z_]+\{([a-z_]+="([^"\\\n]|\\.)*",?)+\} [-+0-9.e]+))"};
+      R"((# (HELP|TYPE) trnsim_[a-z_0-9]+ .+|trnsim_[a-z_0-9]+\{([a-z_]+="([^"\\\n]|\\.)*",?)+\} [-+0-9.e]+))"};
   std::istringstream lines{text};
   for (std::string line; std::getline(lines, line);) EXPECT_TRUE(std::regex_match(line, kLine)) << line;
-  EXPECT_THAT(text, HasSubstr("trnsim_train_runtime_seconds{workload=\"a \\\"job\\\"\",instance_type=\"trn1.2xlarge\","
+  EXPECT_THAT(text, HasSubstr("trnsim_train_runtime{workload=\"a \\\"job\\\"\",instance_type=\"trn1.2xlarge\","
                               "stack=\"hf-trainer\"} 510.5\n"));
   EXPECT_THAT(text, HasSubstr("engine=\"tensor\"} 49.5\n"));
 }
 
+TEST(Prometheus, EveryFigureIsThereUnderItsName) {
+  const std::string text = exported("prometheus").front().bytes;
+  const analysis::Figures f = figures();
+  for (const analysis::Figure& figure : analysis::figure_table())
+    EXPECT_EQ(text.find("\ntrnsim_" + std::string{figure.name} + "{") != std::string::npos, figure.of(f).has_value())
+        << figure.name;
+}
+
 TEST(MlPerf, LinesHaveTheKeysOfItsLog) {
-  std::istringstream lines{analysis::mlperf_log(exported())};
+  std::istringstream lines{exported("jsonl").front().bytes};
   std::vector<std::string> keys;
   double last = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -130,7 +139,8 @@ TEST(Parquet, ApacheReadsTheRecordsBack) {
     GTEST_SKIP() << "parquet-wasm is not installed: ./dev browser installs it";
   const auto folder = recorded::folder();
   const analysis::Record record = recorded::record(false);
-  analysis::export_run(folder, "parquet", exported(&record));
+  const analysis::Figures f = figures();
+  analysis::export_run(folder, "parquet", {f, {}, &record, 1000});
   const auto read = [&](const std::string& name) {
     const std::string out = (folder / "out.json").string();
     const std::string command = "node " TRNSIM_TEST_DIR "/browser/parquet.mjs " + modules.string() + " " +
@@ -150,11 +160,19 @@ TEST(Parquet, ApacheReadsTheRecordsBack) {
   EXPECT_EQ(collectives.size(), record.result.collectives.size());
 }
 
+TEST(Exports, EachFileOfTheirFolderIsAnExporter) {
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::directory_iterator{TRNSIM_TEST_DIR "/../analysis/export/to"})
+    files.push_back(entry.path().stem().string());
+  EXPECT_THAT(analysis::exporter_names(), testing::UnorderedElementsAreArray(files));
+  EXPECT_TRUE(exported("parquet").empty()) << "nothing was projected";
+}
+
 TEST(Exports, NamesThatNobodyWritesAreTold) {
   std::vector<std::string> elsewhere;
   EXPECT_EQ(analysis::exports_of("tensorboard,wandb,none", elsewhere), std::vector<std::string>{"tensorboard"});
   EXPECT_EQ(elsewhere, std::vector<std::string>{"wandb"});
-  EXPECT_EQ(analysis::exports_of("all", elsewhere).size(), analysis::kExports.size());
+  EXPECT_EQ(analysis::exports_of("all", elsewhere), analysis::exporter_names());
   EXPECT_TRUE(analysis::exports_of("", elsewhere).empty());
   EXPECT_THROW(analysis::exports_of("tensorbord", elsewhere), base::Error);
 }

@@ -185,13 +185,6 @@ TEST(Stacks, AllLoadWithASourceForEveryNumber) {
   EXPECT_THROW(analysis::load_stack("torch-lxa"), base::Error);
 }
 
-TEST(Stacks, PublishedStackNamesFindTheirFile) {
-  EXPECT_EQ(analysis::stack_for("HF Trainer on torch-xla"), "hf-trainer");
-  EXPECT_EQ(analysis::stack_for("torch-xla"), "torch-xla");
-  EXPECT_EQ(analysis::stack_for("megatron"), "megatron");
-  EXPECT_EQ(analysis::stack_for("another"), "");
-}
-
 /// BERT-base NER, 16 x 64 on each core, 2 epochs of 1,000 samples with the start: 90.1 samples/s on one, 119.8 on two.
 TEST(Stacks, TheNerLoopIsReproduced) {
   JobShape shape;

@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 
 #include <algorithm>
+#include <nlohmann/json.hpp>
 
 #include "analysis/record/result.h"
 #include "base/error.h"
@@ -175,7 +176,7 @@ TEST(JobCost, ARunFolderTellsItsJob) {
                                     {"train_steps_per_second", 10.0},
                                     {"device_step_seconds", 0.06},
                                     {"train_samples_per_second", 320.0}}},
-                                  {"cost", {{"run", 0.5}, {"per_epoch", 0.25}}}});
+                                  {"cost", {{"dollars", 0.5}, {"dollars_per_epoch", 0.25}}}});
   const JobToPrice j = analysis::job_of_run(folder);
   EXPECT_EQ(j.instance_type, "trn1.2xlarge");
   EXPECT_NEAR(j.fixed_seconds, 40, 1e-9);
@@ -234,9 +235,9 @@ TEST(JobCost, TheStateOfAJobFollowsFromItsPlan) {
                                       {"device_step_seconds", 0.06},
                                       {"train_samples_per_second", 320.0},
                                       {"tokens", 2e6},
-                                      {"model_flops", 5e15}};
+                                      {"job_model_flops", 5e15}};
   nlohmann::ordered_json options = {{"tensor_parallel_size", 2}, {"pipeline_parallel_size", 2}, {"zero_1", true}};
-  const nlohmann::ordered_json memory = {{"weights", 10}, {"gradients", 20}, {"optimizer", 3}, {"peak", 99}};
+  const nlohmann::ordered_json memory = {{"weights", 10}, {"gradients", 20}, {"optimizer", 3}, {"hbm_bytes", 99}};
   const auto state = [&] {
     analysis::write_result(
         folder, {{"workload", {{"options", options}}}, {"machine", {{"cores", 16}}}, {"job", job}, {"memory", memory}});

@@ -116,7 +116,13 @@ class ReportInABrowser : public testing::Test {
                                      {"metrics", {{"eval_accuracy", expected["eval accuracy"]}, {"epochs", epochs}}}});
     analysis::StepLog steps{folder_};
     for (int i = 1; i <= 50; ++i)
-      steps.append({{"step", i}, {"loss", 2.0 / i}, {"learning_rate", 1e-3 / i}, {"grad_norm", 1.0 + i % 3}});
+      steps.append({.step = i,
+                    .epoch = {},
+                    .loss = 2.0 / i,
+                    .learning_rate = 1e-3 / i,
+                    .grad_norm = 1.0 + i % 3,
+                    .simulated_seconds = {},
+                    .host_seconds = {}});
     const std::vector<analysis::ReportRun> runs{
         load_report_run(folder_, analysis::load_prices(std::string_view{}), analysis::kRooflineEfficiency)};
     std::string page = report_html(runs);

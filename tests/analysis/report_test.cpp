@@ -8,6 +8,7 @@
 #include <cmath>
 #include <cstring>
 #include <fstream>
+#include <nlohmann/json.hpp>
 #include <regex>
 #include <set>
 
@@ -25,22 +26,22 @@ using analysis::ReportRun;
 using testing::HasSubstr;
 using testing::Not;
 
-const analysis::Result& written_result() {
-  static const analysis::Result result{
-      .body = {{"job",
-                {{"train_runtime", 510.0},
-                 {"train_steps_per_second", 3000 / 510.0},
-                 {"step_seconds", 0.17},
-                 {"device_step_seconds", 0.15},
-                 {"train_samples_per_second", 94.0},
-                 {"parts", {{{"name", "device <b>"}, {"seconds", 450.0}}, {{"name", "host"}, {"seconds", 60.0}}}}}},
-               {"cost", {{"run", 0.19}, {"per_epoch", 0.19 / 3}}},
-               {"memory", {{"activations", 3 << 20}, {"peak", 5 << 20}}},
-               {"metrics",
-                {{"eval_accuracy", 0.9211},
-                 {"epochs",
-                  {{{"split", "eval"}, {"epoch", 1}, {"accuracy", 0.9}, {"f1_macro", 0.8}},
-                   {{"split", "eval"}, {"epoch", 2}, {"accuracy", 0.92}, {"f1_macro", 0.85}}}}}}}};
+const analysis::Json& written_result() {
+  static const analysis::Json result{
+      {"job",
+       {{"train_runtime", 510.0},
+        {"train_steps_per_second", 3000 / 510.0},
+        {"step_seconds", 0.17},
+        {"device_step_seconds", 0.15},
+        {"train_samples_per_second", 94.0},
+        {"parts", {{{"name", "device <b>"}, {"seconds", 450.0}}, {{"name", "host"}, {"seconds", 60.0}}}}}},
+      {"cost", {{"dollars", 0.19}, {"dollars_per_epoch", 0.19 / 3}}},
+      {"memory", {{"activations", 3 << 20}, {"hbm_bytes", 5 << 20}}},
+      {"metrics",
+       {{"eval_accuracy", 0.9211},
+        {"epochs",
+         {{{"split", "eval"}, {"epoch", 1}, {"accuracy", 0.9}, {"f1_macro", 0.8}},
+          {{"split", "eval"}, {"epoch", 2}, {"accuracy", 0.92}, {"f1_macro", 0.85}}}}}}};
   return result;
 }
 
@@ -52,7 +53,7 @@ std::filesystem::path run_folder(const std::string& name = "first <script>") {
   analysis::RecordInfo info = recorded::info();
   info.workload = "<img src=x onerror=alert(1)> & \"more\"";
   write_record(folder, recorded::simulated(program, false), program, info);
-  analysis::write_result(folder, written_result().body);
+  analysis::write_result(folder, written_result());
   std::ofstream steps{folder / "steps.jsonl"};
   steps << R"({"step":1,"epoch":0.1,"loss":1.75,"learning_rate":1e-5,"grad_norm":2.0})"
         << "\n"
@@ -132,7 +133,7 @@ TEST(Report, TheNumbersAreThoseOfTheRun) {
   EXPECT_THAT(page, HasSubstr("<dt>device step</dt><dd data-v=\"0.15\">150 ms</dd>"));  // the job's: not of one stage
   EXPECT_THAT(page, HasSubstr("Needs <b data-v=\"5242880\">5 MiB</b>"));
   EXPECT_THAT(page, HasSubstr("<td class=\"r\" data-v=\"3145728\">3 MiB</td>"));
-  EXPECT_THAT(page, HasSubstr("<dt>cost of the run</dt><dd data-v=\"0.19\">$0.19</dd>"));
+  EXPECT_THAT(page, HasSubstr("<dt>cost of the run</dt><dd data-v=\"0.19\">$0.190</dd>"));
   EXPECT_THAT(page, HasSubstr("<dt>eval accuracy</dt><dd data-v=\"0.9211\">0.9211</dd>"));
   EXPECT_THAT(page, HasSubstr(fmt::format("data-v=\"{}\"", run.record.utilisation.mfu)));
   for (const auto& group : time_by(analysis::By::kOp, run.record.result, run.record.program))

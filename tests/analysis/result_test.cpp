@@ -7,8 +7,8 @@
 
 #include <cmath>
 #include <csignal>
+#include <nlohmann/json.hpp>
 
-#include "analysis/numerics/numeric_events.h"
 #include "base/error.h"
 #include "base/files.h"
 
@@ -19,6 +19,12 @@ using analysis::StepLog;
 using analysis::write_machine;
 using analysis::write_result;
 using testing::HasSubstr;
+
+analysis::StepFigures step(std::int64_t number, double loss) {
+  analysis::StepFigures out;
+  out.step = number, out.loss = loss;
+  return out;
+}
 
 class RunFolder : public testing::Test {
  protected:
@@ -41,15 +47,15 @@ class RunFolder : public testing::Test {
 
 TEST_F(RunFolder, AResultReadsBack) {
   write_result(folder_, Ordered{{"job", {{"train_runtime", 510.5}}}, {"seed", 42}});
-  const auto result = analysis::read_result(folder_);
-  EXPECT_EQ(result.schema_version, analysis::kResultSchema);
-  EXPECT_EQ(result.body["job"]["train_runtime"], 510.5);
-  EXPECT_EQ(analysis::read_result(folder_ / "result.json").body, result.body);
+  const analysis::Figures result = analysis::read_result(folder_);
+  EXPECT_EQ(result.time.train_runtime, 510.5);
+  EXPECT_EQ(result.seed, 42);
+  EXPECT_EQ(to_json(analysis::read_result(folder_ / "result.json")), to_json(result));
 }
 
 TEST_F(RunFolder, TheSchemaVersionStandsFirst) {
   write_result(folder_, Ordered{{"a", 1}});
-  EXPECT_TRUE(base::read_file(folder_ / "result.json").starts_with("{\n  \"schema_version\": 1,"));
+  EXPECT_TRUE(base::read_file(folder_ / "result.json").starts_with("{\n  \"schema_version\": 2,"));
 }
 
 TEST_F(RunFolder, ANewerSchemaIsRefused) {
@@ -79,30 +85,31 @@ TEST_F(RunFolder, AStatisticNeedsANameOfItsOwn) {
 
 TEST_F(RunFolder, StepsAreThereLineByLine) {
   StepLog log{folder_};
-  log.append({{"step", 1}, {"loss", 1.5}});
-  log.append({{"step", 2}, {"loss", std::nan("")}});
+  log.append(step(1, 1.5));
+  log.append(step(2, std::nan("")));
   const auto lines = analysis::read_steps(folder_);  // while the log is open: each line was handed over
   ASSERT_EQ(lines.size(), 2u);
-  EXPECT_EQ(lines[0]["loss"], 1.5);
-  EXPECT_TRUE(lines[1]["loss"].is_null());
+  EXPECT_EQ(lines[0].loss, 1.5);
+  EXPECT_TRUE(!lines[1].loss);
 }
 
 TEST_F(RunFolder, AResumedRunDropsTheStepsAfterItsCheckpoint) {
   {
     StepLog log{folder_};
-    for (int step = 1; step <= 5; ++step) log.append({{"step", step}, {"run", 1}});
+    for (int i = 1; i <= 5; ++i) log.append(step(i, 1));
   }
   {
     StepLog log{folder_, 3};
-    log.append({{"step", 4}, {"run", 2}});
+    log.append(step(4, 2));
   }
   const auto lines = analysis::read_steps(folder_);
   ASSERT_EQ(lines.size(), 4u);
-  EXPECT_EQ(lines[3]["run"], 2);
+  EXPECT_EQ(lines[3].loss, 2);
+  EXPECT_EQ(lines[2].loss, 1);
 }
 
 TEST_F(RunFolder, AFreshRunStartsAnEmptyLog) {
-  { StepLog{folder_}.append({{"step", 1}}); }
+  { StepLog{folder_}.append(step(1, 1)); }
   StepLog log{folder_};
   EXPECT_TRUE(analysis::read_steps(folder_).empty());
 }
@@ -115,13 +122,15 @@ TEST_F(RunFolder, ABrokenStepLineIsNamed) {
 TEST_F(RunFolder, ALineThatWasCutIsDroppedAndTheRunGoesOn) {
   base::write_file(folder_ / "steps.jsonl", "{\"step\": 1}\n{\"step\": 2, \"lo");
   EXPECT_EQ(analysis::read_steps(folder_).size(), 1u);
-  StepLog{folder_, 1}.append({{"step", 2}});
-  EXPECT_EQ(base::read_file(folder_ / "steps.jsonl"), "{\"step\":1}\n{\"step\":2}\n");
+  StepLog log{folder_, 1};
+  log.append(step(2, 0.5));
+  EXPECT_EQ(log.steps().size(), 2u);
+  EXPECT_EQ(analysis::read_steps(folder_).size(), 2u);
 }
 
 TEST_F(RunFolder, ADiskThatIsFullLeavesWholeLines) {
   StepLog log{folder_};
-  log.append({{"step", 1}});
+  log.append(step(1, 1));
   const std::string before = base::read_file(folder_ / "steps.jsonl");
   std::signal(SIGXFSZ, SIG_IGN);
   rlimit usual{};
@@ -129,7 +138,7 @@ TEST_F(RunFolder, ADiskThatIsFullLeavesWholeLines) {
   rlimit full = usual;
   full.rlim_cur = before.size() + 5;  // five bytes more fit
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &full), 0);
-  const std::string error = error_of([&] { log.append({{"step", 2}}); });
+  const std::string error = error_of([&] { log.append(step(2, 1)); });
   ASSERT_EQ(setrlimit(RLIMIT_FSIZE, &usual), 0);
   EXPECT_THAT(error, HasSubstr("free space on the disk, then resume the run"));
   EXPECT_EQ(base::read_file(folder_ / "steps.jsonl"), before);
@@ -141,8 +150,8 @@ TEST_F(RunFolder, DeepJsonIsRefused) {
 }
 
 TEST_F(RunFolder, APathThatIsNoUtf8LosesNoResult) {
-  write_result(folder_, Ordered{{"path", "a\xff"}});
-  EXPECT_EQ(analysis::read_result(folder_).body["path"], "a\xEF\xBF\xBD");
+  write_result(folder_, Ordered{{"command", "a\xff"}});
+  EXPECT_EQ(analysis::read_result(folder_).command, "a\xEF\xBF\xBD");
 }
 
 TEST_F(RunFolder, TheMachineReadsBack) {
@@ -166,11 +175,9 @@ TEST_F(RunFolder, AFolderThatIsNotThereIsAnEnvironmentError) {
 }
 
 TEST(NumericEvents, AreReadAsASentence) {
-  EXPECT_EQ(analysis::numeric_events_text(analysis::to_json(isa::NumericEvents{})), "none");
-  EXPECT_EQ(analysis::numeric_events_text(analysis::to_json(isa::NumericEvents{.overflowed = 3, .flushed = 120})),
+  EXPECT_EQ(analysis::numeric_events_text(isa::NumericEvents{}), "none");
+  EXPECT_EQ(analysis::numeric_events_text(isa::NumericEvents{.overflowed = 3, .flushed = 120}),
             "3 casts overflowed, 120 subnormal operands of TensorE taken for zero");
-  EXPECT_EQ(analysis::numeric_events_text({{"transposed", 2u}, {"flushed", "many"}}),
-            "2 Inf or NaN in transposes of TensorE");
 }
 
 }  // namespace

@@ -40,7 +40,7 @@ SweepSpec spec(Design design, std::vector<analysis::SweepAxis> axes) {
   return s;
 }
 
-/// seconds = a + b, dollars = 1 / (a + b); the point a = 7 does not fit, a = 13 kills its process.
+/// train_runtime = a + b, dollars = 1 / (a + b); the point a = 7 does not fit, a = 13 kills its process.
 SweepModel model() {
   return {.hash =
               [](const SweepPoint& point) {
@@ -55,7 +55,7 @@ SweepModel model() {
               if (key == "a" && value == "13") ::raise(SIGKILL);
               sum += std::stod(value);
             }
-            return {{"seconds", sum}, {"dollars", 1 / (1 + sum)}, {"busy.hbm", 40}, {"busy.tensor", sum}};
+            return {{"train_runtime", sum}, {"dollars", 1 / (1 + sum)}, {"busy.hbm", 40}, {"busy.tensor", sum}};
           }};
 }
 
@@ -145,7 +145,7 @@ TEST(Sweep, TheResultDoesNotDependOnTheNumberOfProcesses) {
   const SweepRun three = run_sweep(points, model(), folder / "three.sqlite", 3);
   EXPECT_EQ(one.computed, 36u);
   EXPECT_EQ(csv(one), csv(three));
-  EXPECT_DOUBLE_EQ(one.results[8].metrics.at("seconds"), 1 + 2);
+  EXPECT_DOUBLE_EQ(one.results[8].metrics.at("train_runtime"), 1 + 2);
 }
 
 TEST(Sweep, OnlyWhatIsNewIsComputed) {
@@ -157,7 +157,7 @@ TEST(Sweep, OnlyWhatIsNewIsComputed) {
   EXPECT_EQ(run_sweep(few, model(), database, 2).computed, 0u);
   const SweepRun wide = run_sweep(more, model(), database, 2);
   EXPECT_EQ(wide.computed, 1u);
-  EXPECT_DOUBLE_EQ(wide.results[0].metrics.at("seconds"), 2);
+  EXPECT_DOUBLE_EQ(wide.results[0].metrics.at("train_runtime"), 2);
 }
 
 TEST(Sweep, EqualPointsAreComputedOnce) {
@@ -209,7 +209,7 @@ TEST(Sweep, WhatTheHostLacksIsNoResultOfAPoint) {
   poor.evaluate = [](const SweepPoint& point) -> Metrics {
     if (point[0].second == "1") throw std::bad_alloc{};
     if (point[0].second == "2") throw base::Error{base::Fault::kEnvironment, "disk", "is full", "free some"};
-    return {{"seconds", 3}};
+    return {{"train_runtime", 3}};
   };
   const SweepRun first = run_sweep(points, poor, database, 1);
   EXPECT_THAT(first.results[0].error, HasSubstr("no memory left"));
@@ -270,14 +270,14 @@ TEST(Sweep, KilledTenTimesItEndsCompleteWithNoPointTwice) {
   slow.evaluate = [&begun](const SweepPoint& point) {
     ++*begun;
     std::this_thread::sleep_for(std::chrono::milliseconds{2});
-    return Metrics{{"seconds", std::stod(point[0].second)}};
+    return Metrics{{"train_runtime", std::stod(point[0].second)}};
   };
   const auto points = design_points(spec(Design::kCartesian, {{"a", numbers(300)}}));
   for (int kill = 0; kill < 10; ++kill) sweep_and_kill(points, slow, database, *begun, 1 + kill, 7 * kill % 5);
   const SweepRun run = run_sweep(points, slow, database, 2);
   EXPECT_LT(run.computed, points.size());  // finished points were kept
   for (std::size_t i = 0; i < points.size(); ++i)
-    EXPECT_EQ(run.results[i].metrics.at("seconds"), static_cast<double>(i));
+    EXPECT_EQ(run.results[i].metrics.at("train_runtime"), static_cast<double>(i));
   analysis::Database db{database, analysis::Database::Mode::kRead};
   auto rows = db.prepare("SELECT count(*), count(DISTINCT settings) FROM points");
   ASSERT_TRUE(rows.step());
@@ -306,22 +306,22 @@ TEST(Sweep, FindsTheBestPointUnderConditions) {
 
 TEST(Sweep, SensitivityAndParetoFront) {
   const SweepRun run = swept(Design::kOneAtATime, {{"a", {"1", "4"}}, {"b", {"2"}}});
-  const auto list = sensitivities(run, "seconds");
+  const auto list = sensitivities(run, "train_runtime");
   ASSERT_EQ(list.size(), 2u);
   EXPECT_EQ(list[0].key, "a");
   EXPECT_EQ(list[0].at_most, "4");
   EXPECT_EQ(list[0].most, 4);
   EXPECT_EQ(list[0].least, 0);
-  const auto front = pareto_front(run, "seconds", "dollars");
+  const auto front = pareto_front(run, "train_runtime", "dollars");
   EXPECT_EQ(front.size(), 4u);  // more time always costs less here
-  EXPECT_TRUE(sensitivities(swept(Design::kList, {{"a", {"1"}}, {"b", {"1"}}}), "seconds").empty());
+  EXPECT_TRUE(sensitivities(swept(Design::kList, {{"a", {"1"}}, {"b", {"1"}}}), "train_runtime").empty());
 }
 
 TEST(Sweep, ATableForATerminalHasTheMetricsThatPeopleLookAt) {
   const SweepRun run = swept(Design::kList, {{"a", {"1"}}});
   EXPECT_THAT(sweep_table(run).render(base::Format::kCsv), HasSubstr("busy.hbm"));
   const std::string brief = sweep_table(run, true).render(base::Format::kCsv);
-  EXPECT_THAT(brief, testing::StartsWith("a,dollars,seconds,binds,error\n"));
+  EXPECT_THAT(brief, testing::StartsWith("a,dollars,train_runtime,binds,error\n"));
 }
 
 TEST(Sweep, ThePageMapsWhatBindsOverTwoParameters) {

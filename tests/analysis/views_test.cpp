@@ -4,8 +4,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <nlohmann/json.hpp>
 
+#include "analysis/figures/figures.h"
 #include "base/error.h"
 #include "tests/analysis/recorded.h"
 
@@ -93,17 +93,16 @@ TEST(Compare, SaysWhatEnginesWaitedFor) {
 }
 
 TEST(Compare, JobsByTheFiguresThatBothHave) {
-  const nlohmann::ordered_json a = {{"job", {{"train_runtime", 100.0}, {"step_seconds", nullptr}}},
-                                    {"cost", {{"run", 1.5}}}};
-  const nlohmann::ordered_json b = {{"job", {{"train_runtime", 50.0}, {"step_seconds", 2.0}}},
-                                    {"cost", {{"run", 0.75}}}};
+  analysis::Figures a, b;
+  a.time.train_runtime = 100, a.cost.dollars = 1.5, a.cost.price_per_hour = 1, a.compile.compile_seconds = 3;
+  b.time.train_runtime = 50, b.cost.dollars = 0.75, b.cost.price_per_hour = 1, b.time.step_seconds = 2;
   const auto list = analysis::compare_jobs(a, b);
-  ASSERT_EQ(list.size(), 2u);
+  ASSERT_EQ(list.size(), 2u) << "the price is the same and has no title";
   EXPECT_EQ(list[0].name, "train_runtime");
   EXPECT_EQ(list[1].name, "dollars");
   EXPECT_EQ(list[1].percent(), -50);
   EXPECT_THAT(analysis::difference_table(list, 0).render(Format::kTable), HasSubstr("-$0.7500"));
-  EXPECT_TRUE(analysis::compare_jobs(a, nlohmann::ordered_json::object()).empty());
+  EXPECT_TRUE(analysis::compare_jobs(a, {}).empty());
 }
 
 }  // namespace

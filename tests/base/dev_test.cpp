@@ -30,8 +30,8 @@ Result dev(const std::string& arguments) {
 TEST(Dev, HelpNamesEveryVerb) {
   const Result result = dev("help");
   EXPECT_EQ(result.exit_code, 0);
-  for (const char* verb : {"run", "test", "fuzz", "nightly", "bench", "build", "edit", "labels", "accuracy", "numerics",
-                           "browser", "install", "package", "api", "docs", "fmt", "lint", "help"}) {
+  for (const char* verb : {"run", "test", "fuzz", "nightly", "bench", "build", "edit", "labels", "accuracy", "columns",
+                           "numerics", "browser", "install", "package", "api", "docs", "fmt", "lint", "help"}) {
     EXPECT_THAT(result.output, HasSubstr("./dev " + std::string{verb}));
   }
 }

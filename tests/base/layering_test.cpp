@@ -40,7 +40,7 @@ const std::map<std::string, Names, std::less<>> kLayers = {
     {"cli", {"analysis", "trnsim", "validation"}},
     {"python",
      {"analysis", "trnsim", "validation", "workloads/jobs/workload.h", "runtime/nki/trace.h", "isa/dtype.h",
-      "isa/names.h", "isa/table.h"}},
+      "isa/names.h"}},
     {"tests", {"isa", "hw", "runtime", "workloads", "analysis", "trnsim", "validation", "cli", "tests"}},
 };
 
@@ -63,7 +63,9 @@ const std::map<std::string, Names, std::less<>> kLibraries = {
     {"pcre2.h", {"base"}},
     {"SQLiteCpp", {"analysis"}},
     {"sqlite3.h", {"analysis"}},  // its error codes
-    {"google", {}},               // protobuf: tests read traces back with it
+    {"protozero", {"analysis"}},
+    {"kainjow", {"analysis/report/page.cpp"}},
+    {"google", {}},  // protobuf: tests read traces back with it
     {"utf8proc.h", {"base", "workloads"}},
     {"sentencepiece_processor.h", {"workloads"}},
     {"png.h", {"workloads"}},

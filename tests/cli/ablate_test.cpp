@@ -36,14 +36,14 @@ TEST_F(Ablate, SwitchesEachPassAndAllOfThem) {
   EXPECT_EQ(rows.at("(as given)")["change_percent"], 0);
   EXPECT_FALSE(rows.at("(as given)").contains("largest_batch"));
   // Without fusion every operator's result goes through HBM.
-  EXPECT_GT(rows.at("-fusion")["traffic_bytes"], rows.at("(as given)")["traffic_bytes"]);
-  EXPECT_GT(rows.at("(none)")["step_seconds"], rows.at("(as given)")["step_seconds"]);
+  EXPECT_GT(rows.at("-fusion")["hbm_traffic_bytes"], rows.at("(as given)")["hbm_traffic_bytes"]);
+  EXPECT_GT(rows.at("(none)")["device_step_seconds"], rows.at("(as given)")["device_step_seconds"]);
 }
 
 TEST_F(Ablate, APassThatIsOffIsSwitchedOn) {
   const auto rows = table("ablate", "--only time --passes=-fusion");
   EXPECT_FALSE(rows.contains("-fusion"));
-  EXPECT_LT(rows.at("+fusion")["traffic_bytes"], rows.at("(as given)")["traffic_bytes"]);
+  EXPECT_LT(rows.at("+fusion")["hbm_traffic_bytes"], rows.at("(as given)")["hbm_traffic_bytes"]);
 }
 
 // The largest batch fits, one more does not: the compiler itself says so.
@@ -83,7 +83,7 @@ TEST_F(Ablate, ADecoderOnThirtyTwoCoresHasItsTableToo) {
   std::map<std::string, Json> rows;
   for (const Json& row : Json::parse(ran.out)) rows[row["pass"]] = row;
   EXPECT_GT(rows.at("-double_buffering")["change_percent"], 1);
-  EXPECT_GT(rows.at("-fusion")["traffic_bytes"], rows.at("(as given)")["traffic_bytes"]);
+  EXPECT_GT(rows.at("-fusion")["hbm_traffic_bytes"], rows.at("(as given)")["hbm_traffic_bytes"]);
   for (const std::string same : {"-reorder", "-double_buffering", "-cse", "-merge_blocks"})
     EXPECT_EQ(rows.at(same)["numbers"], 0) << same;
   for (const auto& [name, row] : rows) EXPECT_LT(row["numbers"], 0.05) << name;

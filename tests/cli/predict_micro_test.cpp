@@ -8,6 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "tests/cli/run_binary.h"
+#include "tests/validation/converted.h"
 
 namespace {
 
@@ -38,7 +39,7 @@ class Table {
  public:
   explicit Table(const std::string& rows)
       : path_{std::filesystem::path{testing::TempDir()} / ("micro_" + std::to_string(::getpid()) + ".csv")} {
-    std::ofstream{path_} << "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n" << rows;
+    std::ofstream{path_} << tests::converted(tests::kMicroHeader + rows);
   }
   ~Table() { std::filesystem::remove(path_); }
   const std::filesystem::path& path() const { return path_; }
@@ -64,6 +65,7 @@ TEST(PredictMicro, ProfiledInstructionsAreWithinFivePerCentOnAverage) {
 }
 
 TEST(PredictMicro, ProfilesOfOtherSizesFollowTheSameCosts) {
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   int rows = 0;
   const auto row = [&rows](const std::string& what, const std::string& shape, const std::string& value) {
     return "x" + std::to_string(++rows) + ",instruction,\"" + what + "\"," + shape + ",fp16,1,inf2.xlarge," + value +
@@ -81,6 +83,7 @@ TEST(PredictMicro, ProfilesOfOtherSizesFollowTheSameCosts) {
 TEST(PredictMicro, ADependentActivationCostsWhatIsDocumented) { expect_within("chain_1elem", 1, 1); }
 
 TEST(PredictMicro, DocumentedCostsAreExact) {
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   // nki.isa 2.26.1: ns of N cycles each, once the engine is at work.
   const Table table{
       "mm,instruction,independent bf16 matmul,128x512,bf16,1,trn1,182.857,ns,nki.isa,\n"
@@ -94,6 +97,7 @@ TEST(PredictMicro, DocumentedCostsAreExact) {
 }
 
 TEST(PredictMicro, ReadsOtherRowsOfTheSameKinds) {
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const Table table{
       "g1,gemm,NKI dense GEMM,M1024 K2048 N1024,bf16,1,trn1.2xlarge,60,TFLOPS,-,\n"
       "g2,gemm,framework matmul,1024x1024x1024,fp32,1,trn1.2xlarge,10,TFLOPS,-,\n"
@@ -117,6 +121,7 @@ TEST(PredictMicro, ReadsOtherRowsOfTheSameKinds) {
 }
 
 TEST(PredictMicro, AChainCostsMoreThanItsMatmul) {
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const Table table{
       "mm,kernel,matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
       "norm,kernel,rmsnorm_matmul,M1024 K512 N512,fp32,1,trn1,1,ms,-,\n"
@@ -131,6 +136,7 @@ TEST(PredictMicro, AChainCostsMoreThanItsMatmul) {
 }
 
 TEST(PredictMicro, SkipsWhatItDoesNotUnderstand) {
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
   const Table table{
       "a,gemm,framework matmul,large,bf16,1,trn1.2xlarge,60,TFLOPS,-,\n"
       "b,memory,SBUF read,1 MiB,bf16,1,trn1.2xlarge,60,GB/s,-,\n"

@@ -31,7 +31,7 @@ TEST_F(Tutorial, ImdbRunsAsSageMakerStartsIt) {
   EXPECT_EQ(got["cost"]["price_per_hour"], 1.54);
   EXPECT_EQ(got["machine"]["cores"], 2);
   EXPECT_EQ(got["metrics"]["dataset"], at("data.csv"));
-  EXPECT_NEAR(got["cost"]["run"].get<double>(), got["job"]["train_runtime"].get<double>() * 1.54 / 3600, 1e-9);
+  EXPECT_NEAR(got["cost"]["dollars"].get<double>(), got["job"]["train_runtime"].get<double>() * 1.54 / 3600, 1e-9);
 }
 
 // A backslash before a quote does not end the field; what is broken is left out, and said.

@@ -12,6 +12,7 @@
 #include "runtime/ops/ops.h"
 #include "tests/cli/run_binary.h"
 #include "tests/sanitized.h"
+#include "trnsim/plans/accuracy.h"
 #include "validation/report/report.h"
 #include "workloads/jobs/workload.h"
 #include "workloads/models/presets.h"
@@ -204,6 +205,10 @@ std::map<std::string, double> recorded_errors() {
   return out;
 }
 
+TEST(Validate, TheRangeBesideAnAnswerIsTheErrorOfThePage) {
+  EXPECT_NEAR(100 * trnsim::training_error(), recorded_errors().at("training"), 1e-9) << "./dev accuracy writes both";
+}
+
 // One run of all rows serves both: that each has an answer, and that no regime is worse than the page says.
 TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsPage) {
   if (without_slow()) GTEST_SKIP() << kSlow;
@@ -215,7 +220,7 @@ TEST(Validate, EveryRowIsPredictedOrSkippedWithAReasonAndNoRegimeIsWorseThanItsP
       EXPECT_TRUE(row["assumptions"].is_array());
       EXPECT_TRUE(row["published"].is_number());
       if (!row["predicted"].is_null())
-        errors[analysis::regime_name(row["kind"].get<std::string>())].push_back(
+        errors[validation::regime_name(row["kind"].get<std::string>())].push_back(
             std::abs(row["error_percent"].get<double>()));
     }
   }

@@ -54,7 +54,7 @@ TEST_F(ViewsRefused, AnIncompleteRunFolder) {
 TEST_F(ViewsRefused, ARunFolderOfANewerSchema) {
   const std::string good = slurp(at("result.json"));
   std::string newer = good;
-  const std::string version = "\"schema_version\": 1";
+  const std::string version = "\"schema_version\": 2";
   ASSERT_NE(newer.find(version), std::string::npos);
   newer.replace(newer.find(version), version.size(), "\"schema_version\": 99");
   std::ofstream{at("result.json")} << newer;

@@ -136,8 +136,8 @@ TEST_F(ViewsVerbs, SweepReadsAFileAndFindsTheBestPoint) {
   ASSERT_EQ(ran.code, 0) << ran.err;
   const Json rows = Json::parse(ran.out);
   ASSERT_EQ(rows.size(), 3u);
-  EXPECT_GT(rows[1]["seconds"], rows[0]["seconds"]);  // a slower clock
-  EXPECT_LE(rows[2]["seconds"], rows[0]["seconds"]);
+  EXPECT_GT(rows[1]["total_time"], rows[0]["total_time"]);  // a slower clock
+  EXPECT_LE(rows[2]["total_time"], rows[0]["total_time"]);
   EXPECT_THAT(ran.err, HasSubstr("--set tensor.clock=4x"));
   EXPECT_EQ(
       run("sweep " + at("s.toml") + " --minimize seconds --subject_to \"seconds<=1 ns\" --output_dir " + at("out"))
@@ -158,8 +158,8 @@ TEST_F(ViewsVerbs, AMachineThatTheListDoesNotPriceIsSweptWithoutDollarsOrWithTho
   const Ran priced = run(sweep + "\"price.on_demand=\\$2/h,\\$4/h\"");
   ASSERT_EQ(priced.code, 0) << priced.err;
   const Json rows = Json::parse(priced.out);
-  EXPECT_DOUBLE_EQ(rows[0]["dollars"], rows[0]["seconds"].get<double>() / 3600 * 2);
-  EXPECT_DOUBLE_EQ(rows[1]["dollars"], rows[1]["seconds"].get<double>() / 3600 * 4);
+  EXPECT_DOUBLE_EQ(rows[0]["dollars"], rows[0]["total_time"].get<double>() / 3600 * 2);
+  EXPECT_DOUBLE_EQ(rows[1]["dollars"], rows[1]["total_time"].get<double>() / 3600 * 4);
   EXPECT_EQ(run(sweep + "price.on_demnd=\\$2/h").code, 2);
 }
 

@@ -137,7 +137,7 @@ void profile(Bytes bytes, const fs::path& scratch) {
   const auto read = analysis::read_neuron_profile(put(scratch / "profile.json", bytes));
   const auto differences = analysis::compare(recorded::record(), read, "profile.json");
   analysis::difference_table(differences, 20);
-  analysis::profile_rows(differences, "fuzz");
+  validation::profile_rows(differences);
 }
 
 void trainer_state(Bytes bytes, const fs::path&) { workloads::trainer_state_of(std::string{bytes}, "state"); }
@@ -177,7 +177,7 @@ void assembler(Bytes bytes, const fs::path&) {
   isa::check(program, target);
 }
 
-void validation(Bytes bytes, const fs::path&) { analysis::parse_validation(bytes, "v.csv"); }
+void validation_table(Bytes bytes, const fs::path&) { validation::parse_validation(bytes, "v.csv"); }
 
 void setting(Bytes bytes, const fs::path&) {
   const unsigned kind = choice(bytes, 4);
@@ -188,7 +188,7 @@ void setting(Bytes bytes, const fs::path&) {
   }
   if (kind == 1) analysis::parse_condition(bytes);
   if (kind == 2) hw::load_machine("trn1.2xlarge", std::array{std::string{bytes}});
-  if (kind == 3) analysis::parse_shape(bytes);
+  if (kind == 3) validation::parse_shape(bytes);
 }
 
 void use_record(const fs::path& scratch) {
@@ -235,8 +235,8 @@ void result(Bytes bytes, const fs::path& scratch) {
   put(scratch / "result.json", bytes.substr(0, end));
   put(scratch / "steps.jsonl", bytes.substr(std::min(end + 1, bytes.size())));
   put(scratch / analysis::kRecordFile, good_record(scratch));
-  const auto body = analysis::read_result(scratch).body;
-  analysis::compare_jobs(body, body);
+  const analysis::Figures figures = analysis::read_result(scratch);
+  analysis::compare_jobs(figures, figures);
   const std::array runs{analysis::load_report_run(scratch, analysis::load_prices(Bytes{}), 0.5)};
   analysis::report_html(runs);
   analysis::report_markdown(runs);
@@ -268,7 +268,7 @@ constexpr std::array kTargets = {
     Target{"tokenizer_json", tokenizer<kTokenizerJson>},
     Target{"toml", toml},
     Target{"trainer_state", trainer_state},
-    Target{"validation", validation},
+    Target{"validation", validation_table},
     Target{"vocab", tokenizer<kVocab>},
 };
 

@@ -35,7 +35,7 @@ class SameAnswers(unittest.TestCase):
                        "trn1.2xlarge", "--set", "hbm.bandwidth=2x", "--suggestions", "0")
         self.assertEqual(p.result, told)
         self.assertEqual((p.step_seconds, p.seconds, p.dollars, p.memory.total),
-                         (told["step_seconds"], told["train_runtime"], told["dollars"], told["memory"]["total"]))
+                         (told["step_seconds"], told["train_runtime"], told["dollars"], told["memory"]["hbm_bytes"]))
         self.assertAlmostEqual(p.parts["seconds"].sum(), p.seconds, delta=1e-9 * p.seconds)
         self.assertEqual(len(p.stages), 1)
         self.assertIn("samples/s", str(p.answer))

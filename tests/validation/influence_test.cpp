@@ -17,14 +17,14 @@
 
 namespace {
 
-using analysis::Baseline;
-using analysis::Comparison;
-using analysis::Influence;
-using analysis::Prediction;
-using analysis::Row;
-using analysis::Variation;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using validation::Baseline;
+using validation::Comparison;
+using validation::Influence;
+using validation::Prediction;
+using validation::Row;
+using validation::Variation;
 using Json = nlohmann::json;
 
 Row make_row(std::string id, std::string kind, double published, std::string metric, bool micro = false) {
@@ -33,7 +33,7 @@ Row make_row(std::string id, std::string kind, double published, std::string met
   row.kind = std::move(kind);
   row.published = row.low = row.high = published;
   row.metric = std::move(metric);
-  if (micro) row.job = analysis::MicroRow{};
+  if (micro) row.job = validation::MicroRow{};
   return row;
 }
 
@@ -52,7 +52,7 @@ double error_of(const Comparison& row, Baseline which) {
 
 TEST(Baselines, SumAndBusiestEngineStandForTheTimeOfTheSameProgram) {
   const std::vector<Row> rows{make_row("a", "train", 12, "ms"), make_row("b", "train", 8, "ms")};
-  const auto report = analysis::validate(rows, [](const Row&) { return ten_ms(2); });
+  const auto report = validation::validate(rows, [](const Row&) { return ten_ms(2); });
   EXPECT_NEAR(error_of(report.rows[0], Baseline::kSum), -25, 1e-9);             // 9 ms of 12
   EXPECT_NEAR(error_of(report.rows[0], Baseline::kBusiest), -700. / 12, 1e-9);  // 5 ms of 12
   EXPECT_NEAR(error_of(report.rows[1], Baseline::kSum), 12.5, 1e-9);
@@ -65,14 +65,14 @@ TEST(Baselines, ARateIsTheInverseOfItsTime) {
   Prediction rate = ten_ms(2);
   rate.value = 100;  // of 1 a repetition
   const auto report =
-      analysis::validate(std::vector{make_row("a", "train", 100, "steps/s")}, [&](const Row&) { return rate; });
+      validation::validate(std::vector{make_row("a", "train", 100, "steps/s")}, [&](const Row&) { return rate; });
   EXPECT_NEAR(error_of(report.rows[0], Baseline::kBusiest), 100, 1e-9);  // half the time, twice the rate
 }
 
 TEST(Baselines, OneUtilisationIsTheGeometricMeanOfTheRows) {
   // Ideal 2 and 8 ms, published 10 ms: utilisations 0.2 and 0.8, so that one of 0.4 is off by 2 up and down.
   const std::vector<Row> rows{make_row("a", "train", 10, "ms"), make_row("b", "train", 10, "ms")};
-  const auto report = analysis::validate(rows, [](const Row& row) { return ten_ms(row.id == "a" ? 2 : 8); });
+  const auto report = validation::validate(rows, [](const Row& row) { return ten_ms(row.id == "a" ? 2 : 8); });
   EXPECT_NEAR(report.summaries.front().utilisation.value(), 0.4, 1e-12);
   EXPECT_NEAR(error_of(report.rows[0], Baseline::kUtilisation), -50, 1e-9);
   EXPECT_NEAR(error_of(report.rows[1], Baseline::kUtilisation), 100, 1e-9);
@@ -80,7 +80,7 @@ TEST(Baselines, OneUtilisationIsTheGeometricMeanOfTheRows) {
 
 TEST(Baselines, OneRowFitsItselfAndARowOfTheHostHasNoWork) {
   const std::vector<Row> rows{make_row("a", "train", 10, "ms"), make_row("b", "launch", 10, "ms")};
-  const auto report = analysis::validate(rows, [](const Row& row) {
+  const auto report = validation::validate(rows, [](const Row& row) {
     Prediction p = ten_ms(2);
     if (row.id == "b") p.work = {};
     return p;
@@ -95,7 +95,7 @@ TEST(Baselines, OneRowFitsItselfAndARowOfTheHostHasNoWork) {
 TEST(Baselines, JsonTellsTheirErrorsAndSummariesHaveOneForAllMicroRows) {
   const std::vector<Row> rows{make_row("a", "gemm", 10, "ms", true), make_row("b", "memory", 10, "ms", true),
                               make_row("c", "train", 10, "ms")};
-  const auto report = analysis::validate(rows, [](const Row&) { return ten_ms(2); });
+  const auto report = validation::validate(rows, [](const Row&) { return ten_ms(2); });
   ASSERT_EQ(report.summaries.size(), 5u);
   EXPECT_EQ(report.summaries[3].kind, "micro");
   EXPECT_EQ(report.summaries[3].rows, 2);
@@ -110,8 +110,8 @@ std::vector<base::ParamFile> machine_files() {
 }
 
 TEST(Influence, EveryTimeAndRateOfMachinesAndStacksBelongsToAMechanism) {
-  const auto parameters = analysis::influential_parameters(machine_files());  // throws for a number without a place
-  for (const analysis::Mechanism& mechanism : parameters.mechanisms)
+  const auto parameters = validation::influential_parameters(machine_files());  // throws for a number without a place
+  for (const validation::Mechanism& mechanism : parameters.mechanisms)
     EXPECT_FALSE(mechanism.slower.machine.empty() && mechanism.slower.stacks.empty()) << mechanism.name;
 }
 
@@ -119,9 +119,9 @@ TEST(Influence, AConstantNamesRowsThatExistAndIsThereOnce) {
   std::set<std::string> ids, names;
   for (const std::string file :
        {"training.csv", "micro.csv", "instructions.csv", "generation.csv", "memory.csv", "compile_time.csv"})
-    for (const Row& row : analysis::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file))
+    for (const Row& row : validation::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file))
       ids.insert(row.id);
-  for (const analysis::Constant& constant : analysis::influential_parameters(machine_files()).constants) {
+  for (const validation::Constant& constant : validation::influential_parameters(machine_files()).constants) {
     EXPECT_TRUE(names.insert(constant.name).second) << constant.name;
     for (const std::string& id : constant.rows) EXPECT_TRUE(ids.contains(id)) << constant.name << ": " << id;
   }
@@ -131,7 +131,7 @@ TEST(Influence, AConstantNamesRowsThatExistAndIsThereOnce) {
 // With as many constants as rows anything can be fitted.
 TEST(Influence, FewerThanFifteenConstantsAreFitted) {
   int fitted = 0;
-  for (const analysis::Constant& constant : analysis::influential_parameters(machine_files()).constants)
+  for (const validation::Constant& constant : validation::influential_parameters(machine_files()).constants)
     fitted += constant.fitted;
   EXPECT_LT(fitted, 15);
   EXPECT_GT(fitted, 0);
@@ -157,7 +157,7 @@ TEST(Influence, AChangeOfAStackReachesThoseThatInheritTheNumberAndNoOther) {
 }
 
 /// Two mechanisms of one number each; the constants a, b of the first, c of the second, a switch s of the second.
-analysis::Parameters two_mechanisms() {
+validation::Parameters two_mechanisms() {
   const auto vary = [](const std::string& text) { return Variation{.machine = {text}, .stacks = {}}; };
   return {.mechanisms = {{"compute", vary("compute")}, {"transfer", vary("transfer")}},
           .constants = {{"a", "1 us", {"x", "y"}, true, 0, 1.1, vary("a")},
@@ -176,10 +176,10 @@ double evaluate_rows(std::size_t row, const Variation& variation) {
   return 100 + (what == "s" ? 70 : 0);
 }
 
-analysis::ValidationReport three_rows() {
+validation::ValidationReport three_rows() {
   const std::vector<Row> rows{make_row("x", "gemm", 110, "steps/s", true), make_row("y", "train", 80, "ms"),
                               make_row("z", "train", 100, "ms"), make_row("skipped", "train", 1, "ms")};
-  return analysis::validate(rows, [](const Row& row) {
+  return validation::validate(rows, [](const Row& row) {
     if (row.id == "skipped") return Prediction::skip("no model");
     return Prediction{.value = 100, .skip_reason = "", .assumptions = {}, .time = {}};
   });
@@ -187,7 +187,7 @@ analysis::ValidationReport three_rows() {
 
 TEST(Influence, WhatIsReadOffIsNotFittedAndItsRowsAreNoMerit) {
   const auto report = three_rows();
-  analysis::Parameters parameters = two_mechanisms();
+  validation::Parameters parameters = two_mechanisms();
   parameters.constants[1].fitted = false;  // b, which x states
   const Influence out = study(report, parameters, evaluate_rows, 1);
   EXPECT_THAT(rows_read_off(report, out), testing::ElementsAre("x"));

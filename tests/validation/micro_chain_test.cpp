@@ -15,7 +15,7 @@ using micro_test::Matrix;
 using micro_test::product;
 using micro_test::random_matrix;
 using micro_test::Running;
-using workloads::Chain;
+using validation::Chain;
 
 constexpr std::int64_t kM = 150, kK = 96, kN = 200;
 
@@ -49,7 +49,7 @@ Matrix sum_of(Matrix a, const Matrix& b) {
 
 TEST(MicroChain, AddNormMatmul) {
   const Chain chain{.steps = {"add", "rmsnorm", "matmul"}, .rows = kM, .cols = kK, .n = kN};
-  Running run{workloads::chain_kernel(chain, trn1_target())};
+  Running run{validation::chain_kernel(chain, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), z = random_matrix(kM * kK, 2), w = random_matrix(kK * kN, 4);
   const Matrix gamma = random_matrix(kK, 3);
   run.write("x", x);
@@ -58,12 +58,12 @@ TEST(MicroChain, AddNormMatmul) {
   run.write("2.matmul", w);
   run.run();
   EXPECT_LT(distance(run.read("out"), product(rms_of(sum_of(x, z), gamma), w, kM, kK, kN, false)), kFp32);
-  EXPECT_EQ(executed_flops(run.program()), workloads::flops(chain));
+  EXPECT_EQ(executed_flops(run.program()), validation::flops(chain));
 }
 
 TEST(MicroChain, MatmulAddNorm) {
   const Chain chain{.steps = {"matmul", "add", "rmsnorm"}, .rows = kM, .cols = kK, .n = kN};
-  Running run{workloads::chain_kernel(chain, trn1_target())};
+  Running run{validation::chain_kernel(chain, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), w = random_matrix(kK * kN, 2), z = random_matrix(kM * kN, 3);
   const Matrix gamma = random_matrix(kN, 4);
   run.write("x", x);
@@ -76,7 +76,7 @@ TEST(MicroChain, MatmulAddNorm) {
 
 TEST(MicroChain, ABatchOfMatmulsWithSoftmax) {
   const Chain chain{.steps = {"matmul", "softmax"}, .rows = kM, .cols = 40, .n = kN, .batch = 2};
-  Running run{workloads::chain_kernel(chain, trn1_target())};
+  Running run{validation::chain_kernel(chain, trn1_target())};
   for (const std::string b : {".0", ".1"}) {
     run.write("x" + b, random_matrix(kM * 40, b == ".0" ? 1 : 2));
     run.write("0.matmul" + b, random_matrix(40 * kN, b == ".0" ? 3 : 4));
@@ -86,20 +86,20 @@ TEST(MicroChain, ABatchOfMatmulsWithSoftmax) {
     const Matrix x = random_matrix(kM * 40, b == ".0" ? 1 : 2), w = random_matrix(40 * kN, b == ".0" ? 3 : 4);
     EXPECT_LT(distance(run.read("out" + b), softmax_of(product(x, w, kM, 40, kN, false), kN)), 1e-4) << b;
   }
-  EXPECT_EQ(executed_flops(run.program()), workloads::flops(chain));
+  EXPECT_EQ(executed_flops(run.program()), validation::flops(chain));
 }
 
 TEST(MicroChain, EveryStepRunsAlone) {
-  for (const std::string& step : workloads::chain_steps()) {
+  for (const std::string& step : validation::chain_steps()) {
     const isa::Program program =
-        workloads::chain_kernel({.steps = {step}, .rows = 130, .cols = 70, .n = 90}, trn1_target());
+        validation::chain_kernel({.steps = {step}, .rows = 130, .cols = 70, .n = 90}, trn1_target());
     isa::check(program, trn1_target());
     EXPECT_EQ(executed_flops(program), step == "matmul" ? 2.0 * 130 * 70 * 90 : 0) << step;
   }
 }
 
 TEST(MicroChain, Silu) {
-  Running run{workloads::chain_kernel({.steps = {"silu"}, .rows = 200, .cols = 300}, trn1_target())};
+  Running run{validation::chain_kernel({.steps = {"silu"}, .rows = 200, .cols = 300}, trn1_target())};
   const Matrix x = random_matrix(200 * 300, 3, 2);
   Matrix want = x;
   for (float& v : want) v = static_cast<float>(micro_test::silu(v));
@@ -110,13 +110,13 @@ TEST(MicroChain, Silu) {
 
 TEST(MicroChain, RefusesAStepThatItDoesNotKnow) {
   EXPECT_TRUE(workloads_test::fails(
-      base::Fault::kUsage, [] { workloads::chain_kernel({.steps = {"softmx"}, .rows = 4, .cols = 4}, trn1_target()); },
+      base::Fault::kUsage, [] { validation::chain_kernel({.steps = {"softmx"}, .rows = 4, .cols = 4}, trn1_target()); },
       {"softmx"}));
 }
 
 TEST(MicroKernel, Lora) {
-  const workloads::LoraProduct lora{.m = kM, .k = kK, .n = kN, .rank = 8};
-  Running run{workloads::lora_kernel(lora, trn1_target())};
+  const validation::LoraProduct lora{.m = kM, .k = kK, .n = kN, .rank = 8};
+  Running run{validation::lora_kernel(lora, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), w = random_matrix(kK * kN, 2);
   const Matrix a = random_matrix(kK * 8, 3), b = random_matrix(8 * kN, 4);
   run.write("x", x);
@@ -126,12 +126,12 @@ TEST(MicroKernel, Lora) {
   run.run();
   const Matrix low = product(product(x, a, kM, kK, 8, false), b, kM, 8, kN, false);
   EXPECT_LT(distance(run.read("out"), sum_of(product(x, w, kM, kK, kN, false), low)), kFp32);
-  EXPECT_EQ(executed_flops(run.program()), workloads::flops(lora));
+  EXPECT_EQ(executed_flops(run.program()), validation::flops(lora));
 }
 
 TEST(MicroKernel, TransposesAnyShape) {
   for (const auto& [rows, cols] : {std::pair{130, 70}, std::pair{700, 300}}) {
-    Running run{workloads::transpose_kernel(rows, cols, isa::Dtype::kFp32, trn1_target())};
+    Running run{validation::transpose_kernel(rows, cols, isa::Dtype::kFp32, trn1_target())};
     const Matrix x = random_matrix(static_cast<std::int64_t>(rows) * cols, 1);
     run.write("x", x);
     run.run();
@@ -143,7 +143,7 @@ TEST(MicroKernel, TransposesAnyShape) {
 }
 
 TEST(MicroKernel, AttentionOfGroupedQueries) {
-  const workloads::HeadsShape shape{.batch = 1, .seq = 140, .heads = 4, .kv_heads = 2, .size = 16};
+  const validation::HeadsShape shape{.batch = 1, .seq = 140, .heads = 4, .kv_heads = 2, .size = 16};
   Matrix q = random_matrix(140 * 64, 1), k = random_matrix(140 * 32, 2), v = random_matrix(140 * 32, 3);
   const auto head = [](const Matrix& all, std::size_t cols, std::size_t h) {
     Matrix one;
@@ -151,7 +151,7 @@ TEST(MicroKernel, AttentionOfGroupedQueries) {
       for (std::size_t c = 0; c < 16; ++c) one.push_back(all[r * cols + h * 16 + c]);
     return one;
   };
-  Running run{workloads::attention_kernel(shape, false, false, trn1_target())};
+  Running run{validation::attention_kernel(shape, false, false, trn1_target())};
   run.write("q", q);
   run.write("k", k);
   run.write("v", v);
@@ -166,13 +166,13 @@ TEST(MicroKernel, AttentionOfGroupedQueries) {
     EXPECT_LT(distance(head(out, 64, h), product(softmax_of(scores, 140), head(v, 32, h / 2), 140, 140, 16, false)),
               1e-4);
   }
-  EXPECT_EQ(executed_flops(run.program()), workloads::attention_flops(shape));
+  EXPECT_EQ(executed_flops(run.program()), validation::attention_flops(shape));
 }
 
 TEST(MicroKernel, RotaryPositionsTurnPairs) {
-  const workloads::HeadsShape shape{.batch = 2, .seq = 70, .heads = 3, .size = 8};
+  const validation::HeadsShape shape{.batch = 2, .seq = 70, .heads = 3, .size = 8};
   const Matrix x = random_matrix(140 * 24, 1), cos = random_matrix(70 * 4, 2), sin = random_matrix(70 * 4, 3);
-  Running run{workloads::rope_kernel(shape, trn1_target())};
+  Running run{validation::rope_kernel(shape, trn1_target())};
   run.write("x", x);
   run.write("cos", cos);
   run.write("sin", sin);

@@ -18,47 +18,47 @@
 namespace {
 
 using isa::Dtype;
-using workloads::Gemm;
+using validation::Gemm;
 using namespace micro_test;
 
 TEST(MicroGemm, TunedComputesTheProduct) {
   // More than one block in each direction, and none of them whole.
   const Gemm gemm{.m = 1050, .k = 1100, .n = 1030, .batch = 1, .dtype = Dtype::kFp32};
-  Running run{workloads::tuned_gemm(gemm, trn1_target())};
+  Running run{validation::tuned_gemm(gemm, trn1_target())};
   const Matrix lhs = random_matrix(gemm.k * gemm.m, 1), rhs = random_matrix(gemm.k * gemm.n, 2);
   run.write("lhs_t", lhs);
   run.write("rhs", rhs);
   run.run();
   EXPECT_LT(distance(run.read("out"), product(lhs, rhs, gemm.m, gemm.k, gemm.n, true)), kFp32);
-  EXPECT_EQ(executed_flops(run.program()), workloads::flops(gemm));
+  EXPECT_EQ(executed_flops(run.program()), validation::flops(gemm));
 }
 
 TEST(MicroGemm, CompiledComputesTheProduct) {
   // 17 pieces of 1500 fp32 from each partition do not stay in SBUF: the compiler streams them.
   const Gemm gemm{.m = 150, .k = 2100, .n = 1500, .batch = 1, .dtype = Dtype::kFp32};
-  Running run{workloads::compiled_gemm(gemm, trn1_target())};
+  Running run{validation::compiled_gemm(gemm, trn1_target())};
   const Matrix lhs = random_matrix(gemm.k * gemm.m, 1), rhs = random_matrix(gemm.k * gemm.n, 2);
   run.write("x", lhs);
   run.write("0.matmul", rhs);
   run.run();
   EXPECT_LT(distance(run.read("out"), product(lhs, rhs, gemm.m, gemm.k, gemm.n, false)), kFp32);
-  EXPECT_EQ(executed_flops(run.program()), workloads::flops(gemm));
+  EXPECT_EQ(executed_flops(run.program()), validation::flops(gemm));
 }
 
 TEST(MicroGemm, LargeOnesHaveTheirFlops) {
   for (const Gemm& gemm : {Gemm{.m = 2048, .k = 4096, .n = 2048}, Gemm{.m = 512, .k = 512, .n = 512, .batch = 3}}) {
-    const isa::Program program = workloads::compiled_gemm(gemm, trn1_target());
+    const isa::Program program = validation::compiled_gemm(gemm, trn1_target());
     isa::check(program, trn1_target());
-    EXPECT_EQ(executed_flops(program), workloads::flops(gemm));
+    EXPECT_EQ(executed_flops(program), validation::flops(gemm));
   }
-  EXPECT_EQ(executed_flops(workloads::tuned_gemm({.m = 2048, .k = 2048, .n = 2048}, trn1_target())),
+  EXPECT_EQ(executed_flops(validation::tuned_gemm({.m = 2048, .k = 2048, .n = 2048}, trn1_target())),
             2.0 * 2048 * 2048 * 2048);
 }
 
 /// One update of w; returns what m is afterwards.
 Matrix adamw(bool moments_stay, const Matrix& m) {
   constexpr std::int64_t kRows = 96, kCols = 80, kAll = kRows * kCols;
-  Running run{workloads::adamw_kernel(kRows, kCols, Dtype::kFp32, trn1_target(), moments_stay)};
+  Running run{validation::adamw_kernel(kRows, kCols, Dtype::kFp32, trn1_target(), moments_stay)};
   const Matrix w = random_matrix(kAll, 1), g = random_matrix(kAll, 2);
   Matrix v = random_matrix(kAll, 4);
   for (float& x : v) x *= x;
@@ -86,7 +86,7 @@ TEST(MicroKernel, AdamW) {
 
 TEST(MicroKernel, SwiGlu) {
   constexpr std::int64_t kM = 150, kN = 200, kK = 96;
-  Running run{workloads::swiglu_kernel(kM, kN, kK, Dtype::kFp32, trn1_target())};
+  Running run{validation::swiglu_kernel(kM, kN, kK, Dtype::kFp32, trn1_target())};
   const Matrix x = random_matrix(kM * kK, 1), gate = random_matrix(kK * kN, 2, 0.1);
   const Matrix up = random_matrix(kK * kN, 3, 0.1), down = random_matrix(kN * kK, 4, 0.1);
   run.write("x", x);
@@ -102,7 +102,7 @@ TEST(MicroKernel, SwiGlu) {
 }
 
 TEST(MicroKernel, VectorAdd) {
-  Running run{workloads::vector_add_kernel(25600, 64, 200, Dtype::kFp32, trn1_target())};
+  Running run{validation::vector_add_kernel(25600, 64, 200, Dtype::kFp32, trn1_target())};
   const Matrix a = random_matrix(25600, 1), b = random_matrix(25600, 2);
   Matrix want = a;
   for (std::size_t i = 0; i < want.size(); ++i) want[i] += b[i];
@@ -131,8 +131,8 @@ TEST(MicroKernel, MambaVersionsAgreeWithTheRecurrence) {
       }
     }
   for (const int version : {1, 2, 3}) {
-    Running run{workloads::mamba_scan({.seq = kSeq, .channels = kChannels, .states = kStates, .version = version},
-                                      trn1_target())};
+    Running run{validation::mamba_scan({.seq = kSeq, .channels = kChannels, .states = kStates, .version = version},
+                                       trn1_target())};
     for (const auto& [name, values] : Named{{"delta", &delta}, {"u", &u}, {"a", &a}, {"b", &b}, {"c", &c}})
       run.write(name, *values);
     run.run();
@@ -141,10 +141,10 @@ TEST(MicroKernel, MambaVersionsAgreeWithTheRecurrence) {
 }
 
 TEST(MicroMemory, MovesEveryByteOnce) {
-  using workloads::Traffic;
+  using validation::Traffic;
   for (const Traffic traffic : {Traffic::kRead, Traffic::kWrite, Traffic::kCopy}) {
     const isa::Program program =
-        workloads::memory_test({.traffic = traffic, .bytes = 3'000'000'000, .row_bytes = 2000}, trn1_target());
+        validation::memory_test({.traffic = traffic, .bytes = 3'000'000'000, .row_bytes = 2000}, trn1_target());
     isa::check(program, trn1_target());
     double read = 0, written = 0;
     for (const isa::Call& call : program.calls)
@@ -156,19 +156,19 @@ TEST(MicroMemory, MovesEveryByteOnce) {
     EXPECT_EQ(read, traffic == Traffic::kWrite ? 0 : 3e9);
     EXPECT_EQ(written, traffic == Traffic::kRead ? 0 : 3e9);
   }
-  EXPECT_TRUE(workloads_test::fails(base::Fault::kUsage, [] { workloads::memory_test({.bytes = 10}, trn1_target()); },
+  EXPECT_TRUE(workloads_test::fails(base::Fault::kUsage, [] { validation::memory_test({.bytes = 10}, trn1_target()); },
                                     {"rows"}));
 }
 
 TEST(MicroStream, EveryKindPassesTheChecker) {
-  std::string names = workloads::stream_names() + ", ";
+  std::string names = validation::stream_names() + ", ";
   for (std::size_t end = names.find(", "); end != std::string::npos; end = names.find(", ")) {
-    isa::check(workloads::instruction_stream({.name = names.substr(0, end), .parts = 128, .cols = 256}, trn1_target()),
+    isa::check(validation::instruction_stream({.name = names.substr(0, end), .parts = 128, .cols = 256}, trn1_target()),
                trn1_target());
     names.erase(0, end + 2);
   }
   EXPECT_TRUE(workloads_test::fails(base::Fault::kUsage,
-                                    [] { workloads::instruction_stream({.name = "activatoin"}, trn1_target()); },
+                                    [] { validation::instruction_stream({.name = "activatoin"}, trn1_target()); },
                                     {"activation"}));
 }
 

@@ -8,11 +8,11 @@
 namespace {
 
 TEST(ProfileRows, EachFigureThatBothHaveIsPredicted) {
-  const analysis::ProfileRows rows_of =
-      analysis::profile_rows({{"total", "total_time", 2e-3, 3e-3, "s"}, {"op", "iota", 0, 1e-6, "s"}}, "device.json");
+  const validation::ProfileRows rows_of =
+      validation::profile_rows({{"total", "total_time", 2e-3, 3e-3, "s"}, {"op", "iota", 0, 1e-6, "s"}});
   ASSERT_EQ(rows_of.rows.size(), 1u);
-  const auto report = analysis::validate(rows_of.rows, [&](const analysis::Row& row) {
-    return analysis::Prediction{
+  const auto report = validation::validate(rows_of.rows, [&](const validation::Row& row) {
+    return validation::Prediction{
         .value = rows_of.predicted.at(row.id), .skip_reason = {}, .assumptions = {}, .time = {}};
   });
   EXPECT_EQ(report.rows.at(0).id, "total.total_time");

@@ -12,10 +12,10 @@
 
 namespace {
 
-using analysis::Measured;
-using analysis::Prediction;
-using analysis::Row;
 using testing::HasSubstr;
+using validation::Measured;
+using validation::Prediction;
+using validation::Row;
 using Json = nlohmann::json;
 
 Row make(std::string id, std::string kind, double published, double low, double high) {
@@ -30,11 +30,11 @@ Row make(std::string id, std::string kind, double published, double low, double 
 }
 
 /// Errors: a +10 %, b -20 % (inside its range), c +40 %, d skipped.
-analysis::ValidationReport sample() {
+validation::ValidationReport sample() {
   std::vector<Row> rows = {make("a", "gemm", 10, 10, 10), make("b", "gemm", 10, 7, 11), make("c", "gemm", 10, 10, 10),
                            make("d", "launch", 10, 10, 10)};
   rows[3].defect = "line 5: cores: 'two' is not an integer";
-  return analysis::validate(rows, [](const Row& row) -> Prediction {
+  return validation::validate(rows, [](const Row& row) -> Prediction {
     const double value = row.id == "a" ? 11 : row.id == "b" ? 8 : 14;
     return {.value = value,
             .skip_reason = "",
@@ -69,7 +69,7 @@ TEST(ValidationReport, TheSummaryHasMeanMedianWorstAndShareInRange) {
 
 TEST(ValidationReport, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
   const std::vector<Row> rows = {make("a", "k", 10, 10, 10), make("b", "k", 20, 20, 20)};
-  const auto report = analysis::validate(rows, [](const Row& r) {
+  const auto report = validation::validate(rows, [](const Row& r) {
     return Prediction{.value = r.id == "a" ? 11.0 : 26.0, .skip_reason = "", .assumptions = {}, .time = {}};
   });
   EXPECT_DOUBLE_EQ(report.summaries[0].median, 20);  // of 10 % and 30 %
@@ -78,8 +78,8 @@ TEST(ValidationReport, TheMedianOfAnEvenNumberIsTheMeanOfTheMiddleTwo) {
 TEST(ValidationReport, RowsWhoseJobWasNotAllPublishedAreNamed) {
   std::vector<Row> rows = {make("a", "train", 10, 10, 10), make("b", "train", 10, 10, 10),
                            make("c", "generate", 10, 10, 10)};
-  rows[1].notes = "the count of sequences is not published";
-  const auto report = analysis::validate(rows, [](const Row& row) {
+  rows[1].untold = true;
+  const auto report = validation::validate(rows, [](const Row& row) {
     return Prediction{.value = row.id == "b" ? 5.0 : 11.0, .skip_reason = "", .assumptions = {}, .time = {}};
   });
   EXPECT_TRUE(report.rows[1].untold);
@@ -94,9 +94,9 @@ TEST(ValidationReport, ThePageBeginsWithWhatABuyerAsks) {
   std::vector<Row> rows;
   for (const char* kind : {"train", "infer", "generate", "generate", "gemm"})
     rows.push_back(make(kind, kind, 10, 10, 10));
-  rows[2].metric = "ms TTFT p50", rows[3].metric = "ms TPOT p50", rows[4].job = analysis::MicroRow{};
+  rows[2].metric = "ms TTFT p50", rows[3].metric = "ms TPOT p50", rows[4].job = validation::MicroRow{};
   double value = 10;
-  const auto report = analysis::validate(rows, [&](const Row&) {
+  const auto report = validation::validate(rows, [&](const Row&) {
     return Prediction{.value = value += 1, .skip_reason = "", .assumptions = {}, .time = {}};
   });
   EXPECT_THAT(to_text(report, "md"),
@@ -107,7 +107,7 @@ TEST(ValidationReport, ThePageBeginsWithWhatABuyerAsks) {
 
 TEST(ValidationReport, AnErrorAboutOneRowSkipsThatRowOnly) {
   const std::vector<Row> rows = {make("a", "k", 10, 10, 10), make("b", "k", 10, 10, 10)};
-  const auto report = analysis::validate(rows, [](const Row& row) -> Prediction {
+  const auto report = validation::validate(rows, [](const Row& row) -> Prediction {
     if (row.id == "a") throw base::Error{base::Fault::kCapacity, "hbm", "needs 20 GiB", "use more cores"};
     return {.value = 10, .skip_reason = "", .assumptions = {}, .time = {}};
   });
@@ -118,15 +118,17 @@ TEST(ValidationReport, AnErrorAboutOneRowSkipsThatRowOnly) {
 
 TEST(ValidationReport, OurOwnBugsAreNotHiddenAsSkippedRows) {
   const std::vector<Row> rows = {make("a", "k", 10, 10, 10)};
-  const auto validate = [&](Prediction answer) { return analysis::validate(rows, [&](const Row&) { return answer; }); };
+  const auto validate = [&](Prediction answer) {
+    return validation::validate(rows, [&](const Row&) { return answer; });
+  };
   EXPECT_THROW(validate({.value = std::nan(""), .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
   EXPECT_THROW(validate({.value = -1, .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
   EXPECT_THROW(validate({.value = {}, .skip_reason = "", .assumptions = {}, .time = {}}), base::Error);
-  EXPECT_THROW(analysis::validate(rows,
-                                  [](const Row&) -> Prediction {
-                                    base::ensure(false, "x", "y");
-                                    return {};
-                                  }),
+  EXPECT_THROW(validation::validate(rows,
+                                    [](const Row&) -> Prediction {
+                                      base::ensure(false, "x", "y");
+                                      return {};
+                                    }),
                base::Error);
 }
 
@@ -167,7 +169,7 @@ TEST(ValidationReport, MarkdownHasTwoTables) { EXPECT_THAT(to_text(sample(), "md
 TEST(ValidationReport, AnUnknownFormatIsAUsageError) { EXPECT_THROW(to_text(sample(), "xml"), base::Error); }
 
 double figure(std::string_view metric, const Measured& measured) {
-  const auto value = analysis::in_metric(metric, measured);
+  const auto value = validation::in_metric(metric, measured);
   return std::holds_alternative<double>(value) ? std::get<double>(value) : -1;
 }
 
@@ -211,15 +213,15 @@ TEST(Metric, EachUnitFollowsFromSecondsAndWork) {
 TEST(Metric, EveryPublishedMetricIsKnown) {
   const Measured m{.seconds = 1, .samples = 1, .tokens = 1, .flops = 1, .bytes = 1, .job_seconds = 1};
   for (const std::string file : {"training.csv", "micro.csv"}) {
-    for (const Row& row : analysis::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file)) {
+    for (const Row& row : validation::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + file)) {
       EXPECT_GE(figure(row.metric, m), 0) << row.id << ": " << row.metric;
     }
   }
 }
 
 TEST(Metric, WhatHasNoValueSaysWhy) {
-  EXPECT_THAT(std::get<std::string>(analysis::in_metric("furlongs", {.seconds = 1})), HasSubstr("unknown"));
-  EXPECT_THAT(std::get<std::string>(analysis::in_metric("samples/s", {.seconds = 1})), HasSubstr("not published"));
+  EXPECT_THAT(std::get<std::string>(validation::in_metric("furlongs", {.seconds = 1})), HasSubstr("unknown"));
+  EXPECT_THAT(std::get<std::string>(validation::in_metric("samples/s", {.seconds = 1})), HasSubstr("not published"));
 }
 
 }  // namespace

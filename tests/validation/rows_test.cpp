@@ -6,27 +6,28 @@
 #include <algorithm>
 
 #include "base/error.h"
+#include "tests/validation/converted.h"
 
 namespace {
 
-using analysis::Known;
-using analysis::MicroRow;
-using analysis::Row;
-using analysis::TrainingRow;
 using testing::ElementsAre;
 using testing::HasSubstr;
+using validation::Known;
+using validation::MicroRow;
+using validation::Row;
+using validation::TrainingRow;
 
 constexpr std::string_view kMicroHeader = "id,kind,what,shape,dtype,cores,instance,value,unit,source,notes\n";
 
 std::vector<Row> load(const std::string& name) {
-  return analysis::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + name);
+  return validation::load_validation(std::string{TRNSIM_SOURCE_DIR} + "/validation/tables/" + name);
 }
 
 const Row& row(const std::vector<Row>& rows, std::string_view id) { return *std::ranges::find(rows, id, &Row::id); }
 
 std::string parse_error(const std::string& text) {
   try {
-    analysis::parse_validation(text, "t.csv");
+    validation::parse_validation(text, "t.csv");
   } catch (const base::Error& error) {
     EXPECT_EQ(error.fault(), base::Fault::kData);
     return error.what();
@@ -79,7 +80,7 @@ TEST(Validation, TheMicroTableHasNoRange) {
 }
 
 TEST(Validation, ColumnsMayStandInAnyOrder) {
-  const auto rows = analysis::parse_validation(
+  const auto rows = validation::parse_validation(
       "unit,value,id,kind,what,shape,dtype,cores,instance,source,notes\nms,2,x,gemm,m,1x2,bf16,1,trn1,me,\n", "t.csv");
   EXPECT_EQ(rows.at(0).metric, "ms");
   EXPECT_DOUBLE_EQ(rows.at(0).published, 2);
@@ -98,8 +99,45 @@ TEST(Validation, AMissingColumnIsNamed) {
 
 TEST(Validation, ABadCellOfAJobMakesTheRowDefective) {
   const auto rows =
-      analysis::parse_validation(std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,two,trn1,2,ms,me,\n", "t.csv");
+      validation::parse_validation(std::string{kMicroHeader} + "x,gemm,m,1x2,bf16,two,trn1,2,ms,me,\n", "t.csv");
   EXPECT_EQ(rows.at(0).defect, "line 2: cores: 'two' is not an integer");
+}
+
+TEST(Validation, AColumnThatATableMayHaveIsEmptyWhereItIsMissing) {
+  const std::string row = "x,gemm,m,1x2,bf16,1,trn1,2,ms,me,";
+  const auto without = validation::parse_validation(std::string{kMicroHeader} + row + "\n", "t.csv");
+  const auto with = validation::parse_validation("kernel," + std::string{kMicroHeader} + "," + row + "\n", "t.csv");
+  EXPECT_EQ(without, with);
+  const auto told = validation::parse_validation("kernel," + std::string{kMicroHeader} + "NKI," + row + "\n", "t.csv");
+  EXPECT_EQ(std::get<MicroRow>(told.at(0).job).kernel.name, "nki");
+}
+
+TEST(Validation, ACellThatIsNoneOfItsWordsMakesTheRowDefective) {
+  const auto defect = [](const std::string& column, const std::string& cell) {
+    const std::string text = column + "," + tests::kTrainingHeader + cell +
+                             ",x,train,bert-base,,,,,,,128,trn1,,,,,,,,,1,1,bf16,,,,ms,1,1,1,1,me,\n";
+    return validation::parse_validation(text, "t.csv").at(0).defect;
+  };
+  EXPECT_EQ(defect("timing", "steps"), "");
+  EXPECT_THAT(defect("timing", "fast"), HasSubstr("timing: 'fast' is none of steps, trial"));
+  EXPECT_THAT(defect("head", "two"), HasSubstr("head: 'two' is none of classifier, tokens, pretraining"));
+  EXPECT_EQ(defect("lora", "rank=16 layers=q|v"), "");
+  EXPECT_THAT(defect("lora", "rang=16"), HasSubstr("lora: 'rang' is none of rank alpha"));
+  EXPECT_THAT(defect("lora", "16"), HasSubstr("lora: '16' is no KEY=VALUE"));
+  EXPECT_THAT(defect("samples", "many"), HasSubstr("samples: 'many' is not an integer"));
+}
+
+TEST(Words, ANameAndItsSettingsAreTakenApart) {
+  const validation::Words words = validation::parse_words("Vector-Add tile=128x200 causal n=8");
+  EXPECT_EQ(words.name, "vector-add");
+  EXPECT_EQ(words.text("tile"), "128x200");
+  EXPECT_EQ(words.number("n"), 8);
+  EXPECT_EQ(words.number("tile"), std::nullopt);
+  EXPECT_TRUE(words.has("causal"));
+  EXPECT_EQ(words.unknown("tile n"), "causal");
+  EXPECT_EQ(words.unknown("tile n causal"), "");
+  EXPECT_EQ(validation::parse_words("rank=16").name, "");
+  EXPECT_EQ(validation::parse_words("").name, "");
 }
 
 TEST(Validation, AValueThatIsNoPositiveNumberIsAnError) {
@@ -116,25 +154,25 @@ TEST(Validation, AnIdGivenTwiceIsAnError) {
 }
 
 TEST(Shape, SizesNamesBytesAndWordsAreTakenApart) {
-  EXPECT_THAT(analysis::parse_shape("8192x8192x8192").sizes, ElementsAre(8192, 8192, 8192));
-  EXPECT_EQ(analysis::parse_shape("8 GiB").bytes, 8589934592.0);
-  EXPECT_EQ(analysis::parse_shape("1024 B").bytes, 1024.0);
-  const auto gemm = analysis::parse_shape("M4096 K2048 N10944");
+  EXPECT_THAT(validation::parse_shape("8192x8192x8192").sizes, ElementsAre(8192, 8192, 8192));
+  EXPECT_EQ(validation::parse_shape("8 GiB").bytes, 8589934592.0);
+  EXPECT_EQ(validation::parse_shape("1024 B").bytes, 1024.0);
+  const auto gemm = validation::parse_shape("M4096 K2048 N10944");
   EXPECT_EQ(gemm.named.at("M"), 4096);
   EXPECT_EQ(gemm.named.at("N"), 10944);
-  const auto mlp = analysis::parse_shape("784-120-84-10 batch 32");
+  const auto mlp = validation::parse_shape("784-120-84-10 batch 32");
   EXPECT_THAT(mlp.sizes, ElementsAre(784, 120, 84, 10));
   EXPECT_EQ(mlp.named.at("batch"), 32);
   EXPECT_THAT(mlp.words, testing::IsEmpty());
 }
 
 TEST(Shape, MixedWordsStayWords) {
-  const auto blocks = analysis::parse_shape("h4096 heads32 seq2048 b1 GELU MLP");
+  const auto blocks = validation::parse_shape("h4096 heads32 seq2048 b1 GELU MLP");
   EXPECT_EQ(blocks.named.at("heads"), 32);
   EXPECT_THAT(blocks.words, ElementsAre("GELU", "MLP"));
-  EXPECT_EQ(analysis::parse_shape("hidden 2048").named.at("hidden"), 2048);
-  EXPECT_THAT(analysis::parse_shape("1 element").sizes, ElementsAre(1));
-  EXPECT_THAT(analysis::parse_shape("-").words, testing::IsEmpty());
+  EXPECT_EQ(validation::parse_shape("hidden 2048").named.at("hidden"), 2048);
+  EXPECT_THAT(validation::parse_shape("1 element").sizes, ElementsAre(1));
+  EXPECT_THAT(validation::parse_shape("-").words, testing::IsEmpty());
 }
 
 }  // namespace

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "base/files.h"
 #include "tests/fails.h"
+#include "tests/validation/converted.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
 using base::Fault;
@@ -18,14 +18,12 @@ using tests::fails;
 
 const std::filesystem::path kTables = std::filesystem::path{TRNSIM_SOURCE_DIR} / "validation/tables";
 
-/// Cells under the header of the table of that schema.
-std::vector<analysis::Row> rows_of(const char* table, const std::string& cells) {
-  const std::string text = base::read_file(kTables / table);
-  return analysis::parse_validation(text.substr(0, text.find('\n') + 1) + cells + "\n", table);
+std::vector<Row> rows_of(const char* header, const std::string& cells) {
+  return parse_validation(tests::converted(header + cells + "\n"), "t.csv");
 }
 
 struct MisfitRow {
-  const char* table;
+  const char* header;
   const char* name;
   std::string cells;
   const char* reason;  // that it is skipped for
@@ -44,8 +42,8 @@ std::string training(const char* kind, const char* model, const char* hidden = "
       model, hidden, length, instance, plan, optimizer, metric);
 }
 
-const char* const kMicro = "micro.csv";
-const char* const kTraining = "training.csv";
+const char* const kMicro = tests::kMicroHeader;
+const char* const kTraining = tests::kTrainingHeader;
 const MisfitRow kMisfits[] = {
     {kMicro, "Kind", micro("levitate,anything,-"), "rows of kind 'levitate' are not modelled"},
     {kMicro, "Unit", micro("launch,an empty graph,-", "furlongs"), "metric 'furlongs' is unknown"},
@@ -57,7 +55,7 @@ const MisfitRow kMisfits[] = {
     {kMicro, "Matmul", micro("gemm,NKI GEMM,8192"), "shape '8192' is neither 1x2x3 nor M1 K2 N3"},
     {kMicro, "Step", micro("kernel,frobnicate,4096x512"), "'frobnicate' is no known step"},
     {kMicro, "Attention", micro("kernel,attention,heads 8"), "heads H, tokens S and the size of a head D"},
-    {kMicro, "Instruction", micro("instruction,teleport,128x512", "cycles"), "names none of the instructions"},
+    {kMicro, "Instruction", micro("instruction,teleport,128x512", "cycles"), "nor a stream of"},
     {kMicro, "Memory", micro("memory,HBM read,-", "GB/s"), "its shape is no number of bytes"},
     {kTraining, "TrainingKind", training("finetune", "bert-base"), "rows of kind 'finetune' are not modelled"},
     {kTraining, "Model", training("train", "t5-small"), "model 't5-small' is not modelled"},
@@ -75,9 +73,10 @@ const MisfitRow kMisfits[] = {
 class ValidateMisfit : public testing::TestWithParam<MisfitRow> {};
 
 TEST_P(ValidateMisfit, IsSkippedWithItsReason) {
-  const auto rows = rows_of(GetParam().table, GetParam().cells);
+  if (!tests::has_python()) GTEST_SKIP() << tests::kNoPython;
+  const auto rows = rows_of(GetParam().header, GetParam().cells);
   ASSERT_EQ(rows.size(), 1u);
-  const Validation validation = validate(rows, predict_context(Settings{}));
+  const Validation validation = validate(rows, predict_context(trnsim::Settings{}));
   ASSERT_EQ(validation.report.rows.size(), 1u);
   EXPECT_FALSE(validation.report.rows[0].predicted);
   EXPECT_THAT(validation.report.rows[0].skip_reason, HasSubstr(GetParam().reason));
@@ -87,7 +86,9 @@ INSTANTIATE_TEST_SUITE_P(Rows, ValidateMisfit, testing::ValuesIn(kMisfits),
                          [](const auto& info) { return std::string{info.param.name}; });
 
 TEST(Validate, ATableThatCannotBeReadIsRefusedAsAWhole) {
-  const auto read = [](const char* cells) { return [cells] { rows_of(kMicro, cells); }; };
+  const auto read = [](const std::string& cells) {
+    return [cells] { parse_validation(kMicro + cells + "\n", "t.csv"); };
+  };
   EXPECT_TRUE(
       fails(Fault::kData, read("a,launch,launch,-,-,8,trn1.32xlarge,-1,ms,here,"), {":2", "not a positive number"}));
   EXPECT_TRUE(fails(Fault::kData, read("a,launch,launch,-,-,8"), {":2", "has 6 cells but the header has 11"}));
@@ -99,12 +100,12 @@ TEST(Validate, RowsAreChosenByIdAndEachIsAnnounced) {
   const auto rows = load_rows(files, only);
   std::vector<std::string> announced;
   const Validation validation =
-      validate(rows, predict_context(Settings{}), [&](std::size_t done, const std::string& id) {
+      validate(rows, predict_context(trnsim::Settings{}), [&](std::size_t done, const std::string& id) {
         EXPECT_EQ(done, announced.size());
         announced.push_back(id);
       });
   EXPECT_EQ(announced, only);
-  for (const analysis::Comparison& row : validation.report.rows) EXPECT_TRUE(row.predicted) << row.id;
+  for (const Comparison& row : validation.report.rows) EXPECT_TRUE(row.predicted) << row.id;
   EXPECT_GT(load_rows(files).size(), 20u);
   const std::vector<std::string> misspelt{"launch_nul"};
   EXPECT_TRUE(fails(Fault::kUsage, [&] { load_rows(files, misspelt); }, {"`only`", "launch_null"}));
@@ -114,13 +115,15 @@ TEST(Validate, RowsAreChosenByIdAndEachIsAnnounced) {
 TEST(Validate, TheSettingsReachThePredictions) {
   const std::vector<std::filesystem::path> files{kTables / "micro.csv"};
   const auto rows = load_rows(files, std::vector<std::string>{"ar2_1024"});
-  Settings slow;
+  trnsim::Settings slow;
   slow.machine.set = {"collective.floor=2x"};
-  const auto time = [&](const Settings& s) { return validate(rows, predict_context(s)).report.rows.at(0).predicted; };
+  const auto time = [&](const trnsim::Settings& s) {
+    return validate(rows, predict_context(s)).report.rows.at(0).predicted;
+  };
   const auto as_is = time({}), slowed = time(slow);
   ASSERT_TRUE(as_is && slowed);
   EXPECT_GT(*slowed, 1.5 * *as_is);
 }
 
 }  // namespace
-}  // namespace trnsim
+}  // namespace validation

@@ -23,8 +23,8 @@ TEST(BpeSplit, Gpt2sWordsTakeTheBlankBeforeThem) {
 
 /// Qwen 2's: digits one by one, contractions in any case; U+017F is an "s" there.
 TEST(BpeSplit, Qwen2sDigitsStandAlone) {
-  constexpr std::string_view kQwen2 =
-      R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}| ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
+  constexpr std::string_view kQwen2 = R"((?i:'s|'t|'re|'ve|'m|'ll|'d)|[^\r\n\p{L}\p{N}]?\p{L}+|\p{N}|)"
+                                      R"( ?[^\s\p{L}\p{N}]+[\r\n]*|\s*[\r\n]+|\s+(?!\S)|\s+)";
   EXPECT_THAT(split(kQwen2, "He'S 42!\n  x'\u017f"),
               ElementsAre("He", "'S", " ", "4", "2", "!\n", " ", " x", "'\u017f"));
 }

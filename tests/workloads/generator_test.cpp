@@ -11,9 +11,10 @@
 #include "tests/workloads/golden_model.h"
 #include "tests/workloads/models.h"
 #include "tests/workloads/support.h"
+#include "tests/workloads/traits.h"
 #include "workloads/checkpoints/model_files.h"
 #include "workloads/generation/generator.h"
-#include "workloads/models/decoder/decoder_arch.h"
+#include "workloads/models/decoder/decoder_model.h"
 #include "workloads/models/presets.h"
 #include "workloads/text/tokenizer.h"
 #include "workloads/training/host_io.h"
@@ -84,11 +85,8 @@ double largest_difference(std::span<const float> a, std::span<const float> b) {
   return most;
 }
 
-class Golden : public testing::TestWithParam<const char*> {};
-
 // 1e-4 of logits of about 1: sums of some hundred fp32 products in another order, three layers deep.
-TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
-  const LoadedModel model = load_model(golden(GetParam()), 42);
+void expect_as_in_one_whole_pass(const LoadedModel& model) {
   const DecoderArch form = decoder_arch(model.config);
   const std::vector<Ids> prompts{tokens(12, 5, form.vocabulary), tokens(3, 90, form.vocabulary)};
   constexpr int kSteps = 9;
@@ -115,11 +113,27 @@ TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
   }
 }
 
+class Golden : public testing::TestWithParam<const char*> {};
+
+TEST_P(Golden, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
+  expect_as_in_one_whole_pass(load_model(golden(GetParam()), 42));
+}
+
 // llama_gqa: 6 heads, 2 key-value heads, so ranks 1, 2; llama_tiny also 4 and 8, gpt_tiny 4.
 INSTANTIATE_TEST_SUITE_P(Decoders, Golden,
                          testing::Values("llama_gqa", "llama_tiny", "gpt_tiny", "mixtral_tiny", "gemma_wide_tiny",
                                          "olmo2_tiny"));
 INSTANTIATE_TEST_SUITE_P(Families, Golden, testing::ValuesIn(workloads_test::kWritingDecoders));
+
+class LayersOf : public testing::TestWithParam<workloads_test::Traits> {};
+
+// Training's graph, a prompt's and a token's are made by the same functions: whatever a family combines, they agree.
+TEST_P(LayersOf, TokenByTokenAsInOneWholePassOnAnyNumberOfCores) {
+  const ModelPtr model = workloads_test::of_traits(GetParam());
+  expect_as_in_one_whole_pass({.config = model, .weights = initial_weights(model, 7)});
+}
+
+INSTANTIATE_TEST_SUITE_P(Layers, LayersOf, testing::ValuesIn(workloads_test::kTraits));
 
 // On average: tokens choose 2 of 8 experts each. One token touches 2, two 3.5, four 5.5, many all.
 TEST(Experts, ATokenProgramReadsThoseThatAreExpectedToBeChosen) {

@@ -88,28 +88,28 @@ std::vector<LengthPlan> length_plans(const Job& job, const Projection& p) {
   return out;
 }
 
-nlohmann::ordered_json lengths_json(const Job& job, const Projection& p) {
-  nlohmann::ordered_json lengths = nlohmann::ordered_json::array(), plans = nlohmann::ordered_json::array();
+analysis::LengthsFigures lengths_figures(const Job& job, const Projection& p) {
+  analysis::LengthsFigures out;
   for (std::size_t i = 0; i < p.lengths.size(); ++i) {
     const LengthShare& of = job.sizes.lengths.at(i);
     const LengthTime& time = p.lengths[i];
-    lengths.push_back({{"length", of.length},
-                       {"samples", of.share * job.sizes.samples},
-                       {"padding_percent", 100 * (1 - of.tokens / static_cast<double>(of.length))},
-                       {"steps", time.steps},
-                       {"device_step_seconds", time.device_seconds},
-                       {"step_seconds", time.step_seconds},
-                       {"seconds", time.seconds}});
+    out.of.push_back({.length = of.length,
+                      .samples = of.share * job.sizes.samples,
+                      .padding_percent = 100 * (1 - of.tokens / static_cast<double>(of.length)),
+                      .steps = time.steps,
+                      .device_step_seconds = time.device_seconds,
+                      .step_seconds = time.step_seconds,
+                      .seconds = time.seconds});
   }
   for (const LengthPlan& plan : length_plans(job, p))
-    plans.push_back({{"name", plan.name},
-                     {"programs", plan.programs},
-                     {"compile_seconds", plan.compile_seconds},
-                     {"sequences", plan.sequences},
-                     {"tokens", plan.tokens},
-                     {"padding_percent", 100 * plan.padding},
-                     {"epoch_seconds", plan.epoch_seconds}});
-  return {{"of", lengths}, {"plans", plans}};
+    out.plans.push_back({.name = plan.name,
+                         .programs = plan.programs,
+                         .compile_seconds = plan.compile_seconds,
+                         .sequences = plan.sequences,
+                         .tokens = plan.tokens,
+                         .padding_percent = 100 * plan.padding,
+                         .epoch_seconds = plan.epoch_seconds});
+  return out;
 }
 
 }  // namespace trnsim

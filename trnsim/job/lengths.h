@@ -3,10 +3,10 @@
 #pragma once
 
 #include <cstddef>
-#include <nlohmann/json.hpp>
 #include <string>
 #include <vector>
 
+#include "analysis/figures/figures.h"
 #include "trnsim/projection.h"
 
 namespace trnsim {
@@ -30,7 +30,7 @@ struct LengthPlan {
 /// length does not fit into memory.
 std::vector<LengthPlan> length_plans(const Job& job, const Projection& projection);
 
-/// Lengths and plans as result.json has them.
-nlohmann::ordered_json lengths_json(const Job& job, const Projection& projection);
+/// Lengths and plans as figures.
+analysis::LengthsFigures lengths_figures(const Job& job, const Projection& projection);
 
 }  // namespace trnsim

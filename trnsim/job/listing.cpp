@@ -6,6 +6,8 @@
 #include <array>
 
 #include "analysis/cost/prices.h"
+#include "analysis/export/export.h"
+#include "analysis/figures/figure_table.h"
 #include "analysis/host/stack.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -114,10 +116,25 @@ Table list_passes() {
   return table;
 }
 
-constexpr std::array kListings = {
-    Listing{"workloads", list_workloads}, Listing{"models", list_models},     Listing{"machines", list_machines},
-    Listing{"stacks", list_stacks},       Listing{"numerics", list_numerics}, Listing{"passes", list_passes},
-    Listing{"isa", isa::reference},       Listing{"ops", list_ops},           Listing{"params", list_params}};
+Table list_figures() {
+  Table table{{{"name", ""}, {"unit", ""}, {"section", "section of result.json"}, {"text", "what it is"}}};
+  for (const analysis::Figure& figure : analysis::figure_table())
+    table.add_row({figure.name, figure.unit == "1" ? "" : figure.unit, figure.section, figure.text});
+  return table;
+}
+
+Table list_exporters() {
+  Table table{{{"name", "`report_to`"}, {"path", "in the folder of the run"}}};
+  for (const analysis::Exporter& exporter : analysis::exporters()) table.add_row({exporter.name, exporter.path});
+  return table;
+}
+
+constexpr std::array kListings = {Listing{"workloads", list_workloads}, Listing{"models", list_models},
+                                  Listing{"machines", list_machines},   Listing{"stacks", list_stacks},
+                                  Listing{"numerics", list_numerics},   Listing{"passes", list_passes},
+                                  Listing{"isa", isa::reference},       Listing{"ops", list_ops},
+                                  Listing{"params", list_params},       Listing{"figures", list_figures},
+                                  Listing{"exporters", list_exporters}};
 
 }  // namespace
 

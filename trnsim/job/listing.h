@@ -1,5 +1,5 @@
 // What there is, from the registries themselves: workloads, models, machines, stacks, number formats, passes,
-// instructions, operators, machine parameters.
+// instructions, operators, machine parameters, figures.
 #pragma once
 
 #include <span>

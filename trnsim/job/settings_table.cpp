@@ -227,8 +227,7 @@ const std::array kRows = {
     Setting{"suggestions", in<&Output::suggestions>, kRun, kOutput,
          "changes of the job that would help most, each projected: how many to name", "", "TRNSIM_SUGGESTIONS", 0, 10},
     Setting{"report_to", in<&Output::report_to>, kRun, kOutput,
-         "files for other tools in the run folder, with commas: tensorboard, prometheus, jsonl (MLPerf's log), "
-         "parquet; all"},
+         "files for other tools in the run folder, with commas, as `trnsim list exporters` names them; all"},
     Setting{"config", in<&Output::config>, kRun, kOutput,
          "file of settings: name = value a line, TOML; flags come first"},
     Setting{"format", in<&Output::format>, kRun, kOutput, "form of what goes to stdout", kFormats},

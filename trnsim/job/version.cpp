@@ -4,7 +4,6 @@ namespace trnsim {
 
 std::string version() { return TRNSIM_VERSION; }
 std::string version_line() { return "trnsim " + version(); }
-double training_error_percent() { return TRNSIM_TRAINING_ERROR; }
 BuildFacts build_facts() { return {.compiler = TRNSIM_COMPILER, .type = TRNSIM_BUILD_TYPE}; }
 
 }  // namespace trnsim

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "base/units.h"
 #include "hw/trace.h"
+#include "trnsim/plans/accuracy.h"
 #include "trnsim/project/compiler_memory.h"
 #include "trnsim/version.h"
 
@@ -69,10 +70,10 @@ std::string bound_text(const Projection& p) {
 
 /// The time with the mean error of published jobs on both sides: predicted = published * (1 +- error).
 std::string sure_text(const Projection& p) {
-  const double error = training_error_percent();
+  const double error = training_error();
   return fmt::format("{} to {}: published training jobs were off by {:.1f} % on average (docs/accuracy.md)",
-                     duration_text(p, p.time.total / (1 + error / 100)),
-                     duration_text(p, p.time.total / (1 - error / 100)), error);
+                     duration_text(p, p.time.total / (1 + error)),
+                     duration_text(p, p.time.total / (1 - error)), 100 * error);
 }
 
 std::string faster_text(const Change& change) {

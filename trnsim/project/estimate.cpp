@@ -3,13 +3,13 @@
 #include <fmt/format.h>
 
 #include <filesystem>
+#include <nlohmann/json.hpp>
 
 #include "base/error.h"
-#include "base/units.h"
 #include "trnsim/job/data_size.h"
-#include "trnsim/job/lengths.h"
 #include "trnsim/project/compile_cost.h"
 #include "trnsim/project/compiler_memory.h"
+#include "trnsim/project/figures.h"
 #include "trnsim/project/memory.h"
 #include "trnsim/run/run.h"
 #include "workloads/models/model.h"
@@ -48,40 +48,14 @@ void require_fit(const Estimate& e) {
   if (!e.fits()) require_fit(e.job, e.projection.memory, fix_text(e.remedy, e.typed));
 }
 
-nlohmann::ordered_json to_json(const Estimate& e) {
-  const auto& [job, p, changes, remedy, typed] = e;
-  const CompileCost compile = compile_cost(job, p);
-  nlohmann::ordered_json out{{"plan", describe(job)},
-                             {"instance_type", job.machine.name},
-                             {"instances", job.instances()},
-                             {"cores", job.cores()},
-                             {"stack", job.stack},
-                             {"numerics", job.step.plan.numerics.name},
-                             {"sequences_per_step", job.sequences_per_step()},
-                             {"tokens_per_step", job.tokens_per_step()},
-                             {"model_flops", p.model_flops},
-                             {"device_step_seconds", p.time.device_step},
-                             {"pipeline_bubble_seconds", p.bubble_seconds},
-                             {"host_step_seconds", p.time.host_step},
-                             {"step_seconds", p.time.step},
-                             {"device_mfu", p.mfu},
-                             {"job_mfu", p.job_mfu},
-                             {"steps", p.steps},
-                             {"train_runtime", p.time.total},
-                             {"start_seconds", compile.warm_seconds},
-                             {"compile_seconds", compile.cold_seconds},
-                             {"compile_first_seconds", compile.first_seconds},
-                             {"largest_module", compile.instructions},
-                             {"host_memory_bytes", compile.host_bytes},
-                             {"refusal", compile.refusal()},
-                             {"dollars", p.dollars ? nlohmann::ordered_json(*p.dollars) : nlohmann::ordered_json()}};
-  out["answer"] = answer_json(answer(job, p, changes, typed), changes);
-  if (!p.lengths.empty()) out["lengths"] = lengths_json(job, p);
-  for (const auto& [kind, bytes] : p.memory.by_kind) out["memory"][kind] = bytes;
-  out["memory"]["total"] = p.memory.total;
-  out["memory"]["capacity"] = p.memory.capacity;
-  for (const auto& [part, bytes] : compiler_parts(p.memory)) out["memory"]["compiler"][part] = bytes;
-  out["memory"]["verdict"] = verdict(p.memory);
+analysis::Json to_json(const Estimate& e) {
+  analysis::Figures figures = figures_of(e.job, e.projection);
+  analysis::Json out = flat_json(figures);
+  out["refusal"] = compile_cost(e.job, e.projection).refusal();
+  figures.answer = figures_of(answer(e.job, e.projection, e.changes, e.typed), e.changes);
+  const analysis::Json whole = to_json(figures);
+  for (const char* section : {"answer", "lengths"})
+    if (whole.contains(section)) out[section] = whole[section];
   return out;
 }
 

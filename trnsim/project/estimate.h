@@ -3,11 +3,11 @@
 #pragma once
 
 #include <functional>
-#include <nlohmann/json.hpp>
 #include <optional>
 #include <string>
 #include <vector>
 
+#include "analysis/figures/figures.h"
 #include "trnsim/plans/advice.h"
 #include "trnsim/projection.h"
 
@@ -37,6 +37,6 @@ Estimate estimate(const std::string& model, const Settings& settings, double seq
 void require_fit(const Estimate& estimate);
 
 /// As `trnsim estimate` in JSON prints it; of one that fits.
-nlohmann::ordered_json to_json(const Estimate& estimate);
+analysis::Json to_json(const Estimate& estimate);
 
 }  // namespace trnsim

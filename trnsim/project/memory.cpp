@@ -84,9 +84,7 @@ void Memory::name_rest() {
 }
 
 Memory memory_of(const runtime::MemoryPlan& plan, const hw::MachineParams& machine) {
-  Memory memory{.by_kind = plan.bytes_by_kind,
-                .total = plan.total,
-                .capacity = machine.hbm_bytes_per_core()};
+  Memory memory{.by_kind = plan.bytes_by_kind, .total = plan.total, .capacity = machine.hbm_bytes_per_core()};
   memory.name_rest();
   return memory;
 }

@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "analysis/export/export.h"
+#include "analysis/record/result.h"
 #include "base/error.h"
 #include "base/files.h"
 #include "base/interrupt.h"
@@ -90,7 +91,7 @@ class Run {
     analysis::exports_of(out_.settings.output.report_to, elsewhere);
     if (!elsewhere.empty() && observer_.note)
       observer_.note(fmt::format("`report_to` {}: nothing is sent there; trnsim writes {}", fmt::join(elsewhere, ","),
-                                 fmt::join(analysis::kExports, ", ")));
+                                 fmt::join(analysis::exporter_names(), ", ")));
     if (trains(out_.settings)) load();
     if (out_.settings.machine.mode != "numeric") project_job();
     prepare();
@@ -184,10 +185,29 @@ class Run {
     step_seconds_ = simulated_step_seconds(*trainer_, out_.trained->machine, trained_.machine.exact);
   }
 
+  /// Keeps the steps that are logged, in steps.jsonl at once, and lets the user's observer see all.
+  TrainObserver logged(analysis::StepLog& log) {
+    TrainObserver out = observer_.training;
+    out.step = [this, &log, begin = Clock::now()](const workloads::StepRecord& r) {
+      if (r.step % trainer_->options().logging_steps == 0 || r.step == trainer_->max_steps())
+        log.append({.step = r.step,
+                    .epoch = r.epoch,
+                    .loss = r.loss,
+                    .learning_rate = r.learning_rate,
+                    .grad_norm = r.grad_norm,
+                    .simulated_seconds = static_cast<double>(r.step) * step_seconds_,
+                    .host_seconds = std::chrono::duration<double>(Clock::now() - begin).count()});
+      if (observer_.training.step) observer_.training.step(r);
+    };
+    return out;
+  }
+
   void train_model() {
+    analysis::StepLog log{request_.folder, trainer_->first_step()};
     const std::string model =
         trained_.data.model_id.empty() ? workload_.small_model + ", from scratch" : trained_.data.model_id;
-    out_.training = train(*trainer_, *data_, model, step_seconds_, observer_.training);
+    out_.training = train(*trainer_, *data_, model, step_seconds_, logged(log));
+    out_.steps = log.steps();
     save_model(request_.folder / "model", *data_, *out_.trained, *trainer_, *out_.training);
   }
 

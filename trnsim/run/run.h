@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 
+#include "analysis/figures/figures.h"
 #include "trnsim/plans/ablate.h"
 #include "trnsim/plans/answer.h"
 #include "trnsim/projection.h"
@@ -14,6 +15,7 @@
 
 namespace analysis {
 struct JobToPrice;  // analysis/cost/job_cost.h
+struct Record;      // analysis/record/record.h
 }
 
 namespace trnsim {
@@ -42,6 +44,7 @@ struct RunResult {
   std::optional<Job> trained;
   std::optional<Settings> trained_settings;  // its own: the small model may have others than the projected job
   std::optional<Training> training;
+  std::vector<analysis::StepFigures> steps;  // of the training, those that are logged
   double host_seconds = 0;
 };
 
@@ -62,16 +65,11 @@ RunResult projected_run(const RunRequest& request, const RunObserver& observer =
 /// The published job of a workload, or one that the user's settings changed, as run() projects it.
 Job projected_job(const workloads::Workload& workload, const Settings& given);
 
-/// An answer for programs: its sentences, and the changes with their settings and gains.
-nlohmann::ordered_json answer_json(const Answer& answer, const std::optional<std::vector<Change>>& changes);
-
-/// A figure that somebody published, by its name; nothing for one that we do not predict, or not without training.
-std::optional<double> predicted(const std::string& name, const RunResult& run);
-
-/// The sections of docs/result_schema.md.
-nlohmann::ordered_json result_body(const RunResult& run);
-/// Writes run.sqlite, of the slowest stage, which sets the time of a step; of a pipeline also a file of each stage.
-void write_records(const std::filesystem::path& folder, const RunResult& run);
+/// All that the run answers.
+analysis::Figures figures_of(const RunResult& run);
+/// The record of the slowest stage, which sets the time of a step, or of another stage.
+analysis::Record record_of(const RunResult& run);
+analysis::Record record_of(const RunResult& run, std::size_t stage);
 /// A job for a buyer: of a run's folder, or of a workload (by name or file) as it was published. Errors:
 /// Fault::kUsage for a name of neither; as analysis::job_of_run() and projected_run().
 analysis::JobToPrice job_to_price(const std::string& run_or_workload);
@@ -79,9 +77,6 @@ analysis::JobToPrice job_to_price(const std::string& run_or_workload);
 /// that goes on from `checkpoint`, which lies in the folder, steps and checkpoint stay; other files always do. Errors:
 /// Fault::kEnvironment.
 void remove_run_files(const std::filesystem::path& folder, const std::filesystem::path& checkpoint);
-/// The files for other tools that the setting `report_to` names; the folder's own are there already. Errors:
-/// Fault::kEnvironment.
-void write_exports(const std::filesystem::path& folder, const RunResult& run);
 /// result.json, stats.txt, machine.toml, summary.md; with a projection also run.sqlite, a record of each stage of a
 /// pipeline, and report.html.
 void write_run_files(const std::filesystem::path& folder, const RunResult& run);

@@ -17,6 +17,19 @@ namespace {
 using base::Error;
 using base::Fault;
 
+/// A workload's job as it was published.
+analysis::JobToPrice job_of_workload(const workloads::Workload& workload) {
+  RunRequest request{.workload = workload, .given = {}, .command = "", .folder = {}, .trace = {}};
+  request.given.machine.mode = "timed", request.given.output.suggestions = 0;
+  request.given.given = {"mode", "suggestions"};
+  const RunResult run = projected_run(request);
+  return analysis::job_to_price(figures_of(run), record_of(run), workload.name);
+}
+
+}  // namespace
+
+analysis::Record record_of(const RunResult& run) { return record_of(run, run.projection->slowest); }
+
 analysis::Record record_of(const RunResult& run, std::size_t stage) {
   const Projection& p = *run.projection;
   analysis::RecordInfo info;
@@ -38,26 +51,6 @@ analysis::Record record_of(const RunResult& run, std::size_t stage) {
     info.trace_layer = run.trace.layer;
   }
   return analysis::make_record(p.stages[stage].device(), p.stages[stage].compiled().program, info);
-}
-
-/// A workload's job as it was published.
-analysis::JobToPrice job_of_workload(const workloads::Workload& workload) {
-  RunRequest request{.workload = workload, .given = {}, .command = "", .folder = {}, .trace = {}};
-  request.given.machine.mode = "timed", request.given.output.suggestions = 0;
-  request.given.given = {"mode", "suggestions"};
-  const RunResult run = projected_run(request);
-  return analysis::job_to_price(result_body(run), record_of(run, run.projection->slowest), workload.name);
-}
-
-}  // namespace
-
-void write_records(const std::filesystem::path& folder, const RunResult& run) {
-  const Projection& p = *run.projection;
-  for (std::size_t s = 0; s < p.stages.size(); ++s) {
-    const analysis::Record record = record_of(run, s);
-    if (p.stages.size() > 1) analysis::write_record(folder / analysis::record_name(s), record);
-    if (s == p.slowest) analysis::write_record(folder, record);
-  }
 }
 
 analysis::JobToPrice job_to_price(const std::string& run_or_workload) {

@@ -10,6 +10,7 @@
 #include <utility>
 
 #include "analysis/cost/prices.h"
+#include "analysis/figures/figure_table.h"
 #include "analysis/profile/stats.h"
 #include "base/error.h"
 #include "base/files.h"
@@ -21,6 +22,7 @@
 #include "runtime/compiler/compile.h"
 #include "trnsim/job/settings.h"
 #include "trnsim/plans/possible.h"
+#include "trnsim/project/figures.h"
 #include "trnsim/project/stages.h"
 #include "trnsim/run/run.h"
 #include "workloads/jobs/workload.h"
@@ -43,15 +45,24 @@ std::vector<std::string> assignments(const SweepPoint& point) {
 /// A result is another one when the price is.
 std::string price_text(const std::optional<double>& price) { return price ? fmt::format("{}", *price) : "no price"; }
 
-Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
-  const analysis::Utilisation u = analysis::utilisation(result, program);
-  Metrics metrics = {{"seconds", u.seconds}, {"mfu", u.mfu}, {"hfu", u.hfu}, {"mbu", u.mbu}};
-  metrics["collectives_exposed_seconds"] = hw::seconds(result.collective_exposed);
+/// Per cent of the time that each resource of a core is in use.
+void add_busy(Metrics& metrics, const hw::SimResult& result) {
   for (const analysis::Resource& resource : analysis::resources(result)) {
     std::string name = "busy." + resource.name;
     std::ranges::replace(name, ' ', '_');
     metrics[name] = resource.busy;
   }
+}
+
+/// Of a program, under the names of stats.txt.
+Metrics metrics_of(const hw::SimResult& result, const isa::Program& program) {
+  const analysis::Utilisation u = analysis::utilisation(result, program);
+  Metrics metrics = {{"total_time", u.seconds},
+                     {"mfu_estimated_percent", u.mfu},
+                     {"hfu_estimated_percent", u.hfu},
+                     {"mbu_estimated_percent", u.mbu},
+                     {"cc_op_exposed_time", hw::seconds(result.collective_exposed)}};
+  add_busy(metrics, result);
   return metrics;
 }
 
@@ -136,17 +147,9 @@ class Projections {
   std::uint64_t machine_ = 0;
 };
 
-/// Of the whole job: over those of its step.
-Metrics job_metrics(const Projection& p) {
-  Metrics metrics = metrics_of(p.stage().device(), p.stage().compiled().program);
-  metrics["seconds"] = p.time.total;
-  if (p.dollars) metrics["dollars"] = *p.dollars;
-  metrics["step_seconds"] = p.time.step;
-  metrics["device_step_seconds"] = p.time.device_step;
-  metrics["host_step_seconds"] = p.time.host_step;
-  metrics["samples_per_second"] = p.samples_per_second();
-  metrics["hbm_bytes"] = static_cast<double>(p.memory.total);
-  metrics["mfu"] = 100 * p.mfu;  // of all stages
+Metrics job_metrics(const Job& job, const Projection& p) {
+  Metrics metrics = analysis::projected_figures(figures_of(job, p));
+  add_busy(metrics, p.stage().device());
   if (p.generation) {
     metrics["time_to_first_token_seconds"] = p.generation->first_token;
     metrics["time_per_output_token_p50_seconds"] = p.generation->per_token;
@@ -175,7 +178,7 @@ analysis::SweepModel program_model(const std::string& path, const std::string& m
               [program, machine, price_of](const SweepPoint& point) {
                 const hw::MachineParams params = hw::load_machine(machine, assignments(point));
                 Metrics metrics = metrics_of(hw::simulate(*program, params), *program);
-                if (const auto price = price_of(point)) metrics["dollars"] = metrics["seconds"] / 3600 * *price;
+                if (const auto price = price_of(point)) metrics["dollars"] = metrics["total_time"] / 3600 * *price;
                 return metrics;
               }};
 }
@@ -189,7 +192,8 @@ analysis::SweepModel job_model(const std::string& workload, const std::string& m
               },
           .evaluate =
               [jobs, machine, projections = std::make_shared<Projections>()](const SweepPoint& point) {
-                return job_metrics(projections->of(job_at(*jobs, machine, point).job()));
+                const Job job = job_at(*jobs, machine, point).job();
+                return job_metrics(job, projections->of(job));
               },
           .kin = [jobs, machine](const SweepPoint& point) { return hash_at(*jobs, machine, point, device_hash); }};
 }

@@ -10,7 +10,7 @@
 #include "isa/program.h"
 #include "isa/target.h"
 
-namespace workloads {
+namespace validation {
 
 /// out [M, N] = lhs rhs, `batch` of them one after the other, all of type `dtype`, HBM to HBM.
 struct Gemm {
@@ -127,4 +127,4 @@ isa::Program activation_stream(const ActivationStream& stream, const isa::Target
 /// One DMA of `bytes` from HBM to a partition of SBUF.
 isa::Program descriptor(std::int64_t bytes, const isa::Target& target);
 
-}  // namespace workloads
+}  // namespace validation

@@ -11,7 +11,7 @@
 #include "runtime/ops/elementwise.h"
 #include "validation/kernels/micro.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Alu;
@@ -168,4 +168,4 @@ isa::Program compiled_gemm(const Gemm& gemm, const isa::Target& target) {
       target);
 }
 
-}  // namespace workloads
+}  // namespace validation

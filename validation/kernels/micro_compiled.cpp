@@ -6,7 +6,7 @@
 #include "runtime/ops/optimizer_inputs.h"
 #include "validation/kernels/micro.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Dtype;
@@ -109,4 +109,4 @@ isa::Program swiglu_kernel(std::int64_t m, std::int64_t n, std::int64_t k, Dtype
   return compiled(std::move(graph), target, "swiglu");
 }
 
-}  // namespace workloads
+}  // namespace validation

@@ -7,7 +7,7 @@
 #include "validation/kernels/micro.h"
 #include "validation/kernels/micro_kernel.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Dtype;
@@ -85,4 +85,4 @@ isa::Program tuned_gemm(const Gemm& gemm, const isa::Target& target) {
   return kernel.finish(flops(gemm));
 }
 
-}  // namespace workloads
+}  // namespace validation

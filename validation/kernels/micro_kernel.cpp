@@ -8,7 +8,7 @@
 #include "runtime/compiler/lower.h"
 #include "runtime/compiler/memory_plan.h"
 
-namespace workloads {
+namespace validation {
 
 using runtime::Kind;
 using runtime::ValueId;
@@ -63,4 +63,4 @@ isa::Program HandKernel::finish(double matmul_flops) {
   return std::move(program_);
 }
 
-}  // namespace workloads
+}  // namespace validation

@@ -9,7 +9,7 @@
 
 #include "runtime/compiler/emitter.h"
 
-namespace workloads {
+namespace validation {
 
 class HandKernel {
  public:
@@ -42,4 +42,4 @@ class HandKernel {
   std::vector<Use> uses_;
 };
 
-}  // namespace workloads
+}  // namespace validation

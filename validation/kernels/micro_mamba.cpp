@@ -8,7 +8,7 @@
 #include "validation/kernels/micro.h"
 #include "validation/kernels/micro_kernel.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Alu;
@@ -127,4 +127,4 @@ isa::Program mamba_scan(const MambaScan& s, const isa::Target& target) {
   return kernel.finish(2 * 2 * rows * static_cast<double>(s.seq));  // b and c, each put into all partitions
 }
 
-}  // namespace workloads
+}  // namespace validation

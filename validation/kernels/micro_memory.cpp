@@ -8,7 +8,7 @@
 #include "validation/kernels/micro.h"
 #include "validation/kernels/micro_kernel.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using base::Error;
@@ -94,4 +94,4 @@ isa::Program vector_add_kernel(std::int64_t elements, std::int64_t parts, std::i
   return kernel.finish();
 }
 
-}  // namespace workloads
+}  // namespace validation

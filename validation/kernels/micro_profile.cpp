@@ -5,7 +5,7 @@
 #include "validation/kernels/micro.h"
 #include "validation/kernels/micro_kernel.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Dtype;
@@ -71,4 +71,4 @@ isa::Program descriptor(std::int64_t bytes, const isa::Target& target) {
   return kernel.finish();
 }
 
-}  // namespace workloads
+}  // namespace validation

@@ -9,7 +9,7 @@
 #include "validation/kernels/micro.h"
 #include "validation/kernels/micro_kernel.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Alu;
@@ -93,4 +93,4 @@ isa::Program instruction_stream(const Stream& stream, const isa::Target& target)
   return kernel.finish(kind.name == "matmul" ? 2 * macs * stream.count : 0);
 }
 
-}  // namespace workloads
+}  // namespace validation

@@ -5,7 +5,7 @@
 #include "validation/kernels/micro.h"
 #include "validation/kernels/micro_kernel.h"
 
-namespace workloads {
+namespace validation {
 namespace {
 
 using isa::Tile;
@@ -51,4 +51,4 @@ isa::Program transpose_kernel(std::int64_t rows, std::int64_t cols, isa::Dtype d
   return kernel.finish();
 }
 
-}  // namespace workloads
+}  // namespace validation

@@ -11,10 +11,9 @@
 #include "hw/sim_device.h"
 #include "validation/predict/predict_row.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
-using analysis::Prediction;
 using isa::Opcode;
 
 constexpr std::array<std::pair<std::string_view, Opcode>, 6> kOperations = {{{"all-reduce", Opcode::kAllReduce},
@@ -24,9 +23,9 @@ constexpr std::array<std::pair<std::string_view, Opcode>, 6> kOperations = {{{"a
                                                                              {"broadcast", Opcode::kBroadcast},
                                                                              {"barrier", Opcode::kBarrier}}};
 
-std::optional<Opcode> operation(std::string_view what) {
+std::optional<Opcode> operation(std::string_view kernel) {
   for (const auto& [name, op] : kOperations) {
-    if (what.starts_with(name)) return op;
+    if (kernel == name) return op;
   }
   return {};
 }
@@ -71,11 +70,11 @@ isa::Program alone(Opcode op, std::uint64_t bytes, std::uint32_t ranks) {
 
 }  // namespace
 
-Prediction predict_collective(const analysis::Row& row, const PredictContext& context) {
-  const auto& micro = std::get<analysis::MicroRow>(row.job);
-  const std::optional<Opcode> op = operation(micro.what);
+Prediction predict_collective(const Row& row, const PredictContext& context) {
+  const auto& micro = std::get<MicroRow>(row.job);
+  const std::optional<Opcode> op = operation(micro.kernel.name);
   if (!op) return Prediction::skip(fmt::format("'{}' is no collective that is modelled", micro.what));
-  const auto bytes = static_cast<std::uint64_t>(analysis::parse_shape(micro.shape).bytes.value_or(0));
+  const auto bytes = static_cast<std::uint64_t>(parse_shape(micro.shape).bytes.value_or(0));
   if (!micro.cores || *micro.cores < 1) return Prediction::skip("the number of ranks is not published");
   const auto ranks = static_cast<std::uint32_t>(*micro.cores);
   const std::uint64_t least = sizeof(float) * (*op == Opcode::kAllReduce || *op == Opcode::kBroadcast ? 1 : ranks);
@@ -102,4 +101,4 @@ Prediction predict_collective(const analysis::Row& row, const PredictContext& co
                        work_of(result));
 }
 
-}  // namespace trnsim
+}  // namespace validation

@@ -1,8 +1,6 @@
 // Rows of kind "train" that train a model which splits: any plan, on any number of instances.
 #include <fmt/format.h>
 
-#include <regex>
-#include <sstream>
 #include <variant>
 
 #include "base/text.h"
@@ -14,13 +12,8 @@
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/model.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
-
-using analysis::Known;
-using analysis::Prediction;
-using analysis::Row;
-using analysis::TrainingRow;
 
 bool is_yes(Known known, bool otherwise, const char* what, std::vector<std::string>& assumed) {
   if (known == Known::kUnknown) assumed.push_back(fmt::format("{}{}", otherwise ? "" : "no ", what));
@@ -34,21 +27,6 @@ std::string decoder_numerics(const std::string& weights, bool fp32_moments, std:
   const std::string base = fp32_moments ? "bf16+fp32-optimizer" : "bf16";
   if (weights == "bf16+SR") return base + "+sr";
   return weights.empty() || weights == "unknown" || weights == "bf16" ? base : "";
-}
-
-/// "about 10.57M tokens over 3 epochs": of the whole job.
-std::optional<double> tokens_of(const std::string& notes) {
-  static const std::regex kTokens{R"((\d+(\.\d+)?)\s*M tokens)"};
-  std::smatch found;
-  if (!std::regex_search(notes, found, kTokens)) return {};
-  return std::stod(found[1]) * 1e6;
-}
-
-/// "whole wall clock of 645 steps": with the first one, which loads the graphs.
-std::optional<std::int64_t> wall_clock_steps(const std::string& notes) {
-  static const std::regex kSteps{R"(wall clock of (\d+) steps)"};
-  std::smatch found;
-  return std::regex_search(notes, found, kSteps) ? std::optional{std::stoll(found[1])} : std::nullopt;
 }
 
 /// Cores that hold the same part of the model; derived where it is not published. Nothing when that is impossible.
@@ -67,25 +45,20 @@ int size_or(const std::optional<int>& cell, int otherwise, const char* what, std
   return cell.value_or(otherwise);
 }
 
-/// "LoRA r16 alpha 32 on q k v o gate up down": the adapters of a row, if it has any. What it does not say is peft's
-/// default, and all linear layers.
-std::optional<workloads::Lora> lora_of(const std::string& notes) {
-  static const std::regex kLora{R"(lora r\s*=?\s*(\d+)(?:,? alpha\s*=?\s*(\d+))?(?:,? dropout\s*=?\s*([0-9.]+\d))?)"
-                                R"((?: on ((?:(?:q|k|v|o|gate|up|down)\b ?)+))?)"};
-  std::smatch found;
-  const std::string text = base::lower(notes);
-  if (!std::regex_search(text, found, kLora)) return std::nullopt;
-  workloads::Lora lora{.rank = std::stoll(found[1]), .alpha = 8};
-  if (found[2].matched) lora.alpha = std::stod(found[2]);
-  if (found[3].matched) lora.dropout = std::stod(found[3]);
-  std::istringstream words{found[4]};
-  for (std::string word; words >> word;) lora.targets.push_back(word + "_proj");
+/// The adapters of a row, if it has any. What it does not say is peft's default, and all linear layers.
+std::optional<workloads::Lora> lora_of(const Words& cell) {
+  const auto rank = cell.number("rank");
+  if (!rank) return std::nullopt;
+  workloads::Lora lora{.rank = *rank, .alpha = static_cast<double>(cell.number("alpha").value_or(8))};
+  if (cell.has("dropout")) lora.dropout = std::stod(cell.text("dropout"));
+  if (cell.has("layers"))
+    for (const std::string& layer : base::split(cell.text("layers"), ',')) lora.targets.push_back(layer + "_proj");
   return lora;
 }
 
 /// The plan of the row, as its stack's scripts have what it does not say; or why there is none.
-std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr& model, const PredictContext& context,
-                                      std::vector<std::string>& assumed) {
+std::variant<trnsim::Job, std::string> job_of(const Row& row, const workloads::ModelPtr& model,
+                                              const PredictContext& context, std::vector<std::string>& assumed) {
   const TrainingRow& r = std::get<TrainingRow>(row.job);
   const auto dp = data_parallel_of(r, assumed);
   if (!dp) return std::string{"a size of the plan is not published"};
@@ -94,15 +67,15 @@ std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr&
   const bool moments = r.optimizer_state.find("fp32") != std::string::npos;
   const std::string numerics = decoder_numerics(r.weights, moments, assumed);
   if (numerics.empty()) return fmt::format("weights '{}' are unknown", r.weights);
-  const std::string stack_name = stack_of(row);
+  const std::string stack_name = stack_of(r);
   const analysis::Stack stack = context.stack(stack_name.empty() ? "torch-xla" : stack_name);
-  Job job{.machine = load_machine(r.instance, context.set, r.nodes.value_or(1)),
-          .model = model,
-          .step = {},
-          .sizes = {},
-          .stack = stack.name,
-          .stack_changes = context.stack_changes,
-          .programs = context.programs};
+  trnsim::Job job{.machine = trnsim::load_machine(r.instance, context.set, r.nodes.value_or(1)),
+                  .model = model,
+                  .step = {},
+                  .sizes = {},
+                  .stack = stack.name,
+                  .stack_changes = context.stack_changes,
+                  .programs = context.programs};
   job.step = {.plan = {.data = static_cast<std::uint32_t>(*dp),
                        .micro_batch = size_or(r.micro_batch, 1, "a micro-batch of", assumed),
                        .micro_batches = size_or(r.grad_accum, 1, "micro-batches of a step:", assumed),
@@ -127,20 +100,20 @@ std::variant<Job, std::string> job_of(const Row& row, const workloads::ModelPtr&
 
 Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
                            const PredictContext& context) {
-  const auto lora = lora_of(row.notes);
+  const auto& r = std::get<TrainingRow>(row.job);
+  const auto lora = lora_of(r.lora);
   if (lora) assumed.push_back(fmt::format("adapters of rank {}, dropout {:g}", lora->rank, lora->dropout));
   auto found = job_of(row, lora ? model->with_lora(lora) : model, context, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
-  Job& job = std::get<Job>(found);
-  const std::optional<double> tokens = tokens_of(row.notes);
+  trnsim::Job& job = std::get<trnsim::Job>(found);
   const bool whole = row.metric.starts_with("minutes") || row.metric.starts_with("hours");
-  if (whole && !tokens) return Prediction::skip("how many tokens the job trains on is not published");
+  if (whole && !r.tokens) return Prediction::skip("how many tokens the job trains on is not published");
   const double length = static_cast<double>(job.step.kind.length);
-  if (whole) job.sizes.samples = *tokens / length;
+  if (whole) job.sizes.samples = *r.tokens / length;
   if (whole) assumed.push_back(fmt::format("{:.0f} sequences in all, by the tokens of another run", job.sizes.samples));
-  if (const auto steps = wall_clock_steps(row.notes)) job.sizes.max_steps = *steps;
+  if (r.steps) job.sizes.max_steps = *r.steps;
   // A published plan is timed although our memory plan may say that it does not fit.
-  const Projection p = project(job, {.exact = context.exact, .any_memory = true});
+  const trnsim::Projection p = trnsim::project(job, {.exact = context.exact, .any_memory = true});
   if (!p.memory.fits())
     assumed.push_back(fmt::format("our memory plan needs {:.1f} of {:.0f} GiB per core",
                                   static_cast<double>(p.memory.total) / (1 << 30),
@@ -161,4 +134,4 @@ Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std
                                                        static_cast<double>(p.micro_batches)));
 }
 
-}  // namespace trnsim
+}  // namespace validation

@@ -2,7 +2,6 @@
 #include <fmt/format.h>
 
 #include <algorithm>
-#include <array>
 
 #include "base/text.h"
 #include "hw/params.h"
@@ -12,23 +11,14 @@
 #include "validation/predict/predict_row.h"
 #include "workloads/models/model.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
-
-using analysis::Prediction;
-using analysis::Row;
-using analysis::TrainingRow;
 
 constexpr double kGiB = 1 << 30;
 
-/// Small models whose output layer is the token table. Source: their config.json, tie_word_embeddings.
-constexpr std::array<std::string_view, 3> kTied = {"qwen3-0.6b", "qwen3-1.7b", "qwen3-4b"};
-
 /// Parameters of one core beyond the real model's: an output layer that the real one has not.
 double not_there(const TrainingRow& row, const workloads::ModelPtr& model) {
-  const std::string name = base::lower(row.model);
-  const bool tied = std::ranges::any_of(kTied, [&](std::string_view t) { return name.find(t) != std::string::npos; });
-  if (!tied || (model->decoder() && model->decoder()->head.tied)) return 0;
+  if (row.tied != Known::kYes || (model->decoder() && model->decoder()->head.tied)) return 0;
   const workloads::Sizes s = model->sizes();
   return static_cast<double>(s.vocabulary * s.hidden) / row.tp.value_or(1);
 }
@@ -46,13 +36,13 @@ double adapter_elements(const workloads::Sizes& s, double rank, double cores) {
 }
 
 /// The row's job, a micro-batch in its graph.
-Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext& context) {
-  Job job{.machine = load_machine(r.instance, context.set, 1),
-          .model = std::move(model),
-          .step = {},
-          .sizes = {},
-          .stack_changes = context.stack_changes,
-          .programs = context.programs};
+trnsim::Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext& context) {
+  trnsim::Job job{.machine = trnsim::load_machine(r.instance, context.set, 1),
+                  .model = std::move(model),
+                  .step = {},
+                  .sizes = {},
+                  .stack_changes = context.stack_changes,
+                  .programs = context.programs};
   job.step = {.plan = {.data = static_cast<std::uint32_t>(r.dp.value_or(1)),
                        .micro_batch = r.micro_batch.value_or(1),
                        .numerics = runtime::numerics("bf16+fp32-optimizer")},
@@ -66,8 +56,8 @@ Job job_of(const TrainingRow& r, workloads::ModelPtr model, const PredictContext
 }
 
 /// The kinds of `from` that `names` lists.
-Memory only(const Memory& from, std::initializer_list<const char*> names) {
-  Memory out{};
+trnsim::Memory only(const trnsim::Memory& from, std::initializer_list<const char*> names) {
+  trnsim::Memory out{};
   out.capacity = from.capacity;
   for (const char* name : names)
     if (const auto found = from.by_kind.find(name); found != from.by_kind.end()) out.add(name, found->second);
@@ -75,7 +65,7 @@ Memory only(const Memory& from, std::initializer_list<const char*> names) {
 }
 
 /// Bytes of `kind` without `elements` of `size` bytes.
-void remove(Memory& memory, const std::string& kind, double elements, double size) {
+void remove(trnsim::Memory& memory, const std::string& kind, double elements, double size) {
   auto& bytes = memory.by_kind[kind];
   const auto less = std::min(bytes, static_cast<std::uint64_t>(elements * size));
   bytes -= less, memory.total -= less;
@@ -85,33 +75,33 @@ constexpr std::initializer_list<const char*> kOfTheProgram = {"weights", "inputs
                                                               "workspace"};
 
 /// Frozen weights have neither gradient nor state; adapters have both.
-Memory of_adapters(const Job& job, const Memory& program, double elements) {
+trnsim::Memory of_adapters(const trnsim::Job& job, const trnsim::Memory& program, double elements) {
   const auto bytes = [&](double size) { return static_cast<std::uint64_t>(elements * size); };
   const runtime::Numerics& n = job.step.plan.numerics;
-  Memory memory = only(program, kOfTheProgram);
+  trnsim::Memory memory = only(program, kOfTheProgram);
   memory.add("weights", bytes(isa::size_of(n.weight)));
   memory.add("gradients", bytes(isa::size_of(n.gradient)));
   memory.add("optimizer", bytes(2 * isa::size_of(n.optimizer)));
-  add_software(job, 0, memory);
+  trnsim::add_software(job, 0, memory);
   return memory;
 }
 
 /// The graph of a micro-step alone, which the framework compiles before the update's: weights, and fp32 gradients
 /// before and after it.
-Memory of_micro_step(const Job& job, const Memory& whole) {
-  Memory memory = only(whole, kOfTheProgram);
-  Job alone = job;
+trnsim::Memory of_micro_step(const trnsim::Job& job, const trnsim::Memory& whole) {
+  trnsim::Memory memory = only(whole, kOfTheProgram);
+  trnsim::Job alone = job;
   alone.step.plan.master_weights = false;
   const auto gradients =
       whole.by_kind.at("gradients") / static_cast<std::uint64_t>(isa::size_of(job.step.plan.numerics.gradient));
   memory.add("gradients", gradients * 2 * 4);
-  add_software(alone, 0, memory);
+  trnsim::add_software(alone, 0, memory);
   return memory;
 }
 
-std::string parts_text(const Memory& memory) {
+std::string parts_text(const trnsim::Memory& memory) {
   std::string out;
-  for (const auto& [name, bytes] : compiler_parts(memory))
+  for (const auto& [name, bytes] : trnsim::compiler_parts(memory))
     out += fmt::format("{}{} {:.2f}", out.empty() ? "" : ", ", name, static_cast<double>(bytes) / kGiB);
   return out + " GiB";
 }
@@ -125,31 +115,31 @@ Prediction predict_device_memory(const Row& row, const PredictContext& context) 
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
   const auto& model = std::get<workloads::ModelPtr>(found);
   if (!model->splits() || !r.seq_len) return Prediction::skip(fmt::format("memory of '{}' is not modelled", r.model));
-  const Job job = job_of(r, model, context);
-  SharedBlocks shared{job.machine.target()};
-  Memory program = compile_stages(job, shared).memory;
+  const trnsim::Job job = job_of(r, model, context);
+  trnsim::SharedBlocks shared{job.machine.target()};
+  trnsim::Memory program = trnsim::compile_stages(job, shared).memory;
   const double less = not_there(r, model);
   remove(program, "weights", less, isa::size_of(job.step.plan.numerics.weight));
   remove(program, "gradients", less, isa::size_of(job.step.plan.numerics.gradient));
   remove(program, "optimizer", less, 12);
-  Memory memory = only(program, kOfTheProgram);
+  trnsim::Memory memory = only(program, kOfTheProgram);
   if (r.lora_rank) {
     memory = of_adapters(job, program, adapter_elements(model->sizes(), *r.lora_rank, r.tp.value_or(1)));
   } else {
     memory.add("gradients", program.by_kind.at("gradients"));
     memory.add("optimizer", program.by_kind.at("optimizer"));
-    add_software(job, 0, memory);
-    const Memory first = of_micro_step(job, program);
+    trnsim::add_software(job, 0, memory);
+    const trnsim::Memory first = of_micro_step(job, program);
     if (!first.fits()) {
       assumed.push_back("the graph of a micro-step is refused before the update's is compiled");
       memory = first;
     }
   }
-  const std::string_view said = verdict(memory);
+  const std::string_view said = trnsim::verdict(memory);
   const bool right = r.verdict.empty() || (r.verdict == "does not fit") == (said == "does not fit");
   assumed.push_back(fmt::format("verdict: {}{}", said, right ? "" : ", published: " + r.verdict));
   assumed.push_back(parts_text(memory));
   return in_row_metric(row, {.seconds = 1, .bytes = static_cast<double>(memory.total)}, std::move(assumed), {});
 }
 
-}  // namespace trnsim
+}  // namespace validation

@@ -1,25 +1,15 @@
 // Rows of kind "generate": tokens per second of a decoder on tensor-parallel cores.
 #include <fmt/format.h>
 
-#include <regex>
-
 #include "trnsim/generation.h"
 #include "validation/predict/model_of_row.h"
 #include "validation/predict/predict_row.h"
+#include "validation/predict/stack_of_row.h"
 #include "workloads/models/decoder/generation_graph.h"
 #include "workloads/models/model.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
-
-using analysis::Prediction;
-
-/// "input 128, output 8064" in a row's notes.
-std::optional<std::int64_t> noted(const std::string& notes, const char* what) {
-  std::smatch found;
-  if (!std::regex_search(notes, found, std::regex{fmt::format(R"({}\s+(\d+))", what)})) return {};
-  return std::stoll(found[1]);
-}
 
 /// 16-bit types take the same bytes and time.
 std::string generation_type(const std::string& weights) {
@@ -36,12 +26,12 @@ void pad_heads(workloads::ModelPtr& config, std::int64_t ranks, std::vector<std:
     assumed.push_back(fmt::format("{} heads padded to {}", sizes.heads, padded));
 }
 
-std::vector<analysis::TimePart> time_shares(const GenerationTime& time, double total) {
-  std::vector<analysis::TimePart> parts{{"prompt", time.prompt.seconds / total}};
-  for (const GenerationStep& step : time.tokens)
+std::vector<TimePart> time_shares(const trnsim::GenerationTime& time, double total) {
+  std::vector<TimePart> parts{{"prompt", time.prompt.seconds / total}};
+  for (const trnsim::GenerationStep& step : time.tokens)
     for (const analysis::TimeItem& part : step.parts) {
       const double share = part.seconds * static_cast<double>(step.tokens) / total;
-      const auto at = std::ranges::find(parts, part.name, &analysis::TimePart::name);
+      const auto at = std::ranges::find(parts, part.name, &TimePart::name);
       if (at != parts.end())
         at->share += share;
       else if (share > 0)
@@ -51,20 +41,20 @@ std::vector<analysis::TimePart> time_shares(const GenerationTime& time, double t
 }
 
 /// The job of a row; `type`: of its weights, as generation_numerics() takes it.
-Job job_of(const analysis::Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
-           const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
-  const auto& r = std::get<analysis::TrainingRow>(row.job);
-  Job job{.machine = machine, .model = config, .step = {}, .sizes = {}};
+trnsim::Job job_of(const Row& row, const workloads::ModelPtr& config, const hw::MachineParams& machine,
+                   const std::string& type, const PredictContext& context, std::vector<std::string>& assumed) {
+  const auto& r = std::get<TrainingRow>(row.job);
+  trnsim::Job job{.machine = machine, .model = config, .step = {}, .sizes = {}};
   const std::int64_t cores = r.cores.value_or(machine.instance_cores());
   const std::int64_t ranks = r.tp.value_or(static_cast<int>(cores / r.dp.value_or(1)));
   if (!r.tp) assumed.push_back(fmt::format("tensor parallel over {} cores", ranks));
   if (!r.micro_batch) assumed.push_back("a batch of 1");
   const std::int64_t length = *r.seq_len;
-  PromptAndTokens& g = job.generation.emplace();
-  g.prompt_tokens = noted(row.notes, "input").value_or(length / 2);
-  g.new_tokens = noted(row.notes, "output").value_or(length - g.prompt_tokens);
-  if (!noted(row.notes, "input")) assumed.push_back(fmt::format("prompts of {} tokens", g.prompt_tokens));
-  if (!noted(row.notes, "output")) assumed.push_back(fmt::format("{} new tokens", g.new_tokens));
+  trnsim::PromptAndTokens& g = job.generation.emplace();
+  g.prompt_tokens = r.prompt_tokens ? *r.prompt_tokens : length / 2;
+  g.new_tokens = r.new_tokens ? *r.new_tokens : length - g.prompt_tokens;
+  if (!r.prompt_tokens) assumed.push_back(fmt::format("prompts of {} tokens", g.prompt_tokens));
+  if (!r.new_tokens) assumed.push_back(fmt::format("{} new tokens", g.new_tokens));
   g.length = workloads::cache_length(std::max(length, g.prompt_tokens + g.new_tokens));
   job.step.plan = {
       .tensor = ranks, .micro_batch = r.micro_batch.value_or(1), .numerics = workloads::generation_numerics(type)};
@@ -72,7 +62,7 @@ Job job_of(const analysis::Row& row, const workloads::ModelPtr& config, const hw
   pad_heads(job.model, ranks, assumed);
   job.stack_changes = context.stack_changes;
   job.programs = context.programs;
-  const std::string stack = analysis::stack_for(r.stack);
+  const std::string stack = stack_for(r.stack);
   job.stack = stack.empty() ? "transformers-neuronx" : stack;
   assumed.push_back("stack " + job.stack);
   return job;
@@ -80,8 +70,8 @@ Job job_of(const analysis::Row& row, const workloads::ModelPtr& config, const hw
 
 }  // namespace
 
-Prediction predict_generate(const analysis::Row& row, const PredictContext& context) {
-  const auto& r = std::get<analysis::TrainingRow>(row.job);
+Prediction predict_generate(const Row& row, const PredictContext& context) {
+  const auto& r = std::get<TrainingRow>(row.job);
   std::vector<std::string> assumed;
   const auto found = model_of_row(row, assumed);
   if (const auto* why = std::get_if<std::string>(&found)) return Prediction::skip(*why);
@@ -93,9 +83,9 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
   const std::string type = generation_type(r.weights);
   if (type.empty()) return Prediction::skip(fmt::format("weights '{}' are not modelled in generation", r.weights));
   const hw::MachineParams machine = machine_of(r.instance, context, assumed);
-  const Job job = job_of(row, config, machine, type, context, assumed);
-  const Projection projection = project(job, {.exact = context.exact});
-  const GenerationTime& time = projection.generation.value();
+  const trnsim::Job job = job_of(row, config, machine, type, context, assumed);
+  const trnsim::Projection projection = project(job, {.exact = context.exact});
+  const trnsim::GenerationTime& time = projection.generation.value();
   assumed.push_back("each token reads a bucket of its caches: the next power of two");
   assumed.push_back(
       fmt::format("first token {:.1f} ms, then {:.2f} ms (median)", time.first_token * 1e3, time.per_token * 1e3));
@@ -111,4 +101,4 @@ Prediction predict_generate(const analysis::Row& row, const PredictContext& cont
       std::move(assumed), time_shares(time, projection.time.total));
 }
 
-}  // namespace trnsim
+}  // namespace validation

@@ -3,17 +3,12 @@
 
 #include "validation/predict/predict_row.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
-using analysis::Prediction;
-using analysis::Row;
-
-bool says(const std::string& text, std::string_view word) { return text.find(word) != std::string::npos; }
-
 /// "784-120-84-10 batch 32": fully connected layers, trained by SGD as in the AWS tutorial.
-Prediction predict_mlp(const Row& row, const analysis::Shape& shape, const PredictContext& context) {
-  const auto& micro = std::get<analysis::MicroRow>(row.job);
+Prediction predict_mlp(const Row& row, const Shape& shape, const PredictContext& context) {
+  const auto& micro = std::get<MicroRow>(row.job);
   const auto batch = shape.named.find("batch");
   if (shape.sizes.size() < 2 || batch == shape.named.end()) {
     return Prediction::skip("shape is not of the form 784-120-84-10 batch 32");
@@ -31,7 +26,7 @@ Prediction predict_mlp(const Row& row, const analysis::Shape& shape, const Predi
   job.samples_per_step = batch->second;
   job.bytes_in_per_step = batch->second * (shape.sizes.front() * 4 + 8);  // fp32 features, int64 label
   // torchrun's workers take torch-xla's own loader, as the tutorial has them.
-  job.prefetch = job.cores > 1 || says(micro.what, "prefetch") || says(micro.what, "MpDeviceLoader");
+  job.prefetch = job.cores > 1 || micro.kernel.has("prefetch");
   const analysis::JobTime time = analysis::job_time(stack, job);
   for (const char* text : {"stack torch-xla", "SGD without momentum", "device time hidden behind the host's"})
     assumed.emplace_back(text);
@@ -44,23 +39,22 @@ Prediction predict_mlp(const Row& row, const analysis::Shape& shape, const Predi
 }  // namespace
 
 Prediction predict_launch(const Row& row, const PredictContext& context) {
-  const auto& micro = std::get<analysis::MicroRow>(row.job);
-  const bool framework = says(micro.what, "torch-xla");
-  const analysis::Stack stack = context.stack(framework ? "torch-xla" : "bare");
+  const auto& micro = std::get<MicroRow>(row.job);
+  const analysis::Stack stack = context.stack(micro.kernel.name.empty() ? "bare" : micro.kernel.name);
   if (!micro.cores) return Prediction::skip("the number of cores is not published");
   return in_row_metric(row, {.seconds = analysis::launch_seconds(stack, *micro.cores)},
                        {"stack " + stack.name, "device time hidden behind the host's"}, {{"launch", 1}});
 }
 
 Prediction predict_host(const Row& row, const PredictContext& context) {
-  const auto& micro = std::get<analysis::MicroRow>(row.job);
-  const analysis::Shape shape = analysis::parse_shape(micro.shape);
-  if (says(micro.what, "copy") && shape.bytes) {
+  const auto& micro = std::get<MicroRow>(row.job);
+  const Shape shape = parse_shape(micro.shape);
+  if (micro.kernel.name == "copy" && shape.bytes) {
     const double seconds = *shape.bytes / context.stack("bare").copy_bandwidth.value;
     return in_row_metric(row, {.seconds = seconds, .bytes = shape.bytes}, {}, {{"copy", 1}});
   }
-  if (says(micro.what, "MLP")) return predict_mlp(row, shape, context);
+  if (micro.kernel.name == "mlp") return predict_mlp(row, shape, context);
   return Prediction::skip(fmt::format("'{}' is not modelled", micro.what));
 }
 
-}  // namespace trnsim
+}  // namespace validation

@@ -1,8 +1,9 @@
 // A row of the micro schema, taken apart, and the program that it asks for.
 #pragma once
 
+#include <fmt/format.h>
+
 #include <algorithm>
-#include <cctype>
 #include <optional>
 #include <string>
 #include <variant>
@@ -12,14 +13,14 @@
 #include "isa/program.h"
 #include "validation/predict/predict_row.h"
 
-namespace trnsim {
+namespace validation {
 
-/// A row's text, taken apart.
+/// A row, taken apart.
 struct MicroJob {
-  const analysis::Row& row;
+  const Row& row;
   const PredictContext& context;
-  std::string what;  // small letters
-  analysis::Shape shape;
+  Words kernel;
+  Shape shape;
   isa::Dtype dtype = isa::Dtype::kFp32;
   int cores = 1;
   std::vector<std::string> assumed{};
@@ -27,9 +28,12 @@ struct MicroJob {
   /// The core of the row's machine. Errors: as machine_of().
   isa::Target target() const {
     std::vector<std::string> ignored;  // who asks for the machine itself says what was assumed
-    return machine_of(std::get<analysis::MicroRow>(row.job).instance, context, ignored).target();
+    return machine_of(std::get<MicroRow>(row.job).instance, context, ignored).target();
   }
-  bool says(std::string_view word) const { return what.find(word) != std::string::npos; }
+  /// For a skip: the row's kernel is none of its kind's.
+  std::string unknown(std::string_view why) const {
+    return fmt::format("kernel '{}' is not modelled: {}", std::get<MicroRow>(row.job).what, why);
+  }
   /// The size that the shape gives under one of these names, in small letters: "heads32" is named("heads").
   std::optional<std::int64_t> named(std::initializer_list<std::string_view> names) const {
     for (const std::string_view name : names)
@@ -55,8 +59,8 @@ MicroPlanned plan_gemm(MicroJob& job);
 /// Everything of kind "kernel": matmuls and steps by rows in a chain, attention, optimizers, scans, blocks.
 MicroPlanned plan_kernel(MicroJob& job);
 
-/// What a profile printed of single instructions and descriptors: durations and gaps; nothing when the row asks for
-/// none.
-std::optional<analysis::Prediction> predict_profiled(MicroJob& job);
+/// A figure that a profile prints of single instructions and descriptors, a duration or a gap; nothing when the row's
+/// kernel is the name of none.
+std::optional<Prediction> predict_profiled(MicroJob& job);
 
-}  // namespace trnsim
+}  // namespace validation

@@ -1,4 +1,4 @@
-// The model that a row of a whole job names.
+// The model of a training row.
 #pragma once
 
 #include <string>
@@ -8,10 +8,13 @@
 #include "validation/rows/rows.h"
 #include "workloads/models/model.h"
 
-namespace trnsim {
+namespace validation {
 
-/// By the name, the notes and the columns of its sizes, or why there is none; as workloads::published_model().
-std::variant<workloads::ModelPtr, std::string> model_of_row(const analysis::Row& row,
-                                                            std::vector<std::string>& assumed);
+/// The preset that the row's model is, or the model that its column `like` names, in the sizes of the row. Or why there
+/// is none: no family here computes it, or a size is missing. Errors: Fault::kUsage when sizes contradict each other.
+std::variant<workloads::ModelPtr, std::string> model_of_row(const Row& row, std::vector<std::string>& assumed);
 
-}  // namespace trnsim
+/// What the column `like` says of rows that are no model, but transformer blocks out of the middle of one.
+inline constexpr std::string_view kBlocks = "blocks";
+
+}  // namespace validation

@@ -15,11 +15,10 @@
 #include "trnsim/nki/nki.h"
 #include "validation/predict/predict_row.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
 namespace fs = std::filesystem;
-using analysis::Prediction;
 
 /// The script: below the folder that TRNSIM_NKI_SOURCES names, or beside the data of this program.
 std::optional<fs::path> script_of(const std::string& name) {
@@ -44,8 +43,8 @@ std::optional<std::string> output_of(const std::string& command) {
   return pclose(pipe.get()) == 0 ? std::optional{out} : std::nullopt;
 }
 
-std::vector<analysis::TimePart> parts(const nlohmann::json& answer) {
-  std::vector<analysis::TimePart> out;
+std::vector<TimePart> parts(const nlohmann::json& answer) {
+  std::vector<TimePart> out;
   const double seconds = answer.at("seconds");
   for (const auto& [name, engine] : answer.at("engines").items())
     if (const double busy = engine.at("busy"); busy > seconds / 100) out.push_back({name, busy / seconds});
@@ -55,18 +54,18 @@ std::vector<analysis::TimePart> parts(const nlohmann::json& answer) {
 
 }  // namespace
 
-Prediction predict_nki(const analysis::Row& row, const PredictContext& context) {
-  const auto& micro = std::get<analysis::MicroRow>(row.job);
+Prediction predict_nki(const Row& row, const PredictContext& context) {
+  const auto& micro = std::get<MicroRow>(row.job);
   const std::string script = micro.what.substr(0, micro.what.find(' '));
   const std::string function = micro.what.substr(std::min(micro.what.size(), script.size() + 1));
   const auto path = script_of(script);
   if (!path) return Prediction::skip(fmt::format("its source is not there: {}", script));
-  const auto module = nki_module();
+  const auto module = trnsim::nki_module();
   if (!module) return Prediction::skip("built without the Python module");
   std::vector<std::string> assumed;
   const std::string machine = machine_of(micro.instance, context, assumed).name;
   const std::string command =
-      fmt::format("PYTHONPATH={} {} -c {} {} {} {} {} 2>/dev/null", quoted(module->string()), kNkiPython,
+      fmt::format("PYTHONPATH={} {} -c {} {} {} {} {} 2>/dev/null", quoted(module->string()), trnsim::kNkiPython,
                   quoted("import sys, trnsim.nki; from trnsim.nki import _scripts; print(_scripts.row(*sys.argv[1:]))"),
                   quoted(path->string()), quoted(function), quoted(micro.shape), quoted(machine));
   const auto text = output_of(command);
@@ -79,9 +78,9 @@ Prediction predict_nki(const analysis::Row& row, const PredictContext& context) 
     return Prediction::skip("the kernel cannot be traced: " + why);
   }
   const double seconds = answer.at("seconds");
-  analysis::Measured measured{.seconds = seconds};
+  Measured measured{.seconds = seconds};
   measured.bytes = answer.at("hbm_read_bytes").get<double>() + answer.at("hbm_write_bytes").get<double>();
   return in_row_metric(row, measured, std::move(assumed), parts(answer));
 }
 
-}  // namespace trnsim
+}  // namespace validation

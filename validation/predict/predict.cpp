@@ -7,12 +7,12 @@
 
 #include "base/error.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
 struct Model {
   std::string_view kind;
-  analysis::Prediction (*predict)(const analysis::Row&, const PredictContext&);
+  Prediction (*predict)(const Row&, const PredictContext&);
 };
 constexpr std::array kModels = {
     Model{"launch", predict_launch},   Model{"host", predict_host},     Model{"collective", predict_collective},
@@ -23,16 +23,15 @@ constexpr std::array kModels = {
 
 }  // namespace
 
-analysis::Prediction predict(const analysis::Row& row, const PredictContext& context) {
+Prediction predict(const Row& row, const PredictContext& context) {
   const auto model = std::ranges::find(kModels, row.kind, &Model::kind);
-  if (model == kModels.end())
-    return analysis::Prediction::skip(fmt::format("rows of kind '{}' are not modelled", row.kind));
+  if (model == kModels.end()) return Prediction::skip(fmt::format("rows of kind '{}' are not modelled", row.kind));
   try {
     return model->predict(row, context);
   } catch (const base::Error& e) {
     if (e.fault() == base::Fault::kInternal) throw;
-    return analysis::Prediction::skip(fmt::format("refused: {}", e.reason()));
+    return Prediction::skip(fmt::format("refused: {}", e.reason()));
   }
 }
 
-}  // namespace trnsim
+}  // namespace validation

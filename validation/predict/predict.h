@@ -12,7 +12,7 @@
 #include "validation/report/report.h"
 #include "workloads/models/config.h"
 
-namespace trnsim {
+namespace validation {
 
 /// What the predictions of one table share.
 struct PredictContext {
@@ -27,36 +27,36 @@ struct PredictContext {
 };
 
 /// Kinds that nothing models are skipped with a reason.
-analysis::Prediction predict(const analysis::Row& row, const PredictContext& context);
+Prediction predict(const Row& row, const PredictContext& context);
 
 /// Kinds "launch" and "host": the host alone (analysis/host/host_model.h).
-analysis::Prediction predict_launch(const analysis::Row& row, const PredictContext& context);
-analysis::Prediction predict_host(const analysis::Row& row, const PredictContext& context);
+Prediction predict_launch(const Row& row, const PredictContext& context);
+Prediction predict_host(const Row& row, const PredictContext& context);
 
 /// Kind "collective": the row's own instances, with what --set changed; a benchmark that launches one at a time.
-analysis::Prediction predict_collective(const analysis::Row& row, const PredictContext& context);
+Prediction predict_collective(const Row& row, const PredictContext& context);
 
 /// Kinds "train" and "infer"; predict_decoder() is for a model that splits.
-analysis::Prediction predict_train(const analysis::Row& row, const PredictContext& context);
-analysis::Prediction predict_decoder(const analysis::Row& row, const workloads::ModelPtr& model,
-                                     std::vector<std::string> assumed, const PredictContext& context);
-analysis::Prediction predict_infer(const analysis::Row& row, const PredictContext& context);
+Prediction predict_train(const Row& row, const PredictContext& context);
+Prediction predict_decoder(const Row& row, const workloads::ModelPtr& model, std::vector<std::string> assumed,
+                           const PredictContext& context);
+Prediction predict_infer(const Row& row, const PredictContext& context);
 
 /// Kind "generate": tokens of a decoder, by the programs of `trnsim generate`.
-analysis::Prediction predict_generate(const analysis::Row& row, const PredictContext& context);
+Prediction predict_generate(const Row& row, const PredictContext& context);
 
 /// Kind "device memory": what a core's HBM holds of a decoder's training, adapters of LoRA too.
-analysis::Prediction predict_device_memory(const analysis::Row& row, const PredictContext& context);
+Prediction predict_device_memory(const Row& row, const PredictContext& context);
 /// Kind "compile": seconds of a graph's first compilation.
-analysis::Prediction predict_compile(const analysis::Row& row, const PredictContext& context);
+Prediction predict_compile(const Row& row, const PredictContext& context);
 
 /// Kinds "gemm", "memory", "kernel", "instruction": the program that the row describes, simulated.
-analysis::Prediction predict_gemm(const analysis::Row& row, const PredictContext& context);
-analysis::Prediction predict_memory(const analysis::Row& row, const PredictContext& context);
-analysis::Prediction predict_kernel(const analysis::Row& row, const PredictContext& context);
-analysis::Prediction predict_instruction(const analysis::Row& row, const PredictContext& context);
+Prediction predict_gemm(const Row& row, const PredictContext& context);
+Prediction predict_memory(const Row& row, const PredictContext& context);
+Prediction predict_kernel(const Row& row, const PredictContext& context);
+Prediction predict_instruction(const Row& row, const PredictContext& context);
 
 /// Kind "nki": a kernel in a Python script. Skipped where the script, or the Python module, is not there.
-analysis::Prediction predict_nki(const analysis::Row& row, const PredictContext& context);
+Prediction predict_nki(const Row& row, const PredictContext& context);
 
-}  // namespace trnsim
+}  // namespace validation

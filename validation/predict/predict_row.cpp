@@ -7,7 +7,7 @@
 #include "base/error.h"
 #include "isa/names.h"
 
-namespace trnsim {
+namespace validation {
 
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed) {
   std::vector<std::string> overrides = context.set;
@@ -26,12 +26,12 @@ hw::MachineParams machine_of(std::string instance, const PredictContext& context
   return hw::load_machine(instance, overrides);
 }
 
-analysis::DeviceWork work_of(const hw::SimResult& result, double times) {
+DeviceWork work_of(const hw::SimResult& result, double times) {
   const auto seconds = [&](hw::Fs time) { return hw::seconds(time) * times; };
   const double bytes = static_cast<double>(result.dma.read_bytes + result.dma.written_bytes);
   double sent = 0;
   for (const hw::CollectiveTime& collective : result.collectives) sent += static_cast<double>(collective.link_bytes);
-  analysis::DeviceWork work;
+  DeviceWork work;
   work.ideal = times * std::max({result.matmul_flops / result.peaks.matmul_flops, bytes / result.peaks.hbm_bandwidth,
                                  sent / result.peaks.link_bandwidth});
   for (int e = 0; e < isa::kEngineCount; ++e)
@@ -41,7 +41,7 @@ analysis::DeviceWork work_of(const hw::SimResult& result, double times) {
   return work;
 }
 
-analysis::DeviceWork operator+(analysis::DeviceWork a, const analysis::DeviceWork& b) {
+DeviceWork operator+(DeviceWork a, const DeviceWork& b) {
   if (a.busy.empty()) return b;
   base::ensure(a.busy.size() == b.busy.size(), "device work", "two programs on machines with other engines");
   a.ideal += b.ideal;
@@ -49,11 +49,10 @@ analysis::DeviceWork operator+(analysis::DeviceWork a, const analysis::DeviceWor
   return a;
 }
 
-analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Measured& measured,
-                                   std::vector<std::string> assumptions, std::vector<analysis::TimePart> time,
-                                   analysis::DeviceWork work) {
-  const auto value = analysis::in_metric(row.metric, measured);
-  if (const auto* why = std::get_if<std::string>(&value)) return analysis::Prediction::skip(*why);
+Prediction in_row_metric(const Row& row, const Measured& measured, std::vector<std::string> assumptions,
+                         std::vector<TimePart> time, DeviceWork work) {
+  const auto value = in_metric(row.metric, measured);
+  if (const auto* why = std::get_if<std::string>(&value)) return Prediction::skip(*why);
   work.seconds = measured.seconds;
   return {.value = std::get<double>(value),
           .skip_reason = "",
@@ -62,11 +61,11 @@ analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Mea
           .work = std::move(work)};
 }
 
-std::vector<analysis::TimePart> shares(const analysis::JobTime& job) {
-  std::vector<analysis::TimePart> parts;
+std::vector<TimePart> shares(const analysis::JobTime& job) {
+  std::vector<TimePart> parts;
   for (const analysis::TimeItem& item : job.parts)
     if (item.seconds > 0) parts.push_back({item.name, item.seconds / job.total});
   return parts;
 }
 
-}  // namespace trnsim
+}  // namespace validation

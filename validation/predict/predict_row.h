@@ -7,24 +7,23 @@
 #include "validation/predict/predict.h"
 #include "validation/rows/metric.h"
 
-namespace trnsim {
+namespace validation {
 
 /// The instances that a row names, with what --set changed: "trn1.32xlarge", "2 x trn1.32xlarge"; "trn1" is any
 /// instance of the family: the smallest, which is added to `assumed`.
 hw::MachineParams machine_of(std::string instance, const PredictContext& context, std::vector<std::string>& assumed);
 
 /// What one core did in `times` runs of what was simulated, for the simple baselines.
-analysis::DeviceWork work_of(const hw::SimResult& result, double times = 1);
+DeviceWork work_of(const hw::SimResult& result, double times = 1);
 /// One after the other: a repetition that consists of two programs.
-analysis::DeviceWork operator+(analysis::DeviceWork a, const analysis::DeviceWork& b);
+DeviceWork operator+(DeviceWork a, const DeviceWork& b);
 
 /// `measured` in the row's metric, or a skip when nobody knows that metric. `work`: of the device in that repetition;
 /// none for rows of the host alone.
-analysis::Prediction in_row_metric(const analysis::Row& row, const analysis::Measured& measured,
-                                   std::vector<std::string> assumptions, std::vector<analysis::TimePart> time,
-                                   analysis::DeviceWork work = {});
+Prediction in_row_metric(const Row& row, const Measured& measured, std::vector<std::string> assumptions,
+                         std::vector<TimePart> time, DeviceWork work = {});
 
 /// Parts of a job's time, of 1: what the step is bound by, the host or the device.
-std::vector<analysis::TimePart> shares(const analysis::JobTime& job);
+std::vector<TimePart> shares(const analysis::JobTime& job);
 
-}  // namespace trnsim
+}  // namespace validation

@@ -13,18 +13,14 @@
 #include "validation/predict/stack_of_row.h"
 #include "workloads/models/model.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
-
-using analysis::Prediction;
-using analysis::Row;
-using analysis::TrainingRow;
 
 /// The two graphs of an optimizer step, on one of the job's equal cores.
 struct MicroSteps {
-  double micro_seconds = 0;     // forward, backward, and the sum of gradients
-  double update_seconds = 0;    // all-reduce, clipping, optimizer
-  analysis::DeviceWork work{};  // of a whole step
+  double micro_seconds = 0;   // forward, backward, and the sum of gradients
+  double update_seconds = 0;  // all-reduce, clipping, optimizer
+  DeviceWork work{};          // of a whole step
 };
 
 hw::SimResult on_device(const workloads::ModelPtr& config, workloads::Step spec, workloads::Part part,
@@ -77,9 +73,9 @@ double micro_steps_of(const TrainingRow& job, std::vector<std::string>& assumed)
   return static_cast<double>(printed) / nodes;
 }
 
-std::vector<analysis::TimePart> shares_of(const analysis::JobTime& micro, const analysis::JobTime& update) {
+std::vector<TimePart> shares_of(const analysis::JobTime& micro, const analysis::JobTime& update) {
   const double total = micro.total + update.total;
-  std::vector<analysis::TimePart> parts;
+  std::vector<TimePart> parts;
   for (const analysis::TimeItem& item : micro.parts)
     if (item.seconds > 0) parts.push_back({item.name, item.seconds / total});
   parts.push_back({"update", update.total / total});
@@ -109,7 +105,7 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
   const double micro_steps = micro_steps_of(job, assumed);
   const MicroSteps device{hw::seconds(step.total - step.lead_in), hw::seconds(last.total - last.lead_in),
                           work_of(step, micro_steps) + work_of(last)};
-  const std::string named = stack_of(row), stack = named.empty() ? "torch-xla" : named;
+  const std::string named = stack_of(job), stack = named.empty() ? "torch-xla" : named;
   const auto [micro, update] =
       host_times(context.stack(stack), device, job, micro_steps, config->traced_ops(spec),
                  static_cast<int>(std::min<std::uint32_t>(cores, machine.instance_cores())), machine.physical_cores());
@@ -127,4 +123,4 @@ Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics
       std::move(assumed), shares_of(micro, update), device.work);
 }
 
-}  // namespace trnsim
+}  // namespace validation

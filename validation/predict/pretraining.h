@@ -5,12 +5,11 @@
 #include "validation/predict/predict.h"
 #include "workloads/models/config.h"
 
-namespace trnsim {
+namespace validation {
 
 /// A row that pre-trains `config`: masked-LM and next-sentence heads, gradients summed over micro-steps that are graphs
 /// of their own, reduced once in the update's graph.
-analysis::Prediction predict_pretraining(const analysis::Row& row, const runtime::Numerics& numerics,
-                                         workloads::ModelPtr config, std::vector<std::string> assumed,
-                                         const PredictContext& context);
+Prediction predict_pretraining(const Row& row, const runtime::Numerics& numerics, workloads::ModelPtr config,
+                               std::vector<std::string> assumed, const PredictContext& context);
 
-}  // namespace trnsim
+}  // namespace validation

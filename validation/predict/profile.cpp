@@ -5,7 +5,6 @@
 #include <algorithm>
 #include <array>
 #include <optional>
-#include <regex>
 
 #include "base/error.h"
 #include "hw/sim_device.h"
@@ -13,10 +12,9 @@
 #include "validation/kernels/micro.h"
 #include "validation/predict/micro_row.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
-using analysis::Prediction;
 using isa::Engine;
 using isa::Fn;
 using isa::Opcode;
@@ -71,36 +69,21 @@ struct Bench {
   MicroJob& job;
   hw::MachineParams machine;
 
-  /// "N=8..120" and "[128,512]": the last number of one, both of the other.
-  std::vector<std::int64_t> numbers(const std::string& text) const {
-    static const std::regex kNumber{R"(\d+)"};
-    std::vector<std::int64_t> out;
-    for (std::sregex_iterator n{text.begin(), text.end(), kNumber}, end; n != end; ++n)
-      out.push_back(std::stoll(n->str()));
-    return out;
-  }
-  std::string shape() const { return std::get<analysis::MicroRow>(job.row.job).shape; }
-  /// Columns that stream through the engine: "N=512" in the text, or the last size of the shape.
-  std::int64_t cols(std::int64_t otherwise) const {
-    static const std::regex kNamed{R"(\bn\s*=\s*(\d+))"};
-    std::smatch found;
-    if (std::regex_search(job.what, found, kNamed)) return std::stoll(found[1]);
-    const auto sizes = numbers(shape());
-    return sizes.empty() ? otherwise : sizes.back();
-  }
-  workloads::Gemm matmul() const {
+  /// Columns that stream through the engine.
+  std::int64_t cols() const { return job.kernel.number("n").value_or(512); }
+  Gemm matmul() const {
     const bool narrow = isa::size_of(job.dtype) <= 4 && !isa::is_integer(job.dtype);
-    return {.m = 128, .k = 128, .n = cols(512), .dtype = narrow ? job.dtype : isa::Dtype::kBf16};
+    return {.m = 128, .k = 128, .n = cols(), .dtype = narrow ? job.dtype : isa::Dtype::kBf16};
   }
   Profile run(isa::Program program) const { return {std::move(program), machine}; }
   isa::Target target() const { return machine.target(); }
 
   Profile activations(std::int64_t cols, Fn second = Fn::kCopy) const {
-    return run(workloads::activation_stream({.cols = cols,
-                                             .psum = cols <= isa::kMovingColumns && !job.says("sbuf ->"),
-                                             .first = second == Fn::kCopy ? Fn::kCopy : Fn::kExp,
-                                             .second = second},
-                                            target()));
+    return run(activation_stream({.cols = cols,
+                                  .psum = cols <= isa::kMovingColumns && !job.kernel.has("sbuf"),
+                                  .first = second == Fn::kCopy ? Fn::kCopy : Fn::kExp,
+                                  .second = second},
+                                 target()));
   }
   /// ScalarE is held for as long as the profiler prints, so independent ones begin as far apart.
   double activation(std::int64_t cols) const { return activations(cols).interval(); }
@@ -108,30 +91,33 @@ struct Bench {
 
 // ---- what is asked, and the seconds that answer it
 
+/// The slope of durations over a range of columns: "n=8..120".
 double activation_element(const Bench& b) {
-  const auto range = b.numbers(b.shape());
-  const std::int64_t most = range.size() > 2 ? range[range.size() - 1] : 512;
-  const std::int64_t least = range.size() > 2 ? range[range.size() - 2] : 8;
+  const std::string range = b.job.kernel.text("n");
+  Words ends{.name = "", .settings = {{"least", "8"}, {"most", "512"}}};
+  if (const auto dots = range.find(".."); dots != std::string::npos)
+    ends.settings = {{"least", range.substr(0, dots)}, {"most", range.substr(dots + 2)}};
+  const std::int64_t least = ends.number("least").value_or(8), most = ends.number("most").value_or(512);
   return (b.activation(most) - b.activation(least)) / static_cast<double>(most - least);
 }
 double activation_fixed(const Bench& b) { return b.activation(8) - 8 * activation_element(b); }
 
-double activation_duration(const Bench& b) { return b.activation(b.cols(512)); }
+double activation_duration(const Bench& b) { return b.activation(b.cols()); }
 
 double table_load(const Bench& b) {
   return b.activations(512, Fn::kGelu).interval() - b.activations(512, Fn::kExp).interval();
 }
 
 double matmul_duration(const Bench& b) {
-  return b.run(workloads::profiled_matmul(b.matmul(), b.target())).latency(Opcode::kMatMul);
+  return b.run(profiled_matmul(b.matmul(), b.target())).latency(Opcode::kMatMul);
 }
 double matmul_interval(const Bench& b) {
   constexpr int kCount = 6;  // no bank is used twice
-  return b.run(workloads::matmul_stream(b.matmul(), kCount, b.target())).interval();
+  return b.run(matmul_stream(b.matmul(), kCount, b.target())).interval();
 }
 
 double load_to_matmul(const Bench& b) {
-  const Profile profile = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  const Profile profile = b.run(profiled_matmul(b.matmul(), b.target()));
   const auto& engine = profile.result().engines[static_cast<std::size_t>(Engine::kTensor)];
   return hw::seconds(engine.waiting[static_cast<std::size_t>(hw::Hold::kStationary)]);
 }
@@ -142,18 +128,18 @@ double load_duration(const Bench& b) {
 }
 
 double matmul_to_activation(const Bench& b) {
-  const Profile p = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  const Profile p = b.run(profiled_matmul(b.matmul(), b.target()));
   const double gap =
       hw::seconds(p.event(Opcode::kActivation, Track::kEngine).begin - p.event(Opcode::kMatMul, Track::kEngine).begin);
   return gap - p.latency(Opcode::kMatMul);
 }
 double activation_to_store(const Bench& b) {
-  const Profile p = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  const Profile p = b.run(profiled_matmul(b.matmul(), b.target()));
   return hw::seconds(p.event(Opcode::kDmaCopy, Track::kEngine, true).begin -
                      p.event(Opcode::kActivation, Track::kEngine).end);
 }
 double issue_to_descriptor(const Bench& b) {
-  const Profile p = b.run(workloads::profiled_matmul(b.matmul(), b.target()));
+  const Profile p = b.run(profiled_matmul(b.matmul(), b.target()));
   return hw::seconds(p.event(Opcode::kDmaCopy, Track::kDmaRing).begin -
                      p.event(Opcode::kDmaCopy, Track::kEngine).begin);
 }
@@ -165,55 +151,50 @@ double descriptor_duration(const Bench& b) {
   if (bytes <= kWord) return b.machine.dma_completion.value;
   hw::MachineParams machine = b.machine;
   machine.dma_packet.value = std::max(machine.dma_packet.value, static_cast<double>(bytes));
-  const Profile p{workloads::descriptor(bytes, machine.target()), machine};
+  const Profile p{descriptor(bytes, machine.target()), machine};
   const hw::TraceEvent& moved = p.event(Opcode::kDmaCopy, Track::kDmaRing);
   return hw::seconds(moved.end - moved.begin) - machine.dma_completion.value;
 }
 
 double issue_step(const Bench& b) { return b.machine.min_interval.value / b.machine.sync_clock.value; }
 
-// ---- the words of a row
+// ---- the names of what is asked
 
 struct Question {
-  std::array<std::string_view, 3> words;  // all of them; the first question whose words are there
+  std::string_view name;
   double (*answer)(const Bench&);
 };
 constexpr std::array kQuestions = {
-    Question{{"descriptor", "duration"}, descriptor_duration},
-    Question{{"issue to first descriptor"}, issue_to_descriptor},
-    Question{{"activate", "to store"}, activation_to_store},
-    Question{{"matmul end", "activate start"}, matmul_to_activation},
-    Question{{"ldweights start", "matmul start"}, load_to_matmul},
-    Question{{"ldweights", "duration"}, load_duration},
-    Question{{"matmul", "start to start"}, matmul_interval},
-    Question{{"matmul", "issue to issue"}, matmul_interval},
-    Question{{"matmul", "duration"}, matmul_duration},
-    Question{{"act_table_load"}, table_load},
-    Question{{"activate", "per element"}, activation_element},
-    Question{{"activate", "fixed part"}, activation_fixed},
-    Question{{"activate", "issue to issue"}, activation_duration},
-    Question{{"activate", "start to start"}, activation_duration},
-    Question{{"activate", "duration"}, activation_duration},
+    Question{"descriptor", descriptor_duration},
+    Question{"issue-to-descriptor", issue_to_descriptor},
+    Question{"activate-to-store", activation_to_store},
+    Question{"matmul-to-activate", matmul_to_activation},
+    Question{"load-to-matmul", load_to_matmul},
+    Question{"load", load_duration},
+    Question{"matmul-interval", matmul_interval},
+    Question{"matmul-latency", matmul_duration},
+    Question{"table-load", table_load},
+    Question{"activate-per-element", activation_element},
+    Question{"activate-fixed", activation_fixed},
+    Question{"activate", activation_duration},
     // A sequencer alone. An address in a register is a load of one.
-    Question{{"tensor_load"},
+    Question{"tensor-load",
              [](const Bench& b) { return b.machine.dynamic_address.value / b.machine.vector_clock.value; }},
-    Question{{"tensor_store"}, [](const Bench& b) { return 2 * issue_step(b); }},  // the address and the word
-    Question{{"semaphore", "clear"}, [](const Bench& b) { return b.machine.semaphore_clear.value; }},
-    Question{{"sequencer", "write"}, issue_step},
-    Question{{"sequencer", "duration"}, [](const Bench& b) { return b.machine.register_step.value; }},
+    Question{"tensor-store", [](const Bench& b) { return 2 * issue_step(b); }},  // the address and the word
+    Question{"semaphore-clear", [](const Bench& b) { return b.machine.semaphore_clear.value; }},
+    Question{"sequencer-write", issue_step},
+    Question{"sequencer-step", [](const Bench& b) { return b.machine.register_step.value; }},
 };
 
 }  // namespace
 
 std::optional<Prediction> predict_profiled(MicroJob& job) {
-  const auto asked = std::ranges::find_if(kQuestions, [&](const Question& q) {
-    return std::ranges::all_of(q.words, [&](std::string_view word) { return job.says(word); });
-  });
-  if (asked == kQuestions.end()) return std::nullopt;
+  const auto* asked = std::ranges::find(kQuestions, job.kernel.name, &Question::name);
+  if (asked == kQuestions.end() || !job.kernel.unknown("n sbuf").empty()) return std::nullopt;
   Bench bench{.job = job, .machine = {}};
-  bench.machine = machine_of(std::get<analysis::MicroRow>(job.row.job).instance, job.context, job.assumed);
+  bench.machine = machine_of(std::get<MicroRow>(job.row.job).instance, job.context, job.assumed);
   const double seconds = asked->answer(bench);
   return in_row_metric(job.row, {.seconds = seconds}, std::move(job.assumed), {});
 }
 
-}  // namespace trnsim
+}  // namespace validation

@@ -2,18 +2,18 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "validation/rows/rows.h"
 
-namespace trnsim {
+namespace validation {
 
-/// The stack that models the row's software. Rows seldom say which release: an SDK from 2.26 on, optimum-neuron from
-/// 0.2 on, a year from 2025 on, or a repository as source, whose loops are younger than the published tables, mean
-/// today's PyTorch. Empty when no stack models the name.
-std::string stack_of(const analysis::Row& row);
+/// The stack file that a table's column `stack` names: "torch-xla", "HF Trainer on torch-xla", ... Empty when none
+/// models it.
+std::string stack_for(std::string_view published_name);
 
-/// Whether the row is of somebody's trial, whose samples/s count the whole run from its first step on, not of a
-/// tutorial or a table.
-bool is_trial(const analysis::Row& row);
+/// The stack file that models the row's software: that of its release, or the one that its column `stack` names. Empty
+/// when there is none.
+std::string stack_of(const TrainingRow& row);
 
-}  // namespace trnsim
+}  // namespace validation

@@ -1,9 +1,6 @@
 // Rows of kinds "train" and "infer": models whose cores share data alone, and bare transformer blocks.
 #include <fmt/format.h>
 
-#include <algorithm>
-#include <cctype>
-#include <regex>
 #include <utility>
 #include <variant>
 
@@ -19,12 +16,8 @@
 #include "workloads/models/blocks/block_graph.h"
 #include "workloads/models/model.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
-
-using analysis::Prediction;
-using analysis::Row;
-using analysis::TrainingRow;
 
 bool is_untold(const std::string& cell) { return cell.empty() || cell == "unknown"; }
 
@@ -39,23 +32,14 @@ std::string numerics_of(const TrainingRow& row) {
   return "";
 }
 
-/// Whether a word stands in the row's model or notes, whatever its case.
-bool row_says(const Row& row, std::string_view word) {
-  return base::lower(std::get<TrainingRow>(row.job).model + " " + row.notes).find(word) != std::string::npos;
-}
+bool is_blocks(const TrainingRow& job) { return job.like == kBlocks; }
 
-/// "4 decoder blocks": no model, but the middle of one.
-bool is_blocks(const TrainingRow& job) { return base::lower(job.model).find(" block") != std::string::npos; }
+bool is_trial(const TrainingRow& job) { return job.timing == "trial"; }
 
-bool is_token_task(const Row& row) { return row_says(row, "token classification"); }
-
-/// Masked-LM and next-sentence heads, of a model that has them: the row says so, or gradients are accumulated outside
-/// of HF Trainer, which among the published runs of encoders pre-training alone does.
-bool is_pretraining(const Row& row, const workloads::Model& model) {
-  const auto& job = std::get<TrainingRow>(row.job);
-  if (model.with_head(workloads::Head::kPretraining)->head() != workloads::Head::kPretraining) return false;
-  if (row_says(row, "mlm") || row_says(row, "pre-train") || row_says(row, "pretrain")) return true;
-  return job.grad_accum.value_or(1) > 1 && analysis::stack_for(job.stack) != "hf-trainer";
+/// Masked-LM and next-sentence heads, of a model that has them.
+bool is_pretraining(const TrainingRow& job, const workloads::Model& model) {
+  return job.head == "pretraining" &&
+         model.with_head(workloads::Head::kPretraining)->head() == workloads::Head::kPretraining;
 }
 
 /// Cores of the job: all of them share data alone.
@@ -72,8 +56,7 @@ std::string refusal(const Row& row) {
   return "";
 }
 
-/// "3 epochs x 16000 samples", "25,000 reviews", "3000 steps", "an evaluation of 2,000 samples after each epoch": of
-/// the job that a metric such as "minutes for 3 epochs" is about.
+/// Of the job that a metric such as "minutes for 3 epochs" is about.
 struct JobSize {
   std::int64_t samples = 16000, eval_samples = 0;
   double epochs = 3;
@@ -81,29 +64,12 @@ struct JobSize {
   bool told = false;
 };
 
-/// "16,000".
-std::int64_t counted(std::string digits) {
-  std::erase(digits, ',');
-  return std::stoll(digits);
-}
-
-JobSize size_of(const Row& row) {
-  static const std::regex kSamples{
-      R"(([0-9][0-9,]*)\s+(?:training\s+)?(?:samples|sentences|reviews|tweets|examples|rows|images|pictures))"};
-  static const std::regex kEpochs{R"(([0-9]+)\s+epochs?)"}, kSteps{R"(([0-9]+)\s+steps)"};
-  static const std::regex kEvaluation{R"(evaluation of ([0-9][0-9,]*) samples after each epoch)"};
-  JobSize size;
-  if (is_trial(row)) size.samples = 1000, size.epochs = 2;
-  std::smatch found;
-  std::string notes = row.notes;
-  if (std::regex_search(notes, found, kEvaluation)) {
-    size.eval_samples = counted(found[1]);
-    notes.erase(static_cast<std::size_t>(found.position()), static_cast<std::size_t>(found.length()));
-  }
-  if (std::regex_search(notes, found, kSamples)) size.samples = counted(found[1]), size.told = size.samples > 0;
-  if (std::regex_search(notes, found, kSteps)) size.steps = std::stoll(found[1]), size.told = true;
-  for (const std::string* text : {&std::as_const(notes), &row.metric})
-    if (std::regex_search(*text, found, kEpochs)) size.epochs = std::stod(found[1]);
+JobSize size_of(const TrainingRow& job) {
+  JobSize size{.eval_samples = job.eval_samples.value_or(0), .steps = job.steps.value_or(-1)};
+  if (is_trial(job)) size.samples = 1000, size.epochs = 2;
+  size.samples = job.samples.value_or(static_cast<int>(size.samples));
+  size.epochs = job.epochs.value_or(static_cast<int>(size.epochs));
+  size.told = job.samples.value_or(0) > 0 || job.steps;
   return size;
 }
 
@@ -114,15 +80,14 @@ std::variant<workloads::BlockSpec, std::string> blocks_of(const Row& row) {
     return std::string{"a size of the blocks is not published"};
   if (job.cores.value_or(1) != 1 || job.grad_accum.value_or(1) != 1)
     return std::string{"blocks run on one core, without accumulation"};
-  for (const std::string_view other : {"swiglu", "silu", "rmsnorm", "rotary", "rope"})
-    if (row_says(row, other)) return fmt::format("blocks have LayerNorm and a GELU MLP, this row says {}", other);
+  if (!job.block.empty()) return fmt::format("blocks have LayerNorm and a GELU MLP, this row says {}", job.block);
   return workloads::BlockSpec{.layers = *job.layers,
                               .hidden = *job.hidden,
                               .heads = *job.heads,
                               .ffn = *job.ffn,
                               .batch = *job.micro_batch,
                               .seq = *job.seq_len,
-                              .causal = !row_says(row, "full attention") && !row_says(row, "non-causal"),
+                              .causal = job.causal != Known::kNo,
                               .training = row.kind == "train",
                               .numerics = runtime::numerics(numerics_of(job))};
 }
@@ -135,15 +100,15 @@ hw::MachineParams instances_of(const TrainingRow& job, const PredictContext& con
 }
 
 /// The row's software, or a plain training loop.
-std::string stack_or_loop(const Row& row) {
-  const std::string named = stack_of(row);
+std::string stack_or_loop(const TrainingRow& job) {
+  const std::string named = stack_of(job);
   return named.empty() ? "torch-xla" : named;
 }
 
 /// Seconds of a step as the row counts them: of timed steps, which begin when their batch is there and end with the
 /// launch, before the loss is read (torchneuronx, academic/train_academic.py), or of all that the job takes.
-double step_seconds(const Row& row, const analysis::JobTime& time, double steps) {
-  return row_says(row, "timed steps") ? time.host_step : time.total / steps;
+double step_seconds(const TrainingRow& job, const analysis::JobTime& time, double steps) {
+  return job.timing == "steps" ? time.host_step : time.total / steps;
 }
 
 /// Bare blocks with plain SGD in a training loop of the row's stack.
@@ -156,7 +121,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
   const auto& spec = std::get<workloads::BlockSpec>(found);
   std::vector<std::string> assumed;
   const hw::MachineParams machine = instances_of(job, context, assumed);
-  const analysis::Stack stack = context.stack(stack_or_loop(row));
+  const analysis::Stack stack = context.stack(stack_or_loop(job));
   const runtime::Compiled compiled = runtime::compile(workloads::block_graph(spec), machine.target(),
                                                       {.name = "blocks", .cache = context.programs.get()});
   const hw::SimResult device = hw::simulate(compiled.program, machine, {.exact = context.exact});
@@ -182,7 +147,7 @@ Prediction train_blocks(const Row& row, const PredictContext& context) {
 }
 
 /// What the Trainer counts as training has its evaluations in it.
-std::string evaluations_of(const Sizes& sizes) {
+std::string evaluations_of(const trnsim::Sizes& sizes) {
   if (sizes.eval_samples == 0) return "evaluations between epochs, if there were any, are left out";
   return fmt::format("an evaluation of {} samples after each epoch, {} a batch, is counted", sizes.eval_samples,
                      sizes.eval_batch);
@@ -195,26 +160,26 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   const bool lamb = job.optimizer == "lamb";
   if (!lamb && !job.optimizer.starts_with("adam") && !is_untold(job.optimizer))
     return Prediction::skip(fmt::format("optimizer '{}' is not modelled here", job.optimizer));
-  const JobSize size = size_of(row);
-  const bool clips = analysis::stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
-  Job plan{.machine = instances_of(job, context, assumed),
-           .model = model,
-           .step = {},
-           .sizes = {},
-           .stack = stack_or_loop(row)};
+  const JobSize size = size_of(job);
+  const bool clips = stack_for(job.stack) == "hf-trainer";  // the Trainer's default; torch's is none
+  trnsim::Job plan{.machine = instances_of(job, context, assumed),
+                   .model = model,
+                   .step = {},
+                   .sizes = {},
+                   .stack = stack_or_loop(job)};
   plan.step = {.plan = {.data = static_cast<std::uint32_t>(cores_of(job)),
                         .micro_batch = *job.micro_batch,
                         .micro_batches = job.grad_accum.value_or(1),
                         .numerics = runtime::numerics(numerics_of(job))},
                .kind = {.length = model->sequence_length(job.seq_len.value_or(0)),
-                        .head = is_token_task(row) ? workloads::Head::kTokens : workloads::Head::kClassifier},
+                        .head = job.head == "tokens" ? workloads::Head::kTokens : workloads::Head::kClassifier},
                .optimizer = {.name = lamb ? "lamb" : "adamw", .decay_all = false, .max_grad_norm = clips ? 1.0 : 0.0}};
   plan.sizes = {.samples = static_cast<double>(size.samples),
                 .eval_samples = size.eval_samples,
                 .epochs = size.epochs,
                 .max_steps = size.steps};
-  if (is_trial(row)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
-  const Projection p = project(plan, {.exact = context.exact, .any_memory = true});
+  if (is_trial(job)) assumed.push_back("a trial of 2 x 1,000 samples, its start included");
+  const trnsim::Projection p = trnsim::project(plan, {.exact = context.exact, .any_memory = true});
   const double per_step = plan.sequences_per_step();
   assumed.push_back("stack " + plan.stack);
   assumed.push_back(clips ? "clipping of the gradient norm at 1" : "no clipping of gradients");
@@ -223,7 +188,7 @@ Prediction train_classifier(const Row& row, const workloads::ModelPtr& model, st
   assumed.push_back(
       fmt::format("device {:.1f} ms of a step of {:.1f} ms", p.time.device_step * 1e3, p.time.step * 1e3));
   return in_row_metric(row,
-                       {.seconds = step_seconds(row, p.time, p.steps),
+                       {.seconds = step_seconds(job, p.time, p.steps),
                         .samples = per_step,
                         .tokens = per_step * static_cast<double>(plan.step.kind.length),
                         .job_seconds = size.told ? std::optional{p.time.total} : std::nullopt},
@@ -277,7 +242,7 @@ Prediction predict_train(const Row& row, const PredictContext& context) {
   if (const std::string why = refusal(row); !why.empty()) return Prediction::skip(why);
   const auto& job = std::get<TrainingRow>(row.job);
   if (is_untold(job.weights)) assumed.emplace_back("bf16 weights");
-  if (is_pretraining(row, *model))
+  if (is_pretraining(job, *model))
     return predict_pretraining(row, runtime::numerics(numerics_of(job)), model, std::move(assumed), context);
   return train_classifier(row, model, std::move(assumed), context);
 }
@@ -304,4 +269,4 @@ Prediction predict_infer(const Row& row, const PredictContext& context) {
       work_of(device));
 }
 
-}  // namespace trnsim
+}  // namespace validation

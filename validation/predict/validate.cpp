@@ -9,17 +9,17 @@
 #include "base/suggest.h"
 #include "hw/params.h"
 
-namespace trnsim {
+namespace validation {
 namespace {
 
 using base::Error;
 using base::Fault;
 
-std::vector<analysis::Row> choose(std::vector<analysis::Row> rows, std::span<const std::string> only) {
+std::vector<Row> choose(std::vector<Row> rows, std::span<const std::string> only) {
   if (only.empty()) return rows;
   std::vector<std::string> ids;
-  for (const analysis::Row& row : rows) ids.push_back(row.id);
-  std::vector<analysis::Row> chosen;
+  for (const Row& row : rows) ids.push_back(row.id);
+  std::vector<Row> chosen;
   for (const std::string& id : only) {
     const auto found = std::ranges::find(ids, id);
     if (found == ids.end())
@@ -31,14 +31,14 @@ std::vector<analysis::Row> choose(std::vector<analysis::Row> rows, std::span<con
 
 }  // namespace
 
-std::vector<analysis::Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only) {
-  std::vector<analysis::Row> rows;
+std::vector<Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only) {
+  std::vector<Row> rows;
   for (const std::filesystem::path& file : files)
-    for (analysis::Row& row : analysis::load_validation(file)) rows.push_back(std::move(row));
+    for (Row& row : load_validation(file)) rows.push_back(std::move(row));
   return choose(std::move(rows), only);
 }
 
-PredictContext predict_context(const Settings& settings) {
+PredictContext predict_context(const trnsim::Settings& settings) {
   return {.machine = hw::machine_file(settings.machine.instance_type, settings.machine.set),
           .set = settings.machine.set,
           .exact = settings.machine.exact,
@@ -47,39 +47,39 @@ PredictContext predict_context(const Settings& settings) {
           .programs = settings.machine.programs};
 }
 
-Validation validate(std::span<const analysis::Row> rows, const PredictContext& context,
+Validation validate(std::span<const Row> rows, const PredictContext& context,
                     const std::function<void(std::size_t, const std::string&)>& begin) {
   Validation out;
   std::size_t done = 0;
-  out.report = analysis::validate(rows, [&](const analysis::Row& row) {
+  out.report = validate(rows, [&](const Row& row) {
     if (begin) begin(done++, row.id);
     try {
       return predict(row, context);
     } catch (const Error& e) {
       if (e.fault() != Fault::kInternal) throw;
       out.broken = e;
-      return analysis::Prediction::skip(fmt::format("ended with an internal error: {}", e.what()));
+      return Prediction::skip(fmt::format("ended with an internal error: {}", e.what()));
     }
   });
   return out;
 }
 
-analysis::Influence influence_of(const analysis::ValidationReport& report, std::span<const analysis::Row> rows,
-                                 const Settings& settings, const analysis::SweepWatch& watch) {
+Influence influence_of(const ValidationReport& report, std::span<const Row> rows, const trnsim::Settings& settings,
+                       const analysis::SweepWatch& watch) {
   std::vector<base::ParamFile> machines;
   for (const std::string& name : hw::machine_names()) machines.push_back(hw::machine_file(name));
-  const auto evaluate = [&](std::size_t index, const analysis::Variation& variation) {
-    Settings changed = settings;
+  const auto evaluate = [&](std::size_t index, const Variation& variation) {
+    trnsim::Settings changed = settings;
     changed.machine.set.insert(changed.machine.set.end(), variation.machine.begin(), variation.machine.end());
     changed.machine.stack_changes = variation.stacks;
-    const analysis::Prediction prediction = predict(rows[index], predict_context(changed));
+    const Prediction prediction = predict(rows[index], predict_context(changed));
     base::ensure(prediction.value.has_value(), rows[index].id, prediction.skip_reason);
     return *prediction.value;
   };
   const int processes = settings.machine.host_threads > 0
                             ? static_cast<int>(settings.machine.host_threads)
                             : std::max(1, static_cast<int>(std::thread::hardware_concurrency()));
-  return analysis::study(report, analysis::influential_parameters(machines), evaluate, processes, watch);
+  return study(report, influential_parameters(machines), evaluate, processes, watch);
 }
 
-}  // namespace trnsim
+}  // namespace validation

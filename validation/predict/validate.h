@@ -15,28 +15,27 @@
 #include "validation/report/influence.h"
 #include "validation/report/report.h"
 
-namespace trnsim {
+namespace validation {
 
 /// Rows of tables of the training or the micro schema; those named in `only`, in its order, if it names any.
-/// Errors: as analysis::load_validation(); Fault::kUsage for an id that no row has, with a suggestion.
-std::vector<analysis::Row> load_rows(std::span<const std::filesystem::path> files,
-                                     std::span<const std::string> only = {});
+/// Errors: as load_validation(); Fault::kUsage for an id that no row has, with a suggestion.
+std::vector<Row> load_rows(std::span<const std::filesystem::path> files, std::span<const std::string> only = {});
 
 /// What the predictions share by the settings `instance_type`, `set`, `exact` and `host_threads`.
 /// Errors: as hw::machine_file().
-PredictContext predict_context(const Settings& settings);
+PredictContext predict_context(const trnsim::Settings& settings);
 
 struct Validation {
-  analysis::ValidationReport report;
+  ValidationReport report;
   std::optional<base::Error> broken;  // the last fault of ours: its row is skipped, the others are predicted
 };
 /// `begin` hears of each row before it is predicted: how many are done, and its id.
-Validation validate(std::span<const analysis::Row> rows, const PredictContext& context,
+Validation validate(std::span<const Row> rows, const PredictContext& context,
                     const std::function<void(std::size_t, const std::string&)>& begin = {});
 
 /// What decides each prediction: every row again under each variation, in `host_threads` processes at a time.
-/// Errors: as analysis::study().
-analysis::Influence influence_of(const analysis::ValidationReport& report, std::span<const analysis::Row> rows,
-                                 const Settings& settings, const analysis::SweepWatch& watch = {});
+/// Errors: as study().
+Influence influence_of(const ValidationReport& report, std::span<const Row> rows, const trnsim::Settings& settings,
+                       const analysis::SweepWatch& watch = {});
 
-}  // namespace trnsim
+}  // namespace validation

@@ -6,7 +6,7 @@
 #include "base/error.h"
 #include "validation/rows/metric.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 constexpr std::size_t kFewestRows = 2;  // that a utilisation is fitted to
@@ -75,4 +75,4 @@ void add_baselines(KindSummary& summary, std::span<Comparison* const> rows) {
   }
 }
 
-}  // namespace analysis
+}  // namespace validation

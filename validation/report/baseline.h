@@ -6,7 +6,7 @@
 
 #include "validation/report/report.h"
 
-namespace analysis {
+namespace validation {
 
 /// The row's metric if a repetition took `seconds`. Errors: Fault::kInternal for a row without prediction or work.
 double value_if(const Comparison& row, double seconds);
@@ -21,4 +21,4 @@ void fit_baselines(std::span<Comparison* const> rows);
 /// Means of the absolute errors that fit_baselines() left, over the rows that have device work.
 void add_baselines(KindSummary& summary, std::span<Comparison* const> rows);
 
-}  // namespace analysis
+}  // namespace validation

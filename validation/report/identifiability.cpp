@@ -4,7 +4,7 @@
 
 #include "validation/report/influence.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 constexpr double kMoves = 1;        // per cent of a prediction, for 10 % of a constant
@@ -79,4 +79,4 @@ std::vector<std::optional<double>> mechanism_errors(const ValidationReport& repo
   return out;
 }
 
-}  // namespace analysis
+}  // namespace validation

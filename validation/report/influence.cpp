@@ -15,7 +15,7 @@
 #include "base/error.h"
 #include "validation/rows/metric.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 using base::Dimension;
@@ -122,11 +122,11 @@ class Collector {
     for (const std::string& key : file.keys()) {
       const base::Parameter& p = file.parameter(key);
       const auto owner = owner_of(p, true);
-      const std::string name = fmt::format("{} {}", file_of(p), key);
+      const std::string name = fmt::format("{} {}", analysis::file_of(p), key);
       if (!owner || !seen_.insert(name).second) continue;
       if (const double factor = slower(p); factor != 1)
-        out_.mechanisms[*owner].slower.stacks.push_back({file_of(p), key, times(factor)});
-      add(p, name, *owner, {.machine = {}, .stacks = {{file_of(p), key, varied(p)}}});
+        out_.mechanisms[*owner].slower.stacks.push_back({analysis::file_of(p), key, times(factor)});
+      add(p, name, *owner, {.machine = {}, .stacks = {{analysis::file_of(p), key, varied(p)}}});
     }
   }
 
@@ -148,25 +148,26 @@ class Collector {
 
 constexpr const char *kRow = "row", *kVariation = "variation", *kValue = "value";
 
-std::size_t number(const SweepPoint& point, std::size_t part) { return std::stoull(point.at(part).second); }
+std::size_t number(const analysis::SweepPoint& point, std::size_t part) { return std::stoull(point.at(part).second); }
 
-SweepPoint point(std::size_t row, std::size_t variation) {
+analysis::SweepPoint point(std::size_t row, std::size_t variation) {
   return {{kRow, std::to_string(row)}, {kVariation, std::to_string(variation)}};
 }
 
 /// Predictions of the points, in their order.
-std::vector<double> predictions(const ValidationReport& report, const std::vector<SweepPoint>& points,
+std::vector<double> predictions(const ValidationReport& report, const std::vector<analysis::SweepPoint>& points,
                                 const std::vector<const Variation*>& variations, const Evaluate& evaluate,
-                                int processes, const SweepWatch& watch) {
+                                int processes, const analysis::SweepWatch& watch) {
   if (points.empty()) return {};
-  const SweepModel model{.hash = [&](const SweepPoint& p) { return number(p, 0) * variations.size() + number(p, 1); },
-                         .evaluate = [&](const SweepPoint& p) -> Metrics {
-                           return {{kValue, evaluate(number(p, 0), *variations[number(p, 1)])}};
-                         }};
-  const SweepRun run = run_sweep(points, model, ":memory:", processes, {}, watch);
+  const analysis::SweepModel model{
+      .hash = [&](const analysis::SweepPoint& p) { return number(p, 0) * variations.size() + number(p, 1); },
+      .evaluate = [&](const analysis::SweepPoint& p) -> analysis::Metrics {
+        return {{kValue, evaluate(number(p, 0), *variations[number(p, 1)])}};
+      }};
+  const analysis::SweepRun run = run_sweep(points, model, ":memory:", processes, {}, watch);
   if (run.interrupted) throw Error{Fault::kUsage, "`sensitivity`", "was interrupted", "let it end, or use `only`"};
   std::vector<double> values;
-  for (const SweepResult& result : run.results) {
+  for (const analysis::SweepResult& result : run.results) {
     base::ensure(result.error.empty(), report.rows[number(result.point, 0)].id, result.error);
     values.push_back(result.metrics.at(kValue));
   }
@@ -191,7 +192,7 @@ double log_time(const Comparison& row, double value) {
 Parameters influential_parameters(std::span<const base::ParamFile> machines) {
   Collector collector;
   for (const base::ParamFile& file : machines) collector.machine(file);
-  for (const std::string& name : stack_names()) collector.stack(stack_file(name));
+  for (const std::string& name : analysis::stack_names()) collector.stack(analysis::stack_file(name));
   return collector.take();
 }
 
@@ -208,14 +209,14 @@ std::vector<const Variation*> variations_of(const Parameters& parameters) {
 }  // namespace
 
 Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
-                const SweepWatch& watch) {
+                const analysis::SweepWatch& watch) {
   Influence out{.parameters = std::move(parameters), .change_percent = {}, .share = {}};
   const auto& mechanisms = out.parameters.mechanisms;
   const auto& constants = out.parameters.constants;
   out.share.resize(report.rows.size());
   out.change_percent.resize(report.rows.size());
   const std::vector<const Variation*> variations = variations_of(out.parameters);
-  std::vector<SweepPoint> points;
+  std::vector<analysis::SweepPoint> points;
   for (std::size_t r = 0; r < report.rows.size(); ++r) {
     if (!report.rows[r].predicted) continue;
     out.share[r].resize(mechanisms.size());
@@ -243,4 +244,4 @@ Influence study(const ValidationReport& report, Parameters parameters, const Eva
   return out;
 }
 
-}  // namespace analysis
+}  // namespace validation

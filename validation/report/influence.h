@@ -14,12 +14,12 @@
 #include "base/param_file.h"
 #include "validation/report/report.h"
 
-namespace analysis {
+namespace validation {
 
 /// Changes of parameters, made together: KEY=VALUE of the machine, and of stack files.
 struct Variation {
   std::vector<std::string> machine;
-  std::vector<StackChange> stacks;
+  std::vector<analysis::StackChange> stacks;
 };
 
 /// A part of the machine or of the host whose parameters are slowed down together, to see how much of a prediction it
@@ -46,8 +46,8 @@ struct Parameters {
   std::vector<Constant> constants;
 };
 
-/// From machine files (resolved) and the stacks of stack_names(). Every time, rate and clock belongs to one mechanism;
-/// a number that has no place is our bug (Fault::kInternal, which says what to add where).
+/// From machine files (resolved) and the stacks of analysis::stack_names(). Every time, rate and clock belongs to one
+/// mechanism; a number that has no place is our bug (Fault::kInternal, which says what to add where).
 Parameters influential_parameters(std::span<const base::ParamFile> machines);
 
 /// The changes of a study: one line for each row of the report, empty for a row without prediction.
@@ -67,7 +67,7 @@ using Evaluate = std::function<double(std::size_t index, const Variation&)>;
 /// for fitted constants alone.
 /// Errors: Fault::kInternal when a row that was predicted is not under a variation; Fault::kUsage when interrupted.
 Influence study(const ValidationReport& report, Parameters parameters, const Evaluate& evaluate, int processes,
-                const SweepWatch& watch = {});
+                const analysis::SweepWatch& watch = {});
 
 /// How well the rows tell a constant.
 struct Identification {
@@ -93,4 +93,4 @@ std::vector<std::optional<double>> mechanism_errors(const ValidationReport& repo
 /// Errors: Fault::kUsage for another format, and for "csv", which is one table.
 std::string to_text(const ValidationReport& report, const Influence& influence, std::string_view format);
 
-}  // namespace analysis
+}  // namespace validation

@@ -10,7 +10,7 @@
 #include "base/table.h"
 #include "validation/report/influence.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 using base::Align;
@@ -234,4 +234,4 @@ std::string to_text(const ValidationReport& report, const Influence& influence, 
   return out;
 }
 
-}  // namespace analysis
+}  // namespace validation

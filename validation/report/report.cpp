@@ -8,7 +8,7 @@
 #include "base/error.h"
 #include "validation/report/baseline.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 using base::Error;
@@ -29,10 +29,6 @@ Prediction ask(const Row& row, const Predictor& predict) {
   }
 }
 
-bool is_untold(const std::string& notes) {
-  return notes.find("not published") != std::string::npos || notes.find("not stated") != std::string::npos;
-}
-
 Comparison compare(const Row& row, Prediction prediction) {
   base::ensure(prediction.value.has_value() == prediction.skip_reason.empty(), row.id,
                "a prediction needs either a value or a reason why there is none");
@@ -43,7 +39,7 @@ Comparison compare(const Row& row, Prediction prediction) {
                  .low = row.low,
                  .high = row.high,
                  .micro = std::holds_alternative<MicroRow>(row.job) && row.kind != "compile",
-                 .untold = is_untold(row.notes),
+                 .untold = row.untold,
                  .predicted = prediction.value,
                  .error_percent = {},
                  .in_range = false,
@@ -110,4 +106,4 @@ ValidationReport validate(std::span<const Row> rows, const Predictor& predict) {
   return report;
 }
 
-}  // namespace analysis
+}  // namespace validation

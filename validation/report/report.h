@@ -12,7 +12,7 @@
 
 #include "validation/rows/rows.h"
 
-namespace analysis {
+namespace validation {
 
 /// A part of the predicted time, for "where the time goes".
 struct TimePart {
@@ -56,7 +56,7 @@ struct Comparison {
   double published = 0, low = 0, high = 0;
   int releases = 1;     // that printed a figure
   bool micro = false;   // a row of the micro schema
-  bool untold = false;  // its notes say that something of the job was not published
+  bool untold = false;  // something of the job was not published
   std::optional<double> predicted;
   std::optional<double> error_percent;  // (predicted - published) / published, signed
   bool in_range = false;                // low <= predicted <= high
@@ -102,4 +102,4 @@ ValidationReport validate(std::span<const Row> rows, const Predictor& predict);
 /// summary, "md" begins with it. Errors: Fault::kUsage for another format.
 std::string to_text(const ValidationReport& report, std::string_view format);
 
-}  // namespace analysis
+}  // namespace validation

@@ -8,7 +8,7 @@
 #include "base/table.h"
 #include "validation/report/report.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 using base::Align;
@@ -260,4 +260,4 @@ std::string to_text(const ValidationReport& report, std::string_view format) {
   return {};
 }
 
-}  // namespace analysis
+}  // namespace validation

@@ -9,7 +9,7 @@
 #include "base/error.h"
 #include "base/text.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 using Measure = std::optional<double>;
@@ -115,4 +115,4 @@ bool is_time(std::string_view metric) {
   return value(2) > value(1);
 }
 
-}  // namespace analysis
+}  // namespace validation

@@ -6,7 +6,7 @@
 #include <string_view>
 #include <variant>
 
-namespace analysis {
+namespace validation {
 
 /// One repetition (a step, a call, a token, a kernel) and what it moved. What is absent, a metric cannot be about.
 struct Measured {
@@ -28,4 +28,4 @@ std::variant<double, std::string> in_metric(std::string_view metric, const Measu
 /// them. Every metric is one or the other. Errors: Fault::kInternal for an unknown metric.
 bool is_time(std::string_view metric);
 
-}  // namespace analysis
+}  // namespace validation

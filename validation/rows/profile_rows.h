@@ -8,7 +8,7 @@
 #include "analysis/profile/views.h"
 #include "validation/rows/rows.h"
 
-namespace analysis {
+namespace validation {
 
 /// What compare() found between a run and a profile, as rows of kind "profile", published by the profile; `predicted`
 /// by id. Figures that the profile has as 0 are left out.
@@ -16,6 +16,6 @@ struct ProfileRows {
   std::vector<Row> rows;
   std::map<std::string, double> predicted;
 };
-ProfileRows profile_rows(const std::vector<Difference>& differences, const std::string& source);
+ProfileRows profile_rows(const std::vector<analysis::Difference>& differences);
 
-}  // namespace analysis
+}  // namespace validation

@@ -6,7 +6,7 @@
 
 #include "validation/rows/rows.h"
 
-namespace analysis {
+namespace validation {
 namespace {
 
 struct ByteUnit {
@@ -84,4 +84,4 @@ Shape parse_shape(std::string_view text) {
   return shape;
 }
 
-}  // namespace analysis
+}  // namespace validation

@@ -20,7 +20,6 @@
 
 namespace workloads {
 
-struct PublishedModel;  // workloads/models/published.h
 struct GenerationSpec;  // workloads/models/decoder/generation_graph.h
 
 /// 0: the family has no such size; given to Model::with_sizes(): as it is.
@@ -115,6 +114,7 @@ struct ModelChange {
   std::optional<Head> head{};
   bool own_head = false;  // an output layer of its own instead of the token table
   bool no_dropout = false;
+  std::optional<ImageShape> image{};  // that it looks at
   /// Frozen, with adapters; of nullopt without them.
   std::optional<std::optional<Lora>> lora{};
   /// Slots for this times an even share of the tokens in each expert, 0 for all.
@@ -149,9 +149,6 @@ class Model : public std::enable_shared_from_this<Model> {
   virtual void require_valid(std::string_view where) const = 0;
   /// Errors: Fault::kUsage for adapters or slots that the model does not take.
   virtual ModelPtr with(const ModelChange& change) const = 0;
-  /// In the sizes of a published table; what nobody published goes into `assumed`. Null when a size is missing. Errors:
-  /// Fault::kUsage when they contradict each other.
-  virtual ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const;
 
   // ---- what follows from these
 

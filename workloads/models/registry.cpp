@@ -6,18 +6,15 @@
 
 #include <algorithm>
 #include <array>
-#include <regex>
 
 #include "base/error.h"
 #include "base/files.h"
-#include "base/text.h"
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/config/keys.h"
 #include "workloads/models/decoder/decoder_config.h"
 #include "workloads/models/decoder/plain.h"
 #include "workloads/models/model.h"
 #include "workloads/models/presets.h"
-#include "workloads/models/published.h"
 #include "workloads/models/t5/t5.h"
 #include "workloads/models/vit/vit.h"
 
@@ -33,29 +30,20 @@ struct FamilyRow {
   std::string_view architecture;  // what "architectures" begins with, for old files that name no type
   ModelPtr (*read)(const Keys& keys);
   ModelPtr (*blank)();
-  std::vector<FamilyWord> (*words)();
 };
 
 /// A relative of Llama.
 template <LlamaKind kind>
 constexpr FamilyRow relative(std::string_view type, std::string_view architecture) {
-  return {architecture,
-          type,
-          architecture,
-          [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
-          [] { return blank_llama(kind); },
-          [] { return llama_words(kind); }};
+  return {architecture, type, architecture, [](const Keys& keys) { return make_model(read_llama(keys, kind)); },
+          [] { return blank_llama(kind); }};
 }
 
 /// A relative of BERT.
 template <BertKind kind>
 constexpr FamilyRow encoder(std::string_view type, std::string_view architecture) {
-  return {architecture,
-          type,
-          architecture,
-          [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
-          [] { return blank_bert(kind); },
-          [] { return bert_words(kind); }};
+  return {architecture, type, architecture, [](const Keys& keys) { return make_model(read_bert(keys, kind)); },
+          [] { return blank_bert(kind); }};
 }
 
 }  // namespace
@@ -68,24 +56,20 @@ namespace {
 /// A decoder that is told by its keys and names.
 template <const PlainFamily& (*family)()>
 constexpr FamilyRow plain(std::string_view name, std::string_view type, std::string_view architecture) {
-  return {name,
-          type,
-          architecture,
-          [](const Keys& keys) { return read_plain(keys, family()); },
-          [] { return blank_plain(family()); },
-          [] { return std::vector<FamilyWord>{}; }};
+  return {name, type, architecture, [](const Keys& keys) { return read_plain(keys, family()); },
+          [] { return blank_plain(family()); }};
 }
 
 // clang-format off
 constexpr std::array kFamilies = {
     FamilyRow{"BERT", "bert", "Bert", [](const Keys& keys) { return make_model(read_bert(keys)); },
-              [] { return make_model(BertConfig{}); }, [] { return bert_words(); }},
+              [] { return make_model(BertConfig{}); }},
     encoder<BertKind::kRoberta>("roberta", "Roberta"),
     encoder<BertKind::kDistilBert>("distilbert", "DistilBert"),
     encoder<BertKind::kElectra>("electra", "Electra"),
     encoder<BertKind::kAlbert>("albert", "Albert"),
     FamilyRow{"Llama", "llama", "Llama", [](const Keys& keys) { return make_model(read_llama(keys)); },
-              [] { return make_model(LlamaConfig{}); }, [] { return llama_words(); }},
+              [] { return make_model(LlamaConfig{}); }},
     relative<LlamaKind::kMistral>("mistral", "Mistral"),
     relative<LlamaKind::kQwen2>("qwen2", "Qwen2"),
     relative<LlamaKind::kQwen3>("qwen3", "Qwen3"),
@@ -96,13 +80,13 @@ constexpr std::array kFamilies = {
     relative<LlamaKind::kQwen3Moe>("qwen3_moe", "Qwen3Moe"),
     relative<LlamaKind::kOlmo2>("olmo2", "Olmo2"),
     FamilyRow{"GPT", "gpt2", "GPT2", [](const Keys& keys) { return make_model(read_gpt(keys)); },
-              [] { return make_model(GptConfig{}); }, gpt_words},
+              [] { return make_model(GptConfig{}); }},
     plain<neox_family>("GPT-NeoX", "gpt_neox", "GPTNeoX"),
     plain<opt_family>("OPT", "opt", "OPT"),
     FamilyRow{"ViT", "vit", "ViT", [](const Keys& keys) { return make_model(read_vit(keys)); },
-              [] { return make_model(VitConfig{}); }, vit_words},
+              [] { return make_model(VitConfig{}); }},
     FamilyRow{"T5", "t5", "T5", [](const Keys& keys) { return make_model(read_t5(keys)); },
-              [] { return make_model(T5Config{}); }, t5_words},
+              [] { return make_model(T5Config{}); }},
 };
 // clang-format on
 
@@ -128,60 +112,7 @@ const FamilyRow& family_row_of(const Keys& keys) {
   keys.fail("has no \"model_type\"", "add \"model_type\": " + types("\""));
 }
 
-/// Where a name says its family.
-struct Named {
-  const FamilyRow* family = nullptr;
-  FamilyWord word{};
-};
-Named named(const std::string& name) {
-  Named found;
-  for (const FamilyRow& row : kFamilies)
-    for (const FamilyWord& word : row.words())
-      if (word.word.size() > found.word.word.size() && name.find(word.word) != std::string::npos) found = {&row, word};
-  return found;
-}
-
-/// The preset of that name, or of one that only its case or hyphens distinguish; or a blank model.
-ModelPtr preset_or_blank(const FamilyRow& family, std::string_view name) {
-  const auto plain = [](std::string_view text) {
-    std::string out = base::lower(text);
-    std::erase_if(out, [](char c) { return c == '-' || c == '_' || c == ' '; });
-    return out;
-  };
-  for (const Preset& preset : model_presets(family.type))
-    if (plain(preset.name) == plain(name)) return preset.model;
-  return family.blank();
-}
-
 }  // namespace
-
-std::optional<std::int64_t> number_in(const std::string& text, std::initializer_list<const char*> patterns) {
-  std::smatch found;
-  for (const char* pattern : patterns)
-    if (std::regex_search(text, found, std::regex{pattern})) return std::stoll(found[1]);
-  return std::nullopt;
-}
-
-std::variant<ModelPtr, std::string> published_model(const PublishedModel& published,
-                                                    std::vector<std::string>& assumed) {
-  const Named found = named(base::lower(published.name));
-  if (!found.family || found.word.other) return fmt::format("model '{}' is not modelled", published.name);
-  ModelPtr model = preset_or_blank(*found.family, published.name)->with_published(published, assumed);
-  if (!model) return std::string{"a size of the model is not published"};
-  if (!found.word.differs.empty()) assumed.emplace_back(found.word.differs);
-  return found.word.changed ? found.word.changed(model) : model;
-}
-
-/// Texts: every size must be told.
-ModelPtr Model::with_published(const PublishedModel& published, std::vector<std::string>&) const {
-  Sizes told = published.sizes;
-  told.positions = std::max(sizes().positions, published.length);
-  ModelPtr model = with_sizes(told);
-  const Sizes s = model->sizes();
-  const bool complete =
-      published.length > 0 && s.layers > 0 && s.hidden > 0 && s.heads > 0 && s.ffn > 0 && s.vocabulary > 0;
-  return complete ? model : nullptr;
-}
 
 ModelPtr read_config(const Keys& keys) { return family_row_of(keys).read(keys); }
 
@@ -198,6 +129,11 @@ std::vector<std::string_view> model_types() {
   std::vector<std::string_view> types;
   for (const FamilyRow& row : kFamilies) types.push_back(row.type);
   return types;
+}
+
+ModelPtr blank_model(std::string_view model_type) {
+  const auto* row = std::ranges::find(kFamilies, model_type, &FamilyRow::type);
+  return row == kFamilies.end() ? nullptr : row->blank();
 }
 
 }  // namespace workloads

@@ -25,12 +25,17 @@ struct MaskedHeadNames {
   std::string_view dense, norm, bias, table_copy, bias_copy;
 };
 
+/// The weights of a layer, behind what their names begin with.
+struct BertLayerNames {
+  std::string_view query, key, value, out, out_norm, up, down, down_norm;
+};
+
 /// What tells a relative of BERT from it, and how it names what they share. Source: transformers, modeling_NAME.py.
 struct BertDialect {
   BertKind kind;
   std::string_view family, type, architecture;  // "RoBERTa", "roberta", "Roberta"
   std::string_view prefix, layers;              // "roberta.", "roberta.encoder.layer."
-  std::string_view query, key, value, out, out_norm, up, down, down_norm;
+  BertLayerNames in_layer;
   std::string_view pooled, classifier;  // what stands on the first token
   MaskedHeadNames masked;
   std::string_view projection{};  // from embeddings of embedding_size to hidden_size; empty: they are as wide
@@ -87,9 +92,6 @@ void check(const BertConfig& config, std::string_view where);
 void apply(const ModelChange& change, BertConfig& config);
 nlohmann::json to_json(const BertConfig& config);
 
-std::vector<FamilyWord> bert_words();
-/// Of a relative.
-std::vector<FamilyWord> bert_words(BertKind kind);
 ModelPtr blank_bert(BertKind kind);
 
 /// Whether embeddings are brought to the width of the layers. ALBERT always does.

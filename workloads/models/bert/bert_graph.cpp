@@ -36,13 +36,13 @@ BlockArch block_of(const BertConfig& c) {
                         .dropout = c.attention_probs_dropout_prob},
           .mlp = {.size = c.intermediate_size, .activation = device_function(c.hidden_act)},
           .residual = {.norms = NormPlace::kAfterSum, .dropout = c.hidden_dropout_prob},
-          .names = {.attention = {.query = text(names.query),
-                                  .key = text(names.key),
-                                  .value = text(names.value),
-                                  .out = text(names.out)},
-                    .mlp = {.up = text(names.up), .down = text(names.down)},
-                    .norm1 = text(names.out_norm),
-                    .norm2 = text(names.down_norm)}};
+          .names = {.attention = {.query = text(names.in_layer.query),
+                                  .key = text(names.in_layer.key),
+                                  .value = text(names.in_layer.value),
+                                  .out = text(names.in_layer.out)},
+                    .mlp = {.up = text(names.in_layer.up), .down = text(names.in_layer.down)},
+                    .norm1 = text(names.in_layer.out_norm),
+                    .norm2 = text(names.in_layer.down_norm)}};
 }
 
 class Bert : EncoderGraph {

@@ -8,7 +8,6 @@
 #include "workloads/models/bert/bert_config.h"
 #include "workloads/models/bert/bert_graph.h"
 #include "workloads/models/config_model.h"
-#include "workloads/models/published.h"
 #include "workloads/models/spec_list.h"
 
 namespace workloads {
@@ -18,13 +17,13 @@ void bert_layer(SpecList& list, const BertConfig& c, std::int64_t layer) {
   const BertDialect& names = dialect_of(c.kind);
   const auto name = [&](std::string_view part) { return names.layer(layer).append(part); };
   list.at(layer);
-  for (const std::string_view part : {names.query, names.key, names.value})
+  for (const std::string_view part : {names.in_layer.query, names.in_layer.key, names.in_layer.value})
     list.linear(name(part), c.hidden_size, c.hidden_size, TensorSplit::kAxis0);
-  list.linear(name(names.out), c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(name(names.out_norm), c.hidden_size);
-  list.linear(name(names.up), c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
-  list.linear(name(names.down), c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
-  list.layer_norm(name(names.down_norm), c.hidden_size);
+  list.linear(name(names.in_layer.out), c.hidden_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(name(names.in_layer.out_norm), c.hidden_size);
+  list.linear(name(names.in_layer.up), c.hidden_size, c.intermediate_size, TensorSplit::kAxis0);
+  list.linear(name(names.in_layer.down), c.intermediate_size, c.hidden_size, TensorSplit::kAxis1);
+  list.layer_norm(name(names.in_layer.down_norm), c.hidden_size);
 }
 
 /// Operations of PyTorch's dispatcher, each way.
@@ -97,17 +96,6 @@ class BertModel final : public ConfigModel<BertConfig> {
             n * kBertLayer.backward + kBertEmbeddings.backward + head.backward, static_cast<double>(weights().size())};
   }
   std::optional<Problem> refuses(const Plan& plan) const override { return encoder_problem(plan); }
-
-  /// Without a word on the labels, as many as of the published tasks: 6 emotions, or the 9 of CoNLL-2003's entities.
-  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
-    const ModelPtr model = Model::with_published(published, assumed);
-    if (!model) return nullptr;
-    const std::string text = base::lower(published.name + " " + published.notes);
-    const bool tokens = text.find("token classification") != std::string::npos;
-    const std::int64_t labels = number_in(text, {R"((\d{1,5}) (?:labels|classes))"}).value_or(tokens ? 9 : 6);
-    return model->with_sizes({.positions = std::max<std::int64_t>(model->sizes().positions, 512)})
-        ->with_labels(std::vector<std::string>(static_cast<std::size_t>(labels), ""));
-  }
 };
 
 }  // namespace
@@ -131,11 +119,6 @@ BertConfig::operator ModelPtr() const { return make_model(*this); }
 ModelPtr make_model(BertConfig config) { return std::make_shared<BertModel>(config); }
 
 BertConfig read_bert_config(const std::filesystem::path& path) { return read_one<BertConfig>(path, "bert"); }
-
-std::vector<FamilyWord> bert_words() {
-  return {{"bert"},  // CamemBERT, SciBERT, ...
-          {.word = "deberta", .other = true}};
-}
 
 std::vector<WeightSpec> bert_weights(const BertConfig& c) {
   const bool pretraining = c.head == Head::kPretraining, masked = pretraining || c.head == Head::kMaskedTokens;

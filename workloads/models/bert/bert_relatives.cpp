@@ -18,14 +18,14 @@ constexpr BertDialect like_bert(BertKind kind, std::string_view family, std::str
           .architecture = architecture,
           .prefix = "bert.",
           .layers = "bert.encoder.layer.",
-          .query = "attention.self.query",
-          .key = "attention.self.key",
-          .value = "attention.self.value",
-          .out = "attention.output.dense",
-          .out_norm = "attention.output.LayerNorm",
-          .up = "intermediate.dense",
-          .down = "output.dense",
-          .down_norm = "output.LayerNorm",
+          .in_layer = {.query = "attention.self.query",
+                       .key = "attention.self.key",
+                       .value = "attention.self.value",
+                       .out = "attention.output.dense",
+                       .out_norm = "attention.output.LayerNorm",
+                       .up = "intermediate.dense",
+                       .down = "output.dense",
+                       .down_norm = "output.LayerNorm"},
           .pooled = "bert.pooler.dense",
           .classifier = "classifier",
           .masked = {"cls.predictions.transform.dense", "cls.predictions.transform.LayerNorm", "cls.predictions.bias",
@@ -51,8 +51,10 @@ constexpr BertDialect electra() {
 constexpr BertDialect albert() {
   BertDialect d = like_bert(BertKind::kAlbert, "ALBERT", "albert", "Albert");
   d.prefix = "albert.", d.layers = "albert.encoder.albert_layer_groups.0.albert_layers.0.";
-  d.query = "attention.query", d.key = "attention.key", d.value = "attention.value", d.out = "attention.dense";
-  d.out_norm = "attention.LayerNorm", d.up = "ffn", d.down = "ffn_output", d.down_norm = "full_layer_layer_norm";
+  d.in_layer.query = "attention.query", d.in_layer.key = "attention.key", d.in_layer.value = "attention.value",
+  d.in_layer.out = "attention.dense";
+  d.in_layer.out_norm = "attention.LayerNorm", d.in_layer.up = "ffn", d.in_layer.down = "ffn_output",
+  d.in_layer.down_norm = "full_layer_layer_norm";
   d.pooled = "albert.pooler", d.projection = "albert.encoder.embedding_hidden_mapping_in";
   d.one_layer = true, d.activation = Activation::kGeluTanh;
   d.masked = {"predictions.dense", "predictions.LayerNorm", "predictions.bias", "predictions.decoder.weight",
@@ -66,14 +68,14 @@ constexpr BertDialect kDistilBert{
     .architecture = "DistilBert",
     .prefix = "distilbert.",
     .layers = "distilbert.transformer.layer.",
-    .query = "attention.q_lin",
-    .key = "attention.k_lin",
-    .value = "attention.v_lin",
-    .out = "attention.out_lin",
-    .out_norm = "sa_layer_norm",
-    .up = "ffn.lin1",
-    .down = "ffn.lin2",
-    .down_norm = "output_layer_norm",
+    .in_layer = {.query = "attention.q_lin",
+                 .key = "attention.k_lin",
+                 .value = "attention.v_lin",
+                 .out = "attention.out_lin",
+                 .out_norm = "sa_layer_norm",
+                 .up = "ffn.lin1",
+                 .down = "ffn.lin2",
+                 .down_norm = "output_layer_norm"},
     .pooled = "pre_classifier",
     .classifier = "classifier",
     .masked = {"vocab_transform", "vocab_layer_norm", "vocab_projector.bias", "vocab_projector.weight", ""},
@@ -110,16 +112,5 @@ std::string classifier_of(const BertConfig& c) {
 }
 
 ModelPtr blank_bert(BertKind kind) { return make_model(blank(kind)); }
-
-std::vector<FamilyWord> bert_words(BertKind kind) {
-  switch (kind) {
-    case BertKind::kBert: return bert_words();
-    case BertKind::kRoberta: return {{"roberta"}};
-    case BertKind::kDistilBert: return {{"distilbert"}};
-    case BertKind::kElectra: return {{"electra"}};
-    case BertKind::kAlbert: return {{"albert"}};
-  }
-  return {};
-}
 
 }  // namespace workloads

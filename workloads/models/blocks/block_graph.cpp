@@ -2,13 +2,15 @@
 
 #include <fmt/format.h>
 
-#include <cmath>
+#include <map>
+#include <string>
 
 #include "base/error.h"
 #include "runtime/graph/autodiff.h"
 #include "runtime/ops/elementwise.h"
 #include "runtime/ops/ops.h"
 #include "runtime/ops/optimizer_inputs.h"
+#include "workloads/models/layers/block.h"
 
 namespace workloads {
 namespace {
@@ -33,19 +35,37 @@ const runtime::Op kLossTerms{.name = "loss_terms",
                              .backward = terms_backward,
                              .lower_columns = terms_lower};
 
-class Blocks {
+BlockArch arch_of(const BlockSpec& s) {
+  return {.norm = {.eps = 1e-5},
+          .attention = {.heads = s.heads, .kv_heads = s.heads, .head = s.hidden / s.heads, .causal = s.causal},
+          .mlp = {.size = s.ffn, .activation = isa::Fn::kGelu},
+          .names = {.attention = {.query = "attention.query",
+                                  .key = "attention.key",
+                                  .value = "attention.value",
+                                  .out = "attention.output"},
+                    .mlp = {.up = "mlp.up", .down = "mlp.down"},
+                    .norm1 = "attention.norm",
+                    .norm2 = "mlp.norm"}};
+}
+
+class Blocks : Places {
  public:
-  explicit Blocks(const BlockSpec& spec) : spec_{spec}, graph_{spec.numerics} {}
+  explicit Blocks(const BlockSpec& spec)
+      : spec_{spec},
+        arch_{arch_of(spec)},
+        graph_{spec.numerics},
+        x_{graph_.tensor("x", spec.batch * spec.seq, spec.hidden, spec.numerics.activation, Kind::kInput)},
+        net_{graph_, weights(), {.batch = spec.batch, .length = spec.seq}, *this},
+        block_{net_, arch_, spec.layers} {}
 
   Graph run() {
-    const std::int64_t rows = spec_.batch * spec_.seq;
-    ValueId x = graph_.tensor("x", rows, spec_.hidden, spec_.numerics.activation, Kind::kInput);
+    Residual x{.sum = x_};
     for (layer_ = 0; layer_ < spec_.layers; ++layer_) {
       enter("block", isa::Phase::kForward);
-      x = block(x);
+      block_.layer(x, layer_, fmt::format("blocks.{}.", layer_));
     }
-    if (spec_.training) train(x);
-    graph_.output(x, "y");
+    if (spec_.training) train(x.sum);
+    graph_.output(x.sum, "y");
     return std::move(graph_);
   }
 
@@ -54,43 +74,30 @@ class Blocks {
     const auto layer = static_cast<std::int32_t>(layer_);
     graph_.enter({.name = name, .instance = layer, .phase = phase, .layer = layer});
   }
+  void enter(const std::string&) override {}
+  void enter_part(const std::string&) override {}  // a layer is one block
 
-  ValueId weight(const std::string& name, std::int64_t rows, std::int64_t cols) {
-    return graph_.tensor(fmt::format("blocks.{}.{}", layer_, name), rows, cols, spec_.numerics.weight, Kind::kWeight);
-  }
-
-  ValueId linear(const std::string& name, ValueId x, std::int64_t cols) {
-    const ValueId w = weight(name + ".weight", graph_.value(x).cols, cols);
-    const ValueId y =
-        graph_.add1(runtime::kMatmul, name, {x, w}, runtime::MatmulAttrs{.operand = spec_.numerics.operand});
-    return spec_.bias ? graph_.add1(runtime::kAdd, name + ".bias", {y, weight(name + ".bias", 1, cols)}) : y;
-  }
-
-  ValueId normalized(const std::string& name, ValueId x) {
-    const ValueId gain = weight(name + ".weight", 1, spec_.hidden), bias = weight(name + ".bias", 1, spec_.hidden);
-    return graph_.add(runtime::kLayerNorm, name, {x, gain, bias}, runtime::NormAttrs{.eps = 1e-5})[0];
-  }
-
-  ValueId block(ValueId x) {
-    const ValueId before = normalized("attention.norm", x);
-    const ValueId q = linear("attention.query", before, spec_.hidden);
-    const ValueId k = linear("attention.key", before, spec_.hidden);
-    const ValueId v = linear("attention.value", before, spec_.hidden);
-    const std::int64_t head = spec_.hidden / spec_.heads;
-    const runtime::AttentionAttrs attrs{.scale = 1 / std::sqrt(static_cast<double>(head)),
-                                        .batch = spec_.batch,
-                                        .seq = spec_.seq,
-                                        .heads = spec_.heads,
-                                        .kv_heads = spec_.heads,
-                                        .causal = spec_.causal,
-                                        .operand = spec_.numerics.operand,
-                                        .softmax = spec_.numerics.softmax};
-    const ValueId context = graph_.add(runtime::kAttention, "attention.heads", {q, k, v}, attrs)[0];
-    const ValueId attended = linear("attention.output", context, spec_.hidden);
-    x = graph_.add1(runtime::kAdd, "attention.residual", {attended, x});
-    ValueId h = linear("mlp.up", normalized("mlp.norm", x), spec_.ffn);
-    h = graph_.add1(runtime::kActivate, "mlp.gelu", {h}, runtime::ActivationAttrs{.fn = isa::Fn::kGelu});
-    return graph_.add1(runtime::kAdd, "mlp.residual", {linear("mlp.down", h, spec_.hidden), x});
+  std::map<std::string, ValueId> weights() {
+    std::map<std::string, ValueId> out;
+    const auto add = [&](const std::string& name, std::int64_t rows, std::int64_t cols) {
+      out[name] = graph_.tensor(name, rows, cols, spec_.numerics.weight, Kind::kWeight);
+    };
+    const auto linear = [&](const std::string& name, std::int64_t in, std::int64_t cols) {
+      add(name + ".weight", in, cols);
+      if (spec_.bias) add(name + ".bias", 1, cols);
+    };
+    for (std::int64_t layer = 0; layer < spec_.layers; ++layer) {
+      const std::string prefix = fmt::format("blocks.{}.", layer);
+      const auto norm = [&](const char* name) {
+        add(prefix + name + ".weight", 1, spec_.hidden), add(prefix + name + ".bias", 1, spec_.hidden);
+      };
+      norm("attention.norm");
+      for (const char* name : {"attention.query", "attention.key", "attention.value", "attention.output"})
+        linear(prefix + name, spec_.hidden, spec_.hidden);
+      norm("mlp.norm");
+      linear(prefix + "mlp.up", spec_.hidden, spec_.ffn), linear(prefix + "mlp.down", spec_.ffn, spec_.hidden);
+    }
+    return out;
   }
 
   void train(ValueId y) {
@@ -111,7 +118,11 @@ class Blocks {
   }
 
   const BlockSpec& spec_;
+  const BlockArch arch_;
   Graph graph_;
+  const ValueId x_;
+  Layers net_;
+  Block block_;
   std::int64_t layer_ = 0;
 };
 

@@ -132,10 +132,7 @@ std::vector<double> rope_frequencies(const LlamaConfig& config, bool longer = fa
 /// Of cosines and sines.
 double rope_magnitude(const LlamaConfig& config);
 
-std::vector<FamilyWord> llama_words(LlamaKind kind);
 ModelPtr blank_llama(LlamaKind kind);
-std::vector<FamilyWord> llama_words();
-std::vector<FamilyWord> gpt_words();
 
 /// Every linear weight is transposed for the device.
 std::vector<WeightSpec> llama_weights(const LlamaConfig& config);

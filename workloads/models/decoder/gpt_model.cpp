@@ -85,23 +85,6 @@ ModelPtr make_model(GptConfig config) { return std::make_shared<GptModel>(config
 
 GptConfig read_gpt_config(const std::filesystem::path& path) { return read_one<GptConfig>(path, "gpt2"); }
 
-std::vector<FamilyWord> gpt_words() {
-  // config.json of EleutherAI/gpt-neox-20b: no dropout, a head of its own.
-  const auto neox = [](std::string_view word) {
-    return FamilyWord{
-        .word = word,
-        .differs = "as a GPT: attention before the MLP, learned positions",
-        .changed = [](const ModelPtr& model) { return model->with({.own_head = true, .no_dropout = true}); }};
-  };
-  return {{"gpt"},
-          neox("neox"),
-          neox("pythia"),
-          neox("gpt-j"),
-          neox("codegen"),
-          {.word = "opt-", .differs = "as a GPT: GELU"},
-          {.word = "bloom", .differs = "as a GPT: learned positions"}};
-}
-
 std::vector<WeightSpec> gpt_weights(const GptConfig& c) {
   SpecList list;
   list.at(c.tie_word_embeddings ? WeightSpec::kBeforeAndAfterLayers : WeightSpec::kBeforeLayers);

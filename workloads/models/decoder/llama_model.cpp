@@ -147,8 +147,6 @@ ModelPtr make_model(LlamaConfig config) { return std::make_shared<LlamaModel>(co
 
 LlamaConfig read_llama_config(const std::filesystem::path& path) { return read_one<LlamaConfig>(path, "llama"); }
 
-std::vector<FamilyWord> llama_words() { return {{"llama"}, {"vicuna"}}; }
-
 std::vector<WeightSpec> llama_weights(const LlamaConfig& c) { return decoder_specs(arch_of(c)); }
 
 }  // namespace workloads

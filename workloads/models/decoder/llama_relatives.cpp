@@ -47,20 +47,4 @@ ModelPtr blank_llama(LlamaKind kind) {
   return make_model(LlamaConfig{.kind = kind, .hidden_act = dialect.activation, .tie_word_embeddings = dialect.tied});
 }
 
-std::vector<FamilyWord> llama_words(LlamaKind kind) {
-  switch (kind) {
-    case LlamaKind::kLlama: return llama_words();
-    case LlamaKind::kMistral: return {{"mistral"}};
-    case LlamaKind::kQwen2: return {{"qwen"}};
-    case LlamaKind::kQwen3: return {{"qwen3"}};
-    case LlamaKind::kGemma: return {{"gemma"}};
-    case LlamaKind::kGranite: return {{"granite"}};
-    case LlamaKind::kPhi3: return {{"phi-3"}, {"phi3"}, {"phi-4"}};
-    case LlamaKind::kMixtral: return {{"mixtral"}};
-    case LlamaKind::kOlmo2: return {{"olmo2"}, {"olmo-2"}};
-    case LlamaKind::kQwen3Moe: return {{"qwen3-30b-a3b"}, {"qwen3-235b-a22b"}, {"qwen3-moe"}};
-  }
-  return {};
-}
-
 }  // namespace workloads

@@ -41,9 +41,10 @@ void Block::enter_in_training(const char* part) {
 void Block::part(Residual& x, const Part& part) {
   net_.places().enter_part(trains() ? part.norm : part.name);
   const NormPlace norms = arch_.residual.norms;
-  ValueId h = norms == NormPlace::kBefore || norms == NormPlace::kAround
-                  ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false)
-                  : settled(x);
+  const bool before = norms == NormPlace::kBefore || norms == NormPlace::kAround;
+  ValueId h = before ? normed(part.name + ".norm", x, name(arch_.names.*part.before), false) : settled(x);
+  // Where a collective is nothing else may be, such as the sum of the gradients of what it and the residual read.
+  if (!before && trains() && net_.program().split()) h = net_.graph().add1(runtime::kAffine, part.name + ".input", {h});
   if (trains() && !part.attends && mixture_) {  // which brings its rows to ranks and back
     x.owed = mixture_->routed(h, number_, prefix_), x.scale = arch_.residual.scale, x.label = "mlp.residual";
     return;

@@ -11,17 +11,19 @@
 
 namespace workloads {
 
-/// The sum that layers add to. What a part gives is added where the sum is read: when text is written that saves a way
-/// through HBM and, between ranks, a call.
+/// The sum that layers add to. A part's result is added where the sum is read next: when text is written that saves a
+/// way through HBM and, between ranks, a call.
 struct Residual {
   runtime::ValueId sum = runtime::kNoValue;
-  runtime::ValueId owed = runtime::kNoValue;  // to be added,
-  std::vector<std::string> biases{};          // with these, which are none of the ranks' own,
-  double scale = 1;                           // times this;
-  std::string label{}, norm{};                // then the sum is normed, where that has a name
+  // What is still to be added to it:
+  runtime::ValueId owed = runtime::kNoValue;
+  std::vector<std::string> biases{};  // that go with it, once for all ranks
+  double scale = 1;                   // of both
+  std::string label{};                // of the addition
+  std::string norm{};                 // of the sum then; empty: none
 };
 
-/// What a layer reads besides.
+/// What a layer reads beside the sum.
 struct LayerInputs {
   Caches caches{};                            // its own, when text is written
   runtime::ValueId mask = runtime::kNoValue;  // added to the scores of each key

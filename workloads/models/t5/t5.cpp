@@ -231,7 +231,4 @@ std::vector<WeightSpec> t5_weights(const T5Config& c) {
 
 ModelPtr make_model(T5Config config) { return std::make_shared<T5Model>(config); }
 
-/// A published table states one length, T5 has two.
-std::vector<FamilyWord> t5_words() { return {{.word = "t5", .other = true}}; }
-
 }  // namespace workloads

@@ -43,7 +43,6 @@ T5Config read_t5(const Keys& keys);
 void check(const T5Config& config, std::string_view where);
 void apply(const ModelChange& change, T5Config& config);
 nlohmann::json to_json(const T5Config& config);
-std::vector<FamilyWord> t5_words();
 std::vector<WeightSpec> t5_weights(const T5Config& config);
 /// Of the MLP in a layer; `layer`: what the names of its weights begin with.
 MlpNames t5_mlp(const T5Config& config, const std::string& layer);
@@ -68,7 +67,7 @@ StepGraph t5_step(const ModelPtr& model, const T5Config& config, const Step& ste
 /// [batch
 /// * prompt, 1] int32 and "distances.encoder" (Model::tables()); in both "source_mask" [batch, prompt], 1 where there
 /// is a token, "decoder_input_ids" [batch, 1] int32, "positions" [batch, 1] int32, the place of these, "seen" [batch,
-/// length], 1 up to that place, and "distances" (Model::step_table()). One core. Errors: as check(GenerationSpec).
+/// length], 1 up to that place, and "distances" (Model::host_tables() of the place). One core. Errors: as check(GenerationSpec).
 runtime::Graph t5_generation(const ModelPtr& model, const T5Config& config, const GenerationSpec& spec, bool prompt);
 
 ModelPtr make_model(T5Config config);

@@ -174,17 +174,14 @@ class VitModel final : public ConfigModel<VitConfig> {
     is_class.front() = 1, is_patch.front() = 0;
     return {{"is_class", std::move(is_class)}, {"is_patch", std::move(is_patch)}};
   }
-
-  ModelPtr with_published(const PublishedModel& published, std::vector<std::string>& assumed) const override {
-    const auto config = published_vit(config_, published, assumed);
-    return config ? make_model(*config) : nullptr;
-  }
 };
 
 }  // namespace
 
 void apply(const ModelChange& change, VitConfig& c) {
   set_common(c, change.sizes);
+  if (const auto& image = change.image)
+    c.image_size = image->size, c.num_channels = image->channels, c.patch_size = image->patch;
   if (change.labels) c.label_names = *change.labels;
   if (change.no_dropout) c.hidden_dropout_prob = c.attention_probs_dropout_prob = 0;
 }
@@ -192,13 +189,5 @@ void apply(const ModelChange& change, VitConfig& c) {
 ImageShape image_of(const VitConfig& c) { return {c.image_size, c.num_channels, c.patch_size}; }
 
 ModelPtr make_model(VitConfig config) { return std::make_shared<VitModel>(config); }
-
-std::vector<FamilyWord> vit_words() {
-  std::vector<FamilyWord> out{
-      {"vit"}, {"vision transformer"}, {.word = "deit", .differs = "as a ViT: no token of distillation"}};
-  for (const char* other : {"mobilevit", "levit", "maxvit", "convit", "crossvit", "vivit", "vitdet", "vit-mae", "swin"})
-    out.push_back({.word = other, .other = true});
-  return out;
-}
 
 }  // namespace workloads

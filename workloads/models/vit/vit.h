@@ -39,21 +39,7 @@ VitConfig read_vit(const Keys& keys);
 void check(const VitConfig& config, std::string_view where);
 void apply(const ModelChange& change, VitConfig& config);
 nlohmann::json to_json(const VitConfig& config);
-std::vector<FamilyWord> vit_words();
 
-/// The sizes that a variant's name stands for. Source: Dosovitskiy et al., arXiv:2010.11929, table 1; tiny and small
-/// Touvron et al., arXiv:2012.12877, table 1.
-struct VitSize {
-  std::string_view name;
-  std::int64_t hidden, layers, heads, ffn;
-};
-inline constexpr std::array kVitSizes = {VitSize{"tiny", 192, 12, 3, 768}, VitSize{"small", 384, 12, 6, 1536},
-                                         VitSize{"base", 768, 12, 12, 3072}, VitSize{"large", 1024, 24, 16, 4096},
-                                         VitSize{"huge", 1280, 32, 16, 5120}};
-
-/// `preset`, or a blank configuration, in the sizes of a published table, as Model::with_published().
-std::optional<VitConfig> published_vit(VitConfig preset, const PublishedModel& published,
-                                       std::vector<std::string>& assumed);
 ImageShape image_of(const VitConfig& config);
 
 /// Its step reads, for each micro-batch m: "patches.m" [batch * length, channels * patch * patch] in the activations'

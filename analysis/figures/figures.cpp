@@ -1,0 +1,51 @@
+#include "analysis/figures/figures.h"
+
+#include <fmt/format.h>
+
+#include <array>
+
+namespace analysis {
+namespace {
+
+struct NumericEvent {
+  std::uint64_t isa::NumericEvents::*count;
+  const char* text;
+};
+constexpr std::array kNumericEvents = {
+    NumericEvent{&isa::NumericEvents::overflowed, "casts overflowed"},
+    NumericEvent{&isa::NumericEvents::out_of_range, "inputs outside of ScalarE's documented ranges"},
+    NumericEvent{&isa::NumericEvents::transposed, "Inf or NaN in transposes of TensorE"},
+    NumericEvent{&isa::NumericEvents::flushed, "subnormal operands of TensorE taken for zero"}};
+
+}  // namespace
+
+double EngineFigures::waited() const {
+  double sum = 0;
+  for (const auto& [cause, share] : waiting) sum += share;
+  return sum;
+}
+
+Maybe MemoryFigures::kind(std::string_view name) const { return find_named(kinds, name); }
+Maybe EvaluationFigures::score(std::string_view name) const { return find_named(scores, name); }
+Maybe TrainingFigures::score(std::string_view name) const { return find_named(scores, name); }
+
+CoreFigures core_figures(const Utilisation& u) {
+  return {.mfu_estimated_percent = u.mfu,
+          .mfu_advertised_percent = u.mfu_advertised,
+          .mfu_max_achievable_estimated_percent = u.mfu_achievable,
+          .hfu_estimated_percent = u.hfu,
+          .mbu_estimated_percent = u.mbu,
+          .mm_arithmetic_intensity = u.intensity,
+          .core_model_flops = u.model_flops,
+          .core_matmul_flops = u.matmul_flops,
+          .core_transpose_flops = u.transpose_flops};
+}
+
+std::string numeric_events_text(const isa::NumericEvents& events) {
+  std::string text;
+  for (const NumericEvent& e : kNumericEvents)
+    if (events.*e.count > 0) text += fmt::format("{}{} {}", text.empty() ? "" : ", ", events.*e.count, e.text);
+  return text.empty() ? "none" : text;
+}
+
+}  // namespace analysis

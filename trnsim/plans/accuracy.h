@@ -1,0 +1,10 @@
+// How far off predictions of published jobs were.
+#pragma once
+
+namespace trnsim {
+
+/// Mean absolute error of published training jobs, of 1, as ./dev accuracy measured it last
+/// (trnsim/plans/accuracy.toml). Errors: as base::data_path() and base::ParamFile.
+double training_error();
+
+}  // namespace trnsim

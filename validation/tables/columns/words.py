@@ -1,0 +1,8 @@
+"""What all guesses do with a text."""
+
+import re
+
+
+def search(pattern, text):
+    found = re.search(pattern, text)
+    return found.group(1) if found else ""
